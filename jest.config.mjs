@@ -1,0 +1,50 @@
+/**
+ * Two projects: `unit` runs rules in process; `api` starts the built server (dist/) as its own process
+ * and speaks to it through real sockets. Both run as native ES modules, as the service does.
+ */
+const shared = {
+  rootDir: '.',
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: {
+    '^#src/(.*)\\.js$': '<rootDir>/src/$1',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'es2022',
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true },
+        },
+        module: { type: 'es6' },
+      },
+    ],
+  },
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.grid'],
+};
+
+export default {
+  testTimeout: 30_000,
+  maxWorkers: 2,
+  projects: [
+    {
+      ...shared,
+      displayName: 'unit',
+      testMatch: [
+        '<rootDir>/src/**/*.spec.ts',
+        '<rootDir>/test/architecture/**/*.spec.ts',
+        '<rootDir>/test/client/**/*.client-spec.ts',
+      ],
+    },
+    {
+      ...shared,
+      displayName: 'api',
+      testMatch: ['<rootDir>/test/api/**/*.api-spec.ts', '<rootDir>/test/flows/**/*.flow-spec.ts'],
+      globalSetup: '<rootDir>/test/support/global-setup.mjs',
+      globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+    },
+  ],
+};

@@ -1,0 +1,66 @@
+import { PROBLEM_CODES, type ProblemCode } from './problem-codes.js';
+
+/** One fault of the input: which field (or parameter) and what is wrong with it. */
+export interface Violation {
+  field: string;
+  problem: string;
+}
+
+/** What a Problem may carry beside its code and detail. */
+export interface ProblemOptions {
+  violations?: Violation[];
+  /** Seconds for the `Retry-After` header. */
+  retryAfterSeconds?: number;
+  /** Further headers of the answer, for example `WWW-Authenticate` or `Allow`. */
+  headers?: Record<string, string>;
+  /** Further members of the body (RFC 9457 extension members). */
+  members?: Record<string, unknown>;
+  /** For the log, never for the caller. */
+  cause?: unknown;
+}
+
+/**
+ * The one error the server throws. `code` is from the closed list and decides status and title, `detail` is a
+ * sentence for the caller, `cause` is for the log. Answered as application/problem+json (RFC 9457) by
+ * platform/http/problem.filter.ts, which is the only place that writes errors.
+ */
+export class Problem extends Error {
+  readonly status: number;
+  readonly title: string;
+  readonly violations: Violation[] | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly headers: Record<string, string>;
+  readonly members: Record<string, unknown>;
+
+  constructor(
+    readonly code: ProblemCode,
+    readonly detail: string,
+    options: ProblemOptions = {},
+  ) {
+    super(`${code}: ${detail}`, { cause: options.cause });
+    this.name = 'Problem';
+    const { status, title } = PROBLEM_CODES[code];
+    this.status = status;
+    this.title = title;
+    this.violations = options.violations;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.headers = options.headers ?? {};
+    this.members = options.members ?? {};
+  }
+
+  /** 400 with the list of faults; the detail names them when none is given. */
+  static invalid(violations: Violation[], detail?: string): Problem {
+    const text = detail ?? violations.map((v) => `${v.field}: ${v.problem}`).join('; ');
+    return new Problem('request.invalid', text, { violations });
+  }
+
+  /** 400 for one field. */
+  static invalidField(field: string, problem: string): Problem {
+    return Problem.invalid([{ field, problem }]);
+  }
+
+  /** 503 with `Retry-After`: something the service needs is away for a while. */
+  static unavailable(detail: string, options: ProblemOptions = {}): Problem {
+    return new Problem('service.unavailable', detail, { retryAfterSeconds: 2, ...options });
+  }
+}

@@ -1,0 +1,23 @@
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+
+/** A secret of `bytes` random bytes (default 32, 256 bit) in base64url without padding. */
+export function randomToken(bytes = 32): string {
+  return randomBytes(bytes).toString('base64url');
+}
+
+/** A random UUID (version 4), for ids that are not secrets. */
+export function randomId(): string {
+  return randomUUID();
+}
+
+/** SHA-256 of a text, base64url without padding: how codes, refresh tokens and secrets are stored. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('base64url');
+}
+
+/** Compares two texts in time that depends on their length only. */
+export function constantTimeEqual(left: string, right: string): boolean {
+  const a = createHash('sha256').update(left, 'utf8').digest();
+  const b = createHash('sha256').update(right, 'utf8').digest();
+  return timingSafeEqual(a, b);
+}
