@@ -26,7 +26,10 @@ export function S_OK<T>(value?: T): SuccessResult<T | undefined> {
 }
 
 /** Makes an error result. `Errno` and `cause` are present only when given. */
-export function S_ERROR(message = '', details: { Errno?: string; cause?: unknown } = {}): ErrorResult {
+export function S_ERROR(
+  message = '',
+  details: { Errno?: string; cause?: unknown } = {},
+): ErrorResult {
   const result: ErrorResult = { OK: false, Message: message };
   if (details.Errno !== undefined) result.Errno = details.Errno;
   if (details.cause !== undefined) result.cause = details.cause;

@@ -1,0 +1,48 @@
+import {
+  applyDecorators,
+  createParamDecorator,
+  SetMetadata,
+  type ExecutionContext,
+} from '@nestjs/common';
+import { ApiBearerAuth } from '@nestjs/swagger';
+import type { Principal, Scope } from '../principal.js';
+
+/** How a route is opened: a bearer token (with a scope), a client certificate, or by nobody in particular. */
+export type AccessKind = 'bearer' | 'certificate' | 'open';
+
+/** What `@Access` writes on a route. */
+export interface AccessRule {
+  kind: AccessKind;
+  scope?: Scope;
+}
+
+/** Metadata key of the access rule. */
+export const ACCESS_RULE = 'gridgate:access';
+
+const PRINCIPAL = Symbol('principal');
+
+/** Declares who may call a route; every route must carry it. `bearer` routes name the scope they need. */
+export function Access(kind: 'bearer', scope: Scope): MethodDecorator & ClassDecorator;
+export function Access(kind: 'certificate' | 'open'): MethodDecorator & ClassDecorator;
+export function Access(kind: AccessKind, scope?: Scope): MethodDecorator & ClassDecorator {
+  const rule: AccessRule = scope === undefined ? { kind } : { kind, scope };
+  const mark = SetMetadata(ACCESS_RULE, rule);
+  return kind === 'bearer' ? applyDecorators(mark, ApiBearerAuth()) : applyDecorators(mark);
+}
+
+/** Remembers who calls; only the access guard writes it. */
+export function setPrincipal(request: object, principal: Principal): void {
+  (request as { [PRINCIPAL]?: Principal })[PRINCIPAL] = principal;
+}
+
+/** Who calls; on routes with `@Access('bearer', …)` only. */
+export function principalOf(request: object): Principal {
+  const principal = (request as { [PRINCIPAL]?: Principal })[PRINCIPAL];
+  if (!principal) throw new Error('the route has no bearer access');
+  return principal;
+}
+
+/** Handler parameter: the Principal of the request. */
+export const CurrentPrincipal = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  principalOf(context.switchToHttp().getRequest<object>()),
+);

@@ -1,0 +1,8 @@
+export {
+  Access,
+  ACCESS_RULE,
+  CurrentPrincipal,
+  principalOf,
+  type AccessRule,
+} from './access/access.decorator.js';
+export { SCOPES, type Principal, type Property, type Scope } from './principal.js';

@@ -1,0 +1,141 @@
+import { Problem } from '#src/kernel/index.js';
+import type { DataSource, EntityManager } from 'typeorm';
+import type pg from 'pg';
+
+/**
+ * One SQL statement. With a `name` it is prepared once per connection and costs about half
+ * (measured: 22 µs instead of 40 µs of server time); give a name to every statement whose text is constant.
+ */
+export interface Statement {
+  text: string;
+  values?: unknown[];
+  name?: string;
+}
+
+/** What runs statements: the pool, or one transaction. */
+export interface Queryable {
+  /** Rows of the statement; bigint columns are number, or bigint beyond 2^53. */
+  query<Row = Record<string, unknown>>(statement: Statement): Promise<Row[]>;
+  /** Number of rows the statement changed. */
+  execute(statement: Statement): Promise<number>;
+}
+
+/** A transaction under way: statements, and the raw client for COPY and cursors. */
+export interface Transaction extends Queryable {
+  readonly client: pg.PoolClient;
+}
+
+const CONNECTION_CODES = /^(08|57P0|53|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_)/;
+const CONNECTION_TEXT =
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|not queryable/i;
+const RETRYABLE = new Set(['40001', '40P01']);
+
+/** True for errors that mean the database is away or refuses new work, not that a statement is wrong. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = (error as { code?: unknown }).code;
+  if (typeof code === 'string' && CONNECTION_CODES.test(code)) return true;
+  return CONNECTION_TEXT.test(error.message);
+}
+
+/** SQLSTATE of a database error (`23505` unique violation …), undefined for anything else. */
+export function sqlState(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+/**
+ * The database as repositories see it: named statements on the driver's pool, transactions, and TypeORM's
+ * manager for aggregates that are entities. While the database is away every call throws Problem
+ * `service.unavailable` (503 with Retry-After) and never hangs.
+ */
+export class Database implements Queryable {
+  constructor(readonly dataSource: DataSource) {}
+
+  /** TypeORM's entity manager. Throws 503 before the first connection. */
+  get manager(): EntityManager {
+    if (!this.dataSource.isInitialized) throw databaseAway();
+    return this.dataSource.manager;
+  }
+
+  /** The driver's pool, for streams and COPY in repositories. Throws 503 before the first connection. */
+  get pool(): pg.Pool {
+    if (!this.dataSource.isInitialized) throw databaseAway();
+    return (this.dataSource.driver as unknown as { master: pg.Pool }).master;
+  }
+
+  async query<Row>(statement: Statement): Promise<Row[]> {
+    return (await this.run(this.pool, statement)).rows as Row[];
+  }
+
+  async execute(statement: Statement): Promise<number> {
+    return (await this.run(this.pool, statement)).rowCount ?? 0;
+  }
+
+  /** Runs the work in one transaction; on serialization failure or deadlock up to three times. */
+  async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.attempt(work);
+      } catch (error) {
+        const state = sqlState(error);
+        if (attempt >= 3 || state === undefined || !RETRYABLE.has(state)) throw error;
+      }
+    }
+  }
+
+  private async attempt<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const client = await this.connect();
+    let broken: Error | undefined;
+    const transaction: Transaction = {
+      client,
+      query: async <Row>(statement: Statement) => (await this.run(client, statement)).rows as Row[],
+      execute: async (statement) => (await this.run(client, statement)).rowCount ?? 0,
+    };
+    try {
+      await this.run(client, { text: 'begin' });
+      const result = await work(transaction);
+      await this.run(client, { text: 'commit' });
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch((fault: Error) => (broken = fault));
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  /** A connection of the pool, for cursors and COPY; the caller releases it. */
+  async connect(): Promise<pg.PoolClient> {
+    try {
+      return await this.pool.connect();
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  private async run(
+    target: pg.Pool | pg.PoolClient,
+    statement: Statement,
+  ): Promise<pg.QueryResult> {
+    try {
+      return await target.query(statement as pg.QueryConfig);
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+}
+
+function databaseAway(cause?: unknown): Problem {
+  return Problem.unavailable('The database is not available', { cause });
+}
+
+function translate(error: unknown): unknown {
+  if (isDatabaseAway(error)) return databaseAway(error);
+  if (sqlState(error) === '57014') {
+    return Problem.unavailable('The request took longer than the database allows', {
+      cause: error,
+    });
+  }
+  return error;
+}

@@ -1,0 +1,107 @@
+import type { IncomingMessage } from 'node:http';
+import { isJsonObject, parseJson, Problem } from '#src/kernel/index.js';
+import type { JsonObject, JsonValue } from '#src/kernel/index.js';
+import { QueryValues } from './query-values.js';
+
+const MAX_DEPTH = 64;
+
+/** The media type of the body in lower case without parameters; '' when there is none. */
+export function contentTypeOf(request: IncomingMessage): string {
+  return (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+/** True when the request announces a body. */
+export function hasBody(request: IncomingMessage): boolean {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  return encoding !== undefined || (length !== undefined && Number(length) > 0);
+}
+
+/** 415 that names what would be understood. */
+export function unsupportedMediaType(request: IncomingMessage, expected: string): Problem {
+  const given = contentTypeOf(request) || 'none';
+  return new Problem(
+    'request.unsupported-media-type',
+    `Content type ${given} is not supported here; send ${expected}`,
+  );
+}
+
+/**
+ * Reads the whole body as UTF-8 text. 413 above the limit (the rest is not read), 400 for bytes that are no
+ * UTF-8, 415 for a content encoding.
+ */
+export async function readText(request: IncomingMessage, limitBytes: number): Promise<string> {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new Problem(
+      'request.unsupported-media-type',
+      `Content encoding ${encoding} is not supported`,
+    );
+  }
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > limitBytes) throw tooLarge(limitBytes);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limitBytes) throw tooLarge(limitBytes);
+    chunks.push(chunk);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (cause) {
+    throw new Problem('request.malformed-body', 'The body is not valid UTF-8', { cause });
+  }
+}
+
+/** Reads a JSON object. 415 unless application/json, 400 with the parser's position, 413 above the limit. */
+export async function readJsonObject(
+  request: IncomingMessage,
+  limitBytes: number,
+): Promise<JsonObject> {
+  if (contentTypeOf(request) !== 'application/json') {
+    throw unsupportedMediaType(request, 'application/json');
+  }
+  const value = parseJsonText(await readText(request, limitBytes));
+  if (!isJsonObject(value)) {
+    throw new Problem('request.malformed-body', 'The body must be a JSON object');
+  }
+  return value;
+}
+
+/** Parses JSON of a caller; `where` names the text in the message. Throws Problem 400 with the position. */
+export function parseJsonText(text: string, where = 'The body'): JsonValue {
+  let value: JsonValue;
+  try {
+    value = parseJson(text);
+  } catch (cause) {
+    const reason = (cause as Error).message.replaceAll('\0', '?');
+    throw new Problem('request.malformed-body', `${where} is not valid JSON: ${reason}`, { cause });
+  }
+  if (deeperThan(value, MAX_DEPTH)) {
+    throw new Problem(
+      'request.malformed-body',
+      `${where} is nested deeper than ${MAX_DEPTH} levels`,
+    );
+  }
+  return value;
+}
+
+/** Reads a form body (application/x-www-form-urlencoded) as a multi-map. */
+export async function readForm(request: IncomingMessage, limitBytes: number): Promise<QueryValues> {
+  if (contentTypeOf(request) !== 'application/x-www-form-urlencoded') {
+    throw unsupportedMediaType(request, 'application/x-www-form-urlencoded');
+  }
+  return new QueryValues(await readText(request, limitBytes));
+}
+
+function tooLarge(limitBytes: number): Problem {
+  return new Problem('request.too-large', `The body is larger than ${limitBytes} bytes`, {
+    headers: { Connection: 'close' },
+  });
+}
+
+function deeperThan(value: JsonValue, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth === 0) return true;
+  return Object.values(value).some((member) => deeperThan(member, depth - 1));
+}

@@ -1,0 +1,33 @@
+import type { IncomingMessage } from 'node:http';
+import type { Request, Response } from 'express';
+
+/** A request as controllers and guards see it. */
+export type HttpRequest = Request;
+/** A response under way. */
+export type HttpResponse = Response;
+
+const REQUEST_ID = Symbol('request id');
+const REQUEST_LABELS = Symbol('labels of the request');
+
+type Marked = { [REQUEST_ID]?: string; [REQUEST_LABELS]?: Record<string, string> };
+
+/** The id that the answer carries as X-Request-Id and problem bodies as `instance`. */
+export function requestIdOf(request: IncomingMessage): string {
+  return (request as Marked)[REQUEST_ID] ?? '';
+}
+
+/** Gives the request its id. */
+export function setRequestId(request: IncomingMessage, id: string): void {
+  (request as Marked)[REQUEST_ID] = id;
+}
+
+/** Words for the log line of the request, for example the user and group. Never secrets. */
+export function labelRequest(request: IncomingMessage, labels: Record<string, string>): void {
+  const marked = request as Marked;
+  marked[REQUEST_LABELS] = { ...marked[REQUEST_LABELS], ...labels };
+}
+
+/** The words given so far. */
+export function labelsOf(request: IncomingMessage): Record<string, string> {
+  return (request as Marked)[REQUEST_LABELS] ?? {};
+}

@@ -1,0 +1,67 @@
+import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { Problem, stringifyJson } from '#src/kernel/index.js';
+import type { Logger } from '../logging/logger.js';
+import type { HttpRequest, HttpResponse } from './messages.js';
+import { requestIdOf } from './messages.js';
+import { problemAnswer } from './problem-body.js';
+import type { RouteTable } from './route-table.js';
+
+/** The only place that writes errors: anything thrown → the answer of contract 2. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(
+    private readonly logger: Logger,
+    private readonly routes: RouteTable,
+  ) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    this.answer(error, http.getRequest<HttpRequest>(), http.getResponse<HttpResponse>());
+  }
+
+  /** Answers the error, or cuts the connection when part of another answer has been sent. */
+  answer(error: unknown, request: HttpRequest, response: HttpResponse): void {
+    const problem = this.toProblem(error, request);
+    if (problem.status >= 500 || problem.cause !== undefined) this.log(problem, request);
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return;
+    }
+    const path = request.originalUrl.split('?')[0] ?? '';
+    const answer = problemAnswer(problem, requestIdOf(request), path.startsWith('/oauth2'));
+    for (const name of response.getHeaderNames()) {
+      if (/^(content-|etag|last-modified|accept-ranges)/.test(name)) response.removeHeader(name);
+    }
+    response.statusCode = answer.status;
+    for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
+    response.end(request.method === 'HEAD' ? undefined : stringifyJson(answer.body));
+  }
+
+  private toProblem(error: unknown, request: HttpRequest): Problem {
+    if (error instanceof Problem) return error;
+    const status = statusOf(error);
+    if (status === 404 || status === 405) return this.routes.problemFor(request);
+    if (status === 413) {
+      return new Problem('request.too-large', 'The request is too large', { cause: error });
+    }
+    if (status !== undefined && status >= 400 && status < 500) {
+      return new Problem('request.invalid', 'The request cannot be understood', { cause: error });
+    }
+    return new Problem('service.failure', 'Something went wrong on our side', { cause: error });
+  }
+
+  private log(problem: Problem, request: HttpRequest): void {
+    const level = problem.status >= 500 && problem.code === 'service.failure' ? 'error' : 'warn';
+    this.logger[level](
+      { requestId: requestIdOf(request), code: problem.code, err: problem.cause },
+      problem.detail,
+    );
+  }
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (error instanceof HttpException) return error.getStatus();
+  if (error instanceof URIError) return 400;
+  const status = (error as { status?: unknown } | null)?.status;
+  return typeof status === 'number' ? status : undefined;
+}

@@ -1,0 +1,105 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { IncomingMessage } from 'node:http';
+import { Problem, type Violation } from '#src/kernel/index.js';
+
+const PARSED = Symbol('query values');
+const TRUE_WORDS = new Set(['true', '1', 'yes', '']);
+const FALSE_WORDS = new Set(['false', '0', 'no']);
+
+/** Bounds of a whole number in a query; `clamp` turns values above max into max instead of refusing them. */
+export interface IntegerRule {
+  min: number;
+  max?: number;
+  clamp?: boolean;
+}
+
+/**
+ * A query string as a plain multi-map (contract 2): no nested objects, no arrays by name. Readers refuse repeated
+ * single values and bad spellings with 400 naming the key. Keys are case-sensitive.
+ */
+export class QueryValues {
+  private readonly map = new Map<string, string[]>();
+
+  constructor(search: string) {
+    for (const [key, value] of new URLSearchParams(search)) {
+      if (key.includes('\0') || value.includes('\0')) {
+        throw Problem.invalidField(key.replaceAll('\0', '?'), 'contains a NUL character');
+      }
+      const known = this.map.get(key);
+      if (known) known.push(value);
+      else this.map.set(key, [value]);
+    }
+  }
+
+  /** The keys in the order of their first appearance. */
+  keys(): string[] {
+    return [...this.map.keys()];
+  }
+
+  has(key: string): boolean {
+    return this.map.has(key);
+  }
+
+  /** All values of the key; empty when absent. */
+  all(key: string): string[] {
+    return this.map.get(key) ?? [];
+  }
+
+  /** The value of a key that may stand once; undefined when absent. */
+  single(key: string): string | undefined {
+    const values = this.all(key);
+    if (values.length > 1) throw Problem.invalidField(key, 'may be given only once');
+    return values[0];
+  }
+
+  /** true/1/yes/empty or false/0/no, in any case; the fallback when absent. */
+  boolean(key: string, fallback = false): boolean {
+    const value = this.single(key)?.toLowerCase();
+    if (value === undefined) return fallback;
+    if (TRUE_WORDS.has(value)) return true;
+    if (FALSE_WORDS.has(value)) return false;
+    throw Problem.invalidField(key, 'is not one of true, false, 1, 0, yes, no');
+  }
+
+  /** A whole number; the fallback when absent. */
+  integer<T extends number | undefined>(key: string, fallback: T, rule: IntegerRule): number | T {
+    const value = this.single(key);
+    if (value === undefined) return fallback;
+    const number = Number(value);
+    if (!/^-?\d{1,16}$/.test(value) || !Number.isSafeInteger(number)) {
+      throw Problem.invalidField(key, 'is not a whole number');
+    }
+    if (number < rule.min) throw Problem.invalidField(key, `must be at least ${rule.min}`);
+    if (rule.max === undefined || number <= rule.max) return number;
+    if (rule.clamp) return rule.max;
+    throw Problem.invalidField(key, `must be at most ${rule.max}`);
+  }
+
+  /** Refuses keys that are neither named nor `access_token` (which the guard has read). */
+  allowOnly(known: Iterable<string>): void {
+    const allowed = new Set(known).add('access_token');
+    const unknown = this.keys().filter((key) => !allowed.has(key));
+    if (unknown.length > 0) throw unknownParameters(unknown);
+  }
+}
+
+/** 400 that names the unknown query keys. */
+export function unknownParameters(keys: string[]): Problem {
+  const violations: Violation[] = keys.map((field) => ({ field, problem: 'is not known here' }));
+  return new Problem('request.unknown-parameter', `Unknown query parameter: ${keys.join(', ')}`, {
+    violations,
+  });
+}
+
+/** The query of a request, parsed once. Throws Problem 400 for a NUL character. */
+export function queryValuesOf(request: IncomingMessage): QueryValues {
+  const marked = request as IncomingMessage & { [PARSED]?: QueryValues; originalUrl?: string };
+  const target = marked.originalUrl ?? request.url ?? '';
+  const mark = target.indexOf('?');
+  return (marked[PARSED] ??= new QueryValues(mark < 0 ? '' : target.slice(mark + 1)));
+}
+
+/** Handler parameter: the query of the request as QueryValues. */
+export const Query = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  queryValuesOf(context.switchToHttp().getRequest<IncomingMessage>()),
+);

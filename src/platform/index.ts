@@ -1,0 +1,28 @@
+export { CONFIG, ConfigurationFault, readConfig, VARIABLES, type Config } from './config/env.js';
+export {
+  Database,
+  isDatabaseAway,
+  sqlState,
+  type Queryable,
+  type Statement,
+  type Transaction,
+} from './database/database.js';
+export {
+  dataSourceOptions,
+  parseInt8,
+  type DatabaseConnection,
+} from './database/data-source-options.js';
+export { ChangeFeed, type ChangeListener } from './database/change-feed.js';
+export { lockInTransaction, whenAlone, type AdvisoryLock } from './database/advisory-lock.js';
+export { Query, QueryValues, queryValuesOf, unknownParameters } from './http/query-values.js';
+export {
+  contentTypeOf,
+  hasBody,
+  parseJsonText,
+  readForm,
+  readJsonObject,
+  readText,
+  unsupportedMediaType,
+} from './http/body.js';
+export { labelRequest, requestIdOf, type HttpRequest, type HttpResponse } from './http/messages.js';
+export { LOGGER, type Logger } from './logging/logger.js';

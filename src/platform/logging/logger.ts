@@ -1,0 +1,59 @@
+import type { LoggerService } from '@nestjs/common';
+import pino, { type Logger as PinoLogger } from 'pino';
+import { redact } from './redact.js';
+
+/** The service's logger: JSON lines with time, level and fields. */
+export type Logger = PinoLogger;
+
+/** Injection token of the Logger. */
+export const LOGGER = Symbol('Logger');
+
+/** Makes the logger; every line passes the redaction, whoever wrote it. */
+export function createLogger(level: string, destination?: pino.DestinationStream): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: serializeError },
+      hooks: {
+        streamWrite: redact,
+      },
+    },
+    destination ?? pino.destination({ fd: 2, sync: false, minLength: 0 }),
+  );
+}
+
+function serializeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error === undefined ? undefined : String(error);
+  const { name, message, stack } = error;
+  const code = (error as { code?: unknown }).code;
+  const cause = error.cause === undefined ? undefined : serializeError(error.cause);
+  return { name, message, code, stack, cause };
+}
+
+/** Nest's own messages through the same logger. */
+export class NestLogger implements LoggerService {
+  constructor(private readonly logger: Logger) {}
+
+  log(message: unknown, context?: string): void {
+    this.logger.debug({ context }, String(message));
+  }
+
+  error(message: unknown, stack?: string, context?: string): void {
+    this.logger.error({ context, stack }, String(message));
+  }
+
+  warn(message: unknown, context?: string): void {
+    this.logger.warn({ context }, String(message));
+  }
+
+  debug(message: unknown, context?: string): void {
+    this.logger.debug({ context }, String(message));
+  }
+
+  verbose(message: unknown, context?: string): void {
+    this.logger.trace({ context }, String(message));
+  }
+}
