@@ -1,0 +1,5 @@
+/**
+ * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
+ * forward under an advisory lock at start.
+ */
+export const MIGRATIONS: (new () => object)[] = [];
