@@ -1,6 +1,5 @@
 export {
   Access,
-  ACCESS_RULE,
   CurrentPrincipal,
   principalOf,
   type AccessRule,

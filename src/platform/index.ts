@@ -26,3 +26,7 @@ export {
 } from './http/body.js';
 export { labelRequest, requestIdOf, type HttpRequest, type HttpResponse } from './http/messages.js';
 export { LOGGER, type Logger } from './logging/logger.js';
+export { ACCESS_RULE, OpenRoute } from './http/open-route.js';
+export { Metrics } from './metrics/metrics.js';
+export { CLOCK, PlatformModule, type PlatformInput } from './platform.module.js';
+export { Readiness, type ReadinessCheck } from './health/readiness.js';

@@ -5,6 +5,7 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import { ApiBearerAuth } from '@nestjs/swagger';
+import { ACCESS_RULE } from '#src/platform/index.js';
 import type { Principal, Scope } from '../principal.js';
 
 /** How a route is opened: a bearer token (with a scope), a client certificate, or by nobody in particular. */
@@ -15,9 +16,6 @@ export interface AccessRule {
   kind: AccessKind;
   scope?: Scope;
 }
-
-/** Metadata key of the access rule. */
-export const ACCESS_RULE = 'gridgate:access';
 
 const PRINCIPAL = Symbol('principal');
 

@@ -1,0 +1,52 @@
+import { sleep } from '#src/kernel/index.js';
+
+/** Why the instance is not ready, or undefined when this part is. Must not throw for an ordinary outage. */
+export type ReadinessCheck = () => Promise<string | undefined>;
+
+const CHECK_DEADLINE_MS = 1_500;
+
+/** What an instance needs before it may be sent requests; rooms add their own checks. */
+export class Readiness {
+  private readonly checks = new Map<string, ReadinessCheck>();
+  private draining = false;
+  /** False until everything of the start has happened. */
+  started = false;
+
+  /** Adds a named check; a check of the same name is replaced. */
+  add(name: string, check: ReadinessCheck): void {
+    this.checks.set(name, check);
+  }
+
+  /** From now on the instance is not ready: it is about to stop. */
+  drain(): void {
+    this.draining = true;
+  }
+
+  /** Each part with `ok` or its reason; ready only when all are ok. */
+  async report(): Promise<{ ready: boolean; checks: Record<string, string> }> {
+    const checks: Record<string, string> = {};
+    if (!this.started) checks['start'] = 'the service is starting';
+    if (this.draining) checks['stop'] = 'the service is stopping';
+    await Promise.all(
+      [...this.checks].map(async ([name, check]) => {
+        checks[name] = (await this.outcome(check)) ?? 'ok';
+      }),
+    );
+    return { ready: Object.values(checks).every((state) => state === 'ok'), checks };
+  }
+
+  private async outcome(check: ReadinessCheck): Promise<string | undefined> {
+    const cancel = new AbortController();
+    const late = sleep(CHECK_DEADLINE_MS, { signal: cancel.signal, unref: true }).then(
+      () => 'no answer in time',
+      () => undefined,
+    );
+    try {
+      return await Promise.race([check(), late]);
+    } catch {
+      return 'failed';
+    } finally {
+      cancel.abort();
+    }
+  }
+}

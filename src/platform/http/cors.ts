@@ -1,0 +1,32 @@
+import type { RequestHandler } from 'express';
+
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+const REQUEST_HEADERS =
+  'Authorization, Content-Type, Idempotency-Key, If-None-Match, Range, X-Grid-Group';
+const ANSWER_HEADERS =
+  'ETag, Link, Location, Retry-After, WWW-Authenticate, X-Request-Id, Content-Range';
+
+/** CORS by an allow-list of origins (contract 2): none by default, no credentials, exact comparison. */
+export function corsByAllowList(origins: string[]): RequestHandler {
+  const allowed = new Set(origins);
+  return (request, response, next) => {
+    const origin = request.headers.origin;
+    if (origin === undefined || !allowed.has(origin)) {
+      next();
+      return;
+    }
+    response.setHeader('Access-Control-Allow-Origin', origin);
+    response.setHeader('Access-Control-Expose-Headers', ANSWER_HEADERS);
+    response.appendHeader('Vary', 'Origin');
+    response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
+    if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) {
+      next();
+      return;
+    }
+    response.setHeader('Access-Control-Allow-Methods', METHODS);
+    response.setHeader('Access-Control-Allow-Headers', REQUEST_HEADERS);
+    response.setHeader('Access-Control-Max-Age', '600');
+    response.statusCode = 204;
+    response.end();
+  };
+}

@@ -1,0 +1,96 @@
+import type { RequestHandler } from 'express';
+import { Problem, randomId } from '#src/kernel/index.js';
+import type { Config } from '../config/env.js';
+import type { Readiness } from '../health/readiness.js';
+import type { Logger } from '../logging/logger.js';
+import type { Metrics } from '../metrics/metrics.js';
+import {
+  labelsOf,
+  requestIdOf,
+  setRequestId,
+  type HttpRequest,
+  type HttpResponse,
+} from './messages.js';
+import type { ProblemFilter } from './problem.filter.js';
+
+const HEADERS: [string, string][] = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['Strict-Transport-Security', 'max-age=31536000'],
+  ['X-Frame-Options', 'DENY'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+  ['Cache-Control', 'no-store'],
+];
+
+/** What the entrance needs. */
+export interface EntranceInput {
+  config: Config;
+  logger: Logger;
+  metrics: Metrics;
+  readiness: Readiness;
+  problems: ProblemFilter;
+}
+
+/**
+ * The first handler of every request: request id, security headers, deadline, and at the end one log line and the
+ * metrics. Until the start is complete everything but the probes is answered 503 with Retry-After.
+ */
+export function entrance(input: EntranceInput): RequestHandler {
+  const { config, readiness, problems } = input;
+  const record = recorder(input);
+  const deadlineMs = config.requestTimeout * 1000;
+  return (request, response, next) => {
+    const requestId = randomId();
+    setRequestId(request, requestId);
+    response.setHeader('X-Request-Id', requestId);
+    for (const [name, value] of HEADERS) response.setHeader(name, value);
+    const started = process.hrtime.bigint();
+    const timer = setTimeout(() => {
+      if (!response.headersSent) problems.answer(lateProblem(), request, response);
+    }, deadlineMs).unref();
+    response.once('close', () => {
+      clearTimeout(timer);
+      record(request, response, Number(process.hrtime.bigint() - started) / 1e9);
+    });
+    if (!readiness.started && !request.path.startsWith('/health/')) {
+      problems.answer(Problem.unavailable('The service is starting'), request, response);
+      return;
+    }
+    next();
+  };
+}
+
+function lateProblem(): Problem {
+  return Problem.unavailable('The request could not be answered in time');
+}
+
+function recorder({ logger, metrics }: EntranceInput) {
+  const requests = metrics.counter('gridgate_http_requests_total', 'Requests by route and status', [
+    'method',
+    'route',
+    'status',
+  ]);
+  const seconds = metrics.histogram('gridgate_http_request_seconds', 'Time to answer by route', [
+    'method',
+    'route',
+  ]);
+  return (request: HttpRequest, response: HttpResponse, duration: number): void => {
+    const route = (request.route as { path?: string } | undefined)?.path ?? 'none';
+    const { method } = request;
+    const status = response.writableFinished ? response.statusCode : 499;
+    requests.inc({ method, route, status });
+    seconds.observe({ method, route }, duration);
+    logger.info(
+      {
+        requestId: requestIdOf(request),
+        method,
+        path: request.originalUrl.split('?')[0],
+        status,
+        ms: Math.round(duration * 10_000) / 10,
+        address: request.socket.remoteAddress,
+        ...labelsOf(request),
+      },
+      'request',
+    );
+  };
+}

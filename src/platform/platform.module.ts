@@ -1,0 +1,46 @@
+import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { systemClock } from '#src/kernel/index.js';
+import { CONFIG, type Config } from './config/env.js';
+import { ChangeFeed } from './database/change-feed.js';
+import { Database } from './database/database.js';
+import { HealthController } from './health/health.controller.js';
+import { Readiness } from './health/readiness.js';
+import { LOGGER, type Logger } from './logging/logger.js';
+import { Metrics } from './metrics/metrics.js';
+import { MetricsController } from './metrics/metrics.controller.js';
+
+/** Injection token of the Clock. */
+export const CLOCK = Symbol('Clock');
+
+/** What the process has opened before the application is made. */
+export interface PlatformInput {
+  config: Config;
+  logger: Logger;
+  database: Database;
+  changeFeed: ChangeFeed;
+  metrics: Metrics;
+  readiness: Readiness;
+}
+
+/** Gives every room its infrastructure by injection. */
+@Global()
+@Module({})
+export class PlatformModule {
+  static forRoot(input: PlatformInput): DynamicModule {
+    const providers: Provider[] = [
+      { provide: CONFIG, useValue: input.config },
+      { provide: LOGGER, useValue: input.logger },
+      { provide: CLOCK, useValue: systemClock },
+      { provide: Database, useValue: input.database },
+      { provide: ChangeFeed, useValue: input.changeFeed },
+      { provide: Metrics, useValue: input.metrics },
+      { provide: Readiness, useValue: input.readiness },
+    ];
+    return {
+      module: PlatformModule,
+      controllers: [HealthController, MetricsController],
+      providers,
+      exports: providers.map((provider) => (provider as { provide: symbol }).provide),
+    };
+  }
+}
