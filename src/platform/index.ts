@@ -25,8 +25,15 @@ export {
   unsupportedMediaType,
 } from './http/body.js';
 export { labelRequest, requestIdOf, type HttpRequest, type HttpResponse } from './http/messages.js';
-export { LOGGER, type Logger } from './logging/logger.js';
+export { clientOptions, connectDataSource, migrate } from './database/connect.js';
+export { createLogger, LOGGER, NestLogger, type Logger } from './logging/logger.js';
 export { ACCESS_RULE, OpenRoute } from './http/open-route.js';
 export { Metrics } from './metrics/metrics.js';
 export { CLOCK, PlatformModule, type PlatformInput } from './platform.module.js';
 export { Readiness, type ReadinessCheck } from './health/readiness.js';
+export { GridExpressAdapter } from './http/grid-express.adapter.js';
+export { entrance } from './http/entrance.js';
+export { corsByAllowList } from './http/cors.js';
+export { ProblemFilter } from './http/problem.filter.js';
+export { RouteTable } from './http/route-table.js';
+export { openApiDocument, serveSwagger } from './http/swagger.js';

@@ -50,17 +50,23 @@ export function sqlState(error: unknown): string | undefined {
  * `service.unavailable` (503 with Retry-After) and never hangs.
  */
 export class Database implements Queryable {
-  constructor(readonly dataSource: DataSource) {}
+  /** `source` gives the data source once there is one; before that every call answers 503. */
+  constructor(private readonly source: () => DataSource | undefined) {}
+
+  /** The connected data source. Throws 503 before the first connection. */
+  get dataSource(): DataSource {
+    const dataSource = this.source();
+    if (!dataSource?.isInitialized) throw databaseAway();
+    return dataSource;
+  }
 
   /** TypeORM's entity manager. Throws 503 before the first connection. */
   get manager(): EntityManager {
-    if (!this.dataSource.isInitialized) throw databaseAway();
     return this.dataSource.manager;
   }
 
   /** The driver's pool, for streams and COPY in repositories. Throws 503 before the first connection. */
   get pool(): pg.Pool {
-    if (!this.dataSource.isInitialized) throw databaseAway();
     return (this.dataSource.driver as unknown as { master: pg.Pool }).master;
   }
 

@@ -1,0 +1,13 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { PlatformModule, type PlatformInput } from './platform/index.js';
+
+/** TypeORM entities of all rooms. */
+export const entities: (new () => object)[] = [];
+
+/** The composition root: the feature modules on the platform, nothing else. */
+@Module({})
+export class AppModule {
+  static forRoot(platform: PlatformInput): DynamicModule {
+    return { module: AppModule, imports: [PlatformModule.forRoot(platform)] };
+  }
+}

@@ -1,0 +1,67 @@
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { sleep } from '#src/kernel/index.js';
+import type { Logger } from '../logging/logger.js';
+import { ADVISORY_LOCKS, LOCK_SPACE } from './advisory-lock.js';
+import type { DatabaseConnection } from './data-source-options.js';
+import { isDatabaseAway } from './database.js';
+
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 3_000;
+
+/** Options of one connection outside the pool (LISTEN, migrations). */
+export function clientOptions(connection: DatabaseConnection, name: string): pg.ClientConfig {
+  const target =
+    connection.url === undefined
+      ? {
+          host: connection.host,
+          port: connection.port,
+          user: connection.user,
+          database: connection.database,
+        }
+      : { connectionString: connection.url };
+  return { ...target, application_name: name, connectionTimeoutMillis: 2_000, keepAlive: true };
+}
+
+/**
+ * Connects the data source, waiting for a database that is not there yet: the start does not depend on the order
+ * in which machines come up. Errors that waiting cannot cure (password, unknown database) are thrown.
+ */
+export async function connectDataSource(
+  dataSource: DataSource,
+  options: { logger: Logger; signal: AbortSignal },
+): Promise<void> {
+  let pause = FIRST_PAUSE_MS;
+  for (;;) {
+    options.signal.throwIfAborted();
+    try {
+      await dataSource.initialize();
+      return;
+    } catch (error) {
+      if (!isDatabaseAway(error)) throw error;
+      options.logger.warn({ err: error }, 'the database is not there yet; trying again');
+    }
+    await sleep(pause, { signal: options.signal });
+    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+  }
+}
+
+/**
+ * Runs the pending migrations; of several instances that start together one does and the others wait
+ * (session advisory lock on a connection of its own). Returns the names of those that ran.
+ */
+export async function migrate(
+  dataSource: DataSource,
+  connection: DatabaseConnection,
+): Promise<string[]> {
+  const guard = new pg.Client(clientOptions(connection, 'gridgate migrations'));
+  guard.on('error', () => undefined);
+  await guard.connect();
+  try {
+    await guard.query('select pg_advisory_lock($1, $2)', [LOCK_SPACE, ADVISORY_LOCKS.migrations]);
+    const done = await dataSource.runMigrations({ transaction: 'each' });
+    return done.map((migration) => migration.name);
+  } finally {
+    await guard.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,73 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import type { RequestHandler } from 'express';
+
+const DESCRIPTION = [
+  'Jobs and file catalogue of a computing grid over HTTPS and JSON, secured by OAuth2.',
+  '',
+  'Get a token with your certificate (`GET /oauth2/token`) or press **Authorize** to sign in through the consent page.',
+  'Errors are `application/problem+json` (RFC 9457) with a `code` of a closed list; below `/oauth2` they also carry',
+  '`error` and `error_description` (RFC 6749).',
+].join('\n');
+
+/** What the document says of this installation. */
+export interface SwaggerInput {
+  version: string;
+  publicUrl: string;
+  scopes: Record<string, string>;
+}
+
+/** Makes the OpenAPI 3.1 document of all routes. */
+export function openApiDocument(app: INestApplication, input: SwaggerInput): OpenAPIObject {
+  const flow = {
+    authorizationUrl: `${input.publicUrl}/oauth2/auth`,
+    tokenUrl: `${input.publicUrl}/oauth2/token`,
+    scopes: input.scopes,
+  };
+  const builder = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Gridgate')
+    .setDescription(DESCRIPTION)
+    .setVersion(input.version)
+    .addServer(input.publicUrl)
+    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'bearer')
+    .addOAuth2({ type: 'oauth2', flows: { authorizationCode: flow } }, 'oauth2')
+    .addApiKey({ type: 'apiKey', in: 'query', name: 'access_token' }, 'query');
+  return SwaggerModule.createDocument(app, builder.build());
+}
+
+/** Serves Swagger UI at /docs and the document at /docs/openapi.json. */
+export function serveSwagger(
+  app: INestApplication,
+  document: () => OpenAPIObject,
+  publicUrl: string,
+): void {
+  app.use('/docs', pageHeaders(publicUrl));
+  SwaggerModule.setup('docs', app, document, {
+    jsonDocumentUrl: 'docs/openapi.json',
+    yamlDocumentUrl: 'docs/openapi.yaml',
+    customSiteTitle: 'Gridgate API',
+    swaggerOptions: {
+      persistAuthorization: false,
+      displayRequestDuration: true,
+      tryItOutEnabled: true,
+      oauth2RedirectUrl: `${publicUrl}/docs/oauth2-redirect.html`,
+      initOAuth: { clientId: 'swagger-ui', usePkceWithAuthorizationCodeGrant: true },
+    },
+  });
+}
+
+function pageHeaders(publicUrl: string): RequestHandler {
+  const origin = new URL(publicUrl).origin;
+  const policy = (scripts: string): string =>
+    `default-src 'none'; script-src ${scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; ` +
+    `font-src 'self'; connect-src 'self' ${origin}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+  const page = policy("'self'");
+  const redirectPage = policy("'self' 'unsafe-inline'"); // the redirect page of Swagger UI is one inline script
+  return (request, response, next) => {
+    const isRedirect = request.path.startsWith('/oauth2-redirect');
+    response.setHeader('Content-Security-Policy', isRedirect ? redirectPage : page);
+    response.setHeader('Cache-Control', 'no-cache');
+    next();
+  };
+}

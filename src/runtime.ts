@@ -1,0 +1,74 @@
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { MIGRATIONS } from './migrations/index.js';
+import { entities } from './app.module.js';
+import {
+  ChangeFeed,
+  clientOptions,
+  connectDataSource,
+  createLogger,
+  Database,
+  dataSourceOptions,
+  migrate,
+  Metrics,
+  Readiness,
+  type Config,
+  type DatabaseConnection,
+  type Logger,
+} from './platform/index.js';
+
+/** What one process has opened: database, change feed, logger; made before the application. */
+export interface Runtime {
+  config: Config;
+  logger: Logger;
+  database: Database;
+  changeFeed: ChangeFeed;
+  metrics: Metrics;
+  readiness: Readiness;
+  /** Connects (waiting while the database is away), migrates, starts the change feed. */
+  connect(signal: AbortSignal): Promise<void>;
+  /** Ends the feed and the pool. */
+  close(): Promise<void>;
+}
+
+/** Prepares a process for the given database; connects to nothing yet. */
+export function createRuntime(
+  config: Config,
+  connection: () => DatabaseConnection,
+  logger: Logger = createLogger(config.logLevel),
+): Runtime {
+  let dataSource: DataSource | undefined;
+  const database = new Database(() => dataSource);
+  const changeFeed = new ChangeFeed(
+    () => new pg.Client(clientOptions(connection(), 'gridgate changes')),
+    database,
+  );
+  return {
+    config,
+    logger,
+    database,
+    changeFeed,
+    metrics: new Metrics(),
+    readiness: new Readiness(),
+    async connect(signal) {
+      dataSource = new DataSource(
+        dataSourceOptions({
+          connection: connection(),
+          poolSize: config.databasePool,
+          statementTimeoutSeconds: config.databaseTimeout,
+          connectTimeoutSeconds: config.databaseConnectTimeout,
+          entities,
+          migrations: MIGRATIONS,
+        }),
+      );
+      await connectDataSource(dataSource, { logger, signal });
+      const done = await migrate(dataSource, connection());
+      if (done.length > 0) logger.info({ migrations: done }, 'migrated the database');
+      changeFeed.start();
+    },
+    async close() {
+      await changeFeed.stop();
+      if (dataSource?.isInitialized) await dataSource.destroy();
+    },
+  };
+}
