@@ -1,0 +1,250 @@
+import { access, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { sleep } from '#src/kernel/index.js';
+import { openHome } from '../home/grid-home.js';
+import { acquireProcessLock, LockHeldError, type ProcessLock } from '../home/process-lock.js';
+import { EMBEDDED_USER, ensureCluster } from './embedded/postgres-cluster.js';
+import { EmbeddedPostgresError } from './embedded/postgres-error.js';
+import {
+  chooseLayout,
+  dataDirectory,
+  makeSocketDirectory,
+  recordedBase,
+  removeSocketDirectory,
+  type PostgresLayout,
+} from './embedded/postgres-layout.js';
+import { endOrphans } from './embedded/postgres-orphan.js';
+import { EMBEDDED_PORT, PostgresServer } from './embedded/postgres-server.js';
+import { postgresProcesses, readPostmasterFile } from './embedded/postmaster-file.js';
+
+const DATABASE = 'gridgate';
+const SOCKET_CHECK_MS = 3_000;
+const FIRST_BACK_OFF_MS = 250;
+const MAX_BACK_OFF_MS = 10_000;
+
+/** Where to connect: `host` is the directory of the unix socket, there is no password. */
+export interface EmbeddedConnection {
+  host: string;
+  port: number;
+  user: string;
+  database: string;
+}
+
+/** What to start and whom to tell. */
+export interface EmbeddedPostgresOptions {
+  /** GRID_HOME; made when missing. */
+  home: string;
+  /** One line per event worth knowing; nothing by default. */
+  log?: (line: string) => void;
+  /** Called when PostgreSQL ended by itself; it is being restarted. */
+  onExit?: (reason: string) => void;
+  /** Called when it takes connections again after onExit. */
+  onRestart?: () => void;
+}
+
+/** A running embedded PostgreSQL. */
+export interface EmbeddedPostgres {
+  /** Stays the same over restarts. */
+  readonly connection: EmbeddedConnection;
+  /** The same as a URL for libpq-like clients (`pg` understands it, TypeORM wants `connection`). */
+  readonly url: string;
+  /** A PostgreSQL that a killed server had left running was found; it was stopped and its data taken over. */
+  readonly adopted: boolean;
+  /** The system account it runs as; jobs must run as another one. Undefined: as this process. */
+  readonly account: string | undefined;
+  /** Process id of the postmaster; undefined while it is being restarted. */
+  readonly pid: number | undefined;
+  /** Fast shutdown, awaited: sessions end, the socket and the lock go. Safe to call again. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the PostgreSQL of `node_modules` on `$GRID_HOME/postgres`: makes the data directory and the database
+ * when missing, recovers from whatever a killed server has left, and restarts it with growing pauses when it
+ * ends by itself. It listens on a unix socket in a private directory only. Throws EmbeddedPostgresError (with
+ * what to do) or GridHomeError.
+ */
+export async function startEmbeddedPostgres(
+  options: EmbeddedPostgresOptions,
+): Promise<EmbeddedPostgres> {
+  const home = await openHome(options.home);
+  const postgresHome = await realpath(home.postgres);
+  const lock = await lockLauncher(postgresHome);
+  const log = options.log ?? (() => undefined);
+  let supervisor: Supervisor | undefined;
+  try {
+    const layout = await chooseLayout(postgresHome);
+    const adopted = await endOrphansOf(layout, log);
+    await ensureCluster(layout, log);
+    layout.data = await dataDirectory(layout.base);
+    const socketDirectory = await makeSocketDirectory(layout);
+    const logPath = join(home.logs, 'postgres.log');
+    supervisor = new Supervisor({ layout, socketDirectory, logPath, log, lock, adopted }, options);
+    await supervisor.start();
+    await createDatabase(supervisor.connection);
+    return supervisor;
+  } catch (error) {
+    await supervisor?.stop();
+    await lock.release();
+    throw error;
+  }
+}
+
+/**
+ * The connection of an embedded PostgreSQL that runs on that GRID_HOME now (started by a server, or left by a
+ * killed one), for commands beside it; undefined when none takes connections. Changes nothing.
+ */
+export async function runningEmbeddedPostgres(options: {
+  home: string;
+}): Promise<EmbeddedConnection | undefined> {
+  const postgresHome = await realpath(join(options.home, 'postgres')).catch(() => undefined);
+  if (postgresHome === undefined) return undefined;
+  const data = await dataDirectory(await recordedBase(postgresHome));
+  const file = readPostmasterFile(data);
+  if (!file?.isReady || !postgresProcesses(data).includes(file.pid)) return undefined;
+  return connectionAt(file.socketDirectory);
+}
+
+function connectionAt(host: string): EmbeddedConnection {
+  return { host, port: EMBEDDED_PORT, user: EMBEDDED_USER, database: DATABASE };
+}
+
+/** One launcher per home, whoever it is: without it a second one would take the first one's for an orphan. */
+async function lockLauncher(postgresHome: string): Promise<ProcessLock> {
+  try {
+    return await acquireProcessLock(join(postgresHome, 'launcher.lock'));
+  } catch (error) {
+    if (!(error instanceof LockHeldError)) throw error;
+    throw new EmbeddedPostgresError(
+      `The embedded PostgreSQL in ${postgresHome} is run by another process (pid ${error.pid}): stop it or set another GRID_HOME`,
+      { cause: error },
+    );
+  }
+}
+
+async function endOrphansOf(layout: PostgresLayout, log: (line: string) => void): Promise<boolean> {
+  const earlier = readPostmasterFile(layout.data)?.socketDirectory;
+  const adopted = await endOrphans(layout.data, log);
+  if (earlier) await removeSocketDirectory(earlier, layout.base);
+  return adopted;
+}
+
+/** CREATE DATABASE knows no IF NOT EXISTS. */
+async function createDatabase(connection: EmbeddedConnection): Promise<void> {
+  const client = new pg.Client({ ...connection, password: '', database: 'postgres', ssl: false });
+  await client.connect();
+  try {
+    const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
+    if (found.rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+  } finally {
+    await client.end();
+  }
+}
+
+interface SupervisorParts {
+  layout: PostgresLayout;
+  socketDirectory: string;
+  logPath: string;
+  log: (line: string) => void;
+  lock: ProcessLock;
+  adopted: boolean;
+}
+
+/** Keeps one PostgreSQL running until stop(). */
+class Supervisor implements EmbeddedPostgres {
+  readonly connection: EmbeddedConnection;
+  readonly url: string;
+  readonly adopted: boolean;
+  readonly account: string | undefined;
+  #server: PostgresServer | undefined;
+  #watching: Promise<void> = Promise.resolve();
+  #stopped: Promise<void> | undefined;
+  readonly #stopping = new AbortController();
+  #socketCheck: NodeJS.Timeout | undefined;
+  readonly #onProcessExit = (): void => this.#server?.signalStop();
+
+  constructor(
+    private readonly parts: SupervisorParts,
+    private readonly hooks: Pick<EmbeddedPostgresOptions, 'onExit' | 'onRestart'>,
+  ) {
+    this.connection = connectionAt(parts.socketDirectory);
+    const { host, port, user, database } = this.connection;
+    this.url = `postgres://${user}@${encodeURIComponent(host)}:${port}/${database}`;
+    this.adopted = parts.adopted;
+    this.account = parts.layout.account.kind === 'self' ? undefined : parts.layout.account.name;
+  }
+
+  get pid(): number | undefined {
+    return this.#server?.pid;
+  }
+
+  async start(): Promise<void> {
+    this.#server = await PostgresServer.start(this.parts.layout, this.parts);
+    process.once('exit', this.#onProcessExit);
+    this.#watching = this.#watch(this.#server);
+    this.#socketCheck = setInterval(() => void this.#checkSocket(), SOCKET_CHECK_MS);
+    this.#socketCheck.unref();
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopping.abort(new Error('the embedded PostgreSQL is being stopped'));
+    clearInterval(this.#socketCheck);
+    await this.#server?.stop();
+    await this.#watching;
+    // A restart may have been under way when the first look found no server.
+    await this.#server?.stop();
+    process.off('exit', this.#onProcessExit);
+    await removeSocketDirectory(this.connection.host, this.parts.layout.base);
+    await this.parts.lock.release();
+  }
+
+  async #watch(first: PostgresServer): Promise<void> {
+    let server = first;
+    while (!this.#stopping.signal.aborted) {
+      const reason = await server.ended;
+      if (this.#stopping.signal.aborted) return;
+      this.parts.log(`PostgreSQL ended (${reason}); restarting it`);
+      this.hooks.onExit?.(reason);
+      const next = await this.#restart();
+      if (next === undefined) return;
+      server = next;
+      this.parts.log('PostgreSQL runs again');
+      this.hooks.onRestart?.();
+    }
+  }
+
+  async #restart(): Promise<PostgresServer | undefined> {
+    let pause = FIRST_BACK_OFF_MS;
+    while (!this.#stopping.signal.aborted) {
+      try {
+        this.#server = await PostgresServer.start(this.parts.layout, this.parts);
+        return this.#server;
+      } catch (error) {
+        this.parts.log(`PostgreSQL could not be restarted: ${(error as Error).message}`);
+      }
+      await sleep(pause, { signal: this.#stopping.signal, unref: true }).catch(() => undefined);
+      pause = Math.min(pause * 2, MAX_BACK_OFF_MS);
+    }
+    return undefined;
+  }
+
+  /** Cleaners of temporary directories remove sockets; only a restart makes a new one. */
+  async #checkSocket(): Promise<void> {
+    const server = this.#server;
+    if (server?.pid === undefined || this.#stopping.signal.aborted) return;
+    const path = join(this.connection.host, `.s.PGSQL.${EMBEDDED_PORT}`);
+    const isThere = await access(path).then(
+      () => true,
+      () => false,
+    );
+    if (isThere || server !== this.#server || this.#stopping.signal.aborted) return;
+    this.parts.log(`the socket ${path} has been removed; restarting PostgreSQL`);
+    await server.stop();
+  }
+}
