@@ -1,0 +1,37 @@
+import type { Group, RegistryContents, User } from './registry.types.js';
+import type { Property } from './property.js';
+
+/** The registry that the service starts with when nothing else is said (contract 1). */
+export const DEMO_REGISTRY: RegistryContents = {
+  users: ['alice', 'bob', 'carol', 'mona', 'adam', 'fred'].map(demoUser),
+  groups: [
+    demoGroup('grid_user', ['NormalUser'], ['alice', 'bob', 'carol']),
+    demoGroup('grid_share', ['NormalUser', 'JobSharing'], ['alice', 'bob']),
+    demoGroup('grid_mon', ['JobMonitor'], ['mona']),
+    demoGroup('grid_adm', ['JobAdministrator', 'ServiceAdministrator'], ['adam']),
+    demoGroup('grid_fc', ['NormalUser', 'FileCatalogManagement'], ['fred']),
+  ],
+  setups: [{ name: 'Prod' }, { name: 'Test' }],
+  applications: [
+    {
+      id: 'demo-portal',
+      name: 'Demo portal',
+      redirectUris: ['http://localhost:8900/callback'],
+      confidential: false,
+      origin: 'file',
+    },
+  ],
+  storageElements: [{ name: 'SE-A' }, { name: 'SE-B' }],
+  sites: [
+    { name: 'LOCAL.demo', backend: 'local-process', options: {} },
+    { name: 'LOCAL.spare', backend: 'local-process', options: {} },
+  ],
+};
+
+function demoUser(name: string): User {
+  return { name, certificates: [`/DC=org/DC=grid/CN=${name}`], subjects: [] };
+}
+
+function demoGroup(name: string, properties: Property[], members: string[]): Group {
+  return { name, vo: 'vo', properties: new Set(properties), members, idpScopes: [] };
+}

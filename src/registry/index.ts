@@ -1,0 +1,29 @@
+export { RegistryModule } from './registry.module.js';
+export { RegistryService } from './registry.service.js';
+export { RegistryLoader } from './registry-loader.service.js';
+export { RegistrySnapshot } from './registry-snapshot.js';
+export { ApplicationsRepository } from './applications.repository.js';
+export { PROPERTIES, isProperty, type Property } from './property.js';
+export { parseRegistryFile, writeRegistryFile, RegistryFileError } from './registry-file.js';
+export {
+  describeDifference,
+  difference,
+  type RegistryChange,
+  type RegistryDifference,
+} from './registry-difference.js';
+export { isLoopbackHost, redirectUriFault } from './redirect-uri.js';
+export { DEMO_REGISTRY } from './demo-registry.js';
+export type { RegistryFault } from './registry-rules.js';
+export type {
+  Application,
+  ApplicationOrigin,
+  Group,
+  RegistryContents,
+  RegistrySection,
+  Setup,
+  Site,
+  SiteBackend,
+  StorageElement,
+  Subject,
+  User,
+} from './registry.types.js';

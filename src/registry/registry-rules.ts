@@ -1,0 +1,91 @@
+import { PROPERTIES } from './property.js';
+import type { Application, RegistryContents } from './registry.types.js';
+
+/** One fault of a registry: where it is (path in the file) and what is wrong. */
+export interface RegistryFault {
+  path: (string | number)[];
+  problem: string;
+}
+
+/** Rules that look at the registry as a whole: references must exist, identities belong to one user. */
+export function faultsOf(contents: RegistryContents): RegistryFault[] {
+  return [
+    ...repeatedIdentities(contents),
+    ...memberFaults(contents),
+    ...setupFaults(contents),
+    ...contents.applications.flatMap(applicationFaults),
+  ];
+}
+
+function repeatedIdentities({ users }: RegistryContents): RegistryFault[] {
+  const owners = new Map<string, string>();
+  const faults: RegistryFault[] = [];
+  const claim = (key: string, user: string, place: (string | number)[]): void => {
+    const owner = owners.get(key);
+    if (owner === undefined) owners.set(key, user);
+    else faults.push({ path: ['users', user, ...place], problem: `belongs to ${owner} already` });
+  };
+  for (const { name, certificates, subjects } of users) {
+    certificates.forEach((dn, place) => claim(`dn ${dn}`, name, ['certificates', place]));
+    subjects.forEach(({ issuer, sub }, place) =>
+      claim(`subject ${JSON.stringify([issuer, sub])}`, name, ['subjects', place]),
+    );
+  }
+  return faults;
+}
+
+function memberFaults({ users, groups }: RegistryContents): RegistryFault[] {
+  const known = new Set(users.map((user) => user.name));
+  return groups.flatMap((group) => [
+    ...wordFaults(['groups', group.name, 'members'], group.members, (member) =>
+      known.has(member) ? undefined : `there is no user ${member}`,
+    ),
+    ...wordFaults(['groups', group.name, 'properties'], [...group.properties], (word) =>
+      PROPERTIES.includes(word) ? undefined : `is not one of ${PROPERTIES.join(', ')}`,
+    ),
+  ]);
+}
+
+function setupFaults({ groups, setups, sites }: RegistryContents): RegistryFault[] {
+  const groupNames = new Set(groups.map((group) => group.name));
+  const setupNames = new Set(setups.map((setup) => setup.name));
+  return [
+    ...setups.flatMap((setup) =>
+      wordFaults(['setups', setup.name, 'groups'], setup.groups ?? [], (group) =>
+        groupNames.has(group) ? undefined : `there is no group ${group}`,
+      ),
+    ),
+    ...sites.flatMap((site) =>
+      wordFaults(['sites', site.name, 'setups'], site.setups ?? [], (setup) =>
+        setupNames.has(setup) ? undefined : `there is no setup ${setup}`,
+      ),
+    ),
+  ];
+}
+
+function wordFaults<T extends string>(
+  path: (string | number)[],
+  words: readonly T[],
+  problemOf: (word: T) => string | undefined,
+): RegistryFault[] {
+  const seen = new Set<string>();
+  return words.flatMap((word, place) => {
+    const problem = seen.has(word) ? 'stands here twice' : problemOf(word);
+    seen.add(word);
+    return problem === undefined ? [] : [{ path: [...path, place], problem }];
+  });
+}
+
+function applicationFaults(application: Application): RegistryFault[] {
+  const { id, confidential, secretHash } = application;
+  if (confidential && secretHash === undefined) {
+    const problem =
+      'a confidential application needs a secretHash (gridgate client add --confidential makes one)';
+    return [{ path: ['applications', id], problem }];
+  }
+  if (!confidential && secretHash !== undefined) {
+    const problem = 'only a confidential application has a secret';
+    return [{ path: ['applications', id, 'secretHash'], problem }];
+  }
+  return [];
+}

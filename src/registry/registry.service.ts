@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { ChangeFeed } from '#src/platform/index.js';
+import type { OnModuleDestroy } from '@nestjs/common';
+import { RegistryRepository, REGISTRY_CHANNEL } from './registry.repository.js';
+import { RegistrySnapshot } from './registry-snapshot.js';
+
+/**
+ * Who exists, as a snapshot that is at most a notification old. While the change feed is down each call asks the
+ * database for the registry's version, so a change is effective at once on every instance.
+ */
+@Injectable()
+export class RegistryService implements OnModuleDestroy {
+  private snapshot: RegistrySnapshot | undefined;
+  private isFresh = false;
+  private changes = 0;
+  private reading: Promise<RegistrySnapshot> | undefined;
+  private readonly stopListening: () => void;
+
+  constructor(
+    private readonly repository: RegistryRepository,
+    private readonly feed: ChangeFeed,
+  ) {
+    this.stopListening = feed.listen(REGISTRY_CHANNEL, () => this.forget());
+  }
+
+  onModuleDestroy(): void {
+    this.stopListening();
+  }
+
+  /** The registry as it is now. Throws Problem 503 while the database is away. */
+  async current(): Promise<RegistrySnapshot> {
+    const { snapshot } = this;
+    if (snapshot && this.isFresh && this.feed.live) return snapshot;
+    if (!this.reading) {
+      const reading = this.refresh();
+      this.reading = reading;
+      void reading.catch(() => undefined).then(() => this.endOf(reading));
+    }
+    return this.reading;
+  }
+
+  /** Makes the next question ask the database; called by the change feed and after own changes. */
+  forget(): void {
+    this.changes += 1;
+    this.isFresh = false;
+    this.reading = undefined; // a read under way may have seen the state before the change
+  }
+
+  private endOf(reading: Promise<RegistrySnapshot>): void {
+    if (this.reading === reading) this.reading = undefined;
+  }
+
+  private async refresh(): Promise<RegistrySnapshot> {
+    const seen = this.changes;
+    const wasLive = this.feed.live;
+    const version = await this.repository.version();
+    const fresh = this.snapshot?.version === version ? this.snapshot : await this.repository.read();
+    if (seen === this.changes) {
+      this.snapshot = fresh;
+      this.isFresh = wasLive && this.feed.live;
+    }
+    return fresh;
+  }
+}

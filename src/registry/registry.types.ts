@@ -1,0 +1,87 @@
+import type { JsonObject } from '#src/kernel/index.js';
+import type { Property } from './property.js';
+
+/** A user at an external identity provider. */
+export interface Subject {
+  readonly issuer: string;
+  readonly sub: string;
+}
+
+/** A person (or robot) who may use the service. */
+export interface User {
+  readonly name: string;
+  /** Canonical DNs of the user's certificates; the first one is shown as the user's DN. */
+  readonly certificates: readonly string[];
+  readonly subjects: readonly Subject[];
+}
+
+/** Members who share rights; every token is for one group. */
+export interface Group {
+  readonly name: string;
+  /** Virtual organisation. */
+  readonly vo?: string;
+  readonly properties: ReadonlySet<Property>;
+  /** User names in the order of the registry. */
+  readonly members: readonly string[];
+  /** Scopes that an identity provider gives to this group's members. */
+  readonly idpScopes: readonly string[];
+  /** Role at the identity provider that stands for this group. */
+  readonly idpRole?: string;
+}
+
+/** A named installation within the service; jobs never cross setups. */
+export interface Setup {
+  readonly name: string;
+  /** Groups that may use it; absent: every group. */
+  readonly groups?: readonly string[];
+}
+
+/** What runs the jobs of a site. */
+export type SiteBackend = 'local-process' | 'slurm';
+
+/** A compute backend (contract 5). */
+export interface Site {
+  readonly name: string;
+  readonly backend: SiteBackend;
+  /** Settings of the backend. */
+  readonly options: Readonly<JsonObject>;
+  /** Setups whose jobs it runs; absent: all. */
+  readonly setups?: readonly string[];
+  /** Jobs at once; absent: the backend's own default. */
+  readonly slots?: number;
+}
+
+/** A place that holds replicas of catalogue files. */
+export interface StorageElement {
+  readonly name: string;
+  readonly description?: string;
+}
+
+/** Who keeps an application: a loaded file (a later load may remove it) or `gridgate client`. */
+export type ApplicationOrigin = 'file' | 'command';
+
+/** A program that acts on behalf of users. */
+export interface Application {
+  /** The OAuth client_id. */
+  readonly id: string;
+  /** Shown to the user who is asked for consent. */
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+  readonly confidential: boolean;
+  /** SHA-256 of the secret, base64url; only of confidential applications. */
+  readonly secretHash?: string;
+  readonly origin: ApplicationOrigin;
+}
+
+/** Everything the registry knows, in the order of the file. */
+export interface RegistryContents {
+  readonly users: readonly User[];
+  readonly groups: readonly Group[];
+  readonly setups: readonly Setup[];
+  readonly applications: readonly Application[];
+  readonly storageElements: readonly StorageElement[];
+  readonly sites: readonly Site[];
+}
+
+/** Name of a section of the registry, as the YAML file spells it. */
+export type RegistrySection = keyof RegistryContents;
