@@ -35,5 +35,6 @@ export { GridExpressAdapter } from './http/grid-express.adapter.js';
 export { entrance } from './http/entrance.js';
 export { corsByAllowList } from './http/cors.js';
 export { ProblemFilter } from './http/problem.filter.js';
+export { closeListener, freePort, listen, ListenError } from './http/listener.js';
 export { RouteTable } from './http/route-table.js';
 export { openApiDocument, serveSwagger } from './http/swagger.js';

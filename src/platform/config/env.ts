@@ -28,8 +28,9 @@ export const VARIABLES = {
   }),
   publicUrl: v.url(
     'GRID_PUBLIC_URL',
-    'https://localhost:8443',
+    '',
     'External base URL; issuer and audience of access tokens',
+    '`https://localhost:` and GRID_PORT',
   ),
   role: v.oneOf(
     'GRID_ROLE',
@@ -375,11 +376,12 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   return Object.freeze({ ...(values as Values), ...derive(values as Values) });
 }
 
-function derive(values: Values): Omit<Config, keyof Values> {
+function derive(values: Values): Omit<Config, keyof Values> & { publicUrl: string } {
   const production = values.nodeEnv === 'production';
   const standalone = values.databaseUrl === undefined && values.registryFile === undefined;
   return {
     homePath: resolve(values.home),
+    publicUrl: values.publicUrl || `https://localhost:${values.port}`,
     production,
     loadDemo: values.demo ?? (standalone && !production),
     useDevelopmentCa: values.developmentCa ?? (!production && values.tlsCertificate === undefined),

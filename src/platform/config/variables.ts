@@ -106,8 +106,13 @@ export function list(name: string, description: string): Variable<string[]> {
 }
 
 /** An absolute http or https URL without query, fragment or trailing slash. */
-export function url(name: string, fallback: string, description: string): Variable<string> {
-  return variable(name, 'URL', { fallback, description }, (value) => {
+export function url(
+  name: string,
+  fallback: string,
+  description: string,
+  defaultText = fallback,
+): Variable<string> {
+  return variable(name, 'URL', { fallback, description, defaultText }, (value) => {
     const parsed = URL.canParse(value) ? new URL(value) : undefined;
     if (!parsed || !/^https?:$/.test(parsed.protocol)) throw new Error('is not an http(s) URL');
     if (parsed.search !== '' || parsed.hash !== '' || parsed.username !== '') {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { parse } from 'pg-connection-string';
 import type { DataSourceOptions, EntitySchema } from 'typeorm';
 
 /** How to reach the database: a URL, or the socket directory of the embedded one. */
@@ -44,14 +45,7 @@ export function dataSourceOptions(input: DataSourceInput): DataSourceOptions {
   const statementTimeout = input.statementTimeoutSeconds * 1000;
   return {
     type: 'postgres',
-    ...(connection.url === undefined
-      ? {
-          host: connection.host,
-          port: connection.port,
-          username: connection.user,
-          database: connection.database,
-        }
-      : { url: connection.url }),
+    ...target(connection),
     applicationName: input.applicationName ?? 'gridgate',
     poolSize: input.poolSize,
     connectTimeoutMS: input.connectTimeoutSeconds * 1000,
@@ -69,5 +63,27 @@ export function dataSourceOptions(input: DataSourceInput): DataSourceOptions {
       keepAlive: true,
       idleTimeoutMillis: 30_000,
     },
+  };
+}
+
+type Target = Pick<
+  Extract<DataSourceOptions, { type: 'postgres' }>,
+  'host' | 'port' | 'username' | 'password' | 'database' | 'ssl'
+>;
+
+/** TypeORM's own reading of URLs knows no socket directories; the driver's does. */
+function target(connection: DatabaseConnection): Target {
+  if (connection.url === undefined) {
+    const { host, port, user, database } = connection;
+    return { host, port, username: user, database };
+  }
+  const { host, port, user, password, database, ssl } = parse(connection.url);
+  return {
+    host: host ?? undefined,
+    port: Number(port ?? 5432),
+    username: user,
+    password,
+    database: database ?? undefined,
+    ...(ssl === undefined ? {} : { ssl: ssl as boolean }),
   };
 }

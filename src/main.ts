@@ -1,0 +1,47 @@
+import 'reflect-metadata';
+import { ConfigurationFault, freePort, readConfig, type Config } from './platform/index.js';
+import { GridServer } from './server.js';
+
+/** Says what is wrong in words for people and ends the process. */
+function fail(error: unknown): never {
+  const lines =
+    error instanceof ConfigurationFault
+      ? error.faults
+      : [error instanceof Error ? error.message : String(error)];
+  for (const line of lines) process.stderr.write(`gridgate: ${line}\n`);
+  if (process.env['GRID_LOG_LEVEL'] === 'debug' && error instanceof Error) {
+    process.stderr.write(`${error.stack}\n`);
+  }
+  process.exit(1);
+}
+
+async function configuration(): Promise<Config> {
+  const config = readConfig(process.env);
+  if (config.port !== 0) return config;
+  const port = String(await freePort(config.host));
+  return readConfig({ ...process.env, GRID_PORT: port });
+}
+
+async function main(): Promise<void> {
+  const config = await configuration();
+  const server = new GridServer(config);
+  let stopping: Promise<void> | undefined;
+  const stop = (): void => {
+    stopping ??= server.stop().then(
+      () => process.exit(0),
+      (error: unknown) => fail(error),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  try {
+    await server.start();
+  } catch (error) {
+    if (stopping) return;
+    await server.stop().catch(() => undefined);
+    fail(error);
+  }
+  process.stdout.write(`gridgate ready on ${config.publicUrl}\n`);
+}
+
+main().catch(fail);

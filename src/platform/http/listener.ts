@@ -1,0 +1,59 @@
+import type { Server } from 'node:http';
+import { createServer } from 'node:net';
+
+/** The listen address cannot be used; the message says why and what to do. */
+export class ListenError extends Error {}
+
+/** Listens, or rejects with a message that names port, address and cause. */
+export function listen(server: Server, at: { host: string; port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException): void => reject(explain(error, at));
+    server.once('error', onError);
+    server.listen({ host: at.host, port: at.port, backlog: 1024 }, () => {
+      server.off('error', onError);
+      resolve();
+    });
+  });
+}
+
+/**
+ * Stops accepting, closes idle connections, and after the grace cuts the rest. Connections that are kept alive
+ * end with their next answer.
+ */
+export function closeListener(server: Server, graceSeconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000);
+    const sweep = setInterval(() => server.closeIdleConnections(), 50);
+    server.close(() => {
+      clearTimeout(timer);
+      clearInterval(sweep);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+/** A port of the address that is free now. */
+export function freePort(host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, host, () => {
+      const address = probe.address();
+      const port = typeof address === 'object' && address ? address.port : 0;
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+function explain(error: NodeJS.ErrnoException, at: { host: string; port: number }): Error {
+  const where = `${at.host}:${at.port}`;
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `port ${at.port} on ${at.host} is in use: stop the other program or set GRID_PORT`,
+    EACCES: `no right to listen on ${where}: choose a port above 1023 with GRID_PORT`,
+    EADDRNOTAVAIL: `${at.host} is no address of this machine: set GRID_HOST`,
+    ENOTFOUND: `the host name ${at.host} is unknown: set GRID_HOST`,
+  };
+  const text = reasons[error.code ?? ''] ?? `cannot listen on ${where}: ${error.message}`;
+  return new ListenError(text, { cause: error });
+}

@@ -1,0 +1,54 @@
+/**
+ * One embedded PostgreSQL for the whole run, and in it a template database: migrated, with the demo registry and
+ * the demo catalogue. Every test server gets a copy of its own.
+ */
+import { mkdtemp, writeFile, mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { startServerProcess } from './server-process.mjs';
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+export default async function setUp() {
+  const entry = join(root, 'dist/src/platform/database/embedded-postgres.js');
+  if (!existsSync(entry)) throw new Error('dist/ is missing: npm run build');
+  const { startEmbeddedPostgres } = await import(entry);
+  const home = await mkdtemp(join(tmpdir(), 'gridgate-test-'));
+  const postgres = await startEmbeddedPostgres({ home });
+  const { host, port, user } = postgres.connection;
+  const url = (database) => `postgres://${user}@${encodeURIComponent(host)}:${port}/${database}`;
+  await sql(url('postgres'), 'create database template_grid');
+  const pki = join(home, 'pki');
+  await mkdir(pki, { recursive: true });
+  const server = await startServerProcess({
+    root,
+    env: {
+      GRID_HOME: home,
+      DATABASE_URL: url('template_grid'),
+      GRID_DEMO: 'true',
+      GRID_PORT: '0',
+      GRID_ROLE: 'api',
+    },
+  });
+  await server.stop();
+  process.env.GRID_TEST_SUPPORT = JSON.stringify({
+    root,
+    home,
+    admin: url('postgres'),
+    pki,
+    url: url('DATABASE'),
+  });
+  await writeFile(join(home, 'ready'), '');
+  globalThis.gridTestPostgres = postgres;
+  globalThis.gridTestHome = home;
+}
+
+async function sql(connection, text) {
+  const client = new pg.Client({ connectionString: connection });
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}

@@ -1,0 +1,23 @@
+import type { ChildProcess } from 'node:child_process';
+
+/** A server in a process of its own. */
+export interface ServerProcess {
+  child: ChildProcess;
+  /** What it said it is ready on. */
+  url: string;
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  /** The newest part of its log (standard error). */
+  log(): string;
+  stdout(): string;
+  /** SIGTERM, and resolves when it has ended. */
+  stop(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  /** SIGKILL, and resolves when it has ended. */
+  kill(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+export function startServerProcess(options: {
+  root: string;
+  env: Record<string, string>;
+  entry?: string;
+  node?: string[];
+}): Promise<ServerProcess>;

@@ -1,0 +1,58 @@
+/** Starts the built server as a child process and waits until it says that it is ready. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+const START_DEADLINE_MS = 60_000;
+const STOP_DEADLINE_MS = 30_000;
+const KEPT_LOG_BYTES = 200_000;
+
+export function startServerProcess({ root, env, entry = 'dist/src/main.js', node = [] }) {
+  const child = spawn(process.execPath, [...node, join(root, entry)], {
+    cwd: root,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', log: '' };
+  child.stdout.setEncoding('utf8').on('data', (text) => (output.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    output.log = (output.log + text).slice(-KEPT_LOG_BYTES);
+  });
+  const exited = new Promise((resolve) =>
+    child.once('exit', (code, signal) => resolve({ code, signal })),
+  );
+  const handle = {
+    child,
+    exited,
+    log: () => output.log,
+    stdout: () => output.stdout,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return exited;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_DEADLINE_MS);
+      const result = await exited;
+      clearTimeout(timer);
+      return result;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      return exited;
+    },
+  };
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`the server was not ready in time:\n${output.log}`));
+    }, START_DEADLINE_MS);
+    const look = () => {
+      const match = /gridgate ready on (\S+)/.exec(output.stdout);
+      if (!match) return;
+      clearTimeout(timer);
+      resolve(Object.assign(handle, { url: match[1] }));
+    };
+    child.stdout.on('data', look);
+    exited.then(({ code, signal }) => {
+      clearTimeout(timer);
+      reject(new Error(`the server ended with ${signal ?? code}:\n${output.stdout}${output.log}`));
+    });
+  });
+}

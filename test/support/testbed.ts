@@ -1,0 +1,296 @@
+import { randomBytes } from 'node:crypto';
+import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { Agent, FormData, request as send } from 'undici';
+import { startServerProcess, type ServerProcess } from './server-process.mjs';
+
+/** The demo identities of the contract. */
+export type Identity = 'alice' | 'bob' | 'carol' | 'mona' | 'adam' | 'fred' | 'stranger';
+
+/** Group with which `as()` asks for a token unless told otherwise. */
+const HOME_GROUP: Partial<Record<Identity, string>> = {
+  alice: 'grid_user',
+  bob: 'grid_user',
+  carol: 'grid_user',
+  mona: 'grid_mon',
+  adam: 'grid_adm',
+  fred: 'grid_fc',
+};
+
+/** What one call may carry. */
+export interface CallOptions {
+  query?: Record<string, string | number | boolean | string[]> | string;
+  json?: unknown;
+  form?: Record<string, string> | [string, string][];
+  multipart?: FormData;
+  body?: string | Buffer | AsyncIterable<Uint8Array>;
+  headers?: Record<string, string>;
+}
+
+/** An answer, read whole. `body` is the parsed JSON, or the text of anything else. */
+export interface Answer<T = any> {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: T;
+  bytes: Buffer;
+}
+
+/** Calls a server in somebody's name. */
+export class GridClient {
+  constructor(
+    readonly url: string,
+    private readonly agent: Agent,
+    readonly token: string | undefined,
+  ) {}
+
+  get<T = any>(path: string, options: CallOptions = {}): Promise<Answer<T>> {
+    return this.call('GET', path, options);
+  }
+  head<T = any>(path: string, options: CallOptions = {}): Promise<Answer<T>> {
+    return this.call('HEAD', path, options);
+  }
+  post<T = any>(path: string, options: CallOptions = {}): Promise<Answer<T>> {
+    return this.call('POST', path, options);
+  }
+  put<T = any>(path: string, options: CallOptions = {}): Promise<Answer<T>> {
+    return this.call('PUT', path, options);
+  }
+  patch<T = any>(path: string, options: CallOptions = {}): Promise<Answer<T>> {
+    return this.call('PATCH', path, options);
+  }
+  delete<T = any>(path: string, options: CallOptions = {}): Promise<Answer<T>> {
+    return this.call('DELETE', path, options);
+  }
+
+  /** Any method; never follows redirects, never throws for a status. */
+  async call<T = any>(method: string, path: string, options: CallOptions = {}): Promise<Answer<T>> {
+    const { headers, body } = payload(options);
+    if (this.token !== undefined && headers['authorization'] === undefined) {
+      headers['authorization'] = `Bearer ${this.token}`;
+    }
+    const answer = await send(`${this.url}${path}${queryText(options.query)}`, {
+      method: method as 'GET',
+      headers,
+      body: body as string,
+      dispatcher: this.agent,
+      headersTimeout: 60_000,
+      bodyTimeout: 60_000,
+    });
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
+    const type = String(answer.headers['content-type'] ?? '');
+    const text = bytes.toString('utf8');
+    const parsed: unknown = /[/+]json/.test(type) && text !== '' ? JSON.parse(text) : text;
+    return { status: answer.statusCode, headers: answer.headers, body: parsed as T, bytes };
+  }
+}
+
+/** A running server with its database, and clients for everybody. */
+export class Grid {
+  private readonly agents: Agent[] = [];
+  private readonly tokens = new Map<string, Promise<string>>();
+
+  constructor(
+    readonly server: ServerProcess,
+    readonly home: string,
+    readonly database: { url: string; name: string },
+    readonly ca: string,
+    private readonly env: Record<string, string>,
+  ) {}
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  /** Calls without token and without certificate. */
+  get anonymous(): GridClient {
+    return new GridClient(this.url, this.agent({}), undefined);
+  }
+
+  /** Calls with a token of the identity, got through the certificate flow; tokens are kept. */
+  async as(name: Identity, group = HOME_GROUP[name] ?? '', setup = 'Prod'): Promise<GridClient> {
+    const key = `${name} ${group} ${setup}`;
+    const token = this.tokens.get(key) ?? this.token(name, group, setup);
+    this.tokens.set(key, token);
+    return new GridClient(this.url, this.agent({}), await token);
+  }
+
+  /** Calls with the given token. */
+  bearer(token: string): GridClient {
+    return new GridClient(this.url, this.agent({}), token);
+  }
+
+  /** Calls with the client certificate of the identity. */
+  async certificate(name: Identity | { cert: string; key: string }): Promise<GridClient> {
+    return new GridClient(this.url, this.agent(await this.pair(name)), undefined);
+  }
+
+  /** A fresh token by certificate. Throws when it is refused. */
+  async token(name: Identity, group: string, setup = 'Prod', scope?: string): Promise<string> {
+    const client = await this.certificate(name);
+    const query = { grant_type: 'client_credentials', group, setup, ...(scope ? { scope } : {}) };
+    const answer = await client.get('/oauth2/token', { query });
+    if (answer.status !== 200) throw new Error(`token refused: ${answer.bytes.toString('utf8')}`);
+    return (answer.body as { access_token: string }).access_token;
+  }
+
+  /** Certificate and key of a demo identity, PEM. */
+  async pair(
+    name: Identity | { cert: string; key: string },
+  ): Promise<{ cert: string; key: string }> {
+    if (typeof name !== 'string') return name;
+    const [cert, key] = await Promise.all(
+      ['crt', 'key'].map((kind) => readFile(join(this.home, 'pki', `${name}.${kind}`), 'utf8')),
+    );
+    return { cert: cert ?? '', key: key ?? '' };
+  }
+
+  /** Rows of a statement on the server's database. */
+  async sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: this.database.url });
+    await client.connect();
+    try {
+      return (await client.query(text, values)).rows as Row[];
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** A second server on the same database and, for local files, the same CA. */
+  async second(env: Record<string, string> = {}): Promise<Grid> {
+    const home = await makeHome(join(this.home, 'pki'));
+    return startOn(home, this.database, { ...this.env, ...env });
+  }
+
+  /** Starts again after stop() or kill(), on the same home and database. */
+  async again(env: Record<string, string> = {}): Promise<Grid> {
+    await this.closeClients();
+    return startOn(this.home, this.database, { ...this.env, ...env });
+  }
+
+  async stop(): Promise<void> {
+    await this.closeClients();
+    await this.server.stop();
+  }
+
+  /** kill -9 */
+  async kill(): Promise<void> {
+    await this.closeClients();
+    await this.server.kill();
+  }
+
+  /** Stops the server and removes its home and database. */
+  async remove(): Promise<void> {
+    await this.stop();
+    await admin(`drop database if exists "${this.database.name}" with (force)`);
+    await rm(this.home, { recursive: true, force: true });
+  }
+
+  private agent(tls: { cert?: string; key?: string }): Agent {
+    const agent = new Agent({ connect: { ca: this.ca, ...tls }, pipelining: 1 });
+    this.agents.push(agent);
+    return agent;
+  }
+
+  private async closeClients(): Promise<void> {
+    await Promise.all(this.agents.splice(0).map((agent) => agent.destroy()));
+  }
+}
+
+/** Starts a server with the demo registry and catalogue on a database of its own. */
+export async function startGrid(options: { env?: Record<string, string> } = {}): Promise<Grid> {
+  const name = `t_${randomBytes(6).toString('hex')}`;
+  await admin(`create database "${name}" template template_grid`);
+  const { url, pki } = support();
+  const home = await makeHome(pki);
+  return startOn(home, { url: url.replace(/DATABASE$/, name), name }, options.env ?? {});
+}
+
+/** Polls until the probe gives something, with a deadline. */
+export async function eventually<T>(
+  probe: () => Promise<T | undefined | false>,
+  what: string,
+  milliseconds = 20_000,
+): Promise<T> {
+  const end = Date.now() + milliseconds;
+  for (;;) {
+    const result = await probe();
+    if (result !== undefined && result !== false) return result;
+    if (Date.now() > end) throw new Error(`waited ${milliseconds} ms in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function startOn(
+  home: string,
+  database: { url: string; name: string },
+  env: Record<string, string>,
+): Promise<Grid> {
+  const server = await startServerProcess({
+    root: support().root,
+    env: {
+      GRID_HOME: home,
+      DATABASE_URL: database.url,
+      GRID_PORT: '0',
+      GRID_DEMO: 'true',
+      ...env,
+    },
+  });
+  const ca = await readFile(join(home, 'pki', 'ca.crt'), 'utf8');
+  return new Grid(server, home, database, ca, env);
+}
+
+async function makeHome(pki: string): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), 'grid-home-'));
+  await mkdir(join(home, 'pki'), { recursive: true });
+  await cp(pki, join(home, 'pki'), { recursive: true });
+  return home;
+}
+
+/** What the global set-up has prepared. */
+export function support(): { root: string; home: string; admin: string; pki: string; url: string } {
+  const text = process.env['GRID_TEST_SUPPORT'];
+  if (text === undefined) throw new Error('the global set-up has not run');
+  return JSON.parse(text) as ReturnType<typeof support>;
+}
+
+async function admin(text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: support().admin });
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+function queryText(query: CallOptions['query']): string {
+  if (query === undefined || query === '') return '';
+  if (typeof query === 'string') return `?${query}`;
+  const pairs = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    for (const one of Array.isArray(value) ? value : [value]) pairs.append(key, String(one));
+  }
+  return `?${pairs.toString()}`;
+}
+
+function payload(options: CallOptions): { headers: Record<string, string>; body: unknown } {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(options.headers ?? {})) {
+    headers[name.toLowerCase()] = value;
+  }
+  if (options.json !== undefined) {
+    return {
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(options.json),
+    };
+  }
+  if (options.form !== undefined) {
+    return {
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      body: new URLSearchParams(options.form).toString(),
+    };
+  }
+  return { headers, body: options.multipart ?? options.body ?? null };
+}
