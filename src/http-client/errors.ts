@@ -1,0 +1,92 @@
+import type { PreparedRequest } from './prepared-request.js';
+import type { Response } from './response.js';
+
+/** What an error may carry beside its message. */
+export interface RequestErrorDetails {
+  request?: PreparedRequest | undefined;
+  response?: Response | undefined;
+  cause?: unknown;
+}
+
+/**
+ * Everything that can go wrong with a request; all other errors of this room derive from it. `request` and
+ * `response` are set where they are known. They are not enumerable, so that a logged or serialised error never
+ * drags headers, tokens or bodies along.
+ */
+export class RequestException extends Error {
+  declare readonly request: PreparedRequest | undefined;
+  declare readonly response: Response | undefined;
+
+  constructor(message: string, details: RequestErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = new.target.name;
+    Object.defineProperty(this, 'request', { value: details.request, configurable: true });
+    Object.defineProperty(this, 'response', { value: details.response, configurable: true });
+  }
+}
+
+/** `raise_for_status()` met a status from 400 to 599; `response` is that response. */
+export class HTTPError extends RequestException {}
+
+/** The connection could not be made, or broke before the answer was complete. */
+export class ConnectionError extends RequestException {}
+
+/** The proxy is unreachable or refused the tunnel. */
+export class ProxyError extends ConnectionError {}
+
+/** TLS failed: untrusted certificate, wrong host name, unreadable CA bundle or client certificate. */
+export class SSLError extends ConnectionError {}
+
+/**
+ * Time is over: while connecting (ConnectTimeout), while waiting for bytes (ReadTimeout), or in total (the
+ * `deadline` keyword, a plain Timeout). A ConnectTimeout is both, `instanceof Timeout` and
+ * `instanceof ConnectionError` are true for it.
+ */
+export class Timeout extends RequestException {
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
+    return this === Timeout && value instanceof ConnectTimeout;
+  }
+}
+
+/** No connection within the connect timeout: safe to retry. Also an instance of Timeout. */
+export class ConnectTimeout extends ConnectionError {}
+
+/** The server sent nothing for the read timeout. */
+export class ReadTimeout extends Timeout {}
+
+/** More redirects than `max_redirects`; `response` is the last one. */
+export class TooManyRedirects extends RequestException {}
+
+/** The URL has no scheme. */
+export class MissingSchema extends RequestException {}
+
+/** No adapter is mounted for the URL, or its scheme cannot be spoken. */
+export class InvalidSchema extends RequestException {}
+
+/** The URL cannot be parsed or has no usable host. */
+export class InvalidURL extends RequestException {}
+
+/** The proxy's URL cannot be used. */
+export class InvalidProxyURL extends InvalidURL {}
+
+/** A header name or value that must not go on the wire. */
+export class InvalidHeader extends RequestException {}
+
+/** A value of `json` that JSON cannot express, or an answer that is no JSON. */
+export class InvalidJSONError extends RequestException {}
+
+/** The answer is no JSON. The message never contains the body. */
+export class JSONDecodeError extends InvalidJSONError {}
+
+/** The body cannot be undone from its content coding. */
+export class ContentDecodingError extends RequestException {}
+
+/** The body is larger than `max_response_bytes` (counted after decompression). */
+export class ResponseTooLarge extends RequestException {}
+
+/** A streamed body is asked for again after it was consumed or closed. */
+export class StreamConsumedError extends RequestException {}
+
+/** A redirect asks to send a body again that can be read only once. */
+export class UnrewindableBodyError extends RequestException {}

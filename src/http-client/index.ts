@@ -1,0 +1,34 @@
+export { Session } from './session.js';
+export { Request } from './request.js';
+export { PreparedRequest, type PreparedRequestInit } from './prepared-request.js';
+export { Response, type ResponseInit, type ResponseStream } from './response.js';
+export { CaseInsensitiveDict, type DictSource } from './structures.js';
+export { HttpAdapter } from './http-adapter.js';
+export { CookieJar, type CookieScope } from './cookies.js';
+export { basicAuthorization } from './auth.js';
+export { select_proxy, should_bypass_proxies } from './proxies.js';
+export { encodeFields } from './fields.js';
+export {
+  ConnectionError,
+  ConnectTimeout,
+  ContentDecodingError,
+  HTTPError,
+  InvalidHeader,
+  InvalidJSONError,
+  InvalidProxyURL,
+  InvalidSchema,
+  InvalidURL,
+  JSONDecodeError,
+  MissingSchema,
+  ProxyError,
+  ReadTimeout,
+  RequestException,
+  ResponseTooLarge,
+  SSLError,
+  StreamConsumedError,
+  Timeout,
+  TooManyRedirects,
+  UnrewindableBodyError,
+  type RequestErrorDetails,
+} from './errors.js';
+export type * from './types.js';

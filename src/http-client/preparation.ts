@@ -1,0 +1,123 @@
+import { attachAuth, authFromUrl } from './auth.js';
+import { prepareBody } from './body.js';
+import { ownCookies, type CookieJar } from './cookies.js';
+import { InvalidHeader, InvalidURL } from './errors.js';
+import { encodeParams, mergeParams } from './fields.js';
+import { mergeHooks } from './hooks.js';
+import { netrcAuth } from './netrc.js';
+import { PreparedRequest } from './prepared-request.js';
+import { CaseInsensitiveDict, isIterable } from './structures.js';
+import type { Auth, Hooks, Params, RequestHeaders, RequestLike } from './types.js';
+import { prepareUrl } from './urls.js';
+
+/** What a session contributes to a request. */
+export interface PreparationDefaults {
+  headers: CaseInsensitiveDict<string | null>;
+  params: Params;
+  cookies: CookieJar;
+  auth: Auth | null;
+  hooks: Hooks;
+  /** Whether .netrc may name credentials. */
+  netrc: boolean;
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+// Control characters but tab; beyond U+00FF nothing fits into a header byte.
+const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** Prepares a request: method, URL, headers, cookies, body, hooks, and authentication last. */
+export async function prepareRequest(
+  request: RequestLike,
+  defaults: PreparationDefaults,
+): Promise<PreparedRequest> {
+  const query = encodeParams(mergeParams(request.params, defaults.params));
+  const prepared = new PreparedRequest({
+    method: preparedMethod(request.method),
+    url: prepareUrl(request.url, query),
+    headers: mergeHeaders(request.headers, defaults.headers),
+    hooks: mergeHooks(request.hooks, defaults.hooks),
+  });
+  prepared.uses_netrc = defaults.netrc;
+  const { body, contentType } = prepareBody(request);
+  prepared.body = body;
+  if (contentType !== null && !prepared.headers.has('Content-Type')) {
+    prepared.headers.set('Content-Type', contentType);
+  }
+  prepared.prepare_content_length();
+  await prepareCookies(prepared, request, defaults.cookies);
+  const auth = request.auth ?? defaults.auth ?? fallbackAuth(prepared, defaults.netrc);
+  if (auth) await attachAuth(prepared, auth);
+  return prepared;
+}
+
+/** Replaces the Cookie header with what the jar and the request's own cookies hold for its URL. */
+export async function setCookieHeader(prepared: PreparedRequest, jar: CookieJar): Promise<void> {
+  prepared.headers.delete('Cookie');
+  const own = prepared.own_cookies;
+  const values = own && own.host === new URL(prepared.url).hostname ? own.values : null;
+  const header = await jar.cookie_header(prepared.url, values);
+  if (header !== undefined) prepared.headers.set('Cookie', header);
+}
+
+/** Session headers first, then the request's; null removes. Throws InvalidHeader. */
+export function mergeHeaders(
+  request: RequestHeaders | null | undefined,
+  session: CaseInsensitiveDict<string | null>,
+): CaseInsensitiveDict {
+  const merged = new CaseInsensitiveDict<string | null>(session);
+  if (request) {
+    const pairs = isIterable(request) ? request : Object.entries(request);
+    for (const [name, value] of pairs as Iterable<[string, string | null | undefined]>) {
+      merged.set(name, value ?? null);
+    }
+  }
+  const checked = new CaseInsensitiveDict();
+  for (const [name, value] of merged) {
+    if (value === null) continue;
+    checkHeader(name, value);
+    checked.set(name, value);
+  }
+  return checked;
+}
+
+/** Throws InvalidHeader for what could smuggle another header or cannot be sent; values are not repeated. */
+export function checkHeader(name: string, value: unknown): void {
+  if (!TOKEN.test(name))
+    throw new InvalidHeader('a header name holds characters that are not allowed');
+  if (typeof value !== 'string')
+    throw new InvalidHeader(`the value of header ${name} must be text`);
+  if (/^\s/.test(value)) throw new InvalidHeader(`the value of header ${name} starts with a blank`);
+  if (UNSENDABLE.test(value)) {
+    throw new InvalidHeader(
+      `the value of header ${name} holds a line break or another unsendable character`,
+    );
+  }
+}
+
+/** A hand-set Cookie header stays as it is; otherwise the jar and the request's own cookies make it. */
+async function prepareCookies(
+  prepared: PreparedRequest,
+  request: RequestLike,
+  jar: CookieJar,
+): Promise<void> {
+  if (!request.cookies && jar.isEmpty) return;
+  if (!/^https?:/i.test(prepared.url)) return;
+  const values = await ownCookies(request.cookies, prepared.url);
+  if (values) prepared.own_cookies = { host: new URL(prepared.url).hostname, values };
+  if (!prepared.headers.has('Cookie')) await setCookieHeader(prepared, jar);
+}
+
+/** .netrc never replaces an Authorization header that the caller set; user and password in the URL do. */
+function fallbackAuth(prepared: PreparedRequest, netrc: boolean): Auth | null {
+  if (netrc && !prepared.headers.has('Authorization')) {
+    const found = netrcAuth(prepared.url);
+    if (found) return found;
+  }
+  return prepared.url.includes('@') ? authFromUrl(new URL(prepared.url)) : null;
+}
+
+function preparedMethod(method: string): string {
+  const upper = method.toUpperCase();
+  if (!TOKEN.test(upper)) throw new InvalidURL('the method is not a word that HTTP allows');
+  return upper;
+}

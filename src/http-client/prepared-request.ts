@@ -1,0 +1,92 @@
+import { CaseInsensitiveDict, type DictSource } from './structures.js';
+import type { Hooks, PreparedBody } from './types.js';
+
+/** Members of a prepared request. */
+export interface PreparedRequestInit {
+  method: string;
+  url: string;
+  headers?: DictSource<string> | null;
+  body?: PreparedBody;
+  hooks?: Hooks;
+}
+
+/** Cookies given with the request itself: they belong to its host and are never stored. */
+export interface OwnCookies {
+  host: string;
+  values: ReadonlyMap<string, string>;
+}
+
+const BODILESS_METHODS = new Set(['GET', 'HEAD']);
+
+/** A request ready for the wire: absolute URL, final headers, encoded body. */
+export class PreparedRequest {
+  method: string;
+  url: string;
+  headers: CaseInsensitiveDict;
+  body: PreparedBody;
+  hooks: Hooks;
+  declare own_cookies: OwnCookies | null;
+  declare uses_netrc: boolean;
+
+  constructor(init: PreparedRequestInit) {
+    this.method = init.method;
+    this.url = init.url;
+    this.headers = new CaseInsensitiveDict(init.headers);
+    this.body = init.body ?? null;
+    this.hooks = init.hooks ?? { response: [] };
+    // Not enumerable: bookkeeping for redirects, not part of what goes on the wire.
+    Object.defineProperty(this, 'own_cookies', { value: null, writable: true });
+    Object.defineProperty(this, 'uses_netrc', { value: true, writable: true });
+  }
+
+  /** Path and query as they stand in the request line. */
+  get path_url(): string {
+    const { pathname, search } = new URL(this.url);
+    return pathname + search;
+  }
+
+  /** An independent copy; a streamed body is shared, as it can be read only once. */
+  copy(): PreparedRequest {
+    const copy = new PreparedRequest(this);
+    copy.hooks = { response: [...this.hooks.response] };
+    copy.own_cookies = this.own_cookies;
+    copy.uses_netrc = this.uses_netrc;
+    return copy;
+  }
+
+  /** Takes over everything from another prepared request. */
+  assign(other: PreparedRequest): void {
+    this.method = other.method;
+    this.url = other.url;
+    this.headers = other.headers;
+    this.body = other.body;
+    this.hooks = other.hooks;
+    this.own_cookies = other.own_cookies;
+    this.uses_netrc = other.uses_netrc;
+  }
+
+  /**
+   * Sets Content-Length from the body, or Transfer-Encoding for a stream of unknown length. Without a body it
+   * is 0 for every method but GET and HEAD. Auth callables need not call this, it happens after them.
+   */
+  prepare_content_length(): void {
+    const { body, headers } = this;
+    const length = bodyLength(body);
+    if (length === undefined) {
+      if (!headers.has('Content-Length')) headers.set('Transfer-Encoding', 'chunked');
+      return;
+    }
+    if (body !== null && length > 0) headers.set('Content-Length', String(length));
+    else if (BODILESS_METHODS.has(this.method)) headers.delete('Content-Length');
+    else headers.set('Content-Length', '0');
+  }
+}
+
+/** Bytes of a prepared body, 0 for none, undefined for a stream. */
+export function bodyLength(body: PreparedBody): number | undefined {
+  if (body === null) return 0;
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  if (body instanceof Uint8Array) return body.byteLength;
+  if (body instanceof Blob) return body.size;
+  return undefined;
+}

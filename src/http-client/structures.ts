@@ -1,0 +1,142 @@
+import { inspect } from 'node:util';
+
+const ITEMS = Symbol('items');
+const SECRET_NAMES = new Set([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'dpop',
+]);
+
+/** Anything that can be read as names and values. */
+export type DictSource<V> =
+  CaseInsensitiveDict<V> | Iterable<readonly [string, V]> | Readonly<Record<string, V>>;
+
+/**
+ * A dictionary with case-insensitive names that remembers the last spelling and the order of first insertion.
+ * Beside the Map-like operations, names work as properties: `headers['content-type']`, `'Accept' in headers`,
+ * `delete headers.accept`, `{...headers}`. An operation's name (for example `get`) is reached by `get('get')`.
+ */
+export class CaseInsensitiveDict<V = string> implements Iterable<[string, V]> {
+  private readonly [ITEMS] = new Map<string, [string, V]>();
+
+  constructor(source?: DictSource<V> | null) {
+    if (source) fill(this[ITEMS], source);
+    return new Proxy(this, PROPERTY_ACCESS as ProxyHandler<this>);
+  }
+
+  /** The value of the name in any case, or undefined. */
+  get(name: string): V | undefined {
+    return this[ITEMS].get(name.toLowerCase())?.[1];
+  }
+
+  /** Sets a value; the spelling given last is kept. */
+  set(name: string, value: V): this {
+    this[ITEMS].set(name.toLowerCase(), [name, value]);
+    return this;
+  }
+
+  has(name: string): boolean {
+    return this[ITEMS].has(name.toLowerCase());
+  }
+
+  /** Removes the name in any case; true when it was there. */
+  delete(name: string): boolean {
+    return this[ITEMS].delete(name.toLowerCase());
+  }
+
+  clear(): void {
+    this[ITEMS].clear();
+  }
+
+  /** Sets every entry of the source. */
+  update(source: DictSource<V>): this {
+    fill(this[ITEMS], source);
+    return this;
+  }
+
+  copy(): CaseInsensitiveDict<V> {
+    return new CaseInsensitiveDict<V>(this);
+  }
+
+  get size(): number {
+    return this[ITEMS].size;
+  }
+
+  entries(): IterableIterator<[string, V]> {
+    return this[ITEMS].values();
+  }
+
+  *keys(): IterableIterator<string> {
+    for (const [name] of this[ITEMS].values()) yield name;
+  }
+
+  *values(): IterableIterator<V> {
+    for (const [, value] of this[ITEMS].values()) yield value;
+  }
+
+  forEach(visit: (value: V, name: string) => void): void {
+    for (const [name, value] of this[ITEMS].values()) visit(value, name);
+  }
+
+  [Symbol.iterator](): IterableIterator<[string, V]> {
+    return this[ITEMS].values();
+  }
+
+  /** A plain object with the names as they were spelled last. */
+  toJSON(): Record<string, V> {
+    return Object.fromEntries(this[ITEMS].values());
+  }
+
+  /** For consoles and logs: credentials are not shown. */
+  [inspect.custom](): Record<string, unknown> {
+    const shown: Record<string, unknown> = {};
+    for (const [lower, [name, value]] of this[ITEMS]) {
+      shown[name] = SECRET_NAMES.has(lower) ? '***' : value;
+    }
+    return shown;
+  }
+}
+
+/** True for a list of pairs or a Map, false for a plain object. */
+export function isIterable(value: unknown): value is Iterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.iterator in value;
+}
+
+function fill<V>(items: Map<string, [string, V]>, source: DictSource<V>): void {
+  if (source instanceof CaseInsensitiveDict || isIterable(source)) {
+    for (const [name, value] of source as Iterable<readonly [string, V]>) {
+      items.set(name.toLowerCase(), [name, value]);
+    }
+    return;
+  }
+  for (const name of Object.keys(source)) {
+    items.set(name.toLowerCase(), [name, (source as Record<string, V>)[name] as V]);
+  }
+}
+
+/** Names that are no operation of the class are entries. */
+const PROPERTY_ACCESS: ProxyHandler<CaseInsensitiveDict<unknown>> = {
+  get: (target, key) =>
+    typeof key === 'string' && !(key in target)
+      ? target.get(key)
+      : (Reflect.get(target, key, target) as unknown),
+  set: (target, key, value: unknown) => {
+    if (typeof key === 'string' && !(key in target)) {
+      target.set(key, value);
+      return true;
+    }
+    return Reflect.set(target, key, value, target);
+  },
+  has: (target, key) => key in target || (typeof key === 'string' && target.has(key)),
+  deleteProperty: (target, key) => {
+    if (typeof key === 'string') target.delete(key);
+    return true;
+  },
+  ownKeys: (target) => [...target.keys()],
+  getOwnPropertyDescriptor: (target, key) =>
+    typeof key === 'string' && target.has(key)
+      ? { value: target.get(key), writable: true, enumerable: true, configurable: true }
+      : undefined,
+};
