@@ -1,0 +1,33 @@
+/**
+ * npm test: all suites. Tests that need a system package say which are missing and are left out; .ci/run installs
+ * them, and with CI=true a missing one is a failure.
+ */
+import { spawnSync } from 'node:child_process';
+import { root, run } from './run.mjs';
+
+const NEEDS = [
+  { program: 'nginx', tests: 'load balancer flows' },
+  { program: 'haproxy', tests: 'load balancer flows' },
+  { program: 'chromium', tests: 'browser flows' },
+  { program: 'slurmctld', tests: 'Slurm flow (npm run test:slurm)' },
+];
+
+const missing = NEEDS.filter(
+  ({ program }) =>
+    spawnSync('sh', ['-c', `PATH="$PATH:/usr/sbin:/sbin" command -v ${program}`]).status !== 0,
+);
+for (const { program, tests } of missing) {
+  process.stderr.write(`not on this machine: ${program} — its tests are left out: ${tests}\n`);
+}
+
+const args = process.argv.slice(2);
+const jest = [
+  '--experimental-vm-modules',
+  '--no-warnings=ExperimentalWarning',
+  'node_modules/jest/bin/jest.js',
+];
+const options = {
+  cwd: root,
+  env: { ...process.env, GRID_TEST_MISSING: missing.map(({ program }) => program).join(',') },
+};
+await run('node', [...jest, ...args], options);

@@ -1,0 +1,64 @@
+/** Writes the generated pages of docs/ from the built code; with --check only tells whether they are up to date. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './run.mjs';
+
+const from = (path) => import(join(root, 'dist/src', path));
+const { VARIABLES } = await from('platform/index.js');
+const { PROBLEM_CODES } = await from('kernel/index.js');
+
+function problemPage(codes) {
+  const rows = Object.entries(codes)
+    .sort(([, a], [, b]) => a.status - b.status)
+    .map(([code, { status, title }]) => `| \`${code}\` | ${status} | ${title} |`);
+  return [
+    '# Errors',
+    '',
+    'Generated from `src/kernel/problem-codes.ts`; do not edit. Errors are `application/problem+json` (RFC 9457) with',
+    'the members `type`, `title`, `status`, `detail`, `code`, `instance` and, for bad input, `violations`. Below `/oauth2`',
+    'they are `application/json` and also carry `error` and `error_description` (RFC 6749 §5.2).',
+    '',
+    '| code | status | title |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function configurationPage() {
+  const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\\\\|', '\\|');
+  const rows = Object.values(VARIABLES).map((variable) => {
+    const fallback = variable.defaultText === '' ? '' : variable.defaultText;
+    const shown = fallback === '' || /[ `]/.test(fallback) ? fallback : `\`${fallback}\``;
+    const secret = variable.secret ? ' **Secret.**' : '';
+    return `| \`${variable.name}\` | ${variable.kind} | ${cell(shown)} | ${cell(variable.description)}.${secret} |`;
+  });
+  return [
+    '# Configuration',
+    '',
+    'Generated from `src/platform/config/env.ts`; do not edit. Every setting is an environment variable, read once at',
+    'start. A bad value stops the start with a message that names the variable, what is wrong and what is expected.',
+    '',
+    '| variable | kind | default | meaning |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+const pages = {
+  'docs/errors.md': problemPage(PROBLEM_CODES),
+  'docs/configuration.md': configurationPage(),
+};
+const jobs = await from('jobs/index.js').catch(() => undefined);
+if (jobs?.renderJobStates) pages['docs/job-states.md'] = jobs.renderJobStates();
+
+let stale = 0;
+for (const [path, text] of Object.entries(pages)) {
+  const file = join(root, path);
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
+  stale += 1;
+  if (process.argv.includes('--check')) process.stderr.write(`${path} is not up to date\n`);
+  else writeFileSync(file, text);
+}
+if (stale > 0 && process.argv.includes('--check')) process.exit(1);
