@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { open, readFile, rename, stat } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { sleep } from '#src/kernel/index.js';
 import { spawnAs } from './postgres-account.js';
 import { EmbeddedPostgresError } from './postgres-error.js';
@@ -45,6 +45,7 @@ export class PostgresServer {
     const { socketDirectory, logPath, log } = options;
     await prepareSocketDirectory(layout.account, socketDirectory);
     await endOrphans(layout.data, log);
+    await removeStaleSocket(socketDirectory);
     await rotate(logPath);
     const file = await open(logPath, 'a', 0o640);
     let server: PostgresServer;
@@ -138,6 +139,13 @@ function serverArguments(data: string, socketDirectory: string): string[] {
     data,
     ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ];
+}
+
+/** The socket's own lock file names a pid, which a zombie or a stranger may have now; nobody runs here. */
+async function removeStaleSocket(directory: string): Promise<void> {
+  const socket = `${directory}/.s.PGSQL.${EMBEDDED_PORT}`;
+  await rm(`${socket}.lock`, { force: true });
+  await rm(socket, { force: true });
 }
 
 async function rotate(path: string): Promise<void> {
