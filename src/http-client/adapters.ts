@@ -30,6 +30,6 @@ export class AdapterRegistry {
   /** Closes every adapter, each once. */
   async close(): Promise<void> {
     const adapters = new Set(this.#mounted.map((entry) => entry.adapter));
-    await Promise.all([...adapters].map((adapter) => adapter.close()));
+    await Promise.all([...adapters].map(async (adapter) => adapter.close()));
   }
 }

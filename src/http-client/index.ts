@@ -3,7 +3,7 @@ export { Request } from './request.js';
 export { PreparedRequest, type PreparedRequestInit } from './prepared-request.js';
 export { Response, type ResponseInit, type ResponseStream } from './response.js';
 export { CaseInsensitiveDict, type DictSource } from './structures.js';
-export { HttpAdapter } from './http-adapter.js';
+export { HttpAdapter } from './transport/http-adapter.js';
 export { CookieJar, type CookieScope } from './cookies.js';
 export { basicAuthorization } from './auth.js';
 export { select_proxy, should_bypass_proxies } from './proxies.js';

@@ -4,7 +4,7 @@ import { isCookieSource, toCookieJar, type CookieJar } from './cookies.js';
 import { environmentCaBundle, environmentProxies, isProduction } from './environment.js';
 import { SSLError } from './errors.js';
 import { runResponseHooks, toHooks } from './hooks.js';
-import { HttpAdapter } from './http-adapter.js';
+import { HttpAdapter } from './transport/http-adapter.js';
 import { netrcAuth } from './netrc.js';
 import { prepareRequest } from './preparation.js';
 import { PreparedRequest } from './prepared-request.js';
@@ -22,6 +22,7 @@ import type {
   ClientCert,
   Hooks,
   HooksInput,
+  MergeArguments,
   MergedSettings,
   Params,
   Proxies,
@@ -111,7 +112,7 @@ export class Session {
   set headers(source: RequestHeaders | CaseInsensitiveDict<string | null> | null) {
     this.#headers =
       source instanceof CaseInsensitiveDict
-        ? (source as CaseInsensitiveDict<string | null>)
+        ? source
         : new CaseInsensitiveDict<string | null>(source ? definedHeaders(source) : null);
   }
 
@@ -267,11 +268,7 @@ export class Session {
    * environment's CA bundle, then the session's; stream and cert are the call's, then the session's.
    */
   merge_environment_settings(
-    url: string,
-    proxies?: Proxies | null,
-    stream?: boolean | null,
-    verify?: Verify | null,
-    cert?: ClientCert | null,
+    ...[url, proxies, stream, verify, cert]: MergeArguments
   ): MergedSettings {
     const bundle = this.trust_env && (verify ?? true) === true ? environmentCaBundle() : undefined;
     return {

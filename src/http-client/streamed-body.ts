@@ -51,5 +51,5 @@ function reopened(file: ReadStream): ReadStream {
     ...(start === undefined ? {} : { start }),
     ...(end === undefined ? {} : { end }),
   };
-  return createReadStream(file.path as string, range);
+  return createReadStream(file.path, range);
 }

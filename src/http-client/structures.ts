@@ -23,7 +23,7 @@ export class CaseInsensitiveDict<V = string> implements Iterable<[string, V]> {
 
   constructor(source?: DictSource<V> | null) {
     if (source) fill(this[ITEMS], source);
-    return new Proxy(this, PROPERTY_ACCESS as ProxyHandler<this>);
+    return new Proxy<CaseInsensitiveDict<V>>(this, propertyAccess<V>());
   }
 
   /** The value of the name in any case, or undefined. */
@@ -140,3 +140,8 @@ const PROPERTY_ACCESS: ProxyHandler<CaseInsensitiveDict<unknown>> = {
       ? { value: target.get(key), writable: true, enumerable: true, configurable: true }
       : undefined,
 };
+
+/** The handler looks at no value, so one serves dictionaries of every kind. */
+function propertyAccess<V>(): ProxyHandler<CaseInsensitiveDict<V>> {
+  return PROPERTY_ACCESS;
+}

@@ -169,6 +169,15 @@ export interface RequestLike extends RequestContent {
   url: string | URL;
 }
 
+/** Parameters of `merge_environment_settings`, in the order that HTTP clients know. */
+export type MergeArguments = [
+  url: string,
+  proxies?: Proxies | null,
+  stream?: boolean | null,
+  verify?: Verify | null,
+  cert?: ClientCert | null,
+];
+
 /** Result of `merge_environment_settings`. */
 export interface MergedSettings {
   proxies: Proxies;

@@ -1,0 +1,61 @@
+import {
+  ConnectionError,
+  ConnectTimeout,
+  InvalidHeader,
+  ProxyError,
+  RequestException,
+  SSLError,
+} from '../errors.js';
+import type { PreparedRequest } from '../prepared-request.js';
+
+/** Where an exchange stood when it failed. */
+export interface FailureContext {
+  request: PreparedRequest;
+  /** Whether a connection had been made. */
+  isConnected: boolean;
+  /** Whether a proxy stands between. */
+  proxied: boolean;
+}
+
+const TLS_CODE =
+  /^(?:ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|INVALID_CA|HOSTNAME_MISMATCH|ERR_OSSL_|ERROR_IN_)/;
+const TUNNEL_REFUSED = /^Proxy response \((\d+)\)/;
+
+/** The RequestException for what the transport reports. Messages name the host, never the whole URL. */
+export function toRequestException(error: unknown, context: FailureContext): RequestException {
+  if (error instanceof RequestException) return error;
+  const { request, isConnected, proxied } = context;
+  const code = errorCode(error);
+  const details = { request, cause: error };
+  const host = URL.canParse(request.url) ? new URL(request.url).host : 'the server';
+  if (TLS_CODE.test(code)) return new SSLError(`TLS with ${host} failed: ${code}`, details);
+  if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') {
+    return new InvalidHeader('the request holds a header or method that cannot be sent', details);
+  }
+  const refused = TUNNEL_REFUSED.exec(error instanceof Error ? error.message : '')?.[1];
+  if (refused !== undefined) {
+    return new ProxyError(
+      `the proxy answered ${refused} instead of connecting to ${host}`,
+      details,
+    );
+  }
+  if (isConnected) return new ConnectionError(`the connection to ${host} broke: ${code}`, details);
+  if (code === 'ETIMEDOUT' || code === 'UND_ERR_CONNECT_TIMEOUT') {
+    return new ConnectTimeout(`connecting to ${host} timed out`, details);
+  }
+  if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') {
+    return new ConnectionError('the session was closed', details);
+  }
+  if (proxied) return new ProxyError(`the proxy for ${host} cannot be reached: ${code}`, details);
+  return new ConnectionError(`no connection to ${host}: ${code}`, details);
+}
+
+/** The first code along the chain of causes. */
+function errorCode(error: unknown): string {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    const code = 'code' in current ? current.code : undefined;
+    const isWrapper = code === 'UND_ERR_PRX_TLS' || code === undefined;
+    if (typeof code === 'string' && !(isWrapper && current.cause instanceof Error)) return code;
+  }
+  return 'unknown reason';
+}

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { SSLError } from '../errors.js';
+import type { ClientCert, Verify } from '../types.js';
+
+/** What a TLS connection is made with. */
+export interface TlsSettings {
+  ca?: string[];
+  cert?: string;
+  key?: string;
+  rejectUnauthorized?: boolean;
+}
+
+const CERTIFICATE_FILE = /\.(?:pem|crt|cer|\d+)$/;
+
+/**
+ * A key that changes when the files behind the settings change: certificates of grid users are renewed while a
+ * session lives. Throws SSLError when a file is missing.
+ */
+export function tlsKey(verify: Verify, cert: ClientCert | null): string {
+  const parts = [typeof verify === 'string' ? stamped(verify, 'CA bundle') : String(verify)];
+  for (const path of certPaths(cert)) parts.push(stamped(path, 'client certificate'));
+  return parts.join('|');
+}
+
+/** Reads CA bundle, certificate and key. A bundle replaces the built-in authorities. Throws SSLError. */
+export function tlsSettings(verify: Verify, cert: ClientCert | null): TlsSettings {
+  const settings: TlsSettings = {};
+  if (verify === false) settings.rejectUnauthorized = false;
+  if (typeof verify === 'string') settings.ca = readAuthorities(verify);
+  const [certPath, keyPath = certPath] = certPaths(cert);
+  if (certPath !== undefined && keyPath !== undefined) {
+    settings.cert = readFile(certPath, 'client certificate');
+    settings.key = readFile(keyPath, 'client key');
+  }
+  return settings;
+}
+
+function certPaths(cert: ClientCert | null): readonly string[] {
+  if (cert === null) return [];
+  return typeof cert === 'string' ? [cert] : cert;
+}
+
+function readAuthorities(path: string): string[] {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    return [readFile(path, 'CA bundle')];
+  const files = readdirSync(path).filter((name) => CERTIFICATE_FILE.test(name));
+  const authorities = files
+    .map((name) => readFile(join(path, name), 'CA file'))
+    .filter((text) => text.includes('BEGIN CERTIFICATE'));
+  // Node would take an empty list for "no list" and fall back to its own authorities.
+  if (authorities.length === 0) throw new SSLError('the CA directory holds no certificate');
+  return authorities;
+}
+
+function stamped(path: string, what: string): string {
+  const modified = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  if (modified === undefined) throw new SSLError(`the ${what} cannot be found: ${path}`);
+  return `${path}@${modified}`;
+}
+
+function readFile(path: string, what: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new SSLError(`the ${what} cannot be read: ${path}`, { cause: error });
+  }
+}
