@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startGrid, type Grid } from '../support/testbed.js';
+
+let grid: Grid;
+
+beforeAll(async () => {
+  grid = await startGrid();
+});
+
+afterAll(async () => {
+  await grid?.remove();
+});
+
+describe('every answer', () => {
+  it('carries a request id, security headers and no-store', async () => {
+    const answer = await grid.anonymous.get('/health/live');
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ status: 'live' });
+    expect(answer.headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'strict-transport-security': 'max-age=31536000',
+      'cache-control': 'no-store',
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  });
+
+  it('names no software', async () => {
+    const { headers } = await grid.anonymous.get('/health/live');
+    expect(headers['x-powered-by']).toBeUndefined();
+    expect(headers['server']).toBeUndefined();
+  });
+});
+
+describe('errors', () => {
+  it('of an unknown path are 404 problems', async () => {
+    const { status, headers, body } = await grid.anonymous.get('/nowhere');
+    expect(status).toBe(404);
+    expect(headers['content-type']).toBe('application/problem+json');
+    expect(body).toEqual({
+      type: 'urn:gridgate:problem:route.not-found',
+      title: 'No such resource',
+      status: 404,
+      detail: 'There is nothing at this address',
+      code: 'route.not-found',
+      instance: `urn:gridgate:request:${String(headers['x-request-id'])}`,
+    });
+  });
+
+  it('of a wrong method are 405 with Allow', async () => {
+    const { status, headers, body } = await grid.anonymous.put('/jobs');
+    expect(status).toBe(405);
+    expect(headers['allow']).toBe('DELETE, GET, HEAD, POST');
+    expect(body).toMatchObject({ code: 'route.method-not-allowed', status: 405 });
+  });
+
+  it('below /oauth2 carry error and error_description', async () => {
+    const { status, headers, body } = await grid.anonymous.get('/oauth2/nothing');
+    expect(status).toBe(404);
+    expect(headers['content-type']).toBe('application/json');
+    expect(body).toMatchObject({
+      error: 'invalid_request',
+      error_description: 'There is nothing at this address',
+      code: 'route.not-found',
+    });
+  });
+
+  it('of a path that cannot be decoded are 400', async () => {
+    const { status, body } = await grid.anonymous.get('/jobs/%ff');
+    expect({ status, code: (body as { code: string }).code }).toEqual({
+      status: 400,
+      code: 'request.invalid',
+    });
+  });
+});
+
+describe('GET /health/ready', () => {
+  it('answers 200 with the state of each part', async () => {
+    const { status, body } = await grid.anonymous.get('/health/ready');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      status: 'ready',
+      checks: { database: 'ok', migrations: 'ok', signingKey: 'ok' },
+    });
+  });
+});
+
+describe('GET /metrics', () => {
+  it('counts requests by route and status', async () => {
+    await grid.anonymous.get('/health/live');
+    const { status, headers, body } = await grid.anonymous.get<string>('/metrics');
+    expect(status).toBe(200);
+    expect(headers['content-type']).toMatch(/^text\/plain/);
+    expect(body).toMatch(
+      /gridgate_http_requests_total\{method="GET",route="\/health\/live",status="200"\} \d+/,
+    );
+  });
+});
+
+describe('GET /docs', () => {
+  it('is Swagger UI with a content security policy', async () => {
+    const { status, headers, body } = await grid.anonymous.get<string>('/docs');
+    expect(status).toBe(200);
+    expect(headers['content-security-policy']).toMatch(/frame-ancestors 'none'/);
+    expect(body).toContain('swagger-ui');
+  });
+
+  it('has the OpenAPI 3.1 document beside it', async () => {
+    const { status, body } = await grid.anonymous.get<{ openapi: string; paths: object }>(
+      '/docs/openapi.json',
+    );
+    expect(status).toBe(200);
+    expect(body.openapi).toBe('3.1.0');
+    expect(Object.keys(body.paths)).toEqual(expect.arrayContaining(['/jobs', '/oauth2/token']));
+  });
+});
+
+describe('the log', () => {
+  it('has one JSON line for a request and no token in it', async () => {
+    await grid.anonymous.get('/jobs', { query: { access_token: 'very-secret-token' } });
+    const lines = grid.server.log().split('\n').filter(Boolean);
+    const requests = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(requests.find((line) => line['path'] === '/jobs')).toMatchObject({
+      level: 'info',
+      method: 'GET',
+      status: 401,
+      requestId: expect.any(String),
+    });
+    expect(lines.join('\n')).not.toContain('very-secret-token');
+  });
+});

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startServerProcess } from '../support/server-process.mjs';
+import { startGrid, support, type Grid } from '../support/testbed.js';
+
+let grid: Grid;
+let busy: Server;
+let folder: string;
+
+beforeAll(async () => {
+  grid = await startGrid();
+  folder = await mkdtemp(join(tmpdir(), 'grid-start-'));
+  busy = createServer();
+  await new Promise<void>((resolve) => busy.listen(0, '127.0.0.1', resolve));
+});
+
+afterAll(async () => {
+  await new Promise((resolve) => busy?.close(resolve));
+  await grid?.remove();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** What the start says when it is refused. */
+async function refusal(env: Record<string, string>): Promise<string> {
+  const { root } = support();
+  const base = { GRID_HOME: join(folder, 'home'), DATABASE_URL: grid.database.url, GRID_PORT: '0' };
+  try {
+    const server = await startServerProcess({ root, env: { ...base, ...env } });
+    await server.kill();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('the server has started');
+}
+
+describe('a start is refused with a clear message', () => {
+  it('for a second instance on the same GRID_HOME', async () => {
+    const message = await refusal({ GRID_HOME: grid.home });
+    expect(message).toContain('ended with 1');
+    expect(message).toMatch(/gridgate: GRID_HOME.*pid \d+/);
+  });
+
+  it('for a port in use', async () => {
+    const { port } = busy.address() as AddressInfo;
+    const message = await refusal({ GRID_PORT: String(port) });
+    expect(message).toContain(
+      `gridgate: port ${port} on 127.0.0.1 is in use: stop the other program or set GRID_PORT`,
+    );
+  });
+
+  it('for a GRID_HOME that is a file', async () => {
+    const path = join(folder, 'file');
+    await writeFile(path, '');
+    expect(await refusal({ GRID_HOME: path })).toContain(`${path} is not a directory`);
+  });
+
+  it('for a GRID_HOME that cannot be written', async () => {
+    const path = process.getuid?.() === 0 ? '/proc/grid' : join(folder, 'closed', 'home');
+    if (process.getuid?.() !== 0) {
+      const closed = await mkdtemp(join(folder, 'c'));
+      await chmod(closed, 0o500);
+      expect(await refusal({ GRID_HOME: join(closed, 'home') })).toMatch(/gridgate: GRID_HOME/);
+      return;
+    }
+    expect(await refusal({ GRID_HOME: path })).toMatch(/gridgate: GRID_HOME/);
+  });
+
+  it.each([
+    ['GRID_PORT', 'many', 'GRID_PORT="many" is not a whole number from 0 to 65535'],
+    ['GRID_ROLE', 'boss', 'GRID_ROLE="boss" is not one of all, api, worker'],
+    ['GRID_DEMO', 'maybe', 'GRID_DEMO="maybe" is not one of true, false, 1, 0, yes, no'],
+    ['GRID_PUBLIC_URL', 'ftp://x', 'GRID_PUBLIC_URL="ftp://x" is not an http(s) URL'],
+    ['DATABASE_URL', 'mysql://u:geheim@h/x', 'DATABASE_URL=(hidden) is not a postgres:// URL'],
+    ['GRID_REGISTRY', '/no/such/file.yaml', 'GRID_REGISTRY=/no/such/file.yaml cannot be read'],
+  ])('for %s=%s', async (name, value, expected) => {
+    const message = await refusal({ [name]: value });
+    expect(message).toContain(`gridgate: ${expected}`);
+    expect(message).not.toContain('geheim');
+  });
+
+  it('names every bad variable at once', async () => {
+    const message = await refusal({ GRID_ROLE: 'boss', GRID_HOST: '127.0.0.1', GRID_DEMO: 'x' });
+    expect(message).toContain('GRID_ROLE=');
+    expect(message).toContain('GRID_DEMO=');
+  });
+
+  it('in production without TLS files', async () => {
+    const message = await refusal({ NODE_ENV: 'production' });
+    expect(message).toContain('GRID_TLS_CERT is not set');
+  });
+});
+
+describe('a stop', () => {
+  it('by SIGTERM ends with 0 and says nothing on standard output but the ready line', async () => {
+    const other = await startGrid();
+    const { code, signal } = await other.server.stop();
+    expect({ code, signal }).toEqual({ code: 0, signal: null });
+    expect(other.server.stdout()).toBe(`gridgate ready on ${other.url}\n`);
+    await other.remove();
+  });
+});
