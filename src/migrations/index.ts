@@ -1,7 +1,15 @@
 import { CreateRegistry1763600000001 } from './1763600000001-create-registry.js';
+import { CreateSigningKeys1763600000002 } from './1763600000002-create-signing-keys.js';
+import { CreateJobs1763600000003 } from './1763600000003-create-jobs.js';
+import { CreateCatalogue1763600000004 } from './1763600000004-create-catalogue.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
  * forward under an advisory lock at start.
  */
-export const MIGRATIONS: (new () => object)[] = [CreateRegistry1763600000001];
+export const MIGRATIONS: (new () => object)[] = [
+  CreateRegistry1763600000001,
+  CreateSigningKeys1763600000002,
+  CreateJobs1763600000003,
+  CreateCatalogue1763600000004,
+];

@@ -1,0 +1,146 @@
+import { describe, expect, it } from '@jest/globals';
+import { Problem } from '#src/kernel/index.js';
+import { QueryValues } from '#src/platform/index.js';
+import { bindConditions, isFulfilled, splitQuery } from './metadata-condition.js';
+import { presentValue, readJsonValue, type MetadataField } from './metadata-field.js';
+
+const FIELDS = new Map<string, MetadataField>(
+  [
+    { id: 1, name: 'run', type: 'int' as const },
+    { id: 2, name: 'weight', type: 'float' as const },
+    { id: 3, name: 'particle', type: 'string' as const },
+    { id: 4, name: 'taken', type: 'date' as const },
+    { id: 5, name: 'limit', type: 'int' as const },
+  ].map((field) => [field.name, field]),
+);
+
+function read(search: string): { controls: string[]; conditions: unknown[] } {
+  const { controls, conditions } = splitQuery(new QueryValues(search), ['limit', 'verbose']);
+  return {
+    controls: controls.keys().map((key) => `${key}=${controls.single(key)}`),
+    conditions: bindConditions(conditions, FIELDS).map((c) => [
+      c.field.name,
+      c.operator,
+      c.operands,
+    ]),
+  };
+}
+
+function refusal(search: string): Problem {
+  try {
+    read(search);
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error('accepted');
+}
+
+describe('metadata conditions', () => {
+  it.each([
+    ['run=<|10', ['run', '<', [10]]],
+    ['run==|10', ['run', '=', [10]]],
+    ['run=>=|10', ['run', '>=', [10]]],
+    ['run=!=|-3', ['run', '!=', [-3]]],
+    ['run==|+10+', ['run', '=', [10]]],
+    ['run=%3C%3D%7C9223372036854775807', ['run', '<=', [9223372036854775807n]]],
+    ['weight=>|1.5e3', ['weight', '>', [1500]]],
+    ['weight==|-0', ['weight', '=', [0]]],
+    ['particle=in|e,+mu,,e', ['particle', 'in', ['e', 'mu']]],
+    ['particle=nin|a|b', ['particle', 'nin', ['a|b']]],
+    ["particle=in|' or 1=1 --", ['particle', 'in', ["' or 1=1 --"]]],
+    ['taken=>=|2026-01-02', ['taken', '>=', [Date.UTC(2026, 0, 2)]]],
+    ['taken=<|2026-01-02T03:04:05.678Z', ['taken', '<', [Date.UTC(2026, 0, 2, 3, 4, 5, 678)]]],
+    ['taken==|2026-01-02T03:04:05%2B02:00', ['taken', '=', [Date.UTC(2026, 0, 2, 1, 4, 5)]]],
+  ])('reads %s', (search, condition) => {
+    expect(read(search)).toEqual({ controls: [], conditions: [condition] });
+  });
+
+  it('keeps several conditions on one key', () => {
+    expect(read('run=>|1&run=<|5&run=>|2').conditions).toHaveLength(3);
+  });
+
+  it('tells a control key from a field of the same name by the bar', () => {
+    expect(read('limit=5&limit=<|7&access_token=abc')).toEqual({
+      controls: ['limit=5', 'access_token=abc'],
+      conditions: [['limit', '<', [7]]],
+    });
+  });
+
+  it.each([
+    ['run=10', 'request.unknown-parameter', 'run'],
+    ['nothing=1', 'request.unknown-parameter', 'nothing'],
+    ['nothing==|1', 'request.invalid', 'nothing'],
+    ['run=in|1', 'request.invalid', 'run'],
+    ['run=|1', 'request.invalid', 'run'],
+    ['run=like|1', 'request.invalid', 'run'],
+    ['particle==|e', 'request.invalid', 'particle'],
+    ['run==|', 'request.invalid', 'run'],
+    ['run==|1.5', 'request.invalid', 'run'],
+    ['run==|0x10', 'request.invalid', 'run'],
+    ['run==|9223372036854775808', 'request.invalid', 'run'],
+    ['weight==|1e400', 'request.invalid', 'weight'],
+    ['weight==|NaN', 'request.invalid', 'weight'],
+    ['particle=in|', 'request.invalid', 'particle'],
+    ['particle=in|+,+,', 'request.invalid', 'particle'],
+    ['taken==|2026-02-30', 'request.invalid', 'taken'],
+    ['taken==|yesterday', 'request.invalid', 'taken'],
+    ['taken==|2026-01-02T25:00:00Z', 'request.invalid', 'taken'],
+  ])('refuses %s', (search, code, field) => {
+    const problem = refusal(search);
+    expect(problem.code).toBe(code);
+    expect(problem.status).toBe(400);
+    expect(problem.violations).toEqual([{ field, problem: expect.any(String) }]);
+  });
+
+  it('refuses more conditions than a request may have', () => {
+    const search = Array.from({ length: 65 }, (_, n) => `run=>|${n}`).join('&');
+    expect(refusal(search).status).toBe(400);
+  });
+
+  it.each([
+    ['run=<|5', 4, true],
+    ['run=<|5', 5, false],
+    ['run=!=|5', 4, true],
+    ['run=!=|5', undefined, false],
+    ['run=>|9223372036854775806', 9223372036854775807n, true],
+    ['particle=nin|e', 'mu', true],
+    ['particle=nin|e', undefined, false],
+  ])('%s with %s is %s', (search, value, expected) => {
+    const { conditions } = splitQuery(new QueryValues(search), []);
+    const [condition] = bindConditions(conditions, FIELDS);
+    expect(condition && isFulfilled(condition, value)).toBe(expected);
+  });
+});
+
+describe('metadata values', () => {
+  it.each([
+    ['int', 3, 3],
+    ['int', 2n ** 60n, 2n ** 60n],
+    ['float', 2, 2],
+    ['string', 'a|b', 'a|b'],
+    ['date', '2026-01-02', '2026-01-02T00:00:00.000Z'],
+  ] as const)('of type %s take %s', (type, json, shown) => {
+    const read = readJsonValue(type, json);
+    expect('value' in read && presentValue(type, read.value)).toBe(shown);
+  });
+
+  it.each([
+    ['int', 1.5],
+    ['int', '3'],
+    ['int', 2n ** 63n],
+    ['float', 'x'],
+    ['string', 3],
+    ['string', ''],
+    ['string', 'a,b'],
+    ['string', ' a'],
+    ['string', 'a\0'],
+    ['string', '\ud800'],
+    ['string', 'x'.repeat(256)],
+    ['date', 20260102],
+    ['date', '2026-01-02T00:00:00.1234Z'],
+    ['date', true],
+  ] as const)('of type %s refuse %j', (type, json) => {
+    expect(readJsonValue(type, json)).toEqual({ fault: expect.any(String) });
+  });
+});
