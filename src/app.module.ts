@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { PlatformModule, type PlatformInput } from './platform/index.js';
+import { RegistryModule } from './registry/index.js';
 
 /** TypeORM entities of all rooms. */
 export const entities: (new () => object)[] = [];
@@ -8,6 +9,6 @@ export const entities: (new () => object)[] = [];
 @Module({})
 export class AppModule {
   static forRoot(platform: PlatformInput): DynamicModule {
-    return { module: AppModule, imports: [PlatformModule.forRoot(platform)] };
+    return { module: AppModule, imports: [PlatformModule.forRoot(platform), RegistryModule] };
   }
 }

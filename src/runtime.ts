@@ -25,6 +25,8 @@ export interface Runtime {
   changeFeed: ChangeFeed;
   metrics: Metrics;
   readiness: Readiness;
+  /** True once the database has the schema of this version. */
+  readonly migrated: boolean;
   /** Connects (waiting while the database is away), migrates, starts the change feed. */
   connect(signal: AbortSignal): Promise<void>;
   /** Ends the feed and the pool. */
@@ -38,6 +40,7 @@ export function createRuntime(
   logger: Logger = createLogger(config.logLevel),
 ): Runtime {
   let dataSource: DataSource | undefined;
+  let migrated = false;
   const database = new Database(() => dataSource);
   const changeFeed = new ChangeFeed(
     () => new pg.Client(clientOptions(connection(), 'gridgate changes')),
@@ -50,6 +53,9 @@ export function createRuntime(
     changeFeed,
     metrics: new Metrics(),
     readiness: new Readiness(),
+    get migrated() {
+      return migrated;
+    },
     async connect(signal) {
       dataSource = new DataSource(
         dataSourceOptions({
@@ -63,6 +69,7 @@ export function createRuntime(
       );
       await connectDataSource(dataSource, { logger, signal });
       const done = await migrate(dataSource, connection());
+      migrated = true;
       if (done.length > 0) logger.info({ migrations: done }, 'migrated the database');
       changeFeed.start();
     },

@@ -1,10 +1,29 @@
-import type { INestApplication } from '@nestjs/common';
-import type { Config } from './platform/index.js';
+import { readFile } from 'node:fs/promises';
+import type { INestApplicationContext } from '@nestjs/common';
+import { LOGGER, type Config, type Logger } from './platform/index.js';
+import { describeDifference, RegistryLoader } from './registry/index.js';
 import type { Runtime } from './runtime.js';
 
 /** Loads what the configuration asks for: the registry file or the demo registry, and the demo catalogue. */
-export async function prepareData(_app: INestApplication, _config: Config): Promise<void> {
-  await Promise.resolve();
+export async function prepareData(app: INestApplicationContext, config: Config): Promise<void> {
+  const logger = app.get<Logger>(LOGGER);
+  const registry = app.get(RegistryLoader);
+  if (config.registryFile !== undefined) {
+    const text = await readRegistryFile(config.registryFile);
+    const changes = describeDifference(await registry.load(text));
+    logger.info({ file: config.registryFile, changes }, 'loaded the registry');
+  } else if (config.loadDemo) {
+    await registry.loadDemo();
+  }
+}
+
+async function readRegistryFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? 'unreadable';
+    throw new Error(`GRID_REGISTRY=${path} cannot be read (${reason})`, { cause });
+  }
 }
 
 /** The readiness checks of the platform: the database answers, and its migrations are done. */
@@ -14,5 +33,5 @@ export function checkReadiness(runtime: Runtime): void {
     await database.query({ name: 'platform-ready', text: 'select 1' });
     return undefined;
   });
-  readiness.add('migrations', () => Promise.resolve(undefined));
+  readiness.add('migrations', () => Promise.resolve(runtime.migrated ? undefined : 'pending'));
 }

@@ -1,0 +1,77 @@
+import 'reflect-metadata';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AppModule } from '../app.module.js';
+import {
+  createLogger,
+  openHome,
+  openTls,
+  readConfig,
+  runningEmbeddedPostgres,
+  startEmbeddedPostgres,
+  type Config,
+  type DatabaseConnection,
+} from '../platform/index.js';
+import { createRuntime } from '../runtime.js';
+
+/** A command ended with a message for people and an exit code (documented in docs/command.md). */
+export class CommandError extends Error {
+  constructor(
+    message: string,
+    readonly exitCode = 1,
+  ) {
+    super(message);
+    this.name = 'CommandError';
+  }
+}
+
+/**
+ * What administrator commands work with: the configuration, and the application's services on the same database as
+ * a server that may be running (or on the embedded database, started for the command when no server runs).
+ */
+export class CliContext {
+  private readonly opened: (() => Promise<unknown>)[] = [];
+  private app: Promise<INestApplicationContext> | undefined;
+  private read: Config | undefined;
+
+  /** The configuration of the environment. Throws ConfigurationFault. */
+  get config(): Config {
+    return (this.read ??= readConfig(process.env));
+  }
+
+  /** The services, made once; nothing listens and no background work runs. */
+  application(): Promise<INestApplicationContext> {
+    return (this.app ??= this.open());
+  }
+
+  /** Ends what the command has opened. */
+  async close(): Promise<void> {
+    for (const step of this.opened.splice(0).reverse()) await step();
+  }
+
+  private async open(): Promise<INestApplicationContext> {
+    const { config } = this;
+    const logger = createLogger(
+      process.env['GRID_LOG_LEVEL'] === undefined ? 'error' : config.logLevel,
+    );
+    const home = await openHome(config.homePath);
+    const connection = await this.connection();
+    const runtime = createRuntime(config, () => connection, logger);
+    const tls = await openTls(config, home);
+    this.opened.push(() => tls.close());
+    this.opened.push(() => runtime.close());
+    await runtime.connect(AbortSignal.timeout(30_000));
+    const module = AppModule.forRoot({ ...runtime, authorities: tls.authorities });
+    return NestFactory.create(module, { logger: false, bodyParser: false, abortOnError: false });
+  }
+
+  private async connection(): Promise<DatabaseConnection> {
+    const { databaseUrl, homePath } = this.config;
+    if (databaseUrl !== undefined) return { url: databaseUrl };
+    const running = await runningEmbeddedPostgres({ home: homePath });
+    if (running) return running;
+    const postgres = await startEmbeddedPostgres({ home: homePath });
+    this.opened.push(() => postgres.stop());
+    return postgres.connection;
+  }
+}

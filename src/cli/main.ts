@@ -1,0 +1,51 @@
+import 'reflect-metadata';
+import { Command, CommanderError } from 'commander';
+import { Problem } from '#src/kernel/index.js';
+import { ConfigurationFault } from '../platform/index.js';
+import { version } from '../version.js';
+import { CliContext, CommandError } from './context.js';
+import { registryCommand } from './registry.command.js';
+
+/** Exit codes: 0 done, 1 failed, 2 bad input, 3 the service or database is away. */
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommandError) return error.exitCode;
+  if (error instanceof ConfigurationFault) return 2;
+  if (error instanceof Problem) return error.status === 503 ? 3 : error.status < 500 ? 2 : 1;
+  return 1;
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof Problem) return error.detail;
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function main(): Promise<void> {
+  const context = new CliContext();
+  const program = new Command('gridgate')
+    .description('One HTTPS and JSON interface to a computing grid')
+    .version(version())
+    .showHelpAfterError()
+    .exitOverride();
+  program
+    .command('serve')
+    .description('run the server (the same as npm start)')
+    .action(async () => {
+      await import('../main.js');
+      await new Promise(() => undefined); // main.js ends the process
+    });
+  program.addCommand(registryCommand(context));
+  try {
+    await program.parseAsync(process.argv);
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? 0 : 2;
+    } else {
+      process.stderr.write(`gridgate: ${messageOf(error)}\n`);
+      process.exitCode = exitCodeOf(error);
+    }
+  } finally {
+    await context.close();
+  }
+}
+
+void main();

@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConfigurationFault, readConfig, VARIABLES } from './env.js';
+
+function faults(environment: Record<string, string>): string[] {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigurationFault) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe('readConfig', () => {
+  it('has the defaults of the contract', () => {
+    const config = readConfig({});
+    expect(config).toMatchObject({
+      port: 8443,
+      host: '127.0.0.1',
+      publicUrl: 'https://localhost:8443',
+      role: 'all',
+      loadDemo: true,
+      accessTokenTtl: 86_400,
+      refreshTokenTtl: 2_592_000,
+      refreshGrace: 30,
+      codeTtl: 60,
+      deviceCodeTtl: 600,
+      maxJobs: 10_000,
+      trustedProxies: [],
+      clientCertHeader: 'client-cert',
+    });
+    expect(config.homePath).toMatch(/\/\.grid$/);
+  });
+
+  it('lets the public URL follow the port', () => {
+    expect(readConfig({ GRID_PORT: '9443' }).publicUrl).toBe('https://localhost:9443');
+    const url = 'https://grid.example.org/';
+    expect(readConfig({ GRID_PUBLIC_URL: url }).publicUrl).toBe('https://grid.example.org');
+  });
+
+  it.each([
+    [{}, true],
+    [{ DATABASE_URL: 'postgres://h/d' }, false],
+    [{ GRID_REGISTRY: 'x.yaml' }, false],
+    [{ DATABASE_URL: 'postgres://h/d', GRID_DEMO: 'yes' }, true],
+    [{ GRID_DEMO: '0' }, false],
+  ])('of %p loads the demo: %p', (environment: Record<string, string>, expected) => {
+    expect(readConfig(environment).loadDemo).toBe(expected);
+  });
+
+  it('asks for the embedded defaults in production', () => {
+    const production = { NODE_ENV: 'production', GRID_TLS_CERT: 'c', GRID_TLS_KEY: 'k' };
+    expect(readConfig(production)).toMatchObject({
+      loadDemo: false,
+      useDevelopmentCa: false,
+      allowLocalExecutor: false,
+    });
+  });
+
+  it('names variable, value and expectation of every fault', () => {
+    expect(faults({ GRID_PORT: '70000', GRID_ROLE: 'boss' })).toEqual([
+      'GRID_PORT="70000" is not a whole number from 0 to 65535',
+      'GRID_ROLE="boss" is not one of all, api, worker',
+    ]);
+  });
+
+  it('never prints a secret', () => {
+    const found = faults({ DATABASE_URL: 'mysql://a:geheim@h/d', GRID_KEY_ENCRYPTION_KEY: 'kurz' });
+    expect(found).toHaveLength(2);
+    expect(found.join()).not.toMatch(/geheim|kurz/);
+  });
+
+  it('has each variable once', () => {
+    const names = Object.values(VARIABLES).map((variable) => variable.name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});

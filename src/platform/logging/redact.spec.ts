@@ -1,0 +1,28 @@
+import { describe, expect, it } from '@jest/globals';
+import { redact } from './redact.js';
+
+const JWT = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl';
+
+describe('redact', () => {
+  it.each([
+    ['a JWT anywhere', `got ${JWT} from`, 'got [hidden] from'],
+    ['a query token', '/jobs?access_token=abc&maxJobs=1', '/jobs?access_token=[hidden]&maxJobs=1'],
+    ['a code', 'code=xyz&state=q', 'code=[hidden]&state=[hidden]'],
+    ['a JSON member', '{"refresh_token":"abc","x":1}', '{"refresh_token":"[hidden]","x":1}'],
+    [
+      'an escaped member',
+      '{\\"client_secret\\":\\"abc\\"}',
+      '{\\"client_secret\\":\\"[hidden]\\"}',
+    ],
+    ['a header', 'Authorization: Bearer abcdef123', 'Authorization: Bearer [hidden]'],
+    ['basic credentials', 'Basic YWxhZGRpbg==', 'Basic [hidden]'],
+    ['a database URL', 'postgres://grid:geheim@host/db', 'postgres://grid:[hidden]@host/db'],
+  ])('hides %s', (_what, line, expected) => {
+    expect(redact(line)).toBe(expected);
+  });
+
+  it('leaves ordinary lines alone', () => {
+    const line = '{"level":"info","path":"/jobs/17","status":200,"code":"job.not-found"}';
+    expect(redact(line)).toBe(line);
+  });
+});
