@@ -6,12 +6,16 @@ import type { ProxyMap } from './types.js';
  * Everything this room takes from the environment. Variables are read anew for every call (a read costs about
  * 0.15 µs), so that changes count at once.
  */
-const PROXY_SCHEMES = ['http', 'https', 'all'];
+const PROXY_VARIABLES: Readonly<Record<string, readonly [lower: string, upper: string]>> = {
+  http: ['http_proxy', 'HTTP_PROXY'],
+  https: ['https_proxy', 'HTTPS_PROXY'],
+  all: ['all_proxy', 'ALL_PROXY'],
+};
 
 /** The proxies that the environment names, by scheme; the lower-case name wins, empty values count as absent. */
 export function environmentProxies(): ProxyMap {
   const proxies: ProxyMap = {};
-  for (const scheme of PROXY_SCHEMES) {
+  for (const scheme in PROXY_VARIABLES) {
     const proxy = readProxy(scheme);
     if (proxy) proxies[scheme] = proxy;
   }
@@ -47,10 +51,12 @@ export function isProduction(): boolean {
 
 /** HTTP_PROXY in a CGI process may come from a client's `Proxy` header, so it does not count there. */
 function readProxy(scheme: string): string | undefined {
-  const lower = process.env[`${scheme}_proxy`];
-  if (lower !== undefined) return lower || undefined;
-  if (scheme === 'http' && process.env['REQUEST_METHOD'] !== undefined) return undefined;
-  return process.env[`${scheme.toUpperCase()}_PROXY`] || undefined;
+  const [lower, upper] = PROXY_VARIABLES[scheme] ?? [`${scheme}_proxy`, `${scheme}_PROXY`];
+  const { env } = process;
+  const proxy = env[lower];
+  if (proxy !== undefined) return proxy || undefined;
+  if (scheme === 'http' && env['REQUEST_METHOD'] !== undefined) return undefined;
+  return env[upper] || undefined;
 }
 
 function expandHome(path: string): string {

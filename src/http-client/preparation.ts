@@ -64,20 +64,28 @@ export function mergeHeaders(
   request: RequestHeaders | null | undefined,
   session: CaseInsensitiveDict<string | null>,
 ): CaseInsensitiveDict {
-  const merged = new CaseInsensitiveDict<string | null>(session);
+  const merged = new CaseInsensitiveDict();
+  for (const [name, value] of session) setHeader(merged, name, value);
   if (request) {
     const pairs = isIterable(request) ? request : Object.entries(request);
     for (const [name, value] of pairs as Iterable<[string, string | null | undefined]>) {
-      merged.set(name, value ?? null);
+      setHeader(merged, name, value);
     }
   }
-  const checked = new CaseInsensitiveDict();
-  for (const [name, value] of merged) {
-    if (value === null) continue;
-    checkHeader(name, value);
-    checked.set(name, value);
+  return merged;
+}
+
+function setHeader(
+  headers: CaseInsensitiveDict,
+  name: string,
+  value: string | null | undefined,
+): void {
+  if (value === null || value === undefined) {
+    headers.delete(name);
+    return;
   }
-  return checked;
+  checkHeader(name, value);
+  headers.set(name, value);
 }
 
 /** Throws InvalidHeader for what could smuggle another header or cannot be sent; values are not repeated. */

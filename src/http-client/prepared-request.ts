@@ -1,7 +1,7 @@
 import { CaseInsensitiveDict, type DictSource } from './structures.js';
 import type { Hooks, PreparedBody } from './types.js';
 
-/** Members of a prepared request. */
+/** Members of a prepared request. A dictionary given as `headers` is taken over, not copied. */
 export interface PreparedRequestInit {
   method: string;
   url: string;
@@ -31,7 +31,10 @@ export class PreparedRequest {
   constructor(init: PreparedRequestInit) {
     this.method = init.method;
     this.url = init.url;
-    this.headers = new CaseInsensitiveDict(init.headers);
+    this.headers =
+      init.headers instanceof CaseInsensitiveDict
+        ? init.headers
+        : new CaseInsensitiveDict(init.headers);
     this.body = init.body ?? null;
     this.hooks = init.hooks ?? { response: [] };
     // Not enumerable: bookkeeping for redirects, not part of what goes on the wire.
@@ -47,7 +50,7 @@ export class PreparedRequest {
 
   /** An independent copy; a streamed body is shared, as it can be read only once. */
   copy(): PreparedRequest {
-    const copy = new PreparedRequest(this);
+    const copy = new PreparedRequest({ ...this, headers: this.headers.copy() });
     copy.hooks = { response: [...this.hooks.response] };
     copy.own_cookies = this.own_cookies;
     copy.uses_netrc = this.uses_netrc;

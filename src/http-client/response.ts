@@ -72,6 +72,11 @@ export class Response {
     return REDIRECT_STATUSES.has(this.status_code) && this.headers.has('Location');
   }
 
+  /** True when `content` is at hand. */
+  get is_read(): boolean {
+    return this.#content !== undefined;
+  }
+
   /** The cookies that this response sets. */
   get cookies(): CookieJar {
     if (!this.#cookies) {

@@ -238,7 +238,7 @@ export class Session {
     }
     const hooks = prepared.hooks.response;
     const response = hooks.length > 0 ? await runResponseHooks(hooks, answer, settings) : answer;
-    if (!settings.stream) await response.read();
+    if (!settings.stream && !response.is_read) await response.read();
     if (!response.is_redirect) return response;
     const deadline = remainingSeconds(options.deadline, startedAt);
     return redirected(this, response, prepared, { ...options, deadline });

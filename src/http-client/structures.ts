@@ -118,10 +118,10 @@ function fill<V>(items: Map<string, [string, V]>, source: DictSource<V>): void {
 
 /** Names that are no operation of the class are entries. */
 const PROPERTY_ACCESS: ProxyHandler<CaseInsensitiveDict<unknown>> = {
-  get: (target, key) =>
-    typeof key === 'string' && !(key in target)
-      ? target.get(key)
-      : (Reflect.get(target, key, target) as unknown),
+  get: (target, key) => {
+    const member: unknown = target[key as keyof typeof target];
+    return member === undefined && typeof key === 'string' ? target.get(key) : member;
+  },
   set: (target, key, value: unknown) => {
     if (typeof key === 'string' && !(key in target)) {
       target.set(key, value);
