@@ -1,0 +1,50 @@
+import type { JobState } from './state/job-state.js';
+
+/** Id of a job: a number, or a bigint beyond 2^53. */
+export type Jid = number | bigint;
+
+/** One row of the table `jobs`, as the driver gives it. */
+export interface Job {
+  jid: Jid;
+  setup: string;
+  owner: string;
+  owner_dn: string;
+  owner_group: string;
+  vo: string;
+  status: JobState;
+  minor_status: string;
+  app_status: string;
+  name: string;
+  job_group: string;
+  job_type: string;
+  site: string;
+  priority: number;
+  cpu_time: number;
+  reschedules: number;
+  wanted_sites: string[];
+  banned_sites: string[];
+  verified: boolean;
+  retrieved: boolean;
+  accounted: boolean;
+  input_sandbox: string | null;
+  output_sandbox: string | null;
+  submission_time: Date;
+  last_update: Date;
+  heart_beat: Date | null;
+  start_execution: Date | null;
+  end_execution: Date | null;
+  reschedule_time: Date | null;
+  executor: string | null;
+  attempt: number;
+  run_reference: string | null;
+}
+
+const MAX_JID = 2n ** 63n - 1n;
+
+/** The id that a text spells; undefined for anything that is no positive 64-bit integer without leading zeros. */
+export function parseJid(text: string): Jid | undefined {
+  if (!/^[1-9][0-9]{0,18}$/.test(text)) return undefined;
+  const value = BigInt(text);
+  if (value > MAX_JID) return undefined;
+  return value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
+}

@@ -1,0 +1,45 @@
+import type { JsonObject, JsonValue, Violation } from '#src/kernel/index.js';
+
+/** Collects every fault of a manifest instead of stopping at the first. */
+export class Faults {
+  readonly list: Violation[] = [];
+
+  add(field: string, problem: string): void {
+    this.list.push({ field, problem });
+  }
+
+  /** The texts of a key that may be one text or a list of texts; empty when absent or wrong (which is noted). */
+  texts(manifest: JsonObject, key: string): string[] {
+    const value = manifest[key];
+    if (value === undefined) return [];
+    if (typeof value === 'string') return value === '' ? [] : [value];
+    if (isTextList(value)) return value;
+    this.add(key, 'must be a text or a list of texts');
+    return [];
+  }
+}
+
+/** True for a list of texts. */
+export function isTextList(value: JsonValue | undefined): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+/** A whole number of a manifest, also written as a text; undefined when absent or wrong (which is noted). */
+export function wholeNumber(
+  manifest: JsonObject,
+  key: string,
+  range: { min: number; max: number },
+  faults: Faults,
+): number | undefined {
+  const value = manifest[key];
+  if (value === undefined) return undefined;
+  const isText = typeof value === 'string' && /^-?\d{1,15}$/.test(value.trim());
+  const number = isText ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isInteger(number)) {
+    faults.add(key, 'must be a whole number');
+    return undefined;
+  }
+  if (number >= range.min && number <= range.max) return number;
+  faults.add(key, `must be between ${range.min} and ${range.max}`);
+  return undefined;
+}

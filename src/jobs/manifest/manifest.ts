@@ -1,0 +1,304 @@
+import type { JsonObject, JsonValue, Violation } from '#src/kernel/index.js';
+import { splitArguments } from './arguments.js';
+import { fileNameFault, isWellFormed, relativePathFault } from './file-name.js';
+import { isKnownKey, KEY_ALIASES, nearestKey } from './manifest-keys.js';
+import { Faults, isTextList, wholeNumber } from './manifest-values.js';
+import { readInputData, readSites } from './manifest-places.js';
+
+/** What the rules of a manifest depend on. */
+export interface ManifestContext {
+  user: string;
+  dn: string;
+  group: string;
+  setup: string;
+  vo: string | undefined;
+  /** Sites that run jobs of the setup. */
+  sites: ReadonlySet<string>;
+  /** Names of the files that came with the request. */
+  files: readonly string[];
+  maxInputData: number;
+}
+
+/** A job as it was asked for: the manifest to keep, and the values that the service needs of it. */
+export interface JobRequest {
+  manifest: JsonObject;
+  name: string;
+  jobGroup: string;
+  jobType: string;
+  priority: number;
+  cpuTime: number;
+  /** Wanted sites; empty: any. */
+  sites: string[];
+  bannedSites: string[];
+  /** Catalogue paths without `LFN:`. */
+  inputData: string[];
+}
+
+/** A manifest read: the job, or every fault of it; and what looks like a mistake. */
+export interface ManifestReading {
+  job: JobRequest;
+  violations: Violation[];
+  warnings: string[];
+}
+
+const JOB_TYPES = ['User', 'Test', 'Hospital'];
+const LOG_LEVELS = [
+  'TRACE',
+  'DEBUG',
+  'VERBOSE',
+  'INFO',
+  'NOTICE',
+  'WARN',
+  'ERROR',
+  'FATAL',
+  'ALWAYS',
+];
+const MAX_DEPTH = 8;
+const TEXT_KEYS = [
+  'InputDataPolicy',
+  'InputDataModule',
+  'OutputPath',
+  'JobConfigArgs',
+  'SoftwareDistModule',
+];
+const TEXT_OR_LIST_KEYS = ['OutputData', 'OutputSE', 'GridCE', 'SubmitPools', 'Platform', 'Tags'];
+
+/** Reads one manifest by the rules of reference 3.1 and 3.3 and lists everything that is wrong with it. */
+export function readManifest(raw: JsonObject, context: ManifestContext): ManifestReading {
+  const faults = new Faults();
+  const warnings: string[] = [];
+  const manifest = renameAliases(raw, faults, warnings);
+  checkText(manifest, faults);
+  readProgram(manifest, faults);
+  const files = readInputSandbox(manifest, context, faults);
+  const outputs = readOutputs(manifest, faults);
+  const { sites, bannedSites } = readSites(manifest, context.sites, faults);
+  const inputData = readInputData(manifest, context, faults);
+  checkOtherKeys(manifest, faults);
+  const job: JobRequest = {
+    manifest: { ...manifest, ...outputs, ...(files.length > 0 ? { InputSandbox: files } : {}) },
+    name: label(manifest, 'JobName', { fallback: 'Name', max: 128 }, faults),
+    jobGroup: label(manifest, 'JobGroup', { fallback: '00000000', max: 32 }, faults),
+    jobType: oneOf(manifest, 'JobType', JOB_TYPES, faults) ?? 'User',
+    priority: wholeNumber(manifest, 'Priority', { min: 0, max: 10 }, faults) ?? 1,
+    cpuTime: wholeNumber(manifest, 'CPUTime', { min: 100, max: 500_000 }, faults) ?? 86_400,
+    sites,
+    bannedSites,
+    inputData,
+  };
+  setByServer(job, context, faults);
+  if (manifest['OutputData'] !== undefined) {
+    warnings.push('OutputData is kept in the manifest; only OutputSandbox is brought back');
+  }
+  return { job, violations: faults.list, warnings };
+}
+
+function renameAliases(raw: JsonObject, faults: Faults, warnings: string[]): JsonObject {
+  const manifest: JsonObject = {};
+  for (const [key, value] of Object.entries(raw)) {
+    const alias = KEY_ALIASES.get(key);
+    if (alias !== undefined) {
+      if (raw[alias] === undefined) manifest[alias] = value;
+      else faults.add(key, `is another name of ${alias}, which is given too`);
+      warnings.push(`${key} is read as ${alias}`);
+      continue;
+    }
+    manifest[key] = value;
+    if (isKnownKey(key)) continue;
+    const near = nearestKey(key);
+    if (near === undefined) continue;
+    if (near === 'Executable' && raw['Executable'] === undefined) {
+      faults.add(key, 'is not known; did you mean Executable?');
+    } else warnings.push(`${key} is not known and has no effect; did you mean ${near}?`);
+  }
+  return manifest;
+}
+
+function checkText(manifest: JsonObject, faults: Faults): void {
+  for (const [key, value] of Object.entries(manifest)) {
+    const fault = textFault(key, 0) ?? textFault(value, 1);
+    if (fault !== undefined) faults.add(key.replaceAll('\0', '?'), fault);
+  }
+}
+
+function textFault(value: JsonValue, depth: number): string | undefined {
+  if (typeof value === 'string') {
+    if (value.includes('\0')) return 'contains a NUL character';
+    return isWellFormed(value) ? undefined : 'is not valid Unicode';
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`;
+  for (const [key, member] of Object.entries(value)) {
+    const fault = textFault(key, depth) ?? textFault(member, depth + 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function readProgram(manifest: JsonObject, faults: Faults): void {
+  const { Executable: executable, Arguments: given } = manifest;
+  if (executable === undefined) faults.add('Executable', 'is missing');
+  else if (typeof executable !== 'string') faults.add('Executable', 'must be a text');
+  else if (executable.trim() === '') faults.add('Executable', 'is empty');
+  if (given === undefined) return;
+  if (typeof given !== 'string' && !isTextList(given)) {
+    faults.add('Arguments', 'must be a text or a list of texts');
+    return;
+  }
+  try {
+    splitArguments(given);
+  } catch {
+    faults.add('Arguments', 'has a quote or backslash without its end');
+  }
+}
+
+function readInputSandbox(
+  manifest: JsonObject,
+  context: ManifestContext,
+  faults: Faults,
+): string[] {
+  const listed = faults.texts(manifest, 'InputSandbox');
+  const uploaded = new Set(context.files);
+  const names: string[] = [];
+  for (const name of listed) {
+    if (name === '') continue;
+    if (/^SB:/i.test(name)) {
+      faults.add('InputSandbox', `${name}: sandbox references cannot be handed in`);
+    } else if (/^LFN:/i.test(name)) {
+      if (!/^LFN:\/./.test(name)) faults.add('InputSandbox', `${name}: must start with LFN:/`);
+    } else {
+      const fault = fileNameFault(name.replace(/^\.\//, ''));
+      if (fault !== undefined) faults.add('InputSandbox', `${name}: ${fault}`);
+      else if (!uploaded.has(name.replace(/^\.\//, ''))) {
+        faults.add('InputSandbox', `${name}: no such file was uploaded`);
+      }
+    }
+    names.push(name.replace(/^\.\//, ''));
+  }
+  return [...new Set([...names, ...context.files])];
+}
+
+function readOutputs(manifest: JsonObject, faults: Faults): JsonObject {
+  const streams = { StdOutput: 'std.out', StdError: 'std.err' };
+  const names: Record<string, string> = {};
+  for (const [key, fallback] of Object.entries(streams)) {
+    const value = manifest[key] ?? fallback;
+    names[key] = typeof value === 'string' && value !== '' ? value : fallback;
+    const fault = typeof value === 'string' ? fileNameFault(names[key]) : 'must be a text';
+    if (fault !== undefined) faults.add(key, fault);
+  }
+  if (manifest['OutputSandbox'] === undefined) {
+    return { ...names, OutputSandbox: [...new Set(Object.values(names))] };
+  }
+  for (const path of faults.texts(manifest, 'OutputSandbox')) {
+    const fault = path === '' ? undefined : relativePathFault(path);
+    if (fault !== undefined) faults.add('OutputSandbox', `${path}: ${fault}`);
+  }
+  return names;
+}
+
+function checkOtherKeys(manifest: JsonObject, faults: Faults): void {
+  for (const key of TEXT_KEYS) {
+    if (manifest[key] !== undefined && typeof manifest[key] !== 'string') {
+      faults.add(key, 'must be a text');
+    }
+  }
+  for (const key of TEXT_OR_LIST_KEYS) faults.texts(manifest, key);
+  oneOf(manifest, 'LogLevel', LOG_LEVELS, faults);
+  checkProcessors(manifest, faults);
+  checkEnvironment(manifest['ExecutionEnvironment'], faults);
+}
+
+function checkProcessors(manifest: JsonObject, faults: Faults): void {
+  const range = { min: 1, max: 1024 };
+  wholeNumber(manifest, 'NumberOfProcessors', range, faults);
+  const least = wholeNumber(manifest, 'MinNumberOfProcessors', range, faults);
+  const most = wholeNumber(manifest, 'MaxNumberOfProcessors', range, faults);
+  if (least !== undefined && most !== undefined && most < least) {
+    faults.add('MaxNumberOfProcessors', 'is less than MinNumberOfProcessors');
+  }
+}
+
+function checkEnvironment(value: JsonValue | undefined, faults: Faults): void {
+  if (value === undefined) return;
+  const names = environmentOf(value);
+  if (names === undefined) {
+    faults.add('ExecutionEnvironment', 'must be an object, or a list of texts NAME=value');
+    return;
+  }
+  for (const name of Object.keys(names)) {
+    if (!/^[A-Za-z_]\w*$/.test(name)) {
+      faults.add('ExecutionEnvironment', `${name}: is not the name of a variable`);
+    }
+  }
+}
+
+/** Variables of `ExecutionEnvironment`; undefined when it is neither an object of texts nor a list `NAME=value`. */
+export function environmentOf(value: JsonValue): Record<string, string> | undefined {
+  const list = typeof value === 'string' ? [value] : value;
+  if (isTextList(list)) {
+    if (!list.every((item) => item.includes('='))) return undefined;
+    return Object.fromEntries(
+      list.map((item) => [item.slice(0, item.indexOf('=')), item.slice(item.indexOf('=') + 1)]),
+    );
+  }
+  if (typeof list !== 'object' || list === null || Array.isArray(list)) return undefined;
+  const isPlain = Object.values(list).every((item) => typeof item !== 'object');
+  if (!isPlain) return undefined;
+  return Object.fromEntries(Object.entries(list).map(([name, item]) => [name, String(item)]));
+}
+
+function setByServer(job: JobRequest, context: ManifestContext, faults: Faults): void {
+  const own: Record<string, string | undefined> = {
+    Owner: context.user,
+    OwnerGroup: context.group,
+    OwnerDN: context.dn === '' ? undefined : context.dn,
+    VirtualOrganization: context.vo,
+    Setup: context.setup,
+  };
+  for (const [key, value] of Object.entries(own)) {
+    const given = job.manifest[key];
+    if (given !== undefined && given !== '' && given !== value) {
+      faults.add(key, 'is set by the service and differs from the token');
+    }
+    if (value === undefined) delete job.manifest[key];
+    else job.manifest[key] = value;
+  }
+  delete job.manifest['JobID'];
+  delete job.manifest['JobRequirements'];
+  job.manifest['JobName'] ??= job.name;
+  job.manifest['JobGroup'] ??= job.jobGroup;
+  job.manifest['JobType'] ??= job.jobType;
+  job.manifest['Priority'] ??= job.priority;
+  job.manifest['CPUTime'] ??= job.cpuTime;
+}
+
+function label(
+  manifest: JsonObject,
+  key: string,
+  rule: { fallback: string; max: number },
+  faults: Faults,
+): string {
+  const value = manifest[key];
+  if (value === undefined || value === '') return rule.fallback;
+  const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value;
+  if (typeof text !== 'string') {
+    faults.add(key, 'must be a text');
+    return rule.fallback;
+  }
+  if (text.length > rule.max) faults.add(key, `is longer than ${rule.max} characters`);
+  return text;
+}
+
+function oneOf(
+  manifest: JsonObject,
+  key: string,
+  allowed: readonly string[],
+  faults: Faults,
+): string | undefined {
+  const value = manifest[key];
+  if (value === undefined) return undefined;
+  if (typeof value === 'string' && allowed.includes(value)) return value;
+  faults.add(key, `must be one of ${allowed.join(', ')}`);
+  return undefined;
+}

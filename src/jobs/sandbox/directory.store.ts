@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { copyFile, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { once } from 'node:events';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import {
+  SandboxMissingError,
+  type ByteRange,
+  type NewArchive,
+  type SandboxStore,
+} from './sandbox.store.js';
+
+/** Archives as files `ab/abcdef….tar.gz` below one directory, which several instances may share. */
+export class DirectorySandboxStore implements SandboxStore {
+  private readonly made = new Set<string>();
+
+  constructor(private readonly directory: string) {}
+
+  async put(archive: NewArchive): Promise<void> {
+    const target = this.pathOf(archive.hash);
+    if (await isFile(target, archive.sizeBytes)) return;
+    await this.makeParent(target);
+    if ('content' in archive) {
+      const draft = `${target}.${randomBytes(6).toString('hex')}`;
+      await writeFile(draft, archive.content, { mode: 0o600 });
+      await rename(draft, target);
+      return;
+    }
+    await flush(archive.path);
+    await rename(archive.path, target).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EXDEV') throw error;
+      const draft = `${target}.${randomBytes(6).toString('hex')}`;
+      await copyFile(archive.path, draft);
+      await flush(draft);
+      await rename(draft, target);
+    });
+  }
+
+  async open(hash: string, range?: ByteRange): Promise<Readable> {
+    const stream = createReadStream(this.pathOf(hash), range);
+    try {
+      await once(stream, 'open');
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+      throw new SandboxMissingError(hash, { cause });
+    }
+    return stream;
+  }
+
+  async remove(hash: string): Promise<void> {
+    await rm(this.pathOf(hash), { force: true });
+  }
+
+  private pathOf(hash: string): string {
+    if (!/^[0-9a-f]{64}$/.test(hash)) throw new Error('not a sandbox hash');
+    return join(this.directory, hash.slice(0, 2), `${hash}.tar.gz`);
+  }
+
+  private async makeParent(path: string): Promise<void> {
+    const parent = dirname(path);
+    if (this.made.has(parent)) return;
+    await mkdir(parent, { recursive: true, mode: 0o700 });
+    this.made.add(parent);
+  }
+}
+
+async function isFile(path: string, sizeBytes: number): Promise<boolean> {
+  try {
+    const info = await stat(path);
+    return info.isFile() && info.size === sizeBytes;
+  } catch {
+    return false;
+  }
+}
+
+async function flush(path: string): Promise<void> {
+  const handle = await open(path, 'r+');
+  try {
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { chown, constants, mkdir, open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Transform, Writable, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip, gzipSync } from 'node:zlib';
+import { extract, pack, type Extract, type Pack } from 'tar-stream';
+import { relativePathFault } from '../manifest/file-name.js';
+import type { NewArchive } from './sandbox.store.js';
+
+/** A file to pack: its name in the archive and where its bytes are. */
+export interface ArchiveFile {
+  name: string;
+  sizeBytes: number;
+  /** Where the bytes come from: memory, a file, or a stream of exactly `sizeBytes`. */
+  content: Buffer | { path: string } | { stream: () => Readable };
+  modifiedAt?: Date;
+  isExecutable?: boolean;
+}
+
+/** Whom unpacked files belong to. */
+export interface FileOwner {
+  uid: number;
+  gid: number;
+}
+
+type Entry = Extract extends AsyncIterable<infer T> ? T : never;
+
+/** Equal files give equal archives, so the time of uploaded files is a fixed one (tar warns of 1970). */
+const FIXED_TIME = new Date('1980-01-01T00:00:00Z');
+const SMALL_BYTES = 256 * 1024;
+const LARGE_BYTES = 64 * 1024 * 1024;
+
+/** Packs files into a tar.gz: in memory when they are few bytes, else into the file `spool` (streamed). */
+export async function packArchive(
+  files: readonly ArchiveFile[],
+  spool: string,
+): Promise<NewArchive> {
+  const total = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+  if (total <= SMALL_BYTES && files.every((file) => Buffer.isBuffer(file.content))) {
+    return packSmall(files);
+  }
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      done(null, chunk);
+    },
+  });
+  const archive = pack();
+  // One byte differs in the gzip header between systems; level and memory are fixed so that content decides.
+  const zip = createGzip({ level: total > LARGE_BYTES ? 1 : 6 });
+  const written = pipeline(archive, zip, meter, createWriteStream(spool, { mode: 0o600 }));
+  await Promise.all([written, addAll(archive, files)]);
+  return { hash: hash.digest('hex'), sizeBytes, path: spool };
+}
+
+async function packSmall(files: readonly ArchiveFile[]): Promise<NewArchive> {
+  const archive = pack();
+  for (const file of files) archive.entry(headerOf(file), file.content as Buffer);
+  archive.finalize();
+  const chunks: Buffer[] = [];
+  for await (const chunk of archive as AsyncIterable<Buffer>) chunks.push(chunk);
+  const content = gzipSync(Buffer.concat(chunks), { level: 6 });
+  const hash = createHash('sha256').update(content).digest('hex');
+  return { hash, sizeBytes: content.length, content };
+}
+
+async function addAll(archive: Pack, files: readonly ArchiveFile[]): Promise<void> {
+  try {
+    for (const file of files) await add(archive, file);
+    archive.finalize();
+  } catch (error) {
+    archive.destroy(error as Error);
+    throw error;
+  }
+}
+
+async function add(archive: Pack, file: ArchiveFile): Promise<void> {
+  const { content } = file;
+  if (Buffer.isBuffer(content)) {
+    archive.entry(headerOf(file), content);
+    return;
+  }
+  const source = 'path' in content ? createReadStream(content.path) : content.stream();
+  await pipeline(source, archive.entry(headerOf(file)));
+}
+
+function headerOf(file: ArchiveFile): Parameters<Pack['entry']>[0] {
+  return {
+    name: file.name,
+    size: file.sizeBytes,
+    mode: file.isExecutable ? 0o755 : 0o644,
+    mtime: file.modifiedAt ?? FIXED_TIME,
+    type: 'file',
+    uid: 0,
+    gid: 0,
+  };
+}
+
+/**
+ * Unpacks an archive of ours into a fresh directory. Only plain files below it are written, whatever the archive
+ * says, and never through a link. Throws Error for anything else and above `maxBytes`.
+ */
+export async function unpackArchive(
+  source: Readable,
+  directory: string,
+  options: { maxBytes: number; owner?: FileOwner },
+): Promise<void> {
+  let left = options.maxBytes;
+  const untar = extract();
+  const reading = pipeline(source, createGunzip(), untar);
+  reading.catch(() => undefined);
+  for await (const entry of untar) {
+    const { name, type, size = 0, mode = 0o644 } = entry.header;
+    const fault = relativePathFault(name);
+    if (type !== 'file' || fault !== undefined)
+      throw new Error(`bad entry in the archive: ${type}`);
+    left -= size;
+    if (left < 0) throw new Error(`the archive holds more than ${options.maxBytes} bytes`);
+    const path = join(directory, name);
+    if (name.includes('/')) await mkdir(dirname(path), { recursive: true });
+    await writeEntry(entry, path, (mode & 0o111) === 0 ? 0o644 : 0o755);
+    if (options.owner) await chown(path, options.owner.uid, options.owner.gid);
+  }
+  await reading;
+}
+
+async function writeEntry(entry: Entry, path: string, mode: number): Promise<void> {
+  const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
+  const handle = await open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, mode);
+  try {
+    for await (const chunk of entry as AsyncIterable<Buffer>) await handle.write(chunk);
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Writes one file of an archive, or part of it, to `target`. Resolves to false when the archive has no such file;
+ * then nothing was written. Reads no further than needed.
+ */
+export async function copyFileOfArchive(
+  source: Readable,
+  name: string,
+  target: Writable,
+  range: { start: number; end: number },
+): Promise<boolean> {
+  const untar = extract();
+  const reading = pipeline(source, createGunzip(), untar);
+  reading.catch(() => undefined);
+  try {
+    for await (const entry of untar) {
+      if (entry.header.name !== name) {
+        entry.resume();
+        continue;
+      }
+      await pipeline(entry, cut(range), target);
+      return true;
+    }
+    return false;
+  } finally {
+    source.destroy();
+  }
+}
+
+/** Lets the bytes from `start` to `end` (included) pass. */
+function cut(range: { start: number; end: number }): Transform {
+  let position = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const from = Math.max(0, range.start - position);
+      const to = Math.min(chunk.length, range.end + 1 - position);
+      position += chunk.length;
+      done(null, from < to ? chunk.subarray(from, to) : undefined);
+    },
+  });
+}

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#src/platform/index.js';
+
+const S3 = /^s3:\/\//;
+const ABANDONED_MS = 24 * 3600_000;
+
+/** The directory of the sandboxes of this instance: the store's own when that is a directory. */
+export function sandboxDirectory(config: Config): string {
+  if (config.sandboxStore !== '' && !S3.test(config.sandboxStore)) return config.sandboxStore;
+  return join(config.homePath, 'sandboxes');
+}
+
+/** Files on their way in: uploads and archives that are being packed. Nothing here is anybody's yet. */
+@Injectable()
+export class SandboxSpool {
+  private readonly directory: string;
+  private ready: Promise<unknown> | undefined;
+
+  constructor(@Inject(CONFIG) config: Config) {
+    this.directory = join(sandboxDirectory(config), 'spool');
+  }
+
+  /** A fresh directory; the caller removes it. */
+  async newDirectory(): Promise<string> {
+    await this.prepare();
+    return mkdtemp(join(this.directory, 'in-'));
+  }
+
+  /** A path for one new file; the caller moves or removes it. */
+  async newPath(): Promise<string> {
+    await this.prepare();
+    return join(this.directory, `out-${randomBytes(9).toString('hex')}`);
+  }
+
+  /** Removes what a crash has left behind. */
+  async clean(now: number): Promise<void> {
+    await this.prepare();
+    for (const name of await readdir(this.directory)) {
+      const path = join(this.directory, name);
+      const info = await stat(path).catch(() => undefined);
+      if (info && now - info.mtimeMs > ABANDONED_MS)
+        await rm(path, { recursive: true, force: true });
+    }
+  }
+
+  private async prepare(): Promise<void> {
+    this.ready ??= mkdir(this.directory, { recursive: true, mode: 0o700 });
+    await this.ready;
+  }
+}

@@ -1,0 +1,40 @@
+import type { Readable } from 'node:stream';
+
+/** An archive on its way into the store: in memory when it is small, else a spooled file that the store may take. */
+export type NewArchive = {
+  /** SHA-256 of the archive, hexadecimal: its name in every store. */
+  hash: string;
+  sizeBytes: number;
+} & ({ content: Buffer } | { path: string });
+
+/** A part of an archive: first and last byte, both included. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/**
+ * Bytes by content hash. A store knows no jobs and no owners: who may read is decided before it is asked, and the
+ * same content of two jobs is kept once. All operations may be repeated.
+ */
+export interface SandboxStore {
+  /** Keeps the archive; when it returns the bytes are safe. Does nothing when they are there already. */
+  put(archive: NewArchive): Promise<void>;
+  /** The bytes, or part of them. Throws SandboxMissingError when the store does not have them. */
+  open(hash: string, range?: ByteRange): Promise<Readable>;
+  /** Forgets the bytes; not there is fine. */
+  remove(hash: string): Promise<void>;
+  /** A URL that hands out the bytes directly for a short while, when the store can make one. */
+  presign?(hash: string, fileName: string): Promise<string>;
+}
+
+/** Injection token of the SandboxStore. */
+export const SANDBOX_STORE = Symbol('SandboxStore');
+
+/** The store does not have the bytes that the database says it has. */
+export class SandboxMissingError extends Error {
+  constructor(hash: string, options?: ErrorOptions) {
+    super(`the sandbox store has no ${hash}`, options);
+    this.name = 'SandboxMissingError';
+  }
+}

@@ -1,0 +1,83 @@
+/** The states of a job, one sentence each; the order is the usual way of a job. */
+export const JOB_STATES = {
+  Submitting: 'Known, but not confirmed by whoever submits it.',
+  Received: 'Accepted; nobody has looked at its input data yet.',
+  Checking: 'Its input data is being looked up.',
+  Scouting: 'Waits for the result of a scout job.',
+  Staging: 'Its input data is being brought to disk.',
+  Waiting: 'Ready; waits for a free slot at a site that it allows.',
+  Matched: 'Given to a site, but its program has certainly not been started.',
+  Rescheduled: 'Passed through on the way back to the queue.',
+  Running: 'Its program has been, or is this moment being, started.',
+  Stalled: 'No sign of life from whoever runs it.',
+  Completing: 'Its program has ended; its output is being collected.',
+  Completed: 'Its output is safe.',
+  Done: 'Ended well.',
+  Failed: 'Ended badly; minor and application status say why.',
+  Killed: 'Ended by a person.',
+  Deleted: 'Given up for good; nothing moves it any more.',
+} as const;
+
+/** Name of a job's state. */
+export type JobState = keyof typeof JOB_STATES;
+
+/** All states in the usual order. */
+export const JOB_STATE_NAMES = Object.keys(JOB_STATES) as JobState[];
+
+/** How clients that know only a few states read ours. */
+export type JobStateClass = 'queued' | 'active' | 'final-ok' | 'final-bad';
+
+/** The coarse class of a state, for clients that map ours to their own few. */
+export function classOf(state: JobState): JobStateClass {
+  switch (state) {
+    case 'Done':
+      return 'final-ok';
+    case 'Failed':
+    case 'Killed':
+    case 'Deleted':
+      return 'final-bad';
+    case 'Running':
+    case 'Stalled':
+    case 'Completing':
+    case 'Completed':
+      return 'active';
+    default:
+      return 'queued';
+  }
+}
+
+/** True when nothing but a person's wish moves the job any more. */
+export function isFinal(state: JobState): boolean {
+  return classOf(state).startsWith('final');
+}
+
+/** Minor statuses that the service writes, as constants so that clients may rely on the wording. */
+export const MINOR = {
+  accepted: 'Job accepted',
+  checking: 'InputData optimizer',
+  inputDataMissing: 'Input Data Not Available',
+  noSites: 'No candidate sites available',
+  waiting: 'Pilot Agent Submission',
+  matched: 'Job Received by Agent',
+  application: 'Application',
+  initialization: 'Job Wrapper Initialization',
+  applicationNotFound: 'Application not found',
+  finishedWithErrors: 'Application Finished With Errors',
+  threadFailed: 'Application thread failed',
+  inputSandboxFailed: 'Failed Downloading InputSandbox',
+  inputFilesFailed: 'Failed Downloading InputSandbox LFN(s)',
+  uploadingOutput: 'Uploading Output Sandbox',
+  outputUploaded: 'Output Sandbox Uploaded',
+  resolvingOutput: 'Resolving Output Sandbox',
+  complete: 'Execution Complete',
+  stalled: 'Watchdog identified this job as stalled',
+  pilotGone: 'Job stalled: pilot not running',
+  cpuLimit: 'Job has reached the CPU limit of the queue',
+  wallClockLimit: 'Job has exceeded maximum wall clock time',
+  memoryLimit: 'Job has exceeded maximum memory',
+  diskLimit: 'Job has insufficient disk space to continue',
+  marked: 'Marked for termination',
+  rescheduled: 'Job Rescheduled',
+  maxReschedules: 'Maximum of reschedulings reached',
+  deleted: 'Checking accounting',
+} as const;
