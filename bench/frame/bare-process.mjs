@@ -1,0 +1,33 @@
+/**
+ * The floor of an answer: a bare node:https server that runs one prepared select and writes its rows as JSON. No
+ * router, no token, no log. Says its port on standard output.
+ */
+import { readFileSync } from 'node:fs';
+import https from 'node:https';
+import pg from 'pg';
+
+const plan = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const pool = new pg.Pool({ connectionString: plan.database, max: plan.connections });
+const { cert, key, ca } = plan;
+let next = 0;
+
+const server = https.createServer({ cert, key, ca, requestCert: true, rejectUnauthorized: false });
+server.keepAliveTimeout = 60_000;
+server.on('request', (request, response) => {
+  const values = plan.values[next++ % plan.values.length];
+  pool.query({ name: 'floor', text: plan.text, values }).then(
+    ({ rows }) => {
+      const body = JSON.stringify(plan.rows ? rows : rows[0]);
+      response.writeHead(200, {
+        'Content-Type': 'application/json; charset=utf-8',
+        'Content-Length': Buffer.byteLength(body),
+      });
+      response.end(body);
+    },
+    (error) => {
+      response.statusCode = 500;
+      response.end(String(error.message));
+    },
+  );
+});
+server.listen(0, '127.0.0.1', () => process.stdout.write(`port ${server.address().port}\n`));

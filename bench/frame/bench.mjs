@@ -1,0 +1,144 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { root } from '../../scripts/run.mjs';
+import { BenchServer } from './bench-server.mjs';
+import { makeLoad } from './load.mjs';
+import { runPlan, startUntil } from './processes.mjs';
+import { selfSigned } from './self-signed.mjs';
+
+/** Connections of the service's own pool (GRID_DB_POOL): the floor gets the same. */
+const SERVICE_POOL = 10;
+
+/** What figures work with; see bench/README.md. Everything it starts is undone by `close`. */
+export class Bench {
+  opened = [];
+  servers = new Map();
+  databases = 0;
+  cancel = new AbortController();
+
+  constructor(options) {
+    this.options = options;
+  }
+
+  log(text) {
+    process.stderr.write(`${text}\n`);
+  }
+
+  /** A fresh temporary directory. */
+  async directory() {
+    this.home ??= this.makeHome();
+    return mkdtemp(join(await this.home, 'd-'));
+  }
+
+  async makeHome() {
+    const home = await mkdtemp(join(tmpdir(), 'gridgate-bench-'));
+    this.opened.push(() => rm(home, { recursive: true, force: true }));
+    return home;
+  }
+
+  /** URL of a new empty database. */
+  async database(name = `bench_${(this.databases += 1)}`) {
+    this.cluster ??= this.startCluster();
+    const urlOf = await this.cluster;
+    await this.sql(urlOf('postgres'), `create database "${name}"`);
+    return urlOf(name);
+  }
+
+  async startCluster() {
+    const entry = join(root, 'dist/src/platform/database/embedded-postgres.js');
+    const { startEmbeddedPostgres } = await import(entry);
+    const postgres = await startEmbeddedPostgres({ home: await this.directory() });
+    this.opened.push(() => postgres.stop());
+    const { host, port, user } = postgres.connection;
+    return (name) => `postgres://${user}@${encodeURIComponent(host)}:${port}/${name}`;
+  }
+
+  /** The server of that name, started at the first call. */
+  server({ name = 'api', env = {} } = {}) {
+    const known = this.servers.get(name) ?? this.startServer(env);
+    this.servers.set(name, known);
+    return known;
+  }
+
+  async startServer(env) {
+    const home = await this.directory();
+    const database = await this.database();
+    const server = await BenchServer.start({ home, database, env });
+    this.opened.push(() => server.stop());
+    return server;
+  }
+
+  /** Keep-alive HTTPS load from a process of its own. */
+  async load(wish) {
+    const { server, token, pair, path, body } = wish;
+    const plan = {
+      url: server.url,
+      ca: server.ca,
+      pair,
+      method: wish.method ?? 'GET',
+      paths: wish.paths ?? [path],
+      headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...wish.headers },
+      body,
+      connections: wish.connections ?? this.options.connections,
+      seconds: wish.seconds,
+    };
+    this.scratch ??= await this.directory();
+    const { generator } = this.options;
+    return makeLoad(plan, { generator, directory: this.scratch, signal: this.cancel.signal });
+  }
+
+  /** One prepared statement on several connections, from a process of its own. */
+  selects({ database, text, values = [[]], connections, seconds }) {
+    connections ??= this.options.connections;
+    const plan = { database, text, values, connections, seconds };
+    return runPlan('selects-process.mjs', plan, this.cancel.signal);
+  }
+
+  /** A bare node:https server with one prepared select; to be used as `server` in `load`. */
+  async bare({ database, text, values = [[]], rows = false }) {
+    const pair = await selfSigned();
+    const plan = join(await this.directory(), 'plan.json');
+    const input = { database, text, values, rows, connections: SERVICE_POOL, ...pair };
+    await writeFile(plan, JSON.stringify(input), { mode: 0o600 });
+    const script = join(root, 'bench/frame/bare-process.mjs');
+    const { match, stop } = await startUntil([script, plan], /port (\d+)/);
+    this.opened.push(stop);
+    return { url: `https://localhost:${match[1]}`, ca: pair.cert, stop };
+  }
+
+  /** How often a second the work runs here, `parallel` at a time. */
+  async perSecond(work, seconds, parallel = 1) {
+    const started = performance.now();
+    const until = started + seconds * 1000;
+    let count = 0;
+    const one = async () => {
+      while (performance.now() < until) {
+        await work(count);
+        count += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: parallel }, one));
+    return (count * 1000) / (performance.now() - started);
+  }
+
+  /** Rows of one statement. */
+  async sql(database, text, values = []) {
+    const client = new pg.Client({ connectionString: database });
+    await client.connect();
+    try {
+      return (await client.query(text, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Stops and removes everything, the last first. */
+  async close() {
+    this.cancel.abort();
+    for (const undo of this.opened.splice(0).reverse()) {
+      await undo().catch((error) => this.log(`cleaning up: ${error.message}`));
+    }
+  }
+}
