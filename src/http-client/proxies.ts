@@ -90,17 +90,15 @@ export function rebuildProxies(
 
 /** A proxy URL; without scheme http is meant. Throws InvalidProxyURL when it has no host or an unknown scheme. */
 export function parseProxyUrl(proxy: string): URL {
-  let url: URL;
-  try {
-    url = new URL(HAS_SCHEME.test(proxy) ? proxy : `http://${proxy.replace(/^\/\//, '')}`);
-  } catch {
-    throw new InvalidProxyURL('the URL of the proxy cannot be parsed, it may lack a host');
+  const text = HAS_SCHEME.test(proxy) ? proxy : `http://${proxy.replace(/^\/\//, '')}`;
+  const [, scheme = '', host] = AUTHORITY.exec(text) ?? [];
+  if (!/^https?$/i.test(scheme)) {
+    throw new InvalidProxyURL(`proxies of kind ${scheme} are not supported`);
   }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new InvalidProxyURL(`proxies of kind ${url.protocol} are not supported`);
+  if (!host || !URL.canParse(text)) {
+    throw new InvalidProxyURL('the URL of the proxy cannot be parsed or has no host');
   }
-  if (url.hostname === '') throw new InvalidProxyURL('the URL of the proxy has no host');
-  return url;
+  return new URL(text);
 }
 
 /** The Proxy-Authorization for the user and password in a proxy's URL, if it has any. */
