@@ -1,3 +1,4 @@
+export { AuthModule } from './auth.module.js';
 export {
   Access,
   CurrentPrincipal,
@@ -5,3 +6,11 @@ export {
   type AccessRule,
 } from './access/access.decorator.js';
 export { SCOPES, type Principal, type Property, type Scope } from './principal.js';
+export { KeysService, type KeyReport } from './keys/keys.service.js';
+export {
+  ClientsService,
+  type ClientReport,
+  type NewClient,
+  type RegisteredClient,
+} from './clients/clients.service.js';
+export { authEntities } from './auth.entities.js';

@@ -1,3 +1,7 @@
+import type { Group, Property, RegistrySnapshot } from '#src/registry/index.js';
+
+export type { Property } from '#src/registry/index.js';
+
 /** Scopes of access tokens (contract 4). */
 export const SCOPES = [
   'jobs:read',
@@ -9,15 +13,6 @@ export const SCOPES = [
 
 /** One of the scopes of access tokens. */
 export type Scope = (typeof SCOPES)[number];
-
-/** Properties of groups that this service knows (contract 3). */
-export type Property =
-  | 'NormalUser'
-  | 'JobSharing'
-  | 'JobMonitor'
-  | 'JobAdministrator'
-  | 'ServiceAdministrator'
-  | 'FileCatalogManagement';
 
 /** On whose behalf a request acts: what the access token and the registry say of its bearer. */
 export interface Principal {
@@ -39,4 +34,65 @@ export interface Principal {
   readonly clientId: string;
   /** All groups of the user (POSIX checks use the token's group first). */
   readonly userGroups: readonly string[];
+}
+
+/** `client_id` of tokens that were given for a certificate. */
+export const CERTIFICATE_CLIENT = 'certificate';
+
+const SCOPES_OF: Partial<Record<Property, readonly Scope[]>> = {
+  NormalUser: ['jobs:read', 'jobs:submit', 'jobs:kill', 'catalogue:read', 'catalogue:write'],
+  JobMonitor: ['jobs:read', 'catalogue:read'],
+  JobAdministrator: ['jobs:read', 'jobs:kill', 'catalogue:read'],
+  FileCatalogManagement: ['catalogue:read', 'catalogue:write'],
+};
+
+/** Scopes that the properties of a group allow (contract 10), in the order of SCOPES. */
+export function scopesOf(properties: ReadonlySet<Property>): Scope[] {
+  const allowed = new Set([...properties].flatMap((property) => SCOPES_OF[property] ?? []));
+  return SCOPES.filter((scope) => allowed.has(scope));
+}
+
+/**
+ * Scopes of a token: all that the group allows, narrowed to the asked ones (words separated by blanks) when there
+ * are any. Empty when nothing is left.
+ */
+export function narrowScopes(group: Group, asked: string | undefined): Scope[] {
+  const allowed = scopesOf(group.properties);
+  const words = (asked ?? '').split(' ').filter((word) => word !== '');
+  if (words.length === 0) return allowed;
+  return allowed.filter((scope) => words.includes(scope));
+}
+
+/** What a token says of its bearer. */
+export interface Grantee {
+  user: string;
+  group: string;
+  setup: string;
+  clientId: string;
+  scopes: readonly string[];
+}
+
+/**
+ * The principal of a token as the registry sees its bearer now; undefined when user, group, setup or application
+ * are gone or do not belong together any more.
+ */
+export function principalFrom(grantee: Grantee, registry: RegistrySnapshot): Principal | undefined {
+  const { clientId, setup } = grantee;
+  const user = registry.userByName(grantee.user);
+  const group = registry.group(grantee.group);
+  if (!user || !group || !registry.isMember(user.name, group.name)) return undefined;
+  if (!registry.mayUseSetup(group.name, setup)) return undefined;
+  if (clientId !== CERTIFICATE_CLIENT && !registry.application(clientId)) return undefined;
+  const scopes = scopesOf(group.properties).filter((scope) => grantee.scopes.includes(scope));
+  return {
+    user: user.name,
+    dn: user.certificates[0] ?? '',
+    group: group.name,
+    setup,
+    ...(group.vo !== undefined && { vo: group.vo }),
+    properties: group.properties,
+    scopes: new Set(scopes),
+    clientId,
+    userGroups: registry.groupsOf(user.name).map(({ name }) => name),
+  };
 }

@@ -6,6 +6,7 @@ import {
 } from '@nestjs/common';
 import { ApiBearerAuth } from '@nestjs/swagger';
 import { ACCESS_RULE } from '#src/platform/index.js';
+import type { User } from '#src/registry/index.js';
 import type { Principal, Scope } from '../principal.js';
 
 /** How a route is opened: a bearer token (with a scope), a client certificate, or by nobody in particular. */
@@ -18,6 +19,7 @@ export interface AccessRule {
 }
 
 const PRINCIPAL = Symbol('principal');
+const CERTIFICATE_USER = Symbol('user of the certificate');
 
 /** Declares who may call a route; every route must carry it. `bearer` routes name the scope they need. */
 export function Access(kind: 'bearer', scope: Scope): MethodDecorator & ClassDecorator;
@@ -40,7 +42,20 @@ export function principalOf(request: object): Principal {
   return principal;
 }
 
+/** Remembers whose certificate it is; only the access guard writes it. */
+export function setCertificateUser(request: object, user: User): void {
+  (request as { [CERTIFICATE_USER]?: User })[CERTIFICATE_USER] = user;
+}
+
 /** Handler parameter: the Principal of the request. */
 export const CurrentPrincipal = createParamDecorator((_data: unknown, context: ExecutionContext) =>
   principalOf(context.switchToHttp().getRequest<object>()),
 );
+
+/** Handler parameter: the user of the client certificate; on routes with `@Access('certificate')` only. */
+export const CertificateUser = createParamDecorator((_data: unknown, context: ExecutionContext) => {
+  const request = context.switchToHttp().getRequest<{ [CERTIFICATE_USER]?: User }>();
+  const user = request[CERTIFICATE_USER];
+  if (!user) throw new Error('the route has no certificate access');
+  return user;
+});

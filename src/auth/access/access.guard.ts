@@ -1,0 +1,48 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { Problem } from '#src/kernel/index.js';
+import { ACCESS_RULE, labelRequest, type HttpRequest } from '#src/platform/index.js';
+import { setCertificateUser, setPrincipal, type AccessRule } from './access.decorator.js';
+import { BearerStrategy, bearerProblem } from './bearer.strategy.js';
+import { CertificateStrategy } from './certificate.strategy.js';
+
+/**
+ * The one global guard. Each route says by `@Access` who may call it; a route that says nothing is refused, and a
+ * rule with an unknown kind as well.
+ */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly bearer: BearerStrategy,
+    private readonly certificate: CertificateStrategy,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const places = [context.getHandler(), context.getClass()];
+    const rule = this.reflector.getAllAndOverride<AccessRule | undefined>(ACCESS_RULE, places);
+    const request = context.switchToHttp().getRequest<HttpRequest>();
+    if (rule?.kind === 'open') return true;
+    if (rule?.kind === 'bearer') await this.admitBearer(request, rule);
+    else if (rule?.kind === 'certificate') await this.admitCertificate(request);
+    else throw new Problem('auth.forbidden', 'Nobody may call this');
+    return true;
+  }
+
+  private async admitBearer(request: HttpRequest, rule: AccessRule): Promise<void> {
+    const principal = await this.bearer.authenticate(request);
+    const { user, group, setup, clientId } = principal;
+    labelRequest(request, { user, group, setup, client: clientId });
+    if (rule.scope === undefined || !principal.scopes.has(rule.scope)) {
+      const needed = rule.scope ?? '';
+      throw bearerProblem('insufficient_scope', `This needs the scope ${needed}`, needed);
+    }
+    setPrincipal(request, principal);
+  }
+
+  private async admitCertificate(request: HttpRequest): Promise<void> {
+    const user = await this.certificate.authenticate(request);
+    labelRequest(request, { user: user.name });
+    setCertificateUser(request, user);
+  }
+}

@@ -1,0 +1,70 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { OAuthProblem } from '#src/kernel/index.js';
+import {
+  CertificateRefusal,
+  LOGGER,
+  Metrics,
+  PeerCertificates,
+  requestIdOf,
+  type HttpRequest,
+  type Logger,
+} from '#src/platform/index.js';
+import { RegistryService, type User } from '#src/registry/index.js';
+
+/**
+ * Whose client certificate a request comes with: that of the TLS connection, or the one that a trusted proxy
+ * forwards; either is checked here. The caller gets one neutral message, the log the reason.
+ */
+@Injectable()
+export class CertificateStrategy {
+  @Inject(LOGGER) private readonly logger!: Logger;
+  private readonly refusals;
+
+  constructor(
+    private readonly certificates: PeerCertificates,
+    private readonly registry: RegistryService,
+    metrics: Metrics,
+  ) {
+    this.refusals = metrics.counter(
+      'gridgate_certificate_refusals_total',
+      'Client certificates that were refused, by reason',
+      ['reason'],
+    );
+  }
+
+  /** The user of the certificate. Throws 401 `invalid_client` without a good certificate of a known user. */
+  async authenticate(request: HttpRequest): Promise<User> {
+    const user = await this.userOf(request);
+    if (user) return user;
+    throw refused('A client certificate is required');
+  }
+
+  /** The user of the certificate, undefined when there is none. Throws 401 for a bad or unknown one. */
+  async userOf(request: HttpRequest): Promise<User | undefined> {
+    const dn = await this.dnOf(request);
+    if (dn === undefined) return undefined;
+    const user = (await this.registry.current()).userByDn(dn);
+    if (user) return user;
+    this.note(request, 'unknown-user', `no user of the registry has the DN ${dn}`);
+    throw refused('The client certificate is not accepted');
+  }
+
+  private async dnOf(request: HttpRequest): Promise<string | undefined> {
+    try {
+      return await this.certificates.dnOf(request);
+    } catch (error) {
+      if (!(error instanceof CertificateRefusal)) throw error;
+      this.note(request, error.reason, error.message);
+      throw refused(error.advice ?? 'The client certificate is not accepted');
+    }
+  }
+
+  private note(request: HttpRequest, reason: string, detail: string): void {
+    this.refusals.inc({ reason });
+    this.logger.warn({ requestId: requestIdOf(request), reason, detail }, 'certificate refused');
+  }
+}
+
+function refused(description: string): OAuthProblem {
+  return new OAuthProblem('invalid_client', description, { status: 401 });
+}

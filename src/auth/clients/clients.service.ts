@@ -1,0 +1,126 @@
+import { Injectable } from '@nestjs/common';
+import { constantTimeEqual, Problem, randomId, randomToken, sha256 } from '#src/kernel/index.js';
+import {
+  ApplicationsRepository,
+  redirectUriFault,
+  RegistryService,
+  type Application,
+} from '#src/registry/index.js';
+import { CERTIFICATE_CLIENT } from '../principal.js';
+
+const ID = /^[A-Za-z0-9._~-]{1,100}$/;
+
+/** What an application is registered with. */
+export interface NewClient {
+  name: string;
+  redirectUris: string[];
+  /** The client_id; made up when absent. */
+  id?: string;
+  confidential?: boolean;
+}
+
+/** An application as administrators see it; never with its secret. */
+export interface ClientReport {
+  client_id: string;
+  name: string;
+  redirect_uris: string[];
+  confidential: boolean;
+  origin: string;
+}
+
+/** A new application; the secret is shown this one time. */
+export interface RegisteredClient {
+  client_id: string;
+  client_secret?: string;
+}
+
+/** Applications: registering, removing, and checking their secrets. */
+@Injectable()
+export class ClientsService {
+  constructor(
+    private readonly applications: ApplicationsRepository,
+    private readonly registry: RegistryService,
+  ) {}
+
+  /** Registers an application. Throws Problem 400 with every fault, 409 when the id is taken. */
+  async add(input: NewClient): Promise<RegisteredClient> {
+    refuseFaults(input);
+    const id = input.id ?? randomId();
+    const confidential = input.confidential ?? false;
+    const secret = confidential ? randomToken() : undefined;
+    const added = await this.applications.add({
+      id,
+      name: input.name.trim(),
+      redirectUris: input.redirectUris,
+      confidential,
+      ...(secret !== undefined && { secretHash: sha256(secret) }),
+      origin: 'command',
+    });
+    if (!added) throw new Problem('client.exists', `There is already an application ${id}`);
+    this.registry.forget();
+    return { client_id: id, ...(secret !== undefined && { client_secret: secret }) };
+  }
+
+  /** All applications. */
+  async list(): Promise<ClientReport[]> {
+    return (await this.registry.current()).applications().map(reportOf);
+  }
+
+  /** One application. Throws Problem 404. */
+  async show(id: string): Promise<ClientReport> {
+    return reportOf((await this.find(id)) ?? notFound(id));
+  }
+
+  /** Removes an application; its tokens are refused from now on. Throws Problem 404. */
+  async remove(id: string): Promise<void> {
+    if (!(await this.applications.remove(id))) notFound(id);
+    this.registry.forget();
+  }
+
+  /** The application with this client_id. */
+  async find(id: string): Promise<Application | undefined> {
+    return (await this.registry.current()).application(id);
+  }
+
+  /** True when the secret is that of the confidential application. */
+  isSecretOf(application: Application, secret: string): boolean {
+    const { secretHash } = application;
+    return secretHash !== undefined && constantTimeEqual(sha256(secret), secretHash);
+  }
+}
+
+function refuseFaults(input: NewClient): void {
+  const name = input.name.trim();
+  const violations = [
+    ...(name === '' || name.length > 200
+      ? [{ field: 'name', problem: 'must have 1 to 200 characters' }]
+      : []),
+    ...(input.id !== undefined && (!ID.test(input.id) || input.id === CERTIFICATE_CLIENT)
+      ? [
+          {
+            field: 'id',
+            problem: 'must be 1 to 100 letters, digits or . _ ~ - and not "certificate"',
+          },
+        ]
+      : []),
+    ...input.redirectUris.flatMap((uri) => {
+      const problem = redirectUriFault(uri);
+      return problem === undefined ? [] : [{ field: 'redirect-uri', problem: `${uri} ${problem}` }];
+    }),
+  ];
+  if (violations.length > 0) throw Problem.invalid(violations);
+}
+
+function notFound(id: string): never {
+  throw new Problem('client.not-found', `There is no application ${id}`);
+}
+
+function reportOf(application: Application): ClientReport {
+  return {
+    client_id: application.id,
+    name: application.name,
+    redirect_uris: [...application.redirectUris],
+    confidential: application.confidential,
+    origin: application.origin,
+  };
+}

@@ -1,0 +1,243 @@
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import type { JWK } from 'jose';
+import { Problem, sleep, type Clock } from '#src/kernel/index.js';
+import {
+  ChangeFeed,
+  CLOCK,
+  CONFIG,
+  Database,
+  lockInTransaction,
+  LOGGER,
+  Readiness,
+  type Config,
+  type Logger,
+  type Transaction,
+} from '#src/platform/index.js';
+import { openVault } from './key-encryption-key.js';
+import { activationOf, deadKeys, isRotationDue, nextKey, signingKeyAt } from './key-schedule.js';
+import type { KeyVault } from './key-vault.js';
+import { makeSigningKey, openSigningKey, type SigningKey } from './signing-key.js';
+import { SIGNING_KEYS_CHANNEL, SigningKeysRepository } from './signing-keys.repository.js';
+
+const CARE_INTERVAL_MS = 60_000;
+const RETRY_MS = 1_000;
+const RELOAD_PAUSE_MS = 1_000;
+
+/** A signing key as administrators see it. */
+export interface KeyReport {
+  kid: string;
+  algorithm: string;
+  state: 'next' | 'scheduled' | 'signing' | 'retired';
+  createdAt: string;
+  activeFrom?: string;
+}
+
+/**
+ * The signing keys of access tokens, shared by all instances. A next key is always published before it is used,
+ * and an old one stays published until its last token is dead, so that no moment of a rotation refuses a token.
+ */
+@Injectable()
+export class KeysService implements OnApplicationBootstrap, OnModuleDestroy {
+  private keys: readonly SigningKey[] = [];
+  private vault: KeyVault | undefined;
+  private isStale = true;
+  private reading: Promise<void> | undefined;
+  private lastReload = -Infinity;
+  private readonly stopSignal = new AbortController();
+  private loop: Promise<void> | undefined;
+  private readonly stopListening: () => void;
+
+  @Inject(CONFIG) private readonly config!: Config;
+  @Inject(CLOCK) private readonly clock!: Clock;
+  @Inject(LOGGER) private readonly logger!: Logger;
+
+  constructor(
+    private readonly repository: SigningKeysRepository,
+    private readonly database: Database,
+    feed: ChangeFeed,
+    readiness: Readiness,
+  ) {
+    this.stopListening = feed.listen(SIGNING_KEYS_CHANNEL, () => (this.isStale = true));
+    readiness.add('signingKey', async () => {
+      await this.load().catch(() => undefined);
+      return signingKeyAt(this.keys, this.clock.now()) ? undefined : 'there is no signing key';
+    });
+  }
+
+  /** Makes the first keys and begins to look after them. */
+  async onApplicationBootstrap(): Promise<void> {
+    await this.care().catch((error: unknown) => {
+      if (!(error instanceof Problem)) throw error; // the loop waits for a database that is away
+    });
+    this.loop = this.run();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopListening();
+    this.stopSignal.abort(new Error('stopped'));
+    await this.loop;
+  }
+
+  /** The key that signs now. Throws Problem 503 while there is none. */
+  async signingKey(): Promise<SigningKey> {
+    if (this.isStale) await this.load();
+    const key = signingKeyAt(this.keys, this.clock.now());
+    if (!key) throw Problem.unavailable('There is no signing key yet');
+    return key;
+  }
+
+  /** The published key with this id; the database is asked once a second at most for an unknown one. */
+  async publicKey(kid: string): Promise<SigningKey | undefined> {
+    const known = this.keys.find((key) => key.kid === kid);
+    if (known && !this.isStale) return known;
+    if (this.isStale || this.clock.now() - this.lastReload > RELOAD_PAUSE_MS) await this.load();
+    return this.keys.find((key) => key.kid === kid);
+  }
+
+  /** The public keys (RFC 7517), the next one included. */
+  async publicKeys(): Promise<JWK[]> {
+    if (this.isStale) await this.load();
+    return this.keys.map((key) => key.publicJwk);
+  }
+
+  /**
+   * Puts the next key into use and publishes another one. It starts at once when it has been published for ten
+   * minutes, else when it will have been. Answers all keys.
+   */
+  async rotate(): Promise<KeyReport[]> {
+    await this.locked(async (transaction) => {
+      await this.ensureKeys(transaction);
+      await this.startNext(transaction);
+    });
+    return this.report();
+  }
+
+  /** All keys, oldest first. */
+  async report(): Promise<KeyReport[]> {
+    await this.load();
+    const now = this.clock.now();
+    const signing = signingKeyAt(this.keys, now);
+    return this.keys.map((key) => ({
+      kid: key.kid,
+      algorithm: key.algorithm,
+      state: stateOf(key, signing, now),
+      createdAt: key.createdAt.toISOString(),
+      ...(key.activeFrom && { activeFrom: key.activeFrom.toISOString() }),
+    }));
+  }
+
+  /** One round of looking after the keys: first keys, due rotation, dead keys. */
+  async care(): Promise<void> {
+    await this.locked(async (transaction) => {
+      const vault = await this.openVault();
+      const now = this.clock.now();
+      await this.ensureKeys(transaction);
+      const keys = await this.repository.allIn(transaction);
+      if (isRotationDue(keys, now, this.config.keyRotation)) await this.startNext(transaction);
+      for (const key of deadKeys(keys, now)) await this.repository.remove(transaction, key.kid);
+      for (const key of keys.filter(({ privateKey }) => vault.shouldReseal(privateKey))) {
+        const sealed = vault.seal(key.kid, vault.open(key.kid, key.privateKey));
+        await this.repository.reseal(transaction, key.kid, sealed);
+      }
+      await this.repository.noteTtl(transaction, this.config.accessTokenTtl);
+    });
+  }
+
+  private async ensureKeys(transaction: Transaction): Promise<void> {
+    const keys = await this.repository.allIn(transaction);
+    if (!keys.some((key) => key.activeFrom)) {
+      await this.addKey(transaction, new Date(this.clock.now()));
+    }
+    if (!nextKey(keys)) await this.addKey(transaction, null);
+  }
+
+  private async startNext(transaction: Transaction): Promise<void> {
+    const keys = await this.repository.allIn(transaction);
+    const next = nextKey(keys);
+    const now = this.clock.now();
+    if (next) await this.repository.activate(transaction, next.kid, activationOf(next, now));
+    await this.addKey(transaction, null);
+  }
+
+  private async addKey(transaction: Transaction, activeFrom: Date | null): Promise<void> {
+    const input = {
+      algorithm: this.config.signingAlgorithm,
+      now: new Date(this.clock.now()),
+      activeFrom,
+      ttlSeconds: this.config.accessTokenTtl,
+    };
+    await this.repository.add(transaction, await makeSigningKey(input, await this.openVault()));
+  }
+
+  private async locked(work: (transaction: Transaction) => Promise<void>): Promise<void> {
+    await this.database.transaction(async (transaction) => {
+      await lockInTransaction(transaction, 'signingKeys');
+      const before = await this.repository.allIn(transaction);
+      await work(transaction);
+      const after = await this.repository.allIn(transaction);
+      if (JSON.stringify(before) !== JSON.stringify(after)) {
+        await this.repository.announce(transaction);
+      }
+    });
+    this.isStale = true;
+    await this.load();
+  }
+
+  private async openVault(): Promise<KeyVault> {
+    return (this.vault ??= await openVault(this.config, this.logger));
+  }
+
+  private async load(): Promise<void> {
+    this.reading ??= this.read().finally(() => (this.reading = undefined));
+    await this.reading;
+  }
+
+  private async read(): Promise<void> {
+    this.isStale = false;
+    try {
+      const vault = await this.openVault();
+      const known = new Map(this.keys.map((key) => [key.kid, key]));
+      const stored = await this.repository.all();
+      this.keys = stored.map((row) => {
+        const key = known.get(row.kid) ?? openSigningKey(row, vault);
+        return { ...key, activeFrom: row.activeFrom ?? undefined };
+      });
+      this.lastReload = this.clock.now();
+    } catch (error) {
+      this.isStale = true;
+      if (this.keys.length === 0) throw error;
+    }
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopSignal;
+    let pause = CARE_INTERVAL_MS;
+    while (!signal.aborted) {
+      const jittered = pause * (0.75 + Math.random() / 2);
+      await sleep(jittered, { signal, unref: true }).catch(() => undefined);
+      if (signal.aborted) return;
+      try {
+        await this.care();
+        pause = CARE_INTERVAL_MS;
+      } catch (error) {
+        pause = RETRY_MS;
+        if (!(error instanceof Problem)) this.logger.error({ err: error }, 'signing keys');
+      }
+    }
+  }
+}
+
+function stateOf(
+  key: SigningKey,
+  signing: SigningKey | undefined,
+  now: number,
+): KeyReport['state'] {
+  if (!key.activeFrom) return 'next';
+  if (key.activeFrom.getTime() > now) return 'scheduled';
+  return key === signing ? 'signing' : 'retired';
+}

@@ -1,0 +1,66 @@
+import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose';
+import type { KeyVault } from './key-vault.js';
+import type { SigningKeyEntity } from './signing-key.entity.js';
+
+const generate = promisify(generateKeyPair);
+
+/** Algorithm of a signing key. */
+export type SigningAlgorithm = 'ES256' | 'EdDSA';
+
+/** A signing key ready for use in this process. */
+export interface SigningKey {
+  readonly kid: string;
+  readonly algorithm: SigningAlgorithm;
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+  readonly publicJwk: JWK;
+  readonly createdAt: Date;
+  /** Undefined: published, but not yet in use. */
+  readonly activeFrom: Date | undefined;
+  readonly longestTtlSeconds: number;
+}
+
+/** What a new key is made from. */
+export interface NewKey {
+  algorithm: SigningAlgorithm;
+  now: Date;
+  activeFrom: Date | null;
+  ttlSeconds: number;
+}
+
+/** Makes a key; its id is the RFC 7638 thumbprint of its public part. */
+export async function makeSigningKey(input: NewKey, vault: KeyVault): Promise<SigningKeyEntity> {
+  const { privateKey, publicKey } =
+    input.algorithm === 'ES256'
+      ? await generate('ec', { namedCurve: 'P-256' })
+      : await generate('ed25519', {});
+  const jwk = await exportJWK(publicKey);
+  const kid = await calculateJwkThumbprint(jwk);
+  return {
+    kid,
+    algorithm: input.algorithm,
+    publicJwk: { ...jwk, kid, alg: input.algorithm, use: 'sig' },
+    privateKey: vault.seal(kid, privateKey.export({ type: 'pkcs8', format: 'der' })),
+    createdAt: input.now,
+    activeFrom: input.activeFrom,
+    longestTtlSeconds: input.ttlSeconds,
+  };
+}
+
+/** Opens a stored key. Throws KeyVaultError when it cannot be decrypted. */
+export function openSigningKey(stored: SigningKeyEntity, vault: KeyVault): SigningKey {
+  const der = vault.open(stored.kid, stored.privateKey);
+  const privateKey = createPrivateKey({ key: der, type: 'pkcs8', format: 'der' });
+  return {
+    kid: stored.kid,
+    algorithm: stored.algorithm,
+    privateKey,
+    publicKey: createPublicKey(privateKey),
+    publicJwk: stored.publicJwk,
+    createdAt: stored.createdAt,
+    activeFrom: stored.activeFrom ?? undefined,
+    longestTtlSeconds: stored.longestTtlSeconds,
+  };
+}

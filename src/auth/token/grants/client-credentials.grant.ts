@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { OAuthProblem } from '#src/kernel/index.js';
+import { labelRequest } from '#src/platform/index.js';
+import {
+  RegistryService,
+  type Group,
+  type RegistrySnapshot,
+  type User,
+} from '#src/registry/index.js';
+import { CertificateStrategy } from '../../access/certificate.strategy.js';
+import { CERTIFICATE_CLIENT, narrowScopes } from '../../principal.js';
+import { AccessTokens } from '../access-token.js';
+import { TokenResponse } from '../token.response.js';
+import type { Grant, TokenRequest } from './grant.js';
+
+/** Flow A: the holder of a user certificate gets a token for one group and setup; no refresh token. */
+@Injectable()
+export class ClientCredentialsGrant implements Grant {
+  readonly type = 'client_credentials';
+
+  constructor(
+    private readonly certificates: CertificateStrategy,
+    private readonly registry: RegistryService,
+    private readonly tokens: AccessTokens,
+  ) {}
+
+  async issue({ parameters, request }: TokenRequest): Promise<TokenResponse> {
+    const groupName = parameters.required('group');
+    const setup = parameters.required('setup');
+    const user = await this.certificates.authenticate(request);
+    const group = permittedGroup(await this.registry.current(), { user, groupName, setup });
+    const scopes = narrowScopes(group, parameters.optional('scope'));
+    if (scopes.length === 0) throw nothingLeft();
+    labelRequest(request, { user: user.name, group: group.name, setup });
+    const minted = await this.tokens.mint({
+      user: user.name,
+      group: group.name,
+      setup,
+      clientId: CERTIFICATE_CLIENT,
+      scopes,
+    });
+    return TokenResponse.from(minted);
+  }
+}
+
+/** 400 `invalid_scope`: the group allows nothing of what was asked. */
+export function nothingLeft(): OAuthProblem {
+  return new OAuthProblem(
+    'invalid_scope',
+    'The group allows none of the scopes that were asked for',
+  );
+}
+
+/**
+ * The group, when the user is a member and may use the setup with it. Throws 403 `access_denied` that says nothing
+ * about groups of others: an unknown group answers like a group of somebody else.
+ */
+export function permittedGroup(
+  registry: RegistrySnapshot,
+  choice: { user: User; groupName: string; setup: string },
+): Group {
+  const group = registry.groupsOf(choice.user.name).find(({ name }) => name === choice.groupName);
+  if (!group) {
+    throw new OAuthProblem('access_denied', 'The group is not one of your groups', { status: 403 });
+  }
+  if (!registry.mayUseSetup(group.name, choice.setup)) {
+    throw new OAuthProblem('access_denied', 'The setup is not one that this group may use', {
+      status: 403,
+    });
+  }
+  return group;
+}

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Queryable } from '#src/platform/index.js';
+
+/** Channel of the change feed; the payload is the revoked id. */
+export const REVOCATIONS_CHANNEL = 'revocations';
+
+/** Revoked tokens (by `jti`) and revoked grants (by id), each until the last token it concerns is dead. */
+@Injectable()
+export class RevocationsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Revokes and tells every instance. `expiresAt`: when the last token concerned is dead anyway. */
+  async add(id: string, expiresAt: Date, queryable: Queryable = this.database): Promise<void> {
+    await queryable.execute({
+      name: 'auth-revoke',
+      text: `with revoked as (
+          insert into revoked_token (id, expires_at) values ($1, $2)
+          on conflict (id) do update
+            set expires_at = greatest(revoked_token.expires_at, excluded.expires_at)
+          returning id)
+        select pg_notify('${REVOCATIONS_CHANNEL}', id) from revoked`,
+      values: [id, expiresAt],
+    });
+  }
+
+  /** True when one of the ids is revoked. */
+  async isAnyRevoked(ids: readonly string[]): Promise<boolean> {
+    const [row] = await this.database.query<{ revoked: boolean }>({
+      name: 'auth-is-revoked',
+      text: 'select exists (select from revoked_token where id = any($1::text[])) as revoked',
+      values: [ids],
+    });
+    return row?.revoked ?? false;
+  }
+
+  /** Forgets what concerns dead tokens only; the number of rows. */
+  async clean(now: Date): Promise<number> {
+    return this.database.execute({
+      text: 'delete from revoked_token where expires_at < $1',
+      values: [now],
+    });
+  }
+}

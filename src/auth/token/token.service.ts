@@ -1,0 +1,32 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { OAuthProblem } from '#src/kernel/index.js';
+import type { HttpRequest } from '#src/platform/index.js';
+import { GRANTS, type Grant } from './grants/grant.js';
+import { OAuthParameters } from './oauth-parameters.js';
+import type { TokenResponse } from './token.response.js';
+
+/** The token endpoint: picks the grant by `grant_type`. */
+@Injectable()
+export class TokenService {
+  private readonly grants: ReadonlyMap<string, Grant>;
+
+  constructor(@Inject(GRANTS) grants: readonly Grant[]) {
+    this.grants = new Map(grants.map((grant) => [grant.type, grant]));
+  }
+
+  /** Values of `grant_type` that are understood. */
+  grantTypes(): string[] {
+    return [...this.grants.keys()];
+  }
+
+  /** Answers a token request. Throws OAuthProblem (RFC 6749 §5.2). */
+  async issue(request: HttpRequest): Promise<TokenResponse> {
+    const parameters = await OAuthParameters.of(request);
+    const type = parameters.required('grant_type');
+    const grant = this.grants.get(type);
+    if (!grant) {
+      throw new OAuthProblem('unsupported_grant_type', 'This grant_type is not supported');
+    }
+    return grant.issue({ parameters, request });
+  }
+}

@@ -1,0 +1,152 @@
+import { DEMO_REGISTRY } from './demo-registry.js';
+import { describeDifference, difference } from './registry-difference.js';
+import { parseRegistryFile, RegistryFileError, writeRegistryFile } from './registry-file.js';
+import type { RegistryContents } from './registry.types.js';
+
+function faultsOf(text: string): string[] {
+  try {
+    parseRegistryFile(text);
+  } catch (error) {
+    if (error instanceof RegistryFileError) return error.message.split('\n');
+    throw error;
+  }
+  return [];
+}
+
+describe('registry file', () => {
+  it('reads what it writes', () => {
+    const text = writeRegistryFile(DEMO_REGISTRY);
+    expect(parseRegistryFile(text)).toEqual(DEMO_REGISTRY);
+    const change = difference(DEMO_REGISTRY, parseRegistryFile(text) as RegistryContents);
+    expect(change).toEqual({ changes: [] });
+  });
+
+  it('reads every member', () => {
+    const text = `
+      users:
+        alice:
+          certificates: ["CN=alice,DC=grid,DC=org"]
+          subjects: [{issuer: "https://idp.example", sub: "42"}]
+      groups:
+        g: {vo: v, properties: [JobMonitor], members: [alice], idpScopes: [a, b], idpRole: r}
+      setups: {S: {groups: [g]}, T: {}}
+      applications:
+        p: {name: Portal, redirectUris: ["https://p.example/cb"], confidential: false}
+      storageElements: {SE: {description: tape}}
+      sites: {X: {backend: slurm, slots: 4, setups: [S], options: {partition: long}}}`;
+    expect(parseRegistryFile(text)).toEqual({
+      users: [
+        {
+          name: 'alice',
+          certificates: ['/DC=org/DC=grid/CN=alice'],
+          subjects: [{ issuer: 'https://idp.example', sub: '42' }],
+        },
+      ],
+      groups: [
+        {
+          name: 'g',
+          vo: 'v',
+          properties: new Set(['JobMonitor']),
+          members: ['alice'],
+          idpScopes: ['a', 'b'],
+          idpRole: 'r',
+        },
+      ],
+      setups: [{ name: 'S', groups: ['g'] }, { name: 'T' }],
+      applications: [
+        {
+          id: 'p',
+          name: 'Portal',
+          redirectUris: ['https://p.example/cb'],
+          confidential: false,
+          origin: 'file',
+        },
+      ],
+      storageElements: [{ name: 'SE', description: 'tape' }],
+      sites: [
+        { name: 'X', backend: 'slurm', slots: 4, setups: ['S'], options: { partition: 'long' } },
+      ],
+    });
+  });
+
+  it('leaves out the sections that the file does not have', () => {
+    expect(parseRegistryFile('setups: {A: }')).toEqual({ setups: [{ name: 'A' }] });
+    expect(parseRegistryFile('')).toEqual({});
+  });
+
+  it.each([
+    [
+      'usres: {}',
+      'line 1: usres: is not known here; known are users, groups, setups, applications, storageElements, sites',
+    ],
+    [
+      'groups:\n  g:\n    member: [a]',
+      'line 3: groups.g.member: is not known here; known are vo, properties, members, idpScopes, idpRole',
+    ],
+    [
+      'groups:\n  g:\n    properties: [Normal]',
+      `line 3: groups.g.properties[0]: Normal is not one of NormalUser, JobSharing, JobMonitor, JobAdministrator, ServiceAdministrator, FileCatalogManagement`,
+    ],
+    ['users: {a: {certificates: alice}}', 'line 1: users.a.certificates: must be a list'],
+    [
+      'users: {a: {certificates: [12]}}',
+      'line 1: users.a.certificates[0]: must be text (put it in quotes)',
+    ],
+    ['users: {a: {subjects: [{sub: x}]}}', 'line 1: users.a.subjects[0].issuer: is missing'],
+    ['sites: {S: {backend: cray}}', 'line 1: sites.S.backend: must be one of local-process, slurm'],
+    [
+      'sites: {S: {backend: slurm, slots: 0}}',
+      'line 1: sites.S.slots: must be a whole number from 1 to 1000000',
+    ],
+    [
+      'applications: {p: {redirectUris: ["http://p.example/"]}}',
+      'line 1: applications.p.redirectUris[0]: is plain http, which is for localhost, 127.0.0.1 and [::1] only',
+    ],
+    [
+      'applications: {p: {secretHash: abc}}',
+      'line 1: applications.p.secretHash: must be the SHA-256 of the secret in base64url (43 characters)',
+    ],
+    [
+      'setups: {"a b": {}}',
+      'line 1: setups.a b: is no name: 1 to 128 characters without blank, slash or comma',
+    ],
+    ['[]', 'file: must be a map of names'],
+  ])('refuses %j and names the place', (text, fault) => {
+    expect(faultsOf(text)).toEqual([fault]);
+  });
+
+  it('names every fault at once', () => {
+    expect(faultsOf('users: {a: {x: 1}}\nsites: {S: {backend: slurm, y: 2}}')).toHaveLength(2);
+  });
+
+  it('refuses text that is no YAML, repeated keys and alias bombs', () => {
+    expect(faultsOf('users: [')[0]).toMatch(/^file: .*line 1/);
+    expect(faultsOf('users: {}\nusers: {}')[0]).toMatch(/^file: Map keys must be unique/);
+    const bomb = ['a: &a [x, x]'];
+    for (let i = 0; i < 12; i += 1) {
+      const previous = i === 0 ? 'a' : `a${i - 1}`;
+      bomb.push(`a${i}: &a${i} [*${previous}, *${previous}, *${previous}]`);
+    }
+    expect(faultsOf(bomb.join('\n')).length).toBeGreaterThan(0);
+  });
+});
+
+describe('registry difference', () => {
+  it('says what is added, removed and changed', () => {
+    const after: RegistryContents = {
+      ...DEMO_REGISTRY,
+      users: [...DEMO_REGISTRY.users, { name: 'zoe', certificates: [], subjects: [] }],
+      groups: DEMO_REGISTRY.groups.map((group) =>
+        group.name === 'grid_share' ? { ...group, members: ['alice', 'zoe'], vo: 'other' } : group,
+      ),
+      setups: [{ name: 'Prod' }],
+      sites: [...DEMO_REGISTRY.sites].reverse(),
+    };
+    expect(describeDifference(difference(DEMO_REGISTRY, after))).toEqual([
+      '+ users.zoe',
+      '~ groups.grid_share: vo vo -> other, members -bob +zoe',
+      '- setups.Test',
+      '~ sites.LOCAL.spare: order',
+    ]);
+  });
+});
