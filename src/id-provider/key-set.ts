@@ -1,0 +1,112 @@
+import { importJWK, type CryptoKey, type JWK } from 'jose';
+
+/** A JSON Web Key Set as it is published (RFC 7517 §5). */
+export interface JsonWebKeySet {
+  keys: JWK[];
+  [member: string]: unknown;
+}
+
+/** The protected header of a signed token, as far as it chooses a key. */
+export interface TokenHeader {
+  alg: string;
+  kid?: string | undefined;
+}
+
+const MAX_KEYS = 100;
+const MAX_HEADERS = 64;
+
+const KEY_TYPES: Record<string, { kty: string; crv?: string }> = {
+  RS256: { kty: 'RSA' },
+  RS384: { kty: 'RSA' },
+  RS512: { kty: 'RSA' },
+  PS256: { kty: 'RSA' },
+  PS384: { kty: 'RSA' },
+  PS512: { kty: 'RSA' },
+  ES256: { kty: 'EC', crv: 'P-256' },
+  ES384: { kty: 'EC', crv: 'P-384' },
+  ES512: { kty: 'EC', crv: 'P-521' },
+  EdDSA: { kty: 'OKP', crv: 'Ed25519' },
+};
+
+/** The signature algorithms a provider may use unless it says otherwise: never `none`, never a shared secret. */
+export const DEFAULT_ALGORITHMS: readonly string[] = Object.keys(KEY_TYPES);
+
+/** A key that fits a header, and what is remembered of that header. */
+export interface ChosenKey {
+  alg: string;
+  key: CryptoKey;
+}
+
+function isKeySet(value: unknown): value is JsonWebKeySet {
+  if (typeof value !== 'object' || value === null) return false;
+  const { keys } = value as { keys?: unknown };
+  return (
+    Array.isArray(keys) &&
+    keys.length <= MAX_KEYS &&
+    keys.every((key) => typeof key === 'object' && key !== null && !Array.isArray(key))
+  );
+}
+
+function fits(jwk: JWK, header: TokenHeader): boolean {
+  const type = KEY_TYPES[header.alg];
+  if (type === undefined || jwk.kty !== type.kty) return false;
+  if (type.crv !== undefined && jwk.crv !== type.crv) return false;
+  if (header.kid !== undefined && jwk.kid !== header.kid) return false;
+  if (jwk.alg !== undefined && jwk.alg !== header.alg) return false;
+  if (jwk.use !== undefined && jwk.use !== 'sig') return false;
+  return (
+    jwk.key_ops === undefined || (Array.isArray(jwk.key_ops) && jwk.key_ops.includes('verify'))
+  );
+}
+
+/** Only the public members: a set that publishes private ones must not make us hold them. */
+function publicPart(jwk: JWK): JWK {
+  const { kty, n, e, crv, x, y } = jwk;
+  const members = kty === 'RSA' ? { n, e } : kty === 'EC' ? { crv, x, y } : { crv, x };
+  return { kty, ...members } as JWK;
+}
+
+/**
+ * The keys of a provider. A key is chosen by algorithm, key type, `kid`, `use` and `alg` together (RFC 8725 §3.1),
+ * imported once, and remembered per token header.
+ */
+export class KeySet {
+  readonly #imported = new Map<string, Promise<CryptoKey>>();
+  readonly #byHeader = new Map<string, ChosenKey>();
+
+  private constructor(readonly jwks: JsonWebKeySet) {}
+
+  /** Makes a key set from a document; undefined when it is none. */
+  static from(document: unknown): KeySet | undefined {
+    return isKeySet(document) ? new KeySet(document) : undefined;
+  }
+
+  /** The key remembered for an encoded header. */
+  remembered(encodedHeader: string): ChosenKey | undefined {
+    return this.#byHeader.get(encodedHeader);
+  }
+
+  /**
+   * The only key that fits a header; undefined when none or (without `kid`) more than one does. Rejects when the
+   * key cannot be imported.
+   */
+  async choose(encodedHeader: string, header: TokenHeader): Promise<ChosenKey | undefined> {
+    const candidates = this.jwks.keys.filter((jwk) => fits(jwk, header));
+    const [jwk] = candidates;
+    if (jwk === undefined || (candidates.length > 1 && header.kid === undefined)) return undefined;
+    const chosen = { alg: header.alg, key: await this.#import(jwk, header.alg) };
+    if (this.#byHeader.size >= MAX_HEADERS) this.#byHeader.clear();
+    this.#byHeader.set(encodedHeader, chosen);
+    return chosen;
+  }
+
+  #import(jwk: JWK, alg: string): Promise<CryptoKey> {
+    const id = `${this.jwks.keys.indexOf(jwk)}:${alg}`;
+    let imported = this.#imported.get(id);
+    if (imported === undefined) {
+      imported = importJWK(publicPart(jwk), alg) as Promise<CryptoKey>;
+      this.#imported.set(id, imported);
+    }
+    return imported;
+  }
+}

@@ -1,0 +1,259 @@
+import { X509Certificate } from 'node:crypto';
+import { compactVerify, errors } from 'jose';
+import { constantTimeEqual, type Clock } from '#src/kernel/index.js';
+import { InvalidTokenError } from '#src/oauth2-client/index.js';
+import type { ChosenKey, KeySet, TokenHeader } from './key-set.js';
+
+/** The claims of a token. */
+export interface TokenClaims {
+  [claim: string]: unknown;
+  iss?: string | undefined;
+  sub?: string | undefined;
+  aud?: string | string[] | undefined;
+  exp?: number | undefined;
+  iat?: number | undefined;
+  nbf?: number | undefined;
+  scope?: string | undefined;
+  client_id?: string | undefined;
+}
+
+/** To which key or certificate a token must be bound (`cnf`, RFC 8705 §3.1 and RFC 9449 §6). */
+export interface TokenBinding {
+  /** Client certificate (PEM or DER) or its `x5t#S256` thumbprint. */
+  certificate?: string | Uint8Array | undefined;
+  /** Thumbprint of the DPoP key. */
+  jkt?: string | undefined;
+}
+
+/** Where keys come from: the set at hand, and a newer one when a key is unknown (null = no newer one). */
+export interface KeySource {
+  current(): Promise<KeySet | null> | KeySet | null;
+  newer(): Promise<KeySet | null> | KeySet | null;
+}
+
+/** What a token is held against. */
+export interface VerifyRules {
+  /** Kind of token: headers are remembered per kind, as the accepted types differ. */
+  kind: 'access' | 'id' | 'userinfo';
+  issuer: string;
+  algorithms: ReadonlySet<string>;
+  /** Any of them must be in `aud`; empty = not checked. */
+  audiences: readonly string[];
+  /** Seconds by which clocks may differ, 0 to 120. */
+  tolerance: number;
+  clock: Clock;
+  /** Accepted `typ` values in lower case; undefined when `typ` may be absent is among them. */
+  types: ReadonlySet<string | undefined>;
+}
+
+/** Longer tokens are refused unread. */
+export const MAX_TOKEN_LENGTH = 16 * 1024;
+/** The audience that every service of the WLCG accepts. */
+const ANY_AUDIENCE = 'https://wlcg.cern.ch/jwt/v1/any';
+
+/** `typ` of access tokens: RFC 9068, the plain one, or none. */
+export const ACCESS_TOKEN_TYPES: ReadonlySet<string | undefined> = new Set([
+  undefined,
+  'at+jwt',
+  'application/at+jwt',
+  'jwt',
+]);
+/** `typ` of ID tokens. */
+export const ID_TOKEN_TYPES: ReadonlySet<string | undefined> = new Set([undefined, 'jwt']);
+
+function refuse(error: string, description: string, cause?: unknown): InvalidTokenError {
+  return new InvalidTokenError(description, { error, cause });
+}
+
+function decodePart(part: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return value as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}
+
+const BASE64URL = /^[A-Za-z0-9_-]+$/;
+
+/** Whether a text looks like a signed token (three base64url parts whose first is a JSON object with `alg`). */
+export function looksLikeJwt(token: string): boolean {
+  const parts = token.split('.');
+  if (parts.length !== 3 || token.length > MAX_TOKEN_LENGTH) return false;
+  return (
+    parts.slice(0, 2).every((part) => BASE64URL.test(part)) && !!decodePart(parts[0] ?? '')?.['alg']
+  );
+}
+
+/** The header of a signed token, unverified; undefined when it is none. */
+export function tokenHeader(token: string): Record<string, unknown> | undefined {
+  return decodePart(token.split('.', 1)[0] ?? '');
+}
+
+/** Reads claims without any verification: for routing a token, never for a decision. */
+export function unverifiedClaims(token: string): TokenClaims | undefined {
+  if (token.length > MAX_TOKEN_LENGTH) return undefined;
+  const parts = token.split('.');
+  return parts.length === 3 ? decodePart(parts[1] ?? '') : undefined;
+}
+
+function headerOf(encoded: string, rules: VerifyRules): TokenHeader {
+  const header = BASE64URL.test(encoded) ? decodePart(encoded) : undefined;
+  if (header === undefined) throw refuse('malformed', 'the token has no readable header');
+  const { alg, kid, typ } = header;
+  if (typeof alg !== 'string' || !rules.algorithms.has(alg)) {
+    throw refuse('alg', 'the signature algorithm of the token is not allowed');
+  }
+  // jku, x5u, jwk and x5c are not looked at: a token never says where its key comes from (RFC 8725 §3.10)
+  if ('crit' in header || 'b64' in header) {
+    throw refuse('crit', 'the token asks for an extension that is not supported');
+  }
+  if (typ !== undefined && typeof typ !== 'string')
+    throw refuse('typ', 'typ of the token is no text');
+  if (!rules.types.has(typ?.toLowerCase())) {
+    throw refuse('typ', 'the token is of another kind (typ)');
+  }
+  if (kid !== undefined && typeof kid !== 'string') throw refuse('malformed', 'kid is no text');
+  return { alg, kid };
+}
+
+async function keyFor(encoded: string, rules: VerifyRules, keys: KeySource): Promise<ChosenKey> {
+  const set = await keys.current();
+  const memory = `${rules.kind}.${encoded}`;
+  const known = set?.remembered(memory);
+  if (known !== undefined) return known;
+  const header = headerOf(encoded, rules);
+  try {
+    const chosen = await set?.choose(memory, header);
+    if (chosen !== undefined) return chosen;
+    const newer = await keys.newer();
+    if (newer === null && set === null)
+      throw refuse('no_keys', 'the keys of the provider are not available');
+    const found = await newer?.choose(memory, header);
+    if (found !== undefined) return found;
+  } catch (cause) {
+    if (cause instanceof InvalidTokenError) throw cause;
+    throw refuse('unknown_key', 'the key of the token cannot be used', cause);
+  }
+  throw refuse('unknown_key', 'the provider has no key that fits the token');
+}
+
+async function signedClaims(token: string, chosen: ChosenKey): Promise<TokenClaims> {
+  let payload: Uint8Array;
+  try {
+    ({ payload } = await compactVerify(token, chosen.key));
+  } catch (error) {
+    if (error instanceof errors.JWSSignatureVerificationFailed) {
+      throw refuse('signature', 'the signature of the token is wrong');
+    }
+    throw refuse('malformed', 'the token is no signed token');
+  }
+  try {
+    const claims: unknown = JSON.parse(
+      Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString(),
+    );
+    if (typeof claims === 'object' && claims !== null && !Array.isArray(claims)) {
+      return claims as TokenClaims;
+    }
+  } catch {
+    // answered below: the message of the parser would show the payload
+  }
+  throw refuse('malformed', 'the claims of the token are no object');
+}
+
+function secondsClaim(claims: TokenClaims, name: 'exp' | 'nbf' | 'iat'): number | undefined {
+  const value: unknown = claims[name];
+  if (value === undefined) return undefined;
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    throw refuse('malformed', `${name} of the token is no number`);
+  }
+  return value;
+}
+
+/** iss, exp (required), nbf, iat in the future, aud. */
+export function checkClaims(claims: TokenClaims, rules: VerifyRules): void {
+  if (typeof claims.iss !== 'string' || claims.iss !== rules.issuer) {
+    throw refuse('issuer', 'the token is from another issuer');
+  }
+  const now = rules.clock.now() / 1000;
+  const expiresAt = secondsClaim(claims, 'exp');
+  if (expiresAt === undefined) throw refuse('expired', 'the token has no expiry');
+  if (expiresAt + rules.tolerance <= now) throw refuse('expired', 'the token is expired');
+  const notBefore = secondsClaim(claims, 'nbf');
+  if (notBefore !== undefined && notBefore - rules.tolerance > now) {
+    throw refuse('not_yet', 'the token is not valid yet');
+  }
+  const issuedAt = secondsClaim(claims, 'iat');
+  if (issuedAt !== undefined && issuedAt - rules.tolerance > now) {
+    throw refuse('not_yet', 'the token was issued in the future');
+  }
+  if (rules.audiences.length > 0) checkAudience(claims.aud, rules.audiences);
+}
+
+function checkAudience(aud: unknown, audiences: readonly string[]): void {
+  const present: unknown[] = Array.isArray(aud) ? aud : [aud];
+  const matches = present.some(
+    (one) => typeof one === 'string' && (one === ANY_AUDIENCE || audiences.includes(one)),
+  );
+  if (!matches) throw refuse('audience', 'the token is for another audience');
+}
+
+/** The `x5t#S256` thumbprint of a certificate (RFC 8705 §3.1); a thumbprint is answered as it is. */
+export function certificateThumbprint(certificate: string | Uint8Array): string {
+  if (typeof certificate === 'string' && /^[A-Za-z0-9_-]{43}$/.test(certificate))
+    return certificate;
+  const hex = new X509Certificate(certificate).fingerprint256.replaceAll(':', '');
+  return Buffer.from(hex, 'hex').toString('base64url');
+}
+
+/** Holds `cnf` of a token against the certificate or key of its bearer; throws InvalidTokenError `cnf`. */
+export function checkBinding(claims: TokenClaims, binding: TokenBinding): void {
+  const cnf = (claims['cnf'] ?? {}) as Record<string, unknown>;
+  const wanted: [member: string, value: string | undefined][] = [
+    ['x5t#S256', binding.certificate && certificateThumbprint(binding.certificate)],
+    ['jkt', binding.jkt],
+  ];
+  for (const [member, value] of wanted) {
+    if (value === undefined) continue;
+    const actual = cnf[member];
+    if (typeof actual !== 'string' || !constantTimeEqual(actual, value)) {
+      throw refuse('cnf', 'the token is bound to another key or certificate');
+    }
+  }
+}
+
+/**
+ * Verifies the signature alone: length, header (algorithm, crit, typ), key, signature. For signed answers that are
+ * no tokens (userinfo).
+ */
+export async function verifySignature(
+  token: string,
+  rules: VerifyRules,
+  keys: KeySource,
+): Promise<TokenClaims> {
+  if (typeof token !== 'string' || token === '') throw refuse('missing_token', 'there is no token');
+  if (token.length > MAX_TOKEN_LENGTH) throw refuse('too_large', 'the token is too long');
+  const first = token.indexOf('.');
+  const second = token.indexOf('.', first + 1);
+  if (first < 0 || second < 0) throw refuse('opaque', 'the token is opaque, it holds no claims');
+  if (token.indexOf('.', second + 1) >= 0) {
+    throw refuse('malformed', 'the token is not a signed token in three parts');
+  }
+  const chosen = await keyFor(token.slice(0, first), rules, keys);
+  return signedClaims(token, chosen);
+}
+
+/**
+ * Verifies a signed token and answers its claims; throws InvalidTokenError whose `error` names the failed check.
+ * Order: length, header (algorithm, crit, typ), key, signature, issuer, times, audience.
+ */
+export async function verifySignedToken(
+  token: string,
+  rules: VerifyRules,
+  keys: KeySource,
+): Promise<TokenClaims> {
+  const claims = await verifySignature(token, rules, keys);
+  checkClaims(claims, rules);
+  return claims;
+}

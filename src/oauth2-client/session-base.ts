@@ -1,0 +1,282 @@
+import { inspect } from 'node:util';
+import { Session, type Response } from '#src/http-client/index.js';
+import { systemClock, type Clock } from '#src/kernel/index.js';
+import { ClientAuthMethods } from './client-auth-methods.js';
+import {
+  ClientAuth,
+  type ClientAuthChoice,
+  type ClientAuthFunction,
+  type ClientAuthMethod,
+  type RequestSignerChoice,
+} from './client-auth.js';
+import {
+  ComplianceHooks,
+  type HookType,
+  type ComplianceRequestHook,
+  type RequestHookType,
+  type ComplianceResponseHook,
+  type ResponseHookType,
+} from './compliance-hooks.js';
+import { DpopProver } from './dpop.js';
+import { ConfigurationError, MissingTokenError, OAuthError } from './oauth-error.js';
+import { DEFAULT_LEEWAY, OAuth2Token, type TokenFields } from './oauth2-token.js';
+import { callEndpoint, type ProtocolCall, type ProtocolSession } from './protocol-call.js';
+import {
+  EXTRA_AUTHORIZE_PARAMS,
+  metadataOf,
+  SESSION_REQUEST_PARAMS,
+  sessionSettings,
+  type OAuth2ClientOptions,
+  type OAuth2RequestOptions,
+  type UpdateToken,
+} from './session-options.js';
+import { requirePlacement, TokenAuth, type TokenPlacement } from './token-auth.js';
+import type { ProtocolAnswer } from './token-response.js';
+
+const NONCE_WANTED = /\bDPoP\b.*error="use_dpop_nonce"/is;
+
+/**
+ * What every OAuth2 session is made of: its attributes, its token, client authentication, compliance hooks, and
+ * requests that carry the token. The operations of the protocol stand in OAuth2Client.
+ */
+export abstract class OAuth2SessionBase extends Session {
+  static readonly EXTRA_AUTHORIZE_PARAMS = EXTRA_AUTHORIZE_PARAMS;
+  static readonly SESSION_REQUEST_PARAMS = SESSION_REQUEST_PARAMS;
+  static client_auth_class: typeof ClientAuth = ClientAuth;
+  static token_auth_class: typeof TokenAuth = TokenAuth;
+  static oauth_error_class: typeof OAuthError = OAuthError;
+
+  readonly EXTRA_AUTHORIZE_PARAMS = EXTRA_AUTHORIZE_PARAMS;
+  readonly SESSION_REQUEST_PARAMS = SESSION_REQUEST_PARAMS;
+  /** Class that authenticates the client; replaceable here or in a subclass. */
+  client_auth_class: typeof ClientAuth;
+  /** Class that attaches the token. */
+  token_auth_class: typeof TokenAuth;
+  /** Class of errors that the server reports. */
+  oauth_error_class: typeof OAuthError;
+  client_id: string | null;
+  client_secret: string | null;
+  token_endpoint_auth_method: ClientAuthChoice;
+  revocation_endpoint_auth_method: ClientAuthChoice;
+  scope: string | readonly string[] | null;
+  /** State expected by fetch_token. */
+  state: string | null;
+  redirect_uri: string | null;
+  code_challenge_method: string | null;
+  update_token: UpdateToken | null;
+  /** Seconds before its expiry at which a token counts as expired. */
+  leeway: number;
+  /** What is known about the server: endpoints, issuer, grant_type, and every keyword not known otherwise. */
+  metadata: Record<string, unknown>;
+  rawBasic: boolean;
+  legacyFlows: boolean;
+  allowInsecureLoopback: boolean;
+  pushed: boolean;
+  readonly clock: Clock;
+  /** The registered hooks. */
+  readonly complianceHooks = new ComplianceHooks();
+  /** Makes the proofs of possession when the session was made with `dpop`. */
+  readonly dpopProver: DpopProver | undefined;
+  readonly #authMethods = new ClientAuthMethods();
+  #placement: TokenPlacement = 'header';
+  #token: OAuth2Token | null = null;
+  #tokenAuth: TokenAuth | undefined;
+
+  /** Throws ConfigurationError for a token_placement that does not exist and for the legacy token_updater. */
+  constructor(options: OAuth2ClientOptions = {}) {
+    super(sessionSettings(options));
+    const classes = new.target as typeof OAuth2SessionBase;
+    this.client_auth_class = classes.client_auth_class;
+    this.token_auth_class = classes.token_auth_class;
+    this.oauth_error_class = classes.oauth_error_class;
+    this.clock = options.clock ?? systemClock;
+    this.client_id = options.client_id ?? null;
+    this.client_secret = options.client_secret ?? null;
+    const method = this.client_secret ? 'client_secret_basic' : 'none';
+    this.token_endpoint_auth_method = options.token_endpoint_auth_method ?? method;
+    this.revocation_endpoint_auth_method = options.revocation_endpoint_auth_method ?? method;
+    this.scope = options.scope ?? null;
+    this.state = options.state ?? null;
+    this.redirect_uri = options.redirect_uri ?? null;
+    this.code_challenge_method = options.code_challenge_method ?? null;
+    this.update_token = options.update_token ?? null;
+    this.leeway = options.leeway ?? DEFAULT_LEEWAY;
+    this.rawBasic = options.rawBasic ?? false;
+    this.legacyFlows = options.legacyFlows ?? false;
+    this.allowInsecureLoopback = options.allowInsecureLoopback ?? false;
+    this.pushed = options.pushed ?? false;
+    this.dpopProver = options.dpop ? new DpopProver(options.dpop, this.clock) : undefined;
+    this.metadata = metadataOf(options);
+    this.token_placement = options.token_placement ?? 'header';
+    this.token = options.token ?? null;
+  }
+
+  /** The current token; a dictionary handed in becomes a token object, null clears it. */
+  get token(): OAuth2Token | null {
+    return this.#token;
+  }
+
+  set token(token: TokenFields | OAuth2Token | null | undefined) {
+    if (token === null || token === undefined || Object.keys(token).length === 0)
+      this.#token = null;
+    else if (token instanceof OAuth2Token) this.#token = token;
+    else this.#token = new OAuth2Token(token, { clock: this.clock });
+  }
+
+  /** Where the token goes: header (default), uri or body. */
+  get token_placement(): TokenPlacement {
+    return this.#placement;
+  }
+
+  set token_placement(placement: TokenPlacement) {
+    requirePlacement(placement);
+    this.#placement = placement;
+  }
+
+  /** Attaches this session's token; usable as `auth` of any other Session. */
+  get token_auth(): TokenAuth {
+    if (this.#tokenAuth === undefined || !(this.#tokenAuth instanceof this.token_auth_class)) {
+      this.#tokenAuth = new this.token_auth_class(this);
+    }
+    return this.#tokenAuth;
+  }
+
+  /**
+   * Renews an expired token if that is possible: true when there is a usable token, null when not. Rejects when the
+   * renewal itself fails.
+   */
+  abstract ensure_active_token(token?: OAuth2Token | TokenFields | null): Promise<true | null>;
+
+  /**
+   * The client's authentication by a method's name, function or object (default client_secret_basic). Throws
+   * ConfigurationError for an unknown name.
+   */
+  client_auth(auth_method?: ClientAuthChoice | null): ClientAuth {
+    const method = this.#authMethods.find(auth_method ?? 'client_secret_basic');
+    return new this.client_auth_class(this, method);
+  }
+
+  /** Registers a method of client authentication: [name, function] or an object with `name` and `prepare`. */
+  register_client_auth_method(
+    auth: readonly [string, ClientAuthFunction] | ClientAuthMethod,
+  ): void {
+    this.#authMethods.register(auth);
+  }
+
+  /** Registers a hook; hooks run in the order of registration. Throws ConfigurationError for an unknown type. */
+  register_compliance_hook(hook_type: RequestHookType, hook: ComplianceRequestHook): void;
+  register_compliance_hook(hook_type: ResponseHookType, hook: ComplianceResponseHook): void;
+  register_compliance_hook(
+    hook_type: HookType,
+    hook: ComplianceRequestHook | ComplianceResponseHook,
+  ): void {
+    this.complianceHooks.register(hook_type, hook);
+  }
+
+  /**
+   * Sends a request with the token, which is renewed first when it is expired. `withhold_token` or an explicit
+   * `auth` leave the token out. A 401 is answered as it is. Throws MissingTokenError before any I/O,
+   * InvalidTokenError when the token is expired and cannot be renewed, RequestException for the network's faults.
+   */
+  override request(
+    method: string,
+    url: string | URL,
+    options: OAuth2RequestOptions = {},
+  ): Promise<Response> {
+    const { auth, withhold_token } = options;
+    if (withhold_token === true || (auth !== undefined && auth !== null)) {
+      return super.request(method, url, options);
+    }
+    if (this.#token === null) return Promise.reject(new MissingTokenError());
+    const authorized = { ...options, auth: this.token_auth };
+    if (this.dpopProver === undefined) return super.request(method, url, authorized);
+    return this.requestWithProof(method, String(url), authorized);
+  }
+
+  override get(url: string | URL, options: OAuth2RequestOptions = {}): Promise<Response> {
+    return super.get(url, options);
+  }
+
+  override head(url: string | URL, options: OAuth2RequestOptions = {}): Promise<Response> {
+    return super.head(url, options);
+  }
+
+  override options(url: string | URL, options: OAuth2RequestOptions = {}): Promise<Response> {
+    return super.options(url, options);
+  }
+
+  override post(url: string | URL, options: OAuth2RequestOptions = {}): Promise<Response> {
+    return super.post(url, options);
+  }
+
+  override put(url: string | URL, options: OAuth2RequestOptions = {}): Promise<Response> {
+    return super.put(url, options);
+  }
+
+  override patch(url: string | URL, options: OAuth2RequestOptions = {}): Promise<Response> {
+    return super.patch(url, options);
+  }
+
+  override delete(url: string | URL, options: OAuth2RequestOptions = {}): Promise<Response> {
+    return super.delete(url, options);
+  }
+
+  /** What a log may see: never the secret or the token. */
+  toJSON(): { client_id: string | null } {
+    return { client_id: this.client_id };
+  }
+
+  [inspect.custom](): string {
+    return `${this.constructor.name} { client_id: ${String(this.client_id)} }`;
+  }
+
+  /** Carries out a protocol call in this session: its proxies, CA bundles, client certificate and hooks. */
+  protected callProtocol(call: ProtocolCall): Promise<ProtocolAnswer> {
+    const session: ProtocolSession = {
+      hooks: this.complianceHooks,
+      clock: this.clock,
+      errorClass: this.oauth_error_class,
+      allowInsecureLoopback: this.allowInsecureLoopback,
+      clientSecret: this.client_secret,
+      dpop: this.dpopProver,
+      send: (method, url, options) => super.request(method, url, options),
+    };
+    return callEndpoint(session, call);
+  }
+
+  /** How a call authenticates: by what the caller gave, else by the method. */
+  protected authenticationOf(
+    given: RequestSignerChoice | null | undefined,
+    method: ClientAuthChoice,
+  ): Pick<ProtocolCall, 'auth' | 'signer'> {
+    if (given === null || given === undefined) return { signer: this.client_auth(method) };
+    if (typeof given === 'object' && 'prepare' in given) return { signer: given };
+    return { auth: given };
+  }
+
+  private async requestWithProof(
+    method: string,
+    url: string,
+    options: OAuth2RequestOptions,
+  ): Promise<Response> {
+    const response = await super.request(method, url, options);
+    const isNew = this.dpopProver?.learnNonce(url, response.headers.get('DPoP-Nonce')) === true;
+    const wanted = NONCE_WANTED.test(response.headers.get('WWW-Authenticate') ?? '');
+    const { data } = options;
+    const streamed = typeof data === 'object' && data !== null && Symbol.asyncIterator in data;
+    if (response.status_code !== 401 || !isNew || !wanted || streamed) return response;
+    response.close();
+    return super.request(method, url, options);
+  }
+}
+
+/** Throws ConfigurationError unless the method allows a token request by GET. */
+export function requireTokenMethod(method: string, legacyFlows: boolean): 'GET' | 'POST' {
+  const name = method.toUpperCase();
+  if (name === 'POST' || (name === 'GET' && legacyFlows)) return name;
+  throw new ConfigurationError(
+    name === 'GET'
+      ? 'token requests by GET need legacyFlows: true'
+      : 'a token request is POST or GET',
+  );
+}
