@@ -1,4 +1,4 @@
-import { CookieJar as ToughCookieJar, MemoryCookieStore, type Store } from 'tough-cookie';
+import { Cookie, CookieJar as ToughCookieJar, MemoryCookieStore, type Store } from 'tough-cookie';
 import { isIterable } from './structures.js';
 import type { RequestCookies } from './types.js';
 
@@ -32,7 +32,7 @@ export class CookieJar extends ToughCookieJar implements Iterable<[string, strin
     const everywhere = this.#everywhere.get(name);
     if (everywhere !== undefined) return everywhere;
     if (scope.url) return this.getCookiesSync(scope.url).find((c) => c.key === name)?.value;
-    return this.serializeSync()?.cookies.find((cookie) => cookie.key === name)?.value;
+    return this.#stored().find((cookie) => cookie.key === name)?.value;
   }
 
   /** Sets a cookie for the URL's host, or for every host. */
@@ -51,9 +51,7 @@ export class CookieJar extends ToughCookieJar implements Iterable<[string, strin
   /** Names and values of all cookies. Needs a synchronous store. */
   *[Symbol.iterator](): IterableIterator<[string, string]> {
     yield* this.#everywhere;
-    for (const cookie of this.serializeSync()?.cookies ?? []) {
-      yield [String(cookie.key), String(cookie.value)];
-    }
+    for (const cookie of this.#stored()) yield [cookie.key, cookie.value];
   }
 
   /** The `Cookie` header for a URL; the cookies in `own` win over stored ones of the same name. */
@@ -76,6 +74,16 @@ export class CookieJar extends ToughCookieJar implements Iterable<[string, strin
   /** Stores what a response sets; cookies that the rules of RFC 6265 refuse are ignored. */
   async store_cookies(setCookies: readonly string[], url: string): Promise<void> {
     for (const cookie of setCookies) await this.setCookie(cookie, url, { ignoreError: true });
+  }
+
+  /** Expired cookies stay in a store until somebody asks for their URL; they do not count. */
+  #stored(): Cookie[] {
+    const cookies: Cookie[] = [];
+    for (const plain of this.serializeSync()?.cookies ?? []) {
+      const cookie = Cookie.fromJSON(plain);
+      if (cookie && cookie.TTL() > 0) cookies.push(cookie);
+    }
+    return cookies;
   }
 }
 
