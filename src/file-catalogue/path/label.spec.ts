@@ -16,7 +16,9 @@ const ordinal = fc.oneof(
 );
 const label = fc
   .array(ordinal, { maxLength: 12 })
-  .map((ordinals) => ordinals.reduce((parent, next) => childLabel(parent, next), ROOT_LABEL));
+  .map((ordinals) =>
+    ordinals.reduce<Buffer>((parent, next) => childLabel(parent, next), ROOT_LABEL),
+  );
 
 describe('labels', () => {
   it.each([

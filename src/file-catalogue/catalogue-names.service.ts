@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import {
+  CatalogueNamesRepository,
+  type NameKind,
+  type NameRow,
+} from './catalogue-names.repository.js';
+
+/** The number of somebody whom the catalogue has never met. */
+export const NOBODY = -1;
+
+/** Names of owners, groups and storage elements; what has been read once is kept, as it never changes. */
+@Injectable()
+export class CatalogueNames {
+  private readonly names = new Map<number, string>();
+  private readonly ids: Record<NameKind, Map<string, number>> = {
+    user: new Map(),
+    group: new Map(),
+    se: new Map(),
+  };
+  private reading: Promise<void> | undefined;
+
+  constructor(private readonly repository: CatalogueNamesRepository) {}
+
+  /** Makes every name of the numbers known to `nameOf`. */
+  async load(ids: Iterable<number>): Promise<void> {
+    for (const id of ids) {
+      if (!this.names.has(id)) return this.refresh();
+    }
+  }
+
+  /** The name of a number that `load` was asked for; empty for an unknown one. */
+  nameOf(id: number): string {
+    return this.names.get(id) ?? '';
+  }
+
+  /** The number of a name, NOBODY when the catalogue has never met it. Adds nothing. */
+  async find(kind: NameKind, name: string): Promise<number> {
+    const known = this.ids[kind].get(name);
+    if (known !== undefined) return known;
+    await this.refresh();
+    return this.ids[kind].get(name) ?? NOBODY;
+  }
+
+  /** Numbers of the names; unknown ones are added. */
+  async ensure(kind: NameKind, names: Iterable<string>): Promise<ReadonlyMap<string, number>> {
+    const known = this.ids[kind];
+    const missing = [...new Set(names)].filter((name) => !known.has(name));
+    if (missing.length > 0) this.keep(await this.repository.ensure(kind, missing));
+    return known;
+  }
+
+  private async refresh(): Promise<void> {
+    this.reading ??= this.repository
+      .all()
+      .then((rows) => this.keep(rows))
+      .finally(() => (this.reading = undefined));
+    return this.reading;
+  }
+
+  private keep(rows: readonly NameRow[]): void {
+    for (const { id, kind, name } of rows) {
+      this.names.set(id, name);
+      this.ids[kind].set(name, id);
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { RegistryModule } from '#src/registry/index.js';
+import { CatalogueNamesRepository } from './catalogue-names.repository.js';
+import { CatalogueNames } from './catalogue-names.service.js';
+import { CataloguePolicy } from './catalogue.policy.js';
+import { CompatibleValuesService } from './metadata/compatible-values.service.js';
+import { MetadataController } from './metadata/metadata.controller.js';
+import { DirectoriesController } from './namespace/directories.controller.js';
+import { FilesController } from './namespace/files.controller.js';
+import { NamespaceService } from './namespace/namespace.service.js';
+import { SearchController } from './search/search.controller.js';
+import { SearchService } from './search/search.service.js';
+
+/** The file catalogue: directories, files and their metadata. */
+@Module({
+  imports: [RegistryModule],
+  controllers: [MetadataController, SearchController, DirectoriesController, FilesController],
+  providers: [
+    CatalogueNamesRepository,
+    CatalogueNames,
+    CataloguePolicy,
+    NamespaceService,
+    SearchService,
+    CompatibleValuesService,
+  ],
+  exports: [NamespaceService],
+})
+export class FileCatalogueModule {}

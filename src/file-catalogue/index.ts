@@ -1,0 +1,2 @@
+export { FileCatalogueModule } from './file-catalogue.module.js';
+export { NamespaceService } from './namespace/namespace.service.js';

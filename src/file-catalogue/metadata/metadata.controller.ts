@@ -1,0 +1,77 @@
+import { Controller, Get, Param, Res } from '@nestjs/common';
+import {
+  ApiExtraModels,
+  ApiNotFoundResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiQuery,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
+import { Query, QueryValues, type HttpResponse } from '#src/platform/index.js';
+import { streamAnswer } from '../answer-writer.js';
+import { CONDITION_QUERY, COUNTS_QUERY, DIRECTORY_PARAM, MAX_VALUES_QUERY } from '../openapi.js';
+import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
+import { CompatibleValuesService } from './compatible-values.service.js';
+import { CompatibleFieldResponse } from './metadata.response.js';
+import { readValuesQuery } from './values.query.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Metadata fields and the values that lead to a match. */
+@ApiTags('file catalogue')
+@ApiExtraModels(CompatibleFieldResponse)
+@Controller('filecatalogue')
+export class MetadataController {
+  constructor(private readonly values: CompatibleValuesService) {}
+
+  @Get('metadata')
+  @Access('bearer', 'catalogue:read')
+  @ApiOperation({ summary: 'Metadata fields with type and values compatible with the conditions' })
+  @ApiQuery(CONDITION_QUERY)
+  @ApiQuery(MAX_VALUES_QUERY)
+  @ApiQuery(COUNTS_QUERY)
+  @ApiOkResponse({
+    description: 'Field name → type and values; fields without compatible values are left out',
+    schema: {
+      type: 'object',
+      additionalProperties: { $ref: getSchemaPath(CompatibleFieldResponse) },
+    },
+  })
+  async readMetadata(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+    @Res() response: HttpResponse,
+  ): Promise<void> {
+    const wanted = { path: '/', shape: 'fields' as const, ...readValuesQuery(query) };
+    await streamAnswer(response, JSON_TYPE, (writer) =>
+      this.values.write(principal, wanted, writer),
+    );
+  }
+
+  @Get('directory/:directory/metadata')
+  @Access('bearer', 'catalogue:read')
+  @ApiOperation({ summary: 'Metadata values of the directory compatible with the conditions' })
+  @ApiParam(DIRECTORY_PARAM)
+  @ApiQuery(CONDITION_QUERY)
+  @ApiQuery(MAX_VALUES_QUERY)
+  @ApiQuery(COUNTS_QUERY)
+  @ApiOkResponse({
+    description: 'Field name → values of the directory, those above it and the matching ones below',
+    schema: { type: 'object', additionalProperties: { type: 'array', items: {} } },
+  })
+  @ApiNotFoundResponse({ description: 'The directory does not exist' })
+  async readDirectoryMetadata(
+    @Param('directory', DirectoryPathPipe) path: string,
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+    @Res() response: HttpResponse,
+  ): Promise<void> {
+    const wanted = { path, shape: 'lists' as const, ...readValuesQuery(query) };
+    await streamAnswer(response, JSON_TYPE, (writer) =>
+      this.values.write(principal, wanted, writer),
+    );
+  }
+}

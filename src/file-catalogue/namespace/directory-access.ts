@@ -1,0 +1,39 @@
+import { Problem } from '#src/kernel/index.js';
+import type { Actor, CataloguePolicy } from '../catalogue.policy.js';
+import type { DirectoryRow } from './directory-chain.repository.js';
+
+/**
+ * The directory at the end of its chain. 403 when the caller may not read it or one above it, whether it exists or
+ * not; 404 when it does not exist.
+ */
+export function readableEnd(
+  policy: CataloguePolicy,
+  actor: Actor,
+  chain: readonly DirectoryRow[],
+  path: string,
+): DirectoryRow {
+  refuseUnreadable(policy, actor, chain);
+  const last = chain.at(-1);
+  if (last?.path !== path) throw directoryNotFound(path);
+  return last;
+}
+
+/** 403 when the caller may not read one of the directories. */
+export function refuseUnreadable(
+  policy: CataloguePolicy,
+  actor: Actor,
+  chain: readonly DirectoryRow[],
+): void {
+  if (chain.every((directory) => policy.mayRead(actor, directory))) return;
+  throw new Problem('catalogue.forbidden', 'You may not read this directory');
+}
+
+/** 404 for a directory. */
+export function directoryNotFound(path: string): Problem {
+  return new Problem('catalogue.directory-not-found', `There is no directory ${path}`);
+}
+
+/** 404 for a file. */
+export function fileNotFound(path: string): Problem {
+  return new Problem('catalogue.file-not-found', `There is no file ${path}`);
+}

@@ -1,0 +1,32 @@
+import type { Queryable } from '#src/platform/index.js';
+import { pathChain } from '../path/catalogue-path.js';
+
+/** A directory as the tables hold it. */
+export interface DirectoryRow {
+  id: number;
+  parent: number | null;
+  label: Buffer;
+  path: string;
+  owner_id: number;
+  group_id: number;
+  mode: number;
+  sub_files: number;
+  /** Decimal digits: may leave 64 bits. */
+  sub_bytes: string;
+  created_at: Date;
+  modified_at: Date;
+}
+
+/** Columns of a DirectoryRow. */
+export const DIRECTORY_COLUMNS =
+  'id, parent, label, path, owner_id, group_id, mode, sub_files, sub_bytes, created_at, modified_at';
+
+/** The directories that exist on the way to the path, the root first. */
+export async function readChain(source: Queryable, path: string): Promise<DirectoryRow[]> {
+  const rows = await source.query<DirectoryRow>({
+    name: 'catalogue-chain',
+    text: `select ${DIRECTORY_COLUMNS} from catalogue_directory where path = any($1)`,
+    values: [pathChain(path)],
+  });
+  return rows.sort((a, b) => a.label.length - b.label.length);
+}

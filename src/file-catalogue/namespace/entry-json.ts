@@ -1,0 +1,91 @@
+import { parseJson, stringifyJson, type JsonObject } from '#src/kernel/index.js';
+import type { CatalogueNames } from '../catalogue-names.service.js';
+import type { SubDirectoryRow } from './directories.repository.js';
+import type { FileRow } from './files.repository.js';
+
+/** The one status that this catalogue knows; the reference hides entries with any other. */
+const STATUS = 'AprioriGood';
+
+/** Attributes of a file as the interface's clients know them (rest.md 1.13, 1.16). */
+export function fileAttributes(file: FileRow, names: CatalogueNames): Record<string, unknown> {
+  return {
+    FileID: file.id,
+    Size: file.size,
+    GUID: file.guid ?? '',
+    Checksum: file.checksum ?? '',
+    ChecksumType: file.checksum_type ?? '',
+    Type: 'File',
+    UID: file.owner_id,
+    Owner: names.nameOf(file.owner_id),
+    GID: file.group_id,
+    OwnerGroup: names.nameOf(file.group_id),
+    CreationDate: file.created_at,
+    ModificationDate: file.modified_at,
+    Mode: file.mode,
+    Status: STATUS,
+  };
+}
+
+/** Attributes of a directory (rest.md 1.13). */
+export function directoryAttributes(
+  directory: SubDirectoryRow,
+  names: CatalogueNames,
+): Record<string, unknown> {
+  return {
+    DirID: directory.id,
+    UID: directory.owner_id,
+    Owner: names.nameOf(directory.owner_id),
+    GID: directory.group_id,
+    OwnerGroup: names.nameOf(directory.group_id),
+    Status: STATUS,
+    Mode: directory.mode,
+    CreationDate: directory.created_at,
+    ModificationDate: directory.modified_at,
+  };
+}
+
+/** Replicas of a file by storage element; the PFN is empty where it follows from the path. */
+export function fileReplicas(file: FileRow, names: CatalogueNames): Record<string, unknown> {
+  const replicas: Record<string, unknown> = {};
+  for (const [id, pfn] of replicaEntries(file)) {
+    replicas[names.nameOf(id)] = { Status: STATUS, PFN: pfn };
+  }
+  return replicas;
+}
+
+/** Numbers of storage elements and PFNs of a file. */
+export function replicaEntries(file: Pick<FileRow, 'replicas'>): [number, string][] {
+  if (file.replicas === null) return [];
+  const replicas = parseJson(file.replicas) as Record<string, string | null>;
+  return Object.entries(replicas).map(([id, pfn]) => [Number(id), pfn ?? '']);
+}
+
+/** User metadata of a file. */
+export function fileMetadata(file: FileRow): JsonObject {
+  return file.metadata === null ? {} : (parseJson(file.metadata) as JsonObject);
+}
+
+/** One entry of `SubDirs`: `"name":true`, or its attributes. */
+export function subDirectoryText(
+  directory: SubDirectoryRow,
+  names: CatalogueNames,
+  verbose: boolean,
+): string {
+  const value = verbose ? stringifyJson(directoryAttributes(directory, names)) : 'true';
+  return `${JSON.stringify(directory.name)}:${value}`;
+}
+
+/** One entry of `Files`. */
+export function fileText(file: FileRow, names: CatalogueNames, verbose: boolean): string {
+  const entry = {
+    MetaData: fileAttributes(file, names),
+    ...(verbose ? { Replicas: fileReplicas(file, names) } : {}),
+  };
+  return `${JSON.stringify(file.name)}:${stringifyJson(entry)}`;
+}
+
+/** Every number whose name the text of an entry shows. */
+export function namesIn(entry: FileRow | SubDirectoryRow): number[] {
+  const replicas = 'replicas' in entry ? replicaEntries(entry).map(([id]) => id) : [];
+  return [entry.owner_id, entry.group_id, ...replicas];
+}

@@ -1,0 +1,188 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '#src/auth/index.js';
+import type { JsonObject } from '#src/kernel/index.js';
+import { Database, type Queryable } from '#src/platform/index.js';
+import type { AnswerWriter } from '../answer-writer.js';
+import { CatalogueNames } from '../catalogue-names.service.js';
+import { CataloguePolicy, type Actor } from '../catalogue.policy.js';
+import { readSnapshot } from '../catalogue-statements.repository.js';
+import { allFields } from '../metadata/fields.repository.js';
+import { presentValue } from '../metadata/metadata-field.js';
+import { parentPath } from '../path/catalogue-path.js';
+import { readChainValues } from '../search/match.repository.js';
+import { listSubDirectories, type SubDirectoryRow } from './directories.repository.js';
+import { fileNotFound, readableEnd, refuseUnreadable } from './directory-access.js';
+import { readChain } from './directory-chain.repository.js';
+import { fileAttributes, fileMetadata, fileText, namesIn, subDirectoryText } from './entry-json.js';
+import { existingFiles, findFile, listFiles, type FileRow } from './files.repository.js';
+import type { ListingPlace, ListingWanted } from './listing.query.js';
+
+type Entry = { kind: 'directories'; row: SubDirectoryRow } | { kind: 'files'; row: FileRow };
+
+const PAGE_ROWS = 1_000;
+
+/** Directories and files by path. */
+@Injectable()
+export class NamespaceService {
+  constructor(
+    private readonly database: Database,
+    private readonly policy: CataloguePolicy,
+    private readonly names: CatalogueNames,
+  ) {}
+
+  /**
+   * Writes the contents `{"SubDirs", "Files"}` of a directory; before that tells `onNext` where the next page begins
+   * when a limit leaves something over. 403 and 404 before anything is written.
+   */
+  async writeListing(
+    principal: Principal,
+    request: ListingWanted & { path: string; onNext: (place: ListingPlace) => void },
+    writer: AnswerWriter,
+  ): Promise<void> {
+    const actor = await this.policy.readerOf(principal);
+    const text = new ListingText(this.names, request.verbose);
+    await readSnapshot(this.database, async (snapshot) => {
+      const chain = await readChain(snapshot, request.path);
+      const directory = readableEnd(this.policy, actor, chain, request.path);
+      const entries = this.entries(snapshot, { actor, directoryId: directory.id, ...request });
+      const page =
+        request.limit === undefined
+          ? entries
+          : await firstOf(entries, request.limit, request.onNext);
+      for await (const batch of page) {
+        await this.names.load(batch.flatMap(({ row }) => namesIn(row)));
+        for (const entry of batch) {
+          if (writer.push(text.add(entry))) await writer.flush();
+        }
+      }
+    });
+    writer.push(text.finish());
+  }
+
+  /** Attributes of a file (rest.md 1.16). 404 when there is none, 403 when its directory may not be read. */
+  async fileAttributes(principal: Principal, path: string): Promise<Record<string, unknown>> {
+    const file = await this.readFile(principal, path);
+    await this.names.load([file.owner_id, file.group_id]);
+    return fileAttributes(file, this.names);
+  }
+
+  /** User metadata of a file; `inherited` merges what holds for its directory (own values win). */
+  async fileMetadata(principal: Principal, path: string, inherited: boolean): Promise<JsonObject> {
+    const file = await this.readFile(principal, path);
+    const own = fileMetadata(file);
+    return inherited ? { ...(await this.directoryValues(parentPath(path))), ...own } : own;
+  }
+
+  /** Which of the paths are registered files, whoever asks: the check of a job's input data. */
+  async existing(paths: readonly string[]): Promise<Set<string>> {
+    return paths.length === 0 ? new Set() : existingFiles(this.database, paths);
+  }
+
+  private async readFile(principal: Principal, path: string): Promise<FileRow> {
+    const actor = await this.policy.readerOf(principal);
+    if (!actor.readsAll) {
+      refuseUnreadable(this.policy, actor, await readChain(this.database, parentPath(path)));
+    }
+    const file = await findFile(this.database, path);
+    if (!file) throw fileNotFound(path);
+    return file;
+  }
+
+  private async directoryValues(path: string): Promise<JsonObject> {
+    const chain = await readChain(this.database, path);
+    const values = await readChainValues(
+      this.database,
+      chain.map(({ id }) => id),
+    );
+    const fields = await allFields(this.database);
+    const merged: [string, JsonObject[string]][] = [];
+    for (const [id, value] of values) {
+      const field = fields.get(id);
+      if (field) merged.push([field.name, presentValue(field.type, value)]);
+    }
+    return Object.fromEntries(merged);
+  }
+
+  /** Everything in the directory that the caller may see, in the order of a listing. */
+  private async *entries(
+    source: Queryable,
+    request: { actor: Actor; directoryId: number; after: ListingPlace; limit: number | undefined },
+  ): AsyncGenerator<Entry[]> {
+    const { actor, directoryId } = request;
+    const limit = Math.min(PAGE_ROWS, (request.limit ?? PAGE_ROWS) + 1);
+    if (request.after.kind === 'directories') {
+      let after = request.after.name;
+      for (let full = true; full;) {
+        const rows = await listSubDirectories(source, directoryId, { after, limit });
+        yield rows
+          .filter((row) => this.policy.mayRead(actor, row))
+          .map((row) => ({ kind: 'directories', row }));
+        after = rows.at(-1)?.name ?? '';
+        full = rows.length === limit;
+      }
+    }
+    let after = request.after.kind === 'files' ? request.after.name : '';
+    for (let full = true; full;) {
+      const rows = await listFiles(source, directoryId, { after, limit });
+      yield rows.map((row) => ({ kind: 'files', row }));
+      after = rows.at(-1)?.name ?? '';
+      full = rows.length === limit;
+    }
+  }
+}
+
+/** The first entries; tells when there are more. */
+async function firstOf(
+  entries: AsyncGenerator<Entry[]>,
+  limit: number,
+  onNext: (place: ListingPlace) => void,
+): Promise<Entry[][]> {
+  const page: Entry[] = [];
+  for await (const batch of entries) {
+    page.push(...batch);
+    if (page.length > limit) break;
+  }
+  const last = page[limit - 1];
+  if (page.length > limit && last) onNext({ kind: last.kind, name: last.row.name });
+  return [page.slice(0, limit)];
+}
+
+/** Text of a listing while its entries come, directories first. */
+class ListingText {
+  private text = '{"SubDirs":{';
+  private isEmpty = true;
+  private inFiles = false;
+
+  constructor(
+    private readonly names: CatalogueNames,
+    private readonly verbose: boolean,
+  ) {}
+
+  add(entry: Entry): string {
+    const before = entry.kind === 'files' ? this.enterFiles() : this.take();
+    const comma = this.isEmpty ? '' : ',';
+    this.isEmpty = false;
+    const text =
+      entry.kind === 'files'
+        ? fileText(entry.row, this.names, this.verbose)
+        : subDirectoryText(entry.row, this.names, this.verbose);
+    return `${before}${comma}${text}`;
+  }
+
+  finish(): string {
+    return `${this.enterFiles()}}}`;
+  }
+
+  private enterFiles(): string {
+    if (this.inFiles) return '';
+    this.inFiles = true;
+    this.isEmpty = true;
+    return `${this.take()}},"Files":{`;
+  }
+
+  private take(): string {
+    const { text } = this;
+    this.text = '';
+    return text;
+  }
+}

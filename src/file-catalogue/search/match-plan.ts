@@ -1,0 +1,77 @@
+import type { MetadataCondition } from '../metadata/metadata-condition.js';
+import { isFulfilled } from '../metadata/metadata-condition.js';
+import type { MetadataField, StoredValue } from '../metadata/metadata-field.js';
+import type { LabelRange } from '../totals/visible-part.repository.js';
+
+/** All conditions of a request on one field. */
+export interface FieldConditions {
+  readonly field: MetadataField;
+  readonly conditions: readonly MetadataCondition[];
+}
+
+/** How the segments of a field are found: through their values, or all of the field inside the range. */
+export type SegmentAccess = 'value' | 'label';
+
+/** One step of a plan. */
+export interface MatchStep extends FieldConditions {
+  readonly access: SegmentAccess;
+  /** Segments that are read; Infinity when more than were counted. */
+  readonly cost: number;
+}
+
+/**
+ * How to find the directories that fulfil all conditions: the segments of `intersect` are read and intersected as
+ * sets of ranges, those of `probe` are looked at only inside the ranges found so far. So the cost follows the most
+ * selective condition and the answer, not the catalogue.
+ */
+export interface MatchPlan {
+  readonly range: LabelRange;
+  readonly wholeTree: boolean;
+  readonly hidden: readonly LabelRange[];
+  readonly intersect: readonly MatchStep[];
+  readonly probe: readonly MatchStep[];
+}
+
+/** Up to this many segments are read rather than probed (measured: reference/catalogue.md, algorithm A). */
+export const FEW_SEGMENTS = 4_000;
+
+/** Puts the conditions of each field together. */
+export function byField(conditions: readonly MetadataCondition[]): FieldConditions[] {
+  const groups = new Map<number, FieldConditions & { conditions: MetadataCondition[] }>();
+  for (const condition of conditions) {
+    const group = groups.get(condition.field.id);
+    if (group) group.conditions.push(condition);
+    else groups.set(condition.field.id, { field: condition.field, conditions: [condition] });
+  }
+  return [...groups.values()];
+}
+
+/**
+ * What is left to look for below a directory that has these values, set on it or above it: a condition that they
+ * fulfil holds for the whole subtree, and one that they do not fulfil for nothing in it (undefined).
+ */
+export function conditionsLeft(
+  groups: readonly FieldConditions[],
+  chainValues: ReadonlyMap<number, StoredValue>,
+): FieldConditions[] | undefined {
+  const left: FieldConditions[] = [];
+  for (const group of groups) {
+    const value = chainValues.get(group.field.id);
+    if (value === undefined) left.push(group);
+    else if (!group.conditions.every((condition) => isFulfilled(condition, value)))
+      return undefined;
+  }
+  return left;
+}
+
+/** Splits the steps into those that are read and those that are probed. */
+export function arrange(steps: readonly MatchStep[]): Pick<MatchPlan, 'intersect' | 'probe'> {
+  const sorted = [...steps].sort((a, b) => a.cost - b.cost);
+  const first = sorted[0];
+  if (!first) return { intersect: [], probe: [] };
+  const bound = Math.max(FEW_SEGMENTS, first.cost === Infinity ? 0 : first.cost * 4);
+  return {
+    intersect: sorted.filter((step, index) => index === 0 || step.cost <= bound),
+    probe: sorted.filter((step, index) => index > 0 && step.cost > bound),
+  };
+}

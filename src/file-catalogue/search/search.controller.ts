@@ -1,0 +1,61 @@
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import {
+  ApiExtraModels,
+  ApiNotFoundResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiProduces,
+  ApiQuery,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
+import { Query, QueryValues, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import { acceptedType } from '../accepted-type.js';
+import { streamAnswer } from '../answer-writer.js';
+import { splitQuery } from '../metadata/metadata-condition.js';
+import { CONDITION_QUERY, DIRECTORY_PARAM } from '../openapi.js';
+import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
+import { FoundTreeResponse } from './search.response.js';
+import { SearchService } from './search.service.js';
+
+const JSON_TYPE = 'application/json';
+const LINES_TYPE = 'application/x-ndjson';
+
+/** Directories found by metadata. */
+@ApiTags('file catalogue')
+@Controller('filecatalogue/directory')
+export class SearchController {
+  constructor(private readonly search: SearchService) {}
+
+  @Get(':directory/search')
+  @Access('bearer', 'catalogue:read')
+  @ApiOperation({ summary: 'Subdirectories that match the metadata conditions, with exact totals' })
+  @ApiParam(DIRECTORY_PARAM)
+  @ApiQuery(CONDITION_QUERY)
+  @ApiProduces(JSON_TYPE, LINES_TYPE)
+  @ApiExtraModels(FoundTreeResponse)
+  @ApiOkResponse({
+    description:
+      'The tree; with `Accept: application/x-ndjson` a line `{"path","files","size"}` per directory',
+    schema: { $ref: getSchemaPath(FoundTreeResponse) },
+  })
+  @ApiNotFoundResponse({ description: 'The start directory does not exist' })
+  async searchDirectory(
+    @Param('directory', DirectoryPathPipe) path: string,
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+    @Req() request: HttpRequest,
+    @Res() response: HttpResponse,
+  ): Promise<void> {
+    const type = acceptedType(request.headers.accept, [JSON_TYPE, LINES_TYPE]);
+    const wanted = { path, conditions: splitQuery(query, []).conditions };
+    response.setHeader('Vary', 'Accept');
+    await streamAnswer(response, `${type}; charset=utf-8`, (writer) =>
+      type === LINES_TYPE
+        ? this.search.writeLines(principal, wanted, writer)
+        : this.search.writeTree(principal, wanted, writer),
+    );
+  }
+}

@@ -1,0 +1,40 @@
+import type { Transaction } from '#src/platform/index.js';
+import { cursorRows, StatementText } from '../catalogue-statements.repository.js';
+import { matchedRanges } from './match.repository.js';
+import type { MatchPlan } from './match-plan.js';
+
+/** A directory that was found, with its stored totals. */
+export interface FoundDirectory {
+  label: Buffer;
+  path: string;
+  files: number;
+  bytes: string;
+}
+
+/** Answers of up to this many directories are read at once, without a cursor. */
+const SMALL_ANSWER = 1_000;
+
+/**
+ * The directories of a plan in depth-first order. Ordered ranges with one index scan each: a plain join makes the
+ * planner walk the index of all directories.
+ */
+export async function* readMatches(
+  snapshot: Transaction,
+  plan: MatchPlan,
+): AsyncGenerator<FoundDirectory[]> {
+  const text = new StatementText();
+  const select = `
+    with ${matchedRanges(text, plan)}
+    select d.label, d.path, d.sub_files as files, d.sub_bytes as bytes
+    from (select span from matched offset 0) m cross join lateral (
+      select label, path, sub_files, sub_bytes from catalogue_directory
+      where label >= lower(m.span) and label < upper(m.span) order by label offset 0) d`;
+  const first = await snapshot.query<FoundDirectory>(
+    text.statement(`${select} limit ${SMALL_ANSWER + 1}`),
+  );
+  if (first.length <= SMALL_ANSWER) {
+    yield first;
+    return;
+  }
+  yield* cursorRows<FoundDirectory>(snapshot, { text: select, values: text.values });
+}

@@ -1,0 +1,33 @@
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+
+/** A node of the answer tree of a search. */
+export class FoundTreeResponse {
+  @ApiProperty({
+    description:
+      'Files in the directory and below; absent on directories that only lead to a match',
+    required: false,
+    type: 'integer',
+    format: 'int64',
+    example: 2,
+  })
+  f?: number;
+
+  @ApiProperty({
+    description: 'Bytes of these files',
+    required: false,
+    type: 'integer',
+    format: 'int64',
+    example: 90,
+  })
+  s?: bigint;
+
+  @ApiProperty({
+    description: 'Directories inside, by name',
+    required: false,
+    schema: {
+      type: 'object',
+      additionalProperties: { $ref: '#/components/schemas/FoundTreeResponse' },
+    },
+  } as ApiPropertyOptions)
+  d?: Record<string, FoundTreeResponse>;
+}

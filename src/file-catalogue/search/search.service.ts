@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '#src/auth/index.js';
+import { Database, type Transaction } from '#src/platform/index.js';
+import type { AnswerWriter } from '../answer-writer.js';
+import { CataloguePolicy, type Actor } from '../catalogue.policy.js';
+import { readSnapshot } from '../catalogue-statements.repository.js';
+import { endOfSubtree } from '../path/label.js';
+import type { Totals } from '../totals/exact-totals.js';
+import { readVisiblePart } from '../totals/visible-part.repository.js';
+import { findStart, planFrom, type MatchRequest } from './match-finder.js';
+import { readMatches } from './search.repository.js';
+import { SearchTree } from './search-tree.js';
+
+/** A directory that was found, with its exact recursive totals. */
+export interface Match extends Totals {
+  path: string;
+}
+
+type EachMatch = (matches: readonly Match[]) => Promise<void>;
+
+/** Finds directories by metadata (rest.md 4.3). */
+@Injectable()
+export class SearchService {
+  constructor(
+    private readonly database: Database,
+    private readonly policy: CataloguePolicy,
+  ) {}
+
+  /** Writes the tree `{"f", "s", "d"}` of the matching directories. 400, 403, 404 before anything is written. */
+  async writeTree(
+    principal: Principal,
+    request: MatchRequest,
+    writer: AnswerWriter,
+  ): Promise<void> {
+    const tree = new SearchTree(request.path);
+    await this.forEachMatch(await this.policy.readerOf(principal), request, async (matches) => {
+      for (const match of matches) {
+        if (writer.push(tree.add(match.path, match))) await writer.flush();
+      }
+    });
+    writer.push(tree.finish());
+  }
+
+  /** Writes one line `{"path", "files", "size"}` per matching directory. */
+  async writeLines(
+    principal: Principal,
+    request: MatchRequest,
+    writer: AnswerWriter,
+  ): Promise<void> {
+    await this.forEachMatch(await this.policy.readerOf(principal), request, async (matches) => {
+      for (const { path, files, bytes } of matches) {
+        const line = `{"path":${JSON.stringify(path)},"files":${files},"size":${bytes}}\n`;
+        if (writer.push(line)) await writer.flush();
+      }
+    });
+  }
+
+  /** Hands over the matching directories in depth-first order, some hundred at a time. */
+  async forEachMatch(actor: Actor, request: MatchRequest, each: EachMatch): Promise<void> {
+    await readSnapshot(this.database, (snapshot) => this.read(snapshot, actor, { request, each }));
+  }
+
+  private async read(
+    snapshot: Transaction,
+    actor: Actor,
+    { request, each }: { request: MatchRequest; each: EachMatch },
+  ): Promise<void> {
+    const start = await findStart(snapshot, request, { actor, policy: this.policy });
+    if (!start.conditions) return;
+    const { hidden, totals } = await readVisiblePart(snapshot, actor, start.range);
+    const plan = await planFrom(snapshot, start, hidden);
+    if (!plan) return;
+    for await (const found of readMatches(snapshot, plan)) {
+      const matches = found.map(({ label, path, files, bytes }) => ({
+        path,
+        ...totals.of(label, () => endOfSubtree(label), { files, bytes: BigInt(bytes) }),
+      }));
+      await each(matches);
+    }
+  }
+}
