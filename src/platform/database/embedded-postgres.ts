@@ -172,7 +172,8 @@ class Supervisor implements EmbeddedPostgres {
     const { host, port, user, database } = this.connection;
     this.url = `postgres://${user}@${encodeURIComponent(host)}:${port}/${database}`;
     this.adopted = parts.adopted;
-    this.account = parts.layout.account.kind === 'self' ? undefined : parts.layout.account.name;
+    const { kind, name } = parts.layout.account;
+    this.account = kind === 'account' ? name : undefined;
   }
 
   get pid(): number | undefined {

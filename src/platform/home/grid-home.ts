@@ -67,7 +67,7 @@ async function createIfMissing(path: string): Promise<boolean> {
   try {
     return (await mkdir(path, { recursive: true })) !== undefined;
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? '';
+    const code = await realFault(path, (error as NodeJS.ErrnoException).code ?? '');
     const reason: Record<string, string> = {
       EEXIST: 'it is not a directory',
       ENOTDIR: 'a part of the path is not a directory',
@@ -82,6 +82,13 @@ async function createIfMissing(path: string): Promise<boolean> {
       { cause: error },
     );
   }
+}
+
+/** Recursive mkdir reports a read-only file system as ENOENT; the plain one says what it is. */
+async function realFault(path: string, code: string): Promise<string> {
+  if (code !== 'ENOENT') return code;
+  const error: unknown = await mkdir(path).catch((fault: unknown) => fault);
+  return (error as NodeJS.ErrnoException | undefined)?.code ?? code;
 }
 
 async function requireWritable(path: string): Promise<void> {

@@ -1,0 +1,143 @@
+import { constants, createHash, verify, type KeyObject } from 'node:crypto';
+import { serialHex } from './certificate-fields.js';
+import {
+  children,
+  DerError,
+  encoded,
+  expectTag,
+  readBits,
+  readBoolean,
+  readElement,
+  readOid,
+  readTime,
+  readWhole,
+  TAG,
+  type DerElement,
+} from './der.js';
+
+const DELTA_INDICATOR = '2.5.29.27';
+const AUTHORITY_KEY_IDENTIFIER = '2.5.29.35';
+const CRL_NUMBER = '2.5.29.20';
+const RSA_PSS = '1.2.840.113549.1.1.10';
+
+/** Hashes of the signature algorithms that are accepted; undefined: the algorithm has its own (Ed25519). */
+const HASHES: Record<string, string | null> = {
+  '1.2.840.113549.1.1.11': 'sha256',
+  '1.2.840.113549.1.1.12': 'sha384',
+  '1.2.840.113549.1.1.13': 'sha512',
+  '1.2.840.10045.4.3.2': 'sha256',
+  '1.2.840.10045.4.3.3': 'sha384',
+  '1.2.840.10045.4.3.4': 'sha512',
+  '1.3.101.112': null,
+  '1.3.101.113': null,
+};
+const HASH_OIDS: Record<string, string> = {
+  '2.16.840.1.101.3.4.2.1': 'sha256',
+  '2.16.840.1.101.3.4.2.2': 'sha384',
+  '2.16.840.1.101.3.4.2.3': 'sha512',
+};
+
+/** A certificate revocation list (RFC 5280 §5), read but not yet trusted: see isSignedBy. */
+export interface RevocationList {
+  /** DER of the issuer's name. */
+  issuer: Buffer;
+  /** Milliseconds since 1970. */
+  thisUpdate: number;
+  nextUpdate: number | undefined;
+  /** Serial numbers as in CertificateFields. */
+  revoked: Set<string>;
+  /** SHA-256 of the list, hex. */
+  fingerprint: string;
+  isSignedBy(key: KeyObject): boolean;
+}
+
+/**
+ * Reads a DER revocation list of any length. asn1js stops at 10,000 nodes (3,300 entries), lists of real CAs
+ * are larger; this walk reads 20,000 entries in a few milliseconds. Throws DerError, also for lists that are
+ * only a part (deltas, lists limited to some certificates) and so could not answer for all.
+ */
+export function readRevocationList(der: Buffer): RevocationList {
+  const [tbs, algorithm, signature] = children(readWhole(der, TAG.sequence));
+  const signed = expectTag(tbs, TAG.sequence);
+  const scheme = signatureScheme(expectTag(algorithm, TAG.sequence));
+  const signatureBytes = readBits(expectTag(signature, TAG.bitString));
+  const fields = children(signed);
+  if (fields[0]?.tag === TAG.integer) fields.shift();
+  const [, issuer, thisUpdate, ...rest] = fields;
+  if (thisUpdate === undefined) throw new DerError('the list has no date');
+  const next = isTime(rest[0]) ? rest.shift() : undefined;
+  const entries = rest[0]?.tag === TAG.sequence ? rest.shift() : undefined;
+  const extensions = rest.find((field) => field.tag === 0xa0);
+  if (extensions !== undefined) refusePartialLists(extensions);
+  return {
+    issuer: encoded(expectTag(issuer, TAG.sequence)),
+    thisUpdate: readTime(thisUpdate),
+    nextUpdate: next === undefined ? undefined : readTime(next),
+    revoked: entries === undefined ? new Set() : serialNumbers(entries),
+    fingerprint: createHash('sha256').update(der).digest('hex'),
+    isSignedBy: (key) => {
+      try {
+        return verify(scheme.hash, encoded(signed), { key, ...scheme.options }, signatureBytes);
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+function isTime(element: DerElement | undefined): element is DerElement {
+  return element?.tag === TAG.utcTime || element?.tag === TAG.generalizedTime;
+}
+
+/** Only the first child of each entry is looked at: large lists are read often. */
+function serialNumbers(entries: DerElement): Set<string> {
+  const { bytes } = entries;
+  const found = new Set<string>();
+  for (let offset = entries.from; offset < entries.end;) {
+    const entry = readElement(bytes, offset, entries.end);
+    const serial = readElement(bytes, entry.from, entry.end);
+    found.add(serialHex(expectTag(serial, TAG.integer)));
+    offset = entry.end;
+  }
+  return found;
+}
+
+function refusePartialLists(wrapper: DerElement): void {
+  for (const extension of children(expectTag(children(wrapper)[0], TAG.sequence))) {
+    const parts = children(extension);
+    const oid = readOid(expectTag(parts[0], TAG.oid));
+    if (oid === AUTHORITY_KEY_IDENTIFIER || oid === CRL_NUMBER) continue;
+    const isCritical = parts[1]?.tag === TAG.boolean && readBoolean(parts[1]);
+    if (isCritical || oid === DELTA_INDICATOR) {
+      throw new DerError(`the list covers only a part (extension ${oid})`);
+    }
+  }
+}
+
+interface SignatureScheme {
+  hash: string | null;
+  options: { padding?: number; saltLength?: number };
+}
+
+function signatureScheme(algorithm: DerElement): SignatureScheme {
+  const [type, parameters] = children(algorithm);
+  const oid = readOid(expectTag(type, TAG.oid));
+  const hash = HASHES[oid];
+  if (hash !== undefined) return { hash, options: {} };
+  if (oid !== RSA_PSS || parameters === undefined) {
+    throw new DerError(`the signature algorithm ${oid} is not accepted`);
+  }
+  const wrapper = children(parameters).find((part) => part.tag === 0xa0);
+  const name = wrapper === undefined ? undefined : children(wrapper)[0];
+  const pssHash =
+    name === undefined ? undefined : HASH_OIDS[readOid(expectTag(children(name)[0], TAG.oid))];
+  if (pssHash === undefined)
+    throw new DerError('the hash of the RSA-PSS signature is not accepted');
+  return {
+    hash: pssHash,
+    options: {
+      padding: constants.RSA_PKCS1_PSS_PADDING,
+      saltLength: constants.RSA_PSS_SALTLEN_AUTO,
+    },
+  };
+}
