@@ -3,7 +3,6 @@ import { APP_GUARD } from '@nestjs/core';
 import { AccessGuard } from './access/access.guard.js';
 import { BearerStrategy } from './access/bearer.strategy.js';
 import { CertificateStrategy } from './access/certificate.strategy.js';
-import { PeerCertificate } from './access/peer-certificate.js';
 import { ClientsService } from './clients/clients.service.js';
 import { GroupsController } from './groups/groups.controller.js';
 import { KeysController } from './keys/keys.controller.js';
@@ -28,7 +27,6 @@ const GRANT_CLASSES = [ClientCredentialsGrant];
     { provide: APP_GUARD, useClass: AccessGuard },
     BearerStrategy,
     CertificateStrategy,
-    PeerCertificate,
     BearerTokens,
     VerifiedTokens,
     AccessTokens,

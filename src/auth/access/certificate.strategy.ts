@@ -1,17 +1,27 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
-import { LOGGER, Metrics, requestIdOf, type HttpRequest, type Logger } from '#src/platform/index.js';
+import {
+  CertificateRefusal,
+  LOGGER,
+  Metrics,
+  PeerCertificates,
+  requestIdOf,
+  type HttpRequest,
+  type Logger,
+} from '#src/platform/index.js';
 import { RegistryService, type User } from '#src/registry/index.js';
-import { PeerCertificate } from './peer-certificate.js';
 
-/** Whose client certificate a request comes with. The caller gets a neutral message, the log the reason. */
+/**
+ * Whose client certificate a request comes with: that of the TLS connection, or the one that a trusted proxy
+ * forwards; either is checked here. The caller gets one neutral message, the log the reason.
+ */
 @Injectable()
 export class CertificateStrategy {
   @Inject(LOGGER) private readonly logger!: Logger;
   private readonly refusals;
 
   constructor(
-    private readonly certificates: PeerCertificate,
+    private readonly certificates: PeerCertificates,
     private readonly registry: RegistryService,
     metrics: Metrics,
   ) {
@@ -31,16 +41,22 @@ export class CertificateStrategy {
 
   /** The user of the certificate, undefined when there is none. Throws 401 for a bad or unknown one. */
   async userOf(request: HttpRequest): Promise<User | undefined> {
-    const verdict = this.certificates.verdict(request);
-    if (!verdict.ok) {
-      if (verdict.reason === 'none') return undefined;
-      this.note(request, verdict.reason, verdict.message);
-      throw refused(ADVICE[verdict.reason] ?? 'The client certificate is not accepted');
-    }
-    const user = (await this.registry.current()).userByDn(verdict.subject);
+    const dn = await this.dnOf(request);
+    if (dn === undefined) return undefined;
+    const user = (await this.registry.current()).userByDn(dn);
     if (user) return user;
-    this.note(request, 'unknown-user', `${verdict.subject} is not in the registry`);
+    this.note(request, 'unknown-user', `no user of the registry has the DN ${dn}`);
     throw refused('The client certificate is not accepted');
+  }
+
+  private async dnOf(request: HttpRequest): Promise<string | undefined> {
+    try {
+      return await this.certificates.dnOf(request);
+    } catch (error) {
+      if (!(error instanceof CertificateRefusal)) throw error;
+      this.note(request, error.reason, error.message);
+      throw refused(error.advice ?? 'The client certificate is not accepted');
+    }
   }
 
   private note(request: HttpRequest, reason: string, detail: string): void {
@@ -48,12 +64,6 @@ export class CertificateStrategy {
     this.logger.warn({ requestId: requestIdOf(request), reason, detail }, 'certificate refused');
   }
 }
-
-/** Of all reasons the caller is told one: it can be acted on and tells nothing about trust (contract 2). */
-const ADVICE: Partial<Record<string, string>> = {
-  'proxy-not-allowed':
-    'Proxy certificates (RFC 3820) are not accepted here; use the end-entity certificate itself',
-};
 
 function refused(description: string): OAuthProblem {
   return new OAuthProblem('invalid_client', description, { status: 401 });
