@@ -71,7 +71,7 @@ describe('merge_environment_settings', () => {
     ['false', false, true, { REQUESTS_CA_BUNDLE: '/r' }, false],
     ['a path', '/own', true, { REQUESTS_CA_BUNDLE: '/r' }, '/own'],
     ['null, no bundle', null, '/session', {}, '/session'],
-  ])('verify of the call %s', (_name, call, session, env, expected) => {
+  ])('verify of the call %s', (...[, call, session, env, expected]) => {
     Object.assign(process.env, env);
     const merged = new Session({ verify: session }).merge_environment_settings(
       URL_,

@@ -90,3 +90,9 @@ export class StreamConsumedError extends RequestException {}
 
 /** A redirect asks to send a body again that can be read only once. */
 export class UnrewindableBodyError extends RequestException {}
+
+/** The `code` that a system or library error carries. Not by instanceof: errors may come from another realm. */
+export function errorCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { InvalidHeader, InvalidJSONError, InvalidURL, MissingSchema } from './errors.js';
 import { PreparedRequest } from './prepared-request.js';
 import { Request } from './request.js';
@@ -254,12 +255,9 @@ describe('files', () => {
   });
 
   it('that are streams or files are streamed', async () => {
-    async function* content(): AsyncGenerator<string> {
-      yield 'on';
-      yield 'e';
-    }
+    const content = Readable.from(['on', 'e']);
     const file = new File(['two'], 'g.css', { type: 'text/css' });
-    expect(await multipart({ files: { f: content(), g: file } })).toBe(
+    expect(await multipart({ files: { f: content, g: file } })).toBe(
       '--B\nContent-Disposition: form-data; name="f"; filename="f"\n\none\n' +
         '--B\nContent-Disposition: form-data; name="g"; filename="g.css"\n' +
         'Content-Type: text/css\n\ntwo\n--B--\n',
@@ -278,7 +276,7 @@ describe('auth', () => {
       data: { a: '1' },
       auth: async (prepared) => {
         await Promise.resolve();
-        prepared.body = `${String(prepared.body)}&access_token=t`;
+        prepared.body = `${prepared.body as string}&access_token=t`;
         prepared.url += '?signed=1';
       },
     });
@@ -298,7 +296,7 @@ describe('auth', () => {
 });
 
 describe('cookies', () => {
-  async function cookie(content: RequestContent, session = new Session()): Promise<unknown> {
+  async function cookieOf(content: RequestContent, session = new Session()): Promise<unknown> {
     session.cookies.set('s', '1', { url: 'http://h.test/' }).set('both', 'session');
     const prepared = await session.prepare_request({
       method: 'GET',
@@ -310,7 +308,7 @@ describe('cookies', () => {
 
   it("of the request win over the session's and are not stored", async () => {
     const session = new Session();
-    expect(await cookie({ cookies: { both: 'request', own: '2' } }, session)).toBe(
+    expect(await cookieOf({ cookies: { both: 'request', own: '2' } }, session)).toBe(
       's=1; both=request; own=2',
     );
     expect([...session.cookies]).toEqual([
@@ -320,10 +318,10 @@ describe('cookies', () => {
   });
 
   it('leave a Cookie header set by hand alone', async () => {
-    expect(await cookie({ headers: { cookie: 'mine=1' } })).toBe('mine=1');
+    expect(await cookieOf({ headers: { cookie: 'mine=1' } })).toBe('mine=1');
   });
 
-  it('may be a map or a jar', async () => {
+  it('may be a map or a jar', () => {
     const session = new Session({ cookies: { a: '1' } });
     expect(session.cookies.get('a')).toBe('1');
     session.cookies = { b: '2' };

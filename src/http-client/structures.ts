@@ -119,7 +119,7 @@ function fill<V>(items: Map<string, [string, V]>, source: DictSource<V>): void {
 /** Names that are no operation of the class are entries. */
 const PROPERTY_ACCESS: ProxyHandler<CaseInsensitiveDict<unknown>> = {
   get: (target, key) => {
-    const member: unknown = target[key as keyof typeof target];
+    const member: unknown = Reflect.get(target, key, target);
     return member === undefined && typeof key === 'string' ? target.get(key) : member;
   },
   set: (target, key, value: unknown) => {

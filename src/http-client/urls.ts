@@ -1,4 +1,4 @@
-import { InvalidURL, MissingSchema } from './errors.js';
+import { errorCode, InvalidURL, MissingSchema } from './errors.js';
 
 const AUTHORITY = /^https?:\/\/(?:[^/?#\\]*@)?([^/?#\\]*)/i;
 const HTTP_LIKE = /^http/i;
@@ -70,5 +70,5 @@ function appendQuery(href: string, query: string): string {
 
 /** The parser's error holds the whole input; only its code is kept. */
 function withoutInput(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? { code: error.code } : undefined;
+  return { code: errorCode(error) };
 }

@@ -15,7 +15,7 @@ import {
   inflateSync,
   type ZlibOptions,
 } from 'node:zlib';
-import { ContentDecodingError, RequestException, ResponseTooLarge } from '../errors.js';
+import { ContentDecodingError, errorCode, RequestException, ResponseTooLarge } from '../errors.js';
 import type { ResponseStream } from '../response.js';
 
 interface Coding {
@@ -145,14 +145,13 @@ function codingOf(name: string, firstBytes: Buffer): Coding {
 }
 
 function decodingFailure(error: unknown, name: string, limitBytes: number | null): Error {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ERR_BUFFER_TOO_LARGE' && limitBytes !== null) return tooLarge(limitBytes);
+  if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE' && limitBytes !== null)
+    return tooLarge(limitBytes);
   return new ContentDecodingError(`the body is not valid ${name}`, { cause: error });
 }
 
 function isZlibError(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return code.startsWith('Z_') || code.startsWith('ERR_BROTLI') || code.startsWith('ERR__ERROR');
+  return /^(?:Z_|ERR_BROTLI|ERR__ERROR)/.test(errorCode(error) ?? '');
 }
 
 function limit(maxOutputLength: number | undefined): { maxOutputLength?: number } {

@@ -1,6 +1,7 @@
 import {
   ConnectionError,
   ConnectTimeout,
+  errorCode,
   InvalidHeader,
   ProxyError,
   RequestException,
@@ -25,14 +26,14 @@ const TUNNEL_REFUSED = /^Proxy response \((\d+)\)/;
 export function toRequestException(error: unknown, context: FailureContext): RequestException {
   if (error instanceof RequestException) return error;
   const { request, isConnected, proxied } = context;
-  const code = errorCode(error);
+  const code = deepCode(error);
   const details = { request, cause: error };
   const host = URL.canParse(request.url) ? new URL(request.url).host : 'the server';
   if (TLS_CODE.test(code)) return new SSLError(`TLS with ${host} failed: ${code}`, details);
   if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') {
     return new InvalidHeader('the request holds a header or method that cannot be sent', details);
   }
-  const refused = TUNNEL_REFUSED.exec(error instanceof Error ? error.message : '')?.[1];
+  const refused = TUNNEL_REFUSED.exec((error as Error | undefined)?.message ?? '')?.[1];
   if (refused !== undefined) {
     return new ProxyError(
       `the proxy answered ${refused} instead of connecting to ${host}`,
@@ -50,12 +51,14 @@ export function toRequestException(error: unknown, context: FailureContext): Req
   return new ConnectionError(`no connection to ${host}: ${code}`, details);
 }
 
-/** The first code along the chain of causes. */
-function errorCode(error: unknown): string {
-  for (let current = error; current instanceof Error; current = current.cause) {
-    const code = 'code' in current ? current.code : undefined;
-    const isWrapper = code === 'UND_ERR_PRX_TLS' || code === undefined;
-    if (typeof code === 'string' && !(isWrapper && current.cause instanceof Error)) return code;
+/** The first telling code along the chain of causes. */
+function deepCode(error: unknown): string {
+  let current = error;
+  while (typeof current === 'object' && current !== null) {
+    const code = errorCode(current);
+    const cause = 'cause' in current ? current.cause : undefined;
+    if (code !== undefined && (code !== 'UND_ERR_PRX_TLS' || !cause)) return code;
+    current = cause;
   }
   return 'unknown reason';
 }
