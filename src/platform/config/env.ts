@@ -301,6 +301,11 @@ export const VARIABLES = {
     false,
     'Answer sandbox downloads with a redirect to a presigned URL',
   ),
+  s3Timeout: v.integer('GRID_S3_TIMEOUT', 10, {
+    min: 1,
+    max: 300,
+    description: 'Seconds that one call of the S3 store may take (streams: may be silent)',
+  }),
   slurmUrl: v.optional(
     'GRID_SLURM_URL',
     'Base URL of slurmrestd, `http://host:port` or `unix:/path`',
@@ -324,6 +329,22 @@ export const VARIABLES = {
     'Directory that the service and the batch nodes share',
     { defaultText: '`GRID_HOME/slurm`' },
   ),
+
+  slurmTimeout: v.integer('GRID_SLURM_TIMEOUT', 30, {
+    min: 1,
+    max: 300,
+    description: 'Seconds that one call of slurmrestd may take',
+  }),
+  slurmBatch: v.integer('GRID_SLURM_BATCH', 500, {
+    min: 1,
+    max: 10_000,
+    description: "Jobs in one array (at most Slurm's MaxArraySize − 1)",
+  }),
+  slurmSlots: v.integer('GRID_SLURM_SLOTS', 1_000, {
+    min: 1,
+    max: 100_000,
+    description: 'Jobs that a Slurm site holds at once, waiting in its queue or running',
+  }),
 
   // catalogue
   catalogueGlobalRead: v.flag(
@@ -403,6 +424,16 @@ function contradictions(values: Values): string[] {
     faults.push(
       'GRID_TLS_CERT is not set: in production give GRID_TLS_CERT and GRID_TLS_KEY, or GRID_TLS=off behind a load balancer, or ask for GRID_DEVELOPMENT_CA=true',
     );
+  }
+  if (/^s3:/.test(values.sandboxStore) && !/^s3:\/\/[^/\s]+(\/\S*)?$/.test(values.sandboxStore)) {
+    faults.push('GRID_SANDBOX_STORE is not of the form s3://bucket/prefix');
+  }
+  if ((values.s3AccessKey === undefined) !== (values.s3SecretKey === undefined)) {
+    faults.push('GRID_S3_ACCESS_KEY and GRID_S3_SECRET_KEY must be given together');
+  }
+  const { slurmUrl } = values;
+  if (slurmUrl !== undefined && !/^(https?:\/\/[^/]+\/?|unix:\/.+)$/.test(slurmUrl)) {
+    faults.push('GRID_SLURM_URL is neither http://host:port nor unix:/path');
   }
   const key = values.keyEncryptionKey;
   if (key !== undefined && Buffer.from(key, 'base64').length !== 32) {

@@ -1,0 +1,235 @@
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  parseExitRecord,
+  parseStartRecord,
+  type ExitRecord,
+  type StartRecord,
+} from './run-record.js';
+
+const run = promisify(execFile);
+/** Where the link `claim` of a fenced run points to; that of a started one says `started`. */
+const FENCED = 'fenced';
+const MAX_RECORD_BYTES = 4_096;
+const REMOVE_AT_ONCE = 100;
+const REMOVE_TIMEOUT_MS = 60_000;
+
+/** The account that runs batch jobs; undefined when the service runs under it. */
+export interface BatchAccount {
+  uid: number;
+  gid: number;
+}
+
+/**
+ * The directory that the service and the batch nodes share:
+ *
+ *     runs/<key>/            the service's; the batch account reads it
+ *       wrapper              the script of the run
+ *       cancel               says that the payload is to end
+ *       job/                 the payload's working directory, with the input sandbox; the batch account's
+ *       record/              what the wrapper writes; the batch account's
+ *     batches/<id>           the runs of an array, one line a task
+ *     begun/ ended/          an empty file for each run that began or ended: one look for all runs
+ *
+ * The payload may do what it likes in its own two directories, so nothing there is followed or believed.
+ */
+export class RunDirectory {
+  constructor(
+    readonly root: string,
+    private readonly account: BatchAccount | undefined,
+  ) {}
+
+  /** Makes the parts that all runs share. */
+  async prepare(): Promise<void> {
+    await mkdir(this.root, { recursive: true, mode: 0o755 });
+    for (const name of ['runs', 'batches', 'begun', 'ended']) {
+      await mkdir(join(this.root, name), { recursive: true, mode: 0o755 });
+    }
+    await this.giveAway(join(this.root, 'begun'));
+    await this.giveAway(join(this.root, 'ended'));
+  }
+
+  /**
+   * Makes the directory of a run, whole or not at all; `fill` puts the input sandbox into the working directory. A
+   * run that is there already is left as it is: it may have started.
+   */
+  async stage(
+    key: string,
+    wrapper: string,
+    fill: (directory: string) => Promise<void>,
+  ): Promise<void> {
+    const target = this.pathOf(key);
+    if (await exists(target)) return;
+    const draft = `${target}.new`;
+    await rm(draft, { recursive: true, force: true });
+    await mkdir(draft, { mode: 0o755 });
+    await mkdir(join(draft, 'job'), { mode: 0o755 });
+    await mkdir(join(draft, 'record'), { mode: 0o755 });
+    await writeFile(join(draft, 'wrapper'), wrapper, { mode: 0o644 });
+    await fill(join(draft, 'job'));
+    await this.giveAway(join(draft, 'job'));
+    await this.giveAway(join(draft, 'record'));
+    await rename(draft, target);
+  }
+
+  /** Writes the list of an array; answers its path. */
+  async writeBatch(id: string, keys: readonly string[]): Promise<string> {
+    const path = join(this.root, 'batches', id);
+    await writeFile(path, `${keys.join('\n')}\n`, { mode: 0o644 });
+    return path;
+  }
+
+  async removeBatch(id: string): Promise<void> {
+    await rm(join(this.root, 'batches', id), { force: true });
+  }
+
+  /** Where the payload works. */
+  jobPath(key: string): string {
+    return join(this.pathOf(key), 'job');
+  }
+
+  /**
+   * Takes the one permission to start. True: the payload has not started and never will, whoever starts its wrapper;
+   * false: it has started, or somebody has taken the permission before. A run without a directory never starts.
+   */
+  async fence(key: string): Promise<boolean> {
+    const claim = join(this.pathOf(key), 'record', 'claim');
+    try {
+      await symlink(FENCED, claim);
+      return true;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return true;
+      if (code !== 'EEXIST') throw error;
+      return (await readlink(claim).catch(() => '')) === FENCED;
+    }
+  }
+
+  /** Tells the wrapper to end the payload. */
+  async cancel(key: string): Promise<void> {
+    try {
+      await writeFile(join(this.pathOf(key), 'cancel'), '');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+
+  /** How the run ended; undefined while it has not, or when it left no readable record. */
+  async exitRecord(key: string): Promise<ExitRecord | undefined> {
+    const text = await this.readRecord(key, 'exit');
+    return text === undefined ? undefined : parseExitRecord(text);
+  }
+
+  /** How the run began; undefined when it has not. */
+  async startRecord(key: string): Promise<StartRecord | undefined> {
+    const text = await this.readRecord(key, 'start');
+    return text === undefined ? undefined : parseStartRecord(text);
+  }
+
+  /** Time of the last sign of life by the file server's clock: only changes of it say something. */
+  async heartbeat(key: string): Promise<number | undefined> {
+    const record = join(this.pathOf(key), 'record');
+    for (const name of ['alive', 'start', 'claim']) {
+      const info = await lstat(join(record, name)).catch(() => undefined);
+      if (info !== undefined) return info.mtimeMs;
+    }
+    return undefined;
+  }
+
+  /** The runs that have begun. */
+  async begun(): Promise<ReadonlySet<string>> {
+    return new Set(await readdir(join(this.root, 'begun')));
+  }
+
+  /** The runs that have ended. */
+  async ended(): Promise<ReadonlySet<string>> {
+    return new Set(await readdir(join(this.root, 'ended')));
+  }
+
+  /** The runs that have a directory. */
+  async known(): Promise<string[]> {
+    return (await readdir(join(this.root, 'runs'))).filter((name) => !name.endsWith('.new'));
+  }
+
+  /**
+   * Removes runs. What the payloads wrote is removed in the name of their account: as root one could be led through
+   * a link to somebody else's files by a process that is still there.
+   */
+  async remove(keys: readonly string[]): Promise<void> {
+    for (let from = 0; from < keys.length; from += REMOVE_AT_ONCE) {
+      const some = keys.slice(from, from + REMOVE_AT_ONCE);
+      const theirs = some.flatMap((key) => [
+        join(this.pathOf(key), 'job'),
+        join(this.pathOf(key), 'record'),
+      ]);
+      if (this.account !== undefined) await this.emptyAsAccount(theirs);
+      for (const key of some) {
+        await rm(this.pathOf(key), { recursive: true, force: true });
+        await rm(join(this.root, 'begun', key), { force: true });
+        await rm(join(this.root, 'ended', key), { force: true });
+      }
+    }
+  }
+
+  private async emptyAsAccount(directories: string[]): Promise<void> {
+    const args = [...directories, '-mindepth', '1', '-depth', '-delete'];
+    // Directories that are gone, or that the payload made unreadable, are reported by find and left to the next try.
+    await run('find', args, { ...this.account, timeout: REMOVE_TIMEOUT_MS }).catch(() => undefined);
+  }
+
+  private async readRecord(key: string, name: string): Promise<string | undefined> {
+    try {
+      const path = join(this.pathOf(key), 'record', name);
+      const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+      const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+      try {
+        if (!(await handle.stat()).isFile()) return undefined;
+        const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_RECORD_BYTES));
+        return buffer.toString('utf8', 0, bytesRead);
+      } finally {
+        await handle.close();
+      }
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (['ENOENT', 'ELOOP', 'ENXIO', 'ESTALE', 'EACCES'].includes(code)) return undefined;
+      throw error;
+    }
+  }
+
+  private async giveAway(path: string): Promise<void> {
+    if (this.account === undefined) return;
+    await chmod(path, 0o755);
+    await chown(path, this.account.uid, this.account.gid);
+  }
+
+  private pathOf(key: string): string {
+    if (!/^[0-9a-z-]{1,64}$/.test(key)) throw new Error('not the key of a run');
+    return join(this.root, 'runs', key);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}

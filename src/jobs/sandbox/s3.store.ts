@@ -1,0 +1,198 @@
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import type { GetObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
+import { Problem } from '#src/kernel/index.js';
+import type { Config } from '#src/platform/index.js';
+import {
+  SandboxMissingError,
+  type ByteRange,
+  type NewArchive,
+  type SandboxStore,
+} from './sandbox.store.js';
+
+const MEBIBYTE = 1024 * 1024;
+/** Parts of a large upload: two of them are in memory at a time, and 10,000 of them are 80 GB. */
+const PART_BYTES = 8 * MEBIBYTE;
+const PARTS_AT_ONCE = 2;
+const CONNECT_TIMEOUT_MS = 3_000;
+const ATTEMPTS = 2;
+const PRESIGNED_SECONDS = 300;
+const CONTENT_TYPE = 'application/gzip';
+
+/** Where the archives are and how to get at them. Without keys the AWS default chain is asked. */
+export interface S3Settings {
+  bucket: string;
+  /** Without slashes at its ends; may be empty. */
+  prefix: string;
+  endpoint?: string | undefined;
+  region: string;
+  accessKey?: string | undefined;
+  secretKey?: string | undefined;
+  /** Hand out presigned URLs for downloads. */
+  presign: boolean;
+  timeoutMs: number;
+}
+
+/** The settings of `GRID_SANDBOX_STORE=s3://bucket/prefix`; undefined when the store is a directory. */
+export function s3SettingsOf(config: Config): S3Settings | undefined {
+  const match = /^s3:\/\/([^/]+)\/?(.*)$/.exec(config.sandboxStore);
+  if (match === null) return undefined;
+  return {
+    bucket: match[1] ?? '',
+    prefix: (match[2] ?? '').replace(/^\/+|\/+$/g, ''),
+    endpoint: config.s3Endpoint,
+    region: config.s3Region,
+    accessKey: config.s3AccessKey,
+    secretKey: config.s3SecretKey,
+    presign: config.s3Presign,
+    timeoutMs: config.s3Timeout * 1000,
+  };
+}
+
+interface Sdk {
+  s3: typeof import('@aws-sdk/client-s3');
+  client: S3Client;
+}
+
+/**
+ * Archives as objects `prefix/ab/abcdef….tar.gz` in a bucket of any S3-compatible store. The SDK (0.2 s to load) is
+ * loaded at the first use. A store that is away, slow or refuses the key is a Problem `service.unavailable`.
+ */
+export class S3SandboxStore implements SandboxStore {
+  /** Present only when downloads are to be redirected. */
+  readonly presign?: (hash: string, fileName: string) => Promise<string>;
+  private loaded: Promise<Sdk> | undefined;
+
+  constructor(private readonly settings: S3Settings) {
+    if (settings.presign) this.presign = (hash, fileName) => this.sign(hash, fileName);
+  }
+
+  async put(archive: NewArchive): Promise<void> {
+    const { s3, client } = await this.sdk();
+    const target = this.targetOf(archive.hash);
+    await this.attempt('put', archive.hash, async () => {
+      if ((await this.sizeOf(archive.hash)) === archive.sizeBytes) return;
+      if ('path' in archive && archive.sizeBytes > PART_BYTES) {
+        await this.upload(archive.hash, archive.path);
+        return;
+      }
+      const body = 'content' in archive ? archive.content : createReadStream(archive.path);
+      const input = { ...target, Body: body, ContentLength: archive.sizeBytes };
+      await client.send(new s3.PutObjectCommand({ ...input, ContentType: CONTENT_TYPE }));
+    });
+  }
+
+  async open(hash: string, range?: ByteRange): Promise<Readable> {
+    const { s3, client } = await this.sdk();
+    const input: GetObjectCommandInput = this.targetOf(hash);
+    if (range !== undefined) input.Range = `bytes=${range.start}-${range.end}`;
+    const { Body } = await this.attempt('open', hash, () =>
+      client.send(new s3.GetObjectCommand(input)),
+    );
+    return Body as Readable;
+  }
+
+  async remove(hash: string): Promise<void> {
+    const { s3, client } = await this.sdk();
+    await this.attempt('remove', hash, () =>
+      client.send(new s3.DeleteObjectCommand(this.targetOf(hash))),
+    );
+  }
+
+  /** Closes the connections. */
+  async close(): Promise<void> {
+    const loaded = await this.loaded;
+    loaded?.client.destroy();
+  }
+
+  /** Parts in parallel; a failure removes those that were sent. */
+  private async upload(hash: string, path: string): Promise<void> {
+    const { client } = await this.sdk();
+    const { Upload } = await import('@aws-sdk/lib-storage');
+    const upload = new Upload({
+      client,
+      params: {
+        ...this.targetOf(hash),
+        Body: createReadStream(path, { highWaterMark: MEBIBYTE }),
+        ContentType: CONTENT_TYPE,
+      },
+      partSize: PART_BYTES,
+      queueSize: PARTS_AT_ONCE,
+    });
+    await upload.done();
+  }
+
+  private async sizeOf(hash: string): Promise<number | undefined> {
+    const { s3, client } = await this.sdk();
+    try {
+      const answer = await client.send(new s3.HeadObjectCommand(this.targetOf(hash)));
+      return answer.ContentLength;
+    } catch (error) {
+      if (statusOf(error) === 404) return undefined;
+      throw error;
+    }
+  }
+
+  private async sign(hash: string, fileName: string): Promise<string> {
+    const { s3, client } = await this.sdk();
+    const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner');
+    const command = new s3.GetObjectCommand({
+      ...this.targetOf(hash),
+      ResponseContentType: CONTENT_TYPE,
+      ResponseContentDisposition: `attachment; filename="${fileName.replace(/["\\\r\n]/g, '_')}"`,
+    });
+    return this.attempt('presign', hash, () =>
+      getSignedUrl(client, command, { expiresIn: PRESIGNED_SECONDS }),
+    );
+  }
+
+  private async attempt<T>(what: string, hash: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (cause) {
+      if (what === 'open' && (cause as Error).name === 'NoSuchKey') {
+        throw new SandboxMissingError(hash, { cause });
+      }
+      throw Problem.unavailable('the sandbox store does not answer as it should', { cause });
+    }
+  }
+
+  private targetOf(hash: string): { Bucket: string; Key: string } {
+    if (!/^[0-9a-f]{64}$/.test(hash)) throw new Error('not a sandbox hash');
+    const { bucket, prefix } = this.settings;
+    const name = `${hash.slice(0, 2)}/${hash}.tar.gz`;
+    return { Bucket: bucket, Key: prefix === '' ? name : `${prefix}/${name}` };
+  }
+
+  private sdk(): Promise<Sdk> {
+    this.loaded ??= this.load();
+    return this.loaded;
+  }
+
+  private async load(): Promise<Sdk> {
+    const s3 = await import('@aws-sdk/client-s3');
+    const { endpoint, region, accessKey, secretKey, timeoutMs } = this.settings;
+    const client = new s3.S3Client({
+      region,
+      maxAttempts: ATTEMPTS,
+      // Checksums in trailers are refused by older stores; TLS and the content hash protect the bytes.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      requestHandler: {
+        connectionTimeout: CONNECT_TIMEOUT_MS,
+        requestTimeout: timeoutMs,
+        throwOnRequestTimeout: true,
+        socketTimeout: timeoutMs,
+      },
+      ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+      ...(accessKey === undefined || secretKey === undefined
+        ? {}
+        : { credentials: { accessKeyId: accessKey, secretAccessKey: secretKey } }),
+    });
+    return { s3, client };
+  }
+}
+
+function statusOf(error: unknown): number | undefined {
+  return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+}

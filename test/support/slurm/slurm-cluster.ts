@@ -1,0 +1,179 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Daemon, endProcessesBelow, freePorts, waitUntil } from '../daemon.js';
+import { slurmFault } from './packages.js';
+import { slurmConf } from './slurm-conf.js';
+
+const run = promisify(execFile);
+const COMMAND_TIMEOUT_MS = 15_000;
+
+/** The account of batch jobs: it exists on every Debian and may do nothing. */
+const BATCH_USER = { name: 'nobody', uid: 65_534, gid: 65_534 };
+
+/** A one-node Slurm of this test alone: own keys, own ports, loopback only, everything in one directory. */
+export class SlurmCluster {
+  readonly user = BATCH_USER.name;
+  readonly jwtKeyFile: string;
+  readonly workDirectory: string;
+
+  constructor(
+    readonly directory: string,
+    readonly url: string,
+    readonly munge: Daemon,
+    readonly controller: Daemon,
+    readonly node: Daemon,
+    readonly rest: Daemon,
+  ) {
+    this.jwtKeyFile = join(directory, 'jwt.key');
+    this.workDirectory = join(directory, 'work');
+  }
+
+  /** What a server needs to run jobs on it. */
+  get env(): Record<string, string> {
+    return {
+      GRID_SLURM_URL: this.url,
+      GRID_SLURM_USER: this.user,
+      GRID_SLURM_JWT_KEY: this.jwtKeyFile,
+      GRID_SLURM_WORKDIR: this.workDirectory,
+    };
+  }
+
+  /** Runs a Slurm command (squeue, scontrol …) as root; answers its standard output. */
+  async command(program: string, ...args: string[]): Promise<string> {
+    const env = { PATH: process.env['PATH'], SLURM_CONF: join(this.directory, 'slurm.conf') };
+    const { stdout } = await run(program, args, { env, timeout: COMMAND_TIMEOUT_MS });
+    return stdout;
+  }
+
+  /** kill -9 of the controller. */
+  async killController(): Promise<void> {
+    await this.controller.end('SIGKILL');
+  }
+
+  /** Starts the controller again and waits until it answers. */
+  async startController(): Promise<void> {
+    this.controller.start();
+    await this.awaitNode();
+  }
+
+  /** Waits until the node takes jobs. */
+  async awaitNode(): Promise<void> {
+    await waitUntil(
+      async () => {
+        const state = await this.command('sinfo', '-h', '-o', '%T').catch(() => '');
+        return /^(idle|mixed|allocated)\s*$/.test(state);
+      },
+      `the Slurm node to be up\n${await this.logs()}`,
+      30_000,
+    );
+  }
+
+  /** Ends all jobs and daemons and removes the directory. */
+  async stop(): Promise<void> {
+    await this.rest.end();
+    await this.controller.end('SIGKILL');
+    await this.node.end('SIGKILL');
+    await endProcessesBelow(this.directory);
+    await this.munge.end();
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  /** What the daemons have said, for messages. */
+  async logs(): Promise<string> {
+    const names = ['munged', 'slurmctld', 'slurmd', 'slurmrestd'];
+    const texts = names.map(async (name) => {
+      const text = await readFile(join(this.directory, `${name}.log`), 'utf8').catch(() => '');
+      return `--- ${name}\n${text.slice(-2_000)}`;
+    });
+    return (await Promise.all(texts)).join('\n');
+  }
+}
+
+/** Starts munged, slurmctld, slurmd and slurmrestd. Throws with a clear sentence when something is missing. */
+export async function startSlurm(): Promise<SlurmCluster> {
+  const fault = slurmFault();
+  if (fault !== undefined) throw new Error(`Slurm cannot be started: ${fault}`);
+  const directory = await mkdtemp(join(tmpdir(), 'grid-slurm-'));
+  const ports = await freePorts(3);
+  const [controllerPort = 0, nodePort = 0, restPort = 0] = ports;
+  await furnish(directory);
+  await writeFile(
+    join(directory, 'slurm.conf'),
+    slurmConf({ directory, controllerPort, nodePort }),
+  );
+  const cluster = assemble(directory, restPort);
+  try {
+    await startAll(cluster);
+  } catch (error) {
+    const logs = await cluster.logs();
+    await cluster.stop();
+    throw new Error(`Slurm does not start: ${(error as Error).message}\n${logs}`, { cause: error });
+  }
+  return cluster;
+}
+
+async function furnish(directory: string): Promise<void> {
+  await chmod(directory, 0o755);
+  for (const name of ['munge', 'state', 'spool', 'work']) await mkdir(join(directory, name));
+  await writeFile(join(directory, 'munge.key'), randomBytes(1_024), { mode: 0o600 });
+  await writeFile(join(directory, 'jwt.key'), randomBytes(32), { mode: 0o600 });
+  await chown(join(directory, 'work'), BATCH_USER.uid, BATCH_USER.gid);
+}
+
+function assemble(directory: string, restPort: number): SlurmCluster {
+  const at = (name: string) => join(directory, name);
+  const env = { SLURM_CONF: at('slurm.conf'), GRID_TEST_PLACE: directory };
+  const munge = new Daemon({
+    program: 'munged',
+    args: [
+      ...['--foreground', `--key-file=${at('munge.key')}`, `--socket=${at('munge/socket')}`],
+      ...[`--pid-file=${at('munge/pid')}`, `--seed-file=${at('munge/seed')}`],
+      ...[`--log-file=${at('munge/log')}`],
+    ],
+    env,
+    log: at('munged.log'),
+  });
+  const controller = new Daemon({ program: 'slurmctld', args: ['-D'], env, log: at('ctld.out') });
+  const node = new Daemon({ program: 'slurmd', args: ['-D'], env, log: at('slurmd.out') });
+  // slurmrestd refuses to work as root and as SlurmUser; with JWT it speaks in the name of the token's user.
+  const rest = new Daemon({
+    program: 'slurmrestd',
+    args: ['-a', 'rest_auth/jwt', '-s', 'openapi/v0.0.38', '-t', '8', `127.0.0.1:${restPort}`],
+    env: { ...env, SLURM_JWT: 'daemon' },
+    uid: BATCH_USER.uid,
+    gid: BATCH_USER.gid,
+    log: at('slurmrestd.log'),
+  });
+  const url = `http://127.0.0.1:${restPort}`;
+  return new SlurmCluster(directory, url, munge, controller, node, rest);
+}
+
+async function startAll(cluster: SlurmCluster): Promise<void> {
+  cluster.munge.start();
+  const socket = join(cluster.directory, 'munge', 'socket');
+  await waitUntil(
+    () =>
+      run('munge', ['-n', '-S', socket], { timeout: 5_000 }).then(
+        () => true,
+        () => false,
+      ),
+    'munged',
+  );
+  cluster.controller.start();
+  cluster.node.start();
+  await cluster.awaitNode();
+  cluster.rest.start();
+  await waitUntil(() => answers(cluster.url), 'slurmrestd');
+}
+
+/** Without a token the answer is 401, and that is an answer. */
+async function answers(url: string): Promise<boolean> {
+  return fetch(`${url}/slurm/v0.0.38/ping`, { signal: AbortSignal.timeout(2_000) }).then(
+    () => true,
+    () => false,
+  );
+}
