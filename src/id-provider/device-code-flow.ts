@@ -112,10 +112,14 @@ function isLasting(error: unknown): boolean {
   return !(error instanceof HttpError);
 }
 
+function aborted(signal: AbortSignal): OAuthError {
+  return new OAuthError('aborted', { description: 'the login was given up', cause: signal.reason });
+}
+
 /**
  * Polls until the user has decided (RFC 8628 §3.4, §3.5): the first poll after one interval, `slow_down` adds 5 s for
  * all later polls, a time-out doubles the interval, pages of proxies and 5xx are waited out. Throws OAuthError
- * `timeout`, the server's access_denied, expired_token or other error, or the signal's reason.
+ * `timeout`, `aborted`, or the server's access_denied, expired_token or other error.
  */
 export async function waitForToken(
   deviceCode: string,
@@ -132,7 +136,11 @@ export async function waitForToken(
   let pause = interval;
   for (;;) {
     const left = deadline - now();
-    await wait(Math.max(0, Math.min(pause * 1000, left)), signal === undefined ? {} : { signal });
+    try {
+      await wait(Math.max(0, Math.min(pause * 1000, left)), signal === undefined ? {} : { signal });
+    } catch (error) {
+      throw signal?.aborted ? aborted(signal) : error;
+    }
     if (pause * 1000 > left) {
       throw new OAuthError('timeout', {
         description: 'time out: the login was not completed in time',
@@ -146,7 +154,7 @@ export async function waitForToken(
         ...(signal === undefined ? {} : { signal }),
       });
     } catch (error) {
-      signal?.throwIfAborted();
+      if (signal?.aborted) throw aborted(signal);
       const next = nextInterval(error, interval);
       if (next === undefined) throw error;
       pause = next;

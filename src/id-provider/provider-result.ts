@@ -8,7 +8,7 @@ function codeOf(error: RequestException): string {
 }
 
 function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError';
+  return typeof error === 'object' && error !== null && 'name' in error && error.name === 'AbortError';
 }
 
 /** What an operation marked S_OK/S_ERROR answers for a fault; the message never holds a secret. */

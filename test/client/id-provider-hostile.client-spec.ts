@@ -1,0 +1,478 @@
+import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { OAuth2IdProvider } from '#src/id-provider/library.js';
+import { startHostileServer, type HostileServer } from '../support/hostile-server.js';
+import { createTestPki, type TestPki } from '../support/id-provider-pki.js';
+
+const SECRET = 'very-secret-value-1';
+const REFRESH = 'refresh-token-value-1';
+const CODE = 'code-value-1';
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const other = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const jwkOf = (key: KeyObject, kid: string) => ({
+  ...key.export({ format: 'jwk' }),
+  kid,
+  use: 'sig',
+});
+
+let pki: TestPki;
+let server: HostileServer;
+let now: number;
+
+beforeAll(async () => {
+  pki = await createTestPki();
+});
+
+afterAll(() => pki?.remove());
+
+beforeEach(async () => {
+  now = 1_800_000_000_000;
+  server = await startHostileServer(pki);
+  server.json('/.well-known/openid-configuration', metadata());
+  server.json('/jwks', { keys: [jwkOf(rsa.publicKey, 'k1')] });
+});
+
+afterEach(() => server.close());
+
+function metadata(changes: object = {}): object {
+  const { origin } = server;
+  return {
+    issuer: origin,
+    authorization_endpoint: `${origin}/auth`,
+    token_endpoint: `${origin}/token`,
+    revocation_endpoint: `${origin}/revoke`,
+    introspection_endpoint: `${origin}/introspect`,
+    device_authorization_endpoint: `${origin}/device`,
+    userinfo_endpoint: `${origin}/userinfo`,
+    jwks_uri: `${origin}/jwks`,
+    ...changes,
+  };
+}
+
+function provider(parameters: object = {}): OAuth2IdProvider {
+  return new OAuth2IdProvider({
+    ProviderName: 'hostile',
+    issuer: server.origin,
+    client_id: 'me',
+    client_secret: SECRET,
+    redirect_uri: 'https://portal.example/cb',
+    scope: 'openid',
+    verify: pki.ca.certPath,
+    trust_env: false,
+    clock: { now: () => now },
+    ...parameters,
+  });
+}
+
+function token(claims: object = {}, header: object = {}, key: KeyObject = rsa.privateKey) {
+  const seconds = now / 1000;
+  return new SignJWT({
+    iss: server.origin,
+    sub: 'jane',
+    iat: seconds,
+    exp: seconds + 600,
+    ...claims,
+  })
+    .setProtectedHeader({ alg: 'RS256', kid: 'k1', ...header })
+    .sign(key);
+}
+
+/** The whole result as text, causes included: nothing secret may be in it. */
+function expectNoSecret(result: unknown): void {
+  const { Message, cause } = result as { Message: string; cause?: Error };
+  const text = `${Message} ${String(cause)} ${cause?.stack ?? ''} ${JSON.stringify(result)}`;
+  for (const secret of [SECRET, REFRESH, CODE, Buffer.from(`me:${SECRET}`).toString('base64')]) {
+    expect(text).not.toContain(secret);
+  }
+}
+
+describe('metadata', () => {
+  it.each([
+    ['of another issuer', { issuer: 'https://evil.example' }, 'invalid_response'],
+    ['without issuer', { issuer: undefined }, 'invalid_response'],
+  ])('%s are refused', async (_name, changes, code) => {
+    server.json('/.well-known/openid-configuration', metadata(changes));
+    expect(await provider().fetch_metadata()).toMatchObject({ OK: false, Errno: code });
+  });
+
+  it.each([
+    ['an array', 200, '[]', 'invalid_response'],
+    ['a page', 200, '<html>', 'http_error'],
+    ['an error page', 502, '<html>', 'http_error'],
+    ['another success', 203, '{}', 'http_error'],
+  ])('that are %s are refused', async (_name, status, body, code) => {
+    server.on('/.well-known/openid-configuration', (_request, response) =>
+      response.writeHead(status).end(body),
+    );
+    expect(await provider().fetch_metadata()).toMatchObject({ OK: false, Errno: code });
+  });
+
+  it('are fetched once by many callers, and kept for the time the server allows', async () => {
+    server.json('/.well-known/openid-configuration', metadata(), 200, {
+      'Cache-Control': 'max-age=100',
+      ETag: '"1"',
+    });
+    const idp = provider();
+    const values = await Promise.all(Array.from({ length: 20 }, () => idp.get_metadata('issuer')));
+    expect(new Set(values)).toEqual(new Set([server.origin]));
+    now += 99_000;
+    await idp.get_metadata('issuer');
+    expect(server.requestsTo('/.well-known/openid-configuration')).toHaveLength(1);
+    server.on('/.well-known/openid-configuration', (_request, response) =>
+      response.writeHead(304).end(),
+    );
+    now += 2_000;
+    expect(await idp.get_metadata('issuer')).toBe(server.origin);
+    const [, second] = server.requestsTo('/.well-known/openid-configuration');
+    expect(second?.headers['if-none-match']).toBe('"1"');
+  });
+
+  it('serve on when the provider is gone, with attempts that are spaced', async () => {
+    const idp = provider();
+    await idp.get_metadata('issuer');
+    server.on('/.well-known/openid-configuration', (_request, response) =>
+      response.writeHead(503).end(),
+    );
+    now += 86_401_000;
+    expect(await idp.get_metadata('token_endpoint')).toBe(`${server.origin}/token`);
+    expect(await idp.get_metadata('token_endpoint')).toBe(`${server.origin}/token`);
+    expect(server.requestsTo('/.well-known/openid-configuration')).toHaveLength(2);
+    now += 7 * 86_400_000;
+    expect(await idp.get_metadata('token_endpoint')).toBeNull();
+  });
+
+  it('with an endpoint in plain http are not used', async () => {
+    server.json(
+      '/.well-known/openid-configuration',
+      metadata({ token_endpoint: 'http://localhost:1/token' }),
+    );
+    expect(await provider().refreshToken(REFRESH)).toMatchObject({ Errno: 'insecure_transport' });
+  });
+});
+
+describe('the token endpoint', () => {
+  const cases: [name: string, status: number, headers: object, body: string, expected: object][] = [
+    ['redirects (307)', 307, { Location: '/elsewhere' }, '', { Errno: 'http_error' }],
+    ['redirects to nowhere', 302, { Location: 'ftp://x' }, '', { Errno: 'http_error' }],
+    ['answers a page', 200, {}, '<html>login</html>', { Errno: 'http_error' }],
+    [
+      'answers 429',
+      429,
+      { 'Retry-After': '7' },
+      'slow',
+      { cause: { retryAfter: 7, retryable: true } },
+    ],
+    ['answers 503', 503, { 'Retry-After': '9' }, '{}', { cause: { retryAfter: 9, status: 503 } }],
+    ['answers 401 without error', 401, {}, '{"a":1}', { Errno: 'http_error' }],
+    ['answers no token', 200, {}, '{"a":1}', { Errno: 'invalid_response' }],
+    ['answers an array', 200, {}, '[1]', { Errno: 'invalid_response' }],
+    ['answers an error with 200', 200, {}, '{"error":"invalid_scope"}', { Errno: 'invalid_scope' }],
+    [
+      'answers a bad lifetime',
+      200,
+      {},
+      '{"access_token":"a","expires_in":"soon"}',
+      { Errno: 'invalid_response' },
+    ],
+    [
+      'repeats what it was sent',
+      400,
+      {},
+      JSON.stringify({
+        error: 'invalid_grant',
+        error_description: `${REFRESH} of ${SECRET}\n[forged]`,
+      }),
+      { Errno: 'invalid_grant', Message: 'invalid_grant: [redacted] of [redacted] [forged]' },
+    ],
+  ];
+
+  it.each(cases)('%s', async (_name, status, headers, body, expected) => {
+    server.on('/token', (_request, response) =>
+      response.writeHead(status, headers as Record<string, string>).end(body),
+    );
+    const result = await provider({
+      token_endpoint_auth_method: 'client_secret_post',
+    }).refreshToken(REFRESH);
+    expect(result).toMatchObject({ OK: false, ...expected });
+    expectNoSecret(result);
+    expect(server.requestsTo('/elsewhere')).toEqual([]);
+  });
+
+  it('answers without end', async () => {
+    server.on('/token', (_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      const pump = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(65_536)));
+        if (!response.destroyed) response.once('drain', pump);
+      };
+      pump();
+    });
+    expect(await provider().refreshToken(REFRESH)).toMatchObject({ Errno: 'invalid_response' });
+  });
+
+  it('dribbles: the deadline of 10 s counts for the whole answer', async () => {
+    let timer: NodeJS.Timeout | undefined;
+    server.on('/token', (_request, response) => {
+      response.writeHead(200);
+      timer = setInterval(() => response.write(' '), 200);
+    });
+    const started = performance.now();
+    const result = await provider().refreshToken(REFRESH);
+    clearInterval(timer);
+    expect(result).toMatchObject({ OK: false, Errno: 'timeout' });
+    expectNoSecret(result);
+    expect(performance.now() - started).toBeLessThan(12_000);
+  });
+
+  it("a caller's timeout counts for the whole call too", async () => {
+    server.on('/token', () => undefined);
+    const failure = provider().refresh_token(`${server.origin}/token`, {
+      refresh_token: REFRESH,
+      timeout: 0.3,
+    });
+    await expect(failure).rejects.toMatchObject({ name: expect.stringMatching(/Timeout$/) });
+  });
+
+  it('a hook cannot lead it to plain http', async () => {
+    const idp = provider();
+    idp.register_compliance_hook('refresh_token_request', (_url, headers, body) => [
+      'http://evil.example/',
+      headers,
+      body,
+    ]);
+    expect(await idp.refreshToken(REFRESH)).toMatchObject({ Errno: 'insecure_transport' });
+  });
+});
+
+describe('keys and tokens', () => {
+  const unsigned = (header: object, payload: object): string =>
+    [header, payload]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.');
+
+  it('accepts a good token and only that', async () => {
+    const idp = provider({ jwks: undefined });
+    const good = await token();
+    expect(await idp.verifyToken(good)).toMatchObject({ OK: true, Value: { sub: 'jane' } });
+    const [header, payload, signature] = good.split('.') as [string, string, string];
+    const seconds = now / 1000;
+    const forged = unsigned({ alg: 'none', kid: 'k1' }, { iss: server.origin, exp: seconds + 60 });
+    const pem = rsa.publicKey.export({ type: 'spki', format: 'pem' });
+    const confused = unsigned(
+      { alg: 'HS256', kid: 'k1' },
+      { iss: server.origin, exp: seconds + 60 },
+    );
+    const mac = createHmac('sha256', pem).update(confused).digest('base64url');
+    const bad: [candidate: string, code: string][] = [
+      [`${forged}.`, 'alg'],
+      [`${confused}.${mac}`, 'alg'],
+      [await token({}, { alg: 'RS256' }, other.privateKey), 'signature'],
+      [`${header}.${payload}.${signature.slice(0, -4)}AAAA`, 'signature'],
+      [await token({ exp: seconds - 61 }), 'expired'],
+      [await token({ exp: undefined }), 'expired'],
+      [await token({ nbf: seconds + 61 }), 'not_yet'],
+      [await token({ iat: seconds + 61 }), 'not_yet'],
+      [await token({ iss: 'https://evil.example' }), 'issuer'],
+      [await token({}, { typ: 'dpop+jwt' }), 'typ'],
+      [await token({}, { kid: 'unknown' }), 'unknown_key'],
+      ['opaque', 'opaque'],
+      ['a.b', 'opaque'],
+      ['a.b.c', 'malformed'],
+      ['a.b.c.d.e', 'malformed'],
+      [`${'x'.repeat(17_000)}.a.b`, 'too_large'],
+      ['', 'missing_token'],
+    ];
+    for (const [candidate, code] of bad) {
+      expect(await idp.verifyToken(candidate)).toMatchObject({ OK: false, Errno: code });
+    }
+  });
+
+  it('learns rotated keys with one request, and not again within 30 s', async () => {
+    const idp = provider();
+    await idp.verifyToken(await token());
+    server.json('/jwks', { keys: [jwkOf(other.publicKey, 'k2')] });
+    const rotated = await token({ exp: now / 1000 + 6000 }, { kid: 'k2' }, other.privateKey);
+    expect(await idp.verifyToken(rotated)).toMatchObject({ Errno: 'unknown_key' });
+    now += 31_000;
+    const results = await Promise.all(Array.from({ length: 50 }, () => idp.verifyToken(rotated)));
+    expect(results.every((result) => result.OK)).toBe(true);
+    expect(server.requestsTo('/jwks')).toHaveLength(2);
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      const invented = await token({}, { kid: `x${attempt}` });
+      expect(await idp.verifyToken(invented)).toMatchObject({ Errno: 'unknown_key' });
+    }
+    expect(server.requestsTo('/jwks')).toHaveLength(2);
+  });
+
+  it('keeps the old keys while the provider answers rubbish', async () => {
+    const idp = provider();
+    const good = await token({ exp: now / 1000 + 200_000 });
+    expect(await idp.verifyToken(good)).toMatchObject({ OK: true });
+    server.json('/jwks', { keys: 'none' });
+    now += 86_401_000;
+    expect(await idp.verifyToken(good)).toMatchObject({ OK: true });
+    expect(await idp.fetchJWKs()).toMatchObject({ OK: false, Errno: 'invalid_response' });
+    expect(await idp.getJWKs()).toMatchObject({ keys: [{ kid: 'k1' }] });
+  });
+
+  it('refuses a key set beyond 256 KiB', async () => {
+    server.json('/jwks', { keys: [], filler: 'x'.repeat(300_000) });
+    expect(await provider().fetchJWKs()).toMatchObject({ OK: false, Errno: 'invalid_response' });
+  });
+});
+
+describe('the answer of a login', () => {
+  async function begin(idp: OAuth2IdProvider): Promise<string> {
+    const begun = await idp.submitNewSession();
+    return new URL((begun as { Value: string }).Value).searchParams.get('state') as string;
+  }
+
+  const refused: [name: string, query: (state: string) => string, code: string][] = [
+    ['no state', () => `code=${CODE}`, 'mismatching_state'],
+    ['a repeated code', (s) => `code=${CODE}&code=b&state=${s}`, 'invalid_response'],
+    ['a repeated state', (s) => `code=${CODE}&state=${s}&state=x`, 'invalid_response'],
+    [
+      'another issuer',
+      (s) => `code=${CODE}&state=${s}&iss=https://evil.example`,
+      'invalid_response',
+    ],
+    ['an error', (s) => `error=access_denied&state=${s}`, 'access_denied'],
+    ['no code', (s) => `state=${s}`, 'missing_code'],
+  ];
+
+  it.each(refused)('with %s is refused without a request', async (_name, query, code) => {
+    const idp = provider();
+    const state = await begin(idp);
+    const result = await idp.parseAuthResponse(
+      { method: 'GET', uri: `https://portal.example/cb?${query(state)}` },
+      { state },
+    );
+    expect(result).toMatchObject({ OK: false, Errno: code });
+    expectNoSecret(result);
+    expect(server.requestsTo('/token')).toEqual([]);
+  });
+
+  it('must name the issuer where the server announces that', async () => {
+    server.json(
+      '/.well-known/openid-configuration',
+      metadata({ authorization_response_iss_parameter_supported: true }),
+    );
+    const idp = provider();
+    const state = await begin(idp);
+    const uri = `https://portal.example/cb?code=${CODE}&state=${state}`;
+    expect(await idp.parseAuthResponse({ uri }, { state })).toMatchObject({
+      Errno: 'invalid_response',
+    });
+  });
+
+  it('of another provider of the same store is refused', async () => {
+    const records = new Map<string, unknown>();
+    const loginSessions = {
+      put: (state: string, record: unknown) => void records.set(state, record),
+      take: (state: string) => records.get(state) as never,
+    };
+    const state = await begin(provider({ loginSessions }));
+    const mixedUp = provider({ loginSessions, ProviderName: 'another' });
+    const uri = `https://portal.example/cb?code=${CODE}&state=${state}`;
+    expect(await mixedUp.parseAuthResponse({ uri }, { state })).toMatchObject({
+      Errno: 'mismatching_state',
+    });
+  });
+
+  const idTokens: [name: string, claims: object, header: object, code: string][] = [
+    ['another nonce', { nonce: 'x' }, {}, 'nonce'],
+    ['another audience', { aud: 'you' }, {}, 'audience'],
+    ['another authorized party', { azp: 'you' }, {}, 'audience'],
+    ['another access token', { at_hash: 'x' }, {}, 'at_hash'],
+    ['no subject', { sub: undefined }, {}, 'sub'],
+    ['another subject', { sub: 'bob' }, {}, 'invalid_response'],
+    ['the kind of an access token', {}, { typ: 'at+jwt' }, 'typ'],
+  ];
+
+  it.each(idTokens)('with an ID token of %s is refused', async (_name, claims, header, code) => {
+    const records = new Map<string, { nonce: string }>();
+    const loginSessions = {
+      put: (state: string, record: unknown) => void records.set(state, record as { nonce: string }),
+      take: (state: string) => records.get(state) as never,
+    };
+    const idp = provider({ loginSessions });
+    const state = await begin(idp);
+    const { nonce } = records.get(state) as { nonce: string };
+    const idToken = await token({ aud: 'me', nonce, ...claims }, header);
+    server.json('/token', { access_token: await token(), token_type: 'Bearer', id_token: idToken });
+    const uri = `https://portal.example/cb?code=${CODE}&state=${state}`;
+    expect(await idp.parseAuthResponse({ uri }, { state })).toMatchObject({
+      OK: false,
+      Errno: code,
+    });
+  });
+
+  it('without the ID token that was asked for is refused', async () => {
+    const idp = provider();
+    const state = await begin(idp);
+    server.json('/token', { access_token: await token(), token_type: 'Bearer' });
+    const uri = `https://portal.example/cb?code=${CODE}&state=${state}`;
+    expect(await idp.parseAuthResponse({ uri }, { state })).toMatchObject({
+      Errno: 'invalid_response',
+    });
+  });
+});
+
+describe('revocation, introspection, user information', () => {
+  it.each([
+    [503, { 'Retry-After': '3' }, '', { Errno: 'http_error', cause: { retryAfter: 3 } }],
+    [400, {}, '{"error":"unsupported_token_type"}', { Errno: 'unsupported_token_type' }],
+    [404, {}, 'no', { Errno: 'http_error' }],
+  ])('revokeToken answered with %i', async (status, headers, body, expected) => {
+    server.on('/revoke', (_request, response) =>
+      response.writeHead(status, headers as Record<string, string>).end(body),
+    );
+    expect(await provider().revokeToken(REFRESH)).toMatchObject({ OK: false, ...expected });
+  });
+
+  it.each([
+    ['no boolean', { active: 'yes' }, 200, 'invalid_response'],
+    ['another status', { active: true }, 201, 'http_error'],
+  ])('introspection that is %s is an error', async (_name, body, status, code) => {
+    server.json('/introspect', body, status);
+    expect(await provider().getUserGroups('opaque-token')).toMatchObject({
+      OK: false,
+      Errno: code,
+    });
+  });
+
+  it('user information about somebody else is refused', async () => {
+    server.json('/userinfo', { sub: 'mallory' });
+    expect(await provider().getUserProfile(await token())).toMatchObject({
+      OK: false,
+      Errno: 'invalid_response',
+    });
+  });
+
+  it('signed user information is verified', async () => {
+    const signed = await token({ aud: 'me', name: 'Jane' });
+    const answer = (body: string) =>
+      server.on('/userinfo', (_request, response) =>
+        response.writeHead(200, { 'Content-Type': 'application/jwt' }).end(body),
+      );
+    answer(signed);
+    expect(await provider().getUserProfile(await token())).toMatchObject({
+      OK: true,
+      Value: { name: 'Jane' },
+    });
+    answer(await token({ aud: 'me' }, {}, other.privateKey));
+    expect(await provider().getUserProfile(await token())).toMatchObject({ Errno: 'signature' });
+  });
+
+  it('cookies that the server sets for one user do not go along with the next', async () => {
+    server.json('/userinfo', { sub: 'jane' }, 200, { 'Set-Cookie': 'who=jane; Path=/' });
+    const idp = provider();
+    await idp.getUserProfile(await token());
+    await idp.getUserProfile(await token());
+    expect(server.requestsTo('/userinfo').map((request) => request.headers.cookie)).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+});
