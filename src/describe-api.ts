@@ -2,7 +2,12 @@ import 'reflect-metadata';
 import type { INestApplication } from '@nestjs/common';
 import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
-import { createLogger, readConfig, TrustedAuthorities, type openApiDocument } from './platform/index.js';
+import {
+  createLogger,
+  readConfig,
+  TrustedAuthorities,
+  type openApiDocument,
+} from './platform/index.js';
 import { createRuntime } from './runtime.js';
 import { openApiOf } from './server.js';
 
@@ -16,7 +21,9 @@ export async function createDetachedApplication(): Promise<INestApplication> {
     },
     createLogger('silent'),
   );
-  const module = AppModule.forRoot({ ...runtime, authorities: TrustedAuthorities.none() });
+  const authorities = await TrustedAuthorities.open({ paths: [] });
+  authorities.close(); // nothing to look after
+  const module = AppModule.forRoot({ ...runtime, authorities });
   return NestFactory.create(module, { logger: false, bodyParser: false, abortOnError: false });
 }
 
@@ -30,7 +37,9 @@ export async function describeApi(): Promise<ReturnType<typeof openApiDocument>>
 export async function controllersOfApplication(): Promise<(abstract new () => object)[]> {
   const app = await createDetachedApplication();
   const classes = [...app.get(ModulesContainer).values()].flatMap((module) =>
-    [...module.controllers.values()].map((wrapper) => wrapper.metatype as abstract new () => object),
+    [...module.controllers.values()].map(
+      (wrapper) => wrapper.metatype as abstract new () => object,
+    ),
   );
   return [...new Set(classes)];
 }

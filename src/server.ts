@@ -19,6 +19,7 @@ import {
   serveSwagger,
   startEmbeddedPostgres,
   type Config,
+  type DatabaseConnection,
   type EmbeddedPostgres,
   type GridHome,
   type OpenedTls,
@@ -47,7 +48,7 @@ export class GridServer {
     const home = await openHome(config.homePath);
     const lock = await home.lockForServer();
     this.opened.push(() => lock.release());
-    const tls = await openTls(config, home);
+    const tls = await openTls(config, home.pki);
     this.opened.push(() => tls.close());
     const runtime = createRuntime(config, () => this.connection());
     const app = await this.createApplication(runtime, tls);
@@ -70,7 +71,7 @@ export class GridServer {
     for (const step of this.opened.splice(0).reverse()) await step();
   }
 
-  private connection(): { url?: string } {
+  private connection(): DatabaseConnection {
     if (this.config.databaseUrl !== undefined) return { url: this.config.databaseUrl };
     if (!this.postgres) throw new Error('the embedded database is not started');
     return this.postgres.connection;

@@ -57,7 +57,7 @@ export class CliContext {
     const home = await openHome(config.homePath);
     const connection = await this.connection();
     const runtime = createRuntime(config, () => connection, logger);
-    const tls = await openTls(config, home);
+    const tls = await openTls(config, home.pki);
     this.opened.push(() => tls.close());
     this.opened.push(() => runtime.close());
     await runtime.connect(AbortSignal.timeout(30_000));

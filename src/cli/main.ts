@@ -4,6 +4,8 @@ import { Problem } from '#src/kernel/index.js';
 import { ConfigurationFault } from '../platform/index.js';
 import { version } from '../version.js';
 import { CliContext, CommandError } from './context.js';
+import { clientCommand } from './client.command.js';
+import { keysCommand } from './keys.command.js';
 import { registryCommand } from './registry.command.js';
 
 /** Exit codes: 0 done, 1 failed, 2 bad input, 3 the service or database is away. */
@@ -34,6 +36,8 @@ async function main(): Promise<void> {
       await new Promise(() => undefined); // main.js ends the process
     });
   program.addCommand(registryCommand(context));
+  program.addCommand(clientCommand(context));
+  program.addCommand(keysCommand(context));
   try {
     await program.parseAsync(process.argv);
   } catch (error) {

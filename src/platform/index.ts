@@ -38,3 +38,14 @@ export { ProblemFilter } from './http/problem.filter.js';
 export { closeListener, freePort, listen, ListenError } from './http/listener.js';
 export { RouteTable } from './http/route-table.js';
 export { openApiDocument, serveSwagger } from './http/swagger.js';
+export { CertificateRefusal, PeerCertificates } from './http/peer-certificates.js';
+export { ClientAddresses } from './http/client-address.js';
+export { openHome, GridHomeError, type GridHome } from './home/grid-home.js';
+export {
+  runningEmbeddedPostgres,
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from './database/embedded-postgres.js';
+export { openTls, type OpenedTls } from './tls/open-tls.js';
+export { TrustedAuthorities } from './tls/trusted-authorities.js';
+export { canonicalDn } from './tls/distinguished-name.js';

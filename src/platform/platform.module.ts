@@ -7,6 +7,8 @@ import { HealthController } from './health/health.controller.js';
 import { Readiness } from './health/readiness.js';
 import { LOGGER, type Logger } from './logging/logger.js';
 import { Metrics } from './metrics/metrics.js';
+import { PeerCertificates } from './http/peer-certificates.js';
+import { TrustedAuthorities } from './tls/trusted-authorities.js';
 import { MetricsController } from './metrics/metrics.controller.js';
 
 /** Injection token of the Clock. */
@@ -20,6 +22,7 @@ export interface PlatformInput {
   changeFeed: ChangeFeed;
   metrics: Metrics;
   readiness: Readiness;
+  authorities: TrustedAuthorities;
 }
 
 /** Gives every room its infrastructure by injection. */
@@ -35,12 +38,16 @@ export class PlatformModule {
       { provide: ChangeFeed, useValue: input.changeFeed },
       { provide: Metrics, useValue: input.metrics },
       { provide: Readiness, useValue: input.readiness },
+      { provide: TrustedAuthorities, useValue: input.authorities },
+      PeerCertificates,
     ];
     return {
       module: PlatformModule,
       controllers: [HealthController, MetricsController],
       providers,
-      exports: providers.map((provider) => (provider as { provide: symbol }).provide),
+      exports: providers.map((provider) =>
+        typeof provider === 'function' ? provider : provider.provide,
+      ),
     };
   }
 }

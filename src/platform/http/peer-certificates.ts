@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http';
+import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '../config/env.js';
+import { LOGGER, type Logger } from '../logging/logger.js';
+import { Metrics } from '../metrics/metrics.js';
+import {
+  ForwardedCertificateError,
+  parseForwardedCertificate,
+} from '../tls/forwarded-certificate.js';
+import { TrustedAuthorities } from '../tls/trusted-authorities.js';
+import { ClientAddresses } from './client-address.js';
+import { requestIdOf } from './messages.js';
+
+/** A client certificate was shown and is not good. `advice` may be told to the caller, the message to the log. */
+export class CertificateRefusal extends Error {
+  constructor(
+    readonly reason: string,
+    message: string,
+    readonly advice?: string,
+  ) {
+    super(message);
+    this.name = 'CertificateRefusal';
+  }
+}
+
+const PROXY_ADVICE =
+  'Proxy certificates (RFC 3820) are not accepted here: use the end-entity certificate';
+
+/**
+ * The certificate a request comes with: that of the TLS connection, or the one that a trusted proxy forwards. Either
+ * is verified here. From any other address the header is ignored and counted.
+ */
+@Injectable()
+export class PeerCertificates {
+  private readonly addresses: ClientAddresses;
+  private readonly ignored;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly authorities: TrustedAuthorities,
+    metrics: Metrics,
+  ) {
+    this.addresses = new ClientAddresses(config.trustedProxies);
+    this.ignored = metrics.counter(
+      'gridgate_forwarded_certificates_ignored_total',
+      'Certificate headers from addresses that are not trusted proxies',
+    );
+  }
+
+  /** Canonical DN of the end entity; undefined without a certificate. Throws CertificateRefusal for a bad one. */
+  async dnOf(request: IncomingMessage): Promise<string | undefined> {
+    const chain = this.forwarded(request) ?? presented(request);
+    if (chain.length === 0) return undefined;
+    const verdict = await this.authorities.verify(chain);
+    if (verdict.ok) return verdict.subject;
+    const advice = verdict.reason === 'proxy-not-allowed' ? PROXY_ADVICE : undefined;
+    throw new CertificateRefusal(verdict.reason, verdict.message, advice);
+  }
+
+  /** The forwarded chain (empty: none was shown to the proxy), or undefined when no trusted proxy speaks. */
+  private forwarded(request: IncomingMessage): Buffer[] | undefined {
+    const form = this.config.clientCertHeader;
+    const header = request.headers[form];
+    if (!this.addresses.isBehindProxy(request)) {
+      if (header !== undefined) this.noteIgnored(request, form);
+      return undefined;
+    }
+    try {
+      const chain = request.headers['client-cert-chain'];
+      return parseForwardedCertificate(form, textOf(header), textOf(chain));
+    } catch (error) {
+      if (!(error instanceof ForwardedCertificateError)) throw error;
+      throw new CertificateRefusal('malformed', error.message);
+    }
+  }
+
+  private noteIgnored(request: IncomingMessage, header: string): void {
+    this.ignored.inc();
+    this.logger.warn(
+      { requestId: requestIdOf(request), header, address: request.socket.remoteAddress },
+      'certificate header from an address that is no trusted proxy: ignored',
+    );
+  }
+}
+
+function textOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+const CHAIN = Symbol('presented chain');
+
+/** The chain of the TLS connection, leaf first; read once per connection. */
+function presented(request: IncomingMessage): Buffer[] {
+  const socket = request.socket as TLSSocket & { [CHAIN]?: Buffer[] };
+  if (typeof socket.getPeerCertificate !== 'function') return [];
+  return (socket[CHAIN] ??= chainOf(socket));
+}
+
+function chainOf(socket: TLSSocket): Buffer[] {
+  const chain: Buffer[] = [];
+  let certificate = socket.getPeerCertificate(true) as DetailedPeerCertificate | undefined;
+  while (certificate?.raw && chain.length < 16) {
+    chain.push(certificate.raw);
+    const { issuerCertificate: issuer } = certificate as {
+      issuerCertificate?: DetailedPeerCertificate;
+    };
+    certificate = issuer === certificate ? undefined : issuer;
+  }
+  return chain;
+}
