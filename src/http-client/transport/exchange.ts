@@ -97,8 +97,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
       ...(statusMessage ? { reason: statusMessage } : {}),
       ...(setCookies ? { set_cookies: [setCookies].flat() } : {}),
     };
-    if (options.stream) this.#openStream(this.#init);
-    else this.#checkAnnouncedLength(headers['content-length']);
+    this.#checkAnnouncedLength(headers['content-length']);
+    if (options.stream && !this.#isOver) this.#openStream(this.#init);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

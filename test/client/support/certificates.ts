@@ -40,9 +40,9 @@ export async function makeAuthority(name: string): Promise<Authority> {
       signingAlgorithm: ALGORITHM,
       extensions: hosts.length > 0 ? [alternativeNames(hosts)] : [],
     });
-    return { cert: certificate.toString('pem'), key: await pemKey(own.privateKey) };
+    return { cert: `${certificate.toString('pem')}\n`, key: await pemKey(own.privateKey) };
   };
-  return { cert: root.toString('pem'), key: await pemKey(keys.privateKey), issue };
+  return { cert: `${root.toString('pem')}\n`, key: await pemKey(keys.privateKey), issue };
 }
 
 function alternativeNames(hosts: readonly string[]): x509.SubjectAlternativeNameExtension {
