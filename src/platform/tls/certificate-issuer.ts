@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { randomBytes, webcrypto, X509Certificate } from 'node:crypto';
+import { randomBytes, sign, webcrypto, X509Certificate } from 'node:crypto';
 import {
   BasicConstraintsExtension,
   ExtendedKeyUsageExtension,
@@ -13,7 +13,6 @@ import {
   AuthorityKeyIdentifierExtension,
   X509Certificate as PeculiarCertificate,
   X509CertificateGenerator,
-  X509CrlGenerator,
   type JsonGeneralName,
   type JsonNameParams,
 } from '@peculiar/x509';
@@ -106,27 +105,53 @@ function proxyName(holder: IssuedCertificate, commonName: string): Name {
   return new Name(new Uint8Array(encodeElement(TAG.sequence, Buffer.concat(parts))));
 }
 
-/** A certificate revocation list in PEM; `revoked` are certificates or serial numbers in hex. */
-export async function issueRevocationList(order: {
+/** A certificate revocation list in PEM, signed by an EC key; `revoked` are certificates or serial numbers in hex. */
+export function issueRevocationList(order: {
   issuer: IssuedCertificate;
   revoked: (IssuedCertificate | string)[];
   thisUpdate?: Date;
   /** One day from now by default. */
   nextUpdate?: Date;
-}): Promise<string> {
-  const signer = await keyPair(order.issuer.keyPem);
-  const list = await X509CrlGenerator.create({
-    issuer: nameOfHolder(order.issuer),
-    thisUpdate: order.thisUpdate ?? new Date(Date.now() - 60_000),
-    nextUpdate: order.nextUpdate ?? new Date(Date.now() + DAY_MS),
-    signingAlgorithm: SIGNING,
-    signingKey: signer.privateKey,
-    entries: order.revoked.map((one) => ({
-      serialNumber:
-        typeof one === 'string' ? one : new X509Certificate(one.certificatePem).serialNumber,
-    })),
+}): string {
+  const { issuer, revoked } = order;
+  const thisUpdate = order.thisUpdate ?? new Date(Date.now() - 60_000);
+  const nextUpdate = order.nextUpdate ?? new Date(Date.now() + DAY_MS);
+  const entries = revoked.map((one) => {
+    const serial =
+      typeof one === 'string' ? one : new X509Certificate(one.certificatePem).serialNumber;
+    return sequence(encodeElement(TAG.integer, serialBytes(serial)), encodeTime(thisUpdate));
   });
-  return encodePem('X509 CRL', new Uint8Array(list.rawData));
+  const tbs = sequence(
+    encodeElement(TAG.integer, Buffer.from([1])),
+    ECDSA_SHA256,
+    certificateSubject(derOf(issuer)),
+    encodeTime(thisUpdate),
+    encodeTime(nextUpdate),
+    ...(entries.length === 0 ? [] : [sequence(...entries)]),
+  );
+  const signature = Buffer.concat([Buffer.from([0]), sign('sha256', tbs, issuer.keyPem)]);
+  const list = sequence(tbs, ECDSA_SHA256, encodeElement(TAG.bitString, signature));
+  return encodePem('X509 CRL', list);
+}
+
+const ECDSA_SHA256 = sequence(encodeOid('1.2.840.10045.4.3.2'));
+
+function sequence(...parts: Buffer[]): Buffer {
+  return encodeElement(TAG.sequence, Buffer.concat(parts));
+}
+
+/** A leading zero keeps the number positive. */
+function serialBytes(hex: string): Buffer {
+  const bytes = Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex');
+  return (bytes[0] ?? 0) & 0x80 ? Buffer.concat([Buffer.from([0]), bytes]) : bytes;
+}
+
+/** UTCTime until 2049, GeneralizedTime from 2050 (RFC 5280 §5.1.2.4). */
+function encodeTime(date: Date): Buffer {
+  const digits = date.toISOString().replace(/[-:T]|\.\d+/g, '');
+  const isUtc = date.getUTCFullYear() < 2050;
+  const text = isUtc ? digits.slice(2) : digits;
+  return encodeElement(isUtc ? TAG.utcTime : TAG.generalizedTime, Buffer.from(text, 'latin1'));
 }
 
 interface Keys {
@@ -162,9 +187,13 @@ async function publicKeyOf(key: webcrypto.CryptoKey): Promise<PublicKey> {
 
 /** The signer's name exactly as its certificate has it, string types included. */
 function nameOfHolder(holder: IssuedCertificate): Name {
+  return new Name(new Uint8Array(certificateSubject(derOf(holder))));
+}
+
+function derOf(holder: IssuedCertificate): Buffer {
   const der = decodePem(holder.certificatePem)[0]?.der;
   if (der === undefined) throw new Error('the issuer certificate is no PEM');
-  return new Name(new Uint8Array(certificateSubject(der)));
+  return der;
 }
 
 function jsonName(dn: string): JsonNameParams {

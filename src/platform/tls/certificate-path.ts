@@ -1,6 +1,6 @@
 import { KEY_USAGE, OID } from './certificate-fields.js';
 import { refuse, type RefusedCertificate } from './certificate-verdict.js';
-import { isIssuedBy, subjectOf, type ChainLink } from './chain-link.js';
+import { isIssuedBy, type ChainLink } from './chain-link.js';
 import { dateFault } from './proxy-certificate.js';
 import type { TrustStore } from './trust-store.js';
 
@@ -96,7 +96,7 @@ export function pathEnd(path: ChainLink[], store: TrustStore): number {
 }
 
 function strengthFault(link: ChainLink, isAnchor: boolean): RefusedCertificate | undefined {
-  const subject = subjectOf(link);
+  const subject = link.subject;
   const [unknown] = link.fields.unknownCritical;
   if (unknown !== undefined) {
     return refuse('untrusted', `${subject} has the critical extension ${unknown}, unknown here`);
@@ -115,7 +115,7 @@ function strengthFault(link: ChainLink, isAnchor: boolean): RefusedCertificate |
 /** An end entity for client authentication (RFC 5280 §4.2.1.12, RFC 8446 §4.4.2.4). */
 function purposeFault(link: ChainLink): RefusedCertificate | undefined {
   const { fields } = link;
-  const subject = subjectOf(link);
+  const subject = link.subject;
   if (fields.isAuthority) {
     return refuse('wrong-purpose', `${subject} is a CA, not an end entity`);
   }
@@ -141,15 +141,14 @@ function authorityFault(
   isTrusted: boolean,
 ): RefusedCertificate | undefined {
   const { fields } = link;
-  const bad = (what: string): RefusedCertificate =>
-    refuse('untrusted', `${subjectOf(link)} ${what}`);
+  const bad = (what: string): RefusedCertificate => refuse('untrusted', `${link.subject} ${what}`);
   const isOldRoot = isTrusted && fields.version < 3 && link.isSelfSigned;
   if (!fields.isAuthority && !isOldRoot) return bad('is no CA and has signed a certificate');
   if (fields.keyUsage !== undefined && (fields.keyUsage & KEY_USAGE.keyCertSign) === 0) {
     return bad('may not sign certificates');
   }
   if (!isTrusted && !allowsClients(fields.extendedKeyUsage)) {
-    return refuse('wrong-purpose', `${subjectOf(link)} is not a CA for client certificates`);
+    return refuse('wrong-purpose', `${link.subject} is not a CA for client certificates`);
   }
   const counted = below.filter((one) => one.subjectKey !== one.issuerKey).length;
   if (fields.pathLength !== undefined && counted > fields.pathLength) {
@@ -168,18 +167,15 @@ function revocationFault(
   if (list === undefined) {
     return policy.missing === 'accept'
       ? undefined
-      : refuse('crl-missing', `there is no revocation list of ${subjectOf(issuer)}`);
+      : refuse('crl-missing', `there is no revocation list of ${issuer.subject}`);
   }
   // Also a list that is out of date says truly who was revoked.
   if (list.revoked.has(link.fields.serialNumber)) {
-    return refuse('revoked', `${subjectOf(link)} was revoked by ${subjectOf(issuer)}`);
+    return refuse('revoked', `${link.subject} was revoked by ${issuer.subject}`);
   }
   if (list.nextUpdate === undefined || now <= list.nextUpdate || policy.expired === 'accept') {
     return undefined;
   }
   const since = new Date(list.nextUpdate).toISOString();
-  return refuse(
-    'crl-expired',
-    `the revocation list of ${subjectOf(issuer)} has expired at ${since}`,
-  );
+  return refuse('crl-expired', `the revocation list of ${issuer.subject} has expired at ${since}`);
 }

@@ -9,7 +9,10 @@ export interface ChainLink {
   publicKey: KeyObject;
   /** SHA-256 of the DER, lower-case hex. */
   fingerprint: string;
-  /** Names for comparison, see nameKey. */
+  /** Canonical DNs. */
+  subject: string;
+  issuer: string;
+  /** Names for finding issuers, see nameKey. */
   subjectKey: string;
   issuerKey: string;
   isSelfSigned: boolean;
@@ -19,13 +22,17 @@ export interface ChainLink {
 export function chainLink(der: Buffer): ChainLink {
   const certificate = new X509Certificate(der);
   const fields = readCertificate(certificate.raw);
-  const subjectKey = nameKey(fields.subject);
-  const issuerKey = nameKey(fields.issuer);
+  const subject = formatDn(decodeName(fields.subject));
+  const issuer = formatDn(decodeName(fields.issuer));
+  const subjectKey = nameKey(subject);
+  const issuerKey = nameKey(issuer);
   return {
     certificate,
     fields,
     publicKey: certificate.publicKey,
     fingerprint: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+    subject,
+    issuer,
     subjectKey,
     issuerKey,
     isSelfSigned: subjectKey === issuerKey && certificate.checkIssued(certificate),
@@ -37,13 +44,8 @@ export function chainLink(der: Buffer): ChainLink {
  * types are used. Only for finding: who somebody is, is decided by the canonical DN, and the signature by
  * the key.
  */
-export function nameKey(der: Buffer): string {
-  return formatDn(decodeName(der)).toLowerCase().replace(/\s+/g, ' ');
-}
-
-/** For messages: the subject in canonical form. */
-export function subjectOf(link: ChainLink): string {
-  return formatDn(decodeName(link.fields.subject));
+export function nameKey(dn: string): string {
+  return dn.toLowerCase().replace(/\s+/g, ' ');
 }
 
 /** Whether `issuer` has issued and signed `link`. */

@@ -100,20 +100,24 @@ export function encoded(element: DerElement): Buffer {
 
 /** An object identifier in dotted form. */
 export function readOid(element: DerElement): string {
-  const arcs: bigint[] = [];
-  let arc = 0n;
+  const arcs: (number | bigint)[] = [];
+  let arc: number | bigint = 0;
   let isOpen = false;
   for (const byte of content(expectTag(element, TAG.oid))) {
-    arc = (arc << 7n) | BigInt(byte & 0x7f);
+    const group = byte & 0x7f;
+    // Numbers as long as they are exact: this runs for every extension of every certificate.
+    if (typeof arc === 'number' && arc < 2 ** 45) arc = arc * 128 + group;
+    else arc = BigInt(arc) * 128n + BigInt(group);
     isOpen = (byte & 0x80) !== 0;
     if (isOpen) continue;
     arcs.push(arc);
-    arc = 0n;
+    arc = 0;
   }
-  const first = arcs[0];
+  const [first, ...rest] = arcs;
   if (first === undefined || isOpen) throw new DerError('an object identifier that does not end');
-  const root = first < 40n ? 0n : first < 80n ? 1n : 2n;
-  return [root, first - root * 40n, ...arcs.slice(1)].join('.');
+  const root = first < 40 ? 0 : first < 80 ? 1 : 2;
+  const second = typeof first === 'number' ? first - root * 40 : first - BigInt(root * 40);
+  return [root, second, ...rest].join('.');
 }
 
 /** A small non-negative integer (path lengths, versions). */

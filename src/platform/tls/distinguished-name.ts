@@ -24,6 +24,7 @@ export class DistinguishedNameError extends Error {
 }
 
 const MAX_LENGTH = 4_096;
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const SLASH_START = /^\/\s*[A-Za-z0-9.-]+\s*=/;
 /** In slash form `/` and `+` separate only where a type follows: `CN=host/node.grid.org` is one value. */
 const NEXT_ATTRIBUTE = /^([A-Za-z][A-Za-z0-9-]*|(?:OID\.)?\d+(?:\.\d+)+)=/i;
@@ -63,13 +64,16 @@ export function formatDn(names: RelativeName[]): string {
         ({ type, value, isBinary }) => `${type}=${isBinary ? value : escapeValue(value)}`,
       );
       // The order inside a SET has no meaning: sorted, so that there is one spelling.
-      return `/${attributes.sort().join('+')}`;
+      return `/${attributes.length === 1 ? attributes[0] : attributes.sort().join('+')}`;
     })
     .join('');
 }
 
+const MAY_NEED_ESCAPE = /[\\/+\p{Cc}]|^[ #]| $/u;
+
 /** What would be read as something else is written as \xHH, the way OpenSSL writes odd bytes. */
 function escapeValue(value: string): string {
+  if (!MAY_NEED_ESCAPE.test(value)) return value;
   let escaped = '';
   for (let index = 0; index < value.length; index++) {
     const character = value[index] ?? '';
@@ -164,7 +168,7 @@ function requireValue({ type, value }: NameAttribute, text: string): void {
 
 function decodeUtf8(bytes: Buffer, text: string): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     throw new DistinguishedNameError('a value is not UTF-8', text);
   }

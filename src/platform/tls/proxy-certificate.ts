@@ -1,6 +1,6 @@
 import { KEY_USAGE, OID } from './certificate-fields.js';
 import { refuse, type RefusedCertificate } from './certificate-verdict.js';
-import { isIssuedBy, subjectOf, type ChainLink } from './chain-link.js';
+import { isIssuedBy, type ChainLink } from './chain-link.js';
 import { decodeName, formatDn } from './distinguished-name.js';
 
 const INHERIT_ALL = '1.3.6.1.5.5.7.21.1';
@@ -17,8 +17,7 @@ export function proxyKind(link: ChainLink): ProxyKind | undefined {
   const { extensions, isAuthority } = link.fields;
   if (extensions.has(OID.proxyCertInfo)) return 'rfc3820';
   if (extensions.has(OID.draftProxyCertInfo)) return 'legacy';
-  const subject = subjectOf(link);
-  const issuer = formatDn(decodeName(link.fields.issuer));
+  const { subject, issuer } = link;
   const isLegacy = subject === `${issuer}/CN=proxy` || subject === `${issuer}/CN=limited proxy`;
   return isLegacy && !isAuthority ? 'legacy' : undefined;
 }
@@ -48,12 +47,14 @@ export function findProxyHolder(
   while (link !== undefined && proxyKind(link) !== undefined) {
     const current: ChainLink = link;
     if (proxies.length === MAX_PROXIES) return refuse('invalid-proxy', 'too many proxies');
+    const own = ownFault(current, proxies.length);
+    if (own !== undefined) return own;
     const issuer = presented.find((one) => one !== current && isIssuedBy(current, one));
     if (issuer === undefined) {
-      const message = `the issuer of the proxy ${subjectOf(current)} was not sent along, or has not signed it`;
+      const message = `the issuer of the proxy ${current.subject} was not sent along, or has not signed it`;
       return refuse('untrusted', message);
     }
-    const fault = faultOf(current, issuer, proxies.length) ?? dateFault(current, now);
+    const fault = issuerFault(current, issuer) ?? dateFault(current, now);
     if (fault !== undefined) return fault;
     isLimited ||= current.fields.proxy?.language === LIMITED;
     proxies.push(current);
@@ -63,34 +64,29 @@ export function findProxyHolder(
   return { ok: true, holder: link, proxies, isLimited };
 }
 
-/** `below` proxies follow this one towards the leaf. */
-function faultOf(
-  link: ChainLink,
-  issuer: ChainLink,
-  below: number,
-): RefusedCertificate | undefined {
+/** What is wrong with the proxy itself; `below` proxies follow it towards the leaf. */
+function ownFault(link: ChainLink, below: number): RefusedCertificate | undefined {
   const { fields } = link;
   const bad = (what: string): RefusedCertificate =>
-    refuse('invalid-proxy', `the proxy ${subjectOf(link)} ${what}`);
+    refuse('invalid-proxy', `the proxy ${link.subject} ${what}`);
   if (proxyKind(link) === 'legacy') {
     return refuse(
       'proxy-not-allowed',
-      `${subjectOf(link)} is a proxy of a kind older than RFC 3820, which is never accepted`,
+      `${link.subject} is a proxy of a kind older than RFC 3820, which is never accepted`,
     );
   }
   const info = fields.proxy;
   if (info?.isCritical !== true) return bad('has a proxyCertInfo that is not critical');
   if (!isOneNameLonger(link)) return bad('is not named like its issuer with one more CN');
   if (fields.isAuthority) return bad('claims to be a CA');
-  if (issuer.fields.isAuthority) return bad('is signed by a CA');
   if (fields.extensions.has(OID.subjectAltName) || fields.extensions.has(OID.issuerAltName)) {
     return bad('has alternative names');
   }
-  if (!maySign(link) || !maySign(issuer)) return bad('or its issuer has no digitalSignature usage');
+  if (!maySign(link)) return bad('may not sign (no digitalSignature)');
   if (fields.unknownCritical.length > 0) return bad('has an unknown critical extension');
   const usage = fields.extendedKeyUsage;
   if (usage && !usage.includes(OID.clientAuth) && !usage.includes(OID.anyExtendedKeyUsage)) {
-    return refuse('wrong-purpose', `the proxy ${subjectOf(link)} is not for client authentication`);
+    return refuse('wrong-purpose', `the proxy ${link.subject} is not for client authentication`);
   }
   if (info.pathLength !== undefined && below > info.pathLength) {
     return bad(`allows ${info.pathLength} proxies behind it, there are ${below}`);
@@ -100,12 +96,21 @@ function faultOf(
   return policyFault(link, info.language, info.hasPolicy);
 }
 
+function issuerFault(link: ChainLink, issuer: ChainLink): RefusedCertificate | undefined {
+  if (issuer.fields.isAuthority) {
+    return refuse('invalid-proxy', `the proxy ${link.subject} is signed by a CA`);
+  }
+  if (maySign(issuer)) return undefined;
+  const message = `${issuer.subject} has signed a proxy and may not sign (no digitalSignature)`;
+  return refuse('invalid-proxy', message);
+}
+
 function policyFault(
   link: ChainLink,
   language: string,
   hasPolicy: boolean,
 ): RefusedCertificate | undefined {
-  const subject = subjectOf(link);
+  const subject = link.subject;
   if (language === INDEPENDENT) {
     const message = `the proxy ${subject} is independent: it has none of its user's rights`;
     return refuse('proxy-not-allowed', message);
@@ -124,7 +129,7 @@ function isOneNameLonger(link: ChainLink): boolean {
   const subject = decodeName(link.fields.subject);
   const last = subject.pop();
   const isOneCommonName = last?.length === 1 && last[0]?.type === 'CN';
-  return isOneCommonName && formatDn(subject) === formatDn(decodeName(link.fields.issuer));
+  return isOneCommonName && formatDn(subject) === link.issuer;
 }
 
 function maySign({ fields }: ChainLink): boolean {
@@ -136,13 +141,10 @@ export function dateFault(link: ChainLink, now: number): RefusedCertificate | un
   const { notBefore, notAfter } = link.fields;
   if (now < notBefore) {
     const since = new Date(notBefore).toISOString();
-    return refuse('not-yet-valid', `${subjectOf(link)} is not valid before ${since}`);
+    return refuse('not-yet-valid', `${link.subject} is not valid before ${since}`);
   }
   if (now > notAfter) {
-    return refuse(
-      'expired',
-      `${subjectOf(link)} has expired at ${new Date(notAfter).toISOString()}`,
-    );
+    return refuse('expired', `${link.subject} has expired at ${new Date(notAfter).toISOString()}`);
   }
   return undefined;
 }

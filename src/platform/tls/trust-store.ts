@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chainLink, nameKey, type ChainLink } from './chain-link.js';
+import { decodeName, formatDn } from './distinguished-name.js';
 import { decodePem } from './pem.js';
 import { readRevocationList, type RevocationList } from './revocation-list.js';
 
@@ -139,12 +140,13 @@ export class TrustStore {
       for (const list of file.revocationLists) lists.set(list.fingerprint, list);
     }
     this.#authorities = groupBy([...links.values()], (link) => link.subjectKey);
-    this.#lists = groupBy([...lists.values()], (list) => nameKey(list.issuer));
-    for (const [key, found] of this.#lists) {
+    this.#lists = groupBy([...lists.values()], (list) =>
+      nameKey(formatDn(decodeName(list.issuer))),
+    );
+    for (const key of this.#lists.keys()) {
       const signers = this.authorities(key);
       const isOrphan = signers.length > 0 && !signers.some((ca) => this.revocationList(ca));
-      if (isOrphan)
-        this.log(`trusted CAs: the revocation list of ${found.length && key} is not signed by it`);
+      if (isOrphan) this.log(`trusted CAs: the revocation list of ${key} is not signed by it`);
     }
   }
 }

@@ -7,7 +7,7 @@ import {
   type CertificateVerdict,
   type RefusedCertificate,
 } from './certificate-verdict.js';
-import { chainLink, subjectOf, type ChainLink } from './chain-link.js';
+import { chainLink, type ChainLink } from './chain-link.js';
 import { findProxyHolder, proxyKind, type ProxyHolder } from './proxy-certificate.js';
 import { TrustStore } from './trust-store.js';
 
@@ -152,7 +152,7 @@ export class TrustedAuthorities {
       if (++tried === MAX_PATHS) break;
     }
     const issuer = holder.certificate.issuer.replaceAll('\n', ', ');
-    const message = `${subjectOf(holder)} leads to no trusted CA (its issuer: ${issuer})`;
+    const message = `${holder.subject} leads to no trusted CA (its issuer: ${issuer})`;
     return lasting(first ?? refuse('untrusted', message), now);
   }
 
@@ -162,7 +162,7 @@ export class TrustedAuthorities {
       return { ok: true, holder: leaf, proxies: [], isLimited: false };
     }
     if (this.#allowProxies) return findProxyHolder(links, now);
-    const message = `${subjectOf(leaf)} is a proxy certificate (RFC 3820); proxies are not accepted here unless they are switched on`;
+    const message = `${leaf.subject} is a proxy certificate (RFC 3820); proxies are not accepted here unless they are switched on`;
     return refuse('proxy-not-allowed', message);
   }
 }
@@ -183,7 +183,7 @@ function accept(found: ProxyHolder, path: ChainLink[]): AcceptedCertificate {
   const all = [...proxies, ...path];
   return {
     ok: true,
-    subject: subjectOf(holder),
+    subject: holder.subject,
     fingerprint: holder.fingerprint,
     notAfter: new Date(Math.min(...all.map((link) => link.fields.notAfter))),
     chain: all.map((link) => link.certificate),
