@@ -16,14 +16,14 @@ const CAP = 1_000;
 
 let server: LocalServer;
 let session: Session;
-let dropped = 0;
+let drops = 0;
 
 beforeAll(async () => {
   const bombs: Record<string, Buffer> = { gzip: gzipSync(BOMB), br: brotliCompressSync(BOMB) };
   server = await startServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://x');
     response.on('close', () => {
-      if (!response.writableFinished) dropped += 1;
+      if (!response.writableFinished) drops += 1;
     });
     const as = url.searchParams.get('as') ?? '';
     if (url.pathname === '/silent') return;
@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 beforeEach(() => {
   session = new Session({ trust_env: false });
-  dropped = 0;
+  drops = 0;
 });
 afterEach(() => session.close());
 
@@ -71,7 +71,7 @@ describe('timeout', () => {
     expect(error).toBeInstanceOf(Timeout);
     expect(error).not.toBeInstanceOf(ConnectionError);
     expect(seconds).toBeLessThan(2);
-    await until(() => dropped === 1);
+    await until(() => drops === 1);
   });
 
   it('begins anew with every piece of the body', async () => {
@@ -84,13 +84,17 @@ describe('timeout', () => {
 
   it('of connecting is a ConnectTimeout, both Timeout and ConnectionError', async () => {
     // Accepts TCP connections and never begins with TLS.
-    const mute = await listen(createServer());
+    let dropped = false;
+    const mute = await listen(
+      createServer((socket) => socket.resume().on('close', () => (dropped = true))),
+    );
     const url = `https://127.0.0.1:${mute.port}/`;
     const { error, seconds } = await failure(session.get(url, { timeout: [0.1, null] }));
     for (const kind of [ConnectTimeout, Timeout, ConnectionError]) {
       expect(error).toBeInstanceOf(kind);
     }
     expect(seconds).toBeLessThan(2);
+    await until(() => dropped);
     await mute.close();
   });
 
@@ -140,7 +144,7 @@ describe('deadline', () => {
 
   it('ends a streamed body that nobody reads, without an uncaught error', async () => {
     const response = await session.get(server.url('/drip'), { stream: true, deadline: 0.1 });
-    await until(() => dropped === 1);
+    await until(() => drops === 1);
     expect((await failure(response.read())).error).toBeInstanceOf(Timeout);
   });
 });

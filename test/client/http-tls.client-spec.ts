@@ -84,12 +84,13 @@ describe('verify', () => {
 
   it('false checks neither authority nor name, and says so once', async () => {
     const warnings: unknown[] = [];
-    const { emitWarning } = process;
+    const original = Object.getOwnPropertyDescriptor(process, 'emitWarning');
     process.emitWarning = (...[, name]: unknown[]) => void warnings.push(name);
     const options = { verify: false };
     expect((await session.get(server.url('/', '127.0.0.1'), options)).ok).toBe(true);
     expect((await session.get(server.url('/'), options)).ok).toBe(true);
-    process.emitWarning = emitWarning;
+    if (original) Object.defineProperty(process, 'emitWarning', original);
+    else delete (process as { emitWarning?: unknown }).emitWarning;
     expect(warnings).toEqual(['InsecureRequestWarning']);
   });
 

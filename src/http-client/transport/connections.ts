@@ -133,7 +133,7 @@ export class Connections {
     for (const [oldest, old] of this.#lines) {
       if (this.#lines.size <= MAX_LINES) break;
       this.#lines.delete(oldest);
-      void old.dispatcher.close();
+      old.dispatcher.close().catch(() => undefined);
     }
     return line;
   }
