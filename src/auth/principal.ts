@@ -1,5 +1,7 @@
 import type { Group, Property, RegistrySnapshot } from '#src/registry/index.js';
 
+import { isBuiltIn } from './clients/built-in-applications.js';
+
 export type { Property } from '#src/registry/index.js';
 
 /** Scopes of access tokens (contract 4). */
@@ -82,7 +84,7 @@ export function principalFrom(grantee: Grantee, registry: RegistrySnapshot): Pri
   const group = registry.group(grantee.group);
   if (!user || !group || !registry.isMember(user.name, group.name)) return undefined;
   if (!registry.mayUseSetup(group.name, setup)) return undefined;
-  if (clientId !== CERTIFICATE_CLIENT && !registry.application(clientId)) return undefined;
+  if (!isKnownClient(clientId, registry)) return undefined;
   const scopes = scopesOf(group.properties).filter((scope) => grantee.scopes.includes(scope));
   return {
     user: user.name,
@@ -95,4 +97,8 @@ export function principalFrom(grantee: Grantee, registry: RegistrySnapshot): Pri
     clientId,
     userGroups: registry.groupsOf(user.name).map(({ name }) => name),
   };
+}
+
+function isKnownClient(id: string, registry: RegistrySnapshot): boolean {
+  return id === CERTIFICATE_CLIENT || isBuiltIn(id) || registry.application(id) !== undefined;
 }

@@ -2,6 +2,7 @@ import { CreateRegistry1763600000001 } from './1763600000001-create-registry.js'
 import { CreateSigningKeys1763600000002 } from './1763600000002-create-signing-keys.js';
 import { CreateJobs1763600000003 } from './1763600000003-create-jobs.js';
 import { CreateCatalogue1763600000004 } from './1763600000004-create-catalogue.js';
+import { CreateAuthorizations1763600100001 } from './1763600100001-create-authorizations.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -12,4 +13,5 @@ export const MIGRATIONS: (new () => object)[] = [
   CreateSigningKeys1763600000002,
   CreateJobs1763600000003,
   CreateCatalogue1763600000004,
+  CreateAuthorizations1763600100001,
 ];

@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { constantTimeEqual, Problem, randomId, randomToken, sha256 } from '#src/kernel/index.js';
+import { CONFIG, type Config } from '#src/platform/index.js';
 import {
   ApplicationsRepository,
   redirectUriFault,
@@ -7,6 +8,7 @@ import {
   type Application,
 } from '#src/registry/index.js';
 import { CERTIFICATE_CLIENT } from '../principal.js';
+import { applicationOf, isBuiltIn } from './built-in-applications.js';
 
 const ID = /^[A-Za-z0-9._~-]{1,100}$/;
 
@@ -40,6 +42,7 @@ export class ClientsService {
   constructor(
     private readonly applications: ApplicationsRepository,
     private readonly registry: RegistryService,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /** Registers an application. Throws Problem 400 with every fault, 409 when the id is taken. */
@@ -68,7 +71,7 @@ export class ClientsService {
 
   /** One application. Throws Problem 404. */
   async show(id: string): Promise<ClientReport> {
-    return reportOf((await this.find(id)) ?? notFound(id));
+    return reportOf((await this.registry.current()).application(id) ?? notFound(id));
   }
 
   /** Removes an application; its tokens are refused from now on. Throws Problem 404. */
@@ -77,9 +80,9 @@ export class ClientsService {
     this.registry.forget();
   }
 
-  /** The application with this client_id. */
+  /** The application with this client_id, those that come with the service included. */
   async find(id: string): Promise<Application | undefined> {
-    return (await this.registry.current()).application(id);
+    return applicationOf(await this.registry.current(), id, this.config.publicUrl);
   }
 
   /** True when the secret is that of the confidential application. */
@@ -95,20 +98,24 @@ function refuseFaults(input: NewClient): void {
     ...(name === '' || name.length > 200
       ? [{ field: 'name', problem: 'must have 1 to 200 characters' }]
       : []),
-    ...(input.id !== undefined && (!ID.test(input.id) || input.id === CERTIFICATE_CLIENT)
-      ? [
+    ...(input.id === undefined || isFreeId(input.id)
+      ? []
+      : [
           {
             field: 'id',
-            problem: 'must be 1 to 100 letters, digits or . _ ~ - and not "certificate"',
+            problem: 'must be 1 to 100 letters, digits or . _ ~ - and not a reserved word',
           },
-        ]
-      : []),
+        ]),
     ...input.redirectUris.flatMap((uri) => {
       const problem = redirectUriFault(uri);
       return problem === undefined ? [] : [{ field: 'redirect-uri', problem: `${uri} ${problem}` }];
     }),
   ];
   if (violations.length > 0) throw Problem.invalid(violations);
+}
+
+function isFreeId(id: string): boolean {
+  return ID.test(id) && id !== CERTIFICATE_CLIENT && !isBuiltIn(id);
 }
 
 function notFound(id: string): never {

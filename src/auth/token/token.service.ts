@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
 import type { HttpRequest } from '#src/platform/index.js';
+import { RateLimits } from '../limits/rate-limits.js';
 import { GRANTS, type Grant } from './grants/grant.js';
 import { OAuthParameters } from './oauth-parameters.js';
 import type { TokenResponse } from './token.response.js';
@@ -10,7 +11,10 @@ import type { TokenResponse } from './token.response.js';
 export class TokenService {
   private readonly grants: ReadonlyMap<string, Grant>;
 
-  constructor(@Inject(GRANTS) grants: readonly Grant[]) {
+  constructor(
+    private readonly limits: RateLimits,
+    @Inject(GRANTS) grants: readonly Grant[],
+  ) {
     this.grants = new Map(grants.map((grant) => [grant.type, grant]));
   }
 
@@ -22,6 +26,7 @@ export class TokenService {
   /** Answers a token request. Throws OAuthProblem (RFC 6749 §5.2). */
   async issue(request: HttpRequest): Promise<TokenResponse> {
     const parameters = await OAuthParameters.of(request);
+    await this.limits.count('token', request, parameters.optional('client_id'));
     const type = parameters.required('grant_type');
     const grant = this.grants.get(type);
     if (!grant) {

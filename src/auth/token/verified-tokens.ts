@@ -106,7 +106,8 @@ export class VerifiedTokens implements OnModuleDestroy {
     }
   }
 
-  private forget(id: string | undefined): void {
+  /** Forgets what is known of a token or consent (undefined: of all), so that the database is asked again. */
+  forget(id: string | undefined): void {
     this.revocationsSeen += 1;
     if (id === undefined) {
       this.entries.clear();

@@ -10,6 +10,7 @@ import {
 import { CertificateStrategy } from '../../access/certificate.strategy.js';
 import { CERTIFICATE_CLIENT, narrowScopes } from '../../principal.js';
 import { AccessTokens } from '../access-token.js';
+import { nothingLeft } from '../token-issuer.js';
 import { TokenResponse } from '../token.response.js';
 import type { Grant, TokenRequest } from './grant.js';
 
@@ -41,14 +42,6 @@ export class ClientCredentialsGrant implements Grant {
     });
     return TokenResponse.from(minted);
   }
-}
-
-/** 400 `invalid_scope`: the group allows nothing of what was asked. */
-export function nothingLeft(): OAuthProblem {
-  return new OAuthProblem(
-    'invalid_scope',
-    'The group allows none of the scopes that were asked for',
-  );
 }
 
 /**

@@ -1,0 +1,123 @@
+import { Injectable } from '@nestjs/common';
+import { labelRequest, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import type { User } from '#src/registry/index.js';
+import { RateLimits } from '../limits/rate-limits.js';
+import { BrowserSessionsService, type Visit } from '../login/browser-sessions.service.js';
+import { loginPage } from '../login/login.page.js';
+import { LoginProviders } from '../login/login-providers.js';
+import { messagePage } from '../pages/message.page.js';
+import { sendPage, sendRedirect } from '../pages/page.js';
+import { formOf, withErrorPage } from '../pages/visitors.js';
+import { UnprovedRequestError, type AuthorizationRequest } from './authorization-request.js';
+import { AuthorizeService, type ConsentChoice } from './authorize.service.js';
+import { consentPage } from './consent.page.js';
+
+/** The pages of /oauth2/auth, one step after the other. */
+@Injectable()
+export class AuthorizePages {
+  constructor(
+    private readonly authorize: AuthorizeService,
+    private readonly sessions: BrowserSessionsService,
+    private readonly providers: LoginProviders,
+    private readonly limits: RateLimits,
+  ) {}
+
+  /** Sign-in or consent page, or straight back to the application when its request is wrong. */
+  async ask(request: HttpRequest, response: HttpResponse): Promise<void> {
+    await this.proved(request, response, async (asked) => {
+      const visit = await this.sessions.visit(request, response);
+      if (visit.user) await this.sendConsent({ request, response, asked, visit, user: visit.user });
+      else this.sendLogin(request, response, { asked, visit });
+    });
+  }
+
+  /** The user's decision. */
+  async decide(request: HttpRequest, response: HttpResponse): Promise<void> {
+    await this.proved(request, response, async (asked) => {
+      const form = await formOf(request);
+      const visit = await this.sessions.visitOfForm(request, response, form.single('csrf'));
+      const { user } = visit;
+      if (!user) {
+        this.sendLogin(request, response, { asked, visit });
+        return;
+      }
+      const decision = form.single('decision');
+      const choice = { group: form.single('group'), setup: form.single('setup') };
+      if (decision === 'deny') sendRedirect(response, this.authorize.deny(asked));
+      else {
+        const location =
+          decision === 'allow' ? await this.authorize.allow(asked, user, choice) : undefined;
+        if (location !== undefined) sendRedirect(response, location);
+        else await this.sendConsent({ request, response, asked, visit, user, choice });
+      }
+    });
+  }
+
+  private async proved(
+    request: HttpRequest,
+    response: HttpResponse,
+    work: (asked: AuthorizationRequest) => Promise<void>,
+  ): Promise<void> {
+    await withErrorPage(response, async () => {
+      await this.limits.count('authorize', request);
+      try {
+        const asked = await this.authorize.check(request);
+        if ('errorRedirect' in asked) {
+          sendRedirect(response, asked.errorRedirect);
+          return;
+        }
+        labelRequest(request, { client: asked.application.id });
+        await work(asked);
+      } catch (error) {
+        if (!(error instanceof UnprovedRequestError)) throw error;
+        const text = `${error.message} Nothing was sent to anybody; tell the people who run the application.`;
+        sendPage(response, messagePage('This request cannot be trusted', text, 400));
+      }
+    });
+  }
+
+  private async sendConsent(input: {
+    request: HttpRequest;
+    response: HttpResponse;
+    asked: AuthorizationRequest;
+    visit: Visit;
+    user: User;
+    choice?: ConsentChoice;
+  }): Promise<void> {
+    const { request, response, asked, visit, user, choice } = input;
+    labelRequest(request, { user: user.name });
+    const choices = await this.authorize.choices(asked, user, choice);
+    if ('errorRedirect' in choices) {
+      sendRedirect(response, choices.errorRedirect);
+      return;
+    }
+    const page = consentPage({
+      application: asked.application,
+      user,
+      choices,
+      redirectUri: asked.redirectUri,
+      csrfToken: visit.session.csrfToken,
+      action: request.originalUrl,
+      providers: this.providers.list(),
+      ...(choice && {
+        fault: 'Choose one of your groups, a setup that it may use, and Allow or Deny.',
+      }),
+    });
+    sendPage(response, page);
+  }
+
+  private sendLogin(
+    request: HttpRequest,
+    response: HttpResponse,
+    { asked, visit }: { asked: AuthorizationRequest; visit: Visit },
+  ): void {
+    const page = loginPage({
+      purpose: `${asked.application.name} asks to act for you. First say who you are.`,
+      providers: this.providers.list(),
+      returnTo: request.originalUrl,
+      csrfToken: visit.session.csrfToken,
+      isCertificateRefused: visit.isCertificateRefused,
+    });
+    sendPage(response, page);
+  }
+}

@@ -1,0 +1,44 @@
+import type { Application, User } from '#src/registry/index.js';
+import { providerForms, type ProviderChoice } from '../login/login.page.js';
+import {
+  consentFields,
+  applicationTitle,
+  whoIsIt,
+  type ConsentChoices,
+} from '../pages/consent-form.js';
+import { html } from '../pages/html.js';
+import { cspSource, type Page } from '../pages/page.js';
+
+/** What the consent page shows. */
+export interface ConsentView {
+  application: Application;
+  user: User;
+  choices: ConsentChoices;
+  redirectUri: string;
+  csrfToken: string;
+  /** Path and query of the authorization request; the form is sent to it. */
+  action: string;
+  providers: readonly ProviderChoice[];
+  fault?: string;
+}
+
+/** Asks the user whether the application may act, for which group and in which setup. */
+export function consentPage(view: ConsentView): Page {
+  const { application, user, choices, redirectUri } = view;
+  const place = new URL(redirectUri);
+  const target = place.host === '' ? place.protocol : place.host;
+  return {
+    title: `${application.name} asks for access`,
+    status: view.fault === undefined ? 200 : 400,
+    formTargets: [cspSource(redirectUri), ...(view.providers.length > 0 ? ['https:'] : [])],
+    body: html`${applicationTitle(application)}
+      <p class="soft">Your answer is sent to <b>${target}</b>.</p>
+      ${whoIsIt(user)}
+      ${view.fault === undefined ? undefined : html`<p class="note" role="alert">${view.fault}</p>`}
+      <form method="post" action="${view.action}">
+        <input type="hidden" name="csrf" value="${view.csrfToken}" />
+        ${consentFields(choices)}
+      </form>
+      ${providerForms({ ...view, returnTo: view.action }, 'Not you? Sign in another way')}`,
+  };
+}

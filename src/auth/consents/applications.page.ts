@@ -1,0 +1,71 @@
+import type { User } from '#src/registry/index.js';
+import { whoIsIt } from '../pages/consent-form.js';
+import { html } from '../pages/html.js';
+import type { Page } from '../pages/page.js';
+
+/** An application that a user has let in. */
+export interface AllowedApplication {
+  clientId: string;
+  name: string;
+  /** `group in setup`, each once. */
+  places: string[];
+  since: Date;
+  lastUsed: Date;
+}
+
+/** Lists the applications that a user has let in, each with a way to turn it away. */
+export function applicationsPage(view: {
+  user: User;
+  applications: readonly AllowedApplication[];
+  csrfToken: string;
+  note?: string;
+  mayLeave: boolean;
+}): Page {
+  const { user, applications, csrfToken, note } = view;
+  const list = applications.map(
+    (application) =>
+      html`<li>
+        <div>
+          <b>${application.name}</b>
+          <span class="soft"
+            ><br />${application.places.join(', ')}<br />since ${day(application.since)}, last used
+            ${day(application.lastUsed)}</span
+          >
+        </div>
+        <form method="post" action="/oauth2/applications">
+          <input type="hidden" name="csrf" value="${csrfToken}" />
+          <input type="hidden" name="client_id" value="${application.clientId}" />
+          <button
+            type="submit"
+            class="plain small"
+            aria-label="Withdraw access of ${application.name}"
+          >
+            Withdraw
+          </button>
+        </form>
+      </li>`,
+  );
+  return {
+    title: 'Your applications',
+    body: html`<h1>Your applications</h1>
+      ${whoIsIt(user)} ${note === undefined ? undefined : html`<p role="status">${note}</p>`}
+      ${
+        list.length === 0
+          ? html`<p>No application may act for you.</p>`
+          : html`<ul class="apps">
+              ${list}
+            </ul>`
+      }
+      ${
+        view.mayLeave &&
+        html`<form method="post" action="/oauth2/logout" class="actions">
+          <input type="hidden" name="csrf" value="${csrfToken}" />
+          <button type="submit" class="plain">Sign out</button>
+        </form>`
+      }`,
+  };
+}
+
+function day(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}

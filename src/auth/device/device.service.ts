@@ -1,0 +1,148 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { OAuthProblem, randomToken, sha256, type Clock } from '#src/kernel/index.js';
+import { CLOCK, CONFIG, Database, type Config, type HttpRequest } from '#src/platform/index.js';
+import { RegistryService, type Application, type User } from '#src/registry/index.js';
+import { ClientAuthenticator } from '../clients/client-authenticator.js';
+import { ClientsService } from '../clients/clients.service.js';
+import { ConsentsService } from '../consents/consents.service.js';
+import { RateLimits } from '../limits/rate-limits.js';
+import { consentChoices, type ConsentChoices } from '../pages/consent-form.js';
+import { OAuthParameters } from '../token/oauth-parameters.js';
+import { knownScopes } from '../token/token-issuer.js';
+import {
+  DeviceAuthorizationsRepository,
+  type DeviceAuthorization,
+} from './device-authorizations.repository.js';
+import { DeviceResponse } from './device.response.js';
+import { makeUserCode, readUserCode, showUserCode } from './user-code.js';
+
+const INTERVAL_SECONDS = 5;
+
+/** A device's request as its user sees it. */
+export interface DeviceQuestion {
+  device: DeviceAuthorization;
+  application: Application;
+  choices: ConsentChoices;
+}
+
+/** Device authorization (RFC 8628): codes for a device, and the decision of its user in a browser. */
+@Injectable()
+export class DeviceService {
+  @Inject(CLOCK) private readonly clock!: Clock;
+  @Inject(CONFIG) private readonly config!: Config;
+  @Inject() private readonly database!: Database;
+  @Inject() private readonly registry!: RegistryService;
+  @Inject() private readonly limits!: RateLimits;
+
+  constructor(
+    private readonly authenticator: ClientAuthenticator,
+    private readonly clients: ClientsService,
+    private readonly consents: ConsentsService,
+    private readonly devices: DeviceAuthorizationsRepository,
+  ) {}
+
+  /** A device code and a user code for the application of the request (RFC 8628 §3.1, §3.2). */
+  async start(request: HttpRequest): Promise<DeviceResponse> {
+    const parameters = await OAuthParameters.of(request);
+    await this.limits.count('token', request, parameters.optional('client_id'));
+    const application = await this.authenticator.authenticate(parameters, request);
+    const scope = parameters.optional('scope');
+    if (knownScopes(scope)?.length === 0) {
+      throw new OAuthProblem('invalid_scope', 'None of the scopes is known');
+    }
+    const deviceCode = randomToken();
+    const userCode = await this.store({
+      deviceCodeHash: sha256(deviceCode),
+      clientId: application.id,
+      scope: scope ?? null,
+      group: parameters.optional('group') ?? null,
+      setup: parameters.optional('setup') ?? null,
+    });
+    return this.answer(deviceCode, showUserCode(userCode));
+  }
+
+  /** What the user is asked for this code; undefined for a code that waits for nobody. */
+  async question(typed: string, user: User): Promise<DeviceQuestion | undefined> {
+    const device = await this.devices.pending(readUserCode(typed), new Date(this.clock.now()));
+    const application = device && (await this.clients.find(device.clientId));
+    if (!device || !application) return undefined;
+    const asked = {
+      scope: device.scope ?? undefined,
+      group: device.group ?? undefined,
+      setup: device.setup ?? undefined,
+    };
+    const choices = consentChoices(await this.registry.current(), user, asked);
+    return { device, application, choices };
+  }
+
+  /** Lets the device in; false when group or setup are not among the choices or the code has ended. */
+  async allow(
+    question: DeviceQuestion,
+    user: User,
+    choice: { group: string | undefined; setup: string | undefined },
+  ): Promise<boolean> {
+    const { device, choices } = question;
+    const chosen = choices.groups.find(({ group }) => group.name === choice.group);
+    const { setup } = choice;
+    const registry = await this.registry.current();
+    if (!chosen || setup === undefined) return false;
+    if (!registry.mayUseSetup(chosen.group.name, setup)) return false;
+    return this.database.transaction(async (transaction) => {
+      const consent = await this.consents.record(
+        {
+          user: user.name,
+          clientId: device.clientId,
+          group: chosen.group.name,
+          setup,
+          scopes: chosen.scopes,
+        },
+        this.config.deviceCodeTtl,
+        transaction,
+      );
+      const outcome = { status: 'allowed' as const, consentId: consent.id };
+      return this.devices.decide(transaction, device.userCode, outcome);
+    });
+  }
+
+  /** Turns the device away. */
+  async deny({ device }: DeviceQuestion): Promise<void> {
+    await this.devices.decide(this.database, device.userCode, {
+      status: 'denied',
+      consentId: null,
+    });
+  }
+
+  private async store(
+    device: Pick<DeviceAuthorization, 'deviceCodeHash' | 'clientId' | 'scope' | 'group' | 'setup'>,
+  ): Promise<string> {
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      const userCode = makeUserCode();
+      const isAdded = await this.devices.add({
+        ...device,
+        userCode,
+        consentId: null,
+        status: 'pending',
+        intervalSeconds: INTERVAL_SECONDS,
+        polledAt: null,
+        expiresAt: new Date(this.clock.now() + this.config.deviceCodeTtl * 1000),
+      });
+      if (isAdded) return userCode;
+    }
+    throw new OAuthProblem('temporarily_unavailable', 'No user code is free', {
+      status: 503,
+      retryAfterSeconds: 5,
+    });
+  }
+
+  private answer(deviceCode: string, userCode: string): DeviceResponse {
+    const page = `${this.config.publicUrl}/oauth2/device`;
+    return {
+      device_code: deviceCode,
+      user_code: userCode,
+      verification_uri: page,
+      verification_uri_complete: `${page}?user_code=${userCode}`,
+      expires_in: this.config.deviceCodeTtl,
+      interval: INTERVAL_SECONDS,
+    };
+  }
+}

@@ -1,0 +1,53 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
+import { ConsentsService } from '../consents/consents.service.js';
+import { OAuthParameters } from '../token/oauth-parameters.js';
+import { RevocationsRepository } from '../token/revocations.repository.js';
+import { VerifiedTokens } from '../token/verified-tokens.js';
+import { IntrospectionResponse } from './introspection.response.js';
+import { TokenInspector } from './token-inspector.js';
+
+const SLACK_MS = 120_000;
+
+/** Revocation (RFC 7009) and introspection (RFC 7662). */
+@Injectable()
+export class InspectService {
+  @Inject(CONFIG) private readonly config!: Config;
+
+  constructor(
+    private readonly inspector: TokenInspector,
+    private readonly consents: ConsentsService,
+    private readonly revocations: RevocationsRepository,
+    private readonly verified: VerifiedTokens,
+  ) {}
+
+  /**
+   * Revokes the token of the request on every instance: an access token alone, a refresh token with its whole family.
+   * A token that is unknown or somebody else's is no error (RFC 7009 §2.2).
+   */
+  async revoke(request: HttpRequest): Promise<void> {
+    const parameters = await OAuthParameters.of(request);
+    const found = await this.inspector.inspect(parameters, request);
+    if (!found) return;
+    if (found.kind === 'refresh_token') {
+      await this.consents.revoke(found.consent.id);
+      return;
+    }
+    const { jti, exp } = found.claims;
+    await this.revocations.add(jti, new Date(exp * 1000 + SLACK_MS));
+    this.verified.forget(jti);
+  }
+
+  /** What the token of the request is worth now; `{"active": false}` says nothing more. */
+  async introspect(request: HttpRequest): Promise<IntrospectionResponse> {
+    const parameters = await OAuthParameters.of(request);
+    const found = await this.inspector.inspect(parameters, request);
+    if (!found) return { active: false };
+    if (found.kind === 'access_token') {
+      const isGood = await this.verified.principal(parameters.required('token'));
+      return isGood ? IntrospectionResponse.ofAccessToken(found.claims) : { active: false };
+    }
+    if (!found.isLive) return { active: false };
+    return IntrospectionResponse.ofRefreshToken(found.consent, this.config.publicUrl);
+  }
+}

@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import { OAuthProblem } from '#src/kernel/index.js';
+import type { HttpRequest } from '#src/platform/index.js';
+import { bearerHeaderOf } from '../access/bearer.strategy.js';
+import { CertificateStrategy } from '../access/certificate.strategy.js';
+import { ClientAuthenticator } from '../clients/client-authenticator.js';
+import type { Consent } from '../consents/consents.repository.js';
+import { CERTIFICATE_CLIENT } from '../principal.js';
+import { grantIdOf, type AccessTokenClaims } from '../token/access-token.js';
+import type { OAuthParameters } from '../token/oauth-parameters.js';
+import { RefreshTokensService } from '../token/refresh-tokens.service.js';
+import { VerifiedTokens } from '../token/verified-tokens.js';
+
+/** A token as revocation and introspection see it. */
+export type InspectedToken =
+  | { kind: 'access_token'; claims: AccessTokenClaims; consentId: string | undefined }
+  | { kind: 'refresh_token'; consent: Consent; isLive: boolean };
+
+/**
+ * Finds the token of a revocation or introspection request and checks that the caller may ask about it: a
+ * confidential application about its own tokens, a public one (by its client_id) likewise, anybody about the very
+ * token that is the bearer of the request, and the holder of a certificate about certificate tokens.
+ */
+@Injectable()
+export class TokenInspector {
+  constructor(
+    private readonly clients: ClientAuthenticator,
+    private readonly certificates: CertificateStrategy,
+    private readonly verified: VerifiedTokens,
+    private readonly refreshTokens: RefreshTokensService,
+  ) {}
+
+  /**
+   * The token of the request, undefined when it is unknown, dead, or not the caller's. Throws 400
+   * `invalid_request` without a token, 401 `invalid_client` when the caller does not say who it is.
+   */
+  async inspect(
+    parameters: OAuthParameters,
+    request: HttpRequest,
+  ): Promise<InspectedToken | undefined> {
+    const token = parameters.required('token');
+    const namesCertificate = parameters.optional('client_id') === CERTIFICATE_CLIENT;
+    const application = namesCertificate ? undefined : await this.clients.find(parameters, request);
+    const isBearer = bearerHeaderOf(request) === token;
+    const user = application || isBearer ? undefined : await this.certificates.userOf(request);
+    if (!application && !isBearer && !user) throw unauthenticated();
+    const found = await this.find(token);
+    if (!found || isBearer) return found;
+    const owner = ownerOf(found);
+    if (application) return owner.clientId === application.id ? found : undefined;
+    const isOwn = owner.clientId === CERTIFICATE_CLIENT && owner.user === user?.name;
+    return isOwn ? found : undefined;
+  }
+
+  private async find(token: string): Promise<InspectedToken | undefined> {
+    const claims = await this.verified.claims(token);
+    if (claims) return { kind: 'access_token', claims, consentId: grantIdOf(claims.jti) };
+    const refresh = await this.refreshTokens.find(token);
+    return refresh && { kind: 'refresh_token', ...refresh };
+  }
+}
+
+function ownerOf(found: InspectedToken): { clientId: string; user: string } {
+  return found.kind === 'access_token'
+    ? { clientId: found.claims.client_id, user: found.claims.sub }
+    : { clientId: found.consent.clientId, user: found.consent.user };
+}
+
+function unauthenticated(): OAuthProblem {
+  return new OAuthProblem(
+    'invalid_client',
+    'Say which application asks (client_id), or present the token itself as bearer',
+    { status: 401, code: 'auth.client-unknown' },
+  );
+}

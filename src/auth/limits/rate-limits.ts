@@ -1,0 +1,49 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { OAuthProblem } from '#src/kernel/index.js';
+import { CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
+
+/** What is limited. */
+export type Limit = 'token' | 'authorize' | 'userCode';
+
+/** Wrong user codes that one address may type in ten minutes (RFC 8628 §5.1). */
+const USER_CODES = { points: 20, seconds: 600 };
+
+/**
+ * Limits of requests a second, per instance and in memory: they protect one process from one busy caller. What is
+ * over the limit gets 429 with Retry-After.
+ */
+@Injectable()
+export class RateLimits {
+  private readonly limiters: Record<Limit, RateLimiterMemory | undefined>;
+
+  constructor(@Inject(CONFIG) config: Config) {
+    this.limiters = {
+      token: limiter(config.rateToken, 1),
+      authorize: limiter(config.rateAuthorize, 1),
+      userCode: limiter(USER_CODES.points, USER_CODES.seconds),
+    };
+  }
+
+  /** Counts one request of the address (and of the application, when it says which one it is). Throws 429. */
+  async count(limit: Limit, request: HttpRequest, clientId?: string): Promise<void> {
+    await this.consume(limit, `address ${request.socket.remoteAddress ?? ''}`);
+    if (clientId !== undefined) await this.consume(limit, `client ${clientId}`);
+  }
+
+  private async consume(limit: Limit, key: string): Promise<void> {
+    try {
+      await this.limiters[limit]?.consume(key);
+    } catch (state) {
+      if (!(state instanceof RateLimiterRes)) throw state;
+      throw new OAuthProblem('temporarily_unavailable', 'Too many requests; try again later', {
+        status: 429,
+        retryAfterSeconds: Math.max(1, Math.ceil(state.msBeforeNext / 1000)),
+      });
+    }
+  }
+}
+
+function limiter(points: number, seconds: number): RateLimiterMemory | undefined {
+  return points === 0 ? undefined : new RateLimiterMemory({ points, duration: seconds });
+}

@@ -1,0 +1,12 @@
+import { html } from './html.js';
+import type { Page } from './page.js';
+
+/** A page that says one thing: an error, or that something is done. */
+export function messagePage(title: string, text: string, status = 200): Page {
+  return {
+    title,
+    status,
+    body: html`<h1>${title}</h1>
+<p${status >= 400 ? html` role="alert"` : undefined}>${text}</p>`,
+  };
+}

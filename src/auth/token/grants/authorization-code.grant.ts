@@ -1,0 +1,90 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { sha256, type Clock } from '#src/kernel/index.js';
+import { CLOCK, Database, labelRequest } from '#src/platform/index.js';
+import type { Application } from '#src/registry/index.js';
+import {
+  AuthorizationCodesRepository,
+  type StoredCode,
+} from '../../authorize/authorization-codes.repository.js';
+import { matchesChallenge } from '../../authorize/pkce.js';
+import { ClientAuthenticator } from '../../clients/client-authenticator.js';
+import { isRegisteredRedirect } from '../../clients/redirect-uri.js';
+import { ConsentsRepository } from '../../consents/consents.repository.js';
+import { ConsentsService } from '../../consents/consents.service.js';
+import type { OAuthParameters } from '../oauth-parameters.js';
+import { RefreshTokensService } from '../refresh-tokens.service.js';
+import { invalidGrant, TokenIssuer } from '../token-issuer.js';
+import { TokenResponse } from '../token.response.js';
+import type { Grant, TokenRequest } from './grant.js';
+
+const WHAT = 'code';
+
+/** Flow B, second half: the code of the redirect becomes an access token and a refresh token. */
+@Injectable()
+export class AuthorizationCodeGrant implements Grant {
+  readonly type = 'authorization_code';
+
+  @Inject() private readonly codes!: AuthorizationCodesRepository;
+  @Inject() private readonly consents!: ConsentsRepository;
+  @Inject() private readonly consentsService!: ConsentsService;
+  @Inject() private readonly refreshTokens!: RefreshTokensService;
+  @Inject(CLOCK) private readonly clock!: Clock;
+
+  constructor(
+    private readonly clients: ClientAuthenticator,
+    private readonly issuer: TokenIssuer,
+    private readonly database: Database,
+  ) {}
+
+  async issue({ parameters, request }: TokenRequest): Promise<TokenResponse> {
+    const code = parameters.required('code');
+    const application = await this.clients.authenticate(parameters, request);
+    const stored = await this.codes.find(sha256(code));
+    const consent = stored && (await this.consents.find(stored.consentId));
+    if (!consent || consent.clientId !== application.id) throw invalidGrant(WHAT);
+    this.checkBinding(stored, parameters, application);
+    if (stored.usedAt) {
+      // RFC 6749 §4.1.2: somebody has the code who should not; what came from it is not safe any more
+      await this.consentsService.revoke(consent.id);
+      throw invalidGrant(WHAT);
+    }
+    if (consent.revokedAt) throw invalidGrant(WHAT);
+    labelRequest(request, { user: consent.user, group: consent.group, setup: consent.setup });
+    const minted = await this.issuer.forConsent(consent, parameters.optional('scope'));
+    const refreshToken = await this.consume(stored, consent.id);
+    return TokenResponse.from(minted, { refreshToken });
+  }
+
+  private async consume(stored: StoredCode, consentId: string): Promise<string> {
+    return this.database.transaction(async (transaction) => {
+      const isFirst = await this.codes.consume(
+        transaction,
+        stored.hash,
+        new Date(this.clock.now()),
+      );
+      if (!isFirst) throw invalidGrant(WHAT); // another exchange at the same moment was first
+      await this.consentsService.touch(transaction, consentId);
+      return this.refreshTokens.start(transaction, consentId);
+    });
+  }
+
+  private checkBinding(
+    stored: StoredCode,
+    parameters: OAuthParameters,
+    application: Application,
+  ): void {
+    const redirectUri = parameters.optional('redirect_uri');
+    const isRedirectRight =
+      stored.redirectUri === null
+        ? redirectUri === undefined || isRegisteredRedirect(application, redirectUri)
+        : redirectUri === stored.redirectUri;
+    const verifier = parameters.optional('code_verifier');
+    // A verifier without a challenge means that somebody took the challenge away (RFC 9700 §4.8.2).
+    const isPkceRight =
+      stored.codeChallenge === null
+        ? verifier === undefined
+        : verifier !== undefined && matchesChallenge(verifier, stored.codeChallenge);
+    const isAlive = stored.usedAt !== null || stored.expiresAt.getTime() > this.clock.now();
+    if (!isRedirectRight || !isPkceRight || !isAlive) throw invalidGrant(WHAT);
+  }
+}
