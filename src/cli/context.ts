@@ -14,17 +14,6 @@ import {
 } from '../platform/index.js';
 import { createRuntime } from '../runtime.js';
 
-/** A command ended with a message for people and an exit code (documented in docs/command.md). */
-export class CommandError extends Error {
-  constructor(
-    message: string,
-    readonly exitCode = 1,
-  ) {
-    super(message);
-    this.name = 'CommandError';
-  }
-}
-
 /**
  * What administrator commands work with: the configuration, and the application's services on the same database as
  * a server that may be running (or on the embedded database, started for the command when no server runs).

@@ -3,10 +3,15 @@ import { Command, CommanderError } from 'commander';
 import { Problem } from '#src/kernel/index.js';
 import { ConfigurationFault } from '../platform/index.js';
 import { version } from '../version.js';
-import { CliContext, CommandError } from './context.js';
+import { CommandError } from './command-error.js';
+import { CliContext } from './context.js';
 import { clientCommand } from './client.command.js';
 import { keysCommand } from './keys.command.js';
 import { registryCommand } from './registry.command.js';
+import { catalogueCommands } from './user/catalogue.commands.js';
+import { completionCommand } from './user/completion.command.js';
+import { jobCommands } from './user/jobs.commands.js';
+import { loginCommands } from './user/login.command.js';
 
 /** Exit codes: 0 done, 1 failed, 2 bad input, 3 the service or database is away. */
 function exitCodeOf(error: unknown): number {
@@ -19,6 +24,14 @@ function exitCodeOf(error: unknown): number {
 function messageOf(error: unknown): string {
   if (error instanceof Problem) return error.detail;
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Commands that were made apart do not take over how errors are handled. */
+function inheritSettings(parent: Command): void {
+  for (const child of parent.commands) {
+    child.copyInheritedSettings(parent);
+    inheritSettings(child);
+  }
 }
 
 async function main(): Promise<void> {
@@ -38,6 +51,10 @@ async function main(): Promise<void> {
   program.addCommand(registryCommand(context));
   program.addCommand(clientCommand(context));
   program.addCommand(keysCommand(context));
+  const forUsers = [...loginCommands(), ...jobCommands(), ...catalogueCommands()];
+  for (const command of forUsers) program.addCommand(command);
+  program.addCommand(completionCommand(program));
+  inheritSettings(program);
   try {
     await program.parseAsync(process.argv);
   } catch (error) {

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { describeDifference, RegistryFileError, RegistryLoader } from '../registry/index.js';
-import { CommandError, type CliContext } from './context.js';
+import { CommandError } from './command-error.js';
+import type { CliContext } from './context.js';
 import { say, show } from './output.js';
 
 interface JsonOption {

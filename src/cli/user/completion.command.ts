@@ -1,0 +1,67 @@
+import { Command } from 'commander';
+import { CommandError } from '../command-error.js';
+import { say } from '../output.js';
+
+/** `completion bash|zsh|fish`: a script for the shell, made from the commands themselves. */
+export function completionCommand(program: Command): Command {
+  return new Command('completion')
+    .description('print a completion script: source <(gridgate completion bash)')
+    .argument('<shell>', 'bash, zsh or fish')
+    .action((shell: string) => {
+      const make = { bash, zsh, fish }[shell];
+      if (!make) throw new CommandError(`no completion for ${shell}: bash, zsh or fish`, 2);
+      say(make(wordsOf(program)));
+    });
+}
+
+interface Words {
+  name: string;
+  words: string[];
+}
+
+function wordsOf(program: Command): Words[] {
+  const of = (command: Command): string[] => [
+    ...command.commands.map((child) => child.name()),
+    ...command.options.map((option) => option.long ?? '').filter(Boolean),
+    '--help',
+  ];
+  return [
+    { name: '', words: of(program) },
+    ...program.commands.map((child) => ({ name: child.name(), words: of(child) })),
+  ];
+}
+
+function bash(commands: Words[]): string {
+  const cases = commands
+    .filter(({ name }) => name !== '')
+    .map(({ name, words }) => `    ${name}) words="${words.join(' ')}" ;;`);
+  return [
+    '_gridgate() {',
+    '  local words command="${COMP_WORDS[1]}"',
+    '  case "$command" in',
+    ...cases,
+    `    *) words="${commands[0]?.words.join(' ')}" ;;`,
+    '  esac',
+    '  [ "$COMP_CWORD" = 1 ] && ' + `words="${commands[0]?.words.join(' ')}"`,
+    '  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))',
+    '  [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}"))',
+    '}',
+    'complete -F _gridgate gridgate',
+  ].join('\n');
+}
+
+function zsh(commands: Words[]): string {
+  return ['autoload -U +X bashcompinit && bashcompinit', bash(commands)].join('\n');
+}
+
+function fish(commands: Words[]): string {
+  return commands
+    .flatMap(({ name, words }) =>
+      words.map((word) => {
+        const when = name === '' ? '__fish_use_subcommand' : `__fish_seen_subcommand_from ${name}`;
+        const flag = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${word}`;
+        return `complete -c gridgate -n '${when}' -f ${flag}`;
+      }),
+    )
+    .join('\n');
+}

@@ -1,0 +1,57 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isJsonObject, parseJson, randomToken, stringifyJson } from '#src/kernel/index.js';
+import type { TokenFields } from '#src/oauth2-client/index.js';
+import { CommandError } from '../command-error.js';
+
+/** What `gridgate login` keeps: the server and the token, readable by the user only. */
+export interface Login {
+  server: string;
+  /** CA file of the server. */
+  ca?: string;
+  /** Certificate and key of a login by certificate; they renew the token. */
+  cert?: [certificate: string, key: string];
+  group?: string;
+  setup?: string;
+  token: TokenFields;
+}
+
+const NOT_LOGGED_IN = 4;
+
+/** Where the login is kept: `$XDG_CONFIG_HOME/gridgate/login.json`, else below `~/.config`. */
+export function loginPath(environment: NodeJS.ProcessEnv): string {
+  const base = environment['XDG_CONFIG_HOME'] || join(environment['HOME'] || '.', '.config');
+  return join(base, 'gridgate', 'login.json');
+}
+
+/** Reads the login. Throws CommandError (exit code 4) when there is none. */
+export async function readLogin(path: string): Promise<Login> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch {
+    throw new CommandError('not logged in: run `gridgate login --server URL` first', NOT_LOGGED_IN);
+  }
+  const value: unknown = parseJson(text);
+  if (
+    !isJsonObject(value) ||
+    typeof value['server'] !== 'string' ||
+    !isJsonObject(value['token'])
+  ) {
+    throw new CommandError(`${path} is damaged: log in again`, NOT_LOGGED_IN);
+  }
+  return value as unknown as Login;
+}
+
+/** Writes the login, mode 0600, whole or not at all. */
+export async function writeLogin(path: string, login: Login): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomToken(6)}`;
+  await writeFile(draft, `${stringifyJson(login, 2)}\n`, { mode: 0o600 });
+  await rename(draft, path);
+}
+
+/** Forgets the login. */
+export async function removeLogin(path: string): Promise<void> {
+  await rm(path, { force: true });
+}

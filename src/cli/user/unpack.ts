@@ -1,0 +1,38 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { extract } from 'tar-stream';
+import { CommandError } from '../command-error.js';
+
+/**
+ * Unpacks a tar.gz into the directory and answers the names of its files. Names that lead out of the directory,
+ * links and devices are refused: the archive comes from a job.
+ */
+export async function unpack(
+  archive: AsyncIterable<Uint8Array>,
+  directory: string,
+): Promise<string[]> {
+  const names: string[] = [];
+  const entries = extract();
+  const feeding = pipeline(Readable.from(archive), createGunzip(), entries);
+  feeding.catch(() => undefined); // the loop below sees the same error
+  await mkdir(directory, { recursive: true });
+  for await (const entry of entries) {
+    const { name, type, mode } = entry.header;
+    if (type === 'directory') {
+      entry.resume();
+      continue;
+    }
+    const isInside = !name.startsWith('/') && !name.split('/').includes('..');
+    if (type !== 'file' || !isInside) throw new CommandError(`refused to unpack ${name}`);
+    const path = join(directory, name);
+    await mkdir(dirname(path), { recursive: true });
+    await pipeline(entry, createWriteStream(path, { mode: (mode ?? 0o644) & 0o755 }));
+    names.push(name);
+  }
+  await feeding;
+  return names;
+}
