@@ -3,9 +3,11 @@ import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
 import { SCOPES } from './auth/index.js';
+import { sleep } from './kernel/index.js';
 import { checkReadiness, prepareData } from './start-data.js';
 import {
-  closeListener,
+  answerClientErrors,
+  Connections,
   corsByAllowList,
   entrance,
   GridExpressAdapter,
@@ -22,12 +24,19 @@ import {
   type DatabaseConnection,
   type EmbeddedPostgres,
   type GridHome,
+  type HttpRequest,
+  type HttpResponse,
   type OpenedTls,
+  type Readiness,
 } from './platform/index.js';
 import { createRuntime, type Runtime } from './runtime.js';
 import { version } from './version.js';
 
 const MAX_HEADER_BYTES = 32 * 1024;
+/** How long a stopping server keeps an idle connection for a request that is already on its way. */
+const IDLE_GRACE_MS = 1_000;
+/** A body or an answer under way that moves by less within GRID_PROGRESS_TIMEOUT is cut off. */
+const LEAST_PROGRESS_BYTES = 1024;
 
 /**
  * One server process: home and listener first (so that a second instance or a used port fails at once), then
@@ -39,6 +48,8 @@ export class GridServer {
   private readonly routes = new RouteTable();
   private readonly cancel = new AbortController();
   private postgres: EmbeddedPostgres | undefined;
+  private connections: Connections | undefined;
+  private readiness: Readiness | undefined;
 
   constructor(private readonly config: Config) {}
 
@@ -54,7 +65,6 @@ export class GridServer {
     const app = await this.createApplication(runtime, tls);
     const listener = app.getHttpServer() as Server;
     await listen(listener, config);
-    this.opened.push(() => closeListener(listener, config.shutdownGrace));
     await this.startDatabase(home, runtime);
     await app.init();
     this.opened.push(() => app.close());
@@ -62,13 +72,27 @@ export class GridServer {
     await prepareData(app, config);
     checkReadiness(runtime);
     runtime.readiness.started = true;
-    this.opened.push(() => Promise.resolve(runtime.readiness.drain()));
   }
 
   /** Stops accepting, lets requests finish, hands back leases, stops the embedded database. */
   async stop(): Promise<void> {
     this.cancel.abort(new Error('the server is stopping'));
+    await this.drain();
     for (const step of this.opened.splice(0).reverse()) await step();
+  }
+
+  /**
+   * Says `not ready` and goes on answering until load balancers have noticed (GRID_SHUTDOWN_DRAIN), then stops
+   * accepting and lets every request finish. Nothing that a request needs has been closed yet.
+   */
+  private async drain(): Promise<void> {
+    const { connections, readiness, config } = this;
+    if (!connections) return;
+    const wasReady = readiness?.started === true;
+    readiness?.drain();
+    connections.retire();
+    if (wasReady) await sleep(config.shutdownDrain * 1000);
+    await connections.drain({ graceMs: config.shutdownGrace * 1000, idleMs: IDLE_GRACE_MS });
   }
 
   private connection(): DatabaseConnection {
@@ -106,9 +130,38 @@ export class GridServer {
     app.useGlobalFilters(problems);
     app.use(entrance({ config, logger, metrics, readiness, problems }));
     app.use(corsByAllowList(config.corsOrigins));
+    this.readiness = readiness;
+    this.connections = watchConnections(app, { config, runtime, problems });
     serveSwagger(app, () => openApiOf(app, config), config.publicUrl);
     return app;
   }
+}
+
+function watchConnections(
+  app: INestApplication,
+  { config, runtime, problems }: { config: Config; runtime: Runtime; problems: ProblemFilter },
+): Connections {
+  const { metrics, logger } = runtime;
+  const listener = app.getHttpServer() as Server;
+  answerClientErrors(listener, ({ code }, requestId) =>
+    logger.warn({ requestId, code }, 'refused'),
+  );
+  const limits = {
+    maxConnections: config.maxConnections,
+    progressMs: config.progressTimeout * 1000,
+    leastBytes: LEAST_PROGRESS_BYTES,
+  };
+  const connections = new Connections(listener, limits, (problem, request, response) =>
+    problems.answer(problem, request as HttpRequest, response as HttpResponse),
+  );
+  const cuts = metrics.counter('gridgate_connections_cut_total', 'Connections cut off, by reason', [
+    'reason',
+  ]);
+  connections.onCut = (reason) => cuts.inc({ reason });
+  metrics.gauge('gridgate_connections', 'Open connections', [], (gauge) =>
+    gauge.set(connections.count),
+  );
+  return connections;
 }
 
 /** The OpenAPI document of the application. */

@@ -137,6 +137,22 @@ export const VARIABLES = {
     'info',
     'Least severe log line that is written',
   ),
+  progressTimeout: v.integer('GRID_PROGRESS_TIMEOUT', 15, {
+    min: 1,
+    max: 600,
+    description:
+      'Seconds within which a body or an answer under way must move by 1 KiB before its client is cut off',
+  }),
+  maxConnections: v.integer('GRID_MAX_CONNECTIONS', 10_000, {
+    min: 1,
+    description: 'Connections at once; further ones are dropped',
+  }),
+  shutdownDrain: v.integer('GRID_SHUTDOWN_DRAIN', 0, {
+    min: 0,
+    max: 600,
+    description:
+      'Seconds for which a stopping instance says `not ready` but still accepts, until load balancers have noticed',
+  }),
   shutdownGrace: v.integer('GRID_SHUTDOWN_GRACE', 20, {
     min: 0,
     max: 600,

@@ -46,7 +46,9 @@ export function entrance(input: EntranceInput): RequestHandler {
     for (const [name, value] of HEADERS) response.setHeader(name, value);
     const started = process.hrtime.bigint();
     const timer = setTimeout(() => {
-      if (!response.headersSent) problems.answer(lateProblem(), request, response);
+      // A body that is still arriving is Connections' business; its time to be answered begins when it is here.
+      if (!request.complete && !request.destroyed) timer.refresh();
+      else if (!response.headersSent) problems.answer(lateProblem(), request, response);
     }, deadlineMs).unref();
     response.once('close', () => {
       clearTimeout(timer);

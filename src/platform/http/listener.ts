@@ -16,23 +16,6 @@ export function listen(server: Server, at: { host: string; port: number }): Prom
   });
 }
 
-/**
- * Stops accepting, closes idle connections, and after the grace cuts the rest. Connections that are kept alive
- * end with their next answer.
- */
-export function closeListener(server: Server, graceSeconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000);
-    const sweep = setInterval(() => server.closeIdleConnections(), 50);
-    server.close(() => {
-      clearTimeout(timer);
-      clearInterval(sweep);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
-}
-
 /** A port of the address that is free now. */
 export function freePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -1,0 +1,195 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { answerClientErrors } from './client-errors.js';
+import { Connections, type ConnectionLimits, type CutReason } from './connections.js';
+
+const LIMITS: ConnectionLimits = { maxConnections: 50, progressMs: 300, leastBytes: 1024 };
+
+interface Stand {
+  server: Server;
+  connections: Connections;
+  port: number;
+  cuts: CutReason[];
+}
+
+const opened: (Stand | Socket)[] = [];
+
+async function stand(
+  handler: (request: import('node:http').IncomingMessage, response: ServerResponse) => void,
+  limits: Partial<ConnectionLimits> = {},
+): Promise<Stand> {
+  const server = createServer({ maxHeaderSize: 8192 }, handler);
+  const connections = new Connections(server, { ...LIMITS, ...limits }, (problem, _, response) => {
+    response.writeHead(problem.status, problem.headers).end(problem.code);
+  });
+  const cuts: CutReason[] = [];
+  connections.onCut = (reason) => cuts.push(reason);
+  answerClientErrors(server, () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const result = { server, connections, port: (server.address() as AddressInfo).port, cuts };
+  opened.push(result);
+  return result;
+}
+
+/** A raw connection that keeps what it receives. */
+async function client(port: number): Promise<Socket & { text: string; ended: Promise<void> }> {
+  const socket = connect(port, '127.0.0.1') as Socket & { text: string; ended: Promise<void> };
+  opened.push(socket);
+  socket.text = '';
+  socket.setEncoding('latin1').on('data', (text: string) => (socket.text += text));
+  socket.on('error', () => undefined);
+  socket.ended = new Promise((resolve) => socket.once('close', () => resolve()));
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function until(condition: () => boolean, milliseconds = 5_000): Promise<void> {
+  const end = Date.now() + milliseconds;
+  while (!condition()) {
+    if (Date.now() > end) throw new Error('waited in vain');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+afterEach(async () => {
+  for (const one of opened.splice(0)) {
+    if ('connections' in one) await one.connections.drain({ graceMs: 0, idleMs: 0 });
+    else one.destroy();
+  }
+});
+
+describe('a client that is too slow', () => {
+  it('is answered 408 when its body does not arrive, however often it sends a byte', async () => {
+    const { port, cuts } = await stand((request) => request.resume());
+    const socket = await client(port);
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n');
+    const drip = setInterval(() => socket.write('x'), 50);
+    await socket.ended;
+    clearInterval(drip);
+    expect(socket.text).toMatch(/^HTTP\/1.1 408 [\s\S]*Connection: close[\s\S]*request.timeout/);
+    expect(cuts).toEqual(['slow-body']);
+  });
+
+  it('is cut off when it takes no more of its answer', async () => {
+    const { port, cuts } = await stand((_, response) => response.end(Buffer.alloc(50_000_000)));
+    const socket = await client(port);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'data');
+    socket.pause();
+    await until(() => cuts.length > 0);
+    expect(cuts).toEqual(['slow-reader']);
+  });
+
+  it('is left alone while its body moves fast enough', async () => {
+    const { port, cuts } = await stand((request, response) => {
+      request.resume().once('end', () => response.end('thanks'));
+    });
+    const socket = await client(port);
+    socket.write(
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 30000\r\nConnection: close\r\n\r\n',
+    );
+    for (let i = 0; i < 15; i += 1) {
+      socket.write('x'.repeat(2000));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    await socket.ended;
+    expect(socket.text).toMatch(/thanks$/);
+    expect(cuts).toEqual([]);
+  });
+
+  it('is left alone while the server itself takes its time', async () => {
+    const { port, cuts } = await stand((request, response) => {
+      request.resume();
+      setTimeout(() => response.end('late'), 1500);
+    });
+    const socket = await client(port);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await socket.ended;
+    expect(socket.text).toMatch(/late$/);
+    expect(cuts).toEqual([]);
+  });
+});
+
+describe('drain', () => {
+  it('finishes the request under way, says Connection: close and refuses new connections', async () => {
+    let answer: ServerResponse | undefined;
+    const { port, connections } = await stand((_, response) => {
+      answer = response;
+    });
+    const socket = await client(port);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => answer !== undefined);
+    const drained = connections.drain({ graceMs: 10_000, idleMs: 50 });
+    const late = connect(port, '127.0.0.1');
+    opened.push(late);
+    await expect(once(late, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    answer?.end('done');
+    await socket.ended;
+    await drained;
+    expect(socket.text).toMatch(/^HTTP\/1.1 200 [\s\S]*done$/);
+  });
+
+  it('answers a request that comes on an idle connection, then closes it', async () => {
+    const { port, connections } = await stand((_, response) => response.end('here'));
+    const socket = await client(port);
+    const drained = connections.drain({ graceMs: 10_000, idleMs: 2_000 });
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await socket.ended;
+    await drained;
+    expect(socket.text).toMatch(/^HTTP\/1.1 200 [\s\S]*Connection: close[\s\S]*here$/);
+  });
+
+  it('closes connections that stay idle, and cuts the rest after the grace', async () => {
+    const { port, connections } = await stand(() => undefined);
+    const idle = await client(port);
+    const stuck = await client(port);
+    stuck.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const started = Date.now();
+    await connections.drain({ graceMs: 600, idleMs: 50 });
+    await Promise.all([idle.ended, stuck.ended]);
+    expect(Date.now() - started).toBeGreaterThanOrEqual(550);
+    expect(stuck.text).toBe('');
+  });
+
+  it('asks clients to leave as soon as the server retires', async () => {
+    const { port, connections } = await stand((_, response) => response.end('ok'));
+    connections.retire();
+    const socket = await client(port);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await socket.ended;
+    expect(socket.text).toMatch(/Connection: close/);
+  });
+});
+
+describe('limits of a connection', () => {
+  it('drops connections above the bound', async () => {
+    const { port } = await stand((_, response) => response.end('ok'), { maxConnections: 1 });
+    const first = await client(port);
+    const second = await client(port);
+    await second.ended;
+    first.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await first.ended;
+    expect(first.text).toMatch(/ok$/);
+  });
+
+  it.each([
+    ['a giant header', `GET / HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+    ['a broken request line', 'HELLO\r\n\r\n', 400],
+    ['a broken header', 'GET / HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n', 400],
+  ])('answers %s as a problem', async (_, text, status) => {
+    const { port } = await stand((__, response) => response.end('ok'));
+    const socket = await client(port);
+    socket.write(text);
+    await socket.ended;
+    const [head = '', body = ''] = socket.text.split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head).toMatch(/Content-Type: application\/problem\+json/);
+    const requestId = /X-Request-Id: (\S+)/.exec(head)?.[1];
+    expect(JSON.parse(body)).toMatchObject({
+      status,
+      instance: `urn:gridgate:request:${requestId}`,
+    });
+  });
+});
