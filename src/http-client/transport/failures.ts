@@ -60,5 +60,5 @@ function deepCode(error: unknown): string {
     if (code !== undefined && (code !== 'UND_ERR_PRX_TLS' || !cause)) return code;
     current = cause;
   }
-  return 'unknown reason';
+  return (error as Error | undefined)?.name ?? 'unknown reason';
 }

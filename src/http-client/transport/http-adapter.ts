@@ -33,18 +33,10 @@ export class HttpAdapter implements Adapter {
     }
     const route = this.#connections.route(url, options);
     const exchange = new Exchange(prepared, options, route);
-    if (!exchange.isOver) {
-      route.line.dispatcher.dispatch(
-        {
-          origin: route.origin,
-          path: route.forward ? absolutePath(url) : url.pathname + url.search,
-          method: prepared.method,
-          headers: wireHeaders(prepared, url, route),
-          body: wireBody(prepared.body, exchange),
-          ...serverName(prepared, url, route),
-        },
-        exchange,
-      );
+    try {
+      if (!exchange.isOver) dispatch(prepared, url, route, exchange);
+    } catch (error) {
+      exchange.fail(error);
     }
     return exchange.response;
   }
@@ -53,6 +45,20 @@ export class HttpAdapter implements Adapter {
   async close(): Promise<void> {
     await this.#connections.close();
   }
+}
+
+function dispatch(prepared: PreparedRequest, url: URL, route: Route, exchange: Exchange): void {
+  route.line.dispatcher.dispatch(
+    {
+      origin: route.origin,
+      path: route.forward ? absolutePath(url) : url.pathname + url.search,
+      method: prepared.method,
+      headers: wireHeaders(prepared, url, route),
+      body: wireBody(prepared.body, exchange),
+      ...serverName(prepared, url, route),
+    },
+    exchange,
+  );
 }
 
 function absolutePath(url: URL): string {
