@@ -3,7 +3,7 @@ import type { Principal, Property } from '#src/auth/index.js';
 /** What the rules need to know of a job. */
 export interface JobOwnership {
   owner: string;
-  ownerGroup: string;
+  owner_group: string;
   setup: string;
 }
 
@@ -75,7 +75,7 @@ export class JobPolicy {
 
 function owns(caller: Caller, job: JobOwnership): boolean {
   if (caller.user === job.owner) return true;
-  return caller.properties.has('JobSharing') && caller.group === job.ownerGroup;
+  return caller.properties.has('JobSharing') && caller.group === job.owner_group;
 }
 
 function isOneOf(caller: Caller, ...properties: Property[]): boolean {

@@ -10,7 +10,7 @@ export class CreateJobs1763600000003 implements MigrationInterface {
 
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
-      drop table job_idempotency_keys, job_executors, job_parameters, job_history, job_descriptions, jobs,
+      drop table job_peeks, job_idempotency_keys, job_executors, job_parameters, job_history, job_descriptions, jobs,
         job_sandboxes, job_counts, job_name_counts
     `);
     await queryRunner.query(`
@@ -94,6 +94,13 @@ const TABLES = [
     instance text not null,
     backend text not null,
     seen_at timestamptz(3) not null
+  )`,
+  `create table job_peeks (
+    jid bigint primary key,
+    asked_at timestamptz(3) not null,
+    answered_at timestamptz(3),
+    stdout text not null default '',
+    stderr text not null default ''
   )`,
 ];
 

@@ -94,7 +94,7 @@ function head({ key, root, limits }: WrapperInput): string[] {
     'batch=${SLURM_JOB_ID:-}"',
     ': >"$root/begun/$key"',
     '[ -e "$dir/cancel" ] && end 0 cancel',
-    'cd "$dir/job" 2>/dev/null || end 0 no-directory',
+    'cd "$dir/work" 2>/dev/null || end 0 no-directory',
   ];
 }
 
@@ -108,7 +108,7 @@ function payload(input: WrapperInput): string[] {
   const isOne = stdOutput === stdError;
   return [
     ...variables,
-    'HOME="$dir/job"; TMPDIR="$dir/job"; export HOME TMPDIR',
+    'HOME="$dir/work"; TMPDIR="$dir/work"; export HOME TMPDIR',
     `program=$(command -v ${shellWord(program)} 2>/dev/null)`,
     'case "$program" in',
     '  */*) [ -f "$program" ] && [ -x "$program" ] || end 127 not-found ;;',

@@ -42,7 +42,7 @@ export interface BatchAccount {
  *     runs/<key>/            the service's; the batch account reads it
  *       wrapper              the script of the run
  *       cancel               says that the payload is to end
- *       job/                 the payload's working directory, with the input sandbox; the batch account's
+ *       work/                the payload's working directory, with the input sandbox; the batch account's
  *       record/              what the wrapper writes; the batch account's
  *     batches/<id>           the runs of an array, one line a task
  *     begun/ ended/          an empty file for each run that began or ended: one look for all runs
@@ -79,11 +79,11 @@ export class RunDirectory {
     const draft = `${target}.new`;
     await rm(draft, { recursive: true, force: true });
     await mkdir(draft, { mode: 0o755 });
-    await mkdir(join(draft, 'job'), { mode: 0o755 });
+    await mkdir(join(draft, 'work'), { mode: 0o755 });
     await mkdir(join(draft, 'record'), { mode: 0o755 });
     await writeFile(join(draft, 'wrapper'), wrapper, { mode: 0o644 });
-    await fill(join(draft, 'job'));
-    await this.giveAway(join(draft, 'job'));
+    await fill(join(draft, 'work'));
+    await this.giveAway(join(draft, 'work'));
     await this.giveAway(join(draft, 'record'));
     await rename(draft, target);
   }
@@ -100,8 +100,8 @@ export class RunDirectory {
   }
 
   /** Where the payload works. */
-  jobPath(key: string): string {
-    return join(this.pathOf(key), 'job');
+  workPath(key: string): string {
+    return join(this.pathOf(key), 'work');
   }
 
   /**
@@ -175,7 +175,7 @@ export class RunDirectory {
     for (let from = 0; from < keys.length; from += REMOVE_AT_ONCE) {
       const some = keys.slice(from, from + REMOVE_AT_ONCE);
       const theirs = some.flatMap((key) => [
-        join(this.pathOf(key), 'job'),
+        join(this.pathOf(key), 'work'),
         join(this.pathOf(key), 'record'),
       ]);
       if (this.account !== undefined) await this.emptyAsAccount(theirs);

@@ -1,0 +1,79 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Problem, sleep, type Clock } from '#src/kernel/index.js';
+import { CLOCK, LOGGER, type Logger } from '#src/platform/index.js';
+import { JobsRepository, type Move } from '../jobs.repository.js';
+
+interface Report {
+  move: Move;
+  resolve: (moved: boolean) => void;
+  reject: (error: unknown) => void;
+}
+
+const BATCH = 500;
+const RETRY_MS = 300;
+
+/**
+ * Moves that executors report, written together: while one batch is on its way to the database the next one
+ * gathers, so that many short jobs cost few statements. While the database is away reports wait; nothing is lost.
+ */
+@Injectable()
+export class RunReports {
+  private queue: Report[] = [];
+  private writing: Promise<void> | undefined;
+  private isClosed = false;
+
+  constructor(
+    private readonly repository: JobsRepository,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Writes a move; false when the job was not (any more) where the move starts, or not held by the reporter. */
+  async report(move: Move): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.queue.push({ move, resolve, reject });
+      this.writing ??= this.write();
+    });
+  }
+
+  /** Writes what has gathered and then refuses; reports that cannot be written are left to the next start. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.writing;
+  }
+
+  private async write(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.queue.length > 0) {
+      const batch = this.queue.splice(0, BATCH);
+      try {
+        const moves = batch.map(({ move }) => move);
+        const moved = new Set(
+          (await this.repository.move(moves, new Date(this.clock.now()))).map(String),
+        );
+        for (const { move, resolve } of batch) resolve(moved.has(String(move.jid)));
+      } catch (error) {
+        await this.afterFault(batch, error);
+      }
+    }
+    this.writing = undefined;
+  }
+
+  private async afterFault(batch: Report[], error: unknown): Promise<void> {
+    if (!this.isClosed && error instanceof Problem && error.code === 'service.unavailable') {
+      this.queue.unshift(...batch);
+      await sleep(RETRY_MS, { unref: true });
+      return;
+    }
+    if (batch.length > 1 && !this.isClosed) {
+      for (const { move, resolve, reject } of batch) {
+        await this.repository
+          .move([move], new Date(this.clock.now()))
+          .then((moved) => resolve(moved.length > 0), reject);
+      }
+      return;
+    }
+    this.logger.error({ err: error }, 'a report of a job cannot be written');
+    for (const { reject } of batch) reject(error);
+  }
+}

@@ -1,0 +1,162 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Problem, type Clock } from '#src/kernel/index.js';
+import type { Principal } from '#src/auth/index.js';
+import { ChangeFeed, CLOCK, CONFIG, Database, type Config } from '#src/platform/index.js';
+import { JobAccess, jobNotFound } from './job-access.service.js';
+import { parseJid, type Jid, type Job } from './job.js';
+import { JobPolicy } from './job.policy.js';
+import type { BulkKillResult } from './job.response.js';
+import { JobsRepository, type Move, type Step } from './jobs.repository.js';
+import { STOP_CHANNEL, WORK_CHANNEL } from './state/admission.js';
+import { MINOR, type JobState } from './state/job-state.js';
+import {
+  DELETABLE_STATES,
+  KILLABLE_STATES,
+  RESCHEDULABLE_STATES,
+} from './state/job-transitions.js';
+import { shownSite } from './submit/submit.repository.js';
+
+const MAX_BULK = 1_000;
+
+/** Kill, delete and reschedule. The move in the database decides; executors follow it within seconds. */
+@Injectable()
+export class JobControlService {
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly access: JobAccess,
+    private readonly policy: JobPolicy,
+    private readonly repository: JobsRepository,
+    private readonly database: Database,
+  ) {}
+
+  /**
+   * Kills a job; an already killed one is fine. With `purge` the job is Deleted afterwards. Throws Problem 404,
+   * 403, and 409 with the state when it cannot be killed.
+   */
+  async kill(principal: Principal, jid: string, purge: boolean): Promise<Jid> {
+    const job = await this.access.control(principal, jid);
+    const [result] = await this.killAll([job], principal, purge);
+    if (result?.status === 409) throw await this.conflict(job.jid, purge ? 'deleted' : 'killed');
+    return job.jid;
+  }
+
+  /** Kills many; answers a result for each. Throws Problem 400 for a malformed id or none, and then kills none. */
+  async killMany(
+    principal: Principal,
+    texts: readonly string[],
+    purge: boolean,
+  ): Promise<Record<string, BulkKillResult>> {
+    const jids = [...new Set(texts)].map((text) => {
+      const jid = parseJid(text);
+      if (jid === undefined) throw Problem.invalidField('jid', 'is not a job id');
+      return jid;
+    });
+    if (jids.length === 0) throw Problem.invalidField('jid', 'is missing: name the jobs to kill');
+    if (jids.length > MAX_BULK) {
+      throw Problem.invalidField('jid', `names more than ${MAX_BULK} jobs`);
+    }
+    const known = new Map(
+      (await this.repository.findAll(jids)).map((job) => [String(job.jid), job]),
+    );
+    const results: Record<string, BulkKillResult> = {};
+    const allowed: Job[] = [];
+    for (const jid of jids) {
+      const job = known.get(String(jid));
+      if (!job || !this.policy.mayRead(principal, job)) {
+        results[String(jid)] = { status: 404, detail: jobNotFound(String(jid)).detail };
+      } else if (!this.policy.mayControl(principal, job)) {
+        results[String(jid)] = { status: 403, detail: `Job ${jid} is not yours to change` };
+      } else allowed.push(job);
+    }
+    const outcomes = await this.killAll(allowed, principal, purge);
+    allowed.forEach((job, index) => {
+      results[String(job.jid)] = outcomes[index] ?? { status: 409 };
+    });
+    return Object.fromEntries(jids.map((jid) => [jid, results[String(jid)] as BulkKillResult]));
+  }
+
+  /**
+   * Sends a job back to the queue and counts it. Throws Problem 404, 403, and 409 when its state does not allow it
+   * or it has been rescheduled as often as it may.
+   */
+  async reschedule(principal: Principal, jid: string): Promise<Jid> {
+    const job = await this.access.control(principal, jid);
+    if (job.reschedules >= this.config.maxReschedules) {
+      const detail = `${MINOR.maxReschedules}: job ${job.jid} was rescheduled ${job.reschedules} times`;
+      throw new Problem('job.state-conflict', detail, { members: { jobStatus: job.status } });
+    }
+    const move: Move = {
+      jid: job.jid,
+      steps: [
+        { to: 'Rescheduled', minor: MINOR.rescheduled, app: 'Unknown' },
+        { to: 'Received', minor: MINOR.rescheduled },
+      ],
+      from: RESCHEDULABLE_STATES,
+      source: principal.user,
+      set: { rescheduled: true, site: shownSite(job.wanted_sites) },
+    };
+    const moved = await this.moveAndTell([move]);
+    if (moved.length === 0) throw await this.conflict(job.jid, 'rescheduled');
+    return job.jid;
+  }
+
+  private async killAll(
+    jobs: readonly Job[],
+    principal: Principal,
+    purge: boolean,
+  ): Promise<BulkKillResult[]> {
+    const source = principal.user;
+    const killed = new Set(
+      await this.moveAndTell(
+        jobs.map(({ jid }) =>
+          moveTo(jid, 'Killed', MINOR.marked, { source, from: KILLABLE_STATES }),
+        ),
+      ),
+    );
+    if (purge) {
+      await this.moveAndTell(
+        jobs.map(({ jid }) =>
+          moveTo(jid, 'Deleted', MINOR.deleted, { source, from: DELETABLE_STATES }),
+        ),
+      );
+    }
+    const others = jobs.filter(({ jid }) => purge || !killed.has(jid)).map(({ jid }) => jid);
+    const now = others.length > 0 ? await this.repository.findAll(others) : [];
+    const states = new Map(now.map((job) => [String(job.jid), job.status]));
+    const wanted: JobState = purge ? 'Deleted' : 'Killed';
+    return jobs.map(({ jid }) => {
+      const state = states.get(String(jid));
+      if (state === undefined || state === wanted) return { status: 200 };
+      return { status: 409, detail: `Job ${jid} is ${state}` };
+    });
+  }
+
+  private async moveAndTell(moves: readonly Move[]): Promise<Jid[]> {
+    if (moves.length === 0) return [];
+    const now = new Date(this.clock.now());
+    return this.database.transaction(async (transaction) => {
+      const moved = await this.repository.move(moves, now, transaction);
+      for (const jid of moved.slice(0, 100)) {
+        await transaction.query(ChangeFeed.notification(STOP_CHANNEL, String(jid)));
+      }
+      if (moved.length > 0) await transaction.query(ChangeFeed.notification(WORK_CHANNEL));
+      return moved;
+    });
+  }
+
+  private async conflict(jid: Jid, verb: string): Promise<Problem> {
+    const state = (await this.repository.find(jid))?.status ?? 'gone';
+    const detail = `Job ${jid} is ${state} and cannot be ${verb}`;
+    return new Problem('job.state-conflict', detail, { members: { jobStatus: state } });
+  }
+}
+
+function moveTo(
+  jid: Jid,
+  to: Step['to'],
+  minor: string,
+  rest: { source: string; from: readonly JobState[] },
+): Move {
+  return { jid, steps: [{ to, minor }], ...rest };
+}

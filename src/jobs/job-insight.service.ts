@@ -1,0 +1,71 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Principal } from '#src/auth/index.js';
+import { ChangeFeed, CONFIG, type Config } from '#src/platform/index.js';
+import { RegistryService, type Site } from '#src/registry/index.js';
+import { JobAccess } from './job-access.service.js';
+import type { Job } from './job.js';
+import type { JobExplainResponse, JobPeekResponse } from './job.response.js';
+import { DispatchRepository } from './executor/dispatch.repository.js';
+import { notRunning, waitFor } from './executor/dispatcher.js';
+import { PEEK_CHANNEL } from './state/admission.js';
+
+const PEEK_TIMEOUT_MS = 4_000;
+
+/** What users ask about jobs that have not ended: the running output, and why one still waits. */
+@Injectable()
+export class JobInsightService {
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly access: JobAccess,
+    private readonly dispatch: DispatchRepository,
+    private readonly registry: RegistryService,
+    private readonly feed: ChangeFeed,
+  ) {}
+
+  /**
+   * The end of the output of a running job, whichever instance runs it. Throws Problem 404, 403, 409 when it does not
+   * run, and 503 when its instance does not answer.
+   */
+  async peek(principal: Principal, jid: string): Promise<JobPeekResponse> {
+    const job = await this.access.readSandbox(principal, jid);
+    if (!['Running', 'Stalled', 'Completing'].includes(job.status)) {
+      throw notRunning(job.jid, job.status);
+    }
+    await this.dispatch.askPeek(job.jid);
+    await this.feed.notify(PEEK_CHANNEL, String(job.jid));
+    const output = await waitFor(() => this.dispatch.readPeek(job.jid), PEEK_TIMEOUT_MS);
+    if (output) return { stdout: output.stdout, stderr: output.stderr };
+    // It may have ended while we waited; then there is a better answer than none.
+    const now = await this.access.readSandbox(principal, jid);
+    if (now.status !== job.status) throw notRunning(now.jid, now.status);
+    return { stdout: '', stderr: '' };
+  }
+
+  /** Why the job does not run yet, for each site of its setup. */
+  async explain(principal: Principal, jid: string): Promise<JobExplainResponse> {
+    const job = await this.access.read(principal, jid);
+    const registry = await this.registry.current();
+    const live = await this.dispatch.liveBackends(this.config.jobLease);
+    const ahead = job.status === 'Waiting' ? await this.dispatch.jobsAhead(job.jid) : 0;
+    const sites = registry
+      .sitesOf(job.setup)
+      .map((site) => [site.name, reasonOf(job, site, { live, ahead })] as const);
+    return { jid: job.jid, status: job.status, sites: Object.fromEntries(sites) };
+  }
+}
+
+function reasonOf(job: Job, site: Site, now: { live: Set<string>; ahead: number }): string {
+  if (job.banned_sites.includes(site.name)) return 'It is among the BannedSites of the job';
+  if (job.wanted_sites.length > 0 && !job.wanted_sites.includes(site.name)) {
+    return 'It is not among the Sites of the job';
+  }
+  if (job.status === 'Received' || job.status === 'Checking') {
+    return 'The job is still being checked';
+  }
+  if (job.status !== 'Waiting') {
+    return job.site === site.name ? `The job is ${job.status} here` : `The job is ${job.status}`;
+  }
+  if (!now.live.has(site.backend)) return `No ${site.backend} executor is running`;
+  if (now.ahead > 0) return `Waits for a free slot; ${now.ahead} jobs are in front of it`;
+  return 'Waits for a free slot; it is the next one';
+}

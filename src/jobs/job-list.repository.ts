@@ -1,0 +1,250 @@
+import { Injectable } from '@nestjs/common';
+import { Problem } from '#src/kernel/index.js';
+import { Database, sqlState, type Transaction } from '#src/platform/index.js';
+import { JOB_COLUMNS, sqlType, type JobAttribute } from './job-attributes.js';
+import type { Job } from './job.js';
+import type { Visibility } from './job.policy.js';
+import type { JobFilter, JobSelection, ListJobsQuery, SortKey } from './list-jobs.query.js';
+
+type Selection = Pick<JobSelection, 'filters' | 'fromDate' | 'toDate'>;
+
+/** A page of jobs, the number of all matches, and where the page ended. */
+export interface JobPage {
+  entries: number;
+  jobs: Job[];
+  /** Sort values of the last job; undefined when nothing follows. */
+  end?: (string | null)[];
+}
+
+interface Where {
+  sql: string;
+  values: unknown[];
+}
+
+const MERGE_LIMIT = 20_000;
+const DIMENSIONS =
+  'setup, block, owner, owner_group, vo, status, minor_status, site, job_group, job_type';
+const NAME_DIMENSIONS = 'setup, block, name, owner, owner_group, status, site';
+const MERGE_COUNTS = mergeSql('job_counts', 'setup, block', DIMENSIONS);
+const MERGE_NAMES = mergeSql('job_name_counts', 'setup, name, block', NAME_DIMENSIONS);
+
+function mergeSql(table: string, key: string, dimensions: string): string {
+  return `with fresh as materialized (
+      select distinct ${key} from
+        (select ${key} from ${table} where not is_merged limit ${MERGE_LIMIT}) f
+    ), old as (
+      delete from ${table} using fresh
+      where ${key
+        .split(', ')
+        .map((column) => `${table}.${column} = fresh.${column}`)
+        .join(' and ')}
+      returning ${table}.*
+    )
+    insert into ${table} (${dimensions}, n, is_merged)
+    select ${dimensions}, sum(n), true from old group by ${dimensions} having sum(n) <> 0`;
+}
+
+/** Ids of one block of the counters share their upper bits (see the migration). */
+const BLOCK_BITS = 13;
+/** Up to this many matches are collected and sorted; more are found fast by walking in order. */
+const FEW = 2_000;
+const NAME_COLUMNS = new Set(['setup', 'name', 'owner', 'owner_group', 'status', 'site']);
+
+/**
+ * Lists, totals and summaries. Totals come from the counters that triggers keep in the same transaction, so they
+ * are exact and do not grow with the number of jobs; only filters that the counters do not know count rows.
+ */
+@Injectable()
+export class JobListRepository {
+  constructor(private readonly database: Database) {}
+
+  /** One page. */
+  async list(query: ListJobsQuery, visibility: Visibility): Promise<JobPage> {
+    const entries = await this.count(query, visibility);
+    if (entries === 0 || query.startJob >= entries) return { entries, jobs: [] };
+    const jump = await this.jump(query, visibility);
+    const where = whereOf(query, visibility);
+    const values = [...where.values];
+    const conditions = [where.sql];
+    if (query.after) conditions.push(afterCondition(query.sort, query.after, values));
+    if (jump.below !== undefined) conditions.push(`jid < $${values.push(String(jump.below))}`);
+    const limit = values.push(query.maxJobs + 1);
+    const offset = values.push(jump.offset);
+    const rows = await this.rows(query, {
+      text: `select ${JOB_COLUMNS.join(', ')}, ${cursorColumns(query.sort)}
+        from jobs where ${conditions.join(' and ')}
+        order by ${orderBy(query.sort, entries <= FEW)} limit $${limit} offset $${offset}`,
+      values,
+    });
+    const jobs = rows.slice(0, query.maxJobs);
+    const last = jobs[jobs.length - 1];
+    const hasMore = rows.length > query.maxJobs && last !== undefined;
+    const end = query.sort.map((_key, index) => (last?.[`sort_${index}`] ?? null) as string | null);
+    return { entries, jobs, ...(hasMore ? { end } : {}) };
+  }
+
+  private async rows(
+    query: ListJobsQuery,
+    statement: { text: string; values: unknown[] },
+  ): Promise<(Job & Record<string, unknown>)[]> {
+    try {
+      return await this.database.query(statement);
+    } catch (cause) {
+      // A cursor that nobody was given: its values are no values of their columns.
+      if (query.after && sqlState(cause)?.startsWith('22')) {
+        throw Problem.invalidField('after', 'is not a cursor of this list');
+      }
+      throw cause;
+    }
+  }
+
+  /** The number of matches, exactly. */
+  async count(selection: Selection, visibility: Visibility): Promise<number> {
+    const source = sourceOf(selection, []);
+    const where = whereOf(selection, visibility, source !== 'jobs');
+    const sum = source === 'jobs' ? 'count(*)' : 'coalesce(sum(n), 0)::bigint';
+    const [row] = await this.database.query<{ total: number }>({
+      text: `select ${sum} as total from ${source} where ${where.sql}`,
+      values: where.values,
+    });
+    return Number(row?.total ?? 0);
+  }
+
+  /** Numbers of jobs by the values of attributes, joined by `|`. */
+  async summary(
+    selection: Selection,
+    visibility: Visibility,
+    groups: readonly JobAttribute[],
+  ): Promise<Map<string, number>> {
+    const source = sourceOf(selection, groups);
+    const where = whereOf(selection, visibility, source !== 'jobs');
+    const columns = groups.map(({ sql }) => `${sql}::text`);
+    const sum = source === 'jobs' ? 'count(*)' : 'sum(n)::bigint';
+    const rows = await this.database.query<{ key: string; total: number }>({
+      text: `select concat_ws('|', ${columns.join(', ')}) as key, ${sum} as total
+        from ${source} where ${where.sql} group by 1 having ${sum} <> 0 order by 1`,
+      values: where.values,
+    });
+    return new Map(rows.map(({ key, total }) => [key, total]));
+  }
+
+  /**
+   * Merges the rows that changes have added to the counters; sums stay the same in every snapshot. Answers true
+   * when there may be more to merge.
+   */
+  async mergeCounters(transaction: Transaction): Promise<boolean> {
+    const blocks = await transaction.execute({ name: 'jobs-merge-counts', text: MERGE_COUNTS });
+    const names = await transaction.execute({ name: 'jobs-merge-names', text: MERGE_NAMES });
+    return blocks + names > MERGE_LIMIT;
+  }
+
+  /** Where a deep page starts: whole blocks are skipped by their counters, the rest by walking. */
+  private async jump(
+    query: ListJobsQuery,
+    visibility: Visibility,
+  ): Promise<{ below?: bigint; offset: number }> {
+    const [key] = query.sort;
+    const source = sourceOf(query, []);
+    const isByBlocks = key?.sql === 'jid' && key.descending && source !== 'jobs';
+    if (!isByBlocks || query.startJob < 1 << BLOCK_BITS) return { offset: query.startJob };
+    const where = whereOf(query, visibility, true);
+    const blocks = await this.database.query<{ block: number; total: number }>({
+      text: `select block, sum(n)::bigint as total from ${source} where ${where.sql}
+        group by block having sum(n) <> 0 order by block desc`,
+      values: where.values,
+    });
+    let offset = query.startJob;
+    for (const { block, total } of blocks) {
+      if (offset < total) return { below: BigInt(block + 1) << BigInt(BLOCK_BITS), offset };
+      offset -= total;
+    }
+    return { offset: query.startJob };
+  }
+}
+
+/** The smallest table that can answer: counters, counters by name, or the jobs themselves. */
+function sourceOf(
+  selection: Selection,
+  groups: readonly JobAttribute[],
+): 'job_counts' | 'job_name_counts' | 'jobs' {
+  if (selection.fromDate ?? selection.toDate) return 'jobs';
+  const used = [...selection.filters.map(({ attribute }) => attribute), ...groups];
+  if (used.some(({ counted }) => counted === undefined)) return 'jobs';
+  if (!used.some(({ counted }) => counted === 'name')) return 'job_counts';
+  return used.every(({ counted }) => NAME_COLUMNS.has(counted ?? '')) ? 'job_name_counts' : 'jobs';
+}
+
+function whereOf(selection: Selection, visibility: Visibility, counters = false): Where {
+  const values: unknown[] = [visibility.setup];
+  const conditions = ['setup = $1'];
+  const { owner, group } = visibility;
+  if (owner !== undefined) {
+    const own = `owner = $${values.push(owner)}`;
+    const shared = group === undefined ? undefined : `owner_group = $${values.push(group)}`;
+    conditions.push(shared === undefined ? own : `(${own} or ${shared})`);
+  }
+  for (const filter of selection.filters) conditions.push(filterCondition(filter, values));
+  if (!counters && selection.fromDate) {
+    conditions.push(`last_update >= $${values.push(selection.fromDate)}`);
+  }
+  if (!counters && selection.toDate) {
+    conditions.push(`last_update < $${values.push(selection.toDate)}`);
+  }
+  return { sql: conditions.join(' and '), values };
+}
+
+/** One value is compared by `=`, which lets an index give the order as well. */
+function filterCondition({ attribute, values: wanted }: JobFilter, values: unknown[]): string {
+  const type = sqlType(attribute);
+  if (wanted.length === 1) return `${attribute.sql} = $${values.push(wanted[0])}::${type}`;
+  return `${attribute.sql} = any ($${values.push(wanted)}::${type}[])`;
+}
+
+function sortExpression(key: SortKey): string {
+  if (!NULLABLE.has(key.sql)) return key.sql;
+  return `coalesce(${key.sql}, '-infinity'::timestamptz)`;
+}
+
+const NULLABLE = new Set(['heart_beat', 'start_execution', 'end_execution', 'reschedule_time']);
+
+/** With few matches `+ 0` keeps the planner from walking the whole table in order to find them. */
+function orderBy(sort: readonly SortKey[], isFew: boolean): string {
+  const keys = sort.map((key) => {
+    const expression = isFew && key.sql === 'jid' ? 'jid + 0' : sortExpression(key);
+    return `${expression} ${key.descending ? 'desc' : 'asc'}`;
+  });
+  return keys.join(', ');
+}
+
+function cursorColumns(sort: readonly SortKey[]): string {
+  return sort.map((key, index) => `${sortExpression(key)}::text as sort_${index}`).join(', ');
+}
+
+/** Jobs behind the cursor: a chain of comparisons, since directions may differ. */
+function afterCondition(
+  sort: readonly SortKey[],
+  after: readonly (string | null)[],
+  values: unknown[],
+): string {
+  const terms: string[] = [];
+  const equal: string[] = [];
+  sort.forEach((key, index) => {
+    const expression = sortExpression(key);
+    const value = `$${values.push(after[index] ?? null)}::text::${castOf(key.sql)}`;
+    const compare = `${expression} ${key.descending ? '<' : '>'} ${value}`;
+    terms.push([...equal, compare].join(' and '));
+    equal.push(`${expression} = ${value}`);
+  });
+  return terms.length === 1 ? (terms[0] as string) : `(${terms.map((t) => `(${t})`).join(' or ')})`;
+}
+
+function castOf(sql: string): string {
+  if (sql === 'jid') return 'bigint';
+  if (['priority', 'cpu_time', 'reschedules'].includes(sql)) return 'integer';
+  if (sql.endsWith('_time') || /^(last_update|heart_beat|(start|end)_execution)$/.test(sql)) {
+    return 'timestamptz';
+  }
+  return sql.startsWith('(') || ['verified', 'retrieved', 'accounted'].includes(sql)
+    ? 'boolean'
+    : 'text';
+}

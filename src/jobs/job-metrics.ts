@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { Metrics } from '#src/platform/index.js';
+import type { RunOrder } from './executor/executor.js';
+import { DispatchRepository } from './executor/dispatch.repository.js';
+import { JOB_STATE_NAMES } from './state/job-state.js';
+
+/** Metrics of jobs: how many in which state, how long the oldest waits, how long it takes to dispatch. */
+@Injectable()
+export class JobMetrics {
+  private readonly latency;
+  private readonly submitted;
+
+  constructor(metrics: Metrics, repository: DispatchRepository) {
+    this.latency = metrics.histogram(
+      'gridgate_job_dispatch_seconds',
+      'Seconds from Waiting to Matched',
+    );
+    this.submitted = metrics.counter('gridgate_jobs_submitted_total', 'Jobs made by submits here');
+    metrics.gauge('gridgate_jobs', 'Jobs by state', ['status'], async (gauge) => {
+      const states = new Map(
+        (await repository.states().catch(() => [])).map(({ status, total }) => [status, total]),
+      );
+      for (const status of JOB_STATE_NAMES) gauge.set({ status }, Number(states.get(status) ?? 0));
+    });
+    metrics.gauge(
+      'gridgate_job_queue_age_seconds',
+      'Seconds that the oldest waiting job has waited',
+      [],
+      async (gauge) => gauge.set(await repository.queueAgeSeconds().catch(() => 0)),
+    );
+  }
+
+  /** A job was given to an executor. */
+  dispatched(order: RunOrder & { waitedSeconds?: number }): void {
+    if (order.waitedSeconds !== undefined) this.latency.observe(order.waitedSeconds);
+  }
+
+  /** Jobs were made. */
+  added(count: number): void {
+    this.submitted.inc(count);
+  }
+}

@@ -1,0 +1,244 @@
+import { Controller, Delete, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import {
+  ApiBadRequestResponse,
+  ApiBody,
+  ApiConflictResponse,
+  ApiConsumes,
+  ApiExtraModels,
+  ApiForbiddenResponse,
+  ApiHeader,
+  ApiNotFoundResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiPayloadTooLargeResponse,
+  ApiQuery,
+  ApiTags,
+  ApiUnprocessableEntityResponse,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
+import {
+  Query,
+  type HttpRequest,
+  type HttpResponse,
+  type QueryValues,
+} from '#src/platform/index.js';
+import { JOB_ATTRIBUTES } from './job-attributes.js';
+import { JobControlService } from './job-control.service.js';
+import {
+  BulkKillResponse,
+  DryRunResponse,
+  JobIdResponse,
+  JobListResponse,
+  JobResponse,
+  SubmitResponse,
+} from './job.response.js';
+import { JobsService } from './jobs.service.js';
+import { ManifestRequest, ManifestsRequest, ManifestUploadRequest } from './manifest.request.js';
+import { QueryKeys } from './query-keys.decorator.js';
+import { SubmitService } from './submit/submit.service.js';
+
+const FILTER_NAMES = JOB_ATTRIBUTES.map(({ wire, attribute }) => `\`${wire}\` or \`${attribute}\``);
+const FILTERS = `Filters: every attribute under both spellings, repeatable (values of one key are alternatives): ${FILTER_NAMES.join(', ')}.`;
+
+/** The routes of /jobs that the interface names, and the summary. */
+@ApiTags('jobs')
+@Controller('jobs')
+export class JobsController {
+  constructor(
+    private readonly jobs: JobsService,
+    private readonly submissions: SubmitService,
+    private readonly control: JobControlService,
+  ) {}
+
+  /** Lists jobs, newest first. */
+  @Get()
+  @Access('bearer', 'jobs:read')
+  @ApiOperation({
+    operationId: 'listJobs',
+    summary: 'List jobs, newest first',
+    description: FILTERS,
+  })
+  @ApiQuery({
+    name: 'allOwners',
+    required: false,
+    type: Boolean,
+    description: 'Jobs of all owners',
+  })
+  @ApiQuery({
+    name: 'maxJobs',
+    required: false,
+    type: Number,
+    description: '1 or more, default 100',
+  })
+  @ApiQuery({
+    name: 'startJob',
+    required: false,
+    type: Number,
+    description: 'First job, default 0',
+  })
+  @ApiQuery({ name: 'status', required: false, type: String, isArray: true, example: ['Running'] })
+  @ApiQuery({ name: 'sort', required: false, description: 'For example `-jid,lastUpdate`' })
+  @ApiQuery({ name: 'fromDate', required: false, description: 'Last update at or after' })
+  @ApiQuery({ name: 'toDate', required: false, description: 'Last update before' })
+  @ApiQuery({
+    name: 'after',
+    required: false,
+    description: 'Cursor of the `Link: rel="next"` header',
+  })
+  @ApiOkResponse({ type: JobListResponse })
+  @ApiBadRequestResponse({ description: 'A key or value of the query is wrong' })
+  async list(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+    @Res({ passthrough: true }) response: HttpResponse,
+  ): Promise<JobListResponse> {
+    const { body, link } = await this.jobs.list(principal, query);
+    if (link !== undefined) response.setHeader('Link', link);
+    return body;
+  }
+
+  /** Counts jobs by attributes. */
+  @Get('summary')
+  @Access('bearer', 'jobs:read')
+  @ApiOperation({ operationId: 'summarizeJobs', summary: 'Count jobs', description: FILTERS })
+  @ApiQuery({ name: 'group', required: false, isArray: true, description: 'Default `Status`' })
+  @ApiQuery({ name: 'allOwners', required: false, type: Boolean })
+  @ApiOkResponse({
+    description: 'Values joined by `|` → number',
+    example: { Done: 12, Running: 3 },
+  })
+  async summary(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+  ): Promise<Record<string, number>> {
+    return this.jobs.summary(principal, query);
+  }
+
+  /** Submits one or many jobs: all of them or none. */
+  @Post()
+  @HttpCode(200)
+  @Access('bearer', 'jobs:submit')
+  @QueryKeys('dryRun')
+  @ApiOperation({ operationId: 'submitJobs', summary: 'Submit jobs; all of a request or none' })
+  @ApiConsumes('application/json', 'multipart/form-data', 'application/x-www-form-urlencoded')
+  @ApiExtraModels(
+    ManifestRequest,
+    ManifestsRequest,
+    ManifestUploadRequest,
+    SubmitResponse,
+    DryRunResponse,
+  )
+  @ApiBody({
+    schema: {
+      anyOf: [
+        { $ref: getSchemaPath(ManifestRequest) },
+        { $ref: getSchemaPath(ManifestsRequest) },
+        { $ref: getSchemaPath(ManifestUploadRequest) },
+      ],
+    },
+  })
+  @ApiQuery({
+    name: 'dryRun',
+    required: false,
+    type: Boolean,
+    description: 'Check, create nothing',
+  })
+  @ApiHeader({
+    name: 'Idempotency-Key',
+    required: false,
+    description: 'Makes a retry safe for 24 h',
+  })
+  @ApiOkResponse({
+    schema: {
+      oneOf: [{ $ref: getSchemaPath(SubmitResponse) }, { $ref: getSchemaPath(DryRunResponse) }],
+    },
+  })
+  @ApiBadRequestResponse({ description: 'Every fault of the manifests' })
+  @ApiForbiddenResponse({ description: 'The group may not submit' })
+  @ApiConflictResponse({ description: 'A request with this Idempotency-Key is under way' })
+  @ApiPayloadTooLargeResponse({ description: 'Too large, too many manifests or files' })
+  @ApiUnprocessableEntityResponse({ description: 'Idempotency-Key used with another body' })
+  async submit(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+    @Req() request: HttpRequest,
+  ): Promise<SubmitResponse | DryRunResponse> {
+    return query.boolean('dryRun')
+      ? this.submissions.dryRun(principal, request)
+      : this.submissions.submit(principal, request);
+  }
+
+  /** Kills many jobs; each gets its own answer. */
+  @Delete()
+  @Access('bearer', 'jobs:kill')
+  @QueryKeys('jid', 'purge')
+  @ApiOperation({ operationId: 'killJobs', summary: 'Kill many jobs' })
+  @ApiQuery({ name: 'jid', isArray: true, type: String, description: 'Ids, at least one' })
+  @ApiQuery({
+    name: 'purge',
+    required: false,
+    type: Boolean,
+    description: 'Delete them afterwards',
+  })
+  @ApiOkResponse({ type: BulkKillResponse })
+  @ApiBadRequestResponse({ description: 'No id, or a malformed one; nothing was killed' })
+  async killMany(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+  ): Promise<BulkKillResponse> {
+    const purge = query.boolean('purge');
+    return { results: await this.control.killMany(principal, query.all('jid'), purge) };
+  }
+
+  /** The record of a job. */
+  @Get(':jid')
+  @Access('bearer', 'jobs:read')
+  @QueryKeys()
+  @ApiOperation({ operationId: 'getJob', summary: 'The record of a job' })
+  @ApiParam({ name: 'jid', type: String, example: '4711' })
+  @ApiOkResponse({ type: JobResponse })
+  @ApiNotFoundResponse({ description: 'Unknown or not visible' })
+  async get(
+    @CurrentPrincipal() principal: Principal,
+    @Param('jid') jid: string,
+  ): Promise<JobResponse> {
+    return this.jobs.get(principal, jid);
+  }
+
+  /** The manifest of a job with the keys that the service has added. */
+  @Get(':jid/manifest')
+  @Access('bearer', 'jobs:read')
+  @QueryKeys()
+  @ApiOperation({ operationId: 'getJobManifest', summary: 'The manifest of a job' })
+  @ApiParam({ name: 'jid', type: String, example: '4711' })
+  @ApiOkResponse({ type: ManifestRequest })
+  @ApiForbiddenResponse({ description: 'Not yours to read' })
+  @ApiNotFoundResponse({ description: 'Unknown or not visible' })
+  async manifest(
+    @CurrentPrincipal() principal: Principal,
+    @Param('jid') jid: string,
+  ): Promise<object> {
+    return this.jobs.manifest(principal, jid);
+  }
+
+  /** Kills a job: its processes end within seconds, and it stays readable. */
+  @Delete(':jid')
+  @Access('bearer', 'jobs:kill')
+  @QueryKeys('purge')
+  @ApiOperation({ operationId: 'killJob', summary: 'Kill a job' })
+  @ApiParam({ name: 'jid', type: String, example: '4711' })
+  @ApiQuery({ name: 'purge', required: false, type: Boolean, description: 'Delete it afterwards' })
+  @ApiOkResponse({ type: JobIdResponse })
+  @ApiForbiddenResponse({ description: 'Not yours to change' })
+  @ApiNotFoundResponse({ description: 'Unknown or not visible' })
+  @ApiConflictResponse({ description: 'Its state (`jobStatus`) does not allow it' })
+  async kill(
+    @CurrentPrincipal() principal: Principal,
+    @Param('jid') jid: string,
+    @Query() query: QueryValues,
+  ): Promise<JobIdResponse> {
+    return { jid: await this.control.kill(principal, jid, query.boolean('purge')) };
+  }
+}

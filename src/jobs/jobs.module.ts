@@ -1,0 +1,146 @@
+import { Module, type DynamicModule, type FactoryProvider, type Type } from '@nestjs/common';
+import type { Clock } from '#src/kernel/index.js';
+import { CLOCK, CONFIG, LOGGER, type Config, type Logger } from '#src/platform/index.js';
+import { RegistryModule, RegistryService } from '#src/registry/index.js';
+import { Dispatcher } from './executor/dispatcher.js';
+import { DispatchRepository } from './executor/dispatch.repository.js';
+import {
+  EXECUTORS,
+  INPUT_DATA_CATALOGUE,
+  type Executor,
+  type InputDataCatalogue,
+} from './executor/executor.js';
+import { LocalProcessExecutor } from './executor/local/local-process.executor.js';
+import { Reaper } from './executor/reaper.js';
+import { RunReports } from './executor/run-reports.js';
+import { JobAccess } from './job-access.service.js';
+import { JobControlService } from './job-control.service.js';
+import { JobDetailsController } from './job-details.controller.js';
+import { JobInsightService } from './job-insight.service.js';
+import { JobListRepository } from './job-list.repository.js';
+import { JobMetrics } from './job-metrics.js';
+import { JobPolicy } from './job.policy.js';
+import { JobsController } from './jobs.controller.js';
+import { JobsRepository } from './jobs.repository.js';
+import { JobsService } from './jobs.service.js';
+import { DirectorySandboxStore } from './sandbox/directory.store.js';
+import { JobSandboxesController } from './sandbox/job-sandboxes.controller.js';
+import { JobSandboxesService } from './sandbox/job-sandboxes.service.js';
+import { SandboxRepository } from './sandbox/sandbox.repository.js';
+import { SandboxService } from './sandbox/sandbox.service.js';
+import { sandboxDirectory, SandboxSpool } from './sandbox/sandbox-spool.js';
+import { SANDBOX_STORE, type SandboxStore } from './sandbox/sandbox.store.js';
+import { SubmissionReader } from './submit/submission.js';
+import { SubmitRate } from './submit/submit-rate.js';
+import { SubmitRepository } from './submit/submit.repository.js';
+import { SubmitService } from './submit/submit.service.js';
+
+/** What the composition root binds. */
+export interface JobsModuleInput {
+  /** False on instances that only run jobs. */
+  hasRoutes: boolean;
+  /** The catalogue that knows input data; without one no job with input data can run. */
+  inputData?: {
+    imports: (Type | DynamicModule)[];
+    inject: FactoryProvider['inject'];
+    useFactory: (...parts: never[]) => InputDataCatalogue;
+  };
+}
+
+const NO_CATALOGUE: InputDataCatalogue = { missing: (paths) => Promise.resolve([...paths]) };
+
+/** Jobs: the routes, the sandboxes, and on instances that run jobs the dispatcher and its executors. */
+@Module({})
+export class JobsModule {
+  static forRoot(input: JobsModuleInput): DynamicModule {
+    const { inputData } = input;
+    return {
+      module: JobsModule,
+      imports: [RegistryModule, ...(inputData?.imports ?? [])],
+      controllers: input.hasRoutes
+        ? [JobsController, JobDetailsController, JobSandboxesController]
+        : [],
+      providers: [
+        ...PARTS,
+        inputData
+          ? {
+              provide: INPUT_DATA_CATALOGUE,
+              inject: inputData.inject ?? [],
+              useFactory: inputData.useFactory as (...parts: unknown[]) => InputDataCatalogue,
+            }
+          : { provide: INPUT_DATA_CATALOGUE, useValue: NO_CATALOGUE },
+      ],
+      exports: [JobsService, JobControlService, JobsRepository, JobListRepository],
+    };
+  }
+}
+
+const PARTS = [
+  JobsService,
+  JobControlService,
+  JobInsightService,
+  JobAccess,
+  JobsRepository,
+  JobListRepository,
+  JobMetrics,
+  SubmissionReader,
+  SubmitRate,
+  SubmitRepository,
+  SubmitService,
+  SandboxRepository,
+  SandboxSpool,
+  SandboxService,
+  JobSandboxesService,
+  DispatchRepository,
+  RunReports,
+  Dispatcher,
+  Reaper,
+  {
+    provide: JobPolicy,
+    inject: [CONFIG],
+    useFactory: (config: Config): JobPolicy => new JobPolicy(config.globalJobs),
+  },
+  {
+    provide: SANDBOX_STORE,
+    inject: [CONFIG],
+    useFactory: (config: Config): SandboxStore =>
+      new DirectorySandboxStore(sandboxDirectory(config)),
+  },
+  {
+    provide: EXECUTORS,
+    inject: [
+      CONFIG,
+      LOGGER,
+      CLOCK,
+      RunReports,
+      DispatchRepository,
+      SandboxService,
+      SANDBOX_STORE,
+      RegistryService,
+    ],
+    useFactory: (
+      config: Config,
+      logger: Logger,
+      clock: Clock,
+      reports: RunReports,
+      repository: DispatchRepository,
+      sandboxes: SandboxService,
+      store: SandboxStore,
+      registry: RegistryService,
+    ): Executor[] => [
+      new LocalProcessExecutor({
+        config,
+        logger,
+        clock,
+        reports,
+        repository,
+        sandboxes,
+        store,
+        pathOf: async (site) => {
+          const path = (await registry.current()).site(site)?.options['path'];
+          return typeof path === 'string' ? path : undefined;
+        },
+      }),
+    ],
+  },
+];

@@ -1,0 +1,221 @@
+import { Injectable } from '@nestjs/common';
+import { parseJson, stringifyJson, type JsonObject } from '#src/kernel/index.js';
+import { Database, type Queryable } from '#src/platform/index.js';
+import { JOB_COLUMNS } from './job-attributes.js';
+import type { Jid, Job } from './job.js';
+import type { JobState } from './state/job-state.js';
+import { assertPath, statesBefore } from './state/job-transitions.js';
+
+/** One state that a job passes, as its history shows it. */
+export interface Step {
+  to: JobState;
+  minor: string;
+  app?: string;
+}
+
+/** A wanted change of one job's state. */
+export interface Move {
+  jid: Jid;
+  /** States to pass, in order; the last one is kept, each leaves a history row. */
+  steps: readonly [Step, ...Step[]];
+  /** Who moves it, for the history. */
+  source: string;
+  /** Only from these of the states that the table allows. */
+  from?: readonly JobState[];
+  /** Only while the job is held by this executor, in this attempt. */
+  held?: { executor: string; attempt: number };
+  /** Columns that change with the state. */
+  set?: MoveChanges;
+  /** Parameters that are merged into the job's. */
+  parameters?: Record<string, string | number | null>;
+}
+
+/** What may change together with a state. */
+export interface MoveChanges {
+  site?: string;
+  /** Who holds the job from now on; null lets go of it. */
+  executor?: string | null;
+  /** Begins a new attempt. */
+  newAttempt?: boolean;
+  reference?: string;
+  startedAt?: Date;
+  endedAt?: Date;
+  outputSandbox?: string;
+  verified?: boolean;
+  accounted?: boolean;
+  /** Counts a reschedule and forgets the times of the last attempt. */
+  rescheduled?: boolean;
+}
+
+/** One row of a job's history. */
+export interface HistoryRow {
+  status: string;
+  minor_status: string;
+  app_status: string;
+  time: Date;
+  source: string;
+}
+
+const COLUMNS = JOB_COLUMNS.join(', ');
+
+/**
+ * The jobs. `move` is the only writer of a state: it takes a batch, and the statement itself checks for each job
+ * the transition table, the old state and who holds it, so a late report changes nothing.
+ */
+@Injectable()
+export class JobsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** The job, or undefined. */
+  async find(jid: Jid): Promise<Job | undefined> {
+    const [row] = await this.database.query<Job>({
+      name: 'jobs-find',
+      text: `select ${COLUMNS} from jobs where jid = $1`,
+      values: [String(jid)],
+    });
+    return row;
+  }
+
+  /** The jobs of these ids that exist, in no order. */
+  async findAll(jids: readonly Jid[]): Promise<Job[]> {
+    return this.database.query<Job>({
+      name: 'jobs-find-all',
+      text: `select ${COLUMNS} from jobs where jid = any($1::bigint[])`,
+      values: [jids.map(String)],
+    });
+  }
+
+  /** The manifest of a job with all digits of its numbers. */
+  async manifest(jid: Jid): Promise<JsonObject | undefined> {
+    const [row] = await this.database.query<{ manifest: string }>({
+      name: 'jobs-manifest',
+      text: 'select manifest::text from job_descriptions where jid = $1',
+      values: [String(jid)],
+    });
+    return row && (parseJson(row.manifest) as JsonObject);
+  }
+
+  /** Every move of the job, oldest first. */
+  async history(jid: Jid): Promise<HistoryRow[]> {
+    return this.database.query<HistoryRow>({
+      name: 'jobs-history',
+      text: `select status, minor_status, app_status, time, source from job_history
+        where jid = $1 order by id`,
+      values: [String(jid)],
+    });
+  }
+
+  /** Parameters of the job; empty when it has none yet. */
+  async parameters(jid: Jid): Promise<Record<string, unknown>> {
+    const [row] = await this.database.query<{ parameters: Record<string, unknown> }>({
+      name: 'jobs-parameters',
+      text: 'select parameters from job_parameters where jid = $1',
+      values: [String(jid)],
+    });
+    return row?.parameters ?? {};
+  }
+
+  /** Marks that the owner has fetched the output. Not a state. */
+  async markRetrieved(jid: Jid): Promise<void> {
+    await this.database.execute({
+      name: 'jobs-retrieved',
+      text: 'update jobs set retrieved = true where jid = $1 and not retrieved',
+      values: [String(jid)],
+    });
+  }
+
+  /**
+   * Moves jobs; answers those that moved. A job stays as it is, without an error, when its state is not one from
+   * which the table allows the first step, or somebody else holds it. Throws for a path that is not in the table.
+   */
+  async move(
+    moves: readonly Move[],
+    now: Date,
+    queryable: Queryable = this.database,
+  ): Promise<Jid[]> {
+    if (moves.length === 0) return [];
+    const rows = await queryable.query<{ jid: Jid }>({
+      name: 'jobs-move',
+      text: MOVE,
+      values: [stringifyJson(moves.map(toRecord)), now],
+    });
+    return rows.map((row) => row.jid);
+  }
+}
+
+function toRecord(move: Move): Record<string, unknown> {
+  const { jid, steps, source, from, held, set = {}, parameters } = move;
+  const path = steps.map((step) => step.to);
+  assertPath(path);
+  const allowed = statesBefore(steps[0].to);
+  const last = steps[steps.length - 1] as Step;
+  return {
+    jid,
+    origins: from ? from.filter((state) => allowed.includes(state)) : allowed,
+    by_executor: held?.executor,
+    by_attempt: held?.attempt,
+    status: last.to,
+    minor: last.minor,
+    app: last.app,
+    steps,
+    source,
+    site: set.site,
+    executor: set.executor,
+    lets_go: set.executor === null,
+    attempts: set.newAttempt ? 1 : 0,
+    reference: set.reference,
+    started: set.startedAt,
+    ended: set.endedAt,
+    output: set.outputSandbox,
+    verified: set.verified ?? false,
+    accounted: set.accounted ?? false,
+    rescheduled: set.rescheduled ?? false,
+    parameters,
+  };
+}
+
+/** Rows are locked in the order of their ids, so that two batches never wait for each other in a circle. */
+const MOVE = `
+  with m as materialized (
+    select * from jsonb_to_recordset($1::jsonb) as x (
+      jid bigint, origins text[], by_executor text, by_attempt integer, status text, minor text, app text,
+      steps jsonb, source text, site text, executor text, lets_go boolean, attempts integer, reference text,
+      started timestamptz, ended timestamptz, output text, verified boolean, accounted boolean,
+      rescheduled boolean, parameters jsonb)
+  ), held as materialized (
+    select j.jid from jobs j join m on m.jid = j.jid
+    where j.status = any (m.origins)
+      and (m.by_executor is null or j.executor = m.by_executor and j.attempt = m.by_attempt)
+    order by j.jid for no key update of j
+  ), moved as (
+    update jobs j set
+      status = m.status,
+      minor_status = m.minor,
+      app_status = coalesce(m.app, j.app_status),
+      last_update = greatest($2, j.last_update),
+      site = coalesce(m.site, j.site),
+      executor = case when m.lets_go then null else coalesce(m.executor, j.executor) end,
+      attempt = j.attempt + m.attempts,
+      run_reference = case when m.attempts > 0 then m.reference else coalesce(m.reference, j.run_reference) end,
+      start_execution = case when m.rescheduled then null else coalesce(m.started, j.start_execution) end,
+      end_execution = case when m.rescheduled then null else coalesce(m.ended, j.end_execution) end,
+      output_sandbox = case when m.rescheduled then null else coalesce(m.output, j.output_sandbox) end,
+      reschedules = j.reschedules + m.rescheduled::integer,
+      reschedule_time = case when m.rescheduled then $2 else j.reschedule_time end,
+      verified = j.verified or m.verified,
+      accounted = (j.accounted or m.accounted) and not m.rescheduled
+    from m, held
+    where m.jid = j.jid and held.jid = j.jid
+    returning j.jid, j.app_status, j.last_update
+  ), logged as (
+    insert into job_history (jid, status, minor_status, app_status, time, source)
+    select m.jid, s.step ->> 'to', s.step ->> 'minor', coalesce(s.step ->> 'app', moved.app_status),
+      moved.last_update, m.source
+    from moved join m using (jid), jsonb_array_elements(m.steps) with ordinality as s (step, n)
+    order by m.jid, s.n
+  ), described as (
+    insert into job_parameters (jid, parameters)
+    select jid, m.parameters from moved join m using (jid) where m.parameters is not null
+    on conflict (jid) do update set parameters = job_parameters.parameters || excluded.parameters
+  )
+  select jid from moved`;

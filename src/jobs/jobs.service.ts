@@ -1,0 +1,88 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { JsonObject } from '#src/kernel/index.js';
+import type { Principal } from '#src/auth/index.js';
+import { CONFIG, type Config, type QueryValues } from '#src/platform/index.js';
+import { JobAccess } from './job-access.service.js';
+import { JobListRepository } from './job-list.repository.js';
+import { JobPolicy } from './job.policy.js';
+import { JobResponse, type JobHistoryResponse, type JobListResponse } from './job.response.js';
+import { JobsRepository } from './jobs.repository.js';
+import { readListJobsQuery, readSummaryQuery, writeCursor } from './list-jobs.query.js';
+
+/** A page for the caller, and the address of the next one. */
+export interface JobListAnswer {
+  body: JobListResponse;
+  /** Value of the `Link` header; undefined on the last page. */
+  link?: string;
+}
+
+/** Everything that is only read: lists, records, manifests, history, parameters. */
+@Injectable()
+export class JobsService {
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly access: JobAccess,
+    private readonly policy: JobPolicy,
+    private readonly repository: JobsRepository,
+    private readonly lists: JobListRepository,
+  ) {}
+
+  /** GET /jobs. Throws Problem 400 naming every bad key of the query. */
+  async list(principal: Principal, values: QueryValues): Promise<JobListAnswer> {
+    const query = readListJobsQuery(values, this.config.maxJobs);
+    const visibility = this.policy.visibility(principal, query.allOwners);
+    const page = await this.lists.list(query, visibility);
+    const body = { entries: page.entries, jobs: page.jobs.map((job) => JobResponse.from(job)) };
+    if (!page.end) return { body };
+    return { body, link: this.nextLink(values, writeCursor(query.sort, page.end)) };
+  }
+
+  /** GET /jobs/summary. */
+  async summary(principal: Principal, values: QueryValues): Promise<Record<string, number>> {
+    const query = readSummaryQuery(values);
+    const visibility = this.policy.visibility(principal, query.allOwners);
+    return Object.fromEntries(await this.lists.summary(query, visibility, query.groups));
+  }
+
+  /** GET /jobs/<jid>. */
+  async get(principal: Principal, jid: string): Promise<JobResponse> {
+    return JobResponse.from(await this.access.read(principal, jid));
+  }
+
+  /** GET /jobs/<jid>/manifest. */
+  async manifest(principal: Principal, jid: string): Promise<JsonObject> {
+    const job = await this.access.readManifest(principal, jid);
+    return (await this.repository.manifest(job.jid)) ?? {};
+  }
+
+  /** GET /jobs/<jid>/history. */
+  async history(principal: Principal, jid: string): Promise<JobHistoryResponse> {
+    const job = await this.access.read(principal, jid);
+    const rows = await this.repository.history(job.jid);
+    const history = rows.map((row) => ({
+      status: row.status,
+      minorStatus: row.minor_status,
+      appStatus: row.app_status,
+      time: row.time.toISOString(),
+      source: row.source,
+    }));
+    return { history };
+  }
+
+  /** GET /jobs/<jid>/parameters. */
+  async parameters(principal: Principal, jid: string): Promise<Record<string, unknown>> {
+    const job = await this.access.read(principal, jid);
+    return this.repository.parameters(job.jid);
+  }
+
+  /** The token of the query form is not repeated: links are logged and shared. */
+  private nextLink(values: QueryValues, after: string): string {
+    const next = new URLSearchParams();
+    for (const key of values.keys()) {
+      if (['access_token', 'startJob', 'after'].includes(key)) continue;
+      for (const value of values.all(key)) next.append(key, value);
+    }
+    next.set('after', after);
+    return `<${this.config.publicUrl.replace(/\/$/, '')}/jobs?${next.toString()}>; rel="next"`;
+  }
+}

@@ -1,0 +1,120 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Problem } from '#src/kernel/index.js';
+import type { Principal } from '#src/auth/index.js';
+import { CONFIG, type Config, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import { JobAccess } from '../job-access.service.js';
+import type { Jid, Job } from '../job.js';
+import { isFinal } from '../state/job-state.js';
+import { JobsRepository } from '../jobs.repository.js';
+import type { SandboxFilesResponse } from '../job.response.js';
+import { copyFileOfArchive } from './sandbox-archive.js';
+import { answerDownload, copyTo } from './sandbox-download.js';
+import type { Sandbox } from './sandbox.repository.js';
+import { SandboxService } from './sandbox.service.js';
+import { SANDBOX_STORE, SandboxMissingError, type SandboxStore } from './sandbox.store.js';
+
+/** Which sandbox of a job. */
+export type SandboxKind = 'inputsandbox' | 'outputsandbox';
+
+/** Hands out the sandboxes of jobs to those who may read them. */
+@Injectable()
+export class JobSandboxesService {
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly access: JobAccess,
+    private readonly jobs: JobsRepository,
+    private readonly sandboxes: SandboxService,
+    @Inject(SANDBOX_STORE) private readonly store: SandboxStore,
+  ) {}
+
+  /** Answers the whole archive, or redirects to the store. Throws Problem 403 or 404 (also when there is none). */
+  async download(
+    caller: { principal: Principal; request: HttpRequest; response: HttpResponse },
+    jid: string,
+    kind: SandboxKind,
+  ): Promise<void> {
+    const { principal, request, response } = caller;
+    const { job, sandbox } = await this.find(principal, jid, kind);
+    if (kind === 'outputsandbox' && principal.user === job.owner && request.method === 'GET') {
+      await this.jobs.markRetrieved(job.jid);
+    }
+    const fileName = `${job.jid}-${kind}.tar.gz`;
+    if (this.config.s3Presign && this.store.presign) {
+      response.setHeader('Location', await this.store.presign(sandbox.hash, fileName));
+      response.statusCode = 307;
+      response.end();
+      return;
+    }
+    await answerDownload(request, response, {
+      sizeBytes: Number(sandbox.size_bytes),
+      tag: `"${sandbox.hash}"`,
+      contentType: 'application/gzip',
+      fileName,
+      send: async (range, target) => copyTo(await this.open(sandbox, range), target),
+    });
+  }
+
+  /** Names and sizes of the files in the archive. */
+  async files(principal: Principal, jid: string, kind: SandboxKind): Promise<SandboxFilesResponse> {
+    const { sandbox } = await this.find(principal, jid, kind);
+    return { files: sandbox.files.map(({ name, size }) => ({ name, size })) };
+  }
+
+  /** Answers one file of the archive; byte ranges are honoured. Throws Problem 404 for a name that is not in it. */
+  async downloadFile(
+    caller: { principal: Principal; request: HttpRequest; response: HttpResponse },
+    jid: string,
+    kind: SandboxKind,
+    name: string,
+  ): Promise<void> {
+    const { sandbox } = await this.find(caller.principal, jid, kind);
+    const index = sandbox.files.findIndex((file) => file.name === name);
+    const file = sandbox.files[index];
+    if (!file) throw new Problem('job.no-such-file', 'The sandbox has no file of that name');
+    await answerDownload(caller.request, caller.response, {
+      sizeBytes: file.size,
+      tag: `"${sandbox.hash}-${index}"`,
+      contentType: 'application/octet-stream',
+      fileName: name.slice(name.lastIndexOf('/') + 1),
+      send: async (range, target) => {
+        const found = await copyFileOfArchive(await this.open(sandbox), name, target, range);
+        if (!found) throw new SandboxMissingError(sandbox.hash);
+      },
+    });
+  }
+
+  private async find(
+    principal: Principal,
+    jid: string,
+    kind: SandboxKind,
+  ): Promise<{ job: Job; sandbox: Sandbox }> {
+    const job = await this.access.readSandbox(principal, jid);
+    const hash = kind === 'inputsandbox' ? job.input_sandbox : job.output_sandbox;
+    if (hash === null) throw noSandbox(job, kind);
+    const sandbox = await this.sandboxes.describe(hash);
+    if (!sandbox) throw noSandbox(job, kind);
+    return { job, sandbox };
+  }
+
+  private async open(
+    sandbox: Sandbox,
+    range?: { start: number; end: number },
+  ): Promise<NodeJS.ReadableStream & import('node:stream').Readable> {
+    try {
+      return await this.store.open(sandbox.hash, range);
+    } catch (cause) {
+      if (!(cause instanceof SandboxMissingError)) throw cause;
+      throw Problem.unavailable('The sandbox store does not have the sandbox', { cause });
+    }
+  }
+}
+
+function noSandbox(job: { jid: Jid; status: Job['status'] }, kind: SandboxKind): Problem {
+  const reason =
+    kind === 'inputsandbox'
+      ? 'it was submitted without files'
+      : isFinal(job.status)
+        ? `it ended ${job.status} without output`
+        : `it is ${job.status} and has no output yet`;
+  return new Problem('job.no-sandbox', `Job ${job.jid} has no ${kind}: ${reason}`);
+}

@@ -1,0 +1,33 @@
+import { MINOR, type JobState } from './job-state.js';
+
+/** Channel of the change feed that says: there may be work for dispatchers. */
+export const WORK_CHANNEL = 'jobs_work';
+/** Channel of the change feed that says: a job was killed or taken back; the payload is its id. */
+export const STOP_CHANNEL = 'jobs_stop';
+
+/** Channel of the change feed that asks for the running output of a job; the payload is its id. */
+export const PEEK_CHANNEL = 'jobs_peek';
+
+/** States of admission. */
+export const ADMISSION = { entry: 'Received', checking: 'Checking', admitted: 'Waiting' } as const;
+
+/** One step of a new job with its author. */
+export interface AdmissionStep {
+  to: JobState;
+  minor: string;
+  source: string;
+}
+
+/** The first states of a job: jobs with input data wait for the catalogue, all others are ready at once. */
+export function admissionSteps(hasInputData: boolean): AdmissionStep[] {
+  const received = { to: ADMISSION.entry, minor: MINOR.accepted, source: 'REST' };
+  return hasInputData ? [received] : [received, ...admittedSteps()];
+}
+
+/** The way of a job that may run, from Received on. */
+export function admittedSteps(): [AdmissionStep, AdmissionStep] {
+  return [
+    { to: ADMISSION.checking, minor: MINOR.checking, source: 'Optimizer' },
+    { to: ADMISSION.admitted, minor: MINOR.waiting, source: 'Optimizer' },
+  ];
+}
