@@ -19,7 +19,7 @@ import { EMBEDDED_PORT, PostgresServer } from './embedded/postgres-server.js';
 import { postgresProcesses, readPostmasterFile } from './embedded/postmaster-file.js';
 
 const DATABASE = 'gridgate';
-const SOCKET_CHECK_MS = 3_000;
+const SOCKET_CHECK_MS = 1_000;
 const FIRST_BACK_OFF_MS = 250;
 const MAX_BACK_OFF_MS = 10_000;
 
@@ -224,9 +224,11 @@ class Supervisor implements EmbeddedPostgres {
     let pause = FIRST_BACK_OFF_MS;
     while (!this.#stopping.signal.aborted) {
       try {
-        this.#server = await PostgresServer.start(this.parts.layout, this.parts);
+        const { signal } = this.#stopping;
+        this.#server = await PostgresServer.start(this.parts.layout, { ...this.parts, signal });
         return this.#server;
       } catch (error) {
+        if (this.#stopping.signal.aborted) return undefined;
         this.parts.log(`PostgreSQL could not be restarted: ${(error as Error).message}`);
       }
       await sleep(pause, { signal: this.#stopping.signal, unref: true }).catch(() => undefined);

@@ -11,7 +11,6 @@ import {
   SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,
   AuthorityKeyIdentifierExtension,
-  X509Certificate as PeculiarCertificate,
   X509CertificateGenerator,
   type JsonGeneralName,
   type JsonNameParams,

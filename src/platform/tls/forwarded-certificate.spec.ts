@@ -1,6 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { issueCertificate } from './certificate-issuer.js';
-import { parseForwardedCertificate } from './forwarded-certificate.js';
+import {
+  parseForwardedCertificate,
+  type ForwardedCertificateForm,
+} from './forwarded-certificate.js';
 
 let pem: string;
 let der: Buffer;
@@ -40,7 +43,7 @@ describe('parseForwardedCertificate', () => {
     },
   );
 
-  it.each([
+  const faults: [ForwardedCertificateForm, () => string, string][] = [
     ['client-cert', () => base64, 'is no byte sequence (:base64:) of RFC 9440'],
     ['client-cert', () => `:${base64}:;a=1`, 'is no byte sequence (:base64:) of RFC 9440'],
     ['client-cert', () => ':a*b:', 'is no byte sequence (:base64:) of RFC 9440'],
@@ -57,7 +60,8 @@ describe('parseForwardedCertificate', () => {
     ['x-ssl-client-der', () => `${base64.slice(0, -8)}`, 'holds no certificate'],
     ['x-ssl-client-der', () => base64.replace(/^./, '-'), 'is not base 64'],
     ['x-ssl-client-der', () => 'A'.repeat(70_000), 'is too long'],
-  ] as const)('refuses a bad %s', (form, value, problem) => {
+  ];
+  it.each(faults)('refuses a bad %s', (form, value, problem) => {
     expect(() => parseForwardedCertificate(form, value())).toThrow(
       new RegExp(`^header ${form}: (${problem.replace(/[()]/g, '\\$&')})`),
     );

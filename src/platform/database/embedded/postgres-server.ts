@@ -40,9 +40,15 @@ export class PostgresServer {
   /** Starts the postmaster and waits until it takes connections. */
   static async start(
     layout: PostgresLayout,
-    options: { socketDirectory: string; logPath: string; log: (line: string) => void },
+    options: {
+      socketDirectory: string;
+      logPath: string;
+      log: (line: string) => void;
+      /** Gives the start up (recovery may take long). */
+      signal?: AbortSignal;
+    },
   ): Promise<PostgresServer> {
-    const { socketDirectory, logPath, log } = options;
+    const { socketDirectory, logPath, log, signal } = options;
     await prepareSocketDirectory(layout.account, socketDirectory);
     await endOrphans(layout.data, log);
     await removeStaleSocket(socketDirectory);
@@ -61,7 +67,7 @@ export class PostgresServer {
     } finally {
       await file.close();
     }
-    await server.ready(log);
+    await server.ready(log, signal);
     return server;
   }
 
@@ -104,10 +110,10 @@ export class PostgresServer {
   }
 
   /** Line 1 of postmaster.pid must be our child's pid: the file of an earlier run says `ready` as well. */
-  private async ready(log: (line: string) => void): Promise<void> {
+  private async ready(log: (line: string) => void, signal?: AbortSignal): Promise<void> {
     const started = Date.now();
     let told = started;
-    while (!this.#hasEnded && Date.now() - started < READY_DEADLINE_MS) {
+    while (!this.#hasEnded && !signal?.aborted && Date.now() - started < READY_DEADLINE_MS) {
       const file = readPostmasterFile(this.data);
       if (file?.pid === this.child.pid && file?.isReady) return;
       if (Date.now() - told > 10_000) {
@@ -116,7 +122,7 @@ export class PostgresServer {
       }
       await sleep(POLL_MS);
     }
-    const why = this.#hasEnded ? await this.ended : 'it is not ready after 10 minutes';
+    const why = this.#hasEnded ? await this.ended : 'it was not ready in time';
     await this.stop();
     throw new EmbeddedPostgresError(
       `PostgreSQL did not start (${why}): ${await lastLines(this.logPath)}`,
