@@ -41,6 +41,11 @@ export class CatalogueNames {
     return this.ids[kind].get(name) ?? NOBODY;
   }
 
+  /** The number of a name that `ensure` was asked for. */
+  known(kind: NameKind, name: string): number {
+    return this.ids[kind].get(name) ?? NOBODY;
+  }
+
   /** Numbers of the names; unknown ones are added. */
   async ensure(kind: NameKind, names: Iterable<string>): Promise<ReadonlyMap<string, number>> {
     const known = this.ids[kind];

@@ -23,9 +23,6 @@ export interface Guarded {
 const READ = 4;
 const WRITE = 2;
 
-/** The service itself: demo data, command line. */
-export const SYSTEM_ACTOR: Actor = { userId: -1, groupId: -1, isManager: true, readsAll: true };
-
 /**
  * Who may do what in the catalogue.
  *
@@ -69,6 +66,15 @@ export class CataloguePolicy {
       isManager,
       readsAll: isManager || this.config.catalogueGlobalRead,
     };
+  }
+
+  /** The service itself (demo data, command line): may everything and owns as root. */
+  async systemActor(): Promise<Actor> {
+    const [userId, groupId] = await Promise.all([
+      this.names.find('user', 'root'),
+      this.names.find('group', 'root'),
+    ]);
+    return { userId, groupId, isManager: true, readsAll: true };
   }
 
   /** May the caller see what is in this directory, as far as its own bits say? */

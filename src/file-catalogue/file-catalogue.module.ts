@@ -4,12 +4,16 @@ import { CatalogueNamesRepository } from './catalogue-names.repository.js';
 import { CatalogueNames } from './catalogue-names.service.js';
 import { CataloguePolicy } from './catalogue.policy.js';
 import { CompatibleValuesService } from './metadata/compatible-values.service.js';
+import { DemoCatalogue } from './demo-catalogue.js';
 import { MetadataController } from './metadata/metadata.controller.js';
 import { DirectoriesController } from './namespace/directories.controller.js';
 import { FilesController } from './namespace/files.controller.js';
 import { NamespaceService } from './namespace/namespace.service.js';
 import { SearchController } from './search/search.controller.js';
 import { SearchService } from './search/search.service.js';
+import { TotalsFolder } from './totals/totals-folder.js';
+import { CatalogueWriter } from './writing/catalogue-writer.service.js';
+import { LineReader } from './writing/line-reader.service.js';
 
 /** The file catalogue: directories, files and their metadata. */
 @Module({
@@ -22,7 +26,11 @@ import { SearchService } from './search/search.service.js';
     NamespaceService,
     SearchService,
     CompatibleValuesService,
+    CatalogueWriter,
+    LineReader,
+    TotalsFolder,
+    DemoCatalogue,
   ],
-  exports: [NamespaceService],
+  exports: [NamespaceService, DemoCatalogue],
 })
 export class FileCatalogueModule {}

@@ -143,6 +143,6 @@ const FILES = `
     files bigint not null,
     directory_id integer not null,
     bytes numeric not null
-  );
+  ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
   create index catalogue_delta_directory on catalogue_delta (directory_id);
 `;

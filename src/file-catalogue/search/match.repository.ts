@@ -109,8 +109,7 @@ function bounded(count: number | null | undefined, limit: number): number {
  */
 export function matchedRanges(text: StatementText, plan: MatchPlan): string {
   const steps = plan.intersect.map((step) => segmentsOf(text, step, plan));
-  const whole = `catalogue_spans(catalogue_span(${bounds(text, plan.range)}))`;
-  const product = steps.length > 0 ? steps.join(' * ') : whole;
+  const product = steps.length > 0 ? steps.join(' * ') : wholeRange(text, plan.range);
   const parts = [`base as (select unnest(${minusHidden(text, product, plan)}) as span)`];
   let last = 'base';
   for (const [index, step] of plan.probe.entries()) {
@@ -185,6 +184,6 @@ function inRange(text: StatementText, column: string, range: LabelRange): string
   return `${column} >= ${text.bind(range.lo, 'bytea')} and ${column} < ${text.bind(range.hi, 'bytea')}`;
 }
 
-function bounds(text: StatementText, range: LabelRange): string {
-  return `${text.bind(range.lo, 'bytea')}, ${text.bind(range.hi, 'bytea')}`;
+function wholeRange(text: StatementText, { lo, hi }: LabelRange): string {
+  return `catalogue_spans(catalogue_span(${text.bind(lo, 'bytea')}, ${text.bind(hi, 'bytea')}))`;
 }

@@ -1,0 +1,339 @@
+import { Problem, type JsonObject, type JsonValue, type Violation } from '#src/kernel/index.js';
+import type { Actor, CataloguePolicy } from '../catalogue.policy.js';
+import {
+  fieldNameFault,
+  presentValue,
+  readJsonValue,
+  type MetadataField,
+  type StoredValue,
+} from '../metadata/metadata-field.js';
+import { directoryNotFound, fileNotFound } from '../namespace/directory-access.js';
+import { parentPath, pathChain } from '../path/catalogue-path.js';
+import { BatchState, type Attributes, type DirectoryState, type FileData } from './batch-state.js';
+import type {
+  DirectoryPut,
+  EntryDelete,
+  EntryLine,
+  FilePut,
+  LineOutcome,
+  MetadataChange,
+  Ownership,
+} from './catalogue-line.js';
+
+/** Mode of what is made without one: 0775. */
+export const DEFAULT_MODE = 0o775;
+/** Bytes of a free metadata value of a file. */
+const MAX_FREE_VALUE_BYTES = 4096;
+const MAX_METADATA_KEYS = 256;
+
+/** What the rules need beside the state. */
+export interface BatchContext {
+  actor: Actor;
+  policy: CataloguePolicy;
+  fields: ReadonlyMap<string, MetadataField>;
+}
+
+/**
+ * The rules of writing, on the state of a batch in memory: each line is checked as a whole before it changes
+ * anything, and sees what the lines before it did. The database sees only the difference at the end.
+ */
+export class BatchRules {
+  constructor(
+    private readonly state: BatchState,
+    private readonly context: BatchContext,
+  ) {}
+
+  /** Applies a line, or answers the problem for which it changes nothing. */
+  apply(line: EntryLine): LineOutcome {
+    try {
+      if (line.op === 'delete') return this.delete(line);
+      return line.kind === 'directory' ? this.putDirectory(line) : this.putFile(line);
+    } catch (error) {
+      if (error instanceof Problem) return error;
+      throw error;
+    }
+  }
+
+  private putDirectory(line: DirectoryPut): LineOutcome {
+    const nearest = this.state.nearest(line.path);
+    this.refuseUnreadable(nearest);
+    const existing = nearest.path === line.path ? nearest : undefined;
+    if (!existing && line.mustExist) throw directoryNotFound(line.path);
+    const values = this.readDirectoryValues(line.metadata);
+    if (!existing) {
+      this.refuseCreation(line.path, nearest, line);
+      this.refuseValueConflicts(line.path, nearest, values);
+      const made = this.makeDirectories(line.path, nearest, line);
+      for (const [field, value] of values) made.setValue(field.id, value);
+      return 'created';
+    }
+    const attributes = this.changedAttributes(existing.attributes, line);
+    const removed = line.metadata?.mode === 'replace' ? withoutKeys(existing, values) : [];
+    if (line.metadata) this.refuseUnwritable(existing);
+    this.refuseValueConflicts(line.path, existing, values);
+    const before = snapshotOf(existing);
+    existing.attributes = attributes;
+    for (const fieldId of removed) existing.setValue(fieldId, undefined);
+    for (const [field, value] of values) existing.setValue(field.id, value);
+    return snapshotOf(existing) === before ? 'unchanged' : 'updated';
+  }
+
+  private putFile(line: FilePut): LineOutcome {
+    const nearest = this.state.nearest(parentPath(line.path));
+    this.refuseUnreadable(nearest);
+    const existing = this.state.file(line.path);
+    if (!existing && line.size === undefined) throw fileNotFound(line.path);
+    if (this.state.directory(line.path)) throw pathTaken(line.path, 'a directory');
+    if (existing) return this.changeFile(line, existing, nearest);
+    const directory = parentPath(line.path);
+    if (nearest.path === directory) this.refuseUnwritable(nearest);
+    else this.refuseCreation(directory, nearest, line);
+    const attributes = this.newAttributes(line);
+    const metadata = this.readFileMetadata(line.metadata, {});
+    if (nearest.path !== directory)
+      this.makeDirectories(directory, nearest, { ...line, mode: undefined });
+    this.state.setFile(line.path, {
+      ...attributes,
+      size: line.size ?? 0,
+      checksum: line.checksum ?? null,
+      checksum_type: line.checksumType ?? null,
+      guid: line.guid ?? null,
+      metadata,
+      replicas: line.replicas ?? new Map(),
+    });
+    return 'created';
+  }
+
+  private changeFile(line: FilePut, existing: FileData, directory: DirectoryState): LineOutcome {
+    this.refuseUnwritable(directory);
+    refuseOtherContent(line, existing);
+    const attributes = this.changedAttributes(existing, line);
+    const changed: FileData = {
+      ...existing,
+      ...attributes,
+      checksum: existing.checksum ?? line.checksum ?? null,
+      checksum_type: existing.checksum_type ?? line.checksumType ?? null,
+      guid: existing.guid ?? line.guid ?? null,
+      metadata: this.readFileMetadata(line.metadata, existing.metadata),
+      replicas: new Map([...existing.replicas, ...(line.replicas ?? [])]),
+    };
+    if (isSameFile(existing, changed)) return 'unchanged';
+    this.state.setFile(line.path, changed);
+    return 'updated';
+  }
+
+  private delete(line: EntryDelete): LineOutcome {
+    const { path } = line;
+    const nearest = this.state.nearest(line.kind === 'file' ? parentPath(path) : path);
+    this.refuseUnreadable(nearest);
+    if (line.kind === 'file') {
+      if (this.state.file(path) === undefined) return 'absent';
+      this.refuseUnwritable(nearest);
+      this.state.setFile(path, undefined);
+      return 'deleted';
+    }
+    if (nearest.path !== path) return 'absent';
+    if (!nearest.parent)
+      throw new Problem('catalogue.forbidden', 'The root directory cannot be deleted');
+    this.refuseUnwritable(nearest.parent);
+    if (!nearest.isEmpty) {
+      throw new Problem('catalogue.not-empty', `The directory ${path} is not empty`);
+    }
+    this.state.remove(nearest);
+    return 'deleted';
+  }
+
+  private makeDirectories(path: string, nearest: DirectoryState, line: Ownership): DirectoryState {
+    const attributes = this.newAttributes(line);
+    let made = nearest;
+    for (const missing of pathChain(path).filter((above) => above.length > nearest.path.length)) {
+      const mode = missing === path ? attributes.mode : DEFAULT_MODE;
+      made = this.state.make(missing, { ...attributes, mode });
+    }
+    return made;
+  }
+
+  private refuseCreation(path: string, nearest: DirectoryState, line: Ownership): void {
+    const taken = pathChain(path).find((above) => this.state.file(above) !== undefined);
+    if (taken !== undefined) throw pathTaken(taken, 'a file');
+    this.refuseUnwritable(nearest);
+    this.newAttributes(line);
+  }
+
+  private refuseUnreadable(directory: DirectoryState): void {
+    const { actor, policy } = this.context;
+    for (const above of directory.upwards()) {
+      if (!policy.mayRead(actor, above.attributes)) {
+        throw new Problem('catalogue.forbidden', 'You may not read this directory');
+      }
+    }
+  }
+
+  private refuseUnwritable(directory: DirectoryState): void {
+    const { actor, policy } = this.context;
+    if (!policy.mayWrite(actor, directory.attributes)) {
+      throw new Problem(
+        'catalogue.forbidden',
+        `You may not write in the directory ${directory.path}`,
+      );
+    }
+  }
+
+  private newAttributes(line: Ownership): Attributes {
+    const { actor } = this.context;
+    const made = {
+      owner_id: actor.userId,
+      group_id: actor.groupId,
+      mode: line.mode ?? DEFAULT_MODE,
+    };
+    return this.giveAway(made, line);
+  }
+
+  private changedAttributes(current: Attributes, line: Ownership): Attributes {
+    const { actor, policy } = this.context;
+    const mode = line.mode ?? current.mode;
+    if (mode !== current.mode && !policy.mayChangeMode(actor, current)) {
+      throw new Problem('catalogue.forbidden', 'Only the owner may change the mode');
+    }
+    const { owner_id, group_id } = current;
+    return this.giveAway({ owner_id, group_id, mode }, line);
+  }
+
+  private giveAway(attributes: Attributes, line: Ownership): Attributes {
+    const given = {
+      ...attributes,
+      owner_id: line.ownerId ?? attributes.owner_id,
+      group_id: line.groupId ?? attributes.group_id,
+    };
+    const isGift = given.owner_id !== attributes.owner_id || given.group_id !== attributes.group_id;
+    if (isGift && !this.context.policy.mayGiveAway(this.context.actor)) {
+      throw new Problem('catalogue.forbidden', 'Only a catalogue manager may set owner and group');
+    }
+    return given;
+  }
+
+  private readDirectoryValues(
+    change: MetadataChange | undefined,
+  ): Map<MetadataField, StoredValue | undefined> {
+    const values = new Map<MetadataField, StoredValue | undefined>();
+    const violations: Violation[] = [];
+    for (const [key, json] of change?.values ?? []) {
+      const field = this.context.fields.get(key);
+      const read =
+        field && (json === null ? { value: undefined } : readJsonValue(field.type, json));
+      if (!read) violations.push({ field: key, problem: 'is no metadata field' });
+      else if ('fault' in read) violations.push({ field: key, problem: read.fault });
+      else values.set(field, read.value);
+    }
+    if (violations.length > 0) throw Problem.invalid(violations);
+    return values;
+  }
+
+  /** A field may be set once on any way from the root downwards. */
+  private refuseValueConflicts(
+    path: string,
+    nearest: DirectoryState,
+    values: ReadonlyMap<MetadataField, StoredValue | undefined>,
+  ): void {
+    for (const [field, value] of values) {
+      if (value === undefined) continue;
+      for (const above of nearest.upwards()) {
+        if (above.path !== path && above.values.has(field.id)) {
+          throw metadataConflict(field, path, `is set on ${above.path} already`);
+        }
+      }
+      if (nearest.path === path && nearest.hasBelow(field.id)) {
+        throw metadataConflict(field, path, 'is set on a directory below already');
+      }
+    }
+  }
+
+  private readFileMetadata(change: MetadataChange | undefined, current: JsonObject): JsonObject {
+    if (!change) return current;
+    const merged = new Map(change.mode === 'merge' ? Object.entries(current) : []);
+    const violations: Violation[] = [];
+    for (const [key, json] of change.values) {
+      const read = json === null ? { value: null } : this.readFileValue(key, json);
+      if ('fault' in read) violations.push({ field: key, problem: read.fault });
+      else if (read.value === null) merged.delete(key);
+      else merged.set(key, read.value);
+    }
+    if (merged.size > MAX_METADATA_KEYS) {
+      violations.push({ field: 'metadata', problem: `has more than ${MAX_METADATA_KEYS} keys` });
+    }
+    if (violations.length > 0) throw Problem.invalid(violations);
+    return Object.fromEntries(merged);
+  }
+
+  private readFileValue(key: string, json: JsonValue): { value: JsonValue } | { fault: string } {
+    const field = this.context.fields.get(key);
+    if (field) {
+      const read = readJsonValue(field.type, json);
+      return 'fault' in read ? read : { value: presentValue(field.type, read.value) };
+    }
+    const fault = fieldNameFault(key);
+    if (fault !== undefined) return { fault };
+    if (typeof json === 'number' || typeof json === 'bigint') return { value: json };
+    if (typeof json !== 'string') return { fault: 'is neither a string nor a number' };
+    const isBad = json.includes('\0') || /\p{Surrogate}/u.test(json);
+    if (isBad) return { fault: 'is not valid Unicode text' };
+    return Buffer.byteLength(json) > MAX_FREE_VALUE_BYTES
+      ? { fault: `is longer than ${MAX_FREE_VALUE_BYTES} bytes` }
+      : { value: json };
+  }
+}
+
+function withoutKeys(
+  directory: DirectoryState,
+  values: ReadonlyMap<MetadataField, StoredValue | undefined>,
+): number[] {
+  const kept = new Set([...values.keys()].map((field) => field.id));
+  return [...directory.values.keys()].filter((fieldId) => !kept.has(fieldId));
+}
+
+function snapshotOf({ attributes, values }: DirectoryState): string {
+  const { owner_id, group_id, mode } = attributes;
+  const pairs = [...values]
+    .sort(([a], [b]) => a - b)
+    .map(([id, value]) => `${id}:${typeof value}:${value}`);
+  return JSON.stringify([owner_id, group_id, mode, pairs]);
+}
+
+function refuseOtherContent(line: FilePut, existing: FileData): void {
+  const differs: string[] = [];
+  if (line.size !== undefined && line.size !== existing.size) differs.push('size');
+  const both = (given: string | undefined, known: string | null): boolean =>
+    given !== undefined && known !== null && given.toLowerCase() !== known.toLowerCase();
+  if (both(line.checksum, existing.checksum)) differs.push('checksum');
+  if (both(line.checksumType, existing.checksum_type)) differs.push('checksum type');
+  if (both(line.guid, existing.guid)) differs.push('GUID');
+  if (differs.length === 0) return;
+  throw new Problem(
+    'catalogue.exists',
+    `${line.path} is registered with another ${differs.join(' and ')}`,
+  );
+}
+
+function isSameFile(a: FileData, b: FileData): boolean {
+  const text = (file: FileData): string =>
+    JSON.stringify([
+      [file.owner_id, file.group_id, file.mode, file.checksum, file.checksum_type, file.guid],
+      Object.entries(file.metadata)
+        .map(([key, value]) => [key, typeof value, String(value)])
+        .sort(([x = ''], [y = '']) => (x < y ? -1 : 1)),
+      [...file.replicas].sort(([x], [y]) => x - y),
+    ]);
+  return text(a) === text(b);
+}
+
+function pathTaken(path: string, what: string): Problem {
+  return new Problem('catalogue.exists', `${path} is ${what}`);
+}
+
+function metadataConflict(field: MetadataField, path: string, problem: string): Problem {
+  return new Problem(
+    'catalogue.metadata-conflict',
+    `The field ${field.name} cannot be set on ${path}: it ${problem}`,
+    { violations: [{ field: field.name, problem }] },
+  );
+}

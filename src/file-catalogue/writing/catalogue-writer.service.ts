@@ -1,0 +1,168 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Problem } from '#src/kernel/index.js';
+import { CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
+import { CataloguePolicy, type Actor } from '../catalogue.policy.js';
+import { findFields } from '../metadata/fields.repository.js';
+import type { FieldType, MetadataField } from '../metadata/metadata-field.js';
+import { writeChanges } from './batch-changes.repository.js';
+import { BatchRules } from './batch-rules.js';
+import type { BatchState } from './batch-state.js';
+import { BatchOutdated, isStructural, lockAndRead } from './batch.repository.js';
+import type { CatalogueLine, EntryLine, FieldLine, LineOutcome } from './catalogue-line.js';
+import { deleteField, fieldsSetOn, insertField } from './fields-write.repository.js';
+import { WriteGate } from './write-gate.js';
+
+/** Lines that one transaction applies at most. */
+export const BATCH_LINES = 1_000;
+const MOST_ATTEMPTS = 20;
+
+/** The one writer of directories, files and metadata. */
+@Injectable()
+export class CatalogueWriter {
+  private readonly gate: WriteGate;
+
+  constructor(
+    private readonly database: Database,
+    private readonly policy: CataloguePolicy,
+    @Inject(CONFIG) config: Config,
+  ) {
+    this.gate = new WriteGate(
+      Math.max(1, Math.floor(config.databasePool / 2)),
+      config.requestTimeout * 1000,
+    );
+  }
+
+  /**
+   * Applies the lines in order, each as a whole or not at all, and answers what became of each. Up to BATCH_LINES
+   * neighbouring lines become durable together.
+   */
+  async apply(actor: Actor, lines: readonly CatalogueLine[]): Promise<LineOutcome[]> {
+    const outcomes: LineOutcome[] = [];
+    let batch: EntryLine[] = [];
+    const flush = async (): Promise<void> => {
+      if (batch.length > 0) outcomes.push(...(await this.applyBatch(actor, batch)));
+      batch = [];
+    };
+    for (const line of lines) {
+      if (line.kind !== 'field') batch.push(line);
+      if (line.kind === 'field' || batch.length === BATCH_LINES) await flush();
+      if (line.kind === 'field') outcomes.push(await this.applyField(actor, line));
+    }
+    await flush();
+    return outcomes;
+  }
+
+  /** Applies one line. Throws its Problem when it is refused. */
+  async applyOne(actor: Actor, line: CatalogueLine): Promise<Exclude<LineOutcome, Problem>> {
+    const [outcome] = await this.apply(actor, [line]);
+    if (outcome === undefined) throw new Error('no outcome');
+    if (outcome instanceof Problem) throw outcome;
+    return outcome;
+  }
+
+  private async applyBatch(actor: Actor, lines: readonly EntryLine[]): Promise<LineOutcome[]> {
+    return this.gate.run(async () => {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await this.database.transaction((transaction) =>
+            this.tryBatch(transaction, actor, lines),
+          );
+        } catch (error) {
+          if (!(error instanceof BatchOutdated)) throw error;
+          if (attempt < MOST_ATTEMPTS) continue;
+          throw Problem.unavailable('Too many changes of the same place at once', { cause: error });
+        }
+      }
+    });
+  }
+
+  private async tryBatch(
+    transaction: Transaction,
+    actor: Actor,
+    lines: readonly EntryLine[],
+  ): Promise<LineOutcome[]> {
+    const names = metadataKeys(lines);
+    const losing = losingValues(lines);
+    const fields = await findFields(transaction, names);
+    const set = lines.some(setsDirectoryValues) ? [...fields.values()] : [];
+    const types = new Map<number, FieldType>();
+    for (const field of [...set, ...(await fieldsSetOn(transaction, losing))]) {
+      types.set(field.id, field.type);
+    }
+    const fieldIds = [...types.keys()];
+    const plan = { lines, isStructural: await isStructural(transaction, lines), fieldIds };
+    const state = await lockAndRead(transaction, plan);
+    if (fieldIds.length > 0) await this.refuseChangedFields(transaction, names, fields);
+    refuseUnlockedFields(state, losing, fieldIds);
+    const rules = new BatchRules(state, { actor, policy: this.policy, fields });
+    const outcomes = lines.map((line) => rules.apply(line));
+    await writeChanges(transaction, state, types);
+    return outcomes;
+  }
+
+  private async refuseChangedFields(
+    transaction: Transaction,
+    names: readonly string[],
+    seen: ReadonlyMap<string, MetadataField>,
+  ): Promise<void> {
+    const now = await findFields(transaction, names);
+    for (const name of names) {
+      if (now.get(name)?.id !== seen.get(name)?.id) throw new BatchOutdated();
+    }
+  }
+
+  private async applyField(actor: Actor, line: FieldLine): Promise<LineOutcome> {
+    if (!this.policy.mayDeclareFields(actor)) {
+      return new Problem('catalogue.forbidden', 'Declaring fields needs FileCatalogManagement');
+    }
+    return this.gate.run(() =>
+      this.database.transaction(async (transaction) => {
+        const known = async (): Promise<MetadataField | undefined> =>
+          (await findFields(transaction, [line.name])).get(line.name);
+        if (line.op === 'delete') {
+          const field = await known();
+          if (!field) return 'absent';
+          await deleteField(transaction, field.id);
+          return 'deleted';
+        }
+        if (await insertField(transaction, line.name, line.type)) return 'created';
+        const type = (await known())?.type;
+        if (type === line.type) return 'unchanged';
+        return new Problem('catalogue.field-conflict', `The field ${line.name} has type ${type}`);
+      }),
+    );
+  }
+}
+
+function setsDirectoryValues(line: EntryLine): boolean {
+  return line.kind === 'directory' && line.op === 'put' && line.metadata !== undefined;
+}
+
+function metadataKeys(lines: readonly EntryLine[]): string[] {
+  const keys = lines.flatMap((line) =>
+    line.op === 'put' ? (line.metadata?.values.map(([key]) => key) ?? []) : [],
+  );
+  return [...new Set(keys)];
+}
+
+/** Directories that may lose values which the lines do not name. */
+function losingValues(lines: readonly EntryLine[]): string[] {
+  return lines
+    .filter(
+      (line) =>
+        line.kind === 'directory' && (line.op === 'delete' || line.metadata?.mode === 'replace'),
+    )
+    .map((line) => line.path);
+}
+
+function refuseUnlockedFields(
+  state: BatchState,
+  paths: readonly string[],
+  locked: readonly number[],
+): void {
+  for (const path of paths) {
+    for (const fieldId of state.directory(path)?.values.keys() ?? []) {
+      if (!locked.includes(fieldId)) throw new BatchOutdated();
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import type { Principal, Property } from '#src/auth/index.js';
+import { Database, dataSourceOptions, readConfig, type HttpResponse } from '#src/platform/index.js';
+import type { RegistryService } from '#src/registry/index.js';
+import { DEMO_REGISTRY, RegistrySnapshot } from '#src/registry/index.js';
+import { MIGRATIONS } from '../../src/migrations/index.js';
+import { AnswerWriter } from '../../src/file-catalogue/answer-writer.js';
+import { CatalogueNamesRepository } from '../../src/file-catalogue/catalogue-names.repository.js';
+import { CatalogueNames } from '../../src/file-catalogue/catalogue-names.service.js';
+import { CataloguePolicy } from '../../src/file-catalogue/catalogue.policy.js';
+import { DemoCatalogue } from '../../src/file-catalogue/demo-catalogue.js';
+import { CompatibleValuesService } from '../../src/file-catalogue/metadata/compatible-values.service.js';
+import { NamespaceService } from '../../src/file-catalogue/namespace/namespace.service.js';
+import { SearchService } from '../../src/file-catalogue/search/search.service.js';
+import { CatalogueWriter } from '../../src/file-catalogue/writing/catalogue-writer.service.js';
+import { LineReader } from '../../src/file-catalogue/writing/line-reader.service.js';
+import { support } from './testbed.js';
+
+/** The services of the catalogue on a database of their own, without HTTP. */
+export interface ScratchCatalogue {
+  database: Database;
+  policy: CataloguePolicy;
+  names: CatalogueNames;
+  namespace: NamespaceService;
+  search: SearchService;
+  values: CompatibleValuesService;
+  writer: CatalogueWriter;
+  reader: LineReader;
+  demo: DemoCatalogue;
+  /** Empties the catalogue, the root stays. */
+  clear(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** Makes a database with the schema of this version. */
+export async function scratchCatalogue(
+  environment: Record<string, string> = {},
+): Promise<ScratchCatalogue> {
+  const { admin, url } = support();
+  const name = `c_${randomBytes(6).toString('hex')}`;
+  await onServer(admin, `create database "${name}"`);
+  const dataSource = new DataSource(
+    dataSourceOptions({
+      connection: { url: url.replace(/DATABASE$/, name) },
+      poolSize: 10,
+      statementTimeoutSeconds: 60,
+      connectTimeoutSeconds: 5,
+      entities: [],
+      migrations: MIGRATIONS as never,
+    }),
+  );
+  await dataSource.initialize();
+  await dataSource.runMigrations();
+  const services = catalogueServices(new Database(() => dataSource), environment);
+  return {
+    ...services,
+    clear: () => clear(services.database),
+    async remove() {
+      await dataSource.destroy();
+      await onServer(admin, `drop database "${name}" with (force)`);
+    },
+  };
+}
+
+function catalogueServices(
+  database: Database,
+  environment: Record<string, string>,
+): Omit<ScratchCatalogue, 'clear' | 'remove'> {
+  const config = readConfig(environment);
+  const registry = new RegistrySnapshot(DEMO_REGISTRY, 1);
+  const names = new CatalogueNames(new CatalogueNamesRepository(database));
+  const policy = new CataloguePolicy(names, config);
+  const namespace = new NamespaceService(database, policy, names);
+  const writer = new CatalogueWriter(database, policy, config);
+  const current = { current: () => Promise.resolve(registry) } as unknown as RegistryService;
+  const reader = new LineReader(current, names);
+  return {
+    database,
+    policy,
+    names,
+    namespace,
+    search: new SearchService(database, policy),
+    values: new CompatibleValuesService(database, policy),
+    writer,
+    reader,
+    demo: new DemoCatalogue(policy, namespace, reader, writer),
+  };
+}
+
+async function clear(database: Database): Promise<void> {
+  await database.execute({
+    text: `truncate catalogue_segment, catalogue_value, catalogue_field, catalogue_file, catalogue_delta`,
+  });
+  await database.execute({ text: 'delete from catalogue_directory where parent is not null' });
+  await database.execute({
+    text: 'update catalogue_directory set sub_files = 0, sub_bytes = 0, next_ordinal = 0, mode = 493',
+  });
+}
+
+async function onServer(admin: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: admin });
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A caller of the catalogue. */
+export function caller(
+  user: string,
+  group: string,
+  properties: Property[] = ['NormalUser'],
+): Principal {
+  return {
+    user,
+    dn: `/DC=org/DC=grid/CN=${user}`,
+    group,
+    setup: 'Prod',
+    properties: new Set(properties),
+    scopes: new Set(['catalogue:read', 'catalogue:write']),
+    clientId: 'certificate',
+    userGroups: [group],
+  };
+}
+
+/** What a service writes as an answer. */
+export async function written(write: (writer: AnswerWriter) => Promise<void>): Promise<string> {
+  const pieces: string[] = [];
+  const response = {
+    destroyed: false,
+    closed: false,
+    headersSent: true,
+    write: (text: string) => pieces.push(text) > 0,
+    end: (text: string) => pieces.push(text),
+  } as unknown as HttpResponse;
+  const writer = new AnswerWriter(response, 'application/json');
+  await write(writer);
+  writer.end();
+  return pieces.join('');
+}
