@@ -54,7 +54,9 @@ describe('a start is refused with a clear message', () => {
   it('for a GRID_HOME that is a file', async () => {
     const path = join(folder, 'file');
     await writeFile(path, '');
-    expect(await refusal({ GRID_HOME: path })).toContain(`${path} is not a directory`);
+    expect(await refusal({ GRID_HOME: path })).toContain(
+      `gridgate: GRID_HOME: ${path} cannot be created: it is not a directory`,
+    );
   });
 
   it('for a GRID_HOME that cannot be written', async () => {

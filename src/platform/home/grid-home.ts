@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { access, chmod, mkdir, realpath, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { acquireProcessLock, LockHeldError, type ProcessLock } from './process-lock.js';
 
 /** GRID_HOME cannot be used; the message says which path, what is wrong and what to do. */
@@ -65,9 +65,9 @@ async function makeDirectory(path: string): Promise<void> {
 
 async function createIfMissing(path: string): Promise<boolean> {
   try {
-    return (await mkdir(path, { recursive: true })) !== undefined;
+    return await makePath(path);
   } catch (error) {
-    const code = await realFault(path, (error as NodeJS.ErrnoException).code ?? '');
+    const code = (error as NodeJS.ErrnoException).code ?? '';
     const reason: Record<string, string> = {
       EEXIST: 'it is not a directory',
       ENOTDIR: 'a part of the path is not a directory',
@@ -75,7 +75,8 @@ async function createIfMissing(path: string): Promise<boolean> {
       EPERM: 'this user may not write there',
       EROFS: 'the file system is read-only',
       ENOSPC: 'no space is left on the device',
-      ENOENT: 'it is a symbolic link to a place that does not exist',
+      ENOENT:
+        'there is no such place (a dangling symbolic link, or a file system that takes no directories)',
     };
     throw new GridHomeError(
       `GRID_HOME: ${path} cannot be created: ${reason[code] ?? code}; set GRID_HOME to a writable directory`,
@@ -84,11 +85,24 @@ async function createIfMissing(path: string): Promise<boolean> {
   }
 }
 
-/** Recursive mkdir reports a read-only file system as ENOENT; the plain one says what it is. */
-async function realFault(path: string, code: string): Promise<string> {
-  if (code !== 'ENOENT') return code;
-  const error: unknown = await mkdir(path).catch((fault: unknown) => fault);
-  return (error as NodeJS.ErrnoException | undefined)?.code ?? code;
+/**
+ * Makes the directory and its parents; true when it is new. Node's recursive mkdir never returns for a path below
+ * /proc and calls a read-only file system ENOENT; the plain one says what it is.
+ */
+async function makePath(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory()) return false;
+  const parent = dirname(path);
+  const above = await stat(parent).catch((error: NodeJS.ErrnoException) => error.code);
+  if (above === 'ENOENT' && parent !== path) await makePath(parent);
+  try {
+    await mkdir(path);
+    return true;
+  } catch (error) {
+    const isThere = await stat(path).catch(() => undefined);
+    if (isThere?.isDirectory()) return false; // another process was faster
+    throw error;
+  }
 }
 
 async function requireWritable(path: string): Promise<void> {
