@@ -4,7 +4,7 @@ import {
   ConfigurationError,
   InvalidResponseError,
   MismatchingStateError,
-  OAuthError,
+  type OAuthError,
   queryOf,
   refuseDuplicates,
 } from '#src/oauth2-client/index.js';

@@ -134,7 +134,7 @@ export class GroupScopes {
   }
 
   private optionsOf(group: string): GroupOptions | undefined {
-    if (typeof this.groups === 'function') return this.groups(group) as GroupOptions | undefined;
+    if (typeof this.groups === 'function') return this.groups(group);
     return Object.hasOwn(this.groups, group) ? this.groups[group] : undefined;
   }
 

@@ -63,7 +63,7 @@ function fits(jwk: JWK, header: TokenHeader): boolean {
 function publicPart(jwk: JWK): JWK {
   const { kty, n, e, crv, x, y } = jwk;
   const members = kty === 'RSA' ? { n, e } : kty === 'EC' ? { crv, x, y } : { crv, x };
-  return { kty, ...members } as JWK;
+  return { kty, ...members };
 }
 
 /**

@@ -191,7 +191,10 @@ export abstract class ProviderBase extends OAuth2Session {
     if (typeof this.#settings.overrides[name] !== 'string') await this.loadMetadata();
     const value = this.metadata[name];
     if (typeof value === 'string' && value !== '') return value;
-    throw this.#metadata.document.lastError ?? new ConfigurationError(`the ${name} is not known`);
+    const { lastError } = this.#metadata.document;
+    throw lastError instanceof Error
+      ? lastError
+      : new ConfigurationError(`the ${name} is not known`);
   }
 
   protected override get canFindEndpoints(): boolean {

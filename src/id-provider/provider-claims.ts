@@ -48,7 +48,7 @@ export abstract class ProviderClaims extends ProviderBase {
       const { audiences } = this.settings;
       this.#accessRules = this.newRules('access', ACCESS_TOKEN_TYPES, audiences);
     }
-    return this.#accessRules as VerifyRules;
+    return this.#accessRules;
   }
 
   private newRules(

@@ -8,7 +8,9 @@ function codeOf(error: RequestException): string {
 }
 
 function isAbort(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'name' in error && error.name === 'AbortError';
+  return (
+    typeof error === 'object' && error !== null && 'name' in error && error.name === 'AbortError'
+  );
 }
 
 /** What an operation marked S_OK/S_ERROR answers for a fault; the message never holds a secret. */
@@ -31,10 +33,4 @@ export async function asResult<T>(operation: () => Promise<T> | T): Promise<Resu
   } catch (error) {
     return errorResult(error);
   }
-}
-
-/** The value of a result; throws what the error result was made of. */
-export function unwrap<T>(result: Result<T>): T {
-  if (result.OK) return result.Value;
-  throw result.cause ?? new OAuthError(result.Errno ?? 'error', { description: result.Message });
 }

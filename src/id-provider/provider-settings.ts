@@ -74,7 +74,7 @@ function listOf(value: unknown, name: string): readonly string[] {
   if (!list.every((item) => typeof item === 'string')) {
     throw new ConfigurationError(`${name} must be text or a list of texts`);
   }
-  return list as string[];
+  return list;
 }
 
 function algorithmsOf(value: unknown): ReadonlySet<string> {

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { compactVerify, errors } from 'jose';
 import { constantTimeEqual, type Clock } from '#src/kernel/index.js';
-import { InvalidTokenError } from '#src/oauth2-client/index.js';
+import { ConfigurationError, InvalidTokenError } from '#src/oauth2-client/index.js';
 import type { ChosenKey, KeySet, TokenHeader } from './key-set.js';
 
 /** The claims of a token. */
@@ -203,8 +203,14 @@ function checkAudience(aud: unknown, audiences: readonly string[]): void {
 export function certificateThumbprint(certificate: string | Uint8Array): string {
   if (typeof certificate === 'string' && /^[A-Za-z0-9_-]{43}$/.test(certificate))
     return certificate;
-  const hex = new X509Certificate(certificate).fingerprint256.replaceAll(':', '');
-  return Buffer.from(hex, 'hex').toString('base64url');
+  try {
+    const hex = new X509Certificate(certificate).fingerprint256.replaceAll(':', '');
+    return Buffer.from(hex, 'hex').toString('base64url');
+  } catch {
+    throw new ConfigurationError(
+      'the certificate of the binding cannot be read (PEM, DER, thumbprint)',
+    );
+  }
 }
 
 /** Holds `cnf` of a token against the certificate or key of its bearer; throws InvalidTokenError `cnf`. */

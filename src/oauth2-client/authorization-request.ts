@@ -39,13 +39,13 @@ export function authorizationRequest(
   for (const name of EXTRA_AUTHORIZE_PARAMS) {
     if (!(name in extra)) extra[name] = metadataValue(defaults.metadata[name]);
   }
-  const type = response_type ?? defaults.metadata['response_type'] ?? 'code';
+  const type = response_type ?? metadataValue(defaults.metadata['response_type']) ?? 'code';
   if (code_verifier && type === 'code' && defaults.code_challenge_method === 'S256') {
     extra['code_challenge'] = codeChallengeS256(code_verifier);
     extra['code_challenge_method'] = 'S256';
   }
   const query = authorizationQuery({
-    response_type: String(type),
+    response_type: Array.isArray(type) ? type.join(' ') : String(type),
     client_id: defaults.client_id,
     redirect_uri: redirect_uri === undefined ? defaults.redirect_uri : redirect_uri,
     scope: scope === undefined ? defaults.scope : scope,

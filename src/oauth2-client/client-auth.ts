@@ -16,11 +16,13 @@ export interface AuthenticatingClient {
 
 /** Signs a request: gets it and answers it with the client's credentials in place. */
 export type ClientAuthFunction = (
-  client: AuthenticatingClient,
-  method: string,
-  uri: string,
-  headers: HookHeaders,
-  body: string,
+  ...request: [
+    client: AuthenticatingClient,
+    method: string,
+    uri: string,
+    headers: HookHeaders,
+    body: string,
+  ]
 ) => HookRequest | Promise<HookRequest>;
 
 /** A named method of client authentication, as register_client_auth_method takes it. */
@@ -76,21 +78,21 @@ export function refuseGet(method: string): void {
   }
 }
 
-const basic: ClientAuthFunction = (client, _method, uri, headers, body) => {
+const basic: ClientAuthFunction = (...[client, , uri, headers, body]) => {
   const encode = client.rawBasic ? (text: string): string => text : formEncode;
   const pair = `${encode(requireId(client))}:${encode(requireSecret(client))}`;
   const value = `Basic ${Buffer.from(pair, 'utf8').toString('base64')}`;
   return [uri, { ...headers, Authorization: value }, body];
 };
 
-const post: ClientAuthFunction = (client, method, uri, headers, body) => {
+const post: ClientAuthFunction = (...[client, method, uri, headers, body]) => {
   refuseGet(method);
   const credentials = { client_id: requireId(client), client_secret: requireSecret(client) };
   return [uri, headers, appendToForm(body, credentials)];
 };
 
 /** `none` and the two mutual-TLS methods: the client only names itself (RFC 6749 §3.2.1, RFC 8705 §2). */
-const named: ClientAuthFunction = (client, method, uri, headers, body) => {
+const named: ClientAuthFunction = (...[client, method, uri, headers, body]) => {
   const name = { client_id: requireId(client) };
   if (method.toUpperCase() === 'GET') {
     return [addToQuery(uri, appendToForm('', name)), headers, body];

@@ -46,7 +46,7 @@ export class DpopProver {
         ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
         : readPrivateKey(choice).key;
     this.#alg = algorithmOf(this.#key);
-    this.#jwk = createPublicKey(this.#key).export({ format: 'jwk' }) as JWK;
+    this.#jwk = createPublicKey(this.#key).export({ format: 'jwk' });
     this.#clock = clock;
   }
 

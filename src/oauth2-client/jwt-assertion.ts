@@ -5,9 +5,10 @@ import {
   appendToForm,
   refuseGet,
   type AuthenticatingClient,
+  type ClientAuthFunction,
   type ClientAuthMethod,
 } from './client-auth.js';
-import type { HookHeaders, HookRequest } from './compliance-hooks.js';
+import type { HookRequest } from './compliance-hooks.js';
 import { ConfigurationError } from './oauth-error.js';
 
 /** RFC 7523 §2.2. */
@@ -85,11 +86,7 @@ abstract class JwtAssertion implements ClientAuthMethod {
 
   /** Adds client_id, client_assertion_type and a fresh client_assertion to the form (RFC 7523 §2.2). */
   readonly prepare = async (
-    client: AuthenticatingClient,
-    method: string,
-    uri: string,
-    headers: HookHeaders,
-    body: string,
+    ...[client, method, uri, headers, body]: Parameters<ClientAuthFunction>
   ): Promise<HookRequest> => {
     refuseGet(method);
     const clientId = client.client_id;

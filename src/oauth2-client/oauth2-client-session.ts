@@ -222,12 +222,12 @@ export class OAuth2Client extends OAuth2SessionBase {
   }
 
   /** The endpoint: what was given, else what the metadata say, where a client certificate is used their mTLS alias. */
-  protected async endpointUrl(name: EndpointName, given?: string | null): Promise<string> {
+  protected endpointUrl(name: EndpointName, given?: string | null): Promise<string> {
     const url = given ?? this.aliasOf(name) ?? this.metadata[name];
     if (typeof url !== 'string' || url === '') {
-      throw new ConfigurationError(`the ${name} is not known`);
+      return Promise.reject(new ConfigurationError(`the ${name} is not known`));
     }
-    return url;
+    return Promise.resolve(url);
   }
 
   /** Posts a form with client authentication. */
@@ -239,7 +239,7 @@ export class OAuth2Client extends OAuth2SessionBase {
       ? this.revocation_endpoint_auth_method
       : this.token_endpoint_auth_method;
     if (isMutualTls(chosen) && !options.auth && !(http.cert ?? this.cert)) {
-      throw new ConfigurationError(`${String(chosen)} needs a client certificate (cert)`);
+      throw new ConfigurationError('this client authentication needs a client certificate (cert)');
     }
     const isGet = method === 'GET';
     return this.callProtocol({

@@ -85,7 +85,7 @@ export abstract class OAuth2SessionBase extends Session {
   /** Throws ConfigurationError for a token_placement that does not exist and for the legacy token_updater. */
   constructor(options: OAuth2ClientOptions = {}) {
     super(sessionSettings(options));
-    const classes = new.target as typeof OAuth2SessionBase;
+    const classes = new.target;
     this.client_auth_class = classes.client_auth_class;
     this.token_auth_class = classes.token_auth_class;
     this.oauth_error_class = classes.oauth_error_class;

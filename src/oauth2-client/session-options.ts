@@ -158,7 +158,7 @@ export function splitCall(
     }
   }
   for (const fixed of ['allow_redirects', 'files', 'stream', 'json']) delete http[fixed];
-  return { http: http as HttpCallOptions, fields };
+  return { http: http, fields };
 }
 
 const SETTINGS = [
@@ -210,7 +210,7 @@ export function sessionSettings(options: OAuth2ClientOptions): SessionSettings {
   for (const name of SETTINGS) {
     if (options[name] !== undefined) settings[name] = options[name];
   }
-  return settings as SessionSettings;
+  return settings;
 }
 
 /** Every keyword that is not known otherwise: metadata of the server. */

@@ -4,7 +4,7 @@ import {
   ConfigurationError,
   HttpError,
   InvalidResponseError,
-  OAuthError,
+  type OAuthError,
   UnsupportedTokenTypeError,
   type OAuthErrorDetails,
 } from './oauth-error.js';

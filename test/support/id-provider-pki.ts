@@ -1,3 +1,4 @@
+import { webcrypto } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,18 +39,18 @@ function pem(label: string, bytes: ArrayBuffer): string {
 
 /** Makes a CA and a server certificate for localhost and 127.0.0.1. */
 export async function createTestPki(): Promise<TestPki> {
-  x509.cryptoProvider.set(crypto as Crypto);
+  x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
   const directory = await mkdtemp(join(tmpdir(), 'gridgate-pki-'));
-  const keysOf = (): Promise<CryptoKeyPair> =>
-    crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']) as Promise<CryptoKeyPair>;
+  const keysOf = (): Promise<webcrypto.CryptoKeyPair> =>
+    webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const validity = { notBefore: new Date(Date.now() - DAY), notAfter: new Date(Date.now() + DAY) };
   const store = async (
     name: string,
     certificate: x509.X509Certificate,
-    keys: CryptoKeyPair,
+    keys: webcrypto.CryptoKeyPair,
   ): Promise<IssuedPair> => {
     const cert = certificate.toString('pem');
-    const key = pem('PRIVATE KEY', await crypto.subtle.exportKey('pkcs8', keys.privateKey));
+    const key = pem('PRIVATE KEY', await webcrypto.subtle.exportKey('pkcs8', keys.privateKey));
     const certPath = join(directory, `${name}.crt`);
     const keyPath = join(directory, `${name}.key`);
     await writeFile(certPath, cert);

@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { Clock } from '#src/kernel/index.js';
+import { CLOCK, CONFIG, type Config } from '#src/platform/index.js';
+import { RegistryService, type RegistrySnapshot } from '#src/registry/index.js';
+import type { GroupTable, VoTable } from '../group-scopes.js';
+import { OAuth2IdProvider } from '../oauth2-id-provider.js';
+import { unverifiedClaims } from '../token-verifier.js';
+import {
+  IdProvidersFileError,
+  parseIdProvidersFile,
+  type IdProviderEntry,
+} from './id-providers-file.js';
+import { LoginSessionsRepository } from './login-sessions.repository.js';
+
+/** An identity provider with its name and what it is trusted for. */
+export interface NamedIdProvider extends Omit<IdProviderEntry, 'parameters'> {
+  readonly provider: OAuth2IdProvider;
+}
+
+/** The identity providers of GRID_ID_PROVIDERS, by name; none without the variable. */
+@Injectable()
+export class IdProvidersService implements OnModuleInit {
+  @Inject(CONFIG) private readonly config!: Config;
+  @Inject(CLOCK) private readonly clock!: Clock;
+  private providers: readonly NamedIdProvider[] = [];
+  private readonly groups = new RegistryGroups();
+
+  constructor(
+    private readonly loginSessions: LoginSessionsRepository,
+    private readonly registry: RegistryService,
+  ) {}
+
+  /** Reads the file. Throws IdProvidersFileError; no provider is spoken to. */
+  async onModuleInit(): Promise<void> {
+    const { idProvidersFile: path } = this.config;
+    if (path === undefined) return;
+    const entries = parseIdProvidersFile(await readText(path));
+    this.providers = entries.map((entry) => this.make(entry));
+  }
+
+  /** All providers in the order of the file. */
+  all(): readonly NamedIdProvider[] {
+    return this.providers;
+  }
+
+  /** The provider of this name. */
+  find(name: string): NamedIdProvider | undefined {
+    return this.providers.find((known) => known.name === name);
+  }
+
+  /**
+   * The providers whose issuer a token names: only a choice of whom to ask, the token is not verified. Makes sure
+   * that the groups they map to are those of the registry now.
+   */
+  async candidatesFor(token: string): Promise<readonly NamedIdProvider[]> {
+    if (this.providers.length === 0) return [];
+    const issuer = unverifiedClaims(token)?.iss;
+    if (typeof issuer !== 'string') return [];
+    this.groups.update(await this.registry.current());
+    const bare = (text: string): string => text.replace(/\/+$/, '');
+    return this.providers.filter(({ provider }) => bare(provider.issuer) === bare(issuer));
+  }
+
+  private make({ parameters, ...entry }: IdProviderEntry): NamedIdProvider {
+    const { publicUrl } = this.config;
+    try {
+      const provider = new OAuth2IdProvider({
+        ...parameters,
+        redirect_uri: `${publicUrl}/oauth2/callback/${encodeURIComponent(entry.name)}`,
+        groups: () => this.groups.table,
+        vos: this.groups.vosWith(parameters.vos),
+        loginSessions: this.loginSessions,
+        clock: this.clock,
+      });
+      return { ...entry, provider };
+    } catch (cause) {
+      throw new IdProvidersFileError([`${entry.name}: ${(cause as Error).message}`]);
+    }
+  }
+}
+
+/** The mapping between groups of the registry and what providers say, kept up with the registry. */
+class RegistryGroups {
+  private seen: RegistrySnapshot | undefined;
+  private readonly voTables: { given: VoTable; live: Record<string, Record<string, string[]>> }[] =
+    [];
+  table: GroupTable = {};
+
+  /** VO → role → groups: what the file says and, kept up to date in place, what the registry says. */
+  vosWith(given: VoTable = {}): VoTable {
+    const live: Record<string, Record<string, string[]>> = {};
+    this.voTables.push({ given, live });
+    return live;
+  }
+
+  update(registry: RegistrySnapshot): void {
+    if (this.seen === registry) return;
+    this.seen = registry;
+    this.table = Object.fromEntries(
+      registry
+        .groups()
+        .map(({ name, vo, idpScopes }) => [name, { IdPRole: idpScopes.join(' '), VO: vo }]),
+    );
+    for (const { given, live } of this.voTables) {
+      for (const vo of Object.keys(live)) delete live[vo];
+      for (const { name, vo, idpRole } of registry.groups()) {
+        if (vo === undefined || idpRole === undefined) continue;
+        ((live[vo] ??= {})[idpRole] ??= []).push(name);
+      }
+      for (const [vo, roles] of Object.entries(given)) {
+        for (const [role, groups] of Object.entries(roles))
+          (live[vo] ??= {})[role] = [groups].flat();
+      }
+    }
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unreadable';
+    throw new IdProvidersFileError([`${path} cannot be read (${code})`]);
+  }
+}

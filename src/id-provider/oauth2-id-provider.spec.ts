@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { MemoryLoginSessions } from './login-sessions.js';
+import { maxAgeOf, metadataUrls, sameIssuer } from './metadata.js';
+import { OAuth2IdProvider } from './oauth2-id-provider.js';
+import { providerOfToken } from './token-routing.js';
+import { checkBinding } from './token-verifier.js';
+
+describe('setParameters', () => {
+  it('keeps providers apart and parameters unchanged', () => {
+    const given = {
+      ProviderName: 'a',
+      client_id: 'a',
+      client_secret: 's',
+      issuer: 'https://a.test',
+    };
+    const first = new OAuth2IdProvider(given);
+    const second = new OAuth2IdProvider({});
+    expect([second.name, second.client_id, second.client_secret]).toEqual(['', null, null]);
+    expect(OAuth2IdProvider.DEFAULT_METADATA).toEqual({});
+    first.parameters.client_id = 'changed';
+    expect(first.parameters).toEqual(given);
+  });
+
+  it('derives name, issuer and rules anew', async () => {
+    const idp = new OAuth2IdProvider({
+      ProviderName: 'a',
+      issuer: 'https://a.test',
+      scope: 'a, b+c',
+    });
+    expect([idp.scope, idp.code_challenge_method]).toEqual(['a b c', 'S256']);
+    idp.setParameters({ ProviderName: 'b', issuer: 'https://b.test', verify: 'False' });
+    expect([idp.name, idp.issuer, idp.verify, idp.metadata['issuer']]).toEqual([
+      'b',
+      'https://b.test',
+      false,
+      'https://b.test',
+    ]);
+    await idp.close();
+  });
+
+  it.each([
+    ['ProviderType', { ProviderType: 'LDAP' as never }],
+    ['tolerance', { tolerance: 121 }],
+    ['algorithms none', { algorithms: ['none'] }],
+    ['algorithms HS256', { algorithms: ['HS256'] }],
+    ['jwks', { jwks: { keys: 'x' } as never }],
+    ['attributes', { attributes: { a: '(' } }],
+    ['token_placement', { token_placement: 'x' as never }],
+    ['groups', { groups: [] as never }],
+  ])('refuses %s', (_name, parameters) => {
+    expect(() => new OAuth2IdProvider(parameters)).toThrow('configuration_error');
+  });
+
+  it('needs no network for what is configured', async () => {
+    const idp = new OAuth2IdProvider({
+      token_endpoint: 'https://as.test/token',
+      overrides: { issuer: 'https://as.test' },
+    });
+    expect(await idp.get_metadata('token_endpoint')).toBe('https://as.test/token');
+    expect(await idp.get_metadata('issuer')).toBe('https://as.test');
+    expect([await idp.get_metadata('unknown'), await idp.get_metadata()]).toEqual([null, null]);
+  });
+
+  it.each([
+    ['submitNewSession', () => new OAuth2IdProvider({}).submitNewSession()],
+    ['refreshToken', () => new OAuth2IdProvider({}).refreshToken('r')],
+    ['refreshToken of an unknown group', () => new OAuth2IdProvider({}).refreshToken('r', 'g')],
+  ])('%s without configuration is an error result', async (_name, call) => {
+    expect(await call()).toMatchObject({ OK: false, Errno: 'configuration_error' });
+  });
+
+  it.each([
+    ['refreshToken', () => new OAuth2IdProvider({}).refreshToken('')],
+    ['exchangeToken', () => new OAuth2IdProvider({}).exchangeToken('')],
+    ['revokeToken', () => new OAuth2IdProvider({}).revokeToken('')],
+    ['verifyToken', () => new OAuth2IdProvider({}).verifyToken('')],
+    ['getUserProfile', () => new OAuth2IdProvider({}).getUserProfile('')],
+    ['getUserGroups', () => new OAuth2IdProvider({}).getUserGroups()],
+    ['researchGroup', () => new OAuth2IdProvider({}).researchGroup()],
+    ['waitFinal…', () => new OAuth2IdProvider({}).waitFinalStatusOfDeviceCodeAuthorizationFlow('')],
+  ])('%s of nothing is an error result', async (_name, call) => {
+    expect(await call()).toMatchObject({ OK: false, Errno: 'missing_token' });
+  });
+});
+
+describe('metadata', () => {
+  it.each([
+    [
+      'https://a.test',
+      undefined,
+      [
+        'https://a.test/.well-known/openid-configuration',
+        'https://a.test/.well-known/oauth-authorization-server',
+      ],
+    ],
+    [
+      'https://a.test/x/',
+      undefined,
+      [
+        'https://a.test/x/.well-known/openid-configuration',
+        'https://a.test/.well-known/oauth-authorization-server/x',
+      ],
+    ],
+    ['https://a.test', 'https://b.test/m', ['https://b.test/m']],
+    ['', undefined, []],
+  ])('of %s (%s) are at', (issuer, explicit, expected) => {
+    expect(metadataUrls(issuer, explicit)).toEqual(expected);
+  });
+
+  it.each([
+    ['https://a.test', 'https://a.test', true],
+    ['https://a.test', 'https://a.test/', true],
+    ['https://a.test/x', 'https://a.test/x/', false],
+    ['https://a.test', 'https://b.test', false],
+    ['https://a.test', 'https://A.test', true],
+  ])('%s and %s are the same issuer: %s', (left, right, expected) => {
+    expect(sameIssuer(left, right)).toBe(expected);
+  });
+
+  it.each([
+    [undefined, undefined],
+    ['max-age=100, public', 100],
+    ['no-store', 0],
+    ['private', undefined],
+  ])('Cache-Control %s', (header, expected) => {
+    expect(maxAgeOf(header)).toBe(expected);
+  });
+});
+
+describe('MemoryLoginSessions', () => {
+  it('answers a login once and only in time', () => {
+    let now = 0;
+    const store = new MemoryLoginSessions({ now: () => now });
+    const record = { state: 's', provider: 'p', issuer: 'i', createdAt: 0 };
+    store.put('s', record, 10);
+    store.put('t', record, 10);
+    expect([store.take('s'), store.take('s')]).toEqual([record, undefined]);
+    now = 10_001;
+    expect(store.take('t')).toBeUndefined();
+  });
+});
+
+describe('providerOfToken', () => {
+  const token = (claims: object) =>
+    `a.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c`;
+  const providers = [
+    { issuer: 'https://a.test/', client_id: 'x' },
+    { issuer: 'https://a.test', client_id: 'y' },
+  ];
+
+  it.each([
+    ['client_id', { iss: 'https://a.test', client_id: 'y' }, 1],
+    ['azp', { iss: 'https://a.test/', azp: 'x' }, 0],
+  ])('finds by issuer and %s', (_name, claims, index) => {
+    expect(providerOfToken(token(claims), providers)).toBe(providers[index]);
+  });
+
+  it.each([
+    ['another client', token({ iss: 'https://a.test', client_id: 'z' }), 'configuration_error'],
+    ['no client', token({ iss: 'https://a.test' }), 'malformed'],
+    ['no token', 'x', 'malformed'],
+  ])('refuses %s', (_name, candidate, code) => {
+    expect(() => providerOfToken(candidate, providers)).toThrow(code);
+  });
+});
+
+describe('checkBinding (RFC 8705 §3.1, RFC 9449 §6)', () => {
+  const thumbprint = createHash('sha256').update('x').digest('base64url');
+
+  it.each([
+    ['the certificate', { cnf: { 'x5t#S256': thumbprint } }, { certificate: thumbprint }],
+    ['the key', { cnf: { jkt: 'k' } }, { jkt: 'k' }],
+    ['no binding asked for', {}, {}],
+  ])('accepts %s', (_name, claims, binding) => {
+    expect(() => checkBinding(claims, binding)).not.toThrow();
+  });
+
+  it.each([
+    ['another certificate', { cnf: { 'x5t#S256': 'x' } }, { certificate: thumbprint }],
+    ['no certificate', {}, { certificate: thumbprint }],
+    ['another key', { cnf: { jkt: 'x' } }, { jkt: 'k' }],
+  ])('refuses %s', (_name, claims, binding) => {
+    expect(() => checkBinding(claims, binding)).toThrow('cnf:');
+  });
+
+  it('says so when the certificate is none', () => {
+    expect(() => checkBinding({}, { certificate: 'no certificate' })).toThrow(
+      'configuration_error',
+    );
+  });
+});

@@ -1,0 +1,154 @@
+import { parseEntitlement } from './entitlement.js';
+import { GroupScopes, scopesOfGroup } from './group-scopes.js';
+import { profileOf } from './user-claims.js';
+
+describe('parseEntitlement', () => {
+  it.each([
+    ['urn:mace:egi.eu:group:biomed:role=member#aai.egi.eu', 'biomed', [], 'member'],
+    ['urn:mace:egi.eu:group:registry:biomed:role=member#aai', 'biomed', [], 'member'],
+    ['urn:mace:egi.eu:group:biomed2:role=vo-admin', 'biomed2', [], 'vo-admin'],
+    ['urn:geant:x-1:sub:group:vo:admins:deep:role=owner:ext', 'vo', ['admins', 'deep'], 'owner'],
+    ['URN:x:y:group:vo', 'vo', [], undefined],
+    ['urn:x:y:group:registry:role=m', 'registry', [], 'm'],
+    ['urn:x:y:group:vo:role=', 'vo', [], undefined],
+  ])('%s', (value, vo, subgroups, role) => {
+    expect(parseEntitlement(value)).toEqual({ vo, subgroups, role });
+  });
+
+  it.each([
+    '',
+    'vo',
+    'url:x:y:group:vo',
+    'urn:x:y:res:vo',
+    'urn:x:y:group:',
+    'urn:x:y:group:role=m',
+    'urn:x:y:group',
+  ])('%j is none', (value) => {
+    expect(parseEntitlement(value)).toBeUndefined();
+  });
+
+  it('takes linear time', () => {
+    const started = performance.now();
+    parseEntitlement(`urn:x:y:group:${'a:'.repeat(500_000)}`);
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+});
+
+describe('getGroupScopes', () => {
+  it.each([
+    ['OAuth2', 'vo_user', { IdPRole: ' a  b ' }, ['a', 'b']],
+    ['OAuth2', 'vo_user', { VO: 'vo' }, []],
+    ['IAM', 'vo_user', { IdPRole: 'a' }, ['a']],
+    ['IAM', 'vo_a_b', { VO: 'vo' }, ['wlcg.groups:/vo/a']],
+    ['IAM', 'plain', { VO: 'vo' }, []],
+    ['IAM', 'vo_user', {}, []],
+    [
+      'CheckIn',
+      'vo_user',
+      { VO: 'vo' },
+      ['eduperson_entitlement?value=urn:mace:egi.eu:group:vo:role=user#aai.egi.eu'],
+    ],
+  ] as const)('%s %s %j', (type, group, options, expected) => {
+    expect(scopesOfGroup(type, group, options)).toEqual(expected);
+  });
+
+  it('an unknown group has none, also one named like a member of objects', () => {
+    const scopes = new GroupScopes('OAuth2', { g: { IdPRole: 'a' } }, {});
+    expect([scopes.getGroupScopes('x'), scopes.getGroupScopes('toString')]).toEqual([[], []]);
+  });
+});
+
+describe('getScopeGroups', () => {
+  const table = {
+    both: { IdPRole: 'a b' },
+    none: {},
+    one: { IdPRole: 'a' },
+    other: { IdPRole: 'c' },
+  };
+
+  it.each([
+    ['a b', ['both', 'one']],
+    ['b  a', ['both', 'one']],
+    ['a', ['one']],
+    ['c a', ['one', 'other']],
+    ['', []],
+    ['d', []],
+  ])('%j', (scope, expected) => {
+    expect(new GroupScopes('OAuth2', table, {}).getScopeGroups(scope)).toEqual(expected);
+  });
+
+  it('reads a function each time', () => {
+    let groups: Record<string, { IdPRole: string }> = { one: { IdPRole: 'a' } };
+    const scopes = new GroupScopes(
+      'OAuth2',
+      (group) => (group === undefined ? groups : groups[group]),
+      {},
+    );
+    expect([scopes.getScopeGroups('a'), scopes.getGroupScopes('one')]).toEqual([['one'], ['a']]);
+    groups = { two: { IdPRole: 'a' } };
+    expect([scopes.getScopeGroups('a'), scopes.getGroupScopes('one')]).toEqual([['two'], []]);
+  });
+});
+
+describe('profileOf', () => {
+  const vos = { vo: { member: ['vo_user'], admin: 'vo_admin', '/vo/sub/member': ['vo_sub'] } };
+  const groups = { vo_admin: { VO: 'vo' }, vo_sub: {}, vo_user: { VO: 'vo' } };
+  const rules = {
+    dnPrefix: '/O=GRID/CN=',
+    scopes: new GroupScopes('IAM', groups, vos),
+    attributes: undefined,
+  };
+  const entitlement = (path: string) => `urn:mace:egi.eu:group:${path}#aai.egi.eu`;
+
+  it.each([
+    ['nothing about groups', {}, { ID: 'j', DN: '/O=GRID/CN=j' }],
+    ['a scope that means no group', { scope: 'x' }, { ID: 'j', DN: '/O=GRID/CN=j', groups: [] }],
+    [
+      'a scope',
+      { scope: 'openid wlcg.groups:/vo/user' },
+      { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_user'], group: 'vo_user' },
+    ],
+    [
+      'entitlements, in the order of the configuration',
+      {
+        eduperson_entitlement: [
+          entitlement('vo:role=member'),
+          entitlement('elsewhere:role=admin'),
+          42,
+          entitlement('vo:role=admin'),
+        ],
+        eduperson_unique_id: 'unique',
+      },
+      { ID: 'unique', DN: '/O=GRID/CN=unique', groups: ['vo_admin', 'vo_user'], group: 'vo_admin' },
+    ],
+    [
+      'one entitlement as text, in a sub-group',
+      { eduperson_entitlement: entitlement('vo:sub:role=member') },
+      { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_sub'], group: 'vo_sub' },
+    ],
+    [
+      'wlcg.groups',
+      { 'wlcg.groups': ['/vo', '/vo/admin', '/vo/x/admin'] },
+      { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_admin'], group: 'vo_admin' },
+    ],
+  ])('%s', (_name, claims, expected) => {
+    expect(profileOf({ sub: 'j', ...claims }, rules)).toEqual(expected);
+  });
+
+  it('follows configured patterns', () => {
+    const attributes = {
+      person: '(?P<ID>\\w+)@',
+      memberOf: '(?P<VO>\\w+)/(?P<VORole>\\w+)$',
+    };
+    expect(
+      profileOf(
+        { sub: 'j', person: 'jd@x', memberOf: ['vo/member', '?'] },
+        { ...rules, attributes },
+      ),
+    ).toEqual({ ID: 'jd', DN: '/O=GRID/CN=jd', groups: ['vo_user'], group: 'vo_user' });
+  });
+
+  it('refuses claims without a subject', () => {
+    expect(() => profileOf({}, rules)).toThrow('missing_sub');
+  });
+});
