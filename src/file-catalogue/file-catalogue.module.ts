@@ -5,6 +5,8 @@ import { CatalogueNames } from './catalogue-names.service.js';
 import { CataloguePolicy } from './catalogue.policy.js';
 import { CompatibleValuesService } from './metadata/compatible-values.service.js';
 import { DemoCatalogue } from './demo-catalogue.js';
+import { BulkController } from './exchange/bulk.controller.js';
+import { BulkService } from './exchange/bulk.service.js';
 import { MetadataController } from './metadata/metadata.controller.js';
 import { DirectoriesController } from './namespace/directories.controller.js';
 import { FilesController } from './namespace/files.controller.js';
@@ -12,13 +14,22 @@ import { NamespaceService } from './namespace/namespace.service.js';
 import { SearchController } from './search/search.controller.js';
 import { SearchService } from './search/search.service.js';
 import { TotalsFolder } from './totals/totals-folder.js';
+import { CatalogueWriteService } from './writing/catalogue-write.service.js';
 import { CatalogueWriter } from './writing/catalogue-writer.service.js';
 import { LineReader } from './writing/line-reader.service.js';
+import { WritesController } from './writing/writes.controller.js';
 
 /** The file catalogue: directories, files and their metadata. */
 @Module({
   imports: [RegistryModule],
-  controllers: [MetadataController, SearchController, DirectoriesController, FilesController],
+  controllers: [
+    MetadataController,
+    SearchController,
+    DirectoriesController,
+    FilesController,
+    WritesController,
+    BulkController,
+  ],
   providers: [
     CatalogueNamesRepository,
     CatalogueNames,
@@ -27,6 +38,8 @@ import { LineReader } from './writing/line-reader.service.js';
     SearchService,
     CompatibleValuesService,
     CatalogueWriter,
+    CatalogueWriteService,
+    BulkService,
     LineReader,
     TotalsFolder,
     DemoCatalogue,

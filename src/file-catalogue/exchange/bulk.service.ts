@@ -1,0 +1,139 @@
+import { Injectable } from '@nestjs/common';
+import { isJsonObject, Problem, type JsonValue } from '#src/kernel/index.js';
+import { parseJsonText } from '#src/platform/index.js';
+import type { Actor } from '../catalogue.policy.js';
+import { BATCH_LINES, CatalogueWriter } from '../writing/catalogue-writer.service.js';
+import type { LineOutcome } from '../writing/catalogue-line.js';
+import { LineReader } from '../writing/line-reader.service.js';
+import { textLines, type TextLine } from './text-lines.js';
+
+/** What became of a bulk request. */
+export interface BulkSummary {
+  lines: number;
+  created: number;
+  updated: number;
+  unchanged: number;
+  failed: number;
+}
+
+/** A line that changed nothing because it was refused. */
+export interface FailedLine {
+  line: number;
+  path?: string;
+  status: number;
+  detail: string;
+}
+
+/** One object to apply, with the number of its line. */
+export interface NumberedObject {
+  number: number;
+  json: JsonValue | Problem;
+}
+
+/** Who is told about a bulk request under way. */
+export interface BulkListener {
+  failed(line: FailedLine): Promise<void> | void;
+  /** After every batch: how far it is. */
+  progress?(summary: Readonly<BulkSummary>): void;
+}
+
+const BATCH_CHARACTERS = 4 * 1024 * 1024;
+
+/** Applies any number of lines in order, some hundred in one transaction; memory is bounded by one batch. */
+@Injectable()
+export class BulkService {
+  constructor(
+    private readonly reader: LineReader,
+    private readonly writer: CatalogueWriter,
+  ) {}
+
+  /** Applies a stream of NDJSON. A line that is broken or refused fails alone. */
+  async applyLines(
+    actor: Actor,
+    source: AsyncIterable<Uint8Array>,
+    listener: BulkListener,
+  ): Promise<BulkSummary> {
+    return this.applyObjects(actor, parsedLines(textLines(source)), listener);
+  }
+
+  /** Applies objects that come from somewhere else, for example from CSV. */
+  async applyObjects(
+    actor: Actor,
+    objects: AsyncIterable<NumberedObject & { characters?: number }>,
+    listener: BulkListener,
+  ): Promise<BulkSummary> {
+    const summary: BulkSummary = { lines: 0, created: 0, updated: 0, unchanged: 0, failed: 0 };
+    let batch: NumberedObject[] = [];
+    let characters = 0;
+    const flush = async (): Promise<void> => {
+      await this.applyBatch(actor, batch, { summary, listener });
+      batch = [];
+      characters = 0;
+    };
+    for await (const object of objects) {
+      batch.push(object);
+      characters += object.characters ?? 0;
+      if (batch.length >= BATCH_LINES || characters >= BATCH_CHARACTERS) await flush();
+    }
+    if (batch.length > 0) await flush();
+    return summary;
+  }
+
+  private async applyBatch(
+    actor: Actor,
+    batch: readonly NumberedObject[],
+    { summary, listener }: { summary: BulkSummary; listener: BulkListener },
+  ): Promise<void> {
+    const objects = batch.flatMap(({ json }) => (json instanceof Problem ? [] : [json]));
+    const read = await this.reader.read(objects);
+    const lines = read.flatMap((line) => (line instanceof Problem ? [] : [line]));
+    const outcomes = (await this.writer.apply(actor, lines))[Symbol.iterator]();
+    const readLines = read[Symbol.iterator]();
+    for (const { number, json } of batch) {
+      const line = json instanceof Problem ? json : readLines.next().value;
+      const outcome = line instanceof Problem ? line : outcomes.next().value;
+      summary.lines += 1;
+      summary[countedAs(outcome as LineOutcome)] += 1;
+      if (outcome instanceof Problem) await listener.failed(failedLine(number, json, outcome));
+    }
+    listener.progress?.(summary);
+  }
+}
+
+async function* parsedLines(
+  lines: AsyncIterable<TextLine>,
+): AsyncGenerator<NumberedObject & { characters: number }> {
+  for await (const line of lines) {
+    if ('fault' in line) {
+      yield { number: line.number, json: Problem.invalidField('line', line.fault), characters: 0 };
+    } else {
+      yield { number: line.number, json: parsed(line.text), characters: line.text.length };
+    }
+  }
+}
+
+function parsed(text: string): JsonValue | Problem {
+  try {
+    return parseJsonText(text, 'The line');
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+}
+
+function countedAs(outcome: LineOutcome): 'created' | 'updated' | 'unchanged' | 'failed' {
+  if (outcome instanceof Problem) return 'failed';
+  if (outcome === 'deleted') return 'updated';
+  return outcome === 'absent' ? 'unchanged' : outcome;
+}
+
+function failedLine(number: number, json: JsonValue | Problem, problem: Problem): FailedLine {
+  const place =
+    !(json instanceof Problem) && isJsonObject(json) ? (json['path'] ?? json['name']) : undefined;
+  return {
+    line: number,
+    ...(typeof place === 'string' ? { path: place } : {}),
+    status: problem.status,
+    detail: problem.detail,
+  };
+}

@@ -1,0 +1,49 @@
+/** A line of a stream: its number from 1, and its text or what is wrong with its bytes. */
+export type TextLine = { number: number } & ({ text: string } | { fault: string });
+
+/** Bytes of one line at most. */
+export const MAX_LINE_BYTES = 1024 * 1024;
+
+const NEWLINE = 0x0a;
+
+/** Splits a stream of bytes into lines; blank ones are counted and left out. Memory is bounded by MAX_LINE_BYTES. */
+export async function* textLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<TextLine> {
+  let number = 0;
+  let begun: Buffer[] = [];
+  let length = 0;
+  const take = (): TextLine | undefined => {
+    number += 1;
+    const isTooLong = length > MAX_LINE_BYTES;
+    const bytes = isTooLong ? undefined : Buffer.concat(begun);
+    begun = [];
+    length = 0;
+    if (!bytes) return { number, fault: `is longer than ${MAX_LINE_BYTES} bytes` };
+    return decoded(number, bytes);
+  };
+  const add = (piece: Buffer): void => {
+    length += piece.length;
+    if (length <= MAX_LINE_BYTES) begun.push(piece);
+    else begun = [];
+  };
+  for await (const chunk of source) {
+    let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    for (let end = rest.indexOf(NEWLINE); end >= 0; end = rest.indexOf(NEWLINE)) {
+      add(rest.subarray(0, end));
+      const line = take();
+      if (line) yield line;
+      rest = rest.subarray(end + 1);
+    }
+    if (rest.length > 0) add(rest);
+  }
+  const last = length > 0 ? take() : undefined;
+  if (last) yield last;
+}
+
+function decoded(number: number, bytes: Buffer): TextLine | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim();
+    return text === '' ? undefined : { number, text };
+  } catch {
+    return { number, fault: 'is not valid UTF-8' };
+  }
+}

@@ -1,0 +1,228 @@
+import { Controller, Delete, Inject, Param, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiConflictResponse,
+  ApiCreatedResponse,
+  ApiForbiddenResponse,
+  ApiNotFoundResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+} from '@nestjs/swagger';
+import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
+import type { JsonObject } from '#src/kernel/index.js';
+import {
+  CONFIG,
+  hasBody,
+  Query,
+  QueryValues,
+  readJsonObject,
+  type Config,
+  type HttpRequest,
+  type HttpResponse,
+} from '#src/platform/index.js';
+import { DIRECTORY_PARAM, FILE_PARAM } from '../openapi.js';
+import { DirectoryPathPipe, FilePathPipe } from '../path/encoded-path.pipe.js';
+import { CatalogueWriteService } from './catalogue-write.service.js';
+import {
+  DeclareFieldRequest,
+  MakeDirectoryRequest,
+  RegisterFileRequest,
+} from './writes.request.js';
+import { DeletedResponse, FieldResponse, MadeResponse } from './writes.response.js';
+
+const METADATA_BODY = {
+  description: 'Values by name; null removes one',
+  schema: { type: 'object', additionalProperties: true, example: { run: 3 } },
+};
+const OWN_VALUES = {
+  description: 'The own values afterwards',
+  schema: { type: 'object', additionalProperties: true, example: { run: 3 } },
+};
+
+/** Changes of directories, files and metadata, one at a time. */
+@ApiTags('file catalogue')
+@ApiForbiddenResponse({ description: 'Not allowed in this directory' })
+@Controller('filecatalogue')
+export class WritesController {
+  constructor(
+    private readonly writes: CatalogueWriteService,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  @Post('directory/:directory')
+  @Access('bearer', 'catalogue:write')
+  @ApiOperation({ summary: 'Make a directory and those above it' })
+  @ApiParam(DIRECTORY_PARAM)
+  @ApiBody({ type: MakeDirectoryRequest, required: false })
+  @ApiCreatedResponse({ type: MadeResponse })
+  @ApiOkResponse({ type: MadeResponse, description: 'It was there' })
+  @ApiConflictResponse({ description: 'A file has this path' })
+  async makeDirectory(
+    @Param('directory', DirectoryPathPipe) path: string,
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) response: HttpResponse,
+  ): Promise<MadeResponse> {
+    query.allowOnly([]);
+    const body = hasBody(request) ? await this.body(request) : {};
+    const created = await this.writes.makeDirectory(principal, path, body);
+    response.status(created ? 201 : 200);
+    return { path, created };
+  }
+
+  @Delete('directory/:directory')
+  @Access('bearer', 'catalogue:write')
+  @ApiOperation({ summary: 'Remove an empty directory' })
+  @ApiParam(DIRECTORY_PARAM)
+  @ApiOkResponse({ type: DeletedResponse })
+  @ApiNotFoundResponse({ description: 'The directory does not exist' })
+  @ApiConflictResponse({ description: 'The directory is not empty' })
+  async deleteDirectory(
+    @Param('directory', DirectoryPathPipe) path: string,
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+  ): Promise<DeletedResponse> {
+    query.allowOnly([]);
+    await this.writes.remove(principal, 'directory', path);
+    return { path, deleted: true };
+  }
+
+  @Put('file/:file')
+  @Access('bearer', 'catalogue:write')
+  @ApiOperation({ summary: 'Register a file; missing directories are made' })
+  @ApiParam(FILE_PARAM)
+  @ApiBody({ type: RegisterFileRequest })
+  @ApiCreatedResponse({ type: MadeResponse })
+  @ApiOkResponse({ type: MadeResponse, description: 'The same file was registered' })
+  @ApiConflictResponse({
+    description: 'Another content is registered, or a directory has this path',
+  })
+  async registerFile(
+    @Param('file', FilePathPipe) path: string,
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) response: HttpResponse,
+  ): Promise<MadeResponse> {
+    query.allowOnly([]);
+    const created = await this.writes.registerFile(principal, path, await this.body(request));
+    response.status(created ? 201 : 200);
+    return { path, created };
+  }
+
+  @Delete('file/:file')
+  @Access('bearer', 'catalogue:write')
+  @ApiOperation({ summary: 'Remove a file from the catalogue' })
+  @ApiParam(FILE_PARAM)
+  @ApiOkResponse({ type: DeletedResponse })
+  @ApiNotFoundResponse({ description: 'The file does not exist' })
+  async deleteFile(
+    @Param('file', FilePathPipe) path: string,
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+  ): Promise<DeletedResponse> {
+    query.allowOnly([]);
+    await this.writes.remove(principal, 'file', path);
+    return { path, deleted: true };
+  }
+
+  @Post('metadata')
+  @Access('bearer', 'catalogue:write')
+  @ApiOperation({ summary: 'Declare a metadata field' })
+  @ApiBody({ type: DeclareFieldRequest })
+  @ApiCreatedResponse({ type: FieldResponse })
+  @ApiOkResponse({ type: FieldResponse, description: 'It exists with this type' })
+  @ApiConflictResponse({ description: 'It exists with another type' })
+  async declareField(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) response: HttpResponse,
+  ): Promise<FieldResponse> {
+    query.allowOnly([]);
+    const body = await this.body(request);
+    response.status((await this.writes.declareField(principal, body)) ? 201 : 200);
+    return { name: String(body['name']), type: String(body['type']) };
+  }
+
+  @Put('directory/:directory/metadata')
+  @Access('bearer', 'catalogue:write')
+  @ApiOperation({ summary: 'Replace the values set on a directory' })
+  @ApiParam(DIRECTORY_PARAM)
+  @ApiBody(METADATA_BODY)
+  @ApiOkResponse(OWN_VALUES)
+  @ApiConflictResponse({ description: 'A field is set above or below already' })
+  async replaceDirectoryMetadata(
+    @Param('directory', DirectoryPathPipe) path: string,
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+    @Req() request: HttpRequest,
+  ): Promise<JsonObject> {
+    const values = await this.values(query, request);
+    return this.writes.changeDirectoryMetadata(principal, path, { mode: 'replace', values });
+  }
+
+  @Patch('directory/:directory/metadata')
+  @Access('bearer', 'catalogue:write')
+  @ApiOperation({ summary: 'Change values set on a directory; null removes one' })
+  @ApiParam(DIRECTORY_PARAM)
+  @ApiBody(METADATA_BODY)
+  @ApiOkResponse(OWN_VALUES)
+  @ApiConflictResponse({ description: 'A field is set above or below already' })
+  async mergeDirectoryMetadata(
+    @Param('directory', DirectoryPathPipe) path: string,
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+    @Req() request: HttpRequest,
+  ): Promise<JsonObject> {
+    const values = await this.values(query, request);
+    return this.writes.changeDirectoryMetadata(principal, path, { mode: 'merge', values });
+  }
+
+  @Put('file/:file/metadata')
+  @Access('bearer', 'catalogue:write')
+  @ApiOperation({ summary: 'Replace the metadata of a file' })
+  @ApiParam(FILE_PARAM)
+  @ApiBody(METADATA_BODY)
+  @ApiOkResponse(OWN_VALUES)
+  async replaceFileMetadata(
+    @Param('file', FilePathPipe) path: string,
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+    @Req() request: HttpRequest,
+  ): Promise<JsonObject> {
+    const values = await this.values(query, request);
+    return this.writes.changeFileMetadata(principal, path, { mode: 'replace', values });
+  }
+
+  @Patch('file/:file/metadata')
+  @Access('bearer', 'catalogue:write')
+  @ApiOperation({ summary: 'Change metadata of a file; null removes a key' })
+  @ApiParam(FILE_PARAM)
+  @ApiBody(METADATA_BODY)
+  @ApiOkResponse(OWN_VALUES)
+  async mergeFileMetadata(
+    @Param('file', FilePathPipe) path: string,
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+    @Req() request: HttpRequest,
+  ): Promise<JsonObject> {
+    const values = await this.values(query, request);
+    return this.writes.changeFileMetadata(principal, path, { mode: 'merge', values });
+  }
+
+  private async body(request: HttpRequest): Promise<JsonObject> {
+    return readJsonObject(request, this.config.maxBodyBytes);
+  }
+
+  private async values(
+    query: QueryValues,
+    request: HttpRequest,
+  ): Promise<[string, JsonObject[string]][]> {
+    query.allowOnly([]);
+    return Object.entries(await this.body(request));
+  }
+}

@@ -1,0 +1,60 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { FIELD_TYPES } from '../metadata/metadata-field.js';
+
+/** Body of `POST …/directory/<d>`; optional. */
+export class MakeDirectoryRequest {
+  @ApiProperty({
+    description: 'Mode bits as decimal number',
+    required: false,
+    minimum: 0,
+    maximum: 511,
+    default: 509,
+  })
+  Mode?: number;
+}
+
+/** Body of `PUT …/file/<f>`. */
+export class RegisterFileRequest {
+  @ApiProperty({ description: 'Bytes', type: 'integer', format: 'int64', minimum: 0, example: 10 })
+  Size!: number;
+
+  @ApiProperty({ description: 'Checksum', required: false, example: 'ad8b1f02' })
+  Checksum?: string;
+
+  @ApiProperty({ description: 'Algorithm of the checksum', required: false, example: 'Adler32' })
+  ChecksumType?: string;
+
+  @ApiProperty({
+    description: 'GUID',
+    required: false,
+    example: 'B7A1D2C4-0B5E-4E0F-9D0C-2A2B8E9B2B11',
+  })
+  GUID?: string;
+
+  @ApiProperty({
+    description: 'Mode bits as decimal number',
+    required: false,
+    minimum: 0,
+    maximum: 511,
+    default: 509,
+  })
+  Mode?: number;
+
+  @ApiProperty({
+    description:
+      'Replicas by storage element; the PFN may be left out where it follows from the path',
+    required: false,
+    type: Object,
+    example: { 'SE-A': { PFN: 'srm://se-a.example/vo/a/f1' } },
+  })
+  Replicas?: Record<string, { PFN?: string }>;
+}
+
+/** Body of `POST /filecatalogue/metadata`. */
+export class DeclareFieldRequest {
+  @ApiProperty({ description: 'Name of the field', maxLength: 64, example: 'run' })
+  name!: string;
+
+  @ApiProperty({ description: 'Type of its values', enum: FIELD_TYPES, example: 'int' })
+  type!: string;
+}
