@@ -1,18 +1,44 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { authEntities, AuthModule } from './auth/index.js';
+import { FileCatalogueModule, NamespaceService } from './file-catalogue/index.js';
+import { JobsModule, type InputDataCatalogue } from './jobs/index.js';
 import { PlatformModule, type PlatformInput } from './platform/index.js';
 import { RegistryModule } from './registry/index.js';
 
 /** TypeORM entities of all rooms. */
 export const entities: (new () => object)[] = [...authEntities];
 
-/** The composition root: the feature modules on the platform, nothing else. */
+/** The composition root: the feature modules on the platform, and how they meet. */
 @Module({})
 export class AppModule {
   static forRoot(platform: PlatformInput): DynamicModule {
+    const jobs = JobsModule.forRoot({
+      hasRoutes: platform.config.role !== 'worker',
+      inputData: {
+        imports: [FileCatalogueModule],
+        inject: [NamespaceService],
+        useFactory: inputDataOf,
+      },
+    });
     return {
       module: AppModule,
-      imports: [PlatformModule.forRoot(platform), RegistryModule, AuthModule],
+      imports: [
+        PlatformModule.forRoot(platform),
+        RegistryModule,
+        AuthModule,
+        FileCatalogueModule,
+        jobs,
+      ],
     };
   }
+}
+
+/** The catalogue as jobs see it: which of their input files are not there. */
+function inputDataOf(namespace: NamespaceService): InputDataCatalogue {
+  return {
+    async missing(paths) {
+      const found = await namespace.existing(paths);
+      return paths.filter((path) => !found.has(path));
+    },
+  };
 }

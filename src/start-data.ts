@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { INestApplicationContext } from '@nestjs/common';
+import { DemoCatalogue } from './file-catalogue/index.js';
 import { LOGGER, type Config, type Logger } from './platform/index.js';
 import { describeDifference, RegistryLoader } from './registry/index.js';
 import type { Runtime } from './runtime.js';
@@ -15,6 +16,7 @@ export async function prepareData(app: INestApplicationContext, config: Config):
   } else if (config.loadDemo) {
     await registry.loadDemo();
   }
+  if (config.loadDemo) await app.get(DemoCatalogue).load();
 }
 
 async function readRegistryFile(path: string): Promise<string> {

@@ -14,6 +14,7 @@ export {
 } from './database/data-source-options.js';
 export { ChangeFeed, type ChangeListener } from './database/change-feed.js';
 export { lockInTransaction, whenAlone, type AdvisoryLock } from './database/advisory-lock.js';
+export { SessionLock } from './database/session-lock.js';
 export { Query, QueryValues, queryValuesOf, unknownParameters } from './http/query-values.js';
 export {
   contentTypeOf,

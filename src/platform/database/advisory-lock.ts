@@ -11,6 +11,7 @@ export const ADVISORY_LOCKS = {
   catalogueMoves: 7,
   demoCatalogue: 8,
   reaper: 9,
+  slurm: 10,
 } as const;
 
 /** Name of an advisory lock. */

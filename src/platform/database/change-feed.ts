@@ -21,6 +21,7 @@ export class ChangeFeed {
   private loop: Promise<void> | undefined;
   private readonly stopSignal = new AbortController();
   private connected = false;
+  private turn: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly makeClient: () => pg.Client,
@@ -40,7 +41,7 @@ export class ChangeFeed {
     set.add(listener);
     if (!known) {
       this.listeners.set(channel, set);
-      void this.client?.query(`listen ${channel}`).catch(() => undefined);
+      void this.ask(`listen ${channel}`)?.catch(() => undefined);
     }
     return () => set.delete(listener);
   }
@@ -99,13 +100,25 @@ export class ChangeFeed {
     client.on('notification', ({ channel, payload }) => this.dispatch(channel, payload ?? ''));
     await client.connect();
     this.client = client;
-    for (const channel of this.listeners.keys()) await client.query(`listen ${channel}`);
+    for (const channel of this.listeners.keys()) await this.ask(`listen ${channel}`);
     this.connected = true;
     for (const channel of this.listeners.keys()) this.dispatch(channel, undefined);
     while (!this.stopped) {
       await Promise.race([this.pause(HEARTBEAT_MS), lost]);
-      if (!this.stopped) await Promise.race([client.query('select 1'), lost]);
+      if (!this.stopped) await Promise.race([this.ask('select 1'), lost]);
     }
+  }
+
+  /** One statement at a time: the driver wants none while another runs. */
+  private ask(text: string): Promise<unknown> | undefined {
+    const { client } = this;
+    if (!client) return undefined;
+    const answer = this.turn.then(() => client.query(text));
+    this.turn = answer.then(
+      () => undefined,
+      () => undefined,
+    );
+    return answer;
   }
 
   private dispatch(channel: string, payload: string | undefined): void {

@@ -54,12 +54,17 @@ export function entrance(input: EntranceInput): RequestHandler {
       clearTimeout(timer);
       record(request, response, Number(process.hrtime.bigint() - started) / 1e9);
     });
-    if (!readiness.started && !request.path.startsWith('/health/')) {
-      problems.answer(Problem.unavailable('The service is starting'), request, response);
-      return;
-    }
-    next();
+    const refusal = refusalOf(request.path, config.role === 'worker', readiness.started);
+    if (refusal) problems.answer(refusal, request, response);
+    else next();
   };
+}
+
+/** What cannot be answered yet, or on a worker at all. */
+function refusalOf(path: string, isWorker: boolean, isStarted: boolean): Problem | undefined {
+  if (path.startsWith('/health/') || path === '/metrics') return undefined;
+  if (isWorker) return new Problem('route.not-found', 'This instance only runs jobs');
+  return isStarted ? undefined : Problem.unavailable('The service is starting');
 }
 
 function lateProblem(): Problem {
