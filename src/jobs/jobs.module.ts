@@ -1,7 +1,7 @@
 import { Module, type DynamicModule, type FactoryProvider, type Type } from '@nestjs/common';
 import type { Clock } from '#src/kernel/index.js';
-import { CLOCK, CONFIG, LOGGER, type Config, type Logger } from '#src/platform/index.js';
-import { RegistryModule, RegistryService } from '#src/registry/index.js';
+import { CLOCK, CONFIG, Database, LOGGER, type Config, type Logger } from '#src/platform/index.js';
+import { RegistryModule, RegistryService, type Site } from '#src/registry/index.js';
 import { Dispatcher } from './executor/dispatcher.js';
 import { DispatchRepository } from './executor/dispatch.repository.js';
 import {
@@ -13,6 +13,7 @@ import {
 import { LocalProcessExecutor } from './executor/local/local-process.executor.js';
 import { Reaper } from './executor/reaper.js';
 import { RunReports } from './executor/run-reports.js';
+import { SlurmExecutor } from './executor/slurm/slurm.executor.js';
 import { JobAccess } from './job-access.service.js';
 import { JobControlService } from './job-control.service.js';
 import { JobDetailsController } from './job-details.controller.js';
@@ -30,6 +31,7 @@ import { SandboxRepository } from './sandbox/sandbox.repository.js';
 import { SandboxService } from './sandbox/sandbox.service.js';
 import { sandboxDirectory, SandboxSpool } from './sandbox/sandbox-spool.js';
 import { SANDBOX_STORE, type SandboxStore } from './sandbox/sandbox.store.js';
+import { S3SandboxStore, s3SettingsOf } from './sandbox/s3.store.js';
 import { SubmissionReader } from './submit/submission.js';
 import { SubmitRate } from './submit/submit-rate.js';
 import { SubmitRepository } from './submit/submit.repository.js';
@@ -103,8 +105,10 @@ const PARTS = [
   {
     provide: SANDBOX_STORE,
     inject: [CONFIG],
-    useFactory: (config: Config): SandboxStore =>
-      new DirectorySandboxStore(sandboxDirectory(config)),
+    useFactory: (config: Config): SandboxStore => {
+      const s3 = s3SettingsOf(config);
+      return s3 ? new S3SandboxStore(s3) : new DirectorySandboxStore(sandboxDirectory(config));
+    },
   },
   {
     provide: EXECUTORS,
@@ -117,6 +121,7 @@ const PARTS = [
       SandboxService,
       SANDBOX_STORE,
       RegistryService,
+      Database,
     ],
     useFactory: (
       config: Config,
@@ -127,20 +132,19 @@ const PARTS = [
       sandboxes: SandboxService,
       store: SandboxStore,
       registry: RegistryService,
-    ): Executor[] => [
-      new LocalProcessExecutor({
-        config,
-        logger,
-        clock,
-        reports,
-        repository,
-        sandboxes,
-        store,
-        pathOf: async (site) => {
-          const path = (await registry.current()).site(site)?.options['path'];
-          return typeof path === 'string' ? path : undefined;
-        },
-      }),
-    ],
+      database: Database,
+    ): Executor[] => {
+      const parts = { config, logger, clock, reports, repository, sandboxes, store };
+      const siteOf = async (name: string): Promise<Site | undefined> =>
+        (await registry.current()).site(name);
+      const pathOf = async (name: string): Promise<string | undefined> => {
+        const path = (await siteOf(name))?.options['path'];
+        return typeof path === 'string' ? path : undefined;
+      };
+      return [
+        new LocalProcessExecutor({ ...parts, pathOf }),
+        new SlurmExecutor({ ...parts, siteOf }, database),
+      ];
+    },
   },
 ];

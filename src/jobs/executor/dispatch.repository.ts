@@ -131,7 +131,10 @@ export class DispatchRepository {
     });
   }
 
-  /** Jobs of executors that have been silent for `seconds`. */
+  /**
+   * Jobs of executors that have been silent for `seconds`. Jobs of a batch system are none of them: they run, or wait
+   * to be started, without any instance, and only who sees its shared directory may give them back.
+   */
   async heldByLost(
     seconds: number,
   ): Promise<{ jid: Jid; attempt: number; status: JobState; executor: string }[]> {
@@ -139,7 +142,7 @@ export class DispatchRepository {
       name: 'jobs-held-by-lost',
       text: `select j.jid, j.attempt, j.status, j.executor
         from jobs j join job_executors e using (executor)
-        where e.seen_at < clock_timestamp() - make_interval(secs => $1) order by j.jid limit 5000`,
+        where e.backend <> 'slurm' and e.seen_at < clock_timestamp() - make_interval(secs => $1) order by j.jid limit 5000`,
       values: [seconds],
     });
   }
@@ -150,7 +153,7 @@ export class DispatchRepository {
       name: 'jobs-release-lost',
       text: `update jobs j set executor = null from job_executors e
         where j.executor = e.executor and j.status in ('Received', 'Checking', 'Waiting')
-          and e.seen_at < clock_timestamp() - make_interval(secs => $1)`,
+          and e.backend <> 'slurm' and e.seen_at < clock_timestamp() - make_interval(secs => $1)`,
       values: [seconds],
     });
   }

@@ -36,7 +36,9 @@ export interface RunningOutput {
 /**
  * A compute backend on this instance. It holds jobs in the database under its `id`; only an executor that holds a
  * job moves it on, always through RunReports, and it starts a program only after the move to Running was
- * committed: a Matched job has certainly not been started, whoever died. It lets go of a job (executor null)
+ * committed: a Matched job has certainly not been started, whoever died. (A batch system starts jobs at a time of its
+ * own: its executor proves by a fence that a Matched job never starts before it gives it back, and nobody else gives
+ * its jobs back.) It lets go of a job (executor null)
  * when nothing of the job is left to look after.
  */
 export interface Executor {

@@ -59,6 +59,7 @@ export const MINOR = {
   noSites: 'No candidate sites available',
   waiting: 'Pilot Agent Submission',
   matched: 'Job Received by Agent',
+  submitting: 'Submitting To CE',
   application: 'Application',
   initialization: 'Job Wrapper Initialization',
   applicationNotFound: 'Application not found',

@@ -7,10 +7,13 @@ export interface WrapperInput {
   executable: string;
   /** The executable is a file of the input sandbox. */
   isUploaded: boolean;
+  /** PATH on which the name of a program is looked for. */
+  path: string;
   arguments: readonly string[];
   /** Names relative to the job's directory. */
   stdOutput: string;
   stdError: string;
+  /** Variables of the payload, beside HOME, TMPDIR and Slurm's own. */
   environment: Readonly<Record<string, string>>;
   limits: WrapperLimits;
 }
@@ -100,20 +103,15 @@ function head({ key, root, limits }: WrapperInput): string[] {
 
 function payload(input: WrapperInput): string[] {
   const { executable, isUploaded, stdOutput, stdError, environment, limits } = input;
-  const program = isUploaded ? `./${executable}` : executable;
-  const words = input.arguments.map(shellWord).join(' ');
-  const variables = Object.entries(environment).map(
-    ([name, value]) => `${name}=${shellWord(value)}; export ${name}`,
-  );
+  const variables = Object.entries(environment)
+    .map(([name, value]) => shellWord(`${name}=${value}`))
+    .join(' ');
+  const given = input.arguments.map(shellWord).join(' ');
   const isOne = stdOutput === stdError;
   return [
-    ...variables,
-    'HOME="$dir/work"; TMPDIR="$dir/work"; export HOME TMPDIR',
-    `program=$(command -v ${shellWord(program)} 2>/dev/null)`,
-    'case "$program" in',
-    '  */*) [ -f "$program" ] && [ -x "$program" ] || end 127 not-found ;;',
-    '  *) end 127 not-found ;;',
-    'esac',
+    `name=${shellWord(isUploaded ? `./${executable}` : executable)}`,
+    isUploaded ? 'chmod u+x "$name" 2>/dev/null' : `path=${shellWord(input.path)}`,
+    ...FIND_PROGRAM,
     `out=${shellWord(stdOutput)}`,
     `err=${shellWord(stdError)}`,
     '(',
@@ -122,11 +120,28 @@ function payload(input: WrapperInput): string[] {
     `  ulimit -S -t ${limits.cpuSeconds} 2>/dev/null`,
     `  ulimit -H -t ${limits.cpuSeconds + GRACE_SECONDS} 2>/dev/null`,
     '  umask 022',
-    `  exec setsid "$program" ${words} </dev/null >"$out" 2>${isOne ? '&1' : '"$err"'}`,
+    `  exec </dev/null >"$out" 2>${isOne ? '&1' : '"$err"'}`,
+    // `env` and not `export`: some names (UID, PPID) are read-only in some shells.
+    `  exec setsid env HOME="$dir/work" TMPDIR="$dir/work" ${variables} "$program" ${given}`,
     ') &',
     'pid=$!',
   ];
 }
+
+/** Builtins of the shell are no programs, so PATH is searched here. */
+const FIND_PROGRAM = [
+  'program=',
+  'case "$name" in',
+  '  */*) [ -f "$name" ] && [ -x "$name" ] && program=$name ;;',
+  '  *)',
+  '    rest=$path:',
+  '    while [ -n "$rest" ] && [ -z "$program" ]; do',
+  '      place=${rest%%:*}/$name; rest=${rest#*:}',
+  '      [ -f "$place" ] && [ -x "$place" ] && program=$place',
+  '    done ;;',
+  'esac',
+  '[ -n "$program" ] || end 127 not-found',
+];
 
 const WATCH = [
   'why=',

@@ -7,6 +7,7 @@ import {
   mkdir,
   open,
   readdir,
+  readFile,
   readlink,
   rename,
   rm,
@@ -16,6 +17,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { BatchShape } from './batch-shape.js';
 import {
   parseExitRecord,
   parseStartRecord,
@@ -26,9 +28,19 @@ import {
 const run = promisify(execFile);
 /** Where the link `claim` of a fenced run points to; that of a started one says `started`. */
 const FENCED = 'fenced';
+const KEY = /^[0-9a-z-]{1,64}$/;
 const MAX_RECORD_BYTES = 4_096;
 const REMOVE_AT_ONCE = 100;
 const REMOVE_TIMEOUT_MS = 60_000;
+
+/** What the shared directory keeps of an array. */
+export interface StoredBatch {
+  id: string;
+  comment: string;
+  shape: BatchShape;
+  keys: readonly string[];
+  arrayId?: number | undefined;
+}
 
 /** The account that runs batch jobs; undefined when the service runs under it. */
 export interface BatchAccount {
@@ -88,20 +100,38 @@ export class RunDirectory {
     await rename(draft, target);
   }
 
-  /** Writes the list of an array; answers its path. */
-  async writeBatch(id: string, keys: readonly string[]): Promise<string> {
-    const path = join(this.root, 'batches', id);
-    await writeFile(path, `${keys.join('\n')}\n`, { mode: 0o644 });
-    return path;
+  /** Writes the list of an array, and what else must be known of it to submit it again. */
+  async writeBatch(batch: StoredBatch): Promise<void> {
+    await this.writeWhole(this.batchPath(batch.id), `${batch.keys.join('\n')}\n`);
+    await this.noteBatch(batch);
+  }
+
+  /** Notes what has become of a batch; its list stays. */
+  async noteBatch(batch: StoredBatch): Promise<void> {
+    await this.writeWhole(`${this.batchPath(batch.id)}.json`, JSON.stringify(batch));
+  }
+
+  /** The batches that were written whole. */
+  async batches(): Promise<StoredBatch[]> {
+    const names = await readdir(join(this.root, 'batches'));
+    const found = names
+      .filter((name) => name.endsWith('.json'))
+      .map(async (name) => {
+        const text = await readFile(join(this.root, 'batches', name), 'utf8');
+        return JSON.parse(text) as StoredBatch;
+      });
+    return Promise.all(found);
   }
 
   async removeBatch(id: string): Promise<void> {
-    await rm(join(this.root, 'batches', id), { force: true });
+    await rm(`${this.batchPath(id)}.json`, { force: true });
+    await rm(this.batchPath(id), { force: true });
   }
 
-  /** Where the payload works. */
-  workPath(key: string): string {
-    return join(this.pathOf(key), 'work');
+  /** The list of a batch, which its script reads. */
+  batchPath(id: string): string {
+    if (!KEY.test(id)) throw new Error('not the name of a batch');
+    return join(this.root, 'batches', id);
   }
 
   /**
@@ -115,10 +145,16 @@ export class RunDirectory {
       return true;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT') return true;
+      if (code === 'ENOENT') return this.isGone(key);
       if (code !== 'EEXIST') throw error;
       return (await readlink(claim).catch(() => '')) === FENCED;
     }
+  }
+
+  /** No directory, no start; but a shared directory that is away as a whole says nothing. */
+  private async isGone(key: string): Promise<true> {
+    if (await exists(join(this.root, 'runs'))) return true;
+    throw new Error(`the shared directory is away, so nothing is known of ${key}`);
   }
 
   /** Tells the wrapper to end the payload. */
@@ -162,9 +198,20 @@ export class RunDirectory {
     return new Set(await readdir(join(this.root, 'ended')));
   }
 
+  /** True when the run has a directory. */
+  async exists(key: string): Promise<boolean> {
+    return exists(this.pathOf(key));
+  }
+
   /** The runs that have a directory. */
   async known(): Promise<string[]> {
-    return (await readdir(join(this.root, 'runs'))).filter((name) => !name.endsWith('.new'));
+    return (await readdir(join(this.root, 'runs'))).filter((name) => KEY.test(name));
+  }
+
+  /** Where a run lives; beside its `work` nothing in it is the payload's. */
+  pathOf(key: string): string {
+    if (!KEY.test(key)) throw new Error('not the key of a run');
+    return join(this.root, 'runs', key);
   }
 
   /**
@@ -193,6 +240,11 @@ export class RunDirectory {
     await run('find', args, { ...this.account, timeout: REMOVE_TIMEOUT_MS }).catch(() => undefined);
   }
 
+  private async writeWhole(path: string, text: string): Promise<void> {
+    await writeFile(`${path}.new`, text, { mode: 0o644 });
+    await rename(`${path}.new`, path);
+  }
+
   private async readRecord(key: string, name: string): Promise<string | undefined> {
     try {
       const path = join(this.pathOf(key), 'record', name);
@@ -216,11 +268,6 @@ export class RunDirectory {
     if (this.account === undefined) return;
     await chmod(path, 0o755);
     await chown(path, this.account.uid, this.account.gid);
-  }
-
-  private pathOf(key: string): string {
-    if (!/^[0-9a-z-]{1,64}$/.test(key)) throw new Error('not the key of a run');
-    return join(this.root, 'runs', key);
   }
 }
 

@@ -1,20 +1,7 @@
 import type { Jid } from '../../job.js';
 import type { RunOrder } from '../executor.js';
 import type { RunPlan } from '../local/run-plan.js';
-import type { BatchShape } from './batch-shape.js';
-
-/** An array of runs as it is, or is about to be, known to Slurm. */
-export interface SlurmBatch {
-  /** Name of its list in the shared directory. */
-  id: string;
-  /** By this it is found again in the controller's table. */
-  comment: string;
-  shape: BatchShape;
-  /** Keys of its runs; the place in the list is the index of the task. */
-  keys: readonly string[];
-  /** Slurm's id; undefined while nobody knows whether the submit has arrived. */
-  arrayId?: number | undefined;
-}
+import type { StoredBatch } from './run-directory.js';
 
 /** Name of a run in the shared directory. */
 export function runKey(order: { jid: Jid; attempt: number }): string {
@@ -24,13 +11,16 @@ export function runKey(order: { jid: Jid; attempt: number }): string {
 /** One run as this instance knows it; everything that must survive is in the shared directory. */
 export class SlurmRun {
   readonly key: string;
-  batch: SlurmBatch | undefined;
+  readonly madeMs: number;
+  batch: StoredBatch | undefined;
   /** The wrapper has begun and the database knows. */
   hasBegun = false;
   /** Its end is being looked at. */
   isFinishing = false;
   /** Nobody wants it any more. */
   isStopped = false;
+  /** Not to be looked at before that time. */
+  retryMs = 0;
   /** When something of it was last seen, by this process' clock. */
   seenMs: number;
   /** Since when the controller says that it is over although it has left no record. */
@@ -44,6 +34,7 @@ export class SlurmRun {
   ) {
     this.key = runKey(order);
     this.seenMs = nowMs;
+    this.madeMs = nowMs;
   }
 
   /** Index of its task; undefined while it is in no batch. */

@@ -8,17 +8,23 @@ import { batchScript, wrapperScript } from './payload-wrapper.js';
 import type { SlurmJob } from './slurm-api.js';
 import { SlurmError } from './slurm-error.js';
 import { forEachOf, type OpenSlurmParts } from './slurm-parts.js';
-import type { SlurmBatch, SlurmRun } from './slurm-run.js';
 import { programOf, variablesOf } from './slurm-program.js';
+import type { StoredBatch } from './run-directory.js';
+import type { SlurmRun } from './slurm-run.js';
 
 /** Jobs that are claimed one after the other still go into one array. */
 const GATHER_MS = 30;
 const STAGING_AT_ONCE = 8;
 const SPARE_MINUTES = 2;
 
-/** What becomes of runs that cannot be submitted. */
+/** What the submitter asks and tells. */
 export interface SubmitterEvents {
-  refused(run: SlurmRun, error: unknown): Promise<void>;
+  /** The run cannot be submitted, ever. */
+  refused(run: SlurmRun, fault: RunFault): Promise<void>;
+  /** The run was stopped while it was staged: nothing of it is with Slurm. */
+  stopped(run: SlurmRun): Promise<void>;
+  /** Those runs of a batch that are still wanted. */
+  runsOf(batch: StoredBatch): SlurmRun[];
 }
 
 /**
@@ -28,7 +34,8 @@ export interface SubmitterEvents {
  */
 export class SlurmSubmitter {
   private queue: SlurmRun[] = [];
-  private unsure: SlurmBatch[] = [];
+  private unsure: StoredBatch[] = [];
+  private late: SlurmRun[] = [];
   private working: Promise<void> | undefined;
   private isClosed = false;
 
@@ -45,37 +52,39 @@ export class SlurmSubmitter {
 
   /** Takes a run back that is not on its way yet; false when it is. */
   withdraw(run: SlurmRun): boolean {
-    const index = this.queue.indexOf(run);
-    if (index >= 0) this.queue.splice(index, 1);
-    return index >= 0;
+    for (const list of [this.queue, this.late]) {
+      const index = list.indexOf(run);
+      if (index < 0) continue;
+      list.splice(index, 1);
+      return true;
+    }
+    return false;
   }
 
   /** A batch of an earlier process of which only the list is there. */
-  adopt(batch: SlurmBatch): void {
+  adopt(batch: StoredBatch): void {
     this.unsure.push(batch);
   }
 
   /** Finds out whether unsure submits have arrived, and submits again those that have not. */
   async settle(): Promise<void> {
+    this.takeLate();
     if (this.unsure.length === 0 || this.isClosed) return;
     const jobs = await this.parts.api.jobs();
-    for (const batch of this.unsure.splice(0)) {
+    const batches = this.unsure.splice(0);
+    for (const batch of batches) {
       const found = findBatch(jobs, batch, this.parts.account.name);
-      if (found === undefined) await this.submit(batch, []);
-      else await this.note(batch, found);
+      if (found !== undefined) await this.note(batch, found);
+      else if (this.events.runsOf(batch).length > 0) await this.submit(batch);
+      else await this.parts.directory.removeBatch(batch.id);
     }
-  }
-
-  /** Runs that are not with Slurm yet. */
-  get waiting(): number {
-    return this.queue.length;
   }
 
   /** Takes no more; answers the runs that have not been staged. */
   async close(): Promise<SlurmRun[]> {
     this.isClosed = true;
     await this.working;
-    return this.queue.splice(0);
+    return [...this.queue.splice(0), ...this.late.splice(0)];
   }
 
   private async work(): Promise<void> {
@@ -118,26 +127,43 @@ export class SlurmSubmitter {
         await this.stage(run);
         staged.add(run);
       } catch (error) {
-        await this.events.refused(run, error);
+        if (error instanceof RunFault) await this.events.refused(run, error);
+        else this.tryLater(run, error);
       }
     });
+    for (const run of staged) if (run.isStopped) await this.events.stopped(run);
     const ready = runs.filter((run) => staged.has(run) && !run.isStopped);
     const [first] = ready;
     if (first === undefined) return;
     const { jid, attempt } = first.order;
     const keys = ready.map((run) => run.key);
-    const batch: SlurmBatch = {
+    const batch: StoredBatch = {
       id: first.key,
       comment: `grid:${jid}:${attempt}`,
       shape,
       keys,
     };
-    await this.parts.directory.writeBatch(batch.id, keys, shape);
+    await this.parts.directory.writeBatch(batch);
     for (const run of ready) run.batch = batch;
-    await this.submit(batch, ready);
+    await this.submit(batch);
   }
 
-  private async submit(batch: SlurmBatch, runs: readonly SlurmRun[]): Promise<void> {
+  /** The sandbox store or the shared directory is away: no fault of the job. */
+  private tryLater(run: SlurmRun, error: unknown): void {
+    this.parts.logger.warn(
+      { err: error, jid: String(run.order.jid) },
+      'a run cannot be staged yet',
+    );
+    this.late.push(run);
+  }
+
+  /** Takes up what could not be staged. */
+  private takeLate(): void {
+    const runs = this.late.splice(0).filter((run) => !run.isStopped);
+    if (runs.length > 0) this.add(runs);
+  }
+
+  private async submit(batch: StoredBatch): Promise<void> {
     const { api, directory, config, logger } = this.parts;
     try {
       const id = await api.submit({
@@ -158,23 +184,19 @@ export class SlurmSubmitter {
         this.unsure.push(batch);
         return;
       }
-      await this.refuse(batch, runs, error);
+      await this.refuse(batch, error);
     }
   }
 
-  private async refuse(
-    batch: SlurmBatch,
-    runs: readonly SlurmRun[],
-    error: SlurmError,
-  ): Promise<void> {
+  private async refuse(batch: StoredBatch, error: SlurmError): Promise<void> {
     await this.parts.directory.removeBatch(batch.id);
     const fault = new RunFault(MINOR.submitting, `Slurm refuses it: ${error.message}`);
-    for (const run of runs) await this.events.refused(run, fault);
+    for (const run of this.events.runsOf(batch)) await this.events.refused(run, fault);
   }
 
-  private async note(batch: SlurmBatch, arrayId: number): Promise<void> {
+  private async note(batch: StoredBatch, arrayId: number): Promise<void> {
     batch.arrayId = arrayId;
-    await this.parts.directory.noteArray(batch.id, arrayId);
+    await this.parts.directory.noteBatch(batch);
   }
 
   private async stage(run: SlurmRun): Promise<void> {
@@ -189,6 +211,7 @@ export class SlurmSubmitter {
       key: run.key,
       root: directory.root,
       ...programOf(order),
+      path,
       arguments: plan.arguments,
       stdOutput: plan.stdout,
       stdError: plan.stderr,
@@ -210,7 +233,6 @@ export class SlurmSubmitter {
     try {
       source = await store.open(order.inputSandbox);
     } catch (cause) {
-      // A store that is away is no fault of the job: it goes back to the queue.
       if (!(cause instanceof SandboxMissingError)) throw cause;
       throw new RunFault(MINOR.inputSandboxFailed, 'It is not in the store', { cause });
     }
@@ -219,7 +241,11 @@ export class SlurmSubmitter {
   }
 }
 
-function findBatch(jobs: readonly SlurmJob[], batch: SlurmBatch, user: string): number | undefined {
+function findBatch(
+  jobs: readonly SlurmJob[],
+  batch: StoredBatch,
+  user: string,
+): number | undefined {
   const own = (job: SlurmJob) =>
     job.comment === batch.comment && (job.user === '' || job.user === user);
   return jobs.find(own)?.arrayId;

@@ -1,0 +1,69 @@
+import { SlurmError } from './slurm-error.js';
+import type { StoredBatch } from './run-directory.js';
+import { forEachOf, type OpenSlurmParts } from './slurm-parts.js';
+
+const AT_ONCE = 8;
+
+/**
+ * Takes tasks out of Slurm: whole arrays in one call when nobody wants any task of them, single tasks otherwise.
+ * What cannot be told to the controller now is told later. The payload's end does not depend on it, the wrapper
+ * sees its `cancel` file; without it a task would only keep its place in Slurm's queue.
+ */
+export class SlurmCanceller {
+  private readonly wanted = new Map<StoredBatch, Set<number>>();
+  private working: Promise<void> | undefined;
+
+  constructor(
+    private readonly parts: OpenSlurmParts,
+    /** True when some task of the batch is still wanted. */
+    private readonly isWanted: (batch: StoredBatch) => boolean,
+  ) {}
+
+  /** Notes a task; `flush` tells Slurm. */
+  add(batch: StoredBatch, index: number): void {
+    const indices = this.wanted.get(batch) ?? new Set();
+    indices.add(index);
+    this.wanted.set(batch, indices);
+  }
+
+  /** A task that has ended needs no call any more. */
+  drop(batch: StoredBatch, index: number): void {
+    const indices = this.wanted.get(batch);
+    indices?.delete(index);
+    if (indices?.size === 0) this.wanted.delete(batch);
+  }
+
+  /** Tells Slurm what it does not know yet; never throws. */
+  async flush(): Promise<void> {
+    if (this.wanted.size === 0) return;
+    this.working ??= this.work().finally(() => (this.working = undefined));
+    await this.working;
+  }
+
+  private async work(): Promise<void> {
+    // Kills that come together go together.
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const [batch, indices] of [...this.wanted]) {
+      if (batch.arrayId === undefined) continue;
+      if (batch.keys.length === 1 || !this.isWanted(batch)) {
+        if (await this.cancel(batch.arrayId, undefined)) this.wanted.delete(batch);
+        continue;
+      }
+      const { arrayId } = batch;
+      await forEachOf([...indices], AT_ONCE, async (index) => {
+        if (await this.cancel(arrayId, index)) this.drop(batch, index);
+      });
+    }
+  }
+
+  private async cancel(arrayId: number, index: number | undefined): Promise<boolean> {
+    try {
+      await this.parts.api.cancel(arrayId, index);
+      return true;
+    } catch (error) {
+      const isAway = error instanceof SlurmError && error.fault === 'away';
+      this.parts.logger.warn({ err: error, arrayId, index }, 'Slurm does not cancel a batch job');
+      return !isAway;
+    }
+  }
+}
