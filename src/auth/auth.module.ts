@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { IdProviderModule } from '#src/id-provider/index.js';
 import { AccessGuard } from './access/access.guard.js';
 import { BearerStrategy } from './access/bearer.strategy.js';
 import { CertificateStrategy } from './access/certificate.strategy.js';
@@ -28,16 +29,20 @@ import { CleaningService } from './limits/cleaning.service.js';
 import { RateLimits } from './limits/rate-limits.js';
 import { BrowserSessionsRepository } from './login/browser-sessions.repository.js';
 import { BrowserSessionsService } from './login/browser-sessions.service.js';
+import { LoginController } from './login/login.controller.js';
+import { LoginPages } from './login/login.pages.js';
 import { LoginProviders } from './login/login-providers.js';
 import { MetadataController } from './metadata/metadata.controller.js';
 import { SetupsController } from './setups/setups.controller.js';
 import { AccessTokens } from './token/access-token.js';
 import { BearerTokens } from './token/bearer-tokens.js';
+import { ExternalTokens } from './token/external-tokens.js';
 import { AuthorizationCodeGrant } from './token/grants/authorization-code.grant.js';
 import { ClientCredentialsGrant } from './token/grants/client-credentials.grant.js';
 import { DeviceCodeGrant } from './token/grants/device-code.grant.js';
 import { GRANTS, type Grant } from './token/grants/grant.js';
 import { RefreshTokenGrant } from './token/grants/refresh-token.grant.js';
+import { TokenExchangeGrant } from './token/grants/token-exchange.grant.js';
 import { RefreshTokensRepository } from './token/refresh-tokens.repository.js';
 import { RefreshTokensService } from './token/refresh-tokens.service.js';
 import { RevocationsRepository } from './token/revocations.repository.js';
@@ -51,6 +56,7 @@ const GRANT_CLASSES = [
   AuthorizationCodeGrant,
   RefreshTokenGrant,
   DeviceCodeGrant,
+  TokenExchangeGrant,
 ];
 
 const ACCESS = [
@@ -58,6 +64,7 @@ const ACCESS = [
   BearerStrategy,
   CertificateStrategy,
   BearerTokens,
+  ExternalTokens,
   VerifiedTokens,
 ];
 
@@ -89,16 +96,19 @@ const PAGES = [
   BrowserSessionsService,
   BrowserSessionsRepository,
   LoginProviders,
+  LoginPages,
 ];
 
 /** The authorization server, and the one guard of all routes. */
 @Module({
+  imports: [IdProviderModule],
   controllers: [
     TokenController,
     GroupsController,
     SetupsController,
     AuthorizeController,
     DeviceController,
+    LoginController,
     InspectController,
     ApplicationsController,
     KeysController,

@@ -2,6 +2,7 @@ import { CreateRegistry1763600000001 } from './1763600000001-create-registry.js'
 import { CreateSigningKeys1763600000002 } from './1763600000002-create-signing-keys.js';
 import { CreateJobs1763600000003 } from './1763600000003-create-jobs.js';
 import { CreateCatalogue1763600000004 } from './1763600000004-create-catalogue.js';
+import { CreateLoginSessions1763600000005 } from './1763600000005-create-login-sessions.js';
 import { CreateAuthorizations1763600100001 } from './1763600100001-create-authorizations.js';
 
 /**
@@ -13,5 +14,6 @@ export const MIGRATIONS: (new () => object)[] = [
   CreateSigningKeys1763600000002,
   CreateJobs1763600000003,
   CreateCatalogue1763600000004,
+  CreateLoginSessions1763600000005,
   CreateAuthorizations1763600100001,
 ];

@@ -4,6 +4,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
+import { LoginSessionsRepository } from '#src/id-provider/index.js';
 import { Problem, sleep, type Clock } from '#src/kernel/index.js';
 import { CLOCK, Database, LOGGER, whenAlone, type Logger } from '#src/platform/index.js';
 import { ConsentsRepository } from '../consents/consents.repository.js';
@@ -22,6 +23,7 @@ export class CleaningService implements OnApplicationBootstrap, OnModuleDestroy 
   @Inject() private readonly refreshTokens!: RefreshTokensRepository;
   @Inject() private readonly devices!: DeviceAuthorizationsRepository;
   @Inject() private readonly sessions!: BrowserSessionsRepository;
+  @Inject() private readonly logins!: LoginSessionsRepository;
   private readonly stopSignal = new AbortController();
   private loop: Promise<void> | undefined;
 
@@ -50,6 +52,7 @@ export class CleaningService implements OnApplicationBootstrap, OnModuleDestroy 
         this.devices,
         this.consents,
         this.sessions,
+        this.logins,
       ];
       let removed = 0;
       for (const table of tables) removed += await table.clean(now);

@@ -1,5 +1,8 @@
 import { Inject, Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { OAuth2IdProvider } from '../oauth2-id-provider.js';
+import type { Clock } from '#src/kernel/index.js';
+import { CLOCK, CONFIG, type Config } from '#src/platform/index.js';
+import { RegistryService } from '#src/registry/index.js';
+import type { OAuth2IdProvider } from '../oauth2-id-provider.js';
 import { IdProvidersService } from './id-providers.service.js';
 import { LoginSessionsRepository } from './login-sessions.repository.js';
 import { RefreshSchedule } from './refresh.schedule.js';
@@ -14,24 +17,42 @@ export function InjectIdProvider(name: string): ReturnType<typeof Inject> {
   return Inject(idProviderToken(name));
 }
 
+/** Holds what IdProviderModule.forProviders makes injectable. */
+@Module({})
+class NamedIdProvidersModule {}
+
 /** The identity providers of GRID_ID_PROVIDERS. */
 @Module({
-  providers: [IdProvidersService, LoginSessionsRepository, RefreshSchedule],
+  providers: [
+    LoginSessionsRepository,
+    RefreshSchedule,
+    {
+      provide: IdProvidersService,
+      inject: [CONFIG, CLOCK, LoginSessionsRepository, RegistryService],
+      useFactory: (
+        config: Config,
+        clock: Clock,
+        loginSessions: LoginSessionsRepository,
+        registry: RegistryService,
+      ) => IdProvidersService.open({ config, clock, loginSessions, registry }),
+    },
+  ],
   exports: [IdProvidersService, LoginSessionsRepository],
 })
 export class IdProviderModule {
   /**
-   * Makes the named providers injectable with InjectIdProvider. What is injected finds its provider when it is first
-   * used, as the file is read after the module is made; an unknown name fails then.
+   * Makes the named providers (OAuth2IdProvider) injectable with InjectIdProvider. A name that the file does not have
+   * stops the start.
    */
   static forProviders(names: readonly string[]): DynamicModule {
     const providers: Provider[] = names.map((name) => ({
       provide: idProviderToken(name),
       inject: [IdProvidersService],
-      useFactory: (service: IdProvidersService) => () => requireProvider(service, name),
+      useFactory: (service: IdProvidersService) => requireProvider(service, name),
     }));
     return {
-      module: IdProviderModule,
+      module: NamedIdProvidersModule,
+      imports: [IdProviderModule],
       providers,
       exports: providers.map((provider) => (provider as { provide: string }).provide),
     };

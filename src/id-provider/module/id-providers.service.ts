@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Clock } from '#src/kernel/index.js';
-import { CLOCK, CONFIG, type Config } from '#src/platform/index.js';
-import { RegistryService, type RegistrySnapshot } from '#src/registry/index.js';
+import type { Config } from '#src/platform/index.js';
+import type { RegistryService, RegistrySnapshot } from '#src/registry/index.js';
 import type { GroupTable, VoTable } from '../group-scopes.js';
 import { OAuth2IdProvider } from '../oauth2-id-provider.js';
 import { unverifiedClaims } from '../token-verifier.js';
@@ -11,32 +10,38 @@ import {
   parseIdProvidersFile,
   type IdProviderEntry,
 } from './id-providers-file.js';
-import { LoginSessionsRepository } from './login-sessions.repository.js';
+import type { LoginSessionsRepository } from './login-sessions.repository.js';
 
 /** An identity provider with its name and what it is trusted for. */
 export interface NamedIdProvider extends Omit<IdProviderEntry, 'parameters'> {
   readonly provider: OAuth2IdProvider;
 }
 
+/** What the providers are made with. */
+export interface IdProvidersInput {
+  config: Config;
+  clock: Clock;
+  loginSessions: LoginSessionsRepository;
+  registry: RegistryService;
+}
+
 /** The identity providers of GRID_ID_PROVIDERS, by name; none without the variable. */
-@Injectable()
-export class IdProvidersService implements OnModuleInit {
-  @Inject(CONFIG) private readonly config!: Config;
-  @Inject(CLOCK) private readonly clock!: Clock;
-  private providers: readonly NamedIdProvider[] = [];
+export class IdProvidersService {
+  private readonly providers: readonly NamedIdProvider[];
   private readonly groups = new RegistryGroups();
 
-  constructor(
-    private readonly loginSessions: LoginSessionsRepository,
-    private readonly registry: RegistryService,
-  ) {}
+  private constructor(
+    entries: readonly IdProviderEntry[],
+    private readonly input: IdProvidersInput,
+  ) {
+    this.providers = entries.map((entry) => this.make(entry));
+  }
 
   /** Reads the file. Throws IdProvidersFileError; no provider is spoken to. */
-  async onModuleInit(): Promise<void> {
-    const { idProvidersFile: path } = this.config;
-    if (path === undefined) return;
-    const entries = parseIdProvidersFile(await readText(path));
-    this.providers = entries.map((entry) => this.make(entry));
+  static async open(input: IdProvidersInput): Promise<IdProvidersService> {
+    const { idProvidersFile: path } = input.config;
+    const entries = path === undefined ? [] : parseIdProvidersFile(await readText(path));
+    return new IdProvidersService(entries, input);
   }
 
   /** All providers in the order of the file. */
@@ -57,21 +62,21 @@ export class IdProvidersService implements OnModuleInit {
     if (this.providers.length === 0) return [];
     const issuer = unverifiedClaims(token)?.iss;
     if (typeof issuer !== 'string') return [];
-    this.groups.update(await this.registry.current());
+    this.groups.update(await this.input.registry.current());
     const bare = (text: string): string => text.replace(/\/+$/, '');
     return this.providers.filter(({ provider }) => bare(provider.issuer) === bare(issuer));
   }
 
   private make({ parameters, ...entry }: IdProviderEntry): NamedIdProvider {
-    const { publicUrl } = this.config;
+    const { config, clock, loginSessions } = this.input;
     try {
       const provider = new OAuth2IdProvider({
         ...parameters,
-        redirect_uri: `${publicUrl}/oauth2/callback/${encodeURIComponent(entry.name)}`,
+        redirect_uri: `${config.publicUrl}/oauth2/callback/${encodeURIComponent(entry.name)}`,
         groups: () => this.groups.table,
         vos: this.groups.vosWith(parameters.vos),
-        loginSessions: this.loginSessions,
-        clock: this.clock,
+        loginSessions,
+        clock,
       });
       return { ...entry, provider };
     } catch (cause) {

@@ -52,12 +52,13 @@ export class RefreshSchedule implements OnApplicationBootstrap, OnModuleDestroy 
   private async keepFresh(named: NamedIdProvider): Promise<void> {
     const { signal } = this.stopSignal;
     const rate = Math.min(METADATA_REFRESH_RATE, JWKS_REFRESH_RATE) * 0.8;
+    const stopped = aborted(signal);
     let pause = FIRST_PAUSE_SECONDS;
     while (!signal.aborted) {
       const jittered = pause * (0.75 + Math.random() / 2) * 1000;
       await sleep(jittered, { signal, unref: true }).catch(() => undefined);
       if (signal.aborted) return;
-      const isFresh = await Promise.race([this.refresh(named), aborted(signal)]);
+      const isFresh = await Promise.race([this.refresh(named), stopped]);
       pause = isFresh ? rate : RETRY_SECONDS;
     }
   }

@@ -1,0 +1,129 @@
+import { Injectable } from '@nestjs/common';
+import { OAuthProblem, Problem } from '#src/kernel/index.js';
+import { IdProvidersService, type NamedIdProvider } from '#src/id-provider/index.js';
+import {
+  RegistryService,
+  type Group,
+  type RegistrySnapshot,
+  type User,
+} from '#src/registry/index.js';
+import {
+  principalFrom,
+  SCOPES,
+  scopesOf,
+  CERTIFICATE_CLIENT,
+  type Principal,
+} from '../principal.js';
+
+/** For what a provider's token is shown. */
+type Use = 'acceptTokens' | 'exchangeTokens';
+
+/** Group and setup that the caller would like. */
+export interface Wish {
+  group: string | undefined;
+  setup: string | undefined;
+}
+
+/** A provider's token that has been verified, and the user it belongs to. */
+interface ExternalIdentity {
+  named: NamedIdProvider;
+  user: User;
+  /** Groups that the token's claims stand for, in the order of the registry. */
+  groups: readonly Group[];
+  scope: string | undefined;
+}
+
+/** What a provider's token is worth here. */
+export interface ExternalGrantee {
+  user: string;
+  group: Group;
+  setup: string;
+  scope: string | undefined;
+}
+
+/** Access tokens of identity providers, where the provider's entry says that they count (contract 4). */
+@Injectable()
+export class ExternalTokens {
+  constructor(
+    private readonly providers: IdProvidersService,
+    private readonly registry: RegistryService,
+  ) {}
+
+  /**
+   * The principal of a provider's token used as bearer; undefined when it is no good. Throws 403 for a group or setup
+   * that the user may not have.
+   */
+  async principal(token: string, wish: Wish): Promise<Principal | undefined> {
+    const identity = await this.identify(token, 'acceptTokens');
+    if (!identity) return undefined;
+    const registry = await this.registry.current();
+    const { user, group, setup, scope } = grantee(identity, wish, registry);
+    const asked = ownScopes(scope);
+    const scopes = asked.length > 0 ? asked : scopesOf(group.properties);
+    const clientId = CERTIFICATE_CLIENT; // no application of ours stands between
+    const principal = principalFrom({ user, group: group.name, setup, clientId, scopes }, registry);
+    return principal && { ...principal, clientId: `provider ${identity.named.name}` };
+  }
+
+  /** Whom a provider's token may be exchanged for. Throws 400 `invalid_request` when it is no good, 403 likewise. */
+  async exchange(token: string, wish: Wish): Promise<ExternalGrantee> {
+    const identity = await this.identify(token, 'exchangeTokens');
+    if (!identity) {
+      throw new OAuthProblem('invalid_request', 'The subject_token is not valid here');
+    }
+    return grantee(identity, wish, await this.registry.current());
+  }
+
+  private async identify(token: string, use: Use): Promise<ExternalIdentity | undefined> {
+    for (const named of await this.providers.candidatesFor(token)) {
+      if (!named[use]) continue;
+      const verified = await named.provider.verifyToken(token);
+      if (!verified.OK || verified.Value.sub === undefined) continue;
+      const registry = await this.registry.current();
+      const user = registry.userBySubject(named.provider.issuer, verified.Value.sub);
+      if (!user) return undefined;
+      const profile = await named.provider.getUserGroups(token);
+      const said = profile.OK ? (profile.Value.groups ?? []) : [];
+      const { scope } = verified.Value;
+      return { named, user, groups: groupsSaid(registry, user, said), scope };
+    }
+    return undefined;
+  }
+}
+
+/**
+ * Groups of the user that the token stands for: those it names, or when it names none, those that no provider has a
+ * say in. Membership in the registry is needed in any case.
+ */
+function groupsSaid(registry: RegistrySnapshot, user: User, said: readonly string[]): Group[] {
+  return registry.groupsOf(user.name).filter((group) => {
+    if (said.length > 0) return said.includes(group.name);
+    return group.idpScopes.length === 0 && group.idpRole === undefined;
+  });
+}
+
+function grantee(
+  identity: ExternalIdentity,
+  wish: Wish,
+  registry: RegistrySnapshot,
+): ExternalGrantee {
+  const { user, groups, named, scope } = identity;
+  const group =
+    wish.group === undefined ? groups[0] : groups.find(({ name }) => name === wish.group);
+  if (!group) throw denied('group');
+  const open = registry.setups().filter(({ name }) => registry.mayUseSetup(group.name, name));
+  const setup = wish.setup ?? named.setup ?? open[0]?.name;
+  if (setup === undefined || !open.some(({ name }) => name === setup)) throw denied('setup');
+  return { user: user.name, group, setup, scope };
+}
+
+function ownScopes(scope: string | undefined): string[] {
+  const words = (scope ?? '').split(' ');
+  return SCOPES.filter((known) => words.includes(known));
+}
+
+function denied(what: 'group' | 'setup'): Problem {
+  return new OAuthProblem('access_denied', `The ${what} is not one that this token allows`, {
+    status: 403,
+  });
+}
