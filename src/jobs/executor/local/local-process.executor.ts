@@ -1,47 +1,29 @@
-import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { availableParallelism, hostname } from 'node:os';
+import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { sleep } from '#src/kernel/index.js';
-import type { Clock } from '#src/kernel/index.js';
-import type { Config, Logger } from '#src/platform/index.js';
-import type { SandboxService } from '../../sandbox/sandbox.service.js';
-import { unpackArchive } from '../../sandbox/sandbox-archive.js';
-import { SandboxMissingError, type SandboxStore } from '../../sandbox/sandbox.store.js';
-import { MINOR } from '../../state/job-state.js';
-import type { DispatchRepository } from '../dispatch.repository.js';
 import type { Executor, HeldJob, RunningOutput, RunOrder } from '../executor.js';
-import type { RunReports } from '../run-reports.js';
-import { openJobAccount, type JobAccount } from './job-account.js';
-import { wrapperArguments } from './job-wrapper.js';
-import { LocalRun } from './local-run.js';
-import { collectOutput } from './output-collector.js';
+import { MINOR } from '../../state/job-state.js';
+import { openJobAccount } from './job-account.js';
+import { bootId, LocalContext, runName, type LocalProcessParts } from './local-context.js';
+import type { LocalRun } from './local-run.js';
 import { RunDirectory } from './run-directory.js';
-import { allProcesses, endRun, isAlive, markOf, RUN_MARKER } from './run-processes.js';
-import { catalogueInputs, findProgram, planOf, RunFault, SITE_PATH } from './run-plan.js';
-import { openRunRoot, type RunRoot } from './run-root.js';
-import { CONDEMNED, judge } from './run-verdict.js';
-
-/** What the executor works with. */
-export interface LocalProcessParts {
-  config: Config;
-  logger: Logger;
-  clock: Clock;
-  reports: RunReports;
-  repository: DispatchRepository;
-  sandboxes: SandboxService;
-  store: SandboxStore;
-  /** PATH of a site. */
-  pathOf: (site: string) => Promise<string | undefined>;
-}
+import { RunEnding } from './run-ending.js';
+import { launchRun, prepareRun } from './run-launch.js';
+import { planOf } from './run-plan.js';
+import { endRun, isAlive } from './run-processes.js';
+import { openRunRoot } from './run-root.js';
+import { RunWatchdog } from './run-watchdog.js';
 
 const MAX_COLLECTING = 64;
 const PREPARING_AT_ONCE = 3;
 const PEEK_BYTES = 8_192;
 const FORGOTTEN_MS = 10_000;
-const MAX_OUTPUT_FILES = 10_000;
-const MAX_GIVEN_BACK = 20;
+/** A prepared run that finds no free place for so long is better off with another instance. */
+const LANGUISHED_MS = 5_000;
+const MAX_AHEAD = 64;
+/** Enough runs are prepared ahead to fill the places for this long, so that a free place never waits. */
+const AHEAD_SECONDS = 0.5;
 
 /**
  * Runs jobs as processes of this machine: each below a small wrapper in its own session, with its own directory and
@@ -51,6 +33,8 @@ const MAX_GIVEN_BACK = 20;
  */
 export class LocalProcessExecutor implements Executor {
   readonly backend = 'local-process';
+  /** Noted with every claim: what was started before a reboot does not run any more. */
+  readonly reference = bootId();
   onFree: () => void = () => undefined;
 
   private readonly slots: number;
@@ -60,30 +44,28 @@ export class LocalProcessExecutor implements Executor {
   private preparing = 0;
   private running = 0;
   private collecting = 0;
+  private averageSeconds = 1;
   private isClosed = false;
-  private root: RunRoot | undefined;
-  private account: JobAccount | undefined;
-  private readonly bootId = readBootId();
+  private hasTended = false;
+  private opened: { context: LocalContext; ending: RunEnding; watchdog: RunWatchdog } | undefined;
 
   constructor(private readonly parts: LocalProcessParts) {
     this.slots = parts.config.localSlots || availableParallelism();
   }
 
   get id(): string {
-    return this.opened.root.executorId;
-  }
-
-  /** Noted with every claim: after a reboot nothing of before runs. */
-  get reference(): string {
-    return this.bootId;
+    return this.context.id;
   }
 
   async open(): Promise<boolean> {
     const { config, logger } = this.parts;
     if (!config.allowLocalExecutor) return false;
     try {
-      this.account = await openJobAccount(config.jobUser);
-      this.root = await openRunRoot(config.homePath, this.account);
+      const account = await openJobAccount(config.jobUser);
+      const root = await openRunRoot(config.homePath, account);
+      const context = new LocalContext(this.parts, root, account);
+      const ending = new RunEnding(context);
+      this.opened = { context, ending, watchdog: new RunWatchdog(context, ending) };
       return true;
     } catch (error) {
       logger.error({ err: error }, 'the local-process executor cannot be used');
@@ -93,10 +75,11 @@ export class LocalProcessExecutor implements Executor {
 
   freeSlots(): number {
     if (this.isClosed || this.collecting >= MAX_COLLECTING) return 0;
-    // As many again are prepared ahead, so that a free slot never waits for the database.
-    const ahead = Math.max(4, this.slots);
-    const queued = this.waiting.length + this.preparing + this.ready.length;
-    return Math.max(0, this.slots + ahead - this.running - queued);
+    const ahead = Math.floor((this.slots * AHEAD_SECONDS) / this.averageSeconds);
+    const wanted = this.slots + Math.min(MAX_AHEAD, ahead);
+    const free = wanted - this.running - this.queued;
+    // Many short runs are claimed in a few large steps instead of one by one.
+    return free >= Math.min(this.slots, 1 + ahead / 2) ? free : 0;
   }
 
   load(site: string): number {
@@ -112,28 +95,30 @@ export class LocalProcessExecutor implements Executor {
 
   cancel(jid: string): void {
     const run = this.runs.get(jid);
-    if (run) void this.stop(run);
+    if (run) this.inBackground(run, this.stop(run));
   }
 
   async peek(job: HeldJob): Promise<RunningOutput | undefined> {
-    const directory = this.directoryOf(job);
-    if (!(await directory.exists())) return undefined;
+    const directory = this.context.directoryOf(job);
+    if (!directory.exists()) return undefined;
     const { stdout, stderr } = planOf(job);
-    return {
-      stdout: await directory.tail(stdout, PEEK_BYTES),
-      stderr: stderr === stdout ? '' : await directory.tail(stderr, PEEK_BYTES),
-    };
+    const second = stderr === stdout ? '' : directory.tail(stderr, PEEK_BYTES);
+    return Promise.resolve({ stdout: directory.tail(stdout, PEEK_BYTES), stderr: second });
   }
 
   async tend(held: readonly HeldJob[]): Promise<void> {
-    const known = new Set(held.map((job) => `${job.jid}.${job.attempt}`));
+    const known = new Set(held.map(runName));
     for (const job of held) {
       const run = this.runs.get(String(job.jid));
       if (run?.order.attempt === job.attempt) await this.compare(run, job);
       else if (!run) await this.recover(job);
     }
-    await this.watch();
-    await this.sweep(known);
+    if (!this.hasTended) await this.removeRemains(known);
+    this.hasTended = true;
+    await this.watchdog.watch([...this.runs.values()]);
+    const alive = new Set([...this.runs.values()].map((run) => runName(run.order)));
+    this.watchdog.endStrays((name) => alive.has(name) || known.has(name));
+    this.giveLanguishedBack();
   }
 
   async close(): Promise<void> {
@@ -150,366 +135,119 @@ export class LocalProcessExecutor implements Executor {
     while (this.preparing < PREPARING_AT_ONCE && this.waiting.length > 0 && !this.isClosed) {
       const run = this.waiting.shift() as LocalRun;
       this.preparing += 1;
-      void this.prepare(run).finally(() => {
+      const prepared = this.prepare(run).finally(() => {
         this.preparing -= 1;
         this.prepareNext();
         this.startNext();
       });
+      this.inBackground(run, prepared);
     }
   }
 
   private async prepare(run: LocalRun): Promise<void> {
     try {
-      await this.fillDirectory(run);
-      if (this.isClosed || run.isStopped) await this.giveBack(run);
-      else this.ready.push(run);
+      await prepareRun(this.context, run);
     } catch (error) {
-      await this.refuse(run, error);
+      await this.ending.refuse(run, error);
+      this.forget(run);
+      return;
     }
-  }
-
-  private async fillDirectory(run: LocalRun): Promise<void> {
-    const { order, directory } = run;
-    const account = this.opened.account;
-    await directory.remove(); // an earlier try of this very attempt that was never started
-    await directory.create(account.owner);
-    if (catalogueInputs(order).length > 0) {
-      throw new RunFault(MINOR.inputFilesFailed, 'Files of the catalogue cannot be fetched here');
-    }
-    if (order.inputSandbox !== null) await this.unpackInput(run, order.inputSandbox);
-    await directory.createOutputs(account.owner, [run.plan.stdout, run.plan.stderr]);
-    const path = (await this.parts.pathOf(order.site)) ?? SITE_PATH;
-    run.path = path;
-    run.program = await findProgram(order, { work: directory.work, path, account });
-  }
-
-  private async unpackInput(run: LocalRun, hash: string): Promise<void> {
-    const { store, config } = this.parts;
-    try {
-      const { owner } = this.opened.account;
-      await unpackArchive(await store.open(hash), run.directory.work, {
-        maxBytes: config.maxSandboxBytes,
-        ...(owner ? { owner } : {}),
-      });
-    } catch (cause) {
-      const app =
-        cause instanceof SandboxMissingError ? 'It is not in the store' : 'It cannot be unpacked';
-      throw new RunFault(MINOR.inputSandboxFailed, app, { cause });
-    }
+    if (this.isClosed || run.isStopped) await this.giveBack(run);
+    else this.ready.push(run);
   }
 
   private startNext(): void {
     while (this.running < this.slots && this.ready.length > 0 && !this.isClosed) {
       const run = this.ready.shift() as LocalRun;
       this.running += 1;
-      void this.launch(run)
-        .catch((error: unknown) => this.refuse(run, error))
-        .finally(() => {
-          this.running -= 1;
-          this.startNext();
-          this.onFree();
-        });
+      const launched = this.launch(run).finally(() => {
+        this.running -= 1;
+        this.startNext();
+      });
+      this.inBackground(run, launched);
     }
-    if (this.waiting.length + this.preparing + this.ready.length < this.slots) this.onFree();
+    if (this.freeSlots() > 0) this.onFree();
   }
 
   /** Resolves when the payload has ended and its place is free. */
   private async launch(run: LocalRun): Promise<void> {
-    const { order } = run;
-    const mayStart = await this.parts.reports.report({
-      jid: order.jid,
+    const mayStart = await this.context.report(run, {
       steps: [{ to: 'Running', minor: MINOR.application }],
       from: ['Matched'],
-      source: this.backend,
-      held: this.hold(run),
-      set: { startedAt: new Date(this.parts.clock.now()) },
+      set: { startedAt: this.context.now() },
     });
     if (!mayStart || run.isStopped) {
-      await run.directory.abandon();
-      await (mayStart ? this.afterStop(run) : this.forget(run));
+      run.directory.abandon();
+      await this.ending.release(run);
+      this.forget(run);
       return;
     }
-    await this.spawn(run);
+    try {
+      await launchRun(this.context, run, this.slots);
+    } catch (error) {
+      await this.ending.refuse(run, error);
+      this.forget(run);
+      return;
+    }
+    this.learn((this.parts.clock.now() - run.startedMs) / 1000);
     this.collect(run);
   }
 
-  private async spawn(run: LocalRun): Promise<void> {
-    const { config } = this.parts;
-    const account = this.opened.account;
-    const { plan, order, directory } = run;
-    const variables = Object.entries(plan.environment).map(([name, value]) => `${name}=${value}`);
-    const command = [
-      ...account.prefix,
-      ...(variables.length > 0 ? ['/usr/bin/env', '--', ...variables] : []),
-      run.program,
-      ...plan.arguments,
-    ];
-    const child = spawn(
-      '/bin/sh',
-      wrapperArguments({
-        workDirectory: 'work',
-        cpuSeconds: order.cpuTime,
-        memoryKiB: config.jobMemoryMb * 1024,
-        fileBlocks: Math.ceil(config.jobOutputBytes / 512),
-        processes: config.jobProcesses + this.threadsOfAccount(),
-        stdout: plan.stdout,
-        stderr: plan.stderr,
-        command,
-      }),
-      {
-        cwd: directory.path,
-        detached: true,
-        stdio: 'ignore',
-        env: this.environmentOf(run),
-      },
-    );
-    run.startedMs = this.parts.clock.now();
-    await run.exited(child);
-  }
-
-  /** The environment is made anew: nothing of the service's own (tokens, database) is in it. */
-  private environmentOf(run: LocalRun): Record<string, string> {
-    const { order, directory } = run;
-    const { name } = this.opened.account;
-    return {
-      PATH: run.path,
-      HOME: directory.work,
-      TMPDIR: directory.work,
-      PWD: directory.work,
-      LANG: 'C.UTF-8',
-      USER: name,
-      LOGNAME: name,
-      SHELL: '/bin/sh',
-      JOBID: String(order.jid),
-      GRID_JOBID: String(order.jid),
-      GRID_SITE: order.site,
-      GRID_SETUP: order.setup,
-      GRID_OWNER: order.owner,
-      GRID_OWNER_GROUP: order.ownerGroup,
-      [RUN_MARKER]: this.markOf(run.order),
-    };
-  }
-
-  /** Brings the output of an ended run home, moves its job on, and removes its directory. */
+  /** Brings the output home beside the next run; its place is free already. */
   private collect(run: LocalRun): void {
+    if (run.isOver) return;
     run.isOver = true;
     this.collecting += 1;
-    void this.finish(run)
-      .catch((error: unknown) => {
-        this.parts.logger.error(
-          { err: error, jid: String(run.order.jid) },
-          'a run is not finished',
-        );
-        this.runs.delete(String(run.order.jid)); // tend takes it up again
-      })
+    const finished = this.ending
+      .finish(run)
+      .then(() => this.forget(run))
       .finally(() => {
         this.collecting -= 1;
-        this.onFree();
+        if (this.collecting === MAX_COLLECTING - 1) this.onFree();
       });
+    this.inBackground(run, finished);
   }
-
-  private async finish(run: LocalRun): Promise<void> {
-    const { order, directory } = run;
-    await this.endLeftovers(run);
-    const exit = await directory.exit();
-    const verdict = judge(exit, await directory.verdict(), order.cpuTime);
-    const output = await this.keepOutput(run);
-    const endedAt = exit?.endedAt ?? new Date(this.parts.clock.now());
-    const isGood = verdict.isGood && output.fault === undefined;
-    const last = isGood
-      ? ({ to: 'Done', minor: MINOR.complete } as const)
-      : ({ to: 'Failed', minor: verdict.isGood ? MINOR.uploadingOutput : verdict.minor } as const);
-    const app = verdict.isGood ? output.fault : verdict.app;
-    const moved = await this.parts.reports.report({
-      jid: order.jid,
-      steps: [
-        { to: 'Completing', minor: MINOR.resolvingOutput },
-        ...(isGood ? [{ to: 'Completed', minor: MINOR.outputUploaded } as const] : []),
-        { ...last, ...(app === undefined ? {} : { app }) },
-      ],
-      from: ['Running'],
-      source: this.backend,
-      held: this.hold(run),
-      set: {
-        endedAt,
-        executor: null,
-        accounted: true,
-        ...(output.hash === undefined ? {} : { outputSandbox: output.hash }),
-      },
-      parameters: this.parametersOf(run, { exit, endedAt, output }),
-    });
-    if (!moved) return this.finishOther(run, output.hash);
-    await this.forget(run);
-  }
-
-  /** The job was not Running any more: stalled meanwhile, or killed, or taken back. */
-  private async finishOther(run: LocalRun, output: string | undefined): Promise<void> {
-    const revived = await this.parts.reports.report({
-      jid: run.order.jid,
-      steps: [{ to: 'Running', minor: MINOR.application }],
-      from: ['Stalled'],
-      source: this.backend,
-      held: this.hold(run),
-    });
-    if (revived) return this.finish(run);
-    const { jid, attempt } = run.order;
-    await this.parts.repository.release({ jid, attempt, executor: this.id }, output ?? null);
-    await this.forget(run);
-  }
-
-  private parametersOf(
-    run: LocalRun,
-    end: {
-      exit: { code: number; cpuSeconds: number } | undefined;
-      endedAt: Date;
-      output: { missing: string[]; leftOut: string[] };
-    },
-  ): Record<string, string | number> {
-    const { exit, endedAt, output } = end;
-    const wallSeconds = Math.max(0, endedAt.getTime() - run.startedMs) / 1000;
-    return {
-      HostName: hostname(),
-      BatchSystem: this.backend,
-      LocalAccount: this.opened.account.name,
-      'WallClockTime(s)': wallSeconds,
-      ...(exit ? { ExitCode: exit.code, 'TotalCPUTime(s)': exit.cpuSeconds } : {}),
-      ...(run.maxRssBytes > 0 ? { 'Memory(MB)': Math.ceil(run.maxRssBytes / 2 ** 20) } : {}),
-      ...(output.missing.length > 0 ? { MissingOutput: output.missing.join(', ') } : {}),
-      ...(output.leftOut.length > 0 ? { OutputLeftOut: output.leftOut.join(', ') } : {}),
-    };
-  }
-
-  private async keepOutput(
-    run: LocalRun,
-  ): Promise<{ hash?: string; missing: string[]; leftOut: string[]; fault?: string }> {
-    const { config, sandboxes } = this.parts;
-    const found = await collectOutput(run.directory.work, run.plan.outputs, {
-      maxBytes: config.maxSandboxBytes,
-      maxFiles: MAX_OUTPUT_FILES,
-      uid: this.opened.account.owner?.uid,
-    });
-    try {
-      const { missing, leftOut } = found;
-      const hash = found.files.length > 0 ? await sandboxes.keep(found.files) : undefined;
-      const fault = `The output is larger than ${config.maxSandboxBytes} bytes`;
-      return {
-        missing,
-        leftOut,
-        ...(hash === undefined ? {} : { hash }),
-        ...(leftOut.length > 0 ? { fault } : {}),
-      };
-    } finally {
-      await found.close();
-    }
-  }
-
-  // -- stopping, giving back, refusing --------------------------------------------------------------------------
 
   private async stop(run: LocalRun): Promise<void> {
-    if (run.isStopped) return;
+    if (run.isStopped || run.isOver) return;
     run.isStopped = true;
     for (const list of [this.waiting, this.ready]) {
       const index = list.indexOf(run);
       if (index < 0) continue;
       list.splice(index, 1);
-      await this.afterStop(run);
+      await this.ending.release(run);
+      this.forget(run);
       return;
     }
-    await this.endProcesses(run);
-    if (run.isAttached) this.collect(run);
+    await this.ending.endProcesses(run); // whoever waits for its end collects it
   }
 
-  /** The run of a job that nobody wants any more and that was never started. */
-  private async afterStop(run: LocalRun): Promise<void> {
-    const { jid, attempt } = run.order;
-    await this.parts.repository.release({ jid, attempt, executor: this.id }, null);
-    await this.forget(run);
-  }
-
-  /** Certainly not started: back to the queue, without counting as a reschedule. */
   private async giveBack(run: LocalRun): Promise<void> {
-    const { order } = run;
-    const isHopeless = order.attempt > MAX_GIVEN_BACK;
-    await this.parts.reports.report({
-      jid: order.jid,
-      steps: isHopeless
-        ? [{ to: 'Failed', minor: MINOR.pilotGone, app: 'It could not be started many times' }]
-        : [
-            { to: 'Rescheduled', minor: MINOR.rescheduled },
-            { to: 'Waiting', minor: MINOR.waiting },
-          ],
-      from: ['Matched', 'Running'],
-      source: 'Reaper',
-      held: this.hold(run),
-      set: { executor: null },
-    });
-    await this.afterStop(run);
+    await this.ending.giveBack(run);
+    this.forget(run);
   }
 
-  private async refuse(run: LocalRun, error: unknown): Promise<void> {
-    const isFault = error instanceof RunFault;
-    if (!isFault) {
-      this.parts.logger.error(
-        { err: error, jid: String(run.order.jid) },
-        'a job cannot be started',
-      );
-    }
-    try {
-      await this.parts.reports.report({
-        jid: run.order.jid,
-        steps: [
-          {
-            to: 'Failed',
-            minor: isFault ? error.minor : MINOR.initialization,
-            app: isFault ? error.app : 'The job could not be started',
-          },
-        ],
-        from: ['Matched', 'Running'],
-        source: this.backend,
-        held: this.hold(run),
-        set: { executor: null, endedAt: new Date(this.parts.clock.now()), accounted: true },
-        parameters: { HostName: hostname(), BatchSystem: this.backend },
-      });
-      await this.afterStop(run);
-    } catch {
-      this.runs.delete(String(run.order.jid)); // the database is away; tend takes it up again
+  /** Long runs in all places: what was prepared for short ones goes back to the queue. */
+  private giveLanguishedBack(): void {
+    const now = this.parts.clock.now();
+    if (this.running < this.slots) return;
+    const old = this.ready.filter((run) => now - run.takenMs > LANGUISHED_MS);
+    if (old.length === 0) return;
+    this.averageSeconds = Math.max(this.averageSeconds, LANGUISHED_MS / 1000);
+    for (const run of old) {
+      this.ready.splice(this.ready.indexOf(run), 1);
+      this.inBackground(run, this.giveBack(run));
     }
   }
 
-  private async endProcesses(run: LocalRun): Promise<void> {
-    const leader = await run.leader();
-    const isGone = await endRun(this.markOf(run.order), leader);
-    if (!isGone) {
-      this.parts.logger.warn({ jid: String(run.order.jid) }, 'processes of a job do not end');
-    }
-  }
-
-  /** The wrapper has ended its group; only runs that were ended from outside may have left something. */
-  private async endLeftovers(run: LocalRun): Promise<void> {
-    if (run.isStopped || run.isCondemned || run.isAttached) await this.endProcesses(run);
-  }
-
-  private async forget(run: LocalRun): Promise<void> {
-    await run.directory.remove();
-    const key = String(run.order.jid);
-    if (this.runs.get(key) === run) this.runs.delete(key);
-  }
-
-  // -- after restarts, and against what goes wrong --------------------------------------------------------------
+  // -- after restarts -------------------------------------------------------------------------------------------
 
   private async compare(run: LocalRun, job: HeldJob): Promise<void> {
     if (job.status === 'Stalled') {
-      await this.parts.reports.report({
-        jid: job.jid,
-        steps: [{ to: 'Running', minor: MINOR.application }],
-        from: ['Stalled'],
-        source: this.backend,
-        held: this.hold(run),
-      });
+      await this.ending.revive(run);
       return;
     }
-    const isWanted = ['Matched', 'Running', 'Completing', 'Completed'].includes(job.status);
-    if (!isWanted && !run.isOver) await this.stop(run);
+    if (!isUnderWay(job) && !run.isOver) this.inBackground(run, this.stop(run));
   }
 
   /** A job that the database says we hold, but that we know nothing of: our predecessor was killed. */
@@ -517,194 +255,116 @@ export class LocalProcessExecutor implements Executor {
     if (job.status === 'Matched') {
       const isFresh = this.parts.clock.now() - job.lastUpdate.getTime() < FORGOTTEN_MS;
       if (isFresh && this.hasTended) return; // claimed this moment, not handed over yet
-      await this.giveBack(this.newRun(job));
-      return;
+      return this.giveBack(this.newRun(job));
     }
     const run = this.newRun(job);
     run.startedMs = job.startedAt?.getTime() ?? this.parts.clock.now();
-    const isWanted = ['Running', 'Stalled', 'Completing', 'Completed'].includes(job.status);
-    if (!(await run.directory.exists())) {
-      if (!isWanted) return this.afterStop(run);
-      if (job.reference === this.bootId) return this.giveBack(run);
-      return this.lose(run);
-    }
-    if (await run.directory.abandon()) {
-      return isWanted ? this.giveBack(run) : this.afterStop(run);
-    }
-    const start = await run.directory.start();
-    if (start === 'being written') {
-      this.runs.delete(String(job.jid)); // the wrapper is at it this moment: look again soon
+    const isWanted = isUnderWay(job);
+    const hasDirectory = run.directory.exists();
+    if (!hasDirectory && isWanted && job.reference !== this.reference) {
+      await this.ending.lose(run);
+      this.forget(run);
       return;
     }
-    if (start === 'abandoned') return isWanted ? this.giveBack(run) : this.afterStop(run);
-    if (job.status === 'Stalled') await this.compare(run, job);
+    // Who creates the start record first decides: if it is us, the program will never start.
+    const isUnstarted = !hasDirectory || run.directory.abandon();
+    const start = isUnstarted ? 'abandoned' : run.directory.start();
+    if (start === 'being written') {
+      this.forget(run); // the wrapper is at it this moment: look again soon
+      return;
+    }
+    if (start === 'abandoned') {
+      if (isWanted) await this.ending.giveBack(run);
+      else await this.ending.release(run);
+      this.forget(run);
+      return;
+    }
+    await this.attach(run, job);
+  }
+
+  private async attach(run: LocalRun, job: HeldJob): Promise<void> {
     run.isAttached = true;
-    run.isStopped = !isWanted;
-    if (run.isStopped) await this.endProcesses(run);
-    this.follow(run);
-  }
-
-  /** After a reboot that took the directory along nobody can say whether it ran: never again, then. */
-  private async lose(run: LocalRun): Promise<void> {
-    const app = 'The machine was restarted and nothing is left of the run';
-    await this.parts.reports.report({
-      jid: run.order.jid,
-      steps: [{ to: 'Failed', minor: MINOR.pilotGone, app }],
-      from: ['Running', 'Stalled', 'Completing'],
-      source: 'Reaper',
-      held: this.hold(run),
-      set: { executor: null, endedAt: new Date(this.parts.clock.now()) },
-    });
-    await this.forget(run);
-  }
-
-  /** Looks at a re-attached run until it has ended. */
-  private follow(run: LocalRun): void {
+    run.isStopped = !isUnderWay(job);
+    if (job.status === 'Stalled') await this.ending.revive(run);
+    if (run.isStopped) await this.ending.endProcesses(run);
     this.running += 1;
-    void this.untilEnd(run)
+    const followed = this.untilEnd(run)
       .then((isEnded) => {
-        if (isEnded && !run.isOver) this.collect(run);
-      })
-      .catch((error: unknown) => {
-        this.parts.logger.error({ err: error }, 'a re-attached run cannot be followed');
-        this.runs.delete(String(run.order.jid));
+        if (isEnded) this.collect(run);
       })
       .finally(() => {
         this.running -= 1;
         this.startNext();
       });
+    this.inBackground(run, followed);
   }
 
   private async untilEnd(run: LocalRun): Promise<boolean> {
     for (let pause = 20; !this.isClosed; pause = Math.min(1_000, pause * 2)) {
-      if (await run.directory.exit()) return true;
-      const leader = await run.leader();
-      if (!leader || !isAlive(leader)) return true;
+      const leader = run.leader();
+      const isEnded = run.directory.exit() !== undefined || !leader || !isAlive(leader);
+      if (isEnded) return true;
       await sleep(pause, { unref: true });
     }
     return false;
   }
 
-  private hasTended = false;
-
-  /** Limits that the kernel does not keep for a whole job. */
-  private async watch(): Promise<void> {
-    const { config, clock } = this.parts;
-    const active = [...this.runs.values()].filter((run) => run.startedMs > 0 && !run.isOver);
-    const old = active.filter((run) => clock.now() - run.startedMs > 1_000);
-    if (old.length === 0) return;
-    const processes = allProcesses();
-    for (const run of old) {
-      const leader = await run.leader();
-      if (!leader) continue;
-      const own = processes.filter((entry) => entry.session === leader.pid);
-      run.maxRssBytes = Math.max(run.maxRssBytes, sum(own.map((entry) => entry.rssBytes)));
-      const reason = overLimit({
-        cpuSeconds: sum(own.map((entry) => entry.cpuSeconds)),
-        cpuTime: run.order.cpuTime,
-        wallSeconds: (clock.now() - run.startedMs) / 1000,
-        wallLimit: config.jobWallTime,
-        rssBytes: sum(own.map((entry) => entry.rssBytes)),
-        rssLimit: config.jobMemoryMb * 2 ** 20,
-        processes: own.length,
-        processLimit: config.jobProcesses,
-      });
-      if (reason !== undefined) await this.condemn(run, reason);
-    }
-  }
-
-  private async condemn(run: LocalRun, reason: string): Promise<void> {
-    run.isCondemned = true;
-    await run.directory.condemn(reason);
-    await this.endProcesses(run);
-  }
-
-  /** Removes what belongs to no job any more: directories, and processes that have slipped away. */
-  private async sweep(known: ReadonlySet<string>): Promise<void> {
-    const isFirst = !this.hasTended;
-    this.hasTended = true;
-    const alive = new Set([...this.runs.values()].map((run) => runName(run.order)));
-    if (isFirst) {
-      for (const name of await readdir(this.opened.root.path)) {
-        if (known.has(name) || alive.has(name) || !/^\d+\.\d+$/.test(name)) continue;
-        await endRun(`${this.id}/${name}`, undefined);
-        await new RunDirectory(join(this.opened.root.path, name)).remove();
-      }
-    }
-    for (const { pid } of allProcesses()) {
-      const mark = markOf(pid);
-      if (!mark?.startsWith(`${this.id}/`)) continue;
-      const name = mark.slice(this.id.length + 1);
-      if (alive.has(name) || known.has(name)) continue;
-      process.kill(pid, 'SIGKILL');
+  /** Directories of runs that the database knows nothing of any more. */
+  private async removeRemains(known: ReadonlySet<string>): Promise<void> {
+    for (const name of readdirSync(this.context.root.path)) {
+      if (known.has(name) || !/^\d+\.\d+$/.test(name)) continue;
+      await endRun(`${this.id}/${name}`, undefined);
+      new RunDirectory(join(this.context.root.path, name)).remove();
     }
   }
 
   // -- small parts ----------------------------------------------------------------------------------------------
 
   private newRun(order: RunOrder): LocalRun {
-    const run = new LocalRun(order, planOf(order), this.directoryOf(order));
-    this.runs.set(String(order.jid), run);
+    const run = this.context.newRun(order);
+    run.takenMs = this.parts.clock.now();
+    this.runs.set(run.key, run);
     return run;
   }
 
-  private directoryOf(order: RunOrder): RunDirectory {
-    return new RunDirectory(join(this.opened.root.path, runName(order)));
+  private forget(run: LocalRun): void {
+    if (this.runs.get(run.key) === run) this.runs.delete(run.key);
   }
 
-  private markOf(order: RunOrder): string {
-    return `${this.id}/${runName(order)}`;
+  /** A fault (the database is away for good, a disk is full) forgets the run: `tend` takes it up again. */
+  private inBackground(run: LocalRun, work: Promise<unknown>): void {
+    work.catch((error: unknown) => {
+      this.parts.logger.error({ err: error, jid: run.key }, 'a step of a run failed');
+      this.forget(run);
+    });
   }
 
-  private hold(run: LocalRun): { executor: string; attempt: number } {
-    return { executor: this.id, attempt: run.order.attempt };
+  private learn(seconds: number): void {
+    this.averageSeconds = Math.max(0.005, this.averageSeconds * 0.8 + seconds * 0.2);
   }
 
-  /** The kernel counts processes and threads by account, so the account's own come on top. */
-  private threadsOfAccount(): number {
-    return this.opened.account.owner ? this.slots * this.parts.config.jobProcesses : 4096;
+  private get queued(): number {
+    return this.waiting.length + this.preparing + this.ready.length;
   }
 
-  private get opened(): { root: RunRoot; account: JobAccount } {
-    if (!this.root || !this.account) throw new Error('the local-process executor is not open');
-    return { root: this.root, account: this.account };
+  private get context(): LocalContext {
+    return this.whenOpen().context;
+  }
+
+  private get ending(): RunEnding {
+    return this.whenOpen().ending;
+  }
+
+  private get watchdog(): RunWatchdog {
+    return this.whenOpen().watchdog;
+  }
+
+  private whenOpen(): NonNullable<LocalProcessExecutor['opened']> {
+    if (!this.opened) throw new Error('the local-process executor is not open');
+    return this.opened;
   }
 }
 
-function runName(order: RunOrder): string {
-  return `${order.jid}.${order.attempt}`;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
-
-function overLimit(use: {
-  cpuSeconds: number;
-  cpuTime: number;
-  wallSeconds: number;
-  wallLimit: number;
-  rssBytes: number;
-  rssLimit: number;
-  processes: number;
-  processLimit: number;
-}): string | undefined {
-  if (use.cpuSeconds > use.cpuTime) return `${CONDEMNED.cpu}|Used ${use.cpuSeconds} s`;
-  if (use.wallSeconds > use.wallLimit)
-    return `${CONDEMNED.wall}|Ran longer than ${use.wallLimit} s`;
-  if (use.rssBytes > use.rssLimit) {
-    return `${CONDEMNED.memory}|Used more than ${Math.round(use.rssLimit / 2 ** 20)} MiB`;
-  }
-  if (use.processes > use.processLimit) {
-    return `${CONDEMNED.processes}|Had more than ${use.processLimit} processes`;
-  }
-  return undefined;
-}
-
-function readBootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return `${hostname()}`;
-  }
+function isUnderWay(job: HeldJob): boolean {
+  return ['Matched', 'Running', 'Stalled', 'Completing', 'Completed'].includes(job.status);
 }

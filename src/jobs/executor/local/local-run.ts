@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import type { RunOrder } from '../executor.js';
 import type { RunDirectory, StartRecord } from './run-directory.js';
 import { SITE_PATH, type RunPlan } from './run-plan.js';
@@ -8,6 +7,9 @@ export class LocalRun {
   /** PATH of its site. */
   path = SITE_PATH;
   program = '';
+  /** When it was taken, milliseconds. */
+  takenMs = 0;
+  /** When the payload began, milliseconds; 0 before that. */
   startedMs = 0;
   maxRssBytes = 0;
   /** The payload has ended, its output is being collected. */
@@ -26,20 +28,15 @@ export class LocalRun {
     readonly directory: RunDirectory,
   ) {}
 
-  /** The leader of its session, once the wrapper has said who it is. */
-  async leader(): Promise<StartRecord | undefined> {
-    if (this.started) return this.started;
-    const start = await this.directory.start();
-    if (typeof start === 'object') this.started = start;
-    return this.started;
+  get key(): string {
+    return String(this.order.jid);
   }
 
-  /** Resolves when the wrapper has ended; rejects when it could not be started. */
-  async exited(child: ChildProcess): Promise<void> {
-    child.unref();
-    await new Promise<void>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('exit', () => resolve());
-    });
+  /** The leader of its session, once the wrapper has said who it is. */
+  leader(): StartRecord | undefined {
+    if (this.started) return this.started;
+    const start = this.directory.start();
+    if (typeof start === 'object') this.started = start;
+    return this.started;
   }
 }

@@ -1,5 +1,14 @@
-import { constants } from 'node:fs';
-import { lstat, open, readdir, type FileHandle } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  type Stats,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ArchiveFile } from '../../sandbox/sandbox-archive.js';
@@ -11,7 +20,8 @@ export interface Collected {
   missing: string[];
   /** Files that did not fit into the sandbox. */
   leftOut: string[];
-  close(): Promise<void>;
+  /** Lets go of the files; after they were packed. */
+  close(): void;
 }
 
 /** Bounds of what is collected. */
@@ -30,138 +40,126 @@ const IN_MEMORY_BYTES = 64 * 1024;
  * Opens the files of `wanted` below `directory` for packing: plain files only. Links, devices, pipes and sockets
  * are passed over, also as directories on the way, since the service may read more than the job may.
  */
-export async function collectOutput(
+export function collectOutput(
   directory: string,
   wanted: readonly string[],
   limits: CollectLimits,
-): Promise<Collected> {
+): Collected {
+  const finder = new OutputFinder(directory);
   const names = new Map<string, string>();
-  const missing: string[] = [];
+  const missing = new Set<string>();
   for (const pattern of wanted) {
-    const found = await find(directory, pattern.replace(/^(\.\/)+/, '').replace(/\/$/, ''));
-    if (found.length === 0) missing.push(pattern);
+    const found = finder.find(pattern.replace(/^(\.\/)+/, '').replace(/\/$/, ''));
+    if (found.length === 0) missing.add(pattern);
     for (const name of found) names.set(name, pattern);
   }
-  const handles: FileHandle[] = [];
+  const open: number[] = [];
   const files: ArchiveFile[] = [];
   const leftOut: string[] = [];
   let left = limits.maxBytes;
   for (const [name, pattern] of names) {
-    const handle = await openPlain(directory, name, limits.uid);
-    if (!handle) {
-      missing.push(pattern);
+    const opened = openPlain(finder, name, limits.uid);
+    if (!opened) {
+      missing.add(pattern);
       continue;
     }
-    const info = await handle.stat();
+    const { file, info } = opened;
     if (info.size > left || files.length >= limits.maxFiles) {
       leftOut.push(name);
-      await handle.close();
+      closeSync(file);
       continue;
     }
     left -= info.size;
-    files.push(await archiveFile(handle, name, info));
-    if (info.size > IN_MEMORY_BYTES) handles.push(handle);
-    else await handle.close();
+    files.push(archiveFile(file, name, info));
+    if (info.size > IN_MEMORY_BYTES) open.push(file);
+    else closeSync(file);
   }
-  return {
-    files,
-    missing: [...new Set(missing)],
-    leftOut,
-    close: async () => {
-      for (const handle of handles) await handle.close().catch(() => undefined);
-    },
-  };
+  return { files, missing: [...missing], leftOut, close: () => open.splice(0).forEach(closeSync) };
 }
 
-async function archiveFile(
-  handle: FileHandle,
-  name: string,
-  info: { size: number; mtime: Date; mode: number },
-): Promise<ArchiveFile> {
+function archiveFile(file: number, name: string, info: Stats): ArchiveFile {
   const isExecutable = (info.mode & 0o100) !== 0;
-  const modifiedAt = new Date(Math.floor(info.mtime.getTime() / 1000) * 1000);
+  const modifiedAt = new Date(Math.floor(info.mtimeMs / 1000) * 1000);
+  const rest = { name, sizeBytes: info.size, modifiedAt, isExecutable };
   if (info.size > IN_MEMORY_BYTES) {
-    const stream = (): Readable =>
-      handle.createReadStream({ start: 0, end: info.size - 1, autoClose: false });
-    return { name, sizeBytes: info.size, content: { stream }, modifiedAt, isExecutable };
+    const options = { fd: file, start: 0, end: info.size - 1, autoClose: false };
+    return { ...rest, content: { stream: (): Readable => createReadStream('', options) } };
   }
   const content = Buffer.alloc(info.size);
-  if (info.size > 0) await handle.read(content, 0, info.size, 0);
-  return { name, sizeBytes: info.size, content, modifiedAt, isExecutable };
+  if (info.size > 0) readSync(file, content, 0, info.size, 0);
+  return { ...rest, content };
 }
 
-async function openPlain(
-  directory: string,
+function openPlain(
+  finder: OutputFinder,
   name: string,
   uid: number | undefined,
-): Promise<FileHandle | undefined> {
-  if (!(await hasPlainParents(directory, name))) return undefined;
+): { file: number; info: Stats } | undefined {
+  if (!finder.hasPlainParents(name)) return undefined;
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const path = join(directory, name);
-  const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
-  if (!handle) return undefined;
-  const info = await handle.stat();
-  if (info.isFile() && (uid === undefined || info.uid === uid)) return handle;
-  await handle.close();
+  let file: number;
+  try {
+    file = openSync(join(finder.directory, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+  const info = fstatSync(file);
+  if (info.isFile() && (uid === undefined || info.uid === uid)) return { file, info };
+  closeSync(file);
   return undefined;
 }
 
-async function hasPlainParents(directory: string, name: string): Promise<boolean> {
-  const parts = name.split('/').slice(0, -1);
-  for (let depth = 1; depth <= parts.length; depth += 1) {
-    const info = await lstat(join(directory, ...parts.slice(0, depth))).catch(() => undefined);
-    if (!info?.isDirectory()) return false;
-  }
-  return true;
-}
+/** Finds names below a directory without ever passing a link. */
+class OutputFinder {
+  private lookedAt = 0;
 
-/** Names of plain files for a name, a directory (everything below it) or a pattern with `*` and `?`. */
-async function find(directory: string, pattern: string): Promise<string[]> {
-  const budget = { left: MAX_LOOKED_AT };
-  if (!/[*?]/.test(pattern)) return expand(directory, pattern, 0, budget);
-  const parts = pattern.split('/');
-  let prefixes = [''];
-  for (const part of parts) {
-    const matches: string[] = [];
-    for (const prefix of prefixes) {
-      for (const entry of await entriesOf(directory, prefix, budget)) {
-        if (matchesPattern(entry, part)) matches.push(prefix === '' ? entry : `${prefix}/${entry}`);
-      }
+  constructor(readonly directory: string) {}
+
+  /** Names of plain files for a name, a directory (everything below it) or a pattern with `*` and `?`. */
+  find(pattern: string): string[] {
+    if (!/[*?]/.test(pattern)) return this.expand(pattern, 0);
+    let prefixes = [''];
+    for (const part of pattern.split('/')) {
+      prefixes = prefixes.flatMap((prefix) =>
+        this.entriesOf(prefix)
+          .filter((entry) => matchesPattern(entry, part))
+          .map((entry) => (prefix === '' ? entry : `${prefix}/${entry}`)),
+      );
     }
-    prefixes = matches;
+    return prefixes.flatMap((name) => this.expand(name, 0));
   }
-  const found = await Promise.all(prefixes.map((name) => expand(directory, name, 0, budget)));
-  return found.flat();
-}
 
-async function expand(
-  directory: string,
-  name: string,
-  depth: number,
-  budget: { left: number },
-): Promise<string[]> {
-  const info = await lstat(join(directory, name)).catch(() => undefined);
-  if (info?.isFile() && (await hasPlainParents(directory, name))) return [name];
-  if (!info?.isDirectory() || depth >= MAX_DEPTH) return [];
-  const names: string[] = [];
-  for (const entry of await entriesOf(directory, name, budget)) {
-    names.push(...(await expand(directory, `${name}/${entry}`, depth + 1, budget)));
+  /** True when every directory on the way to the name is one, and no link. */
+  hasPlainParents(name: string): boolean {
+    const parts = name.split('/');
+    for (let depth = 1; depth < parts.length; depth += 1) {
+      if (!this.infoOf(parts.slice(0, depth).join('/'))?.isDirectory()) return false;
+    }
+    return true;
   }
-  return names;
-}
 
-async function entriesOf(
-  directory: string,
-  name: string,
-  budget: { left: number },
-): Promise<string[]> {
-  if (budget.left <= 0) return [];
-  const path = join(directory, name);
-  const info = await lstat(path).catch(() => undefined);
-  if (!info?.isDirectory() || !(await hasPlainParents(directory, `${name}/x`))) return [];
-  const entries = await readdir(path).catch(() => []);
-  budget.left -= entries.length;
-  return entries.sort();
+  private expand(name: string, depth: number): string[] {
+    const info = this.infoOf(name);
+    if (info?.isFile() && this.hasPlainParents(name)) return [name];
+    if (!info?.isDirectory() || depth >= MAX_DEPTH) return [];
+    return this.entriesOf(name).flatMap((entry) => this.expand(`${name}/${entry}`, depth + 1));
+  }
+
+  private entriesOf(name: string): string[] {
+    if (this.lookedAt > MAX_LOOKED_AT) return [];
+    if (!this.infoOf(name)?.isDirectory() || !this.hasPlainParents(`${name}/x`)) return [];
+    try {
+      const entries = readdirSync(join(this.directory, name));
+      this.lookedAt += entries.length;
+      return entries.sort();
+    } catch {
+      return [];
+    }
+  }
+
+  private infoOf(name: string): Stats | undefined {
+    return lstatSync(join(this.directory, name), { throwIfNoEntry: false });
+  }
 }
 
 /** Matches `*` and `?` in time that is at most the product of both lengths, whatever the pattern. */
