@@ -7,6 +7,7 @@
 export function localNginx(text, { directory, port, instances }) {
   return replaceAll(text, [
     ['pid /run/nginx.pid;', `pid ${directory}/nginx.pid;\ndaemon off;\n${asRoot()}`],
+    ['\nhttp {\n', `\nhttp {\n${temporaryPaths(directory)}`],
     ['/var/log/nginx/', `${directory}/`],
     ['/etc/gridgate/tls/', `${directory}/tls/`],
     ['listen 443', `listen 127.0.0.1:${port}`],
@@ -23,15 +24,23 @@ export function localHaproxy(text, { directory, port, instances }) {
   ]);
 }
 
+/** Without privileges nginx cannot make its usual temporary directories. */
+function temporaryPaths(directory) {
+  const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  return kinds.map((kind) => `${kind}_temp_path ${directory}/${kind};\n`).join('');
+}
+
 /** nginx drops root for an account that cannot read a private temporary directory: stay who we are. */
 function asRoot() {
   return process.getuid?.() === 0 ? 'user root;' : '';
 }
 
+const ABSENT_IN_PASSTHROUGH = new Set(['/etc/gridgate/tls/', '\nhttp {\n']);
+
 function replaceAll(text, pairs) {
   return pairs.reduce((result, [from, to]) => {
-    const isOptional = from === '/etc/gridgate/tls/'; // passthrough has no files of its own
-    if (!isOptional && !result.includes(from)) throw new Error(`the configuration has no ${from}`);
+    if (!ABSENT_IN_PASSTHROUGH.has(from) && !result.includes(from))
+      throw new Error(`the configuration has no ${from}`);
     return result.replaceAll(from, to);
   }, text);
 }

@@ -1,0 +1,39 @@
+/**
+ * A PostgreSQL of its own for a test that stops and starts it:
+ *   node postgres-process.mjs <project> <home> <port>
+ * The server listens on a unix socket whose place changes with every start; it is reached over 127.0.0.1:<port>.
+ * SIGTERM stops both.
+ */
+import { createServer, connect } from 'node:net';
+import { join } from 'node:path';
+
+const [root, home, port] = process.argv.slice(2);
+const { startEmbeddedPostgres } = await import(
+  join(root, 'dist/src/platform/database/embedded-postgres.js')
+);
+const postgres = await startEmbeddedPostgres({ home });
+const { host, port: number, user, database } = postgres.connection;
+const sockets = new Set();
+
+const forwarder = createServer((inner) => {
+  const outer = connect(join(host, `.s.PGSQL.${number}`));
+  for (const socket of [inner, outer]) {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('close', () => sockets.delete(socket));
+  }
+  inner.once('close', () => outer.destroy());
+  outer.once('close', () => inner.destroySoon());
+  inner.pipe(outer).pipe(inner);
+});
+forwarder.listen(Number(port), '127.0.0.1', () => {
+  process.stdout.write(`ready postgres://${user}@127.0.0.1:${port}/${database}\n`);
+});
+
+process.once('SIGTERM', () => {
+  forwarder.close();
+  void postgres.stop().then(() => {
+    for (const socket of sockets) socket.destroy();
+    process.exit(0);
+  });
+});
