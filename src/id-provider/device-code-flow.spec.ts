@@ -77,7 +77,7 @@ describe('waitForToken (RFC 8628 §3.5)', () => {
 });
 
 describe('deviceAuthorization', () => {
-  it.each([
+  it.each<[members: Record<string, unknown>, expected: object]>([
     [{}, { interval: 5, timeout: 300 }],
     [
       { interval: 7, expires_in: 100 },
@@ -92,7 +92,7 @@ describe('deviceAuthorization', () => {
       { interval: 5, timeout: 300 },
     ],
   ])('waits as %j says', (members, expected) => {
-    expect(limitsOfReply(Object.assign({}, REPLY, members))).toEqual(expected);
+    expect(limitsOfReply({ ...REPLY, ...members })).toEqual(expected);
   });
 
   it('shows the complete URI, or URI and code; control characters never reach the terminal', () => {

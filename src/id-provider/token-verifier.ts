@@ -1,8 +1,7 @@
 import { X509Certificate } from 'node:crypto';
-import { compactVerify, errors } from 'jose';
 import { constantTimeEqual, type Clock } from '#src/kernel/index.js';
 import { ConfigurationError, InvalidTokenError } from '#src/oauth2-client/index.js';
-import type { ChosenKey, KeySet, TokenHeader } from './key-set.js';
+import { verifySignatureBy, type ChosenKey, type KeySet, type TokenHeader } from './key-set.js';
 
 /** The claims of a token. */
 export interface TokenClaims {
@@ -76,6 +75,7 @@ function decodePart(part: string): Record<string, unknown> | undefined {
 }
 
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
+const SIGNED = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
 /** Whether a text looks like a signed token (three base64url parts whose first is a JSON object with `alg`). */
 export function looksLikeJwt(token: string): boolean {
@@ -125,12 +125,12 @@ async function keyFor(encoded: string, rules: VerifyRules, keys: KeySource): Pro
   if (known !== undefined) return known;
   const header = headerOf(encoded, rules);
   try {
-    const chosen = await set?.choose(memory, header);
+    const chosen = set?.choose(memory, header);
     if (chosen !== undefined) return chosen;
     const newer = await keys.newer();
     if (newer === null && set === null)
       throw refuse('no_keys', 'the keys of the provider are not available');
-    const found = await newer?.choose(memory, header);
+    const found = newer?.choose(memory, header);
     if (found !== undefined) return found;
   } catch (cause) {
     if (cause instanceof InvalidTokenError) throw cause;
@@ -139,27 +139,17 @@ async function keyFor(encoded: string, rules: VerifyRules, keys: KeySource): Pro
   throw refuse('unknown_key', 'the provider has no key that fits the token');
 }
 
-async function signedClaims(token: string, chosen: ChosenKey): Promise<TokenClaims> {
-  let payload: Uint8Array;
-  try {
-    ({ payload } = await compactVerify(token, chosen.key));
-  } catch (error) {
-    if (error instanceof errors.JWSSignatureVerificationFailed) {
-      throw refuse('signature', 'the signature of the token is wrong');
-    }
-    throw refuse('malformed', 'the token is no signed token');
+/** The claims of a token whose signature is right; `second` is where its second dot stands. */
+function signedClaims(token: string, second: number, chosen: ChosenKey): TokenClaims {
+  if (!SIGNED.test(token)) throw refuse('malformed', 'the token is no signed token');
+  const data = Buffer.from(token.slice(0, second), 'latin1');
+  const signature = Buffer.from(token.slice(second + 1), 'base64url');
+  if (!verifySignatureBy(chosen, data, signature)) {
+    throw refuse('signature', 'the signature of the token is wrong');
   }
-  try {
-    const claims: unknown = JSON.parse(
-      Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString(),
-    );
-    if (typeof claims === 'object' && claims !== null && !Array.isArray(claims)) {
-      return claims as TokenClaims;
-    }
-  } catch {
-    // answered below: the message of the parser would show the payload
-  }
-  throw refuse('malformed', 'the claims of the token are no object');
+  const claims = decodePart(token.slice(token.indexOf('.') + 1, second));
+  if (claims === undefined) throw refuse('malformed', 'the claims of the token are no object');
+  return claims;
 }
 
 function secondsClaim(claims: TokenClaims, name: 'exp' | 'nbf' | 'iat'): number | undefined {
@@ -247,7 +237,7 @@ export async function verifySignature(
     throw refuse('malformed', 'the token is not a signed token in three parts');
   }
   const chosen = await keyFor(token.slice(0, first), rules, keys);
-  return signedClaims(token, chosen);
+  return signedClaims(token, second, chosen);
 }
 
 /**
