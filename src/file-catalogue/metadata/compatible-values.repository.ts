@@ -1,6 +1,6 @@
 import type { Transaction } from '#src/platform/index.js';
 import { cursorRows, StatementText } from '../catalogue-statements.repository.js';
-import type { MatchPlan } from '../search/match-plan.js';
+import { PLAN_LIMITS, type MatchPlan } from '../search/match-plan.js';
 import { matchedRanges, type ValueRow } from '../search/match.repository.js';
 import type { FieldType } from './metadata-field.js';
 
@@ -24,9 +24,6 @@ export interface ValuesWanted {
   /** With the number of directories of each value. */
   counts: boolean;
 }
-
-/** From so many ranges on, reading all segments of the subtree once is cheaper than two probes per range and field. */
-const MANY_RANGES = 4_000;
 
 /**
  * Values that hold on at least one directory of the plan: set on it, or on one above it. Exact: the ranges of the
@@ -102,7 +99,7 @@ function distinctValues(text: StatementText, plan: MatchPlan): string {
   return `
     select distinct field_id, int_value, float_value, text_value from (
       select t.field_id, t.int_value, t.float_value, t.text_value from (${TOUCHING_SEGMENTS}) t
-      where (select ranges from size) <= ${MANY_RANGES}
+      where (select ranges from size) <= ${PLAN_LIMITS.manyRanges}
       union all
       select s.field_id, s.int_value, s.float_value, s.text_value
       from catalogue_field f cross join lateral (
@@ -111,7 +108,7 @@ function distinctValues(text: StatementText, plan: MatchPlan): string {
           or s.lo = (select p.lo from catalogue_segment p
                      where p.field_id = f.id and p.lo < ${lo} order by p.lo desc limit 1))
         offset 0) s
-      where (select ranges from size) > ${MANY_RANGES}
+      where (select ranges from size) > ${PLAN_LIMITS.manyRanges}
         and (select range_agg(span) from matched) && catalogue_span(s.lo, s.hi)
     ) touching`;
 }

@@ -32,8 +32,12 @@ export interface MatchPlan {
   readonly probe: readonly MatchStep[];
 }
 
-/** Up to this many segments are read rather than probed (measured: reference/catalogue.md, algorithm A). */
-export const FEW_SEGMENTS = 4_000;
+/**
+ * Where plans change their way: up to `fewSegments` segments are read rather than probed, and more up to `fewTimes`
+ * the first condition's; from `manyRanges` ranges on, all segments of a subtree are read at once instead of two probes
+ * per range and field. Only speed depends on them; tests lower them to go every way on small trees.
+ */
+export const PLAN_LIMITS = { fewSegments: 4_000, fewTimes: 4, manyRanges: 4_000 };
 
 /** Puts the conditions of each field together. */
 export function byField(conditions: readonly MetadataCondition[]): FieldConditions[] {
@@ -69,7 +73,8 @@ export function arrange(steps: readonly MatchStep[]): Pick<MatchPlan, 'intersect
   const sorted = [...steps].sort((a, b) => a.cost - b.cost);
   const first = sorted[0];
   if (!first) return { intersect: [], probe: [] };
-  const bound = Math.max(FEW_SEGMENTS, first.cost === Infinity ? 0 : first.cost * 4);
+  const { fewSegments, fewTimes } = PLAN_LIMITS;
+  const bound = Math.max(fewSegments, first.cost === Infinity ? 0 : first.cost * fewTimes);
   return {
     intersect: sorted.filter((step, index) => index === 0 || step.cost <= bound),
     probe: sorted.filter((step, index) => index > 0 && step.cost > bound),

@@ -5,10 +5,10 @@ import { VALUE_COLUMN, type FieldType, type StoredValue } from '../metadata/meta
 import type { LabelRange } from '../totals/visible-part.repository.js';
 import {
   arrange,
-  FEW_SEGMENTS,
   type FieldConditions,
   type MatchPlan,
   type MatchStep,
+  PLAN_LIMITS,
   type SegmentAccess,
 } from './match-plan.js';
 
@@ -25,7 +25,8 @@ const NEUTRAL: Record<FieldType, string> = {
   string: "|| ''",
   date: '+ 0',
 };
-const SECOND_COUNT = 25 * FEW_SEGMENTS;
+/** When every condition has many segments, a second look counts this many times more of them. */
+const SECOND_LOOK = 25;
 
 /** Values of the fields that hold on a directory: set on it or on one above it. */
 export async function readChainValues(
@@ -64,9 +65,9 @@ export async function planMatches(
   if (groups.length === 1 && place.wholeTree) {
     return { ...place, intersect: [{ ...only, access: 'value', cost: 0 }], probe: [] };
   }
-  let steps = await countSegments(source, groups, place, FEW_SEGMENTS);
+  let steps = await countSegments(source, groups, place, PLAN_LIMITS.fewSegments);
   if (groups.length > 1 && steps.every((step) => step.cost === Infinity)) {
-    steps = await countSegments(source, groups, place, SECOND_COUNT);
+    steps = await countSegments(source, groups, place, PLAN_LIMITS.fewSegments * SECOND_LOOK);
   }
   return { ...place, ...arrange(steps) };
 }

@@ -1,0 +1,221 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Problem, type JsonObject } from '#src/kernel/index.js';
+import type {
+  CatalogueLine,
+  LineOutcome,
+} from '../../src/file-catalogue/writing/catalogue-line.js';
+import { PLAN_LIMITS } from '../../src/file-catalogue/search/match-plan.js';
+import { foldPending } from '../../src/file-catalogue/totals/totals.repository.js';
+import {
+  change,
+  conditions,
+  MODEL_FIELDS,
+  user,
+  type Change,
+} from '../support/catalogue/arbitraries.js';
+import {
+  CatalogueModel,
+  type ModelActor,
+  type ModelCondition,
+  type ModelOutcome,
+} from '../support/catalogue/model.js';
+import {
+  caller,
+  scratchCatalogue,
+  written,
+  type ScratchCatalogue,
+} from '../support/scratch-catalogue.js';
+
+const RUNS = Number(process.env['GRID_PROPERTY_RUNS'] ?? 12);
+let open: ScratchCatalogue;
+let guarded: ScratchCatalogue;
+
+beforeAll(async () => {
+  open = await scratchCatalogue();
+  guarded = await scratchCatalogue({ GRID_CATALOGUE_GLOBAL_READ: 'false' });
+}, 60_000);
+
+afterAll(async () => {
+  await open?.remove();
+  await guarded?.remove();
+});
+
+function principal(actor: ModelActor) {
+  return caller(
+    actor.user,
+    actor.group,
+    actor.isManager ? ['NormalUser', 'FileCatalogManagement'] : ['NormalUser'],
+  );
+}
+
+async function prepare(grid: ScratchCatalogue): Promise<void> {
+  await grid.clear();
+  const system = await grid.policy.systemActor();
+  const fields = MODEL_FIELDS.map(([name, type]) => ({ kind: 'field', name, type }) as JsonObject);
+  const top = { kind: 'directory', path: '/', mode: 0o777 };
+  await grid.writer.apply(system, (await grid.reader.read([...fields, top])) as CatalogueLine[]);
+}
+
+function emptyModel(): CatalogueModel {
+  const model = new CatalogueModel();
+  model.putDirectory({ user: 'root', group: 'root', isManager: true }, '/', { mode: 0o777 });
+  return model;
+}
+
+async function apply(
+  grid: ScratchCatalogue,
+  actor: ModelActor,
+  changes: Change[],
+): Promise<ModelOutcome[]> {
+  const writer = await grid.policy.writerOf(principal(actor));
+  const lines = (await grid.reader.read(changes as never)) as CatalogueLine[];
+  return (await grid.writer.apply(writer, lines)).map(outcomeOf);
+}
+
+function outcomeOf(outcome: LineOutcome): ModelOutcome {
+  return outcome instanceof Problem ? outcome.status : outcome;
+}
+
+function applyToModel(model: CatalogueModel, actor: ModelActor, line: Change): ModelOutcome {
+  if (line.op === 'delete') return model.delete(actor, line.kind, line.path);
+  if (line.kind === 'file') return model.putFile(actor, line.path, line.size);
+  return model.putDirectory(actor, line.path, { mode: line.mode, values: line.metadata } as never);
+}
+
+const raw = (list: ModelCondition[]) =>
+  list.map(({ field, operator, operands }) => ({
+    key: field,
+    operator,
+    operand: operands.join(','),
+  }));
+
+async function search(
+  grid: ScratchCatalogue,
+  actor: ModelActor,
+  path: string,
+  list: ModelCondition[],
+) {
+  const text = await written((writer) =>
+    grid.search.writeLines(principal(actor), { path, conditions: raw(list) }, writer),
+  );
+  const lines = text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as { path: string; files: number; size: number });
+  expect(new Set(lines.map((line) => line.path)).size).toBe(lines.length);
+  return new Map(lines.map((line) => [line.path, { f: line.files, s: line.size }]));
+}
+
+async function compatible(
+  grid: ScratchCatalogue,
+  actor: ModelActor,
+  path: string,
+  list: ModelCondition[],
+  counts: boolean,
+) {
+  const request = { path, conditions: raw(list), shape: 'lists' as const, counts };
+  const text = await written((writer) => grid.values.write(principal(actor), request, writer));
+  return JSON.parse(text) as Record<string, unknown[]>;
+}
+
+function sorted<K, V>(map: Map<K, V>): [K, V][] {
+  return [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+async function compare(
+  grid: ScratchCatalogue,
+  model: CatalogueModel,
+  reader: ModelActor,
+  asked: ModelCondition[][],
+) {
+  const limits = grid === guarded ? reader : undefined;
+  for (const start of model.directories.keys()) {
+    if (!model.isReadable(limits, start)) {
+      await expect(search(grid, reader, start, [])).rejects.toMatchObject({ status: 403 });
+      continue;
+    }
+    for (const list of asked) {
+      const found = await search(grid, reader, start, list);
+      expect(sorted(found)).toEqual(sorted(model.search(start, list, limits)));
+      const expected = sorted(model.compatible(start, list, limits));
+      const values = Object.fromEntries(
+        expected.map(([field, counted]) => [field, sorted(counted).map(([value]) => value)]),
+      );
+      expect(await compatible(grid, reader, start, list, false)).toEqual(values);
+      const counted = Object.fromEntries(
+        expected.map(([field, each]) => [
+          field,
+          sorted(each).map(([value, directories]) => ({ value, directories })),
+        ]),
+      );
+      expect(await compatible(grid, reader, start, list, true)).toEqual(counted);
+    }
+  }
+}
+
+const session = fc.array(fc.tuple(user, fc.array(change, { minLength: 1, maxLength: 12 })), {
+  minLength: 1,
+  maxLength: 5,
+});
+
+describe('the catalogue against a brute-force model', () => {
+  const usual = { ...PLAN_LIMITS };
+
+  afterEach(() => {
+    Object.assign(PLAN_LIMITS, usual);
+  });
+
+  it.each([
+    ['with global reading', () => open, usual],
+    ['with POSIX bits', () => guarded, usual],
+    ['probing ranges', () => guarded, { fewSegments: 0, fewTimes: 0, manyRanges: 0 }],
+  ])(
+    '%s: outcomes, searches, values, counts and totals are the same, before and after folding',
+    async (_what, grid, limits) => {
+      Object.assign(PLAN_LIMITS, limits);
+      const asked = fc.array(conditions, { minLength: 1, maxLength: 3 });
+      await fc.assert(
+        fc.asyncProperty(session, user, asked, (batches, reader, questions) =>
+          replay(grid(), { batches, reader, questions }),
+        ),
+        { numRuns: RUNS, endOnFailure: true },
+      );
+    },
+    600_000,
+  );
+});
+
+interface Replay {
+  batches: [ModelActor, Change[]][];
+  reader: ModelActor;
+  questions: ModelCondition[][];
+}
+
+async function replay(
+  grid: ScratchCatalogue,
+  { batches, reader, questions }: Replay,
+): Promise<void> {
+  await prepare(grid);
+  const model = emptyModel();
+  for (const [actor, changes] of batches) {
+    const expected = changes.map((line) => {
+      if (grid === guarded && !nearestReadable(model, actor, line)) return 403;
+      return applyToModel(model, actor, line);
+    });
+    expect(await apply(grid, actor, changes)).toEqual(expected);
+  }
+  await compare(grid, model, reader, questions);
+  await grid.database.transaction(foldPending);
+  await compare(grid, model, reader, questions);
+}
+
+/** Nothing is written where the way is not readable. */
+function nearestReadable(model: CatalogueModel, actor: ModelActor, line: Change): boolean {
+  const at =
+    line.kind === 'file' ? line.path.slice(0, line.path.lastIndexOf('/')) || '/' : line.path;
+  let nearest = at;
+  while (!model.directories.has(nearest))
+    nearest = nearest.slice(0, nearest.lastIndexOf('/')) || '/';
+  return model.isReadable(actor, nearest);
+}
