@@ -229,6 +229,8 @@ function checkEnvironment(value: JsonValue | undefined, faults: Faults): void {
   for (const name of Object.keys(names)) {
     if (!/^[A-Za-z_]\w*$/.test(name)) {
       faults.add('ExecutionEnvironment', `${name}: is not the name of a variable`);
+    } else if (name.startsWith('GRIDGATE_')) {
+      faults.add('ExecutionEnvironment', `${name}: is set by the service`);
     }
   }
 }

@@ -4,6 +4,7 @@ import { sleep } from '#src/kernel/index.js';
 /** One process of this machine, as far as watching runs needs it. */
 export interface ProcessEntry {
   pid: number;
+  parent: number;
   session: number;
   state: string;
   startTicks: string;
@@ -30,6 +31,7 @@ export function processEntry(pid: number): ProcessEntry | undefined {
   if (state === 'Z' || state === 'X') return undefined;
   return {
     pid,
+    parent: Number(fields[1]),
     session: Number(fields[3]),
     state,
     startTicks: fields[19] ?? '0',
@@ -90,26 +92,37 @@ export async function endRun(
 ): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   for (let pause = 5; ; pause = Math.min(100, pause * 2)) {
-    const found = leader && isAlive(leader) ? killGroup(leader.pid) : 0;
-    const others = membersOf(mark, leader?.pid);
+    const session = leader && isAlive(leader) ? leader.pid : undefined;
+    const others = membersOf(mark, session); // before the parents are gone
+    if (session !== undefined) killGroup(session);
     for (const pid of others) signal(pid);
-    if (found === 0 && others.length === 0) return true;
+    if (session === undefined && others.length === 0) return true;
     if (Date.now() > deadline) return false;
     await sleep(pause);
   }
 }
 
-function killGroup(pid: number): number {
+function killGroup(pid: number): void {
   signal(-pid);
   signal(pid);
-  return 1;
 }
 
+/** The session, what carries the mark, and everything that descends from those. */
 function membersOf(mark: string, session: number | undefined): number[] {
-  return allProcesses()
-    .filter((entry) => entry.pid !== session)
-    .filter((entry) => isCandidate(entry.pid) && markOf(entry.pid) === mark)
-    .map((entry) => entry.pid);
+  const processes = allProcesses();
+  const members = new Set<number>();
+  for (const entry of processes) {
+    const isOfSession = session !== undefined && entry.session === session;
+    if (isOfSession || (isCandidate(entry.pid) && markOf(entry.pid) === mark)) {
+      members.add(entry.pid);
+    }
+  }
+  for (let before = -1; before !== members.size;) {
+    before = members.size;
+    for (const { pid, parent } of processes) if (members.has(parent)) members.add(pid);
+  }
+  if (session !== undefined) members.delete(session);
+  return [...members];
 }
 
 /** Only processes of the account that the service may look into; kernel threads have no environment. */
