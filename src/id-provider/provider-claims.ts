@@ -31,6 +31,7 @@ export abstract class ProviderClaims extends ProviderBase {
   /** The keys of the provider, or those that the caller brought. */
   protected keySource(jwks: JsonWebKeySet | null | undefined): KeySource {
     if (jwks === null || jwks === undefined) return this.providerKeys;
+    if (typeof jwks !== 'object') return fixedKeys(null);
     if (this.#fixedFor !== this.settings) {
       this.#fixedFor = this.settings;
       this.#fixedSets = new WeakMap();

@@ -1,0 +1,127 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { OAuth2IdProvider } from './oauth2-id-provider.js';
+
+const NOW = 1_800_000_000;
+const ISSUER = 'https://as.test';
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const short = generateKeyPairSync('rsa', { modulusLength: 1024 });
+const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' });
+const p521 = generateKeyPairSync('ec', { namedCurve: 'P-521' });
+const ed = generateKeyPairSync('ed25519');
+
+type Pair = { publicKey: KeyObject; privateKey: KeyObject };
+const jwkOf = (pair: Pair, members: object = {}) => ({
+  ...pair.publicKey.export({ format: 'jwk' }),
+  ...members,
+});
+
+function sign(pair: Pair, header: { alg: string; [member: string]: unknown }, claims: object = {}) {
+  return new SignJWT({ iss: ISSUER, sub: 'j', exp: NOW + 600, ...claims })
+    .setProtectedHeader(header)
+    .sign(pair.privateKey);
+}
+
+function provider(parameters: object = {}): OAuth2IdProvider {
+  return new OAuth2IdProvider({ issuer: ISSUER, clock: { now: () => NOW * 1000 }, ...parameters });
+}
+
+describe('verifyToken with given keys', () => {
+  it.each([
+    ['RS256', rsa],
+    ['RS384', rsa],
+    ['RS512', rsa],
+    ['PS256', rsa],
+    ['PS384', rsa],
+    ['PS512', rsa],
+    ['ES256', p256],
+    ['ES384', p384],
+    ['ES512', p521],
+    ['EdDSA', ed],
+  ])('%s: accepts the signature, refuses any other', async (alg, pair) => {
+    const token = await sign(pair, { alg, kid: 'k' });
+    const jwks = { keys: [jwkOf(pair, { kid: 'k' })] };
+    expect(await provider().verifyToken(token, jwks)).toEqual({
+      OK: true,
+      Value: { iss: ISSUER, sub: 'j', exp: NOW + 600 },
+    });
+    const [header = '', payload = '', signature = ''] = token.split('.');
+    const first = signature.startsWith('A') ? 'B' : 'A';
+    const forged = `${header}.${payload}.${first}${signature.slice(1)}`;
+    expect(await provider().verifyToken(forged, jwks)).toMatchObject({ Errno: 'signature' });
+  });
+
+  it.each([
+    ['no kid, one key', {}, [jwkOf(rsa)], 'ok'],
+    ['no kid, one key that fits', {}, [jwkOf(p256), jwkOf(rsa)], 'ok'],
+    [
+      'no kid, two keys that fit',
+      {},
+      [jwkOf(rsa, { kid: 'a' }), jwkOf(rsa, { kid: 'b' })],
+      'unknown_key',
+    ],
+    ['another kid', { kid: 'x' }, [jwkOf(rsa, { kid: 'k' })], 'unknown_key'],
+    ['a key for encryption', {}, [jwkOf(rsa, { use: 'enc' })], 'unknown_key'],
+    ['a key for another algorithm', {}, [jwkOf(rsa, { alg: 'PS256' })], 'unknown_key'],
+    ['a key for other operations', {}, [jwkOf(rsa, { key_ops: ['encrypt'] })], 'unknown_key'],
+    [
+      'a key of another type with the kid',
+      { kid: 'k' },
+      [jwkOf(p256, { kid: 'k' })],
+      'unknown_key',
+    ],
+    ['a broken key', {}, [{ kty: 'RSA', n: '', e: '' }], 'unknown_key'],
+    ['no keys', {}, [], 'unknown_key'],
+    ['crit', { crit: ['b64'], b64: true }, [jwkOf(rsa)], 'crit'],
+    ['an own key in the header', { jwk: jwkOf(rsa) }, [jwkOf(p256)], 'unknown_key'],
+    ['typ at+jwt', { typ: 'AT+JWT' }, [jwkOf(rsa)], 'ok'],
+    ['typ of a logout token', { typ: 'logout+jwt' }, [jwkOf(rsa)], 'typ'],
+  ])('%s', async (_name, header, keys, code) => {
+    const token = await sign(rsa, { alg: 'RS256', ...header });
+    const result = await provider().verifyToken(token, { keys });
+    expect(result.OK ? 'ok' : result.Errno).toBe(code);
+  });
+
+  it.each([
+    ['one audience', 'a', 'a', 'ok'],
+    ['one of several', ['x', 'a'], ['a', 'b'], 'ok'],
+    ['the audience of all', 'https://wlcg.cern.ch/jwt/v1/any', 'a', 'ok'],
+    ['another', 'x', 'a', 'audience'],
+    ['none', undefined, 'a', 'audience'],
+    ['none asked for', 'x', undefined, 'ok'],
+  ])('audience: %s', async (_name, aud, audience, code) => {
+    const token = await sign(rsa, { alg: 'RS256' }, { aud });
+    const result = await provider({ audience }).verifyToken(token, { keys: [jwkOf(rsa)] });
+    expect(result.OK ? 'ok' : result.Errno).toBe(code);
+  });
+
+  it.each([
+    [{ exp: NOW - 59 }, 60, 'ok'],
+    [{ exp: NOW - 60 }, 60, 'expired'],
+    [{ exp: NOW - 1 }, 0, 'expired'],
+    [{ exp: 'x' }, 60, 'malformed'],
+    [{ nbf: NOW + 60 }, 60, 'ok'],
+    [{ nbf: NOW + 61 }, 60, 'not_yet'],
+    [{ iat: NOW + 61 }, 60, 'not_yet'],
+  ])('times: %j with tolerance %i', async (claims, tolerance, code) => {
+    const token = await sign(rsa, { alg: 'RS256' }, claims);
+    const result = await provider({ tolerance }).verifyToken(token, { keys: [jwkOf(rsa)] });
+    expect(result.OK ? 'ok' : result.Errno).toBe(code);
+  });
+
+  it('refuses RSA keys below 2048 bit and algorithms the provider does not allow', async () => {
+    const weak = await sign(rsa, { alg: 'RS256' });
+    expect(await provider().verifyToken(weak, { keys: [jwkOf(short)] })).toMatchObject({
+      Errno: 'unknown_key',
+    });
+    const narrow = provider({ algorithms: ['ES256'] });
+    expect(await narrow.verifyToken(weak, { keys: [jwkOf(rsa)] })).toMatchObject({ Errno: 'alg' });
+  });
+
+  it.each([['a text'], [42], [[]], [{ keys: 'x' }]])('%j is no key set', async (jwks) => {
+    const token = await sign(rsa, { alg: 'RS256' });
+    expect(await provider().verifyToken(token, jwks as never)).toMatchObject({ Errno: 'no_keys' });
+  });
+});
