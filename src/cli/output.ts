@@ -1,4 +1,4 @@
-import { stringifyJson } from '#src/kernel/index.js';
+import { stringifyJson, type JsonValue } from '#src/kernel/index.js';
 
 /** Writes a line on standard output. */
 export function say(line: string): void {
@@ -23,4 +23,11 @@ export function table(heading: string[], rows: string[][]): string[] {
       .join('  ')
       .trimEnd(),
   );
+}
+
+/** A value of an answer as a cell or word: texts and numbers as they are, the rest as JSON, absent as nothing. */
+export function textOf(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'object') return stringifyJson(value);
+  return String(value);
 }

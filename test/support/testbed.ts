@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { Agent, FormData, request as send } from 'undici';
+import { Agent, type FormData, request as send } from 'undici';
 import { startServerProcess, type ServerProcess } from './server-process.mjs';
 
 /** The demo identities of the contract. */

@@ -51,7 +51,7 @@ export class CertificateStrategy {
 
   private async dnOf(request: HttpRequest): Promise<string | undefined> {
     try {
-      return await this.certificates.dnOf(request);
+      return this.certificates.dnOf(request);
     } catch (error) {
       if (!(error instanceof CertificateRefusal)) throw error;
       this.note(request, error.reason, error.message);

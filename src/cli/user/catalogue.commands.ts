@@ -6,7 +6,7 @@ import {
   type JsonValue,
 } from '#src/kernel/index.js';
 import { CommandError } from '../command-error.js';
-import { say, show, table } from '../output.js';
+import { say, show, table, textOf } from '../output.js';
 import { withConnection, type GridConnection } from './grid-connection.js';
 
 const CONDITION = /^([^<>=!\s]+)\s*(<=|>=|!=|<|>|=)\s*(.*)$/s;
@@ -60,7 +60,7 @@ function longListing(directories: JsonObject, files: JsonObject): string[] {
 
 function row(name: string, entry: JsonValue): string[] {
   const value = isJsonObject(entry) ? entry : {};
-  const cell = (key: string): string => String(value[key] ?? '');
+  const cell = (key: string): string => textOf(value[key]);
   const mode = value['Mode'] === undefined ? '' : Number(value['Mode']).toString(8);
   const date = cell('ModificationDate').slice(0, 19);
   return [mode, cell('Owner'), cell('OwnerGroup'), cell('Size'), date, name];

@@ -3,6 +3,7 @@ import { RequestException, type RequestOptions, type Response } from '#src/http-
 import { OAuthError, type OAuth2Token } from '#src/oauth2-client/index.js';
 import { OAuth2Session } from '#src/id-provider/index.js';
 import { CommandError } from '../command-error.js';
+import { textOf } from '../output.js';
 import { COMMAND_CLIENT, tokenByCertificate } from './sign-in.js';
 import { loginPath, readLogin, writeLogin, type Login } from './login-file.js';
 
@@ -124,6 +125,6 @@ function problemOf(response: Response): JsonObject {
 }
 
 function faultText(fault: JsonValue): string {
-  if (!isJsonObject(fault)) return String(fault);
-  return `${String(fault['field'])} ${String(fault['problem'])}`;
+  if (!isJsonObject(fault)) return textOf(fault);
+  return `${textOf(fault['field'])} ${textOf(fault['problem'])}`;
 }

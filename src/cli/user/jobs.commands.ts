@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import { isJsonObject, parseJson, type JsonObject } from '#src/kernel/index.js';
 import type { FilePart } from '#src/http-client/index.js';
 import { CommandError } from '../command-error.js';
-import { show, table } from '../output.js';
+import { show, table, textOf } from '../output.js';
 import { withConnection, type CallQuery, type GridConnection } from './grid-connection.js';
 import { unpack } from './unpack.js';
 
@@ -76,7 +76,7 @@ async function submit(
   const jids = (answer['jids'] ?? []) as number[];
   if (!options.wait || options.dryRun) {
     const lines = options.dryRun
-      ? [`valid: ${String(answer['jobs'])} job(s)`]
+      ? [`valid: ${textOf(answer['jobs'])} job(s)`]
       : jids.map((jid) => String(jid));
     show(options.json, answer, () => lines);
     return;
@@ -161,7 +161,7 @@ async function jobsOf(
   const answer = await grid.get('/jobs', query);
   const jobs = answer['jobs'] as JsonObject[];
   if (jobs.length < expected && query['status'] === undefined) {
-    const seen = new Set(jobs.map((job) => String(job['jid'])));
+    const seen = new Set(jobs.map((job) => textOf(job['jid'])));
     const unknown = (query['jid'] as string[]).filter((jid) => !seen.has(jid));
     throw new CommandError(`no such job: ${unknown.join(', ')}`, 2);
   }
@@ -176,7 +176,7 @@ async function waitForEnd(
   let last = '';
   for (;;) {
     const jobs = await jobsOf(grid, query, expected);
-    const open = jobs.filter((job) => !FINAL.has(String(job['status'])));
+    const open = jobs.filter((job) => !FINAL.has(textOf(job['status'])));
     if (open.length === 0) return jobs;
     const line = summary(jobs);
     if (line !== last) process.stderr.write(`${line}\n`);
@@ -188,7 +188,7 @@ async function waitForEnd(
 function summary(jobs: JsonObject[]): string {
   const counts = new Map<string, number>();
   for (const job of jobs) {
-    const status = String(job['status']);
+    const status = textOf(job['status']);
     counts.set(status, (counts.get(status) ?? 0) + 1);
   }
   return [...counts].map(([status, count]) => `${status} ${count}`).join(', ');
@@ -196,7 +196,7 @@ function summary(jobs: JsonObject[]): string {
 
 function rowsOf(jobs: JsonObject[]): string[] {
   const columns = ['jid', 'status', 'minorStatus', 'site', 'name'];
-  const rows = jobs.map((job) => columns.map((column) => String(job[column] ?? '')));
+  const rows = jobs.map((job) => columns.map((column) => textOf(job[column])));
   return table(['JID', 'STATUS', 'MINOR STATUS', 'SITE', 'NAME'], rows);
 }
 

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { sleep } from '#src/kernel/index.js';
 import type { Database } from './database.js';
 

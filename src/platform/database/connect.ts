@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { DataSource } from 'typeorm';
+import { type DataSource } from 'typeorm';
 import { sleep } from '#src/kernel/index.js';
 import type { Logger } from '../logging/logger.js';
 import { ADVISORY_LOCKS, LOCK_SPACE } from './advisory-lock.js';

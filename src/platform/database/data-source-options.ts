@@ -32,11 +32,13 @@ export function parseInt8(text: string): number | bigint {
   return Number.isSafeInteger(number) ? number : BigInt(text);
 }
 
+function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
+  const isText = format !== 'binary';
+  return oid === INT8 && isText ? parseInt8 : pg.types.getTypeParser(oid, format);
+}
+
 const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === INT8 && format !== 'binary'
-      ? parseInt8
-      : pg.types.getTypeParser(oid, format as 'text')) as pg.CustomTypesConfig['getTypeParser'],
+  getTypeParser: typeParser as pg.CustomTypesConfig['getTypeParser'],
 };
 
 /** TypeORM options of the service: UTC, bounded waits everywhere, no schema synchronisation. */

@@ -3,6 +3,7 @@ import https from 'node:https';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { stringifyJson } from '#src/kernel/index.js';
+import type { RouteTable } from './route-table.js';
 import type { HttpRequest, HttpResponse } from './messages.js';
 
 /** Options of the listener that Node takes beside the TLS ones. */
@@ -47,6 +48,11 @@ export class GridExpressAdapter extends ExpressAdapter {
     const text = stringifyJson(body);
     response.setHeader('Content-Length', Buffer.byteLength(text));
     return response.end(response.req.method === 'HEAD' ? undefined : text);
+  }
+
+  /** The express application, whose router knows the routes. */
+  routerOwner(): Parameters<RouteTable['read']>[0] {
+    return this.getInstance<Parameters<RouteTable['read']>[0]>();
   }
 
   private messageClasses(): Pick<http.ServerOptions, 'IncomingMessage' | 'ServerResponse'> {

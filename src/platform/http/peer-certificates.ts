@@ -50,10 +50,10 @@ export class PeerCertificates {
   }
 
   /** Canonical DN of the end entity; undefined without a certificate. Throws CertificateRefusal for a bad one. */
-  async dnOf(request: IncomingMessage): Promise<string | undefined> {
+  dnOf(request: IncomingMessage): string | undefined {
     const chain = this.forwarded(request) ?? presented(request);
     if (chain.length === 0) return undefined;
-    const verdict = await this.authorities.verify(chain);
+    const verdict = this.authorities.verify(chain);
     if (verdict.ok) return verdict.subject;
     const advice = verdict.reason === 'proxy-not-allowed' ? PROXY_ADVICE : undefined;
     throw new CertificateRefusal(verdict.reason, verdict.message, advice);

@@ -26,7 +26,7 @@ export function createLogger(level: string, destination?: pino.DestinationStream
 }
 
 function serializeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error === undefined ? undefined : String(error);
+  if (!(error instanceof Error)) return typeof error === 'object' ? 'not an Error' : error;
   const { name, message, stack } = error;
   const code = (error as { code?: unknown }).code;
   const cause = error.cause === undefined ? undefined : serializeError(error.cause);
