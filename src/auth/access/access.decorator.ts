@@ -4,7 +4,7 @@ import {
   SetMetadata,
   type ExecutionContext,
 } from '@nestjs/common';
-import { ApiBearerAuth } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOAuth2, ApiSecurity } from '@nestjs/swagger';
 import { ACCESS_RULE } from '#src/platform/index.js';
 import type { User } from '#src/registry/index.js';
 import type { Principal, Scope } from '../principal.js';
@@ -27,7 +27,11 @@ export function Access(kind: 'certificate' | 'open'): MethodDecorator & ClassDec
 export function Access(kind: AccessKind, scope?: Scope): MethodDecorator & ClassDecorator {
   const rule: AccessRule = scope === undefined ? { kind } : { kind, scope };
   const mark = SetMetadata(ACCESS_RULE, rule);
-  return kind === 'bearer' ? applyDecorators(mark, ApiBearerAuth()) : applyDecorators(mark);
+  if (kind === 'certificate') return applyDecorators(mark, ApiSecurity('certificate'));
+  if (kind === 'open') return applyDecorators(mark);
+  const asked = scope === undefined ? [] : [scope];
+  // alternatives: the header, the header filled by Flow B, the query parameter
+  return applyDecorators(mark, ApiOAuth2(asked), ApiBearerAuth(), ApiSecurity('query'));
 }
 
 /** Remembers who calls; only the access guard writes it. */

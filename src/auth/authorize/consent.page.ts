@@ -6,7 +6,7 @@ import {
   whoIsIt,
   type ConsentChoices,
 } from '../pages/consent-form.js';
-import { html } from '../pages/html.js';
+import { markup } from '../pages/html.js';
 import { cspSource, type Page } from '../pages/page.js';
 
 /** What the consent page shows. */
@@ -31,10 +31,10 @@ export function consentPage(view: ConsentView): Page {
     title: `${application.name} asks for access`,
     status: view.fault === undefined ? 200 : 400,
     formTargets: [cspSource(redirectUri), ...(view.providers.length > 0 ? ['https:'] : [])],
-    body: html`${applicationTitle(application)}
+    body: markup`${applicationTitle(application)}
       <p class="soft">Your answer is sent to <b>${target}</b>.</p>
       ${whoIsIt(user)}
-      ${view.fault === undefined ? undefined : html`<p class="note" role="alert">${view.fault}</p>`}
+      ${view.fault === undefined ? undefined : markup`<p class="note" role="alert">${view.fault}</p>`}
       <form method="post" action="${view.action}">
         <input type="hidden" name="csrf" value="${view.csrfToken}" />
         ${consentFields(choices)}

@@ -26,7 +26,7 @@ export function applicationOf(
   return {
     id,
     name: isSwagger ? 'Gridgate API page (Swagger UI)' : 'gridgate command',
-    redirectUris: isSwagger ? [`${publicUrl}/docs/oauth2-redirect.html`] : [],
+    redirectUris: isSwagger ? [`${publicUrl}/docs/oauth2-redirect.markup`] : [],
     confidential: false,
     origin: 'command',
   };

@@ -1,6 +1,6 @@
 import type { User } from '#src/registry/index.js';
 import { whoIsIt } from '../pages/consent-form.js';
-import { html } from '../pages/html.js';
+import { markup } from '../pages/html.js';
 import type { Page } from '../pages/page.js';
 
 /** An application that a user has let in. */
@@ -24,41 +24,33 @@ export function applicationsPage(view: {
   const { user, applications, csrfToken, note } = view;
   const list = applications.map(
     (application) =>
-      html`<li>
+      markup`<li>
         <div>
           <b>${application.name}</b>
-          <span class="soft"
-            ><br />${application.places.join(', ')}<br />since ${day(application.since)}, last used
-            ${day(application.lastUsed)}</span
-          >
+          <p class="soft">${application.places.join(', ')}</p>
+          <p class="soft">since ${day(application.since)}, last used ${day(application.lastUsed)}</p>
         </div>
         <form method="post" action="/oauth2/applications">
-          <input type="hidden" name="csrf" value="${csrfToken}" />
-          <input type="hidden" name="client_id" value="${application.clientId}" />
-          <button
-            type="submit"
-            class="plain small"
-            aria-label="Withdraw access of ${application.name}"
-          >
-            Withdraw
-          </button>
+          <input type="hidden" name="csrf" value="${csrfToken}">
+          <input type="hidden" name="client_id" value="${application.clientId}">
+          <button type="submit" class="plain small" aria-label="Withdraw access of ${application.name}">Withdraw</button>
         </form>
       </li>`,
   );
   return {
     title: 'Your applications',
-    body: html`<h1>Your applications</h1>
-      ${whoIsIt(user)} ${note === undefined ? undefined : html`<p role="status">${note}</p>`}
+    body: markup`<h1>Your applications</h1>
+      ${whoIsIt(user)} ${note === undefined ? undefined : markup`<p role="status">${note}</p>`}
       ${
         list.length === 0
-          ? html`<p>No application may act for you.</p>`
-          : html`<ul class="apps">
+          ? markup`<p>No application may act for you.</p>`
+          : markup`<ul class="apps">
               ${list}
             </ul>`
       }
       ${
         view.mayLeave &&
-        html`<form method="post" action="/oauth2/logout" class="actions">
+        markup`<form method="post" action="/oauth2/logout" class="actions">
           <input type="hidden" name="csrf" value="${csrfToken}" />
           <button type="submit" class="plain">Sign out</button>
         </form>`

@@ -1,6 +1,6 @@
 import type { User } from '#src/registry/index.js';
 import { applicationTitle, consentFields, whoIsIt } from '../pages/consent-form.js';
-import { html } from '../pages/html.js';
+import { markup } from '../pages/html.js';
 import type { Page } from '../pages/page.js';
 import type { DeviceQuestion } from './device.service.js';
 import { showUserCode } from './user-code.js';
@@ -11,10 +11,10 @@ export function userCodePage(view: { user: User; csrfToken: string; fault?: stri
   return {
     title: 'Connect a device',
     status: fault === undefined ? 200 : 400,
-    body: html`<h1>Connect a device</h1>
+    body: markup`<h1>Connect a device</h1>
       <p>Type the code that your device or program shows.</p>
       ${whoIsIt(user)}
-      ${fault === undefined ? undefined : html`<p class="note" role="alert" id="fault">${fault}</p>`}
+      ${fault === undefined ? undefined : markup`<p class="note" role="alert" id="fault">${fault}</p>`}
       <form method="post" action="/oauth2/device">
         <input type="hidden" name="csrf" value="${csrfToken}" />
         <fieldset>
@@ -29,7 +29,7 @@ export function userCodePage(view: { user: User; csrfToken: string; fault?: stri
             autocapitalize="characters"
             spellcheck="false"
             placeholder="BCDF-GHJK"
-            ${fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="fault"`}
+            ${fault === undefined ? undefined : markup` aria-invalid="true" aria-describedby="fault"`}
             autofocus
           />
         </fieldset>
@@ -50,11 +50,11 @@ export function deviceConsentPage(view: {
   return {
     title: `${question.application.name} asks for access`,
     status: fault === undefined ? 200 : 400,
-    body: html`${applicationTitle(question.application)}
+    body: markup`${applicationTitle(question.application)}
       <p>Go on only if you started this yourself and your device shows this code:</p>
       <p class="code">${code}</p>
       ${whoIsIt(user)}
-      ${fault === undefined ? undefined : html`<p class="note" role="alert">${fault}</p>`}
+      ${fault === undefined ? undefined : markup`<p class="note" role="alert">${fault}</p>`}
       <form method="post" action="/oauth2/device">
         <input type="hidden" name="csrf" value="${csrfToken}" />
         <input type="hidden" name="user_code" value="${code}" />

@@ -28,7 +28,7 @@ export class IntrospectionResponse {
   @ApiPropertyOptional({ example: 'alice' })
   sub?: string;
 
-  @ApiPropertyOptional()
+  @ApiPropertyOptional({ type: String, example: 'https://localhost:8443' })
   aud?: string | string[];
 
   @ApiPropertyOptional()

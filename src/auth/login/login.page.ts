@@ -1,4 +1,4 @@
-import { html, type Html } from '../pages/html.js';
+import { markup, type Html } from '../pages/html.js';
 import type { Page } from '../pages/page.js';
 
 /** An identity provider as the sign-in page names it. */
@@ -21,7 +21,7 @@ export interface LoginView {
 /** Where to sign in: by certificate, or through an identity provider. */
 export function loginPage(view: LoginView): Page {
   const refused = view.isCertificateRefused
-    ? html`<p class="note" role="alert">
+    ? markup`<p class="note" role="alert">
         The certificate of your browser is not accepted here: it may be expired, or unknown to this
         service.
       </p>`
@@ -30,7 +30,7 @@ export function loginPage(view: LoginView): Page {
     title: 'Sign in',
     status: view.isCertificateRefused ? 401 : 200,
     formTargets: ['https:'],
-    body: html`<h1>Sign in</h1>
+    body: markup`<h1>Sign in</h1>
       <p>${view.purpose}</p>
       ${refused}
       <h2>With your certificate</h2>
@@ -48,11 +48,11 @@ export function providerForms(
   heading = 'With your institution',
 ): Html | undefined {
   if (view.providers.length === 0) return undefined;
-  return html`<h2>${heading}</h2>
+  return markup`<h2>${heading}</h2>
     <div class="stack">
       ${view.providers.map(
         ({ name, title }) =>
-          html`<form method="post" action="/oauth2/login/${encodeURIComponent(name)}">
+          markup`<form method="post" action="/oauth2/login/${encodeURIComponent(name)}">
             <input type="hidden" name="csrf" value="${view.csrfToken}" />
             <input type="hidden" name="return" value="${view.returnTo}" />
             <button type="submit" class="plain">${title}</button>

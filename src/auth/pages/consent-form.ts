@@ -1,6 +1,6 @@
 import type { Application, Group, RegistrySnapshot, User } from '#src/registry/index.js';
 import { narrowScopes, type Scope } from '../principal.js';
-import { html, type Html } from './html.js';
+import { markup, type Html } from './html.js';
 
 const SCOPE_TEXT: Record<Scope, string> = {
   'jobs:read': 'See your jobs and their output',
@@ -51,22 +51,20 @@ export function consentChoices(
 
 /** Who is signed in, with initial and DN. */
 export function whoIsIt(user: User): Html {
-  return html`<div class="who">
-    <span class="badge" aria-hidden="true">${user.name.slice(0, 1)}</span>
-    <div>
-      <b>${user.name}</b
-      ><span class="soft">${user.certificates[0] ?? 'signed in through an identity provider'}</span>
-    </div>
-  </div>`;
+  const dn = user.certificates[0] ?? 'signed in through an identity provider';
+  return markup`<div class="who">
+      <span class="badge" aria-hidden="true">${user.name.slice(0, 1)}</span>
+      <div><b>${user.name}</b><span class="soft">${dn}</span></div>
+    </div>`;
 }
 
 /** The part of a form in which group and setup are chosen and the decision is made. */
 export function consentFields(choices: ConsentChoices): Html {
   const all = new Set(choices.groups.flatMap(({ scopes }) => scopes));
   const rights = (Object.keys(SCOPE_TEXT) as Scope[]).filter((scope) => all.has(scope));
-  return html`<h2>It will be able to</h2>
+  return markup`<h2>It will be able to</h2>
     <ul class="rights">
-      ${rights.map((scope) => html`<li>${SCOPE_TEXT[scope]}</li>`)}
+      ${rights.map((scope) => markup`<li>${SCOPE_TEXT[scope]}</li>`)}
     </ul>
     <fieldset>
       <legend>In the name of which group?</legend>
@@ -87,16 +85,16 @@ export function consentFields(choices: ConsentChoices): Html {
     </div>`;
 }
 
-/** Name of the application with its id when they differ. */
+/** The heading: which application asks. */
 export function applicationTitle(application: Application): Html {
-  return html`<h1>${application.name} asks for access</h1>`;
+  return markup`<h1>${application.name} asks for access</h1>`;
 }
 
 function radio(name: string, value: string, options: { isChosen: boolean; note?: string }): Html {
-  const checked = options.isChosen ? html` checked` : undefined;
-  const note = options.note ? html`<small>${options.note}</small>` : undefined;
-  return html`<label class="choice"
-    ><input type="radio" name="${name}" value="${value}" required${checked} />
-    <span>${value}${note}</span></label
-  > `;
+  const checked = options.isChosen ? markup` checked` : undefined;
+  const note = options.note ? markup`<small>${options.note}</small>` : undefined;
+  return markup`<label class="choice">
+        <input type="radio" name="${name}" value="${value}" required${checked}>
+        <span>${value}${note}</span>
+      </label>`;
 }

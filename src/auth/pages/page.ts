@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { HttpResponse } from '#src/platform/index.js';
-import { html, Html } from './html.js';
+import { markup, Html } from './html.js';
 import { STYLE } from './style.js';
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
@@ -50,16 +50,14 @@ export function cspSource(uri: string): string {
 }
 
 function documentOf({ title, body }: Page): Html {
-  return html`<!doctype html>
+  return markup`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>${title} · Gridgate</title>
-        <style>
-          ${new Html(STYLE)}
-        </style>
+        <style>${new Html(STYLE)}</style>
       </head>
       <body>
         <header>${MARK}<span>Gridgate</span></header>

@@ -1,0 +1,235 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OAuth2IdProvider } from '#src/id-provider/library.js';
+import { browse, CALLBACK, startIdProvider, type TestIdProvider } from '../support/id-provider.js';
+import { createTestPki, type TestPki } from '../support/id-provider-pki.js';
+import { formOf, formsOf, PageVisitor, redirectOf } from '../support/page-visitor.js';
+import { authorizePath, exchange, PORTAL } from '../support/portal.js';
+import { startGrid, type Grid } from '../support/testbed.js';
+
+const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe('an external identity provider', () => {
+  let pki: TestPki;
+  let idp: TestIdProvider;
+  let grid: Grid;
+  const file = join(tmpdir(), `gridgate-providers-${process.pid}.yaml`);
+
+  beforeAll(async () => {
+    const port = await freePort();
+    const url = `https://localhost:${port}`;
+    pki = await createTestPki();
+    const redirectUris = [CALLBACK, `${url}/oauth2/callback/Institute`];
+    idp = await startIdProvider(pki, { redirectUris });
+    const common = { issuer: idp.issuer, verify: pki.ca.certPath, trust_env: false };
+    await writeFile(
+      file,
+      JSON.stringify({
+        Institute: {
+          ...common,
+          title: 'My institute',
+          client_id: 'conf',
+          client_secret: 'secret of conf: 100% & more',
+          scope: 'openid profile',
+        },
+        Tokens: {
+          ...common,
+          login: false,
+          client_id: 'jwt-conf',
+          client_secret: 'secret-of-jwt-conf',
+          audience: 'https://grid.example/api',
+          acceptTokens: true,
+          exchangeTokens: true,
+        },
+        Away: { issuer: 'https://127.0.0.1:9', client_id: 'x', title: 'Not there' },
+      }),
+    );
+    grid = await startGrid({
+      env: { GRID_PORT: String(port), GRID_PUBLIC_URL: url, GRID_ID_PROVIDERS: file },
+    });
+    await grid.sql(`insert into registry_subject values ('${idp.issuer}', 'jane', 'alice', 0)`);
+  }, 120_000);
+  afterAll(async () => {
+    await grid?.remove();
+    await idp?.stop();
+    await pki?.remove();
+    await rm(file, { force: true });
+  });
+
+  /** Opens the portal's request, goes to the institute and comes back with what it sends. */
+  async function signIn(visitor: PageVisitor, user: string) {
+    const page = await visitor.open(authorizePath());
+    const form = formsOf(page.body).find(({ action }) => action === '/oauth2/login/Institute');
+    const toProvider = await visitor.send(form!);
+    expect(toProvider.status).toBe(303);
+    const { location } = await browse(pki.ca.certPath, String(toProvider.headers['location']), {
+      user,
+      redirectUri: `${grid.url}/oauth2/callback/`,
+    });
+    const back = new URL(location!);
+    return `${back.pathname}${back.search}`;
+  }
+
+  /** An access token (JWT) of the provider for jane, as its own clients get them. */
+  async function providerToken(scope: string): Promise<string> {
+    const client = new OAuth2IdProvider({
+      ProviderName: 'client',
+      issuer: idp.issuer,
+      client_id: 'jwt-conf',
+      client_secret: 'secret-of-jwt-conf',
+      redirect_uri: CALLBACK,
+      scope,
+      verify: pki.ca.certPath,
+      trust_env: false,
+    });
+    const begun = await client.submitNewSession();
+    if (!begun.OK) throw new Error(begun.Message);
+    const state = new URL(begun.Value).searchParams.get('state')!;
+    const { location } = await browse(pki.ca.certPath, begun.Value);
+    const done = await client.parseAuthResponse({ uri: location! }, { state });
+    if (!done.OK) throw new Error(done.Message);
+    await client.close();
+    return String(done.Value[2].access_token);
+  }
+
+  it('signs a user in and lets a portal act for her', async () => {
+    const visitor = new PageVisitor(grid.anonymous);
+    const callback = await signIn(visitor, 'jane');
+    const before = visitor.cookie('__Host-gridgate');
+    const back = await visitor.open(callback);
+    expect([back.status, back.headers['location']]).toEqual([302, authorizePath()]);
+    expect(visitor.cookie('__Host-gridgate')).not.toBe(before);
+    const page = await visitor.open(authorizePath());
+    expect(page.body).toContain('<b>alice</b>');
+    const allowed = await visitor.send(formOf(page.body), { decision: 'allow' });
+    const tokens = await exchange(grid, redirectOf(allowed).parameters['code']);
+    expect(tokens.body).toMatchObject({ group: 'grid_user', setup: 'Prod' });
+  });
+
+  it('lets her sign out again', async () => {
+    const visitor = new PageVisitor(grid.anonymous);
+    await visitor.open(await signIn(visitor, 'jane'));
+    const page = await visitor.open('/oauth2/applications');
+    const form = formsOf(page.body).find(({ action }) => action === '/oauth2/logout');
+    expect((await visitor.send(form!)).body).toContain('Signed out');
+    expect((await visitor.open('/oauth2/applications')).body).toContain('<h1>Sign in</h1>');
+  });
+
+  it('refuses somebody whom the registry does not know', async () => {
+    const visitor = new PageVisitor(grid.anonymous);
+    const answer = await visitor.open(await signIn(visitor, 'nobody'));
+    expect(answer.status).toBe(403);
+    expect(answer.body).toContain('You are not registered here');
+    expect((await visitor.open(authorizePath())).body).toContain('<h1>Sign in</h1>');
+  });
+
+  it('refuses a callback in another browser (login CSRF), and a second use', async () => {
+    const attacker = new PageVisitor(grid.anonymous);
+    const callback = await signIn(attacker, 'jane');
+    const victim = new PageVisitor(grid.anonymous);
+    await victim.open(authorizePath());
+    expect((await victim.open(callback)).status).toBe(400);
+    expect((await victim.open(authorizePath())).body).toContain('<h1>Sign in</h1>');
+    expect((await attacker.open(callback)).status).toBe(400);
+  });
+
+  it('refuses a callback that names another provider or another issuer (mix-up)', async () => {
+    const visitor = new PageVisitor(grid.anonymous);
+    const callback = await signIn(visitor, 'jane');
+    const elsewhere = callback.replace('/callback/Institute', '/callback/Away');
+    expect((await visitor.open(elsewhere)).status).toBe(400);
+    const other = new PageVisitor(grid.anonymous);
+    const forged = (await signIn(other, 'jane')).replace(/iss=[^&]*/, 'iss=https%3A%2F%2Fevil');
+    expect((await other.open(forged)).status).toBe(400);
+  });
+
+  it('goes back to own pages only', async () => {
+    const visitor = new PageVisitor(grid.anonymous);
+    const page = await visitor.open(authorizePath());
+    const form = formsOf(page.body).find(({ action }) => action === '/oauth2/login/Institute')!;
+    const toProvider = await visitor.send(form, { return: 'https://evil.example/' });
+    const { location } = await browse(pki.ca.certPath, String(toProvider.headers['location']), {
+      redirectUri: `${grid.url}/oauth2/callback/`,
+    });
+    const { pathname, search } = new URL(location!);
+    const back = await visitor.open(`${pathname}${search}`);
+    expect(back.headers['location']).toBe('/oauth2/applications');
+  });
+
+  it('stands by itself when another provider is away', async () => {
+    const visitor = new PageVisitor(grid.anonymous);
+    const page = await visitor.open(authorizePath());
+    expect(page.body).toContain('My institute');
+    const form = formsOf(page.body).find(({ action }) => action === '/oauth2/login/Away')!;
+    const answer = await visitor.send(form);
+    expect(answer.status).toBe(503);
+    expect(answer.body).toContain('cannot be reached now');
+  });
+
+  it("accepts the provider's token where its entry says so, with the choice of group", async () => {
+    const token = await providerToken('openid jobs:read jobs:submit');
+    const ask = (headers: Record<string, string>) =>
+      grid.bearer(token).get('/jobs', { query: { maxJobs: 1 }, headers });
+    expect((await ask({})).status).toBe(200);
+    expect((await ask({ 'x-grid-group': 'grid_share', 'x-grid-setup': 'Test' })).status).toBe(200);
+    expect((await ask({ 'x-grid-group': 'grid_adm' })).status).toBe(403);
+    expect((await ask({ 'x-grid-setup': 'Other' })).status).toBe(403);
+    const changed = `${token.slice(0, -6)}AAAAAA`;
+    expect((await grid.bearer(changed).get('/jobs')).status).toBe(401);
+  });
+
+  it("exchanges the provider's token for one of ours (RFC 8693)", async () => {
+    const subjectToken = await providerToken('openid jobs:read');
+    const form = {
+      grant_type: EXCHANGE,
+      subject_token: subjectToken,
+      subject_token_type: ACCESS_TOKEN,
+      client_id: PORTAL,
+      group: 'grid_share',
+      setup: 'Test',
+      scope: 'jobs:read',
+    };
+    const answer = await grid.anonymous.post('/oauth2/token', { form });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      {
+        access_token: expect.any(String),
+        token: answer.body.access_token,
+        token_type: 'Bearer',
+        expires_in: 86400,
+        scope: 'jobs:read',
+        group: 'grid_share',
+        setup: 'Test',
+        refresh_token: expect.any(String),
+        issued_token_type: ACCESS_TOKEN,
+      },
+    ]);
+    const refuse = async (change: Record<string, string>) => {
+      const { status, body } = await grid.anonymous.post('/oauth2/token', {
+        form: { ...form, ...change },
+      });
+      return [status, body.error];
+    };
+    expect(await refuse({ subject_token: `${subjectToken}x` })).toEqual([400, 'invalid_request']);
+    expect(await refuse({ subject_token: answer.body.access_token })).toEqual([
+      400,
+      'invalid_request',
+    ]);
+    expect(await refuse({ subject_token_type: 'urn:x' })).toEqual([400, 'invalid_request']);
+    expect(await refuse({ actor_token: 'x' })).toEqual([400, 'invalid_request']);
+    expect(await refuse({ audience: 'https://elsewhere' })).toEqual([400, 'invalid_target']);
+    expect(await refuse({ group: 'grid_adm' })).toEqual([403, 'access_denied']);
+    expect(await refuse({ client_id: 'nobody' })).toEqual([401, 'invalid_client']);
+  });
+});
