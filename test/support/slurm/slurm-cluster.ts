@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Daemon, endProcessesBelow, freePorts, waitUntil } from '../daemon.js';
 import { slurmFault } from './packages.js';
-import { slurmConf } from './slurm-conf.js';
+import { nodeName, slurmConf } from './slurm-conf.js';
 
 const run = promisify(execFile);
 const COMMAND_TIMEOUT_MS = 15_000;
@@ -17,8 +17,11 @@ const BATCH_USER = { name: 'nobody', uid: 65_534, gid: 65_534 };
 /** A one-node Slurm of this test alone: own keys, own ports, loopback only, everything in one directory. */
 export class SlurmCluster {
   readonly user = BATCH_USER.name;
+  readonly nodeName = nodeName();
   readonly jwtKeyFile: string;
   readonly workDirectory: string;
+  /** A directory in which payloads may write. */
+  readonly scratch: string;
 
   constructor(
     readonly directory: string,
@@ -30,6 +33,7 @@ export class SlurmCluster {
   ) {
     this.jwtKeyFile = join(directory, 'jwt.key');
     this.workDirectory = join(directory, 'work');
+    this.scratch = join(directory, 'scratch');
   }
 
   /** What a server needs to run jobs on it. */
@@ -70,6 +74,26 @@ export class SlurmCluster {
       `the Slurm node to be up\n${await this.logs()}`,
       30_000,
     );
+  }
+
+  /** Waits until Slurm's queue is empty. */
+  async awaitNoJobs(): Promise<void> {
+    await waitUntil(
+      async () => (await this.command('squeue', '-h')).trim() === '',
+      "Slurm's queue to be empty",
+      45_000,
+    );
+  }
+
+  /** Names in a directory of the cluster; none when it does not exist. */
+  async list(path: string): Promise<string[]> {
+    return readdir(join(this.directory, path)).catch(() => []);
+  }
+
+  /** How many processes of the batch account have exactly this command line. */
+  async payloads(commandLine: string): Promise<number> {
+    const { stdout } = await run('ps', ['-u', this.user, '-o', 'args=']);
+    return stdout.split('\n').filter((line) => line.trim() === commandLine).length;
   }
 
   /** Ends all jobs and daemons and removes the directory. */
@@ -118,10 +142,11 @@ export async function startSlurm(): Promise<SlurmCluster> {
 
 async function furnish(directory: string): Promise<void> {
   await chmod(directory, 0o755);
-  for (const name of ['munge', 'state', 'spool', 'work']) await mkdir(join(directory, name));
+  for (const name of ['munge', 'state', 'spool', 'work', 'scratch'])
+    await mkdir(join(directory, name));
   await writeFile(join(directory, 'munge.key'), randomBytes(1_024), { mode: 0o600 });
   await writeFile(join(directory, 'jwt.key'), randomBytes(32), { mode: 0o600 });
-  await chown(join(directory, 'work'), BATCH_USER.uid, BATCH_USER.gid);
+  await chown(join(directory, 'scratch'), BATCH_USER.uid, BATCH_USER.gid);
 }
 
 function assemble(directory: string, restPort: number): SlurmCluster {

@@ -67,9 +67,12 @@ export class RunDirectory {
     private readonly account: BatchAccount | undefined,
   ) {}
 
-  /** Makes the parts that all runs share. */
+  /** Makes the parts that all runs share. Throws when the batch account could exchange them. */
   async prepare(): Promise<void> {
     await mkdir(this.root, { recursive: true, mode: 0o755 });
+    if ((await stat(this.root)).uid === this.account?.uid) {
+      throw new Error(`GRID_SLURM_WORKDIR=${this.root} must not belong to the batch account`);
+    }
     for (const name of ['runs', 'batches', 'begun', 'ended']) {
       await mkdir(join(this.root, name), { recursive: true, mode: 0o755 });
     }

@@ -1,0 +1,271 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { FormData } from 'undici';
+import {
+  awaitFinal,
+  awaitStatus,
+  parametersOf,
+  pastOf,
+  sandboxOf,
+  show,
+  submit,
+} from '../support/jobs.js';
+import { describeWith } from '../support/missing.js';
+import { slurmFault } from '../support/slurm/packages.js';
+import { startSlurm, type SlurmCluster } from '../support/slurm/slurm-cluster.js';
+import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
+
+const fault = slurmFault();
+const need = { met: fault === undefined, name: `a one-node Slurm (${fault ?? ''})` };
+const SITE = { Sites: ['SLURM.test'] };
+const WAY = [
+  ...['Received', 'Checking', 'Waiting', 'Matched', 'Running'],
+  ...['Completing', 'Completed', 'Done'],
+];
+
+describeWith(need)('the life of jobs on a real Slurm', () => {
+  let slurm: SlurmCluster;
+  let grid: Grid;
+  let alice: GridClient;
+
+  beforeAll(async () => {
+    slurm = await startSlurm();
+    const registry = join(slurm.directory, 'registry.yaml');
+    await writeFile(registry, 'sites:\n  SLURM.test:\n    backend: slurm\n');
+    const env = { ...slurm.env, GRID_REGISTRY: registry, GRID_JOB_LEASE: '5' };
+    grid = await startGrid({ env });
+    alice = await grid.as('alice');
+  }, 120_000);
+
+  afterAll(async () => {
+    await grid?.remove();
+    await slurm?.stop();
+  }, 60_000);
+
+  const sh = (script: string, more: object = {}) => ({
+    ...SITE,
+    Executable: '/bin/sh',
+    Arguments: ['-c', script],
+    ...more,
+  });
+
+  /** Starts the server again on the same database. */
+  const again = async (): Promise<void> => {
+    grid = await grid.again();
+    alice = await grid.as('alice');
+  };
+
+  it('runs a hundred jobs of one request, each once, and brings their output home', async () => {
+    const log = join(slurm.scratch, 'starts.log');
+    const manifests = Array.from({ length: 100 }, (_, n) =>
+      sh(`echo ${n} >>${log}; echo out-${n}`),
+    );
+    const jids = await submit(alice, manifests);
+    const jobs = await awaitFinal(alice, jids);
+    expect(
+      new Set(jobs.map(({ status, minorStatus, site }) => `${status} ${minorStatus} ${site}`)),
+    ).toEqual(new Set(['Done Execution Complete SLURM.test']));
+    const starts = (await readFile(log, 'utf8')).trim().split('\n').map(Number);
+    expect(starts.sort((a, b) => a - b)).toEqual(manifests.map((_, n) => n));
+    expect(await sandboxOf(alice, jids[42] ?? 0)).toEqual({ 'std.out': 'out-42\n', 'std.err': '' });
+    expect(await pastOf(alice, jids[42] ?? 0)).toEqual(WAY);
+    // Many jobs a call: far fewer arrays than jobs.
+    const ended = (await readFile(join(slurm.directory, 'completions.txt'), 'utf8')).split('\n');
+    expect(ended.filter((line) => line.startsWith('JobId=')).length).toBe(100);
+  }, 180_000);
+
+  it('leaves nothing behind in the shared directory', async () => {
+    await eventually(async () => {
+      const names = await Promise.all(
+        ['runs', 'batches', 'begun', 'ended'].map(
+          async (name) => (await slurm.list(join('work', name))).length,
+        ),
+      );
+      return names.every((count) => count === 0);
+    }, 'the runs to be removed');
+  });
+
+  it('gives the payload its input files and an account without rights', async () => {
+    const form = new FormData();
+    const manifest = {
+      ...SITE,
+      Executable: 'job.sh',
+      Arguments: 'a "b c"',
+      OutputSandbox: ['std.out', 'std.err', 'made/*'],
+    };
+    form.append('manifest', JSON.stringify(manifest));
+    const script =
+      '#!/bin/sh\nid -un; cat data; printf "%s;" "$@"; mkdir made; echo x >made/file\n';
+    form.append('job.sh', new Blob([script]), 'job.sh');
+    form.append('data', new Blob(['input\n']), 'data');
+    const answer = await alice.post<{ jids: number[] }>('/jobs', { multipart: form });
+    expect(answer.status).toBe(200);
+    const [jid = 0] = answer.body.jids;
+    await awaitStatus(alice, jid, ['Done']);
+    expect(await sandboxOf(alice, jid)).toEqual({
+      'std.out': `${slurm.user}\ninput\na;b c;`,
+      'std.err': '',
+      'made/file': 'x\n',
+    });
+  }, 60_000);
+
+  it('records exit code, times and host of a job that fails', async () => {
+    const [jid = 0] = await submit(alice, [
+      sh('echo no >&2; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; exit 3'),
+    ]);
+    const [job] = await awaitFinal(alice, [jid]);
+    expect(job).toMatchObject({
+      status: 'Failed',
+      minorStatus: 'Application Finished With Errors',
+      appStatus: 'Exited with code 3',
+    });
+    const parameters = await parametersOf(alice, jid);
+    expect(parameters).toEqual({
+      ExitCode: 3,
+      BatchSystem: 'slurm',
+      LocalAccount: slurm.user,
+      HostName: slurm.nodeName,
+      Pilot_Reference: expect.stringMatching(/^\d+$/),
+      'TotalCPUTime(s)': expect.any(Number),
+      'WallClockTime(s)': expect.any(Number),
+    });
+    expect(parameters['TotalCPUTime(s)']).toBeGreaterThan(0.05);
+    expect((await sandboxOf(alice, jid))['std.err']).toBe('no\n');
+  }, 60_000);
+
+  it.each([
+    ['an unknown program', { Executable: 'no-such-program' }, 'Application not found'],
+    ['a signal', sh('kill -9 $$'), 'Application thread failed'],
+    ['more CPUs than Slurm has', sh('true', { NumberOfProcessors: 999 }), 'Submitting To CE'],
+  ])(
+    'fails a job with %s',
+    async (_name, manifest, minorStatus) => {
+      const [jid = 0] = await submit(alice, [{ ...SITE, ...manifest }]);
+      const [job] = await awaitFinal(alice, [jid]);
+      expect(job).toMatchObject({ status: 'Failed', minorStatus });
+    },
+    60_000,
+  );
+
+  it('kills a running job that ignores SIGTERM within five seconds', async () => {
+    const mark = join(slurm.scratch, 'alive');
+    const [jid = 0] = await submit(alice, [
+      sh(`trap '' TERM; while :; do date +%s.%N >${mark}; sleep 0.2; done`),
+    ]);
+    await awaitStatus(alice, jid, ['Running']);
+    const killedAt = Date.now();
+    expect((await alice.delete(`/jobs/${jid}`)).status).toBe(200);
+    expect(await show(alice, jid)).toMatchObject({ status: 'Killed' });
+    await eventually(
+      async () => Date.now() / 1000 - Number(await readFile(mark, 'utf8')) > 1,
+      'the payload to end',
+    );
+    const lastSign = Number(await readFile(mark, 'utf8')) * 1000;
+    expect(lastSign - killedAt).toBeLessThan(5_000);
+    await slurm.awaitNoJobs();
+    expect(await show(alice, jid)).toMatchObject({ status: 'Killed' });
+  }, 60_000);
+
+  it('kills a job that waits in the queue of Slurm, and it never starts', async () => {
+    const log = join(slurm.scratch, 'never.log');
+    const many = Array.from({ length: 32 }, () => sh('sleep 60'));
+    const blockers = await submit(alice, many);
+    for (const jid of blockers) await awaitStatus(alice, jid, ['Running']);
+    const waiting = await submit(
+      alice,
+      [1, 2, 3].map((n) => sh(`echo ${n} >>${log}`)),
+    );
+    for (const jid of waiting) await awaitStatus(alice, jid, ['Matched']);
+    await eventually(
+      async () => /PENDING/.test(await slurm.command('squeue', '-h', '-o', '%T')),
+      'Slurm to have them',
+    );
+    const [first = 0, ...others] = waiting;
+    expect((await alice.delete(`/jobs/${first}`)).status).toBe(200);
+    const all = [...blockers, ...others];
+    const query = all.map((jid) => `jid=${jid}`).join('&');
+    const answer = await alice.delete('/jobs', { query });
+    expect(Object.values(answer.body.results)).toEqual(all.map(() => ({ status: 200 })));
+    await slurm.awaitNoJobs();
+    const jobs = await awaitFinal(alice, [...waiting, ...blockers]);
+    expect(new Set(jobs.map(({ status }) => status))).toEqual(new Set(['Killed']));
+    await expect(readFile(log, 'utf8')).rejects.toThrow('ENOENT');
+  }, 120_000);
+
+  it('goes on with running batch jobs when the server is killed and started again', async () => {
+    const log = join(slurm.scratch, 'restart.log');
+    const jids = await submit(
+      alice,
+      Array.from({ length: 10 }, (_, n) => sh(`echo ${n} >>${log}; sleep 6; echo end-${n}`)),
+    );
+    for (const jid of jids) await awaitStatus(alice, jid, ['Running']);
+    const more = await submit(alice, [sh(`echo 10 >>${log}; echo end-10`)]);
+    await grid.kill();
+    await again();
+    const all = [...jids, ...more];
+    const jobs = await awaitFinal(alice, all);
+    expect(jobs.map(({ status }) => status)).toEqual(all.map(() => 'Done'));
+    const starts = (await readFile(log, 'utf8')).trim().split('\n').map(Number);
+    expect(starts.sort((a, b) => a - b)).toEqual(all.map((_, n) => n));
+    expect(await sandboxOf(alice, jids[3] ?? 0)).toMatchObject({ 'std.out': 'end-3\n' });
+  }, 120_000);
+
+  it('loses and repeats nothing when slurmctld is killed -9 and comes back', async () => {
+    const log = join(slurm.scratch, 'controller.log');
+    const start = (n: number) => sh(`echo ${n} >>${log}; sleep 3`);
+    const before = await submit(alice, [0, 1, 2, 3, 4].map(start));
+    for (const jid of before) await awaitStatus(alice, jid, ['Running']);
+    await slurm.killController();
+    const during = await submit(alice, [5, 6, 7].map(start));
+    // What runs goes on and ends, controller or not.
+    const ended = await awaitFinal(alice, before, 60_000);
+    expect(ended.map(({ status }) => status)).toEqual(before.map(() => 'Done'));
+    expect((await show(alice, during[0] ?? 0)).status).toBe('Matched');
+    await slurm.startController();
+    const all = [...before, ...during];
+    const jobs = await awaitFinal(alice, all);
+    expect(jobs.map(({ status }) => status)).toEqual(all.map(() => 'Done'));
+    const starts = (await readFile(log, 'utf8')).trim().split('\n').map(Number);
+    expect(starts.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  }, 180_000);
+
+  it('kills a running job while slurmctld is away', async () => {
+    const [jid = 0] = await submit(alice, [sh('sleep 100')]);
+    await awaitStatus(alice, jid, ['Running']);
+    await slurm.killController();
+    expect((await alice.delete(`/jobs/${jid}`)).status).toBe(200);
+    await eventually(
+      async () => (await slurm.payloads('sleep 100')) === 0,
+      'the payload to end',
+      5_000,
+    );
+    await slurm.startController();
+    await slurm.awaitNoJobs();
+  }, 120_000);
+
+  it('ends a job at its wall-clock limit', async () => {
+    await grid.stop();
+    grid = await grid.again({ GRID_JOB_WALL_TIME: '3' });
+    alice = await grid.as('alice');
+    const [jid = 0] = await submit(alice, [sh('echo before; sleep 60')]);
+    const [job] = await awaitFinal(alice, [jid]);
+    expect(job).toMatchObject({
+      status: 'Failed',
+      minorStatus: 'Job has exceeded maximum wall clock time',
+    });
+    expect(await sandboxOf(alice, jid)).toMatchObject({ 'std.out': 'before\n' });
+  }, 120_000);
+
+  it('tells the truth of a job that somebody cancels in Slurm itself', async () => {
+    const [jid = 0] = await submit(alice, [sh('sleep 50')]);
+    await awaitStatus(alice, jid, ['Running']);
+    await slurm.command('scancel', '--user', slurm.user);
+    const [job] = await awaitFinal(alice, [jid]);
+    expect(job).toMatchObject({
+      status: 'Failed',
+      minorStatus: 'Application thread failed',
+      appStatus: 'Slurm: CANCELLED',
+    });
+  }, 120_000);
+});
