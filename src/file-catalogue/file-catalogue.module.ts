@@ -7,6 +7,8 @@ import { CompatibleValuesService } from './metadata/compatible-values.service.js
 import { DemoCatalogue } from './demo-catalogue.js';
 import { BulkController } from './exchange/bulk.controller.js';
 import { BulkService } from './exchange/bulk.service.js';
+import { ExportService } from './exchange/export.service.js';
+import { ImportService } from './exchange/import.service.js';
 import { MetadataController } from './metadata/metadata.controller.js';
 import { DirectoriesController } from './namespace/directories.controller.js';
 import { FilesController } from './namespace/files.controller.js';
@@ -14,9 +16,11 @@ import { NamespaceService } from './namespace/namespace.service.js';
 import { SearchController } from './search/search.controller.js';
 import { SearchService } from './search/search.service.js';
 import { TotalsFolder } from './totals/totals-folder.js';
+import { VerificationService } from './totals/verification.service.js';
 import { CatalogueWriteService } from './writing/catalogue-write.service.js';
 import { CatalogueWriter } from './writing/catalogue-writer.service.js';
 import { LineReader } from './writing/line-reader.service.js';
+import { MoveService } from './writing/move.service.js';
 import { WritesController } from './writing/writes.controller.js';
 
 /** The file catalogue: directories, files and their metadata. */
@@ -40,10 +44,21 @@ import { WritesController } from './writing/writes.controller.js';
     CatalogueWriter,
     CatalogueWriteService,
     BulkService,
+    ExportService,
+    ImportService,
+    MoveService,
+    VerificationService,
     LineReader,
     TotalsFolder,
     DemoCatalogue,
   ],
-  exports: [NamespaceService, DemoCatalogue],
+  exports: [
+    NamespaceService,
+    DemoCatalogue,
+    ExportService,
+    ImportService,
+    MoveService,
+    VerificationService,
+  ],
 })
 export class FileCatalogueModule {}

@@ -28,6 +28,8 @@ import {
 } from '../support/scratch-catalogue.js';
 
 const RUNS = Number(process.env['GRID_PROPERTY_RUNS'] ?? 12);
+/** Directories from which every question is asked. */
+const MOST_STARTS = 6;
 let open: ScratchCatalogue;
 let guarded: ScratchCatalogue;
 
@@ -130,7 +132,9 @@ async function compare(
   asked: ModelCondition[][],
 ) {
   const limits = grid === guarded ? reader : undefined;
-  for (const start of model.directories.keys()) {
+  const starts = [...model.directories.keys()];
+  const step = Math.ceil(starts.length / MOST_STARTS);
+  for (const start of starts.filter((_path, index) => index % step === 0)) {
     if (!model.isReadable(limits, start)) {
       await expect(search(grid, reader, start, [])).rejects.toMatchObject({ status: 403 });
       continue;

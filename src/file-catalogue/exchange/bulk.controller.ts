@@ -23,13 +23,7 @@ import { BulkService } from './bulk.service.js';
 import { LineSpool } from './line-spool.js';
 
 const LINES_TYPE = 'application/x-ndjson';
-const ACCEPTED = [
-  LINES_TYPE,
-  'application/jsonl',
- 
-  'application/octet-stream',
-  '',
-];
+const ACCEPTED = [LINES_TYPE, 'application/jsonl', 'application/octet-stream', ''];
 
 /** Many changes in one request. */
 @ApiTags('file catalogue')

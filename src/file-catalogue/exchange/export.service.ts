@@ -1,0 +1,134 @@
+import { Injectable } from '@nestjs/common';
+import { stringifyJson, type JsonObject } from '#src/kernel/index.js';
+import { Database, type Transaction } from '#src/platform/index.js';
+import { CatalogueNames } from '../catalogue-names.service.js';
+import { readSnapshot } from '../catalogue-statements.repository.js';
+import { allFields } from '../metadata/fields.repository.js';
+import { presentValue, type MetadataField } from '../metadata/metadata-field.js';
+import { directoryNotFound } from '../namespace/directory-access.js';
+import { readChain } from '../namespace/directory-chain.repository.js';
+import { fileMetadata, namesIn, replicaEntries } from '../namespace/entry-json.js';
+import type { FileRow } from '../namespace/files.repository.js';
+import { joinPath } from '../path/catalogue-path.js';
+import { endOfSubtree } from '../path/label.js';
+import { valueOf } from '../search/match.repository.js';
+import { directoriesToExport, filesToExport, type ExportedDirectory } from './export.repository.js';
+
+/** Where the lines of an export go. */
+export interface ExportTarget {
+  write(text: string): Promise<void>;
+  /** Lines written so far. */
+  progress?(lines: number): void;
+}
+
+/** Writes a subtree as the NDJSON that bulk and import take, from one snapshot, in bounded memory. */
+@Injectable()
+export class ExportService {
+  constructor(
+    private readonly database: Database,
+    private readonly names: CatalogueNames,
+  ) {}
+
+  /**
+   * Writes the fields, then every directory with its files, depth first. Answers the number of lines; throws 404 for
+   * a directory that does not exist.
+   */
+  async export(path: string, target: ExportTarget): Promise<number> {
+    return readSnapshot(this.database, async (snapshot) => {
+      const root = (await readChain(snapshot, path)).at(-1);
+      if (root?.path !== path) throw directoryNotFound(path);
+      const fields = await allFields(snapshot);
+      const output = new LineOutput(target);
+      for (const { name, type } of fields.values())
+        await output.line({ kind: 'field', name, type });
+      const end = endOfSubtree(root.label);
+      for (let from: Buffer | undefined = root.label; from;) {
+        from = await this.page(snapshot, [from, end], { fields, output });
+      }
+      await output.flush();
+      return output.lines;
+    });
+  }
+
+  private async page(
+    snapshot: Transaction,
+    [from, end]: [Buffer, Buffer],
+    { fields, output }: { fields: ReadonlyMap<number, MetadataField>; output: LineOutput },
+  ): Promise<Buffer | undefined> {
+    const rows = await directoriesToExport(snapshot, from, end);
+    await this.names.load(rows.flatMap((row) => [row.owner_id, row.group_id]));
+    let metadata: JsonObject = {};
+    for (const [index, row] of rows.entries()) {
+      const field = row.field_id === null ? undefined : fields.get(row.field_id);
+      if (field) metadata[field.name] = presentValue(field.type, valueOf(row));
+      if (rows[index + 1]?.id === row.id) continue;
+      await output.line(this.directoryLine(row, metadata));
+      metadata = {};
+      for await (const files of filesToExport(snapshot, row.id)) {
+        await this.names.load(files.flatMap(namesIn));
+        for (const file of files) await output.line(this.fileLine(row.path, file));
+      }
+    }
+    const last = rows.at(-1);
+    return last && Buffer.concat([last.label, Buffer.from([0])]); // the first label after it
+  }
+
+  private directoryLine(row: ExportedDirectory, metadata: JsonObject): JsonObject {
+    return {
+      kind: 'directory',
+      path: row.path,
+      ...this.ownership(row),
+      ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+    };
+  }
+
+  private fileLine(directory: string, file: FileRow): JsonObject {
+    const metadata = fileMetadata(file);
+    const replicas = replicaEntries(file).map(([id, pfn]) => ({
+      se: this.names.nameOf(id),
+      ...(pfn === '' ? {} : { pfn }),
+    }));
+    return {
+      kind: 'file',
+      path: joinPath(directory, file.name),
+      size: file.size,
+      ...this.ownership(file),
+      ...(file.checksum === null ? {} : { checksum: file.checksum }),
+      ...(file.checksum_type === null ? {} : { checksumType: file.checksum_type }),
+      ...(file.guid === null ? {} : { guid: file.guid }),
+      ...(replicas.length > 0 ? { replicas } : {}),
+      ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+    };
+  }
+
+  private ownership(row: { owner_id: number; group_id: number; mode: number }): JsonObject {
+    const { owner_id, group_id, mode } = row;
+    return { owner: this.names.nameOf(owner_id), group: this.names.nameOf(group_id), mode };
+  }
+}
+
+const CHUNK_CHARACTERS = 256 * 1024;
+
+/** Lines put together into larger pieces. */
+class LineOutput {
+  lines = 0;
+  private pieces: string[] = [];
+  private length = 0;
+
+  constructor(private readonly target: ExportTarget) {}
+
+  async line(json: JsonObject): Promise<void> {
+    const text = `${stringifyJson(json)}\n`;
+    this.pieces.push(text);
+    this.length += text.length;
+    this.lines += 1;
+    if (this.length >= CHUNK_CHARACTERS) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    await this.target.write(this.pieces.join(''));
+    this.pieces = [];
+    this.length = 0;
+    this.target.progress?.(this.lines);
+  }
+}
