@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { answerClientErrors } from './client-errors.js';
@@ -16,7 +16,7 @@ interface Stand {
 const opened: (Stand | Socket)[] = [];
 
 async function stand(
-  handler: (request: import('node:http').IncomingMessage, response: ServerResponse) => void,
+  handler: (request: IncomingMessage, response: ServerResponse) => void,
   limits: Partial<ConnectionLimits> = {},
 ): Promise<Stand> {
   const server = createServer({ maxHeaderSize: 8192 }, handler);

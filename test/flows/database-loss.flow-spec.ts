@@ -1,0 +1,110 @@
+import { BalancedGrid } from '../support/balanced-grid.js';
+import { Load } from '../support/load.js';
+import { describeWith, has } from '../support/missing.js';
+import { OwnPostgres } from '../support/own-postgres.js';
+import { eventually, support, type Answer, type GridClient } from '../support/testbed.js';
+
+const WORKERS = 8;
+const MANIFEST = { Executable: '/bin/true', JobName: 'outage' };
+
+interface Sight {
+  at: number;
+  took: number;
+  status: number;
+  retryAfter: string | undefined;
+}
+
+describeWith({ met: has('nginx'), name: 'nginx' })(
+  'PostgreSQL stopped and started under load',
+  () => {
+    let postgres: OwnPostgres;
+    let site: BalancedGrid;
+    beforeAll(async () => {
+      postgres = await OwnPostgres.create(support().root);
+      site = await BalancedGrid.start('nginx', 'terminate', {
+        DATABASE_URL: postgres.url,
+        GRID_ROLE: 'api',
+        GRID_LOG_LEVEL: 'error',
+      });
+    }, 120_000);
+    afterAll(async () => {
+      await site?.remove();
+      await postgres?.remove();
+    });
+
+    async function ready(client: GridClient): Promise<Answer> {
+      return client.get('/health/ready');
+    }
+
+    it('is answered 503 with Retry-After within 2 s, recovers within 5 s, and loses nothing', async () => {
+      const alice = await site.grid.as('alice');
+      const seen: Sight[] = [];
+      const acknowledged: number[] = [];
+      const load = new Load(WORKERS, async (worker) => {
+        const at = Date.now();
+        const answer =
+          worker % 2 === 0
+            ? await alice.post('/jobs', { json: MANIFEST })
+            : await alice.get('/jobs?maxJobs=5');
+        const { 'retry-after': retryAfter } = answer.headers;
+        const took = Date.now() - at;
+        seen.push({ at, took, status: answer.status, retryAfter: retryAfter?.toString() });
+        if (worker % 2 === 0 && answer.status === 200) {
+          acknowledged.push(...(answer.body as { jids: number[] }).jids);
+        }
+        if (answer.status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+      });
+      const of = (from: number, to = Infinity): Sight[] =>
+        seen.filter(({ at }) => at >= from && at < to);
+      await eventually(() => Promise.resolve(seen.length > 100), 'load');
+
+      const stopping = Date.now();
+      await postgres.stop();
+      const away = Date.now();
+      await eventually(() => Promise.resolve(of(away).length > 100), 'answers without a database');
+      expect((await ready(site.grid.anonymous)).status).toBe(503);
+
+      await postgres.start();
+      const back = Date.now();
+      await eventually(
+        async () => (await ready(site.grid.anonymous)).status === 200,
+        'ready',
+        5_000,
+      );
+      await eventually(() => Promise.resolve(of(back + 5_000).length > 100), 'load', 15_000);
+      const { failures } = await load.stop();
+
+      expect(failures).toEqual([]);
+      const without = of(away, back).filter(({ status }) => status !== 200);
+      expect(new Set(without.map(({ status }) => status))).toEqual(new Set([503]));
+      expect(without.every(({ retryAfter }) => Number(retryAfter) > 0)).toBe(true);
+      expect(Math.max(...of(stopping, back).map(({ took }) => took))).toBeLessThan(2_000);
+      expect(new Set(of(back + 5_000).map(({ status }) => status))).toEqual(new Set([200]));
+      const stored = await storedIn(postgres.url);
+      expect(acknowledged.filter((jid) => !stored.has(jid))).toEqual([]);
+    }, 120_000);
+
+    it('keeps the liveness probe well, so that no orchestrator restarts the instances', async () => {
+      await postgres.stop();
+      const { anonymous } = site.grid;
+      const [live, notReady] = [await anonymous.get('/health/live'), await ready(anonymous)];
+      await postgres.start();
+      expect(live.status).toBe(200);
+      expect([notReady.status, notReady.headers['retry-after']]).toEqual([503, '2']);
+      expect(notReady.body.checks.database).not.toBe('ok');
+      await eventually(async () => (await ready(anonymous)).status === 200, 'ready', 5_000);
+    }, 60_000);
+  },
+);
+
+async function storedIn(url: string): Promise<Set<number>> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ jid: string }>('select jid from jobs');
+    return new Set(rows.map(({ jid }) => Number(jid)));
+  } finally {
+    await client.end();
+  }
+}
