@@ -3,6 +3,8 @@ import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
 import { SCOPES } from './auth/index.js';
+import { CATALOGUE_SCHEMAS } from './file-catalogue/index.js';
+import { JOB_SCHEMAS } from './jobs/index.js';
 import { sleep } from './kernel/index.js';
 import { checkReadiness, prepareData } from './start-data.js';
 import {
@@ -68,7 +70,8 @@ export class GridServer {
     await this.startDatabase(home, runtime);
     await app.init();
     this.opened.push(() => app.close());
-    this.routes.read(app.getHttpAdapter().getInstance());
+    const adapter = app.getHttpAdapter() as GridExpressAdapter;
+    this.routes.read(adapter.routerOwner());
     await prepareData(app, config);
     checkReadiness(runtime);
     runtime.readiness.started = true;
@@ -164,11 +167,16 @@ function watchConnections(
   return connections;
 }
 
+/** Paths of pages for people in the OpenAPI document. */
+const PAGES = /^\/oauth2\/(auth|device|login|callback|applications|logout)(\/|$)/;
+
 /** The OpenAPI document of the application. */
 export function openApiOf(
   app: INestApplication,
   config: Config,
 ): ReturnType<typeof openApiDocument> {
   const scopes = Object.fromEntries(SCOPES.map((scope) => [scope, scope]));
-  return openApiDocument(app, { version: version(), publicUrl: config.publicUrl, scopes });
+  const schemas = { ...CATALOGUE_SCHEMAS, ...JOB_SCHEMAS };
+  const { publicUrl } = config;
+  return openApiDocument(app, { version: version(), publicUrl, scopes, schemas, pages: PAGES });
 }

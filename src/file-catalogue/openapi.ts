@@ -1,19 +1,48 @@
 import type { ApiParamOptions, ApiQueryOptions } from '@nestjs/swagger';
 
+/** Named shapes of the catalogue that no class can describe. */
+export const CATALOGUE_SCHEMAS = {
+  MetadataValue: {
+    description: 'A value of a metadata field: a number for `int` and `float`, else a text',
+    oneOf: [{ type: 'number' }, { type: 'string' }],
+    example: 100,
+  },
+  CompatibleValue: {
+    description: 'A value, or with `counts=true` the value and how many directories match with it',
+    oneOf: [
+      { $ref: '#/components/schemas/MetadataValue' },
+      { $ref: '#/components/schemas/CountedValueResponse' },
+    ],
+    example: 100,
+  },
+  MetadataValues: {
+    description: 'Values by field name; in a request null removes a value',
+    type: 'object',
+    additionalProperties: { type: ['number', 'string', 'null'] },
+    example: { run: 3 },
+  },
+  SubDirectory: {
+    description: '`true`, or with `verbose` the attributes',
+    oneOf: [
+      { type: 'boolean', enum: [true] },
+      { $ref: '#/components/schemas/DirectoryAttributesResponse' },
+    ],
+    example: true,
+  },
+};
+
 /** `<directory>` in the OpenAPI document. */
 export const DIRECTORY_PARAM: ApiParamOptions = {
   name: 'directory',
   description: 'Path of the directory in URL-safe base 64 (RFC 4648 §5), padding optional',
-  example: 'L3ZvL2E',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+={0,2}$' },
+  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+={0,2}$', example: 'L3ZvL2E' },
 };
 
 /** `<file>` in the OpenAPI document. */
 export const FILE_PARAM: ApiParamOptions = {
   name: 'file',
   description: 'Path of the file in URL-safe base 64 (RFC 4648 §5), padding optional',
-  example: 'L3ZvL2EvcnVuMS9mMQ',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+={0,2}$' },
+  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+={0,2}$', example: 'L3ZvL2EvcnVuMS9mMQ' },
 };
 
 /** Metadata conditions in the OpenAPI document: any field name as key, `operation|value` as value. */

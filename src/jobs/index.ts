@@ -1,4 +1,5 @@
 export { JobsModule, type JobsModuleInput } from './jobs.module.js';
+export { JOB_SCHEMAS } from './job-filters.openapi.js';
 export { JobsService } from './jobs.service.js';
 export { JobControlService } from './job-control.service.js';
 export { JobsRepository } from './jobs.repository.js';

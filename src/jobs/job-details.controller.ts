@@ -11,6 +11,7 @@ import {
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { JobControlService } from './job-control.service.js';
 import { JobInsightService } from './job-insight.service.js';
+import { JID_PARAM } from './job-filters.openapi.js';
 import {
   JobExplainResponse,
   JobHistoryResponse,
@@ -22,7 +23,7 @@ import { QueryKeys } from './query-keys.decorator.js';
 
 /** What else is to be known of one job, and its way back to the queue. */
 @ApiTags('jobs')
-@ApiParam({ name: 'jid', type: String, example: '4711' })
+@ApiParam(JID_PARAM)
 @ApiNotFoundResponse({ description: 'Unknown or not visible' })
 @Controller('jobs/:jid')
 export class JobDetailsController {
@@ -50,7 +51,10 @@ export class JobDetailsController {
   @Access('bearer', 'jobs:read')
   @QueryKeys()
   @ApiOperation({ operationId: 'getJobParameters', summary: 'Parameters of a job' })
-  @ApiOkResponse({ description: 'Name → value', example: { HostName: 'n1', ExitCode: 0 } })
+  @ApiOkResponse({
+    description: 'Name → value',
+    schema: { $ref: '#/components/schemas/JobParameters' },
+  })
   async parameters(
     @CurrentPrincipal() principal: Principal,
     @Param('jid') jid: string,

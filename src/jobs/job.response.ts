@@ -1,5 +1,11 @@
+import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import type { Job } from './job.js';
+import { ManifestRequest } from './manifest.request.js';
 import type { JobState } from './state/job-state.js';
+
+/** A 64-bit integer: a JSON number with all its digits. */
+const INT64 = { type: 'integer', format: 'int64' } as const;
+const TIME = { type: 'string', format: 'date-time', example: '2026-01-02T03:04:05.678Z' } as const;
 
 /** Marks of a job. */
 export class JobFlagsResponse {
@@ -29,14 +35,20 @@ export class JobFlagsResponse {
 
 /** Times of a job, ISO 8601 UTC with milliseconds; what has not happened is left out. */
 export class JobTimesResponse {
-  /** @example '2026-01-02T03:04:05.678Z' */
+  @ApiProperty(TIME)
   submission!: string;
+  @ApiProperty(TIME)
   lastUpdate!: string;
   /** Last sign of life: the newer of heart beat and last update. */
+  @ApiProperty(TIME)
   lastSOL!: string;
+  @ApiProperty({ ...TIME, required: false })
   heartBeat?: string;
+  @ApiProperty({ ...TIME, required: false })
   startExecution?: string;
+  @ApiProperty({ ...TIME, required: false })
   endExecution?: string;
+  @ApiProperty({ ...TIME, required: false })
   reschedule?: string;
 
   static from(job: Job): JobTimesResponse {
@@ -56,10 +68,7 @@ export class JobTimesResponse {
 
 /** A job as everybody who may see it sees it (reference 1.5). */
 export class JobResponse {
-  /**
-   * 64-bit integer, a JSON number with all its digits.
-   * @example 4711
-   */
+  @ApiProperty({ ...INT64, description: 'Id of the job', example: 4711 })
   jid!: number | bigint;
   /** @example 'Running' */
   status!: JobState;
@@ -85,11 +94,11 @@ export class JobResponse {
   vo?: string;
   /** @example 'Prod' */
   setup!: string;
-  /** @example 1 */
+  @ApiProperty({ type: 'integer', example: 1 })
   priority!: number;
-  /** Seconds of CPU asked for. */
+  @ApiProperty({ type: 'integer', description: 'Seconds of CPU asked for', example: 86400 })
   cpuTime!: number;
-  /** How often it was rescheduled. */
+  @ApiProperty({ type: 'integer', description: 'How often it was rescheduled', example: 0 })
   reschedules!: number;
   flags!: JobFlagsResponse;
   times!: JobTimesResponse;
@@ -120,17 +129,23 @@ export class JobResponse {
 
 /** A page of jobs, newest first unless `sort` says otherwise. */
 export class JobListResponse {
-  /** Number of all matching jobs, not of those on the page. */
+  @ApiProperty({
+    ...INT64,
+    description: 'Number of all matching jobs, not of those on the page',
+    example: 1,
+  })
   entries!: number | bigint;
   jobs!: JobResponse[];
 }
 
 /** Answer to a submit. */
 export class SubmitResponse {
-  /**
-   * Ids of the new jobs, in the order of the manifests.
-   * @example [101, 102]
-   */
+  @ApiProperty({
+    type: 'array',
+    items: INT64,
+    description: 'Ids of the new jobs, in the order of the manifests',
+    example: [101, 102],
+  })
   jids!: (number | bigint)[];
   /** What looks like a mistake but was accepted. */
   warnings?: string[];
@@ -139,28 +154,37 @@ export class SubmitResponse {
 /** Answer to a submit with `dryRun=true`. */
 export class DryRunResponse {
   valid!: true;
-  /** How many jobs would be made. */
+  @ApiProperty({ type: 'integer', description: 'How many jobs would be made', example: 1 })
   jobs!: number;
-  /** The manifests as they would be stored, one for each job. */
+  @ApiProperty({
+    type: () => [ManifestRequest],
+    description: 'The manifests as they would be stored, one for each job',
+  })
   manifests!: Record<string, unknown>[];
   warnings!: string[];
 }
 
 /** Answer to a kill or a reschedule. */
 export class JobIdResponse {
-  /** @example 4711 */
+  @ApiProperty({ ...INT64, description: 'Id of the job', example: 4711 })
   jid!: number | bigint;
 }
 
 /** What became of one job of a bulk kill. */
 export class BulkKillResult {
-  /** 200, 403, 404 or 409. */
+  @ApiProperty({ type: 'integer', enum: [200, 403, 404, 409], example: 200 })
   status!: number;
   detail?: string;
 }
 
 /** Answer to a bulk kill: job id → result. */
+@ApiExtraModels(BulkKillResult)
 export class BulkKillResponse {
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { $ref: getSchemaPath(BulkKillResult) },
+    example: { '4711': { status: 200 }, '4712': { status: 404, detail: 'There is no job 4712' } },
+  })
   results!: Record<string, BulkKillResult>;
 }
 
@@ -169,6 +193,7 @@ export class JobHistoryEntry {
   status!: string;
   minorStatus!: string;
   appStatus!: string;
+  @ApiProperty(TIME)
   time!: string;
   /** Who moved it: `REST`, `Dispatcher`, an executor, `Reaper`, or a person. */
   source!: string;
@@ -187,15 +212,21 @@ export class JobPeekResponse {
 
 /** Why a job still waits. */
 export class JobExplainResponse {
+  @ApiProperty({ ...INT64, description: 'Id of the job', example: 4711 })
   jid!: number | bigint;
   status!: string;
-  /** Site → reason. */
+  /**
+   * Site → reason.
+   * @example { 'LOCAL.demo': 'All slots are taken' }
+   */
   sites!: Record<string, string>;
 }
 
 /** One file of a sandbox. */
 export class SandboxFileEntry {
+  /** @example 'std.out' */
   name!: string;
+  @ApiProperty({ ...INT64, description: 'Bytes', example: 12 })
   size!: number | bigint;
 }
 

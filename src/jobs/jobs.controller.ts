@@ -14,17 +14,19 @@ import {
   ApiPayloadTooLargeResponse,
   ApiQuery,
   ApiTags,
+  ApiTooManyRequestsResponse,
   ApiUnprocessableEntityResponse,
   getSchemaPath,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import {
+  schemaByMediaType,
   Query,
   type HttpRequest,
   type HttpResponse,
   type QueryValues,
 } from '#src/platform/index.js';
-import { JOB_ATTRIBUTES } from './job-attributes.js';
+import { ApiJobFilters, FILTERS, JID_PARAM } from './job-filters.openapi.js';
 import { JobControlService } from './job-control.service.js';
 import {
   BulkKillResponse,
@@ -35,12 +37,14 @@ import {
   SubmitResponse,
 } from './job.response.js';
 import { JobsService } from './jobs.service.js';
-import { ManifestRequest, ManifestsRequest, ManifestUploadRequest } from './manifest.request.js';
+import {
+  ManifestFormRequest,
+  ManifestRequest,
+  ManifestsRequest,
+  ManifestUploadRequest,
+} from './manifest.request.js';
 import { QueryKeys } from './query-keys.decorator.js';
 import { SubmitService } from './submit/submit.service.js';
-
-const FILTER_NAMES = JOB_ATTRIBUTES.map(({ wire, attribute }) => `\`${wire}\` or \`${attribute}\``);
-const FILTERS = `Filters: every attribute under both spellings, repeatable (values of one key are alternatives): ${FILTER_NAMES.join(', ')}.`;
 
 /** The routes of /jobs that the interface names, and the summary. */
 @ApiTags('jobs')
@@ -69,19 +73,34 @@ export class JobsController {
   @ApiQuery({
     name: 'maxJobs',
     required: false,
-    type: Number,
-    description: '1 or more, default 100',
+    description: 'At most so many jobs',
+    schema: { type: 'integer', minimum: 1, default: 100 },
   })
   @ApiQuery({
     name: 'startJob',
     required: false,
-    type: Number,
-    description: 'First job, default 0',
+    description: 'So many jobs are left out at the start',
+    schema: { type: 'integer', minimum: 0, default: 0 },
   })
-  @ApiQuery({ name: 'status', required: false, type: String, isArray: true, example: ['Running'] })
-  @ApiQuery({ name: 'sort', required: false, description: 'For example `-jid,lastUpdate`' })
-  @ApiQuery({ name: 'fromDate', required: false, description: 'Last update at or after' })
-  @ApiQuery({ name: 'toDate', required: false, description: 'Last update before' })
+  @ApiJobFilters()
+  @ApiQuery({
+    name: 'sort',
+    required: false,
+    description: 'Wire names, minus for descending: `-jid,lastUpdate`',
+    schema: { type: 'string' },
+  })
+  @ApiQuery({
+    name: 'fromDate',
+    required: false,
+    description: 'Last update at or after; a day or an instant',
+    schema: { type: 'string' },
+  })
+  @ApiQuery({
+    name: 'toDate',
+    required: false,
+    description: 'Last update before; a day or an instant',
+    schema: { type: 'string' },
+  })
   @ApiQuery({
     name: 'after',
     required: false,
@@ -103,11 +122,23 @@ export class JobsController {
   @Get('summary')
   @Access('bearer', 'jobs:read')
   @ApiOperation({ operationId: 'summarizeJobs', summary: 'Count jobs', description: FILTERS })
-  @ApiQuery({ name: 'group', required: false, isArray: true, description: 'Default `Status`' })
-  @ApiQuery({ name: 'allOwners', required: false, type: Boolean })
+  @ApiQuery({
+    name: 'group',
+    required: false,
+    type: String,
+    isArray: true,
+    description: 'Attributes to count by; default `Status`',
+  })
+  @ApiQuery({
+    name: 'allOwners',
+    required: false,
+    type: Boolean,
+    description: 'Jobs of all owners',
+  })
+  @ApiJobFilters()
   @ApiOkResponse({
     description: 'Values joined by `|` → number',
-    example: { Done: 12, Running: 3 },
+    schema: { $ref: '#/components/schemas/JobSummary' },
   })
   async summary(
     @CurrentPrincipal() principal: Principal,
@@ -127,17 +158,16 @@ export class JobsController {
     ManifestRequest,
     ManifestsRequest,
     ManifestUploadRequest,
+    ManifestFormRequest,
     SubmitResponse,
     DryRunResponse,
   )
   @ApiBody({
-    schema: {
-      anyOf: [
-        { $ref: getSchemaPath(ManifestRequest) },
-        { $ref: getSchemaPath(ManifestsRequest) },
-        { $ref: getSchemaPath(ManifestUploadRequest) },
-      ],
-    },
+    schema: schemaByMediaType({
+      'application/json': { $ref: '#/components/schemas/SubmitJobsRequest' },
+      'multipart/form-data': { $ref: getSchemaPath(ManifestUploadRequest) },
+      'application/x-www-form-urlencoded': { $ref: getSchemaPath(ManifestFormRequest) },
+    }),
   })
   @ApiQuery({
     name: 'dryRun',
@@ -151,14 +181,14 @@ export class JobsController {
     description: 'Makes a retry safe for 24 h',
   })
   @ApiOkResponse({
-    schema: {
-      oneOf: [{ $ref: getSchemaPath(SubmitResponse) }, { $ref: getSchemaPath(DryRunResponse) }],
-    },
+    description: 'The ids of the new jobs; with `dryRun=true` what would be made',
+    schema: { $ref: '#/components/schemas/SubmitJobsResponse' },
   })
   @ApiBadRequestResponse({ description: 'Every fault of the manifests' })
   @ApiForbiddenResponse({ description: 'The group may not submit' })
   @ApiConflictResponse({ description: 'A request with this Idempotency-Key is under way' })
   @ApiPayloadTooLargeResponse({ description: 'Too large, too many manifests or files' })
+  @ApiTooManyRequestsResponse({ description: 'More submits than the limit; see Retry-After' })
   @ApiUnprocessableEntityResponse({ description: 'Idempotency-Key used with another body' })
   async submit(
     @CurrentPrincipal() principal: Principal,
@@ -175,7 +205,13 @@ export class JobsController {
   @Access('bearer', 'jobs:kill')
   @QueryKeys('jid', 'purge')
   @ApiOperation({ operationId: 'killJobs', summary: 'Kill many jobs' })
-  @ApiQuery({ name: 'jid', isArray: true, type: String, description: 'Ids, at least one' })
+  @ApiQuery({
+    name: 'jid',
+    isArray: true,
+    type: String,
+    description: 'Ids, at least one',
+    example: ['1', '2'],
+  })
   @ApiQuery({
     name: 'purge',
     required: false,
@@ -197,7 +233,7 @@ export class JobsController {
   @Access('bearer', 'jobs:read')
   @QueryKeys()
   @ApiOperation({ operationId: 'getJob', summary: 'The record of a job' })
-  @ApiParam({ name: 'jid', type: String, example: '4711' })
+  @ApiParam(JID_PARAM)
   @ApiOkResponse({ type: JobResponse })
   @ApiNotFoundResponse({ description: 'Unknown or not visible' })
   async get(
@@ -212,7 +248,7 @@ export class JobsController {
   @Access('bearer', 'jobs:read')
   @QueryKeys()
   @ApiOperation({ operationId: 'getJobManifest', summary: 'The manifest of a job' })
-  @ApiParam({ name: 'jid', type: String, example: '4711' })
+  @ApiParam(JID_PARAM)
   @ApiOkResponse({ type: ManifestRequest })
   @ApiForbiddenResponse({ description: 'Not yours to read' })
   @ApiNotFoundResponse({ description: 'Unknown or not visible' })
@@ -228,7 +264,7 @@ export class JobsController {
   @Access('bearer', 'jobs:kill')
   @QueryKeys('purge')
   @ApiOperation({ operationId: 'killJob', summary: 'Kill a job' })
-  @ApiParam({ name: 'jid', type: String, example: '4711' })
+  @ApiParam(JID_PARAM)
   @ApiQuery({ name: 'purge', required: false, type: Boolean, description: 'Delete it afterwards' })
   @ApiOkResponse({ type: JobIdResponse })
   @ApiForbiddenResponse({ description: 'Not yours to change' })

@@ -1,3 +1,5 @@
+import { ApiProperty } from '@nestjs/swagger';
+
 /** A job as it is asked for. Keys that are not named here are kept and echoed. */
 export class ManifestRequest {
   /**
@@ -7,7 +9,7 @@ export class ManifestRequest {
   Executable!: string;
   /**
    * Split like a shell splits words, without a shell; a list of texts is taken as it is.
-   * @example '"hello world"'
+   * @example 'hello'
    */
   Arguments?: string;
   /**
@@ -27,17 +29,24 @@ export class ManifestRequest {
   OutputSandbox?: string[];
   /** Catalogue paths under the virtual organisation, with or without `LFN:`. */
   InputData?: string[];
-  /**
-   * Seconds of CPU, 100 to 500000.
-   * @example 86400
-   */
+  @ApiProperty({
+    type: 'integer',
+    description: 'Seconds of CPU, 100 to 500000',
+    required: false,
+    example: 86400,
+  })
   CPUTime?: number;
-  /**
-   * 0 to 10; the queue is ordered by priority, then age.
-   * @example 1
-   */
+  @ApiProperty({
+    type: 'integer',
+    description: '0 to 10; the queue is ordered by priority, then age',
+    required: false,
+    example: 1,
+  })
   Priority?: number;
-  /** At most 128 characters. */
+  /**
+   * At most 128 characters.
+   * @example 'hello'
+   */
   JobName?: string;
   /** At most 32 characters. */
   JobGroup?: string;
@@ -47,13 +56,31 @@ export class ManifestRequest {
 
 /** Many jobs in one request. */
 export class ManifestsRequest {
+  @ApiProperty({ type: () => [ManifestRequest] })
   manifests!: ManifestRequest[];
+}
+
+/** Jobs without files, as a form. */
+export class ManifestFormRequest {
+  /**
+   * A manifest as JSON text; may be repeated.
+   * @example '{"Executable":"/bin/echo","Arguments":"hello"}'
+   */
+  manifest!: string;
 }
 
 /** Jobs with files, as a multipart form. Every part with a file name is an input file, whatever its field name. */
 export class ManifestUploadRequest {
-  /** A manifest as JSON text; may be repeated. */
+  /**
+   * A manifest as JSON text; may be repeated.
+   * @example '{"Executable":"/bin/cat","Arguments":"input.txt"}'
+   */
   manifest!: string;
-  /** An input file. */
-  file?: string;
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string', format: 'binary' },
+    description: 'Input files',
+    required: false,
+  })
+  file?: string[];
 }

@@ -40,6 +40,11 @@ export { freePort, listen, ListenError } from './http/listener.js';
 export { Connections } from './http/connections.js';
 export { answerClientErrors } from './http/client-errors.js';
 export { RouteTable } from './http/route-table.js';
+export {
+  completeOpenApi,
+  schemaByMediaType,
+  type OpenApiSchema,
+} from './http/openapi-completion.js';
 export { openApiDocument, serveSwagger } from './http/swagger.js';
 export { CertificateRefusal, PeerCertificates } from './http/peer-certificates.js';
 export { ClientAddresses } from './http/client-address.js';

@@ -44,11 +44,11 @@ export class IntrospectionResponse {
   setup?: string;
 
   static ofAccessToken(claims: AccessTokenClaims): IntrospectionResponse {
-    const { scope, client_id, exp, iat, sub, aud, iss, jti, group, setup } = claims;
+    const { scope, client_id: clientId, exp, iat, sub, aud, iss, jti, group, setup } = claims;
     return {
       active: true,
       scope,
-      client_id,
+      client_id: clientId,
       username: sub,
       token_type: 'Bearer',
       exp,

@@ -38,6 +38,7 @@ export class MetadataController {
     schema: {
       type: 'object',
       additionalProperties: { $ref: getSchemaPath(CompatibleFieldResponse) },
+      example: { energy: { type: 'int', values: [100, 250] } },
     },
   })
   async readMetadata(
@@ -60,7 +61,14 @@ export class MetadataController {
   @ApiQuery(COUNTS_QUERY)
   @ApiOkResponse({
     description: 'Field name → values of the directory, those above it and the matching ones below',
-    schema: { type: 'object', additionalProperties: { type: 'array', items: {} } },
+    schema: {
+      type: 'object',
+      additionalProperties: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/CompatibleValue' },
+      },
+      example: { energy: [100], run: [1, 2] },
+    },
   })
   @ApiNotFoundResponse({ description: 'The directory does not exist' })
   async readDirectoryMetadata(

@@ -1,21 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
-
-/** Contents of a directory; names are relative to it. */
-export class DirectoryContentsResponse {
-  @ApiProperty({
-    description: 'Subdirectories by name: `true`, or with `verbose` their attributes',
-    type: Object,
-    example: { run1: true },
-  })
-  SubDirs!: Record<string, unknown>;
-
-  @ApiProperty({
-    description: 'Files by name: `MetaData` with the attributes and with `verbose` also `Replicas`',
-    type: Object,
-    example: { f1: { MetaData: { Size: 10 } } },
-  })
-  Files!: Record<string, unknown>;
-}
+import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 
 /** Attributes of a file. */
 export class FileAttributesResponse {
@@ -37,13 +20,13 @@ export class FileAttributesResponse {
   @ApiProperty({ description: 'Kind of the entry', example: 'File' })
   Type!: string;
 
-  @ApiProperty({ description: 'Number of the owner', example: 2 })
+  @ApiProperty({ type: 'integer', description: 'Number of the owner', example: 2 })
   UID!: number;
 
   @ApiProperty({ description: 'Name of the owner', example: 'alice' })
   Owner!: string;
 
-  @ApiProperty({ description: 'Number of the group', example: 2 })
+  @ApiProperty({ type: 'integer', description: 'Number of the group', example: 2 })
   GID!: number;
 
   @ApiProperty({ description: 'Name of the group', example: 'grid_user' })
@@ -55,9 +38,84 @@ export class FileAttributesResponse {
   @ApiProperty({ description: 'When it was last changed', format: 'date-time' })
   ModificationDate!: string;
 
-  @ApiProperty({ description: 'Mode bits as decimal number', example: 509 })
+  @ApiProperty({ type: 'integer', description: 'Mode bits as decimal number', example: 509 })
   Mode!: number;
 
   @ApiProperty({ description: 'Status', example: 'AprioriGood' })
   Status!: string;
+}
+
+/** Attributes of a directory. */
+export class DirectoryAttributesResponse {
+  @ApiProperty({ description: 'Number of the directory', type: 'integer', format: 'int64' })
+  DirID!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Number of the owner', example: 2 })
+  UID!: number;
+
+  @ApiProperty({ description: 'Name of the owner', example: 'alice' })
+  Owner!: string;
+
+  @ApiProperty({ type: 'integer', description: 'Number of the group', example: 2 })
+  GID!: number;
+
+  @ApiProperty({ description: 'Name of the group', example: 'grid_user' })
+  OwnerGroup!: string;
+
+  @ApiProperty({ description: 'Status', example: 'AprioriGood' })
+  Status!: string;
+
+  @ApiProperty({ type: 'integer', description: 'Mode bits as decimal number', example: 509 })
+  Mode!: number;
+
+  @ApiProperty({ description: 'When it was made', format: 'date-time' })
+  CreationDate!: string;
+
+  @ApiProperty({ description: 'When it was last changed', format: 'date-time' })
+  ModificationDate!: string;
+}
+
+/** Where a storage element has a file. */
+export class ReplicaResponse {
+  @ApiProperty({ description: 'Status', example: 'AprioriGood' })
+  Status!: string;
+
+  @ApiProperty({ description: 'Physical name; empty where it follows from the path', example: '' })
+  PFN!: string;
+}
+
+/** A file in the contents of a directory. */
+@ApiExtraModels(ReplicaResponse)
+export class FileEntryResponse {
+  @ApiProperty({ type: () => FileAttributesResponse })
+  MetaData!: FileAttributesResponse;
+
+  @ApiProperty({
+    description: 'With `verbose`: replicas by storage element',
+    selfRequired: false,
+    type: 'object',
+    additionalProperties: { $ref: getSchemaPath(ReplicaResponse) },
+    example: { 'SE-A': { Status: 'AprioriGood', PFN: '' } },
+  })
+  Replicas?: Record<string, ReplicaResponse>;
+}
+
+/** Contents of a directory; names are relative to it. */
+@ApiExtraModels(DirectoryAttributesResponse, FileEntryResponse)
+export class DirectoryContentsResponse {
+  @ApiProperty({
+    description: 'Subdirectories by name: `true`, or with `verbose` their attributes',
+    type: 'object',
+    additionalProperties: { $ref: '#/components/schemas/SubDirectory' },
+    example: { run1: true },
+  })
+  SubDirs!: Record<string, unknown>;
+
+  @ApiProperty({
+    description: 'Files by name: `MetaData` with the attributes and with `verbose` also `Replicas`',
+    type: 'object',
+    additionalProperties: { $ref: getSchemaPath(FileEntryResponse) },
+    example: { f1: { MetaData: { FileID: 7, Size: 10, Owner: 'alice', Mode: 509 } } },
+  })
+  Files!: Record<string, unknown>;
 }

@@ -47,7 +47,7 @@ export class FilesController {
     required: false,
     schema: { type: 'boolean', default: false },
   })
-  @ApiOkResponse({ schema: { type: 'object', additionalProperties: true, example: { run: 3 } } })
+  @ApiOkResponse({ schema: { $ref: '#/components/schemas/MetadataValues' } })
   async readFileMetadata(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,

@@ -1,4 +1,4 @@
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 
 /** A node of the answer tree of a search. */
 export class FoundTreeResponse {
@@ -23,11 +23,10 @@ export class FoundTreeResponse {
 
   @ApiProperty({
     description: 'Directories inside, by name',
-    required: false,
-    schema: {
-      type: 'object',
-      additionalProperties: { $ref: '#/components/schemas/FoundTreeResponse' },
-    },
-  } as ApiPropertyOptions)
+    selfRequired: false,
+    type: 'object',
+    additionalProperties: { $ref: '#/components/schemas/FoundTreeResponse' },
+    example: { run1: { f: 2, s: 30 } },
+  })
   d?: Record<string, FoundTreeResponse>;
 }

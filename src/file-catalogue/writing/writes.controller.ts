@@ -34,11 +34,11 @@ import { DeletedResponse, FieldResponse, MadeResponse } from './writes.response.
 
 const METADATA_BODY = {
   description: 'Values by name; null removes one',
-  schema: { type: 'object', additionalProperties: true, example: { run: 3 } },
+  schema: { $ref: '#/components/schemas/MetadataValues' },
 };
 const OWN_VALUES = {
   description: 'The own values afterwards',
-  schema: { type: 'object', additionalProperties: true, example: { run: 3 } },
+  schema: { $ref: '#/components/schemas/MetadataValues' },
 };
 
 /** Changes of directories, files and metadata, one at a time. */

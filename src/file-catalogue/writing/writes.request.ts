@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { FIELD_TYPES } from '../metadata/metadata-field.js';
 
 /** Body of `POST …/directory/<d>`; optional. */
@@ -13,7 +13,18 @@ export class MakeDirectoryRequest {
   Mode?: number;
 }
 
+/** Where a storage element has a file. */
+export class ReplicaRequest {
+  @ApiProperty({
+    description: 'Physical name; may be left out where it follows from the path',
+    required: false,
+    example: 'srm://se-a.example/vo/a/f1',
+  })
+  PFN?: string;
+}
+
 /** Body of `PUT …/file/<f>`. */
+@ApiExtraModels(ReplicaRequest)
 export class RegisterFileRequest {
   @ApiProperty({ description: 'Bytes', type: 'integer', format: 'int64', minimum: 0, example: 10 })
   Size!: number;
@@ -41,13 +52,13 @@ export class RegisterFileRequest {
   Mode?: number;
 
   @ApiProperty({
-    description:
-      'Replicas by storage element; the PFN may be left out where it follows from the path',
-    required: false,
-    type: Object,
+    description: 'Replicas by storage element',
+    selfRequired: false,
+    type: 'object',
+    additionalProperties: { $ref: getSchemaPath(ReplicaRequest) },
     example: { 'SE-A': { PFN: 'srm://se-a.example/vo/a/f1' } },
   })
-  Replicas?: Record<string, { PFN?: string }>;
+  Replicas?: Record<string, ReplicaRequest>;
 }
 
 /** Body of `POST /filecatalogue/metadata`. */

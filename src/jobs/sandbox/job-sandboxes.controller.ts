@@ -10,6 +10,7 @@ import {
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
+import { JID_PARAM } from '../job-filters.openapi.js';
 import { SandboxFilesResponse } from '../job.response.js';
 import { QueryKeys } from '../query-keys.decorator.js';
 import { JobSandboxesService } from './job-sandboxes.service.js';
@@ -18,7 +19,7 @@ const BYTES = { schema: { type: 'string', format: 'binary' } } as const;
 
 /** The two sandboxes of a job: whole archives, and single files of them. */
 @ApiTags('sandboxes')
-@ApiParam({ name: 'jid', type: String, example: '4711' })
+@ApiParam(JID_PARAM)
 @ApiForbiddenResponse({ description: 'Not yours to read' })
 @ApiNotFoundResponse({ description: 'Unknown, not visible, or there is no such sandbox or file' })
 @Controller('jobs/:jid')

@@ -1,6 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { RequestHandler } from 'express';
+import { completeOpenApi, type CompletionInput } from './openapi-completion.js';
 
 const DESCRIPTION = [
   'Jobs and file catalogue of a computing grid over HTTPS and JSON, secured by OAuth2.',
@@ -10,8 +11,16 @@ const DESCRIPTION = [
   '`error` and `error_description` (RFC 6749).',
 ].join('\n');
 
+const TAGS: [string, string][] = [
+  ['authorization', 'Tokens, groups and setups, sign-in pages, published keys'],
+  ['jobs', 'Submit, list, read and kill jobs'],
+  ['sandboxes', 'Files that go in with a job and come out of it'],
+  ['file catalogue', 'Directories, files and their metadata'],
+  ['health', 'For load balancers and operators'],
+];
+
 /** What the document says of this installation. */
-export interface SwaggerInput {
+export interface SwaggerInput extends CompletionInput {
   version: string;
   publicUrl: string;
   scopes: Record<string, string>;
@@ -33,7 +42,11 @@ export function openApiDocument(app: INestApplication, input: SwaggerInput): Ope
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'bearer')
     .addOAuth2({ type: 'oauth2', flows: { authorizationCode: flow } }, 'oauth2')
     .addApiKey({ type: 'apiKey', in: 'query', name: 'access_token' }, 'query');
-  return SwaggerModule.createDocument(app, builder.build());
+  for (const [name, description] of TAGS) builder.addTag(name, description);
+  const document = SwaggerModule.createDocument(app, builder.build(), {
+    operationIdFactory: (_controller, method) => method,
+  });
+  return completeOpenApi(document, input);
 }
 
 /** Serves Swagger UI at /docs and the document at /docs/openapi.json. */

@@ -1,0 +1,70 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiQuery, type ApiParamOptions } from '@nestjs/swagger';
+import { JOB_ATTRIBUTES } from './job-attributes.js';
+import { JOB_STATES } from './state/job-state.js';
+
+const NAMES = JOB_ATTRIBUTES.map(({ wire, attribute }) => `\`${wire}\` or \`${attribute}\``);
+
+/** `<jid>` in the OpenAPI document. */
+export const JID_PARAM: ApiParamOptions = {
+  name: 'jid',
+  description: 'Id of the job',
+  schema: { type: 'integer', format: 'int64', minimum: 1, example: 1 },
+};
+
+/** What the filters are, in words. */
+export const FILTERS = `Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: ${NAMES.join(', ')}.`;
+
+const TYPES = { text: 'string', integer: 'integer', jid: 'integer', boolean: 'boolean' } as const;
+
+/** One query parameter for each attribute of a job, by its wire name. */
+export function ApiJobFilters(): MethodDecorator {
+  return applyDecorators(
+    ...JOB_ATTRIBUTES.map(({ wire, type }) =>
+      ApiQuery({
+        name: wire,
+        required: false,
+        description: `Only jobs with one of these values of \`${wire}\``,
+        schema: {
+          type: 'array',
+          items:
+            wire === 'status'
+              ? { type: 'string', enum: Object.keys(JOB_STATES) }
+              : { type: TYPES[type] },
+        },
+      }),
+    ),
+  );
+}
+
+/** Named shapes of the jobs that no class can describe. */
+export const JOB_SCHEMAS = {
+  SubmitJobsRequest: {
+    description: 'One job, or many',
+    oneOf: [
+      { $ref: '#/components/schemas/ManifestRequest' },
+      { $ref: '#/components/schemas/ManifestsRequest' },
+    ],
+    example: { Executable: '/bin/echo', Arguments: 'hello', JobName: 'hello' },
+  },
+  SubmitJobsResponse: {
+    description: 'The ids; with `dryRun=true` what would be made',
+    oneOf: [
+      { $ref: '#/components/schemas/SubmitResponse' },
+      { $ref: '#/components/schemas/DryRunResponse' },
+    ],
+    example: { jids: [4711] },
+  },
+  JobSummary: {
+    description: 'Values joined by `|` → number of jobs',
+    type: 'object',
+    additionalProperties: { type: 'integer' },
+    example: { Done: 12, Running: 3 },
+  },
+  JobParameters: {
+    description: 'What was measured and noted, by name',
+    type: 'object',
+    additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+    example: { HostName: 'node1', ExitCode: 0 },
+  },
+};

@@ -1,0 +1,170 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import {
+  ERROR_SCHEMAS,
+  errorAnswer,
+  standardErrors,
+  type OperationNature,
+} from './openapi-errors.js';
+
+/** A schema of OpenAPI 3.1, which is JSON Schema 2020-12. */
+export type OpenApiSchema = Record<string, unknown>;
+
+interface Content {
+  schema?: OpenApiSchema;
+  example?: unknown;
+}
+interface Answer {
+  description: string;
+  content?: Record<string, Content>;
+}
+interface Parameter {
+  name: string;
+  in: string;
+  schema?: OpenApiSchema;
+}
+interface Operation {
+  operationId: string;
+  security?: Record<string, string[]>[];
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, Content> };
+  responses: Record<string, Answer>;
+}
+
+const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
+const BY_MEDIA_TYPE = 'x-by-media-type';
+
+/** What the decorators cannot say. */
+export interface CompletionInput {
+  /** Named shapes that no class describes. */
+  schemas: Record<string, OpenApiSchema>;
+  /** Paths of pages for people. */
+  pages: RegExp;
+}
+
+/** The schema of a body that differs from media type to media type. For `@ApiBody({ schema })`. */
+export function schemaByMediaType(schemas: Record<string, OpenApiSchema>): OpenApiSchema {
+  return { [BY_MEDIA_TYPE]: schemas };
+}
+
+/**
+ * Completes what the decorators say, in place: every operation names its errors with their codes, every shape has a
+ * name (bodies without one are named after their operation), and certificates appear as a way to authenticate.
+ */
+export function completeOpenApi(
+  document: OpenAPIObject,
+  { schemas: named, pages }: CompletionInput,
+): OpenAPIObject {
+  const components = (document.components ??= {});
+  const schemas = { ...(components.schemas as Record<string, OpenApiSchema>), ...named };
+  Object.assign(schemas, ERROR_SCHEMAS);
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const method of METHODS) {
+      const operation = (item as Record<string, Operation | undefined>)[method];
+      if (!operation) continue;
+      nameBodies(operation, schemas);
+      if (pages.test(path)) completePage(operation);
+      else completeErrors(operation, path);
+    }
+  }
+  for (const schema of Object.values(schemas)) cleanReferences(schema);
+  components.schemas = sorted(schemas) as typeof components.schemas;
+  (components.securitySchemes as Record<string, unknown>)['certificate'] = {
+    type: 'mutualTLS',
+    description: 'The certificate of a known user, shown in the TLS handshake',
+  };
+  return document;
+}
+
+/** Gives parameters a type, and bodies of requests and answers a named shape. */
+function nameBodies(operation: Operation, schemas: Record<string, OpenApiSchema>): void {
+  const title = operation.operationId.replace(/^./, (first) => first.toUpperCase());
+  for (const parameter of operation.parameters ?? []) completeParameter(parameter);
+  for (const [type, content] of Object.entries(operation.requestBody?.content ?? {})) {
+    const choice = content.schema?.[BY_MEDIA_TYPE] as Record<string, OpenApiSchema> | undefined;
+    if (choice?.[type]) content.schema = choice[type];
+    nameSchema(content, `${title}Request`, schemas);
+  }
+  for (const answer of Object.values(operation.responses)) {
+    for (const content of Object.values(answer.content ?? {})) {
+      nameSchema(content, `${title}Response`, schemas);
+    }
+  }
+}
+
+/** Every operation names the errors that it may answer. */
+function completeErrors(operation: Operation, path: string): void {
+  const nature = natureOf(operation, path);
+  const errors = standardErrors(nature);
+  for (const [status, answer] of Object.entries(operation.responses)) {
+    if (Number(status) >= 400) errors[status] = answer.description;
+  }
+  for (const [status, description] of Object.entries(errors)) {
+    if (nature.isProbe && operation.responses[status]) continue;
+    operation.responses[status] = errorAnswer(status, description, nature) as unknown as Answer;
+  }
+}
+
+/** The pages for people answer faults with a page, too. */
+function completePage(operation: Operation): void {
+  const content = { 'text/html': { schema: { type: 'string' } } };
+  const { '201': _, ...answers } = operation.responses; // Nest's default for POST
+  const redirect = answers['302'];
+  operation.responses = {
+    ...answers,
+    ...(!redirect || answers['200']
+      ? {
+          '200': {
+            ...answers['200'],
+            description: answers['200']?.description || 'A page',
+            content,
+          },
+        }
+      : {}),
+    '400': { description: 'A page that says what is wrong', content },
+  };
+}
+
+function natureOf(operation: Operation, path: string): OperationNature {
+  const ways = (operation.security ?? []).flatMap((way) => Object.keys(way));
+  const hasBody = operation.requestBody !== undefined;
+  return {
+    path,
+    hasBody,
+    isBearer: ways.includes('bearer'),
+    isCertificate: ways.includes('certificate'),
+    hasInput: hasBody || (operation.parameters ?? []).length > 0,
+    isOAuth: path.startsWith('/oauth2/'),
+    isProbe: path.startsWith('/health/') || path.startsWith('/.well-known/'),
+  };
+}
+
+/** A parameter about whose type nothing is said is a text. */
+function completeParameter(parameter: Parameter): void {
+  const { schema } = parameter;
+  if (!schema || Object.keys(schema).length === 0) parameter.schema = { type: 'string' };
+  const items = schema?.['items'] as OpenApiSchema | undefined;
+  if (schema && items && Object.keys(items).length === 0) schema['items'] = { type: 'string' };
+}
+
+/** Objects and unions without a name get one. */
+function nameSchema(content: Content, name: string, schemas: Record<string, OpenApiSchema>): void {
+  const { schema } = content;
+  if (!schema || schema['$ref'] !== undefined) return;
+  const isPlain = schema['type'] === 'string' || schema['type'] === 'array';
+  if (isPlain) return;
+  schemas[name] ??= schema;
+  content.schema = { $ref: `#/components/schemas/${name}` };
+}
+
+/** Properties that refer to a named shape carry the `object` of their TypeScript type; the shape knows better. */
+function cleanReferences(schema: OpenApiSchema): void {
+  for (const property of Object.values(
+    (schema['properties'] ?? {}) as Record<string, OpenApiSchema>,
+  )) {
+    if (property['$ref'] !== undefined) delete property['type'];
+  }
+}
+
+function sorted<T>(record: Record<string, T>): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,144 @@
+import { PROBLEM_CODES, type ProblemCode } from '#src/kernel/index.js';
+import type { OpenApiSchema } from './openapi-completion.js';
+
+const PROBLEM_TYPE = 'application/problem+json';
+const OAUTH_TYPE = 'application/json';
+
+/** Codes by their beginning that only some paths answer; the first that fits counts. All others are answered everywhere. */
+const ONLY_BELOW: [code: RegExp, path: RegExp][] = [
+  [/^job\.no-/, /sandbox/],
+  [/^(job|idempotency)\./, /^\/jobs/],
+  [/^catalogue\.directory-/, /\/directory/],
+  [/^catalogue\.file-/, /\/file\//],
+  [/^catalogue\.field-/, /metadata|search/],
+  [/^catalogue\.not-empty/, /\/directory\/\{directory\}$/],
+  [/^catalogue\.metadata-/, /metadata/],
+  [/^catalogue\./, /^\/filecatalogue/],
+  [/^auth\.(certificate|client)-/, /^\/oauth2/],
+  [/^auth\.token-/, /^\/(jobs|filecatalogue)/],
+  [/^(client|route)\./, /^$/], // commands of administrators, and paths that do not exist
+];
+
+/** What the errors of an operation follow from. */
+export interface OperationNature {
+  path: string;
+  isBearer: boolean;
+  isCertificate: boolean;
+  hasInput: boolean;
+  hasBody: boolean;
+  /** Errors of RFC 6749 instead of plain problems. */
+  isOAuth: boolean;
+  isProbe: boolean;
+}
+
+/** Shapes of error answers, by name. */
+export const ERROR_SCHEMAS: Record<string, OpenApiSchema> = {
+  Violation: {
+    description: 'What is wrong with one field',
+    type: 'object',
+    required: ['field', 'problem'],
+    properties: {
+      field: { type: 'string', example: 'maxJobs' },
+      problem: { type: 'string', example: 'is not a whole number' },
+    },
+  },
+  ProblemCode: {
+    description: 'A code of the closed list of errors',
+    type: 'string',
+    enum: Object.keys(PROBLEM_CODES),
+  },
+  Problem: {
+    description: 'An error (RFC 9457)',
+    type: 'object',
+    required: ['type', 'title', 'status', 'detail', 'code', 'instance'],
+    properties: {
+      type: { type: 'string', example: 'urn:gridgate:problem:request.invalid' },
+      title: { type: 'string', example: PROBLEM_CODES['request.invalid'].title },
+      status: { type: 'integer', example: 400 },
+      detail: { type: 'string', description: 'What to do about it' },
+      code: { $ref: '#/components/schemas/ProblemCode' },
+      instance: { type: 'string', description: 'Names the request, as `X-Request-Id` does' },
+      violations: { type: 'array', items: { $ref: '#/components/schemas/Violation' } },
+    },
+    additionalProperties: true,
+  },
+  OAuthError: {
+    description: 'An error of the authorization server (RFC 6749 §5.2)',
+    allOf: [{ $ref: '#/components/schemas/Problem' }],
+    type: 'object',
+    required: ['error', 'error_description'],
+    properties: {
+      error: { type: 'string', example: 'invalid_request' },
+      error_description: { type: 'string', example: 'group is required' },
+    },
+  },
+};
+
+/** Statuses that an operation may answer beside those that it names itself. */
+export function standardErrors(nature: OperationNature): Record<string, string> {
+  if (nature.isProbe) return { '503': 'The service is not available' };
+  const errors: Record<string, string> = {};
+  if (nature.hasInput || nature.isBearer) errors['400'] = 'The request is not valid';
+  if (nature.isBearer) {
+    errors['401'] = 'No access token, or one that is not valid';
+    errors['403'] = 'The token lacks the scope, or this is not allowed';
+  }
+  if (nature.isCertificate) errors['401'] = 'No client certificate of a known user';
+  if (nature.hasBody) {
+    errors['413'] = 'The body is too large';
+    errors['415'] = 'The content type is not supported';
+  }
+  if (nature.isOAuth) errors['429'] = 'Too many requests; see Retry-After';
+  errors['503'] = 'Temporarily unavailable; see Retry-After';
+  return errors;
+}
+
+/** An error answer with its shape, the codes that it may carry, and an example. */
+export function errorAnswer(
+  status: string,
+  description: string,
+  nature: OperationNature,
+): Record<string, unknown> {
+  const codes = codesOf(Number(status), nature);
+  const list = codes.map((code) => `\`${code}\``).join(', ');
+  const name = nature.isOAuth ? 'OAuthError' : 'Problem';
+  const retry = status === '429' || status === '503';
+  return {
+    description: codes.length === 0 ? description : `${description}. Codes: ${list}`,
+    ...(retry && { headers: { 'Retry-After': RETRY_AFTER } }),
+    ...(status === '401' && { headers: { 'WWW-Authenticate': CHALLENGE } }),
+    content: {
+      [nature.isOAuth ? OAUTH_TYPE : PROBLEM_TYPE]: {
+        schema: { $ref: `#/components/schemas/${name}` },
+        ...(codes[0] && { example: exampleOf(codes[0], description, nature.isOAuth) }),
+      },
+    },
+  };
+}
+
+const RETRY_AFTER = { description: 'Seconds to wait', schema: { type: 'integer' } };
+const CHALLENGE = { description: 'RFC 6750 §3', schema: { type: 'string' } };
+
+/** The codes with this status that the operation may answer, those of its own area first. */
+function codesOf(status: number, { path, hasBody }: OperationNature): ProblemCode[] {
+  const codes = (Object.keys(PROBLEM_CODES) as ProblemCode[]).filter((code) => {
+    if (PROBLEM_CODES[code].status !== status) return false;
+    if (code === 'request.malformed-body' && !hasBody) return false;
+    return areaOf(code)?.test(path) ?? true;
+  });
+  return codes.sort((a, b) => Number(areaOf(b) !== undefined) - Number(areaOf(a) !== undefined));
+}
+
+function areaOf(code: ProblemCode): RegExp | undefined {
+  return ONLY_BELOW.find(([beginning]) => beginning.test(code))?.[1];
+}
+
+function exampleOf(code: ProblemCode, detail: string, isOAuth: boolean): object {
+  const { status, title } = PROBLEM_CODES[code];
+  const type = `urn:gridgate:problem:${code}`;
+  const instance = 'urn:gridgate:request:3kTMd0mVr2c';
+  const problem = { type, title, status, detail, code, instance };
+  if (!isOAuth) return problem;
+  const error: Record<number, string> = { 401: 'invalid_client', 403: 'access_denied' };
+  return { error: error[status] ?? 'invalid_request', error_description: detail, ...problem };
+}
