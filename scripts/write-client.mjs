@@ -1,0 +1,202 @@
+/**
+ * Writes src/client/generated/ from docs/openapi.json: a type for every schema and a method for every operation.
+ * --check only tells whether the files are up to date. Pages for people are left out.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { root } from './run.mjs';
+
+const HEADER = '// Generated from docs/openapi.json by scripts/write-client.mjs; do not edit.\n\n';
+const FOLDER = 'src/client/generated';
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+/** Answers to a failed bulk line and the like are read line by line, not as one document. */
+const STREAM = 'application/x-ndjson';
+
+const nameOf = (ref) => ref.split('/').at(-1);
+const isName = (text) => /^[A-Za-z_$][\w$]*$/.test(text);
+const key = (name) => (isName(name) ? name : JSON.stringify(name));
+const title = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The TypeScript type of a schema. */
+export function typeOf(schema) {
+  if (!schema || Object.keys(schema).length === 0) return 'unknown';
+  if (schema.$ref) return nameOf(schema.$ref);
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  if (schema.oneOf ?? schema.anyOf) return (schema.oneOf ?? schema.anyOf).map(typeOf).join(' | ');
+  if (schema.allOf)
+    return [...schema.allOf.map(typeOf), ownObject(schema)].filter(Boolean).join(' & ');
+  if (Array.isArray(schema.type))
+    return schema.type.map((type) => typeOf({ ...schema, type })).join(' | ');
+  if (schema.type === 'array') return `(${typeOf(schema.items)})[]`;
+  if (schema.type === 'integer' || schema.type === 'number') return 'number';
+  if (schema.type === 'boolean') return 'boolean';
+  if (schema.type === 'null') return 'null';
+  if (schema.type === 'string') return schema.format === 'binary' ? 'Blob' : 'string';
+  return ownObject(schema) ?? 'Record<string, unknown>';
+}
+
+function ownObject({ properties, required = [], additionalProperties }) {
+  const members = Object.entries(properties ?? {}).map(([name, schema]) => {
+    const optional = required.includes(name) ? '' : '?';
+    return `${docOf(schema)}${key(name)}${optional}: ${typeOf(schema)};`;
+  });
+  if (members.length > 0) {
+    if (additionalProperties) members.push('[name: string]: unknown;');
+    return `{ ${members.join('\n')} }`;
+  }
+  if (!additionalProperties) return undefined;
+  return `Record<string, ${additionalProperties === true ? 'unknown' : typeOf(additionalProperties)}>`;
+}
+
+function docOf({ description, summary }, indent = '') {
+  const lines = [summary, description]
+    .filter(Boolean)
+    .join('\n\n')
+    .replaceAll('*/', '* /')
+    .split('\n');
+  if (lines.length === 1 && lines[0] === '') return '';
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
+  return `${indent}/**\n${lines.map((line) => `${indent} *${line && ' '}${line}\n`).join('')}${indent} */\n`;
+}
+
+function schemasFile(schemas) {
+  const types = Object.entries(schemas).map(([name, schema]) => {
+    const type = typeOf(schema);
+    const isInterface =
+      type.startsWith('{') && type.endsWith('}') && !schema.allOf && !schema.oneOf;
+    const declaration = isInterface
+      ? `export interface ${name} ${type}`
+      : `export type ${name} = ${type};`;
+    return `${docOf(schema)}${declaration}\n`;
+  });
+  return `${HEADER}${types.join('\n')}`;
+}
+
+/** Everything that a method of the client is made from. */
+function operationOf(path, method, operation) {
+  const success = Object.entries(operation.responses).find(([status]) =>
+    status.startsWith('2'),
+  )?.[1];
+  if (!success) return undefined; // only redirects, for browsers
+  const answers = Object.entries(success.content ?? {});
+  if (answers.some(([type]) => type === 'text/html')) return undefined;
+  const json = answers.find(([type]) => type === 'application/json');
+  const bodies = Object.entries(operation.requestBody?.content ?? {});
+  const parameters = operation.parameters ?? [];
+  return {
+    id: operation.operationId,
+    method: method.toUpperCase(),
+    path,
+    doc: docOf(operation),
+    result: json ? typeOf(json[1].schema) : answers.length > 0 ? 'Blob' : 'void',
+    isJson: json !== undefined,
+    inPath: parameters.filter((one) => one.in === 'path'),
+    query: parameters.filter((one) => one.in === 'query' && one.name !== 'access_token'),
+    body: bodies.find(([type]) => type === 'application/json') ?? bodies[0],
+    isMultipart: bodies.some(([type]) => type === 'multipart/form-data'),
+    isBodyRequired: operation.requestBody?.required !== false,
+  };
+}
+
+function queryInterface({ id, query }) {
+  const free = query.filter((one) => one.name === 'conditions');
+  const members = query
+    .filter((one) => one.name !== 'conditions')
+    .map(({ name, required, description, schema }) => {
+      const list = schema?.type === 'array';
+      const type = list ? `${typeOf(schema.items)} | (${typeOf(schema.items)})[]` : typeOf(schema);
+      return `${docOf({ description })}${key(name)}${required ? '' : '?'}: ${type};`;
+    });
+  if (free.length > 0) members.push(`${docOf(free[0])}conditions?: Conditions;`);
+  return `/** Query of {@link Operations.${id}}. */\nexport interface ${title(id)}Query { ${members.join('\n')} }\n`;
+}
+
+function bodyType({ body, isMultipart }) {
+  const [type, { schema }] = body;
+  if (type === STREAM) return 'BodyText';
+  return isMultipart ? `${typeOf(schema)} | FormData` : typeOf(schema);
+}
+
+function methodText(operation) {
+  const { id, method, path, inPath, query, body, result, isJson, doc } = operation;
+  const needsQuery = query.some((one) => one.required);
+  const parts = inPath.map(({ name, schema }) => `${name}: ${typeOf(schema)}`);
+  if (body)
+    parts.push(
+      `body${operation.isBodyRequired ? '' : ' = {}'}: ${bodyType(operation)}`.replace(
+        ' = {}:',
+        '?:',
+      ),
+    );
+  if (query.length > 0) parts.push(`query: ${title(id)}Query${needsQuery ? '' : ' = {}'}`);
+  parts.push('options: CallOptions = {}');
+  const target = path.replace(/\{(\w+)\}/g, (_, name) => `\${pathPart(${name})}`);
+  const request = [
+    `method: '${method}'`,
+    `path: \`${target}\``,
+    query.length > 0 && 'query',
+    body && `body, type: '${body[0]}'`,
+    `answer: '${isJson ? 'json' : result === 'Blob' ? 'blob' : 'nothing'}'`,
+  ].filter(Boolean);
+  const text = `${id}(${parts.join(', ')}): Promise<${result}> { return this.call<${result}>({ ${request.join(', ')} }, options); }`;
+  return `${doc}${text}\n`;
+}
+
+function operationsFile(document) {
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method])
+      .map((method) => operationOf(path, method, item[method]))
+      .filter(Boolean),
+  );
+  const methods = operations.map(methodText).join('\n');
+  const queries = operations
+    .filter(({ query }) => query.length > 0)
+    .map(queryInterface)
+    .join('\n');
+  const used = Object.keys(document.components.schemas).filter((name) =>
+    new RegExp(`\\b${name}\\b`).test((methods + queries).replace(/\/\*\*[\s\S]*?\*\//g, '')),
+  );
+  const words = ['BodyText', 'CallOptions', 'Conditions', 'OperationRequest'].filter(
+    (word) => word === 'OperationRequest' || new RegExp(`\\b${word}\\b`).test(methods + queries),
+  );
+  return [
+    HEADER,
+    `import { pathPart, type ${words.join(', type ')} } from '../operation-request.js';\n`,
+    `import type { ${used.join(', ')} } from './schemas.js';\n\n`,
+    queries,
+    '\n/** Every operation of the interface; how a call is made is up to the class that extends it. */\n',
+    'export abstract class Operations {\n',
+    'protected abstract call<T>(request: OperationRequest, options: CallOptions): Promise<T>;\n\n',
+    methods,
+    '}\n',
+  ].join('');
+}
+
+/** The generated files of a document: path → text. */
+export async function clientFiles(document) {
+  const options = { ...(await resolveConfig(join(root, 'src/client/x.ts'))), parser: 'typescript' };
+  const files = {
+    [`${FOLDER}/schemas.ts`]: schemasFile(document.components.schemas),
+    [`${FOLDER}/operations.ts`]: operationsFile(document),
+  };
+  for (const [path, text] of Object.entries(files)) files[path] = await format(text, options);
+  return files;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const source = process.argv.find((word) => word.endsWith('.json')) ?? 'docs/openapi.json';
+  const files = await clientFiles(JSON.parse(readFileSync(join(root, source), 'utf8')));
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(root, path);
+    if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
+    if (process.argv.includes('--check')) {
+      process.stderr.write(`${path} is not up to date\n`);
+      process.exitCode = 1;
+    } else {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+  }
+}

@@ -1,0 +1,861 @@
+// Generated from docs/openapi.json by scripts/write-client.mjs; do not edit.
+
+import {
+  pathPart,
+  type BodyText,
+  type CallOptions,
+  type Conditions,
+  type OperationRequest,
+} from '../operation-request.js';
+import type {
+  BulkKillResponse,
+  DeclareFieldRequest,
+  DeletedResponse,
+  DeviceForm,
+  DeviceResponse,
+  DirectoryContentsResponse,
+  FieldResponse,
+  FileAttributesResponse,
+  FoundTreeResponse,
+  GroupsResponse,
+  InspectForm,
+  IntrospectionResponse,
+  JobExplainResponse,
+  JobHistoryResponse,
+  JobIdResponse,
+  JobListResponse,
+  JobParameters,
+  JobPeekResponse,
+  JobResponse,
+  JobSummary,
+  KeySetResponse,
+  LiveResponse,
+  MadeResponse,
+  MakeDirectoryRequest,
+  ManifestRequest,
+  MetadataResponse,
+  MetadataValues,
+  ReadDirectoryMetadataResponse,
+  ReadMetadataResponse,
+  ReadyResponse,
+  RegisterFileRequest,
+  SandboxFilesResponse,
+  SetupsResponse,
+  SubmitJobsRequest,
+  SubmitJobsResponse,
+  TokenForm,
+  TokenResponse,
+} from './schemas.js';
+
+/** Query of {@link Operations.getToken}. */
+export interface GetTokenQuery {
+  refresh_token?: string;
+  /** PKCE (RFC 7636) */
+  code_verifier?: string;
+  /** The application */
+  client_id?: string;
+  /** As sent in the first step */
+  redirect_uri?: string;
+  /** Code exchange: the code */
+  code?: string;
+  /** Words separated by blanks */
+  scope?: string;
+  /** Certificate flow: the setup */
+  setup?: string;
+  /** Certificate flow: the group */
+  group?: string;
+  grant_type: Record<string, unknown>;
+}
+
+/** Query of {@link Operations.readMetadata}. */
+export interface ReadMetadataQuery {
+  /** Each value as `{"value", "directories"}` with the number of matching directories */
+  counts?: boolean;
+  /** At most so many values of each field; adds `total`, `min` and `max` */
+  maxValues?: number;
+  /** Metadata conditions: key = field name, value = `operation|value`. `int`, `float`, `date`: `<` `>` `=` `<=` `>=` `!=`; `string`: `in` `nin` with a comma-separated list. Several conditions AND together. */
+  conditions?: Conditions;
+}
+
+/** Query of {@link Operations.readDirectoryMetadata}. */
+export interface ReadDirectoryMetadataQuery {
+  /** Each value as `{"value", "directories"}` with the number of matching directories */
+  counts?: boolean;
+  /** At most so many values of each field; adds `total`, `min` and `max` */
+  maxValues?: number;
+  /** Metadata conditions: key = field name, value = `operation|value`. `int`, `float`, `date`: `<` `>` `=` `<=` `>=` `!=`; `string`: `in` `nin` with a comma-separated list. Several conditions AND together. */
+  conditions?: Conditions;
+}
+
+/** Query of {@link Operations.searchDirectory}. */
+export interface SearchDirectoryQuery {
+  /** Metadata conditions: key = field name, value = `operation|value`. `int`, `float`, `date`: `<` `>` `=` `<=` `>=` `!=`; `string`: `in` `nin` with a comma-separated list. Several conditions AND together. */
+  conditions?: Conditions;
+}
+
+/** Query of {@link Operations.listRootDirectory}. */
+export interface ListRootDirectoryQuery {
+  /** Cursor of the next page, from the `Link` header */
+  after?: string;
+  /** Entries of one page, directories first, each kind by name; at most 10000. Without it the listing is complete */
+  limit?: number;
+  /** With replicas of files and attributes of directories (older name: `extra`) */
+  verbose?: boolean;
+}
+
+/** Query of {@link Operations.listDirectory}. */
+export interface ListDirectoryQuery {
+  /** Cursor of the next page, from the `Link` header */
+  after?: string;
+  /** Entries of one page, directories first, each kind by name; at most 10000. Without it the listing is complete */
+  limit?: number;
+  /** With replicas of files and attributes of directories (older name: `extra`) */
+  verbose?: boolean;
+}
+
+/** Query of {@link Operations.readFileMetadata}. */
+export interface ReadFileMetadataQuery {
+  /** Merge the values of the directories above; own values win */
+  inherited?: boolean;
+}
+
+/** Query of {@link Operations.listJobs}. */
+export interface ListJobsQuery {
+  /** Cursor of the `Link: rel="next"` header */
+  after?: string;
+  /** Last update before; a day or an instant */
+  toDate?: string;
+  /** Last update at or after; a day or an instant */
+  fromDate?: string;
+  /** Wire names, minus for descending: `-jid,lastUpdate` */
+  sort?: string;
+  /** Only jobs with one of these values of `jid` */
+  jid?: number | number[];
+  /** Only jobs with one of these values of `status` */
+  status?:
+    | 'Submitting'
+    | 'Received'
+    | 'Checking'
+    | 'Scouting'
+    | 'Staging'
+    | 'Waiting'
+    | 'Matched'
+    | 'Rescheduled'
+    | 'Running'
+    | 'Stalled'
+    | 'Completing'
+    | 'Completed'
+    | 'Done'
+    | 'Failed'
+    | 'Killed'
+    | 'Deleted'
+    | (
+        | 'Submitting'
+        | 'Received'
+        | 'Checking'
+        | 'Scouting'
+        | 'Staging'
+        | 'Waiting'
+        | 'Matched'
+        | 'Rescheduled'
+        | 'Running'
+        | 'Stalled'
+        | 'Completing'
+        | 'Completed'
+        | 'Done'
+        | 'Failed'
+        | 'Killed'
+        | 'Deleted'
+      )[];
+  /** Only jobs with one of these values of `minorStatus` */
+  minorStatus?: string | string[];
+  /** Only jobs with one of these values of `appStatus` */
+  appStatus?: string | string[];
+  /** Only jobs with one of these values of `name` */
+  name?: string | string[];
+  /** Only jobs with one of these values of `jobGroup` */
+  jobGroup?: string | string[];
+  /** Only jobs with one of these values of `jobType` */
+  jobType?: string | string[];
+  /** Only jobs with one of these values of `site` */
+  site?: string | string[];
+  /** Only jobs with one of these values of `owner` */
+  owner?: string | string[];
+  /** Only jobs with one of these values of `ownerDN` */
+  ownerDN?: string | string[];
+  /** Only jobs with one of these values of `ownerGroup` */
+  ownerGroup?: string | string[];
+  /** Only jobs with one of these values of `vo` */
+  vo?: string | string[];
+  /** Only jobs with one of these values of `setup` */
+  setup?: string | string[];
+  /** Only jobs with one of these values of `priority` */
+  priority?: number | number[];
+  /** Only jobs with one of these values of `cpuTime` */
+  cpuTime?: number | number[];
+  /** Only jobs with one of these values of `reschedules` */
+  reschedules?: number | number[];
+  /** Only jobs with one of these values of `verified` */
+  verified?: boolean | boolean[];
+  /** Only jobs with one of these values of `retrieved` */
+  retrieved?: boolean | boolean[];
+  /** Only jobs with one of these values of `accounted` */
+  accounted?: boolean | boolean[];
+  /** Only jobs with one of these values of `killed` */
+  killed?: boolean | boolean[];
+  /** Only jobs with one of these values of `deleted` */
+  deleted?: boolean | boolean[];
+  /** Only jobs with one of these values of `inputSandboxReady` */
+  inputSandboxReady?: boolean | boolean[];
+  /** Only jobs with one of these values of `outputSandboxReady` */
+  outputSandboxReady?: boolean | boolean[];
+  /** So many jobs are left out at the start */
+  startJob?: number;
+  /** At most so many jobs */
+  maxJobs?: number;
+  /** Jobs of all owners */
+  allOwners?: boolean;
+}
+
+/** Query of {@link Operations.submitJobs}. */
+export interface SubmitJobsQuery {
+  /** Check, create nothing */
+  dryRun?: boolean;
+}
+
+/** Query of {@link Operations.killJobs}. */
+export interface KillJobsQuery {
+  /** Delete them afterwards */
+  purge?: boolean;
+  /** Ids, at least one */
+  jid: string | string[];
+}
+
+/** Query of {@link Operations.summarizeJobs}. */
+export interface SummarizeJobsQuery {
+  /** Only jobs with one of these values of `jid` */
+  jid?: number | number[];
+  /** Only jobs with one of these values of `status` */
+  status?:
+    | 'Submitting'
+    | 'Received'
+    | 'Checking'
+    | 'Scouting'
+    | 'Staging'
+    | 'Waiting'
+    | 'Matched'
+    | 'Rescheduled'
+    | 'Running'
+    | 'Stalled'
+    | 'Completing'
+    | 'Completed'
+    | 'Done'
+    | 'Failed'
+    | 'Killed'
+    | 'Deleted'
+    | (
+        | 'Submitting'
+        | 'Received'
+        | 'Checking'
+        | 'Scouting'
+        | 'Staging'
+        | 'Waiting'
+        | 'Matched'
+        | 'Rescheduled'
+        | 'Running'
+        | 'Stalled'
+        | 'Completing'
+        | 'Completed'
+        | 'Done'
+        | 'Failed'
+        | 'Killed'
+        | 'Deleted'
+      )[];
+  /** Only jobs with one of these values of `minorStatus` */
+  minorStatus?: string | string[];
+  /** Only jobs with one of these values of `appStatus` */
+  appStatus?: string | string[];
+  /** Only jobs with one of these values of `name` */
+  name?: string | string[];
+  /** Only jobs with one of these values of `jobGroup` */
+  jobGroup?: string | string[];
+  /** Only jobs with one of these values of `jobType` */
+  jobType?: string | string[];
+  /** Only jobs with one of these values of `site` */
+  site?: string | string[];
+  /** Only jobs with one of these values of `owner` */
+  owner?: string | string[];
+  /** Only jobs with one of these values of `ownerDN` */
+  ownerDN?: string | string[];
+  /** Only jobs with one of these values of `ownerGroup` */
+  ownerGroup?: string | string[];
+  /** Only jobs with one of these values of `vo` */
+  vo?: string | string[];
+  /** Only jobs with one of these values of `setup` */
+  setup?: string | string[];
+  /** Only jobs with one of these values of `priority` */
+  priority?: number | number[];
+  /** Only jobs with one of these values of `cpuTime` */
+  cpuTime?: number | number[];
+  /** Only jobs with one of these values of `reschedules` */
+  reschedules?: number | number[];
+  /** Only jobs with one of these values of `verified` */
+  verified?: boolean | boolean[];
+  /** Only jobs with one of these values of `retrieved` */
+  retrieved?: boolean | boolean[];
+  /** Only jobs with one of these values of `accounted` */
+  accounted?: boolean | boolean[];
+  /** Only jobs with one of these values of `killed` */
+  killed?: boolean | boolean[];
+  /** Only jobs with one of these values of `deleted` */
+  deleted?: boolean | boolean[];
+  /** Only jobs with one of these values of `inputSandboxReady` */
+  inputSandboxReady?: boolean | boolean[];
+  /** Only jobs with one of these values of `outputSandboxReady` */
+  outputSandboxReady?: boolean | boolean[];
+  /** Jobs of all owners */
+  allOwners?: boolean;
+  /** Attributes to count by; default `Status` */
+  group?: string | string[];
+}
+
+/** Query of {@link Operations.killJob}. */
+export interface KillJobQuery {
+  /** Delete it afterwards */
+  purge?: boolean;
+}
+
+/** Every operation of the interface; how a call is made is up to the class that extends it. */
+export abstract class Operations {
+  protected abstract call<T>(request: OperationRequest, options: CallOptions): Promise<T>;
+
+  /** Is the process alive? */
+  healthLive(options: CallOptions = {}): Promise<LiveResponse> {
+    return this.call<LiveResponse>(
+      { method: 'GET', path: `/health/live`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** May this instance be sent requests? */
+  healthReady(options: CallOptions = {}): Promise<ReadyResponse> {
+    return this.call<ReadyResponse>(
+      { method: 'GET', path: `/health/ready`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Get an access token, parameters in the query string */
+  getToken(query: GetTokenQuery, options: CallOptions = {}): Promise<TokenResponse> {
+    return this.call<TokenResponse>(
+      { method: 'GET', path: `/oauth2/token`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Get an access token, parameters in a form */
+  postToken(body: TokenForm, options: CallOptions = {}): Promise<TokenResponse> {
+    return this.call<TokenResponse>(
+      {
+        method: 'POST',
+        path: `/oauth2/token`,
+        body,
+        type: 'application/x-www-form-urlencoded',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Groups of the user of the client certificate */
+  listGroups(options: CallOptions = {}): Promise<GroupsResponse> {
+    return this.call<GroupsResponse>(
+      { method: 'GET', path: `/oauth2/groups`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Setups that the user of the client certificate may use */
+  listSetups(options: CallOptions = {}): Promise<SetupsResponse> {
+    return this.call<SetupsResponse>(
+      { method: 'GET', path: `/oauth2/setups`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Start a login on a device without browser */
+  startDevice(body: DeviceForm, options: CallOptions = {}): Promise<DeviceResponse> {
+    return this.call<DeviceResponse>(
+      {
+        method: 'POST',
+        path: `/oauth2/device_authorization`,
+        body,
+        type: 'application/x-www-form-urlencoded',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Revoke an access or refresh token (RFC 7009) */
+  revokeToken(body: InspectForm, options: CallOptions = {}): Promise<void> {
+    return this.call<void>(
+      {
+        method: 'POST',
+        path: `/oauth2/revoke`,
+        body,
+        type: 'application/x-www-form-urlencoded',
+        answer: 'nothing',
+      },
+      options,
+    );
+  }
+
+  /** Ask what a token is worth (RFC 7662) */
+  introspectToken(body: InspectForm, options: CallOptions = {}): Promise<IntrospectionResponse> {
+    return this.call<IntrospectionResponse>(
+      {
+        method: 'POST',
+        path: `/oauth2/introspect`,
+        body,
+        type: 'application/x-www-form-urlencoded',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Public keys of the access tokens (RFC 7517) */
+  keySet(options: CallOptions = {}): Promise<KeySetResponse> {
+    return this.call<KeySetResponse>(
+      { method: 'GET', path: `/.well-known/jwks.json`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** What this authorization server can do (RFC 8414) */
+  describeServer(options: CallOptions = {}): Promise<MetadataResponse> {
+    return this.call<MetadataResponse>(
+      { method: 'GET', path: `/.well-known/oauth-authorization-server`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Metadata fields with type and values compatible with the conditions */
+  readMetadata(
+    query: ReadMetadataQuery = {},
+    options: CallOptions = {},
+  ): Promise<ReadMetadataResponse> {
+    return this.call<ReadMetadataResponse>(
+      { method: 'GET', path: `/filecatalogue/metadata`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Declare a metadata field */
+  declareField(body: DeclareFieldRequest, options: CallOptions = {}): Promise<FieldResponse> {
+    return this.call<FieldResponse>(
+      {
+        method: 'POST',
+        path: `/filecatalogue/metadata`,
+        body,
+        type: 'application/json',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Metadata values of the directory compatible with the conditions */
+  readDirectoryMetadata(
+    directory: string,
+    query: ReadDirectoryMetadataQuery = {},
+    options: CallOptions = {},
+  ): Promise<ReadDirectoryMetadataResponse> {
+    return this.call<ReadDirectoryMetadataResponse>(
+      {
+        method: 'GET',
+        path: `/filecatalogue/directory/${pathPart(directory)}/metadata`,
+        query,
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Replace the values set on a directory */
+  replaceDirectoryMetadata(
+    directory: string,
+    body: MetadataValues,
+    options: CallOptions = {},
+  ): Promise<MetadataValues> {
+    return this.call<MetadataValues>(
+      {
+        method: 'PUT',
+        path: `/filecatalogue/directory/${pathPart(directory)}/metadata`,
+        body,
+        type: 'application/json',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Change values set on a directory; null removes one */
+  mergeDirectoryMetadata(
+    directory: string,
+    body: MetadataValues,
+    options: CallOptions = {},
+  ): Promise<MetadataValues> {
+    return this.call<MetadataValues>(
+      {
+        method: 'PATCH',
+        path: `/filecatalogue/directory/${pathPart(directory)}/metadata`,
+        body,
+        type: 'application/json',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Subdirectories that match the metadata conditions, with exact totals */
+  searchDirectory(
+    directory: string,
+    query: SearchDirectoryQuery = {},
+    options: CallOptions = {},
+  ): Promise<FoundTreeResponse> {
+    return this.call<FoundTreeResponse>(
+      {
+        method: 'GET',
+        path: `/filecatalogue/directory/${pathPart(directory)}/search`,
+        query,
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Contents of the root directory */
+  listRootDirectory(
+    query: ListRootDirectoryQuery = {},
+    options: CallOptions = {},
+  ): Promise<DirectoryContentsResponse> {
+    return this.call<DirectoryContentsResponse>(
+      { method: 'GET', path: `/filecatalogue/directory`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Contents of a directory */
+  listDirectory(
+    directory: string,
+    query: ListDirectoryQuery = {},
+    options: CallOptions = {},
+  ): Promise<DirectoryContentsResponse> {
+    return this.call<DirectoryContentsResponse>(
+      {
+        method: 'GET',
+        path: `/filecatalogue/directory/${pathPart(directory)}`,
+        query,
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Make a directory and those above it */
+  makeDirectory(
+    directory: string,
+    body?: MakeDirectoryRequest,
+    options: CallOptions = {},
+  ): Promise<MadeResponse> {
+    return this.call<MadeResponse>(
+      {
+        method: 'POST',
+        path: `/filecatalogue/directory/${pathPart(directory)}`,
+        body,
+        type: 'application/json',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Remove an empty directory */
+  deleteDirectory(directory: string, options: CallOptions = {}): Promise<DeletedResponse> {
+    return this.call<DeletedResponse>(
+      { method: 'DELETE', path: `/filecatalogue/directory/${pathPart(directory)}`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Attributes of a file */
+  readFileAttributes(file: string, options: CallOptions = {}): Promise<FileAttributesResponse> {
+    return this.call<FileAttributesResponse>(
+      { method: 'GET', path: `/filecatalogue/file/${pathPart(file)}/attributes`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** User metadata of a file: declared fields and free keys */
+  readFileMetadata(
+    file: string,
+    query: ReadFileMetadataQuery = {},
+    options: CallOptions = {},
+  ): Promise<MetadataValues> {
+    return this.call<MetadataValues>(
+      {
+        method: 'GET',
+        path: `/filecatalogue/file/${pathPart(file)}/metadata`,
+        query,
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Replace the metadata of a file */
+  replaceFileMetadata(
+    file: string,
+    body: MetadataValues,
+    options: CallOptions = {},
+  ): Promise<MetadataValues> {
+    return this.call<MetadataValues>(
+      {
+        method: 'PUT',
+        path: `/filecatalogue/file/${pathPart(file)}/metadata`,
+        body,
+        type: 'application/json',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Change metadata of a file; null removes a key */
+  mergeFileMetadata(
+    file: string,
+    body: MetadataValues,
+    options: CallOptions = {},
+  ): Promise<MetadataValues> {
+    return this.call<MetadataValues>(
+      {
+        method: 'PATCH',
+        path: `/filecatalogue/file/${pathPart(file)}/metadata`,
+        body,
+        type: 'application/json',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Register a file; missing directories are made */
+  registerFile(
+    file: string,
+    body: RegisterFileRequest,
+    options: CallOptions = {},
+  ): Promise<MadeResponse> {
+    return this.call<MadeResponse>(
+      {
+        method: 'PUT',
+        path: `/filecatalogue/file/${pathPart(file)}`,
+        body,
+        type: 'application/json',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Remove a file from the catalogue */
+  deleteFile(file: string, options: CallOptions = {}): Promise<DeletedResponse> {
+    return this.call<DeletedResponse>(
+      { method: 'DELETE', path: `/filecatalogue/file/${pathPart(file)}`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Apply lines of NDJSON in order; each as a whole or not at all */
+  applyBulk(body: BodyText, options: CallOptions = {}): Promise<Blob> {
+    return this.call<Blob>(
+      {
+        method: 'POST',
+        path: `/filecatalogue/bulk`,
+        body,
+        type: 'application/x-ndjson',
+        answer: 'blob',
+      },
+      options,
+    );
+  }
+
+  /**
+   * List jobs, newest first
+   *
+   * Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`.
+   */
+  listJobs(query: ListJobsQuery = {}, options: CallOptions = {}): Promise<JobListResponse> {
+    return this.call<JobListResponse>(
+      { method: 'GET', path: `/jobs`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Submit jobs; all of a request or none */
+  submitJobs(
+    body: SubmitJobsRequest | FormData,
+    query: SubmitJobsQuery = {},
+    options: CallOptions = {},
+  ): Promise<SubmitJobsResponse> {
+    return this.call<SubmitJobsResponse>(
+      { method: 'POST', path: `/jobs`, query, body, type: 'application/json', answer: 'json' },
+      options,
+    );
+  }
+
+  /** Kill many jobs */
+  killJobs(query: KillJobsQuery, options: CallOptions = {}): Promise<BulkKillResponse> {
+    return this.call<BulkKillResponse>(
+      { method: 'DELETE', path: `/jobs`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /**
+   * Count jobs
+   *
+   * Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`.
+   */
+  summarizeJobs(query: SummarizeJobsQuery = {}, options: CallOptions = {}): Promise<JobSummary> {
+    return this.call<JobSummary>(
+      { method: 'GET', path: `/jobs/summary`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /** The record of a job */
+  getJob(jid: number, options: CallOptions = {}): Promise<JobResponse> {
+    return this.call<JobResponse>(
+      { method: 'GET', path: `/jobs/${pathPart(jid)}`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Kill a job */
+  killJob(
+    jid: number,
+    query: KillJobQuery = {},
+    options: CallOptions = {},
+  ): Promise<JobIdResponse> {
+    return this.call<JobIdResponse>(
+      { method: 'DELETE', path: `/jobs/${pathPart(jid)}`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /** The manifest of a job */
+  getJobManifest(jid: number, options: CallOptions = {}): Promise<ManifestRequest> {
+    return this.call<ManifestRequest>(
+      { method: 'GET', path: `/jobs/${pathPart(jid)}/manifest`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Every move of a job, oldest first */
+  getJobHistory(jid: number, options: CallOptions = {}): Promise<JobHistoryResponse> {
+    return this.call<JobHistoryResponse>(
+      { method: 'GET', path: `/jobs/${pathPart(jid)}/history`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Parameters of a job */
+  getJobParameters(jid: number, options: CallOptions = {}): Promise<JobParameters> {
+    return this.call<JobParameters>(
+      { method: 'GET', path: `/jobs/${pathPart(jid)}/parameters`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** The end of the running output */
+  peekJob(jid: number, options: CallOptions = {}): Promise<JobPeekResponse> {
+    return this.call<JobPeekResponse>(
+      { method: 'GET', path: `/jobs/${pathPart(jid)}/peek`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Why a job still waits */
+  explainJob(jid: number, options: CallOptions = {}): Promise<JobExplainResponse> {
+    return this.call<JobExplainResponse>(
+      { method: 'GET', path: `/jobs/${pathPart(jid)}/explain`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Run a job again */
+  rescheduleJob(jid: number, options: CallOptions = {}): Promise<JobIdResponse> {
+    return this.call<JobIdResponse>(
+      { method: 'POST', path: `/jobs/${pathPart(jid)}/reschedule`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** The input sandbox as tar.gz */
+  getInputSandbox(jid: number, options: CallOptions = {}): Promise<Blob> {
+    return this.call<Blob>(
+      { method: 'GET', path: `/jobs/${pathPart(jid)}/inputsandbox`, answer: 'blob' },
+      options,
+    );
+  }
+
+  /** The output sandbox as tar.gz */
+  getOutputSandbox(jid: number, options: CallOptions = {}): Promise<Blob> {
+    return this.call<Blob>(
+      { method: 'GET', path: `/jobs/${pathPart(jid)}/outputsandbox`, answer: 'blob' },
+      options,
+    );
+  }
+
+  /** Files of the input sandbox */
+  listInputSandbox(jid: number, options: CallOptions = {}): Promise<SandboxFilesResponse> {
+    return this.call<SandboxFilesResponse>(
+      { method: 'GET', path: `/jobs/${pathPart(jid)}/inputsandbox/files`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Files of the output sandbox */
+  listOutputSandbox(jid: number, options: CallOptions = {}): Promise<SandboxFilesResponse> {
+    return this.call<SandboxFilesResponse>(
+      { method: 'GET', path: `/jobs/${pathPart(jid)}/outputsandbox/files`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** One file of the input sandbox */
+  readInputSandboxFile(name: string, jid: number, options: CallOptions = {}): Promise<Blob> {
+    return this.call<Blob>(
+      {
+        method: 'GET',
+        path: `/jobs/${pathPart(jid)}/inputsandbox/files/${pathPart(name)}`,
+        answer: 'blob',
+      },
+      options,
+    );
+  }
+
+  /** One file of the output sandbox */
+  readOutputSandboxFile(name: string, jid: number, options: CallOptions = {}): Promise<Blob> {
+    return this.call<Blob>(
+      {
+        method: 'GET',
+        path: `/jobs/${pathPart(jid)}/outputsandbox/files/${pathPart(name)}`,
+        answer: 'blob',
+      },
+      options,
+    );
+  }
+}

@@ -1,0 +1,136 @@
+import type { JobListResponse, JobResponse, ManifestRequest } from './generated/schemas.js';
+import { Operations, type ListJobsQuery } from './generated/operations.js';
+import { GridError } from './grid-error.js';
+import { queryText, type CallOptions, type OperationRequest } from './operation-request.js';
+
+/** How a client is set up. */
+export interface GridClientOptions {
+  /** Base URL of the service, for example `https://localhost:8443`. */
+  url: string;
+  /** The access token, or what gives one before each call; nothing for operations that need none. */
+  token?: string | (() => string | undefined | Promise<string | undefined>);
+  /** Called when the service says 401; the call is repeated once with the token that it gives. */
+  renew?: () => Promise<string | undefined>;
+  /** Replaces the platform's own fetch. */
+  fetch?: typeof fetch;
+}
+
+/** An answer with its headers, for paging and downloads. */
+export interface RawAnswer {
+  answer: Response;
+  /** Path of the next page, from `Link: rel="next"`. */
+  next: string | undefined;
+}
+
+/**
+ * Calls a Gridgate. Every operation of the OpenAPI document is a method of the same name; a failure throws GridError.
+ * Runs in browsers and in Node. 64-bit numbers arrive as `number`, exact up to 2^53 (decision 0241).
+ */
+export class GridClient extends Operations {
+  readonly url: string;
+
+  constructor(private readonly settings: GridClientOptions) {
+    super();
+    this.url = settings.url.replace(/\/+$/, '');
+  }
+
+  /** Submits one job with files for its input sandbox and answers its id. */
+  async submitWithFiles(
+    manifest: ManifestRequest,
+    files: Iterable<{ name: string; content: Blob }>,
+    options: CallOptions = {},
+  ): Promise<number> {
+    const form = new FormData();
+    form.append('manifest', JSON.stringify(manifest));
+    for (const { name, content } of files) form.append('file', content, name);
+    const answer = await this.submitJobs(form, {}, options);
+    const jid = 'jids' in answer ? answer.jids[0] : undefined;
+    if (jid === undefined) throw new GridError(0, { detail: 'The service named no job' });
+    return jid;
+  }
+
+  /** All jobs that match, page by page; any number of them costs the same per page. */
+  async *walkJobs(
+    query: ListJobsQuery = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<JobResponse> {
+    let path: string | undefined = `/jobs${queryText(query)}`;
+    while (path !== undefined) {
+      const { answer, next }: RawAnswer = await this.raw(
+        { method: 'GET', path, answer: 'json' },
+        options,
+      );
+      yield* ((await answer.json()) as JobListResponse).jobs;
+      path = next;
+    }
+  }
+
+  /** Any call, for what the methods do not show: headers, streams, conditional requests. Throws GridError from 400 on. */
+  async raw(request: OperationRequest, options: CallOptions = {}): Promise<RawAnswer> {
+    const { token } = this.settings;
+    const first = await this.send(
+      request,
+      typeof token === 'function' ? await token() : token,
+      options,
+    );
+    const renewed = first.status === 401 ? await this.settings.renew?.() : undefined;
+    const answer = renewed === undefined ? first : await this.send(request, renewed, options);
+    if (!answer.ok) throw await GridError.of(answer);
+    return { answer, next: nextPage(answer.headers.get('Link')) };
+  }
+
+  protected async call<T>(request: OperationRequest, options: CallOptions): Promise<T> {
+    const { answer } = await this.raw(request, options);
+    if (request.answer === 'json') return (await answer.json()) as T;
+    if (request.answer === 'blob') return (await answer.blob()) as T;
+    await answer.arrayBuffer();
+    return undefined as T;
+  }
+
+  private async send(
+    request: OperationRequest,
+    token: string | undefined,
+    { headers, signal }: CallOptions,
+  ): Promise<Response> {
+    const { body, type } = bodyOf(request);
+    const send = this.settings.fetch ?? fetch;
+    try {
+      return await send(`${this.url}${request.path}${queryText(request.query ?? {})}`, {
+        method: request.method,
+        headers: {
+          ...(type !== undefined && { 'Content-Type': type }),
+          ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+          ...headers,
+        },
+        ...(body !== undefined && { body }),
+        ...(signal && { signal }),
+      });
+    } catch (cause) {
+      if (signal?.aborted === true) throw cause;
+      throw new GridError(
+        0,
+        { code: 'network' as never, detail: 'The service cannot be reached' },
+        { cause },
+      );
+    }
+  }
+}
+
+function bodyOf({ body, type }: OperationRequest): {
+  body?: FormData | URLSearchParams | Blob | ArrayBuffer | string;
+  type?: string;
+} {
+  if (body === undefined) return {};
+  if (body instanceof FormData) return { body }; // the platform adds the boundary
+  if (type === 'application/x-www-form-urlencoded') {
+    return { body: new URLSearchParams(body as Record<string, string>) };
+  }
+  if (typeof body === 'string' || body instanceof Blob || body instanceof ArrayBuffer) {
+    return { body, ...(type !== undefined && { type }) };
+  }
+  return { body: JSON.stringify(body), type: 'application/json' };
+}
+
+function nextPage(link: string | null): string | undefined {
+  return link?.match(/<([^>]*)>\s*;\s*rel="?next"?/)?.[1];
+}

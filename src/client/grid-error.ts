@@ -1,0 +1,45 @@
+import type { Problem, Violation } from './generated/schemas.js';
+
+/** An error that the service has answered, or that kept it from answering (status 0, code `network`). */
+export class GridError extends Error {
+  override readonly name = 'GridError';
+  readonly status: number;
+  /** A code of the closed list, `network`, or `unknown` when the answer was no problem document. */
+  readonly code: string;
+  readonly violations: readonly Violation[];
+  /** Seconds to wait before another try, when the service said so. */
+  readonly retryAfter: number | undefined;
+  /** The whole answer. */
+  readonly problem: Partial<Problem> & Record<string, unknown>;
+
+  constructor(
+    status: number,
+    problem: Partial<Problem> & Record<string, unknown>,
+    options: { retryAfter?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(problem.detail ?? problem.title ?? `The service answered ${status}`, options);
+    this.status = status;
+    this.problem = problem;
+    this.code = problem.code ?? 'unknown';
+    this.violations = problem.violations ?? [];
+    this.retryAfter = options.retryAfter;
+  }
+
+  /** The error of an answer with a status of 400 or more. */
+  static async of(answer: Response): Promise<GridError> {
+    const text = await answer.text().catch(() => '');
+    const wait = Number(answer.headers.get('Retry-After') ?? Number.NaN);
+    const retryAfter = Number.isFinite(wait) ? wait : undefined;
+    return new GridError(answer.status, problemOf(text), { retryAfter });
+  }
+}
+
+function problemOf(text: string): Partial<Problem> & Record<string, unknown> {
+  try {
+    const problem: unknown = JSON.parse(text);
+    if (typeof problem === 'object' && problem !== null) return { ...problem };
+  } catch {
+    // something between the service and us has answered
+  }
+  return { detail: 'The answer is not one of the service' };
+}

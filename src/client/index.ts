@@ -1,0 +1,14 @@
+export { GridClient, type GridClientOptions, type RawAnswer } from './grid-client.js';
+export { GridError } from './grid-error.js';
+export { base64Url, decodePath, encodePath } from './encoding.js';
+export {
+  beginSignIn,
+  finishSignIn,
+  renewToken,
+  signOut,
+  type Application,
+  type SignInState,
+} from './sign-in.js';
+export type { BodyText, CallOptions, Conditions, OperationRequest } from './operation-request.js';
+export type * from './generated/schemas.js';
+export type * from './generated/operations.js';
