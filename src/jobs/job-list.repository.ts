@@ -22,33 +22,44 @@ interface Where {
 }
 
 const MERGE_LIMIT = 20_000;
-const DIMENSIONS =
-  'setup, block, owner, owner_group, vo, status, minor_status, site, job_group, job_type';
-const NAME_DIMENSIONS = 'setup, block, name, owner, owner_group, status, site';
-const MERGE_COUNTS = mergeSql('job_counts', 'setup, block', DIMENSIONS);
-const MERGE_NAMES = mergeSql('job_name_counts', 'setup, name, block', NAME_DIMENSIONS);
 
-function mergeSql(table: string, key: string, dimensions: string): string {
+/** Counter tables with their columns; rows of one key are merged together. */
+const COUNTERS = {
+  job_totals: {
+    key: ['setup', 'owner'],
+    columns: ['setup', 'owner', 'owner_group', 'vo', 'status', 'minor_status', 'site', 'job_type'],
+  },
+  job_label_counts: {
+    key: ['setup', 'kind', 'label'],
+    columns: ['setup', 'kind', 'label', 'owner', 'owner_group', 'status', 'site'],
+  },
+  job_block_counts: {
+    key: ['setup', 'block'],
+    columns: ['setup', 'block', 'owner', 'status', 'site'],
+  },
+} as const;
+
+type CounterTable = keyof typeof COUNTERS;
+
+function mergeSql(table: CounterTable): string {
+  const { key, columns } = COUNTERS[table];
   return `with fresh as materialized (
-      select distinct ${key} from
-        (select ${key} from ${table} where not is_merged limit ${MERGE_LIMIT}) f
+      select distinct ${key.join(', ')} from
+        (select ${key.join(', ')} from ${table} where not is_merged limit ${MERGE_LIMIT}) f
     ), old as (
       delete from ${table} using fresh
-      where ${key
-        .split(', ')
-        .map((column) => `${table}.${column} = fresh.${column}`)
-        .join(' and ')}
+      where ${key.map((column) => `${table}.${column} = fresh.${column}`).join(' and ')}
       returning ${table}.*
     )
-    insert into ${table} (${dimensions}, n, is_merged)
-    select ${dimensions}, sum(n), true from old group by ${dimensions} having sum(n) <> 0`;
+    insert into ${table} (${columns.join(', ')}, n, is_merged)
+    select ${columns.join(', ')}, sum(n), true from old
+    group by ${columns.join(', ')} having sum(n) <> 0`;
 }
 
 /** Ids of one block of the counters share their upper bits (see the migration). */
 const BLOCK_BITS = 13;
 /** Up to this many matches are collected and sorted; more are found fast by walking in order. */
 const FEW = 2_000;
-const NAME_COLUMNS = new Set(['setup', 'name', 'owner', 'owner_group', 'status', 'site']);
 
 /**
  * Lists, totals and summaries. Totals come from the counters that triggers keep in the same transaction, so they
@@ -101,10 +112,10 @@ export class JobListRepository {
   /** The number of matches, exactly. */
   async count(selection: Selection, visibility: Visibility): Promise<number> {
     const source = sourceOf(selection, []);
-    const where = whereOf(selection, visibility, source !== 'jobs');
-    const sum = source === 'jobs' ? 'count(*)' : 'coalesce(sum(n), 0)::bigint';
+    const where = whereOf(selection, visibility, source);
+    const sum = source === JOBS ? 'count(*)' : 'coalesce(sum(n), 0)::bigint';
     const [row] = await this.database.query<{ total: number }>({
-      text: `select ${sum} as total from ${source} where ${where.sql}`,
+      text: `select ${sum} as total from ${source.table} where ${where.sql}`,
       values: where.values,
     });
     return Number(row?.total ?? 0);
@@ -117,12 +128,12 @@ export class JobListRepository {
     groups: readonly JobAttribute[],
   ): Promise<Map<string, number>> {
     const source = sourceOf(selection, groups);
-    const where = whereOf(selection, visibility, source !== 'jobs');
-    const columns = groups.map(({ sql }) => `${sql}::text`);
-    const sum = source === 'jobs' ? 'count(*)' : 'sum(n)::bigint';
+    const where = whereOf(selection, visibility, source);
+    const columns = groups.map((attribute) => `${source.column(attribute)}::text`);
+    const sum = source === JOBS ? 'count(*)' : 'sum(n)::bigint';
     const rows = await this.database.query<{ key: string; total: number }>({
       text: `select concat_ws('|', ${columns.join(', ')}) as key, ${sum} as total
-        from ${source} where ${where.sql} group by 1 having ${sum} <> 0 order by 1`,
+        from ${source.table} where ${where.sql} group by 1 having ${sum} <> 0 order by 1`,
       values: where.values,
     });
     return new Map(rows.map(({ key, total }) => [key, total]));
@@ -133,9 +144,11 @@ export class JobListRepository {
    * when there may be more to merge.
    */
   async mergeCounters(transaction: Transaction): Promise<boolean> {
-    const blocks = await transaction.execute({ name: 'jobs-merge-counts', text: MERGE_COUNTS });
-    const names = await transaction.execute({ name: 'jobs-merge-names', text: MERGE_NAMES });
-    return blocks + names > MERGE_LIMIT;
+    let written = 0;
+    for (const table of Object.keys(COUNTERS) as CounterTable[]) {
+      written += await transaction.execute({ name: `jobs-merge-${table}`, text: mergeSql(table) });
+    }
+    return written > MERGE_LIMIT;
   }
 
   /** Where a deep page starts: whole blocks are skipped by their counters, the rest by walking. */
@@ -144,12 +157,19 @@ export class JobListRepository {
     visibility: Visibility,
   ): Promise<{ below?: bigint; offset: number }> {
     const [key] = query.sort;
-    const source = sourceOf(query, []);
-    const isByBlocks = key?.sql === 'jid' && key.descending && source !== 'jobs';
-    if (!isByBlocks || query.startJob < 1 << BLOCK_BITS) return { offset: query.startJob };
-    const where = whereOf(query, visibility, true);
+    const isNewestFirst = key?.sql === 'jid' && key.descending;
+    const columns: readonly string[] = COUNTERS.job_block_counts.columns;
+    const isCounted =
+      !query.fromDate &&
+      !query.toDate &&
+      visibility.group === undefined &&
+      query.filters.every(({ attribute }) => columns.includes(attribute.counted ?? ''));
+    if (!isNewestFirst || !isCounted || query.startJob < 1 << BLOCK_BITS) {
+      return { offset: query.startJob };
+    }
+    const where = whereOf(query, visibility);
     const blocks = await this.database.query<{ block: number; total: number }>({
-      text: `select block, sum(n)::bigint as total from ${source} where ${where.sql}
+      text: `select block, sum(n)::bigint as total from job_block_counts where ${where.sql}
         group by block having sum(n) <> 0 order by block desc`,
       values: where.values,
     });
@@ -162,42 +182,64 @@ export class JobListRepository {
   }
 }
 
-/** The smallest table that can answer: counters, counters by name, or the jobs themselves. */
-function sourceOf(
-  selection: Selection,
-  groups: readonly JobAttribute[],
-): 'job_counts' | 'job_name_counts' | 'jobs' {
-  if (selection.fromDate ?? selection.toDate) return 'jobs';
-  const used = [...selection.filters.map(({ attribute }) => attribute), ...groups];
-  if (used.some(({ counted }) => counted === undefined)) return 'jobs';
-  if (!used.some(({ counted }) => counted === 'name')) return 'job_counts';
-  return used.every(({ counted }) => NAME_COLUMNS.has(counted ?? '')) ? 'job_name_counts' : 'jobs';
+interface Source {
+  table: CounterTable | 'jobs';
+  /** How the table writes an attribute. */
+  column(attribute: JobAttribute): string;
+  /** What every row of the table must be, beside the selection. */
+  condition?: string;
 }
 
-function whereOf(selection: Selection, visibility: Visibility, counters = false): Where {
+const JOBS: Source = { table: 'jobs', column: ({ sql }) => sql };
+const TOTALS: Source = { table: 'job_totals', column: ({ sql }) => sql };
+
+/** The smallest table that can answer: totals, counters by name or job group, or the jobs themselves. */
+function sourceOf(selection: Selection, groups: readonly JobAttribute[]): Source {
+  if (selection.fromDate ?? selection.toDate) return JOBS;
+  const used = [...selection.filters.map(({ attribute }) => attribute), ...groups];
+  const isIn = (table: CounterTable, attribute: JobAttribute): boolean =>
+    (COUNTERS[table].columns as readonly string[]).includes(attribute.counted ?? '');
+  if (used.every((attribute) => isIn('job_totals', attribute))) return TOTALS;
+  const kinds = ['name', 'job_group'];
+  const labels = new Set(used.flatMap(({ counted }) => kinds.filter((kind) => kind === counted)));
+  const others = used.filter(({ counted }) => !labels.has(counted ?? ''));
+  const [kind] = labels;
+  if (labels.size !== 1 || !others.every((attribute) => isIn('job_label_counts', attribute))) {
+    return JOBS;
+  }
+  return {
+    table: 'job_label_counts',
+    column: ({ counted, sql }) => (counted === kind ? 'label' : sql),
+    condition: `kind = '${kind}'`,
+  };
+}
+
+function whereOf(selection: Selection, visibility: Visibility, source: Source = JOBS): Where {
   const values: unknown[] = [visibility.setup];
-  const conditions = ['setup = $1'];
+  const conditions = ['setup = $1', ...(source.condition ? [source.condition] : [])];
   const { owner, group } = visibility;
   if (owner !== undefined) {
     const own = `owner = $${values.push(owner)}`;
     const shared = group === undefined ? undefined : `owner_group = $${values.push(group)}`;
     conditions.push(shared === undefined ? own : `(${own} or ${shared})`);
   }
-  for (const filter of selection.filters) conditions.push(filterCondition(filter, values));
-  if (!counters && selection.fromDate) {
-    conditions.push(`last_update >= $${values.push(selection.fromDate)}`);
+  for (const filter of selection.filters) {
+    conditions.push(filterCondition(filter, source.column(filter.attribute), values));
   }
-  if (!counters && selection.toDate) {
-    conditions.push(`last_update < $${values.push(selection.toDate)}`);
-  }
+  if (selection.fromDate) conditions.push(`last_update >= $${values.push(selection.fromDate)}`);
+  if (selection.toDate) conditions.push(`last_update < $${values.push(selection.toDate)}`);
   return { sql: conditions.join(' and '), values };
 }
 
 /** One value is compared by `=`, which lets an index give the order as well. */
-function filterCondition({ attribute, values: wanted }: JobFilter, values: unknown[]): string {
+function filterCondition(
+  { attribute, values: wanted }: JobFilter,
+  column: string,
+  values: unknown[],
+): string {
   const type = sqlType(attribute);
-  if (wanted.length === 1) return `${attribute.sql} = $${values.push(wanted[0])}::${type}`;
-  return `${attribute.sql} = any ($${values.push(wanted)}::${type}[])`;
+  if (wanted.length === 1) return `${column} = $${values.push(wanted[0])}::${type}`;
+  return `${column} = any ($${values.push(wanted)}::${type}[])`;
 }
 
 function sortExpression(key: SortKey): string {

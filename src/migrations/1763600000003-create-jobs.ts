@@ -11,7 +11,7 @@ export class CreateJobs1763600000003 implements MigrationInterface {
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       drop table job_peeks, job_idempotency_keys, job_executors, job_parameters, job_history, job_descriptions, jobs,
-        job_sandboxes, job_counts, job_name_counts
+        job_sandboxes, job_totals, job_label_counts, job_block_counts
     `);
     await queryRunner.query(`
       drop function count_added_jobs(), count_changed_jobs(), count_removed_jobs()
@@ -124,37 +124,29 @@ const INDEXES = [
   'create index job_idempotency_keys_created_at on job_idempotency_keys (created_at)',
 ];
 
-/** What jobs are counted by. A block is 8192 neighbouring ids, so that deep pages jump over whole blocks. */
-const DIMENSIONS =
-  'setup, block, owner, owner_group, vo, status, minor_status, site, job_group, job_type';
-const NAME_DIMENSIONS = 'setup, block, name, owner, owner_group, status, site';
-
-const COLUMNS = `setup, (jid >> 13)::integer as block, name, owner, owner_group, vo, status, minor_status,
-  site, job_group, job_type`;
-
 /**
  * Counters are sums over rows that are only ever added, in the transaction that changes the jobs: they are exact
- * under every snapshot, and writers never wait for each other. A cleaning job merges the rows now and then.
+ * under every snapshot, and writers never wait for each other. A background job merges the rows now and then.
+ * There are three, so that each question sums few rows: totals; by name and by job group, of which there may be
+ * millions; and by block of 8192 neighbouring ids, with which deep pages jump over whole blocks.
  */
 const COUNTERS = [
-  `create table job_counts (
+  `create table job_totals (
     setup text not null,
-    block integer not null,
     owner text not null,
     owner_group text not null,
     vo text not null,
     status text not null,
     minor_status text not null,
     site text not null,
-    job_group text not null,
     job_type text not null,
     n bigint not null,
     is_merged boolean not null default false
   ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500)`,
-  `create table job_name_counts (
+  `create table job_label_counts (
     setup text not null,
-    block integer not null,
-    name text not null,
+    kind text not null check (kind in ('name', 'job_group')),
+    label text not null,
     owner text not null,
     owner_group text not null,
     status text not null,
@@ -162,15 +154,27 @@ const COUNTERS = [
     n bigint not null,
     is_merged boolean not null default false
   ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500)`,
-  'create index job_counts_block on job_counts (setup, block)',
-  'create index job_counts_fresh on job_counts (setup, block) where not is_merged',
-  'create index job_name_counts_name on job_name_counts (setup, name, block)',
-  'create index job_name_counts_fresh on job_name_counts (setup, name, block) where not is_merged',
-  triggerFunction('count_added_jobs', `select ${COLUMNS}, 1 as n from added`),
-  triggerFunction('count_removed_jobs', `select ${COLUMNS}, -1 as n from removed`),
+  `create table job_block_counts (
+    setup text not null,
+    block integer not null,
+    owner text not null,
+    status text not null,
+    site text not null,
+    n bigint not null,
+    is_merged boolean not null default false
+  ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500)`,
+  'create index job_totals_owner on job_totals (setup, owner)',
+  'create index job_totals_fresh on job_totals (setup, owner) where not is_merged',
+  'create index job_label_counts_label on job_label_counts (setup, kind, label)',
+  `create index job_label_counts_fresh on job_label_counts (setup, kind, label)
+    where not is_merged`,
+  'create index job_block_counts_block on job_block_counts (setup, block)',
+  'create index job_block_counts_fresh on job_block_counts (setup, block) where not is_merged',
+  triggerFunction('count_added_jobs', 'select *, 1 as n from added'),
+  triggerFunction('count_removed_jobs', 'select *, -1 as n from removed'),
   triggerFunction(
     'count_changed_jobs',
-    `select ${COLUMNS}, 1 as n from added union all select ${COLUMNS}, -1 as n from removed`,
+    'select *, 1 as n from added union all select *, -1 as n from removed',
   ),
   `create trigger jobs_added after insert on jobs
     referencing new table as added for each statement execute function count_added_jobs()`,
@@ -184,11 +188,24 @@ const COUNTERS = [
 function triggerFunction(name: string, changes: string): string {
   return `create function ${name}() returns trigger language plpgsql as $$
     begin
-      insert into job_counts (${DIMENSIONS}, n)
-        select ${DIMENSIONS}, sum(n) from (${changes}) c group by ${DIMENSIONS} having sum(n) <> 0;
-      insert into job_name_counts (${NAME_DIMENSIONS}, n)
-        select ${NAME_DIMENSIONS}, sum(n) from (${changes}) c
-        group by ${NAME_DIMENSIONS} having sum(n) <> 0;
+      with changed as materialized (
+        select setup, (jid >> 13)::integer as block, name, job_group, owner, owner_group, vo, status,
+          minor_status, site, job_type, sum(n) as n
+        from (${changes}) c group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 having sum(n) <> 0
+      ), totals as (
+        insert into job_totals
+          (setup, owner, owner_group, vo, status, minor_status, site, job_type, n)
+        select setup, owner, owner_group, vo, status, minor_status, site, job_type, sum(n)
+        from changed group by 1, 2, 3, 4, 5, 6, 7, 8 having sum(n) <> 0
+      ), labels as (
+        insert into job_label_counts (setup, kind, label, owner, owner_group, status, site, n)
+        select setup, kind, label, owner, owner_group, status, site, sum(n)
+        from changed, lateral (values ('name', name), ('job_group', job_group)) l (kind, label)
+        group by 1, 2, 3, 4, 5, 6, 7 having sum(n) <> 0
+      )
+      insert into job_block_counts (setup, block, owner, status, site, n)
+        select setup, block, owner, status, site, sum(n)
+        from changed group by 1, 2, 3, 4, 5 having sum(n) <> 0;
       return null;
     end $$`;
 }

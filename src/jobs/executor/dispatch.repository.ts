@@ -196,7 +196,7 @@ export class DispatchRepository {
   async states(): Promise<{ status: JobState; total: number }[]> {
     return this.database.query({
       name: 'jobs-states',
-      text: 'select status, sum(n)::bigint as total from job_counts group by status',
+      text: 'select status, sum(n)::bigint as total from job_totals group by status',
     });
   }
 

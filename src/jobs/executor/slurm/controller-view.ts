@@ -15,8 +15,16 @@ const ALIVE: ReadonlySet<string> = new Set([
   ...['RESIZING', 'REQUEUED', 'REQUEUE_HOLD', 'REQUEUE_FED', 'SPECIAL_EXIT', 'RESV_DEL_HOLD'],
 ]);
 
-/** Looks a task up among the jobs that the controller remembers of its array. */
-export function viewOf(jobs: readonly SlurmJob[], index: number): ControllerView {
+/**
+ * Looks a task up among the jobs that the controller remembers under the id of its array. Only the comment says that
+ * they are the same: a controller that lost its state gives ids again.
+ */
+export function viewOf(
+  remembered: readonly SlurmJob[],
+  comment: string,
+  index: number,
+): ControllerView {
+  const jobs = remembered.filter((job) => job.comment === comment);
   const own = jobs.find((job) => job.index === index);
   const rest = jobs.find(
     (job) => job.index === undefined && (holds(job.waitingIndices, index) || isSingle(job)),

@@ -6,6 +6,9 @@ import { SlurmTokens } from './slurm-token.js';
 const VERSION = 'v0.0.38';
 const CONNECTIONS = 8;
 
+type Method = 'GET' | 'POST' | 'DELETE';
+type Answer = Record<string, unknown>;
+
 /** How to reach slurmrestd. */
 export interface SlurmApiSettings {
   /** `http://host:port`, `https://…` or `unix:/path`. */
@@ -81,12 +84,22 @@ export class SlurmApi {
     throw new SlurmError('away', 'no Slurm controller is up', 0);
   }
 
-  /** Submits a job or an array; answers its id. After a fault `away` nobody knows whether it has arrived. */
+  /**
+   * Submits a job or an array; answers its id. After a fault `away` nobody knows whether it has arrived. An answer may
+   * carry an error and an id: then Slurm has queued a job that it cannot start now (2015: more than the partition
+   * has), which would wait for ever; it is taken out again.
+   */
   async submit(submission: SlurmSubmission): Promise<number> {
     const body = { script: submission.script, job: propertiesOf(submission) };
-    const answer = (await this.call('POST', 'job/submit', body)) as { job_id?: unknown };
-    if (typeof answer.job_id === 'number' && answer.job_id > 0) return answer.job_id;
-    throw new SlurmError('away', 'slurmrestd answered a submit without a job id', 0);
+    const { answer, error } = await this.exchange('POST', 'job/submit', body);
+    const id = numberOf(answer['job_id']);
+    const isQueued = id > 0 && (error === undefined || error.fault === 'away');
+    if (isQueued) return id;
+    if (error === undefined) {
+      throw new SlurmError('away', 'slurmrestd answered a submit without a job id', 0);
+    }
+    if (id > 0) await this.cancel(id);
+    throw error;
   }
 
   /** All jobs that the controller remembers: everybody's, about 4 kB each. */
@@ -122,18 +135,27 @@ export class SlurmApi {
     await this.pool.close();
   }
 
-  private async call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) {
+  private async call(method: Method, path: string): Promise<Answer> {
+    const { answer, error } = await this.exchange(method, path);
+    if (error !== undefined) throw error;
+    return answer;
+  }
+
+  private async exchange(
+    method: Method,
+    path: string,
+    body?: unknown,
+  ): Promise<{ answer: Answer; error: SlurmError | undefined }> {
     const { status, text } = await this.send(method, path, body);
     const answer = parseAnswer(text);
     const errors = Array.isArray(answer['errors']) ? (answer['errors'] as SlurmErrorEntry[]) : [];
     const error = errorOfAnswer(status, errors);
-    if (error === undefined) return answer;
     // A wrong token shows as 401, as "Unspecified error", or as a broken connection to the controller.
-    if (error.fault === 'away') this.tokens.forget();
-    throw error;
+    if (error?.fault === 'away') this.tokens.forget();
+    return { answer, error };
   }
 
-  private async send(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) {
+  private async send(method: Method, path: string, body?: unknown) {
     const headers: Record<string, string> = { accept: 'application/json' };
     try {
       const token = await this.tokens.get();
@@ -158,7 +180,7 @@ export class SlurmApi {
 }
 
 /** Anything that is no JSON object (plain text of a refusal) is an empty answer; the status tells the rest. */
-function parseAnswer(text: string): Record<string, unknown> {
+function parseAnswer(text: string): Answer {
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : {};
@@ -192,7 +214,7 @@ function propertiesOf(submission: SlurmSubmission): Record<string, unknown> {
   };
 }
 
-function jobsOf(answer: Record<string, unknown>): SlurmJob[] {
+function jobsOf(answer: Answer): SlurmJob[] {
   const jobs = Array.isArray(answer['jobs']) ? (answer['jobs'] as Record<string, unknown>[]) : [];
   return jobs.map(jobOf);
 }

@@ -45,6 +45,9 @@ export class SlurmCanceller {
     await new Promise((resolve) => setImmediate(resolve));
     for (const [batch, indices] of [...this.wanted]) {
       if (batch.arrayId === undefined) continue;
+      const isOurs = await this.isOurs(batch);
+      if (isOurs === false) this.wanted.delete(batch);
+      if (isOurs !== true) continue;
       if (batch.keys.length === 1 || !this.isWanted(batch)) {
         if (await this.cancel(batch.arrayId, undefined)) this.wanted.delete(batch);
         continue;
@@ -53,6 +56,17 @@ export class SlurmCanceller {
       await forEachOf([...indices], AT_ONCE, async (index) => {
         if (await this.cancel(arrayId, index)) this.drop(batch, index);
       });
+    }
+  }
+
+  /** False when the controller has forgotten the array, or gave its id to another job; undefined: it is away. */
+  private async isOurs({ arrayId = 0, comment }: StoredBatch): Promise<boolean | undefined> {
+    try {
+      const jobs = await this.parts.api.job(arrayId);
+      return jobs.some((job) => job.comment === comment);
+    } catch (error) {
+      this.parts.logger.warn({ err: error, arrayId }, 'Slurm cannot be asked about a batch job');
+      return undefined;
     }
   }
 

@@ -1,4 +1,4 @@
-import { sleep } from '#src/kernel/index.js';
+import { randomId, sleep } from '#src/kernel/index.js';
 import { unpackArchive } from '../../sandbox/sandbox-archive.js';
 import { SandboxMissingError } from '../../sandbox/sandbox.store.js';
 import { MINOR } from '../../state/job-state.js';
@@ -139,7 +139,8 @@ export class SlurmSubmitter {
     const keys = ready.map((run) => run.key);
     const batch: StoredBatch = {
       id: first.key,
-      comment: `grid:${jid}:${attempt}`,
+      // The last part tells services apart that share an account of the cluster.
+      comment: `grid:${jid}:${attempt}:${randomId().slice(0, 8)}`,
       shape,
       keys,
     };

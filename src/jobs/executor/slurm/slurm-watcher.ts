@@ -168,7 +168,7 @@ export class SlurmWatcher {
     }
     for (const run of runs) {
       const jobs = known.get(run.batch?.arrayId ?? 0) ?? [];
-      await this.follow(run, viewOf(jobs, run.index ?? 0));
+      await this.follow(run, viewOf(jobs, run.batch?.comment ?? '', run.index ?? 0));
     }
   }
 
@@ -186,10 +186,10 @@ export class SlurmWatcher {
   }
 
   private async viewOf(run: SlurmRun): Promise<ControllerView | undefined> {
-    const id = run.batch?.arrayId;
-    if (id === undefined) return undefined;
+    const { batch, index = 0 } = run;
+    if (batch?.arrayId === undefined) return undefined;
     try {
-      return viewOf(await this.parts.api.job(id), run.index ?? 0);
+      return viewOf(await this.parts.api.job(batch.arrayId), batch.comment, index);
     } catch (error) {
       if (error instanceof SlurmError) return undefined;
       throw error;

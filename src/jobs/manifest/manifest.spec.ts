@@ -1,0 +1,248 @@
+import type { JsonObject } from '#src/kernel/index.js';
+import { readManifest, type ManifestContext } from './manifest.js';
+
+const context: ManifestContext = {
+  user: 'alice',
+  dn: '/CN=alice',
+  group: 'grid_user',
+  setup: 'Prod',
+  vo: 'vo',
+  sites: new Set(['A', 'B', 'C']),
+  files: [],
+  maxInputData: 3,
+};
+
+const read = (manifest: JsonObject, more: Partial<ManifestContext> = {}) =>
+  readManifest({ Executable: '/bin/true', ...manifest }, { ...context, ...more });
+
+const faults = (manifest: JsonObject, more: Partial<ManifestContext> = {}) =>
+  read(manifest, more).violations;
+
+describe('readManifest', () => {
+  it('keeps what was given with its types and adds what the service knows', () => {
+    const { job, violations, warnings } = read({
+      Arguments: '-a 1,2',
+      Sites: ['A'],
+      CPUTime: 3600,
+      Extra: { deep: [1, null] },
+    });
+    expect({ violations, warnings }).toEqual({ violations: [], warnings: [] });
+    expect(job.manifest).toEqual({
+      Executable: '/bin/true',
+      Arguments: '-a 1,2',
+      Sites: ['A'],
+      CPUTime: 3600,
+      Extra: { deep: [1, null] },
+      StdOutput: 'std.out',
+      StdError: 'std.err',
+      OutputSandbox: ['std.out', 'std.err'],
+      Owner: 'alice',
+      OwnerGroup: 'grid_user',
+      OwnerDN: '/CN=alice',
+      VirtualOrganization: 'vo',
+      Setup: 'Prod',
+      JobName: 'Name',
+      JobGroup: '00000000',
+      JobType: 'User',
+      Priority: 1,
+    });
+    expect(job).toMatchObject({ cpuTime: 3600, priority: 1, sites: ['A'], bannedSites: [] });
+  });
+
+  it.each<[string, JsonObject, { field: string; problem: string }]>([
+    ['no program', { Executable: '' }, { field: 'Executable', problem: 'is empty' }],
+    [
+      'a program that is no text',
+      { Executable: 7 },
+      { field: 'Executable', problem: 'must be a text' },
+    ],
+    [
+      'arguments of another type',
+      { Arguments: 7 },
+      { field: 'Arguments', problem: 'must be a text or a list of texts' },
+    ],
+    [
+      'an open quote',
+      { Arguments: '"a' },
+      { field: 'Arguments', problem: 'has a quote or backslash without its end' },
+    ],
+    ['an unknown site', { Sites: ['X'] }, { field: 'Sites', problem: 'X: is not a known site' }],
+    ['an unknown Site', { Site: 'X' }, { field: 'Site', problem: 'X: is not a known site' }],
+    [
+      'Site and Sites that differ',
+      { Site: 'A', Sites: ['B'] },
+      { field: 'Site', problem: 'differs from Sites' },
+    ],
+    [
+      'bans that leave nothing of the wanted',
+      { Sites: ['A'], BannedSites: ['A'] },
+      { field: 'BannedSites', problem: 'leaves no site on which the job may run' },
+    ],
+    [
+      'bans that leave nothing at all',
+      { BannedSite: ['A', 'B', 'C'] },
+      { field: 'BannedSite', problem: 'leaves no site on which the job may run' },
+    ],
+    [
+      'too little CPU',
+      { CPUTime: 99 },
+      { field: 'CPUTime', problem: 'must be between 100 and 500000' },
+    ],
+    ['a fraction', { CPUTime: 100.5 }, { field: 'CPUTime', problem: 'must be a whole number' }],
+    [
+      'a high priority',
+      { Priority: 11 },
+      { field: 'Priority', problem: 'must be between 0 and 10' },
+    ],
+    [
+      'a long name',
+      { JobName: 'x'.repeat(129) },
+      { field: 'JobName', problem: 'is longer than 128 characters' },
+    ],
+    [
+      'a long group',
+      { JobGroup: 'x'.repeat(33) },
+      { field: 'JobGroup', problem: 'is longer than 32 characters' },
+    ],
+    [
+      'an unknown type',
+      { JobType: 'Other' },
+      { field: 'JobType', problem: 'must be one of User, Test, Hospital' },
+    ],
+    [
+      'a path as output',
+      { StdOutput: '../x' },
+      { field: 'StdOutput', problem: 'must be a plain file name without a path' },
+    ],
+    [
+      'an output outside',
+      { OutputSandbox: ['/etc/passwd'] },
+      { field: 'OutputSandbox', problem: '/etc/passwd: must be below the directory of the job' },
+    ],
+    [
+      'a file that was not uploaded',
+      { InputSandbox: 'in.txt' },
+      { field: 'InputSandbox', problem: 'in.txt: no such file was uploaded' },
+    ],
+    [
+      'a sandbox reference',
+      { InputSandbox: ['SB:x|/y'] },
+      { field: 'InputSandbox', problem: 'SB:x|/y: sandbox references cannot be handed in' },
+    ],
+    [
+      'input data of another organisation',
+      { InputData: ['LFN:/other/x'] },
+      { field: 'InputData', problem: 'LFN:/other/x: must lie under /vo/' },
+    ],
+    [
+      'input data that is no path',
+      { InputData: ['x'] },
+      { field: 'InputData', problem: 'x: must start with / or LFN:/' },
+    ],
+    [
+      'too much input data',
+      { InputData: ['/vo/a', '/vo/b', '/vo/c', '/vo/d'] },
+      { field: 'InputData', problem: 'has 4 files, at most 3 are allowed' },
+    ],
+    [
+      'a foreign owner',
+      { Owner: 'bob' },
+      { field: 'Owner', problem: 'is set by the service and differs from the token' },
+    ],
+    [
+      'processors the wrong way round',
+      { MinNumberOfProcessors: 4, MaxNumberOfProcessors: 2 },
+      { field: 'MaxNumberOfProcessors', problem: 'is less than MinNumberOfProcessors' },
+    ],
+    [
+      'an environment that is none',
+      { ExecutionEnvironment: ['A'] },
+      {
+        field: 'ExecutionEnvironment',
+        problem: 'must be an object, or a list of texts NAME=value',
+      },
+    ],
+    [
+      'a NUL character',
+      { JobName: 'a\0' },
+      { field: 'JobName', problem: 'contains a NUL character' },
+    ],
+    ['half a letter', { Note: '\ud800' }, { field: 'Note', problem: 'is not valid Unicode' }],
+    [
+      'deep nesting',
+      { Note: [[[[[[[[[1]]]]]]]]] },
+      { field: 'Note', problem: 'is nested deeper than 8 levels' },
+    ],
+  ])('refuses %s', (_what, manifest, violation) => {
+    expect(faults(manifest)).toEqual([violation]);
+  });
+
+  it('lists every fault, not only the first', () => {
+    const found = readManifest({ Sites: ['X'], CPUTime: 1, Priority: 'high' }, context).violations;
+    expect(found.map(({ field }) => field)).toEqual(['Executable', 'Sites', 'Priority', 'CPUTime']);
+  });
+
+  it.each([
+    ['a single site as a text', { Site: 'A' }, ['A']],
+    ['both spellings when they agree', { Site: 'A', Sites: ['A'] }, ['A']],
+    ['ANY', { Sites: 'ANY' }, []],
+    ['wanted sites without the banned ones', { Sites: ['A', 'B'], BannedSites: 'B' }, ['A']],
+    ['an empty list', { Sites: [], BannedSites: [] }, []],
+  ] as const)('understands %s', (_what, manifest, sites) => {
+    const { job, violations } = read(manifest as unknown as JsonObject);
+    expect(violations).toEqual([]);
+    expect(job.sites).toEqual(sites);
+  });
+
+  it('takes numbers that are written as texts', () => {
+    expect(read({ CPUTime: '3600', Priority: '7' }).job).toMatchObject({
+      cpuTime: 3600,
+      priority: 7,
+      manifest: { CPUTime: '3600', Priority: '7' },
+    });
+  });
+
+  it('adds uploaded files that are not listed', () => {
+    const { job } = read({ InputSandbox: 'a.txt' }, { files: ['a.txt', 'é.txt'] });
+    expect(job.manifest['InputSandbox']).toEqual(['a.txt', 'é.txt']);
+  });
+
+  it('reads StdOut as StdOutput and says so', () => {
+    const { job, warnings } = read({ StdOut: 'out.log' });
+    expect(warnings).toEqual(['StdOut is read as StdOutput']);
+    expect(job.manifest).toMatchObject({
+      StdOutput: 'out.log',
+      OutputSandbox: ['out.log', 'std.err'],
+    });
+    expect(job.manifest).not.toHaveProperty('StdOut');
+  });
+
+  it('refuses a lower-case program with a hint', () => {
+    expect(readManifest({ executable: '/bin/true' }, context).violations).toEqual([
+      { field: 'executable', problem: 'is not known; did you mean Executable?' },
+      { field: 'Executable', problem: 'is missing' },
+    ]);
+  });
+
+  it.each([
+    ['cputime', 'CPUTime'],
+    ['Job_Name', 'JobName'],
+    ['Prioritiy', 'Priority'],
+    ['OutputSanbox', 'OutputSandbox'],
+  ])('warns of %s, which is probably %s', (key, meant) => {
+    expect(read({ [key]: 1 })).toMatchObject({
+      violations: [],
+      warnings: [`${key} is not known and has no effect; did you mean ${meant}?`],
+    });
+  });
+
+  it('leaves unknown keys alone', () => {
+    const { job, warnings } = read({ MyOwnKey: [1, 2n, 'x'] });
+    expect(warnings).toEqual([]);
+    expect(job.manifest['MyOwnKey']).toEqual([1, 2n, 'x']);
+  });
+
+  it('takes the LFN: of input data away', () => {
+    expect(read({ InputData: ['LFN:/vo/a', '/vo/b'] }).job.inputData).toEqual(['/vo/a', '/vo/b']);
+  });
+});

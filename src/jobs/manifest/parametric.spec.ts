@@ -1,0 +1,92 @@
+import type { JsonObject } from '#src/kernel/index.js';
+import { splitArguments } from './arguments.js';
+import { expandParameters, insertJobId, isParametric } from './parametric.js';
+
+const expand = (manifest: JsonObject, limit = 1000) => expandParameters(manifest, limit);
+
+describe('parametric manifests', () => {
+  it('makes one job for each element of a list', () => {
+    expect(expand({ Arguments: '%n: %s', Parameters: ['a', 2] }).manifests).toEqual([
+      { Arguments: '0: a' },
+      { Arguments: '1: 2' },
+    ]);
+  });
+
+  it('counts with start, step and factor', () => {
+    const { manifests } = expand({
+      Arguments: '%s',
+      Parameters: 4,
+      ParameterStart: 1,
+      ParameterStep: 2,
+      ParameterFactor: 3,
+    });
+    expect(manifests.map((m) => m['Arguments'])).toEqual(['1', '5', '17', '53']);
+  });
+
+  it('pads %n to the width of the count, from 0', () => {
+    const { manifests } = expand({ JobName: 'j%n', Parameters: 100 });
+    expect([manifests[0]?.['JobName'], manifests[99]?.['JobName']]).toEqual(['j000', 'j099']);
+  });
+
+  it('replaces in nested texts, and named sequences by their names', () => {
+    const { manifests } = expand({
+      Deep: { list: ['%(run)s-%(tag)s'] },
+      'Parameters.run': [1, 2],
+      'Parameters.tag': ['x', 'y'],
+    });
+    expect(manifests).toEqual([{ Deep: { list: ['1-x'] } }, { Deep: { list: ['2-y'] } }]);
+  });
+
+  it.each<[string, JsonObject, string, string]>([
+    ['a count of nothing', { Parameters: 0 }, 'Parameters', 'must be at least 1'],
+    ['an empty list', { Parameters: [] }, 'Parameters', 'must have at least one element'],
+    ['objects', { Parameters: [{}] }, 'Parameters', 'must hold texts and numbers only'],
+    ['a fraction', { Parameters: 1.5 }, 'Parameters', 'must be a whole number or a list'],
+    [
+      'sequences of different lengths',
+      { 'Parameters.a': [1], 'Parameters.b': [1, 2] },
+      'Parameters',
+      'the named sequences differ in length',
+    ],
+    [
+      'a start that is none',
+      { Parameters: 2, ParameterStart: 'x' },
+      'ParameterStart',
+      'must be a number',
+    ],
+    [
+      'too many',
+      { Parameters: 1_000_000_000 },
+      'Parameters',
+      'makes 1000000000 jobs, at most 1000 are allowed in one request',
+    ],
+  ])('refuses %s', (_what, manifest, field, problem) => {
+    expect(expand(manifest)).toEqual({ manifests: [], violations: [{ field, problem }] });
+  });
+
+  it('leaves place-holders of ordinary manifests alone, but for the job id', () => {
+    expect(isParametric({ Arguments: '+%s' })).toBe(false);
+    expect(insertJobId({ Arguments: '+%s %j', N: 1 }, 42n)).toEqual({ Arguments: '+%s 42', N: 1 });
+  });
+});
+
+describe('splitArguments', () => {
+  it.each([
+    [`a "b c" 'd e'`, ['a', 'b c', 'd e']],
+    ['a\\ b', ['a b']],
+    ['$HOME `id` $(id) *', ['$HOME', '`id`', '$(id)', '*']],
+    [`'' ""`, ['', '']],
+    ['', []],
+    ['a;b|c>d', ['a;b|c>d']],
+  ])('splits %j like a shell, without expansion', (text, words) => {
+    expect(splitArguments(text)).toEqual(words);
+  });
+
+  it('takes a list as it is', () => {
+    expect(splitArguments(['a b', '"'])).toEqual(['a b', '"']);
+  });
+
+  it('throws for a quote without end', () => {
+    expect(() => splitArguments('"a')).toThrow();
+  });
+});
