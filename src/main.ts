@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import { ConfigurationFault, freePort, readConfig, type Config } from './platform/index.js';
-import { GridServer } from './server.js';
+import { ConfigurationFault, readConfig, type Config } from './platform/config/env.js';
+import { freePort } from './platform/http/listener.js';
 
 /** Says what is wrong in words for people and ends the process. */
 function fail(error: unknown): never {
@@ -24,6 +24,8 @@ async function configuration(): Promise<Config> {
 
 async function main(): Promise<void> {
   const config = await configuration();
+  // A bad value is told before the rest of the service is loaded.
+  const { GridServer } = await import('./server.js');
   const server = new GridServer(config);
   let stopping: Promise<void> | undefined;
   const stop = (): void => {
