@@ -58,8 +58,20 @@ function mergeSql(table: CounterTable): string {
 
 /** Ids of one block of the counters share their upper bits (see the migration). */
 const BLOCK_BITS = 13;
-/** Up to this many matches are collected and sorted; more are found fast by walking in order. */
-const FEW = 2_000;
+/** From this offset on a page is found by ids first. */
+const DEEP = 500;
+const INDEXED = new Set(['status', 'site', 'name', 'job_group', 'owner_group', 'owner']);
+
+/**
+ * True when it is better to collect and sort all matches than to walk the jobs in order until the page is full. One
+ * indexed condition gives its matches in order; the more conditions, the further apart they may stand.
+ */
+function isFew(query: Selection, visibility: Visibility, entries: number): boolean {
+  const columns = query.filters.map(({ attribute }) => attribute.sql);
+  if (visibility.owner !== undefined) columns.push('owner');
+  if (columns.length <= 1 && columns.every((column) => INDEXED.has(column))) return false;
+  return entries <= (columns.length === 2 ? 300 : 2_000);
+}
 
 /**
  * Lists, totals and summaries. Totals come from the counters that triggers keep in the same transaction, so they
@@ -81,10 +93,15 @@ export class JobListRepository {
     if (jump.below !== undefined) conditions.push(`jid < $${values.push(String(jump.below))}`);
     const limit = values.push(query.maxJobs + 1);
     const offset = values.push(jump.offset);
+    const order = orderBy(query.sort, isFew(query, visibility, entries));
+    const page = `${conditions.join(' and ')} order by ${order} limit $${limit} offset $${offset}`;
+    // Ids alone are skipped in an index; only the rows of the page are fetched.
+    const isDeep = jump.offset > DEEP;
+    const selected = isDeep
+      ? `jid in (select jid from jobs where ${page}) order by ${order}`
+      : page;
     const rows = await this.rows(query, {
-      text: `select ${JOB_COLUMNS.join(', ')}, ${cursorColumns(query.sort)}
-        from jobs where ${conditions.join(' and ')}
-        order by ${orderBy(query.sort, entries <= FEW)} limit $${limit} offset $${offset}`,
+      text: `select ${JOB_COLUMNS.join(', ')}, ${cursorColumns(query.sort)} from jobs where ${selected}`,
       values,
     });
     const jobs = rows.slice(0, query.maxJobs);
