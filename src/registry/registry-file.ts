@@ -103,7 +103,7 @@ function readSections(root: FilePlace): Partial<RegistryContents> {
     storageElements: section(places.storageElements, readStorageElement),
     sites: section(places.sites, readSite),
   };
-  return withoutUndefined(contents) as Partial<RegistryContents>;
+  return withoutUndefined(contents);
 }
 
 function readUser(name: string, place: FilePlace): User {

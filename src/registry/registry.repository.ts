@@ -11,7 +11,6 @@ import type {
   Site,
   StorageElement,
   Subject,
-  User,
 } from './registry.types.js';
 
 /** Channel of the change feed; database triggers notify it on every change of a registry table. */
@@ -158,7 +157,7 @@ export class RegistryRepository {
 
 function contentsOf(row: RegistryRow): RegistryContents {
   return {
-    users: row.users as User[],
+    users: row.users,
     groups: row.groups.map((group) => ({
       ...withoutNulls<Group>(group),
       properties: new Set(group.properties as unknown as Property[]),

@@ -36,10 +36,12 @@ describe('/oauth2/token with a certificate', () => {
 
   it('signs JWTs of RFC 9068 with a published key', async () => {
     const token = await grid.token('alice', 'grid_user');
-    const { body } = await grid.anonymous.get('/.well-known/jwks.json');
+    const { body } = await grid.anonymous.get<{ keys: { kid: string }[] }>(
+      '/.well-known/jwks.json',
+    );
     const header = decodeProtectedHeader(token);
     expect(header).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: expect.any(String) });
-    expect(body.keys.map(({ kid }: { kid: string }) => kid)).toContain(header.kid);
+    expect(body.keys.map(({ kid }) => kid)).toContain(header.kid);
     for (const key of body.keys) expect(Object.keys(key)).not.toContain('d');
     const claims = decodeJwt(token);
     expect(claims).toEqual({

@@ -78,11 +78,12 @@ describe('Flow B: a web portal acts for a user', () => {
     const { verifier, challenge } = pkcePair();
     const parameters = { code_challenge: challenge, code_challenge_method: 'S256' };
     const { code } = await allow(grid, 'alice', { parameters });
-    for (const wrong of [
+    const wrongs: Record<string, string>[] = [
       {},
       { code_verifier: pkcePair().verifier },
       { code_verifier: challenge },
-    ]) {
+    ];
+    for (const wrong of wrongs) {
       const refused = await exchange(grid, code, wrong);
       expect([refused.status, refused.body]).toMatchObject([400, { error: 'invalid_grant' }]);
     }

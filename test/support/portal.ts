@@ -26,7 +26,7 @@ export function authorizePath(parameters: Record<string, string | undefined> = {
     ...parameters,
   };
   const given = Object.entries(all).filter(([, value]) => value !== undefined);
-  return `/oauth2/auth?${new URLSearchParams(given as [string, string][]).toString()}`;
+  return `/oauth2/auth?${new URLSearchParams(given).toString()}`;
 }
 
 /** Signs in with the certificate, allows, and answers the parameters of the redirect. */

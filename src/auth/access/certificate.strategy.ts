@@ -41,7 +41,7 @@ export class CertificateStrategy {
 
   /** The user of the certificate, undefined when there is none. Throws 401 for a bad or unknown one. */
   async userOf(request: HttpRequest): Promise<User | undefined> {
-    const dn = await this.dnOf(request);
+    const dn = this.dnOf(request);
     if (dn === undefined) return undefined;
     const user = (await this.registry.current()).userByDn(dn);
     if (user) return user;
@@ -49,7 +49,7 @@ export class CertificateStrategy {
     throw refused('The client certificate is not accepted');
   }
 
-  private async dnOf(request: HttpRequest): Promise<string | undefined> {
+  private dnOf(request: HttpRequest): string | undefined {
     try {
       return this.certificates.dnOf(request);
     } catch (error) {

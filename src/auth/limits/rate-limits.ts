@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { OAuthProblem } from '#src/kernel/index.js';
-import { CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
+import { ClientAddresses, CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
 
 /** What is limited. */
 export type Limit = 'token' | 'authorize' | 'userCode';
@@ -17,7 +17,10 @@ const USER_CODES = { points: 20, seconds: 600 };
 export class RateLimits {
   private readonly limiters: Record<Limit, RateLimiterMemory | undefined>;
 
+  private readonly addresses: ClientAddresses;
+
   constructor(@Inject(CONFIG) config: Config) {
+    this.addresses = new ClientAddresses(config.trustedProxies);
     this.limiters = {
       token: limiter(config.rateToken, 1),
       authorize: limiter(config.rateAuthorize, 1),
@@ -27,7 +30,7 @@ export class RateLimits {
 
   /** Counts one request of the address (and of the application, when it says which one it is). Throws 429. */
   async count(limit: Limit, request: HttpRequest, clientId?: string): Promise<void> {
-    await this.consume(limit, `address ${request.socket.remoteAddress ?? ''}`);
+    await this.consume(limit, `address ${this.addresses.addressOf(request)}`);
     if (clientId !== undefined) await this.consume(limit, `client ${clientId}`);
   }
 

@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually, startGrid, support, type Grid } from '../support/testbed.js';
+
+/** Runs `gridgate registry …` beside the server; `input` is what the command reads from standard input. */
+function registryCommand(grid: Grid, ...words: string[]): Promise<{ code: number; text: string }> {
+  const child = spawn(
+    process.execPath,
+    [join(support().root, 'dist/src/cli/main.js'), 'registry', ...words],
+    {
+      env: { ...process.env, GRID_HOME: grid.home, DATABASE_URL: grid.database.url },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  return new Promise((resolve) => {
+    child.once('close', (code) => resolve({ code: code ?? -1, text }));
+  });
+}
+
+describe('the registry', () => {
+  let grid: Grid;
+  beforeAll(async () => {
+    grid = await startGrid();
+  }, 90_000);
+  afterAll(async () => grid.remove());
+
+  it('is effective at once after a change by hand: user, group, setup and application', async () => {
+    const token = await grid.token('bob', 'grid_share');
+    const status = async () => (await grid.bearer(token).get('/jobs')).status;
+    expect(await status()).toBe(200);
+    await grid.sql("update registry_setup set groups = '{grid_user}' where name = 'Prod'");
+    await eventually(async () => (await status()) === 401, 'setup closed', 1000);
+    await grid.sql("update registry_setup set groups = null where name = 'Prod'");
+    await eventually(async () => (await status()) === 200, 'setup open', 1000);
+    await grid.sql("delete from registry_user where name = 'bob'");
+    await eventually(async () => (await status()) === 401, 'user gone', 1000);
+  });
+
+  it('knows a certificate by any spelling of its DN', async () => {
+    await grid.sql(
+      "update registry_certificate set dn = '/DC=org/DC=grid/CN=carol2' where dn like '%carol'",
+    );
+    const carol = await grid.certificate('carol');
+    expect((await carol.get('/oauth2/groups')).status).toBe(401);
+    await grid.sql(
+      "update registry_certificate set dn = '/DC=org/DC=grid/CN=carol' where dn like '%carol2'",
+    );
+    await eventually(async () => (await carol.get('/oauth2/groups')).status === 200, 'known', 1000);
+  });
+
+  it('is loaded and dumped as one file, with the difference in words', async () => {
+    const dump = await registryCommand(grid, 'dump');
+    expect(dump.code).toBe(0);
+    const file = join(grid.home, 'registry.yaml');
+    await writeFile(file, dump.text);
+    const same = await registryCommand(grid, 'load', file);
+    expect([same.code, same.text.trim()]).toEqual([0, 'no difference']);
+
+    const token = await grid.token('alice', 'grid_share');
+    await writeFile(file, dump.text.replace(/(grid_share:[\s\S]*?members:\n)\s+- alice\n/, '$1'));
+    const changed = await registryCommand(grid, 'load', file);
+    expect([changed.code, changed.text.trim()]).toEqual([0, '~ groups.grid_share: members -alice']);
+    await eventually(
+      async () => (await grid.bearer(token).get('/jobs')).status === 401,
+      'alice has left the group',
+      1000,
+    );
+
+    const after = await registryCommand(grid, 'dump');
+    await writeFile(file, 'groups:\n  grid_user:\n    members: [zoe]\n    colour: red\n');
+    const broken = await registryCommand(grid, 'load', file);
+    expect(broken.code).toBe(2);
+    expect(broken.text).toContain('line 4: groups.grid_user.colour: is not known here');
+    expect((await registryCommand(grid, 'dump')).text).toBe(after.text);
+  }, 90_000);
+});

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { decodeProtectedHeader } from 'jose';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { eventually, startGrid, support, type Grid } from '../support/testbed.js';
+
+const ENCRYPTION_KEY = randomBytes(32).toString('base64');
+
+async function rotate(grid: Grid): Promise<void> {
+  const child = spawn(
+    process.execPath,
+    [join(support().root, 'dist/src/cli/main.js'), 'keys', 'rotate'],
+    {
+      env: {
+        ...process.env,
+        GRID_HOME: grid.home,
+        DATABASE_URL: grid.database.url,
+        GRID_PUBLIC_URL: grid.url,
+        GRID_KEY_ENCRYPTION_KEY: ENCRYPTION_KEY,
+      },
+      stdio: 'inherit',
+    },
+  );
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  if (code !== 0) throw new Error(`keys rotate ended with ${String(code)}`);
+}
+
+describe('rotation of signing keys', () => {
+  let grid: Grid;
+  let second: Grid;
+  beforeAll(async () => {
+    const env = { GRID_KEY_ENCRYPTION_KEY: ENCRYPTION_KEY };
+    grid = await startGrid({ env });
+    second = await grid.second({ GRID_PUBLIC_URL: grid.url });
+  }, 120_000);
+  afterAll(async () => {
+    await second?.server.stop();
+    await grid?.remove();
+  });
+
+  const keyIds = async (on: Grid): Promise<string[]> => {
+    const { body } = await on.anonymous.get<{ keys: { kid: string }[] }>('/.well-known/jwks.json');
+    return body.keys.map(({ kid }) => kid);
+  };
+  const kidOf = (token: string) => decodeProtectedHeader(token).kid!;
+
+  it('publishes the next key before it signs, and fails no request on either instance', async () => {
+    const before = await grid.token('alice', 'grid_user');
+    const published = await keyIds(grid);
+    expect(published).toHaveLength(2);
+    expect(await keyIds(second)).toEqual(published);
+    // as if the next key had been published for long enough
+    await grid.sql("update signing_key set created_at = now() - interval '1 hour'");
+    const load = { running: true, statuses: new Set<number>() };
+    const worker = async (on: Grid) => {
+      const alice = await on.certificate('alice');
+      const query = { grant_type: 'client_credentials', group: 'grid_user', setup: 'Prod' };
+      while (load.running) {
+        const answer = await alice.get('/oauth2/token', { query });
+        load.statuses.add(answer.status);
+        for (const other of [grid, second]) {
+          load.statuses.add((await other.bearer(answer.body.access_token).get('/jobs')).status);
+        }
+      }
+    };
+    const workers = [worker(grid), worker(second)];
+    await rotate(grid);
+    const after = await eventually(async () => {
+      const token = await grid.token('alice', 'grid_user');
+      return kidOf(token) !== kidOf(before) && token;
+    }, 'the next key signs');
+    await eventually(
+      async () => kidOf(await second.token('alice', 'grid_user')) === kidOf(after),
+      'the other instance follows',
+    );
+    load.running = false;
+    await Promise.all(workers);
+    expect([...load.statuses]).toEqual([200]);
+    expect(published).toContain(kidOf(after));
+    expect(await keyIds(grid)).toHaveLength(3);
+    for (const token of [before, after]) {
+      expect((await second.bearer(token).get('/jobs')).status).toBe(200);
+    }
+  }, 90_000);
+
+  it('keeps private keys encrypted at rest', async () => {
+    const rows = await grid.sql<{ private_key: string; public_jwk: object }>(
+      'select private_key, public_jwk from signing_key',
+    );
+    for (const row of rows) {
+      expect(row.private_key).toMatch(/^v1\./);
+      expect(Object.keys(row.public_jwk)).not.toContain('d');
+    }
+  });
+
+  it('waits with a key that is not published long enough', async () => {
+    const before = await grid.token('alice', 'grid_user');
+    await rotate(grid);
+    const token = await grid.token('alice', 'grid_user');
+    expect(kidOf(token)).toBe(kidOf(before));
+    expect(await keyIds(grid)).toHaveLength(4);
+  }, 60_000);
+
+  it('refuses to start with another key-encryption key, and says so', async () => {
+    const wrong = { GRID_KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64') };
+    await expect(grid.second(wrong)).rejects.toThrow('GRID_KEY_ENCRYPTION_KEY');
+  }, 60_000);
+});
