@@ -1,5 +1,6 @@
 /**
- * The floor of an answer: a bare node:https server that runs one prepared select and writes its rows as JSON. No
+ * The floor of an answer: a bare node:https server that runs one prepared select and writes its rows as
+ * JSON, or always writes the same body. No
  * router, no token, no log. Says its port on standard output.
  */
 import { readFileSync } from 'node:fs';
@@ -14,15 +15,14 @@ let next = 0;
 const server = https.createServer({ cert, key, ca, requestCert: true, rejectUnauthorized: false });
 server.keepAliveTimeout = 60_000;
 server.on('request', (request, response) => {
+  if (plan.body !== undefined) {
+    answer(response, plan.body);
+    return;
+  }
   const values = plan.values[next++ % plan.values.length];
   pool.query({ name: 'floor', text: plan.text, values }).then(
     ({ rows }) => {
-      const body = JSON.stringify(plan.rows ? rows : rows[0]);
-      response.writeHead(200, {
-        'Content-Type': 'application/json; charset=utf-8',
-        'Content-Length': Buffer.byteLength(body),
-      });
-      response.end(body);
+      answer(response, JSON.stringify(plan.rows ? rows : rows[0]));
     },
     (error) => {
       response.statusCode = 500;
@@ -30,4 +30,13 @@ server.on('request', (request, response) => {
     },
   );
 });
+
+function answer(response, body) {
+  response.writeHead(200, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
 server.listen(0, '127.0.0.1', () => process.stdout.write(`port ${server.address().port}\n`));

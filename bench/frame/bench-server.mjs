@@ -1,11 +1,19 @@
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Agent, request } from 'undici';
 import { root } from '../../scripts/run.mjs';
 import { startUntil } from './processes.mjs';
 
 const HOME_GROUP = { mona: 'grid_mon', adam: 'grid_adm', fred: 'grid_fc' };
+
+/** Nothing executes jobs, and the load of one address is not taken for an attack. */
+const LIMITS_OFF = {
+  GRID_ROLE: 'api',
+  GRID_RATE_TOKEN: '0',
+  GRID_RATE_SUBMIT: '0',
+  GRID_RATE_AUTHORIZE: '0',
+};
 
 /** A running server of this build, and calls to it. Its log goes to a file, as it would on a site. */
 export class BenchServer {
@@ -20,13 +28,13 @@ export class BenchServer {
     this.ca = ca;
   }
 
-  static async start({ home, database, env }) {
+  static async start({ home, database, env, profile }) {
     const log = openSync(join(home, 'server.log'), 'a');
     const entry = join(root, 'dist/src/main.js');
     const { PATH, HOME, TMPDIR } = process.env;
-    const own = { GRID_HOME: home, DATABASE_URL: database, GRID_PORT: '0', GRID_ROLE: 'api' };
+    const own = { GRID_HOME: home, DATABASE_URL: database, GRID_PORT: '0', ...LIMITS_OFF };
     try {
-      const started = await startUntil([entry], /gridgate ready on (\S+)/, {
+      const started = await startUntil([...profiling(profile), entry], /gridgate ready on (\S+)/, {
         env: { PATH, HOME, TMPDIR, ...own, GRID_DEMO: 'true', ...env },
         cwd: root,
         log,
@@ -84,6 +92,24 @@ export class BenchServer {
     };
   }
 
+  /** Reads an answer without keeping it; answers its length in bytes. Throws for a status of 400 or more. */
+  async swallow(path, token) {
+    const answer = await request(`${this.url}${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+      dispatcher: this.agent(),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    if (answer.statusCode >= 400) {
+      throw new Error(
+        `GET ${path}: ${answer.statusCode} ${(await answer.body.text()).slice(0, 300)}`,
+      );
+    }
+    let bytes = 0;
+    for await (const chunk of answer.body) bytes += chunk.length;
+    return bytes;
+  }
+
   /** A connection pool that trusts the server's CA; closed with the server. */
   agent(pair = {}) {
     const agent = new Agent({ connect: { ca: this.ca, ...pair } });
@@ -102,4 +128,9 @@ export class BenchServer {
     await Promise.all(this.agents.splice(0).map((agent) => agent.destroy()));
     await this.stopProcess();
   }
+}
+
+/** Node's options for a CPU profile that is written when the server stops. */
+function profiling(directory) {
+  return directory === '' ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(directory)}`];
 }

@@ -65,7 +65,8 @@ export class Bench {
   async startServer(env) {
     const home = await this.directory();
     const database = await this.database();
-    const server = await BenchServer.start({ home, database, env });
+    const { profile } = this.options;
+    const server = await BenchServer.start({ home, database, env, profile });
     this.opened.push(() => server.stop());
     return server;
   }
@@ -96,11 +97,11 @@ export class Bench {
     return runPlan('selects-process.mjs', plan, this.cancel.signal);
   }
 
-  /** A bare node:https server with one prepared select; to be used as `server` in `load`. */
-  async bare({ database, text, values = [[]], rows = false }) {
+  /** A bare node:https server with one prepared select, or always the same body; for `load` as `server`. */
+  async bare({ database, text, values = [[]], rows = false, body }) {
     const pair = await selfSigned();
     const plan = join(await this.directory(), 'plan.json');
-    const input = { database, text, values, rows, connections: SERVICE_POOL, ...pair };
+    const input = { database, text, values, rows, body, connections: SERVICE_POOL, ...pair };
     await writeFile(plan, JSON.stringify(input), { mode: 0o600 });
     const script = join(root, 'bench/frame/bare-process.mjs');
     const { match, stop } = await startUntil([script, plan], /port (\d+)/);

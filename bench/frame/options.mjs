@@ -6,6 +6,7 @@ const FRAME_OPTIONS = {
   seconds: { default: '3', description: 'length of one round' },
   connections: { default: '16', description: 'connections of the load' },
   generator: { default: 'auto', description: 'wrk, node or auto (wrk when installed)' },
+  profile: { default: '', description: 'directory for a CPU profile of each server' },
 };
 
 const FLAGS = {

@@ -1,0 +1,113 @@
+/** Figures of tokens: made by certificate, and checked. */
+import 'reflect-metadata';
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { join } from 'node:path';
+import { jwtVerify } from 'jose';
+import { root } from '../scripts/run.mjs';
+
+const ISSUER = 'https://localhost:8443';
+const KID = 'bench';
+const HOUR_SECONDS = 3600;
+
+const byCertificate = {
+  name: 'tokens.certificate',
+  title: 'GET /oauth2/token by client certificate, keep-alive TLS',
+  unit: 'tokens/s',
+  better: 'higher',
+  floor: 'bare ES256 signatures of the same length, node:crypto, one thread',
+  async prepare(bench) {
+    const server = await bench.server();
+    const pair = await server.pair('alice');
+    const query = 'grant_type=client_credentials&group=grid_user&setup=Prod';
+    const path = `/oauth2/token?${query}`;
+    const token = await server.token('alice');
+    const input = Buffer.from(token.slice(0, token.lastIndexOf('.')));
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    return {
+      figure: (seconds) => bench.load({ server, path, pair, seconds }),
+      floor: (seconds) => perSecondHere(() => sign('sha256', input, privateKey), seconds),
+    };
+  },
+};
+
+/** How often a second a synchronous function runs. */
+function perSecondHere(work, seconds) {
+  const started = performance.now();
+  const until = started + seconds * 1000;
+  let count = 0;
+  while (performance.now() < until) {
+    work();
+    count += 1;
+  }
+  return (count * 1000) / (performance.now() - started);
+}
+
+/** The service's own classes with a key that needs no database. */
+async function verifiers() {
+  const part = (name) => import(join(root, 'dist/src/auth/token', name));
+  const { AccessTokens } = await part('access-token.js');
+  const { VerifiedTokens } = await part('verified-tokens.js');
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const key = { kid: KID, algorithm: 'ES256', privateKey, publicKey };
+  const keys = { signingKey: async () => key, publicKey: async () => key };
+  const config = { publicUrl: ISSUER, accessTokenTtl: HOUR_SECONDS };
+  const clock = { now: () => Date.now() };
+  const tokens = new AccessTokens(keys, config, clock);
+  const feed = { live: true, listen: () => () => undefined };
+  const revocations = { isAnyRevoked: async () => false };
+  const known = new VerifiedTokens(tokens, revocations, { current: async () => undefined }, feed);
+  Object.defineProperty(known, 'clock', { value: clock });
+  const mint = async () => {
+    const scopes = ['jobs:read', 'jobs:submit', 'jobs:kill', 'catalogue:read', 'catalogue:write'];
+    const input = {
+      user: 'alice',
+      group: 'grid_user',
+      setup: 'Prod',
+      clientId: 'certificate',
+      scopes,
+    };
+    return (await tokens.mint(input)).token;
+  };
+  return { tokens, known, publicKey, mint };
+}
+
+const joseFloor = (publicKey, token, bench) => (seconds) =>
+  bench.perSecond(
+    () => jwtVerify(token, publicKey, { issuer: ISSUER, audience: ISSUER, typ: 'at+jwt' }),
+    seconds,
+    8,
+  );
+
+const verification = {
+  name: 'tokens.verify',
+  title: 'check of a token that is seen for the first time',
+  unit: 'tokens/s',
+  better: 'higher',
+  floor: 'jose.jwtVerify',
+  async prepare(bench) {
+    const { tokens, mint, publicKey } = await verifiers();
+    const token = await mint();
+    return {
+      figure: (seconds) => bench.perSecond(() => tokens.verify(token), seconds, 8),
+      floor: joseFloor(publicKey, token, bench),
+    };
+  },
+};
+
+const knownVerification = {
+  name: 'tokens.verify-known',
+  title: 'check of a token that has been seen before (revocation included)',
+  unit: 'tokens/s',
+  better: 'higher',
+  floor: 'jose.jwtVerify',
+  async prepare(bench) {
+    const { known, mint, publicKey } = await verifiers();
+    const token = await mint();
+    return {
+      figure: (seconds) => bench.perSecond(() => known.claims(token), seconds, 8),
+      floor: joseFloor(publicKey, token, bench),
+    };
+  },
+};
+
+export const figures = [byCertificate, verification, knownVerification];
