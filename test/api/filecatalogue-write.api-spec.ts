@@ -229,8 +229,7 @@ describe('POST /filecatalogue/bulk', () => {
         { line: 3, status: 400, detail: expect.any(String) },
         { line: 4, path: '/vo/bulk/below', status: 409, detail: expect.stringContaining('run') },
         { line: 6, path: 'x', status: 403, detail: expect.any(String) },
-        { line: 7, path: '/vo/bulk/f3', status: 400, detail: expect.any(String) },
-        { lines: 7, created: 3, updated: 0, unchanged: 0, failed: 4 },
+        { lines: 7, created: 3, updated: 0, unchanged: 1, failed: 3 },
       ],
     });
     const again = await bulk(alice, lines.slice(0, 2));
@@ -250,19 +249,19 @@ describe('POST /filecatalogue/bulk', () => {
 
   it('keeps totals exact under many writers at once', async () => {
     const before = (await totals('/vo')) as { f: number; s: number };
-    const work = Array.from({ length: 200 }, async (_, n) => {
+    const one = async (n: number): Promise<void> => {
       const path = `/vo/crowd/d${n % 7}/f${n}`;
-      const put = await alice.put(file(path), { json: { Size: n } });
+      expect((await alice.put(file(path), { json: { Size: n } })).status).toBe(201);
       if (n % 3 === 0) expect((await alice.delete(file(path))).status).toBe(200);
-      if (n % 5 === 0) {
-        const meta = await alice.patch(`${directory(`/vo/crowd/d${n % 7}`)}/metadata`, {
-          json: { run: n },
-        });
-        expect(meta.status).toBe(200);
-      }
-      return put.status;
-    });
-    expect(new Set(await Promise.all(work))).toEqual(new Set([201]));
+      if (n % 5 !== 0) return;
+      const target = `${directory(`/vo/crowd/d${n % 7}`)}/metadata`;
+      expect((await alice.patch(target, { json: { run: n } })).status).toBe(200);
+    };
+    const queue = Array.from({ length: 200 }, (_, n) => n)[Symbol.iterator]();
+    const worker = async (): Promise<void> => {
+      for (const n of queue) await one(n);
+    };
+    await Promise.all(Array.from({ length: 32 }, worker));
     const kept = Array.from({ length: 200 }, (_, n) => n).filter((n) => n % 3 !== 0);
     const bytes = kept.reduce((sum, n) => sum + n, 0);
     const after = (await totals('/vo')) as { f: number; s: number };
