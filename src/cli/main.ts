@@ -5,7 +5,10 @@ import { ConfigurationFault } from '../platform/index.js';
 import { version } from '../version.js';
 import { CommandError } from './command-error.js';
 import { CliContext } from './context.js';
+import { catalogueCommand } from './catalogue.command.js';
 import { clientCommand } from './client.command.js';
+import { jobsCommand } from './jobs.command.js';
+import { say } from './output.js';
 import { keysCommand } from './keys.command.js';
 import { registryCommand } from './registry.command.js';
 import { catalogueCommands } from './user/catalogue.commands.js';
@@ -24,6 +27,16 @@ function exitCodeOf(error: unknown): number {
 function messageOf(error: unknown): string {
   if (error instanceof Problem) return error.detail;
   return error instanceof Error ? error.message : String(error);
+}
+
+/** `gridgate migrate`: the schema of this version, before the first server of it starts. */
+function migrateCommand(context: CliContext): Command {
+  return new Command('migrate')
+    .description('bring the database to the schema of this version')
+    .action(async () => {
+      await context.application(); // connecting migrates
+      say('the database has the schema of this version');
+    });
 }
 
 /** Commands that were made apart do not take over how errors are handled. */
@@ -51,6 +64,9 @@ async function main(): Promise<void> {
   program.addCommand(registryCommand(context));
   program.addCommand(clientCommand(context));
   program.addCommand(keysCommand(context));
+  program.addCommand(jobsCommand(context));
+  program.addCommand(catalogueCommand(context));
+  program.addCommand(migrateCommand(context));
   const forUsers = [...loginCommands(), ...jobCommands(), ...catalogueCommands()];
   for (const command of forUsers) program.addCommand(command);
   program.addCommand(completionCommand(program));
