@@ -6,7 +6,7 @@ import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import { Inject, Injectable } from '@nestjs/common';
-import { isJsonObject, Problem, sleep, stringifyJson } from '#src/kernel/index.js';
+import { isJsonObject, Problem, stringifyJson } from '#src/kernel/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
 import {
   CONFIG,
@@ -137,7 +137,7 @@ function ofBody(body: JsonObject): JsonObject[] {
   return list as JsonObject[];
 }
 
-/** One multipart body on its way in. The first fault stops the reading; the rest is drained for a while. */
+/** One multipart body on its way in. After the first fault nothing is kept any more. */
 class MultipartReading {
   private readonly manifests: string[] = [];
   private readonly files: ReceivedFile[] = [];
@@ -145,6 +145,9 @@ class MultipartReading {
   private readonly writing: Promise<void>[] = [];
   private totalBytes = 0;
   private fault: Problem | undefined;
+  private faultAt: number | undefined;
+  private drained = 0;
+  private readonly open = new Set<Readable>();
   private readonly busboy: InstanceType<typeof Busboy>;
 
   constructor(
@@ -171,14 +174,26 @@ class MultipartReading {
   }
 
   async finished(): Promise<{ manifests: string[]; files: ReceivedFile[] }> {
+    // The parser always sees the body to its end: one that is destroyed in the middle of a part throws out of reach.
+    const end = new Promise<void>((resolve, reject) => {
+      this.busboy.once('finish', resolve);
+      this.busboy.on('error', reject);
+      this.request.once('error', reject);
+      this.request.once('close', () => {
+        if (!this.request.complete) reject(new Error('the client went away'));
+      });
+    });
+    this.request.on('data', (chunk: Buffer) => this.boundDrain(chunk.length));
+    this.request.pipe(this.busboy);
     try {
-      await pipeline(this.request, this.busboy);
+      await end;
     } catch (cause) {
-      const isOurs = this.fault !== undefined;
-      if (isOurs) await this.drain();
+      this.request.unpipe(this.busboy);
+      for (const stream of this.open) stream.destroy();
       this.fault ??= new Problem('request.malformed-body', 'The multipart body is cut or broken', {
         cause,
       });
+      this.request.resume();
     }
     const written = await Promise.allSettled(this.writing);
     if (this.fault) throw this.fault;
@@ -188,6 +203,7 @@ class MultipartReading {
   }
 
   private onField(name: string | undefined, value: string, isCut: boolean): void {
+    if (this.fault) return;
     if (name === 'access_token') return; // the guard has spoken; some clients repeat it here
     if (name !== 'manifest') {
       this.refuse(Problem.invalidField(name ?? '', 'is not known; files need a file name'));
@@ -210,7 +226,8 @@ class MultipartReading {
       stream.resume();
       return;
     }
-    const written = this.write(stream, name ?? '');
+    this.open.add(stream);
+    const written = this.write(stream, name ?? '').finally(() => this.open.delete(stream));
     written.catch(() => undefined);
     this.writing.push(written);
   }
@@ -218,7 +235,7 @@ class MultipartReading {
   private fileFault(name: string): Problem | undefined {
     const fault = fileNameFault(name) ?? (this.names.has(name) ? 'is sent twice' : undefined);
     if (fault !== undefined) {
-      const problem = name === '' ? 'a file has no name' : `${name}: ${fault}`;
+      const problem = name === '' ? 'a file has no name' : `${name.slice(0, 255)}: ${fault}`;
       return Problem.invalidField('files', problem.replaceAll('\0', '?'));
     }
     this.names.add(name);
@@ -241,7 +258,7 @@ class MultipartReading {
         const limit = this.config.maxSandboxBytes;
         if (this.totalBytes <= limit) return done(null, chunk);
         this.tooLarge(`The files are larger than ${limit} bytes together`, limit);
-        return done(this.fault);
+        return done(); // read on, keep nothing
       },
     });
     const index = this.files.push({ name, path, sizeBytes: 0, hash: '' }) - 1;
@@ -255,25 +272,18 @@ class MultipartReading {
   }
 
   private refuse(fault: Problem): void {
-    if (this.fault) return;
-    this.fault = fault;
-    this.request.unpipe(this.busboy);
-    this.busboy.destroy(fault);
+    this.fault ??= fault;
+    this.faultAt ??= Date.now();
   }
 
-  /** Most clients read the answer only after they have sent everything; very long bodies are cut off. */
-  private async drain(): Promise<void> {
-    const { request } = this;
-    if (request.destroyed || request.complete) return;
-    let left = DRAIN_BYTES;
-    const ended = new Promise<void>((resolve) => {
-      request.on('data', (chunk: Buffer) => {
-        left -= chunk.length;
-        if (left < 0) resolve();
-      });
-      request.once('end', resolve).once('close', resolve).once('error', resolve);
-    });
-    request.resume();
-    await Promise.race([ended, sleep(DRAIN_MS, { unref: true })]);
+  /**
+   * Most clients read the answer only after they have sent everything, so the rest of a refused body is read and
+   * thrown away, for a while; then the connection is cut.
+   */
+  private boundDrain(bytes: number): void {
+    if (this.faultAt === undefined) return;
+    this.drained += bytes;
+    const isLong = this.drained > DRAIN_BYTES || Date.now() - this.faultAt > DRAIN_MS;
+    if (isLong) this.request.destroy();
   }
 }

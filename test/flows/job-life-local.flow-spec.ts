@@ -1,0 +1,209 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { awaitFinal, awaitStatus, pastOf, sandboxOf, show, submit } from '../support/jobs.js';
+import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
+
+/** Processes of this machine whose command line holds the text. */
+function processesWith(text: string): string[] {
+  const list = execFileSync('ps', ['-eo', 'pid=,stat=,args='], { encoding: 'utf8' });
+  return list.split('\n').filter((line) => line.includes(text) && !/^\s*\d+ Z/.test(line));
+}
+
+describe('the life of a job on local-process', () => {
+  let grid: Grid;
+  let alice: GridClient;
+  let outside: string;
+
+  beforeAll(async () => {
+    grid = await startGrid({
+      env: { GRID_JOB_WALL_TIME: '6', GRID_JOB_MAX_OUTPUT: '1000000', GRID_MAX_SANDBOX: '500000' },
+    });
+    alice = await grid.as('alice');
+    outside = mkdtempSync(join(tmpdir(), 'outside-'));
+    chmodSync(outside, 0o777);
+  }, 90_000);
+
+  afterAll(async () => {
+    await grid.remove();
+    rmSync(outside, { recursive: true, force: true });
+  });
+
+  const run = async (manifest: object) => {
+    const [jid = 0] = await submit(alice, [manifest]);
+    const [job] = await awaitFinal(alice, [jid]);
+    if (!job) throw new Error('no job');
+    return job;
+  };
+  const sh = (script: string, more: object = {}) => ({
+    Executable: '/bin/sh',
+    Arguments: ['-c', script],
+    ...more,
+  });
+
+  it('runs it where nothing of the service is to be seen, and brings its output back', async () => {
+    const script =
+      'pwd; env; touch made; cat "$HOME/../../../../pki/ca.key" ../../../../pki/ca.key';
+    const job = await run(sh(script, { OutputSandbox: ['*'], ExecutionEnvironment: { A: 'b c' } }));
+    const files = await sandboxOf(alice, job.jid);
+    expect(Object.keys(files).sort()).toEqual(['made', 'std.err', 'std.out']);
+    const out = files['std.out'] ?? '';
+    expect(out).toContain(`JOBID=${job.jid}\n`);
+    expect(out).toContain('A=b c\n');
+    expect(out).not.toMatch(/DATABASE_URL|GRID_HOME|GRID_KEY|postgres:/);
+    if (process.getuid?.() === 0) {
+      expect(files['std.err']).toContain('Permission denied');
+      expect(out).toContain('USER=nobody\n');
+    }
+  });
+
+  it.each<[string, object, string, string, string]>([
+    ['well', { Executable: 'true' }, 'Done', 'Execution Complete', 'Unknown'],
+    [
+      'with a code',
+      sh('exit 7'),
+      'Failed',
+      'Application Finished With Errors',
+      'Exited with code 7',
+    ],
+    [
+      'by a signal',
+      sh('kill -SEGV $$'),
+      'Failed',
+      'Application thread failed',
+      'Ended by signal SIGSEGV',
+    ],
+    [
+      'without a program',
+      { Executable: 'no-such-program' },
+      'Failed',
+      'Application not found',
+      'no-such-program was not found',
+    ],
+    [
+      'over its file size',
+      sh('exec head -c 5000000 /dev/zero > big'),
+      'Failed',
+      'Job has insufficient disk space to continue',
+      'A file became larger than allowed',
+    ],
+    [
+      'over its time',
+      sh('sleep 600'),
+      'Failed',
+      'Job has exceeded maximum wall clock time',
+      'Ran longer than 6 s',
+    ],
+    [
+      'with too much output',
+      sh('head -c 900000 /dev/urandom > big', { OutputSandbox: ['big', 'std.out'] }),
+      'Failed',
+      'Uploading Output Sandbox',
+      'The output is larger than 500000 bytes',
+    ],
+  ])('tells the truth when it ends %s', async (_how, manifest, status, minorStatus, appStatus) => {
+    expect(await run(manifest)).toMatchObject({ status, minorStatus, appStatus });
+  });
+
+  it('packs only plain files of the job', async () => {
+    const script = 'ln -s /etc/passwd link; mkfifo pipe; mkdir d; ln -s /etc d/etc; echo x > d/x';
+    const job = await run(sh(script, { OutputSandbox: ['link', 'pipe', 'd'] }));
+    expect(await sandboxOf(alice, job.jid)).toEqual({ 'd/x': 'x\n' });
+  });
+
+  it('shows the running output, and a kill ends every process within 5 s', async () => {
+    const mark = `31${Date.now() % 1_000_000}`;
+    const script = `echo begun; sleep ${mark} & setsid sleep ${mark} & env -i setsid sleep ${mark} & wait`;
+    const [jid = 0] = await submit(alice, [sh(script)]);
+    await awaitStatus(alice, jid, ['Running']);
+    await eventually(
+      async () => (await alice.get(`/jobs/${jid}/peek`)).body.stdout === 'begun\n',
+      'the output',
+    );
+    await eventually(() => Promise.resolve(processesWith(mark).length >= 3), 'three sleepers');
+    const bob = await grid.as('bob');
+    expect((await bob.delete(`/jobs/${jid}`)).status).toBe(403);
+    expect((await bob.get(`/jobs/${jid}/peek`)).status).toBe(403);
+    expect((await alice.delete(`/jobs/${jid}`)).body).toEqual({ jid });
+    await eventually(() => Promise.resolve(processesWith(mark).length === 0), 'their end', 5_000);
+    expect(await show(alice, jid)).toMatchObject({
+      status: 'Killed',
+      minorStatus: 'Marked for termination',
+    });
+    expect((await alice.delete(`/jobs/${jid}`)).body).toEqual({ jid });
+    expect((await alice.get(`/jobs/${jid}/peek`)).status).toBe(409);
+    expect((await alice.post(`/jobs/${jid}/reschedule`)).status).toBe(409);
+  });
+
+  it('answers a kill where it cannot with 409 and the state, and bulk kills one by one', async () => {
+    const done = await run({ Executable: '/bin/true' });
+    const kill = await alice.delete(`/jobs/${done.jid}`);
+    expect(kill.status).toBe(409);
+    expect(kill.body).toMatchObject({ code: 'job.state-conflict', jobStatus: 'Done' });
+    const [waiting = 0] = await submit(alice, [sh('sleep 600')]);
+    const query = { jid: [String(done.jid), String(waiting), '424242'] };
+    expect((await alice.delete('/jobs', { query })).body).toEqual({
+      results: {
+        [done.jid]: { status: 409, detail: `Job ${done.jid} is Done` },
+        [waiting]: { status: 200 },
+        424242: { status: 404, detail: 'Job 424242 does not exist' },
+      },
+    });
+    expect((await alice.delete('/jobs', { query: { jid: ['1', 'x'] } })).status).toBe(400);
+    expect((await alice.delete('/jobs')).status).toBe(400);
+  });
+
+  it('runs a failed job again until it was rescheduled too often', async () => {
+    const job = await run({ Executable: '/bin/false' });
+    for (let time = 1; time <= 3; time += 1) {
+      const again = await alice.post(`/jobs/${job.jid}/reschedule`);
+      expect([again.status, again.body]).toEqual([200, { jid: job.jid }]);
+      await awaitStatus(alice, job.jid, ['Failed']);
+      const { body } = await alice.get(`/jobs/${job.jid}`);
+      expect(body.reschedules).toBe(time);
+    }
+    const tooOften = await alice.post(`/jobs/${job.jid}/reschedule`);
+    expect([tooOften.status, tooOften.body.code]).toEqual([409, 'job.state-conflict']);
+    expect((await pastOf(alice, job.jid)).filter((state) => state === 'Running')).toHaveLength(4);
+  });
+
+  it('deletes for good when asked to purge', async () => {
+    const job = await run({ Executable: '/bin/true' });
+    const { status } = await alice.delete(`/jobs/${job.jid}`, { query: { purge: true } });
+    expect(status).toBe(200);
+    expect(await show(alice, job.jid)).toMatchObject({ status: 'Deleted' });
+    expect((await alice.delete(`/jobs/${job.jid}`)).status).toBe(409);
+  });
+
+  it('brings 200 short jobs to Done', async () => {
+    const jids = await submit(
+      alice,
+      Array.from({ length: 200 }, () => ({ Executable: '/bin/true' })),
+    );
+    const jobs = await awaitFinal(alice, jids);
+    expect(jobs.every(({ status }) => status === 'Done')).toBe(true);
+  }, 150_000);
+
+  it('loses no job and starts none twice when the server is killed among 50 running jobs', async () => {
+    const file = join(outside, 'lines');
+    writeFileSync(file, '');
+    chmodSync(file, 0o666);
+    const script = `sleep 0.05; echo $JOBID >> ${file}; sleep 0.05`;
+    const jids = await submit(
+      alice,
+      Array.from({ length: 50 }, () => sh(script)),
+    );
+    for (const wanted of [3, 20]) {
+      const lines = (): number => readFileSync(file, 'utf8').split('\n').length - 1;
+      await eventually(() => Promise.resolve(lines() >= wanted), `${wanted} lines`);
+      await grid.kill();
+      grid = await grid.again();
+      alice = await grid.as('alice');
+    }
+    const jobs = await awaitFinal(alice, jids);
+    expect(jobs.map(({ status }) => status)).toEqual(jids.map(() => 'Done'));
+    const lines = readFileSync(file, 'utf8').trim().split('\n').map(Number);
+    expect(lines.sort((a, b) => a - b)).toEqual([...jids].sort((a, b) => a - b));
+  }, 240_000);
+});
