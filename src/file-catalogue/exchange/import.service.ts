@@ -52,18 +52,19 @@ async function* listingObjects(
   format: ListingFormat,
   prefix = '',
 ): AsyncGenerator<NumberedObject> {
+  const [input, delimiter] = await withDelimiter(source);
   const parser = parse({
     bom: true,
-    delimiter: [',', '\t', ';'],
+    delimiter,
     info: true,
     relax_column_count: true,
     relax_quotes: true,
     skip_empty_lines: true,
     max_record_size: 1024 * 1024,
   });
-  const input = Readable.from(source, { objectMode: false });
-  input.on('error', (error) => parser.destroy(error));
-  input.pipe(parser);
+  const bytes = Readable.from(input, { objectMode: false });
+  bytes.on('error', (error) => parser.destroy(error));
+  bytes.pipe(parser);
   let columns: ListingColumns | undefined;
   for await (const { record, info } of parser as AsyncIterable<{
     record: string[];
@@ -87,4 +88,27 @@ function lineOf(columns: ListingColumns, record: string[], prefix: string): Numb
     if (error instanceof Problem) return error;
     throw error;
   }
+}
+
+/** The stream again, and what separates the cells of its first line: a tab, a semicolon, else a comma. */
+async function withDelimiter(
+  source: AsyncIterable<Uint8Array>,
+): Promise<[AsyncIterable<Uint8Array>, string]> {
+  const iterator = source[Symbol.asyncIterator]();
+  const read: Buffer[] = [];
+  let isEnd = false;
+  while (!isEnd && !read.some((piece) => piece.includes(0x0a))) {
+    const next = await iterator.next();
+    if (next.done === true) isEnd = true;
+    else read.push(Buffer.from(next.value));
+  }
+  const first = Buffer.concat(read).toString('utf8').split('\n', 1)[0] ?? '';
+  const delimiter = first.includes('\t') ? '\t' : first.includes(',') ? ',' : ';';
+  const rest = async function* (): AsyncGenerator<Uint8Array> {
+    yield* read;
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+      yield next.value;
+    }
+  };
+  return [rest(), delimiter];
 }

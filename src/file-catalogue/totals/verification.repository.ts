@@ -42,8 +42,8 @@ const STRAYS: Record<string, string> = {
   'segments that are not where their directory is': `select count(*) as n from catalogue_segment s
     join catalogue_directory d on d.id = s.directory_id where s.lo <> d.label`,
   'overlapping segments of one field': `select count(*) as n from (
-    select lo, max(hi) over (partition by field_id order by lo rows between unbounded preceding and 1 preceding) as reach
-    from catalogue_segment) s where s.reach > s.lo`,
+    select lo, lag(hi) over (partition by field_id order by lo) as before from catalogue_segment) s
+    where s.before > s.lo`,
   'values with a wrong number of segments': `select count(*) as n from (
     select field_id, int_value, float_value, text_value, segments from catalogue_value
     except select field_id, int_value, float_value, text_value, count(*) from catalogue_segment group by 1, 2, 3, 4) v`,

@@ -1,0 +1,6 @@
+import { createLogger, type Logger } from '#src/platform/index.js';
+
+/** A logger that writes nothing. */
+export function silentLogger(): Logger {
+  return createLogger('silent');
+}
