@@ -1,15 +1,16 @@
 /**
- * npm test: all suites. Tests that need a system package say which are missing and are left out; .ci/run installs
+ * npm test: all suites. With --slurm only the flow on a real one-node Slurm. Tests that need a system package say which are missing and are left out; .ci/run installs
  * them, and with CI=true a missing one is a failure.
  */
 import { spawnSync } from 'node:child_process';
-import { root, run } from './run.mjs';
+import { buildWhenNeeded, root, run } from './run.mjs';
 
 const NEEDS = [
   { program: 'nginx', tests: 'load balancer flows' },
   { program: 'haproxy', tests: 'load balancer flows' },
   { program: 'chromium', tests: 'browser flows' },
   { program: 'slurmctld', tests: 'Slurm flow (npm run test:slurm)' },
+  { program: 'radosgw', tests: 'S3 sandbox store flow' },
 ];
 
 const missing = NEEDS.filter(
@@ -20,7 +21,17 @@ for (const { program, tests } of missing) {
   process.stderr.write(`not on this machine: ${program} — its tests are left out: ${tests}\n`);
 }
 
-const args = process.argv.slice(2);
+const isSlurm = process.argv.includes('--slurm');
+const args = process.argv.slice(2).filter((argument) => argument !== '--slurm');
+if (isSlurm) {
+  await buildWhenNeeded();
+  args.push(
+    '--selectProjects',
+    'api',
+    '--runTestsByPath',
+    'test/flows/job-life-slurm.flow-spec.ts',
+  );
+}
 const jest = [
   '--experimental-vm-modules',
   '--no-warnings=ExperimentalWarning',

@@ -76,6 +76,14 @@ export class SlurmCluster {
     );
   }
 
+  /** What an administrator does when the node was drained. */
+  async resumeNode(): Promise<void> {
+    const state = await this.command('sinfo', '-h', '-o', '%T').catch(() => '');
+    if (!/drain|down/.test(state)) return;
+    const node = `NodeName=${this.nodeName}`;
+    await this.command('scontrol', 'update', node, 'State=RESUME').catch(() => undefined);
+  }
+
   /** Waits until Slurm's queue is empty. */
   async awaitNoJobs(): Promise<void> {
     await waitUntil(

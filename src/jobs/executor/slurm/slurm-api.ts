@@ -229,7 +229,8 @@ function jobOf(row: Record<string, unknown>): SlurmJob {
     index: isTask ? numberOf(row['array_task_id']) : undefined,
     waitingIndices: textOf(row['array_task_string']),
     state: textOf(row['job_state']),
-    reason: textOf(row['state_reason']),
+    // The reason alone says `JobHeldUser` for a start that failed.
+    reason: `${textOf(row['state_reason'])} ${textOf(row['state_description'])}`.trim(),
     comment: textOf(row['comment']),
     user: textOf(row['user_name']),
     partition: textOf(row['partition']),
