@@ -29,7 +29,7 @@ export function sendPage(response: HttpResponse, page: Page): void {
   response.setHeader('X-Frame-Options', 'DENY');
   response.setHeader(
     'Content-Security-Policy',
-    `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 'self'; form-action ${targets}; ` +
+    `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src data:; form-action ${targets}; ` +
       `base-uri 'none'; frame-ancestors 'none'`,
   );
   response.end(response.req.method === 'HEAD' ? undefined : documentOf(page).text);
@@ -56,6 +56,7 @@ function documentOf({ title, body }: Page): Html {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
+        <link rel="icon" href="data:," />
         <title>${title} · Gridgate</title>
         <style>${new Html(STYLE)}</style>
       </head>

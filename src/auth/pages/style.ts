@@ -57,7 +57,7 @@ input[type=text] {
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.75rem; }
 button, .button {
   flex: 1 1 9rem; min-height: 3rem; padding: .7rem 1.2rem; border-radius: 10px; border: 1px solid var(--brand);
-  background: var(--brand); color: var(--brand-ink); font: 600 1rem/1.2 inherit; font-family: inherit;
+  background: var(--brand); color: var(--brand-ink); font: inherit; font-weight: 600; line-height: 1.2;
   text-align: center; text-decoration: none; cursor: pointer;
 }
 button.plain { background: transparent; color: var(--ink); border-color: var(--line); }
