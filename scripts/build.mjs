@@ -4,3 +4,4 @@ import { root, run } from './run.mjs';
 
 rmSync(`${root}/dist`, { recursive: true, force: true });
 await run('node', ['node_modules/@nestjs/cli/bin/nest.js', 'build']);
+await import('./build-portal.mjs');

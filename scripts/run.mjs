@@ -29,7 +29,14 @@ function newest(path) {
 /** Builds when dist is missing or older than the sources. */
 export async function buildWhenNeeded() {
   const entry = join(root, 'dist/src/main.js');
-  const sources = ['src', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
+  const sources = [
+    'src',
+    'examples/portal',
+    'package.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'nest-cli.json',
+  ];
   if (existsSync(entry)) {
     const built = newest(join(root, 'dist/src'));
     if (

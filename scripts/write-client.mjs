@@ -92,7 +92,9 @@ function operationOf(path, method, operation) {
     doc: docOf(operation),
     result: json ? typeOf(json[1].schema) : answers.length > 0 ? 'Blob' : 'void',
     isJson: json !== undefined,
-    inPath: parameters.filter((one) => one.in === 'path'),
+    inPath: parameters
+      .filter((one) => one.in === 'path')
+      .sort((a, b) => path.indexOf(`{${a.name}}`) - path.indexOf(`{${b.name}}`)),
     query: parameters.filter((one) => one.in === 'query' && one.name !== 'access_token'),
     body: bodies.find(([type]) => type === 'application/json') ?? bodies[0],
     isMultipart: bodies.some(([type]) => type === 'multipart/form-data'),

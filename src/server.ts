@@ -31,6 +31,7 @@ import {
   type OpenedTls,
   type Readiness,
 } from './platform/index.js';
+import { servePortal } from './portal-site.js';
 import { createRuntime, type Runtime } from './runtime.js';
 import { version } from './version.js';
 
@@ -135,7 +136,11 @@ export class GridServer {
     app.use(corsByAllowList(config.corsOrigins));
     this.readiness = readiness;
     this.connections = watchConnections(app, { config, runtime, problems });
-    serveSwagger(app, () => openApiOf(app, config), config.publicUrl);
+    servePortal(app, config);
+    serveSwagger(app, () => openApiOf(app, config), {
+      publicUrl: config.publicUrl,
+      scopes: SCOPES,
+    });
     return app;
   }
 }

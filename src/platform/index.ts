@@ -45,6 +45,7 @@ export {
   schemaByMediaType,
   type OpenApiSchema,
 } from './http/openapi-completion.js';
+export { serveStaticSite, type StaticSite } from './http/static-site.js';
 export { openApiDocument, serveSwagger } from './http/swagger.js';
 export { CertificateRefusal, PeerCertificates } from './http/peer-certificates.js';
 export { ClientAddresses } from './http/client-address.js';

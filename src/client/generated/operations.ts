@@ -836,7 +836,7 @@ export abstract class Operations {
   }
 
   /** One file of the input sandbox */
-  readInputSandboxFile(name: string, jid: number, options: CallOptions = {}): Promise<Blob> {
+  readInputSandboxFile(jid: number, name: string, options: CallOptions = {}): Promise<Blob> {
     return this.call<Blob>(
       {
         method: 'GET',
@@ -848,7 +848,7 @@ export abstract class Operations {
   }
 
   /** One file of the output sandbox */
-  readOutputSandboxFile(name: string, jid: number, options: CallOptions = {}): Promise<Blob> {
+  readOutputSandboxFile(jid: number, name: string, options: CallOptions = {}): Promise<Blob> {
     return this.call<Blob>(
       {
         method: 'GET',

@@ -89,7 +89,12 @@ export class JobSandboxesController {
   @Access('bearer', 'jobs:read')
   @QueryKeys()
   @ApiOperation({ operationId: 'readInputSandboxFile', summary: 'One file of the input sandbox' })
-  @ApiParam({ name: 'name', type: String, example: 'input.txt' })
+  @ApiParam(JID_PARAM)
+  @ApiParam({
+    name: 'name',
+    description: 'Its name',
+    schema: { type: 'string', example: 'input.txt' },
+  })
   @ApiProduces('application/octet-stream')
   @ApiOkResponse(BYTES)
   async inputFile(
@@ -107,7 +112,12 @@ export class JobSandboxesController {
   @Access('bearer', 'jobs:read')
   @QueryKeys()
   @ApiOperation({ operationId: 'readOutputSandboxFile', summary: 'One file of the output sandbox' })
-  @ApiParam({ name: 'name', type: String, example: 'std.out' })
+  @ApiParam(JID_PARAM)
+  @ApiParam({
+    name: 'name',
+    description: 'Its name',
+    schema: { type: 'string', example: 'std.out' },
+  })
   @ApiProduces('application/octet-stream')
   @ApiOkResponse(BYTES)
   async outputFile(

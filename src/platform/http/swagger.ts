@@ -19,6 +19,9 @@ const TAGS: [string, string][] = [
   ['health', 'For load balancers and operators'],
 ];
 
+/** client_id under which the authorization server knows the page. */
+const SWAGGER_CLIENT_ID = 'swagger-ui';
+
 /** What the document says of this installation. */
 export interface SwaggerInput extends CompletionInput {
   version: string;
@@ -53,7 +56,7 @@ export function openApiDocument(app: INestApplication, input: SwaggerInput): Ope
 export function serveSwagger(
   app: INestApplication,
   document: () => OpenAPIObject,
-  publicUrl: string,
+  { publicUrl, scopes }: { publicUrl: string; scopes: readonly string[] },
 ): void {
   app.use('/docs', pageHeaders(publicUrl));
   SwaggerModule.setup('docs', app, document, {
@@ -65,21 +68,23 @@ export function serveSwagger(
       displayRequestDuration: true,
       tryItOutEnabled: true,
       oauth2RedirectUrl: `${publicUrl}/docs/oauth2-redirect.html`,
-      initOAuth: { clientId: 'swagger-ui', usePkceWithAuthorizationCodeGrant: true },
+      initOAuth: {
+        clientId: SWAGGER_CLIENT_ID,
+        usePkceWithAuthorizationCodeGrant: true,
+        scopes,
+      },
     },
   });
 }
 
+/** Scripts of the page itself only; Swagger UI sets styles on its elements and has icons in data URLs. */
 function pageHeaders(publicUrl: string): RequestHandler {
-  const origin = new URL(publicUrl).origin;
-  const policy = (scripts: string): string =>
-    `default-src 'none'; script-src ${scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; ` +
-    `font-src 'self'; connect-src 'self' ${origin}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
-  const page = policy("'self'");
-  const redirectPage = policy("'self' 'unsafe-inline'"); // the redirect page of Swagger UI is one inline script
-  return (request, response, next) => {
-    const isRedirect = request.path.startsWith('/oauth2-redirect');
-    response.setHeader('Content-Security-Policy', isRedirect ? redirectPage : page);
+  const policy =
+    `default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; ` +
+    `font-src 'self'; connect-src 'self' ${new URL(publicUrl).origin}; form-action 'self'; ` +
+    `base-uri 'none'; frame-ancestors 'none'`;
+  return (_request, response, next) => {
+    response.setHeader('Content-Security-Policy', policy);
     response.setHeader('Cache-Control', 'no-cache');
     next();
   };

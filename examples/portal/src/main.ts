@@ -1,0 +1,105 @@
+import { GridError, type Application } from 'gridgate/client';
+import { byId, h } from './parts/dom.js';
+import { faultBox } from './parts/pieces.js';
+import { cataloguePage } from './pages/catalogue.js';
+import { jobPage } from './pages/job.js';
+import { jobsPage } from './pages/jobs.js';
+import type { Page } from './pages/page.js';
+import { submitPage } from './pages/submit.js';
+import { showWelcome } from './pages/welcome.js';
+import { Session } from './session.js';
+
+const PAGES: { name: string; title: string; page: Page }[] = [
+  { name: 'jobs', title: 'Jobs', page: jobsPage },
+  { name: 'submit', title: 'New job', page: submitPage },
+  { name: 'catalogue', title: 'Catalogue', page: cataloguePage },
+];
+/** Everything of the portal lives below this path. */
+const HOME = new URL('.', location.href).pathname;
+
+let leave = new AbortController();
+let shown: string | undefined;
+
+async function start(): Promise<void> {
+  const answer = await fetch('./config.json');
+  const application = (await answer.json()) as Application;
+  if (new URL(application.redirectUri).origin !== location.origin) {
+    location.replace(application.redirectUri); // another name of this host: the service answers only its own
+    return;
+  }
+  const session = new Session(application, () => void show(session));
+  const fault = await takeAnswer(session);
+  window.addEventListener('hashchange', () => void show(session));
+  await show(session, fault);
+}
+
+/** The browser may come from the consent page. */
+async function takeAnswer(session: Session): Promise<unknown> {
+  const query = new URLSearchParams(location.search);
+  if (!query.has('state')) return undefined;
+  try {
+    const back = await session.complete(query);
+    history.replaceState(null, '', `${HOME}${back}`);
+    return undefined;
+  } catch (error) {
+    history.replaceState(null, '', HOME);
+    return error instanceof GridError && error.code === 'access_denied'
+      ? new Error('You have not allowed the portal to act for you, so there is nothing to show.')
+      : error;
+  }
+}
+
+async function show(session: Session, fault?: unknown): Promise<void> {
+  leave.abort();
+  leave = new AbortController();
+  const root = byId('main');
+  const { who } = session;
+  showBar(session);
+  if (!who) {
+    shown = undefined;
+    const back = location.hash;
+    showWelcome(root, () => void session.signIn(back === '' ? '#/jobs' : back), fault);
+    return;
+  }
+  const [address = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
+  const [name = '', ...path] = address.split('/').map(decodeURIComponent);
+  const entry = PAGES.find((page) => page.name === name) ?? PAGES[0];
+  if (!entry) return;
+  const page = entry.name === 'jobs' && path[0] ? jobPage : entry.page;
+  const isSame = shown === address;
+  shown = address;
+  document.title = `${path[0] ? `Job ${path[0]}` : entry.title} · Grid portal`;
+  const { signal } = leave;
+  try {
+    const input = { client: session.client, root, path, query: new URLSearchParams(query), signal };
+    await page(input);
+  } catch (error) {
+    if (signal.aborted) return;
+    root.replaceChildren(h('h1', {}, entry.title), faultBox(error));
+  }
+  if (!isSame && !signal.aborted) root.focus({ preventScroll: true });
+}
+
+function showBar(session: Session): void {
+  const { who } = session;
+  const nav = byId('nav');
+  const place = byId('who');
+  nav.hidden = place.hidden = !who;
+  if (!who) return;
+  const here = location.hash.replace(/^#\/?/, '').split(/[/?]/)[0] || 'jobs';
+  nav.replaceChildren(
+    ...PAGES.map(({ name, title }) =>
+      h('a', { href: `#/${name}`, 'aria-current': name === here ? 'page' : undefined }, title),
+    ),
+  );
+  place.replaceChildren(
+    h('span', {}, h('b', {}, who.user), h('small', {}, `${who.group}, ${who.setup}`)),
+    h(
+      'button',
+      { type: 'button', class: 'plain small', onClick: () => void session.end() },
+      'Sign out',
+    ),
+  );
+}
+
+start().catch((error: unknown) => byId('main').replaceChildren(faultBox(error)));

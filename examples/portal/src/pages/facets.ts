@@ -1,0 +1,151 @@
+import {
+  encodePath,
+  type CompatibleFieldResponse,
+  type CompatibleValue,
+  type GridClient,
+} from 'gridgate/client';
+import { h } from '../parts/dom.js';
+import { count } from '../parts/format.js';
+import { conditionsOf, type CataloguePlace, type Choice } from './catalogue-place.js';
+
+/** Values of one field that are offered at once; a range reaches the others. */
+const OFFERED = 12;
+
+type Fields = Record<string, CompatibleFieldResponse>;
+
+/**
+ * A group of choices for each field, made from the values that are compatible with what is chosen elsewhere: whatever
+ * is offered leads to something. A field that is chosen itself offers its other values too.
+ */
+export async function facetList(
+  client: GridClient,
+  place: CataloguePlace,
+  signal: AbortSignal,
+): Promise<HTMLElement> {
+  const all = await compatible(client, place.at, place.chosen, signal);
+  const own = await Promise.all(
+    Object.keys(place.chosen).map(async (name) => {
+      const { [name]: _, ...others } = place.chosen;
+      const fields = await compatible(client, place.at, others, signal);
+      return [name, fields[name]] as const;
+    }),
+  );
+  const fields: Fields = { ...all };
+  for (const [name, field] of own) if (field) fields[name] = field;
+  const groups = Object.entries(fields)
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([name, field]) => facet(name, field, place));
+  const clear = h(
+    'a',
+    { class: 'button plain small', href: place.hash({ chosen: {} }) },
+    'Clear all',
+  );
+  return h(
+    'aside',
+    { class: 'facets', 'aria-label': 'Filters' },
+    h('div', { class: 'head' }, h('h2', {}, 'Filters'), own.length > 0 && clear),
+    groups.length > 0 ? groups : h('p', { class: 'soft' }, 'No metadata below this directory.'),
+  );
+}
+
+/** Fields with values and numbers of directories. Below a directory the service names no types; the values tell. */
+async function compatible(
+  client: GridClient,
+  at: string,
+  chosen: Record<string, Choice>,
+  signal: AbortSignal,
+): Promise<Fields> {
+  const query = { conditions: conditionsOf(chosen), counts: true, maxValues: OFFERED };
+  if (at === '/') return client.readMetadata(query, { signal });
+  const lists = await client.readDirectoryMetadata(encodePath(at), { ...query }, { signal });
+  return Object.fromEntries(Object.entries(lists).map(([name, field]) => [name, asField(field)]));
+}
+
+function asField(field: unknown): CompatibleFieldResponse {
+  const values = (
+    Array.isArray(field) ? field : (field as CompatibleFieldResponse).values
+  ) as CompatibleValue[];
+  const first = valueOf(values[0] ?? '').value;
+  const type = typeof first === 'number' ? 'float' : 'string';
+  return { ...(Array.isArray(field) ? {} : (field as object)), type, values };
+}
+
+function valueOf(value: CompatibleValue): { value: string | number; directories?: number } {
+  return typeof value === 'object' ? value : { value };
+}
+
+function facet(name: string, field: CompatibleFieldResponse, place: CataloguePlace): HTMLElement {
+  const choice = place.chosen[name] ?? {};
+  const isText = field.type === 'string';
+  const open = (next: Choice): void => {
+    const { [name]: _, ...others } = place.chosen;
+    const isEmpty = !next.values?.length && next.from === undefined && next.to === undefined;
+    location.hash = place.hash({ chosen: isEmpty ? others : { ...others, [name]: next } });
+  };
+  const options = field.values.map((entry) => {
+    const { value, directories } = valueOf(entry);
+    const word = String(value);
+    const chosen = choice.values?.includes(word) ?? false;
+    const toggle = (): void => {
+      const rest = (choice.values ?? []).filter((one) => one !== word);
+      open({ values: chosen ? rest : isText ? [...rest, word] : [word] });
+    };
+    const id = `facet-${name}-${word}`;
+    return h(
+      'li',
+      {},
+      h(
+        'label',
+        {},
+        h('input', { type: 'checkbox', id, checked: chosen, onChange: toggle }),
+        h('span', {}, word),
+      ),
+      directories !== undefined &&
+        h('span', { class: 'number', title: 'directories' }, count(directories)),
+    );
+  });
+  const hidden = (field.total ?? 0) - field.values.length;
+  return h(
+    'fieldset',
+    { class: 'facet', 'data-field': name },
+    h('legend', {}, name),
+    h('ul', {}, options),
+    hidden > 0 && h('p', { class: 'soft' }, `and ${count(hidden)} more`),
+    !isText && range(name, field, choice, open),
+  );
+}
+
+/** From–to for what has an order. */
+function range(
+  name: string,
+  field: CompatibleFieldResponse,
+  choice: Choice,
+  open: (next: Choice) => void,
+): HTMLElement {
+  const input = (label: string, value: string | undefined, hint: unknown): HTMLInputElement =>
+    h('input', {
+      type: 'text',
+      inputMode: field.type === 'date' ? 'text' : 'decimal',
+      'aria-label': `${name} ${label}`,
+      id: `facet-${name}-${label}`,
+      placeholder: hint === undefined ? label : String(hint as string),
+      value: value ?? '',
+    });
+  const from = input('from', choice.from, field.min);
+  const to = input('to', choice.to, field.max);
+  const apply = (event: Event): void => {
+    event.preventDefault();
+    open({
+      ...(from.value.trim() !== '' && { from: from.value.trim() }),
+      ...(to.value.trim() !== '' && { to: to.value.trim() }),
+    });
+  };
+  return h(
+    'form',
+    { class: 'range', onSubmit: apply },
+    from,
+    h('span', { 'aria-hidden': 'true' }, '–'),
+    to,
+    h('button', { class: 'plain small', 'aria-label': `Apply range of ${name}` }, 'Go'),
+  );
+}

@@ -1,0 +1,198 @@
+import type { GridClient, JobResponse } from 'gridgate/client';
+import { GridError } from 'gridgate/client';
+import { h, say, update } from '../parts/dom.js';
+import { moment } from '../parts/format.js';
+import { confirmed, faultBox, stateLabel, timeText } from '../parts/pieces.js';
+import { isFinal, toneOf } from '../parts/states.js';
+import { sandboxSection } from './job-files.js';
+import { repeatedly, type Page } from './page.js';
+
+const SECONDS = 1.5;
+
+/** One job: state, output while it runs, files afterwards, and how it came to be so. */
+export const jobPage: Page = async ({ client, root, path, signal }) => {
+  const jid = Number(path[0]);
+  const view = frame();
+  let last: JobResponse | undefined;
+  const refresh = async (): Promise<boolean> => {
+    const job = await client.getJob(jid, { signal });
+    if (last === undefined) root.replaceChildren(...view.elements);
+    if (last?.status !== job.status) say(`Job ${jid} is ${job.status}`);
+    const isNew = last?.times.lastUpdate !== job.times.lastUpdate;
+    last = job;
+    update(view.title, `Job ${jid}`, h('span', { class: 'soft' }, ` ${job.name}`));
+    update(view.state, stateLabel(job.status), ` ${job.minorStatus}`);
+    update(view.facts, facts(job));
+    if (isNew)
+      update(
+        view.actions,
+        actions(client, job, view.fault, () => void refresh()),
+      );
+    await Promise.all([
+      showLive(client, job, view.live, signal),
+      isNew ? showPast(client, job, view, signal) : undefined,
+    ]);
+    return !isFinal(job.status);
+  };
+  const onFault = (error: unknown): void => update(view.fault, faultBox(error));
+  await refresh();
+  void repeatedly({ seconds: SECONDS, signal, onFault }, refresh);
+};
+
+function frame() {
+  const title = h('h1');
+  const state = h('p', { class: 'now' });
+  const fault = h('div');
+  const actions = h('div', { class: 'actions' });
+  const facts = h('dl', { class: 'facts' });
+  const live = h('div');
+  const files = h('div');
+  const past = h('div', { class: 'columns' });
+  const back = h('p', {}, h('a', { href: '#/jobs' }, '← All jobs'));
+  const head = h('div', { class: 'head' }, h('div', {}, title, state), actions);
+  return {
+    title,
+    state,
+    fault,
+    actions,
+    facts,
+    live,
+    files,
+    past,
+    elements: [back, head, fault, live, files, facts, past],
+  };
+}
+
+function facts(job: JobResponse): HTMLElement[] {
+  const { times } = job;
+  const list: [string, Node | string | undefined][] = [
+    ['Site', job.site],
+    ['Owner', `${job.owner} (${job.ownerGroup})`],
+    ['Submitted', timeText(times.submission)],
+    ['Started', times.startExecution === undefined ? undefined : timeText(times.startExecution)],
+    ['Ended', times.endExecution === undefined ? undefined : timeText(times.endExecution)],
+  ];
+  return list
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value)));
+}
+
+function actions(
+  client: GridClient,
+  { jid, status }: JobResponse,
+  fault: HTMLElement,
+  refresh: () => void,
+): HTMLElement[] {
+  const run = (work: () => Promise<unknown>) => (): void => {
+    work().then(refresh, (error: unknown) => update(fault, faultBox(error)));
+  };
+  const kill = async (): Promise<void> => {
+    if (await confirmed(`Kill job ${jid}? Its processes end at once.`, 'Kill')) {
+      await client.killJob(jid);
+    }
+  };
+  if (!isFinal(status)) {
+    return [h('button', { type: 'button', class: 'danger', onClick: run(kill) }, 'Kill')];
+  }
+  if (status === 'Deleted') return [];
+  const again = run(() => client.rescheduleJob(jid));
+  return [h('button', { type: 'button', class: 'plain', onClick: again }, 'Run again')];
+}
+
+/** While it waits: why. While it runs: the end of its output. */
+async function showLive(
+  client: GridClient,
+  { jid, status }: JobResponse,
+  place: HTMLElement,
+  signal: AbortSignal,
+): Promise<void> {
+  if (status === 'Running') {
+    const peek = await client.peekJob(jid, { signal }).catch(ignoreConflict);
+    if (!peek) return;
+    update(
+      place,
+      peekSection('Output so far', peek.stdout),
+      peek.stderr ? peekSection('Errors so far', peek.stderr) : undefined,
+    );
+    return;
+  }
+  if (toneOf(status) !== 'wait') return update(place);
+  const { sites } = await client.explainJob(jid, { signal });
+  const rows = Object.entries(sites).map(([site, reason]) =>
+    h('li', {}, h('b', {}, site), ` ${reason}`),
+  );
+  update(
+    place,
+    rows.length > 0
+      ? h('section', { class: 'card' }, h('h2', {}, 'Why it waits'), h('ul', {}, rows))
+      : undefined,
+  );
+}
+
+function peekSection(title: string, text: string): HTMLElement {
+  const shown = text === '' ? 'nothing yet' : text;
+  return h(
+    'section',
+    { class: 'card' },
+    h('h2', {}, title),
+    h('pre', { tabIndex: 0, role: 'region', 'aria-label': title }, shown),
+  );
+}
+
+/** A job that has just left the state has nothing to peek at; the next round knows. */
+function ignoreConflict(error: unknown): undefined {
+  if (error instanceof GridError && (error.status === 409 || error.status === 404))
+    return undefined;
+  throw error;
+}
+
+async function showPast(
+  client: GridClient,
+  job: JobResponse,
+  view: ReturnType<typeof frame>,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = { signal };
+  const [{ history }, parameters, manifest, output, input] = await Promise.all([
+    client.getJobHistory(job.jid, options),
+    client.getJobParameters(job.jid, options),
+    client.getJobManifest(job.jid, options),
+    job.flags.outputSandboxReady ? sandboxSection(client, job.jid, 'output', signal) : undefined,
+    job.flags.inputSandboxReady ? sandboxSection(client, job.jid, 'input', signal) : undefined,
+  ]);
+  const steps = history.map(({ status, minorStatus, time, source }) =>
+    h(
+      'li',
+      { class: toneOf(status) },
+      h('b', {}, status),
+      ` ${minorStatus}`,
+      h('small', {}, `${moment(time)}, ${source}`),
+    ),
+  );
+  const measured = Object.entries(parameters).map(([name, value]) =>
+    h('div', {}, h('dt', {}, name), h('dd', {}, String(value))),
+  );
+  update(view.files, output, input);
+  update(
+    view.past,
+    h('section', { class: 'card' }, h('h2', {}, 'History'), h('ol', { class: 'history' }, steps)),
+    measured.length > 0
+      ? h(
+          'section',
+          { class: 'card' },
+          h('h2', {}, 'Measured'),
+          h('dl', { class: 'facts' }, measured),
+        )
+      : undefined,
+    h(
+      'section',
+      { class: 'card' },
+      h('h2', {}, 'Manifest'),
+      h(
+        'pre',
+        { tabIndex: 0, role: 'region', 'aria-label': 'Manifest' },
+        JSON.stringify(manifest, null, 2),
+      ),
+    ),
+  );
+}

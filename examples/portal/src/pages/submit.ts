@@ -1,0 +1,246 @@
+import type { GridClient, ManifestRequest } from 'gridgate/client';
+import { h, update } from '../parts/dom.js';
+import { bytes } from '../parts/format.js';
+import { faultBox } from '../parts/pieces.js';
+import type { Page } from './page.js';
+
+interface NamedFile {
+  name: string;
+  content: Blob;
+}
+
+interface Example {
+  title: string;
+  name: string;
+  executable: string;
+  arguments: string;
+  files: Record<string, string>;
+}
+
+const EXAMPLES: Example[] = [
+  { title: 'Hello', name: 'hello', executable: '/bin/echo', arguments: '"Hello, grid"', files: {} },
+  {
+    title: 'Count words in two files',
+    name: 'count-words',
+    executable: 'count.sh',
+    arguments: 'poem.txt',
+    files: {
+      'count.sh': '#!/bin/sh\nset -e\nwc -w "$1"\nsort "$1" | uniq -c > lines.txt\n',
+      'poem.txt': 'the quick brown fox\njumps over\nthe lazy dog\n',
+    },
+  },
+  {
+    title: 'Take a while',
+    name: 'steps',
+    executable: 'steps.sh',
+    arguments: '15',
+    files: {
+      'steps.sh':
+        '#!/bin/sh\ni=1\nwhile [ $i -le "$1" ]; do echo "step $i of $1"; i=$((i+1)); sleep 1; done\n',
+    },
+  },
+];
+
+/** A form for one job with its files. */
+export const submitPage: Page = ({ client, root }) => {
+  const form = new SubmitForm(client);
+  root.replaceChildren(h('div', { class: 'head' }, h('h1', {}, 'New job')), ...form.elements);
+  return Promise.resolve();
+};
+
+class SubmitForm {
+  private files: NamedFile[] = [];
+  private readonly note = h('div');
+  private readonly list = h('ul', { class: 'files' });
+  private readonly name = text('name', 'Name', 'hello');
+  private readonly executable = text('executable', 'Program', '/bin/echo', {
+    required: true,
+    hint: 'An uploaded file, an absolute path, or a program that the site knows',
+  });
+  private readonly words = text('arguments', 'Arguments', 'Hello', {
+    hint: 'As you would type them in a shell',
+  });
+  private readonly sites = text('sites', 'Sites', 'any', {
+    hint: 'Separated by blanks; empty: any site',
+  });
+  private readonly output = text('output', 'Files to bring back', 'result.txt *.log', {
+    hint: 'Names and patterns, separated by blanks; the two outputs come anyway',
+  });
+  private readonly picker = h('input', {
+    type: 'file',
+    id: 'files',
+    multiple: true,
+    onChange: () => this.addFiles(this.picker.files ?? []),
+  });
+
+  constructor(private readonly client: GridClient) {}
+
+  get elements(): HTMLElement[] {
+    const examples = EXAMPLES.map((example) =>
+      h(
+        'button',
+        { type: 'button', class: 'plain small', onClick: () => this.fill(example) },
+        example.title,
+      ),
+    );
+    return [
+      h('div', { class: 'examples', role: 'group', 'aria-label': 'Examples' }, 'Try: ', examples),
+      this.note,
+      this.form(),
+    ];
+  }
+
+  private form(): HTMLElement {
+    const fields = [this.name, this.executable, this.words, this.output, this.sites];
+    const drop = h(
+      'div',
+      {
+        class: 'field drop',
+        onDragOver: (event: DragEvent) => event.preventDefault(),
+        onDrop: (event: DragEvent) => {
+          event.preventDefault();
+          this.addFiles(event.dataTransfer?.files ?? []);
+        },
+      },
+      h('label', { htmlFor: 'files' }, 'Input files'),
+      this.picker,
+      this.list,
+    );
+    return h(
+      'form',
+      { class: 'card form', noValidate: true, onSubmit: (event: Event) => this.submit(event) },
+      fields.map(({ element }) => element),
+      drop,
+      h(
+        'div',
+        { class: 'actions' },
+        h('button', { type: 'submit' }, 'Submit'),
+        h('button', { type: 'button', class: 'plain', onClick: () => this.check() }, 'Check only'),
+      ),
+    );
+  }
+
+  private fill(example: Example): void {
+    this.name.input.value = example.name;
+    this.executable.input.value = example.executable;
+    this.words.input.value = example.arguments;
+    this.output.input.value = example.files['count.sh'] === undefined ? '' : 'lines.txt';
+    this.files = Object.entries(example.files).map(([name, content]) => ({
+      name,
+      content: new Blob([content], { type: 'text/plain' }),
+    }));
+    this.showFiles();
+    this.name.input.focus();
+  }
+
+  private addFiles(files: FileList | File[]): void {
+    const added = Array.from(files, (file) => ({ name: file.name, content: file }));
+    const names = new Set(added.map(({ name }) => name));
+    this.files = [...this.files.filter(({ name }) => !names.has(name)), ...added];
+    this.picker.value = '';
+    this.showFiles();
+  }
+
+  private showFiles(): void {
+    const drop = (name: string) => (): void => {
+      this.files = this.files.filter((file) => file.name !== name);
+      this.showFiles();
+    };
+    const rows = this.files.map(({ name, content }) =>
+      h(
+        'li',
+        {},
+        h('span', { class: 'file' }, name),
+        h('span', { class: 'soft' }, bytes(content.size)),
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'plain small',
+            'aria-label': `Remove ${name}`,
+            onClick: drop(name),
+          },
+          'Remove',
+        ),
+      ),
+    );
+    this.list.replaceChildren(...rows);
+  }
+
+  private manifest(): ManifestRequest {
+    const output = listOf(this.output.input.value);
+    return {
+      Executable: this.executable.input.value.trim(),
+      Arguments: this.words.input.value,
+      JobName: this.name.input.value.trim() || 'job',
+      Sites: listOf(this.sites.input.value),
+      StdOutput: 'std.out',
+      StdError: 'std.err',
+      OutputSandbox: ['std.out', 'std.err', ...output],
+      InputSandbox: this.files.map(({ name }) => name),
+    };
+  }
+
+  private submit(event: Event): void {
+    event.preventDefault();
+    this.run(async () => {
+      const jid = await this.client.submitWithFiles(this.manifest(), this.files);
+      location.hash = `#/jobs/${jid}`;
+    });
+  }
+
+  private check(): void {
+    this.run(async () => {
+      const form = new FormData();
+      form.append('manifest', JSON.stringify(this.manifest()));
+      for (const { name, content } of this.files) form.append('file', content, name);
+      const answer = await this.client.submitJobs(form, { dryRun: true });
+      const warnings = answer.warnings ?? [];
+      const good = h(
+        'div',
+        { class: 'good', role: 'status' },
+        h('p', {}, 'This job would be accepted.'),
+      );
+      good.append(...warnings.map((warning) => h('p', {}, warning)));
+      update(this.note, good);
+    });
+  }
+
+  private run(work: () => Promise<void>): void {
+    update(this.note);
+    work().catch((error: unknown) => {
+      const box = faultBox(error);
+      this.note.replaceChildren(box);
+      box.focus();
+    });
+  }
+}
+
+function text(
+  id: string,
+  label: string,
+  placeholder: string,
+  { hint, required = false }: { hint?: string; required?: boolean } = {},
+) {
+  const input = h('input', {
+    type: 'text',
+    id,
+    placeholder,
+    required,
+    autocomplete: 'off',
+    spellcheck: false,
+  });
+  if (hint !== undefined) input.setAttribute('aria-describedby', `${id}-hint`);
+  const element = h(
+    'div',
+    { class: 'field' },
+    h('label', { htmlFor: id }, label),
+    input,
+    hint !== undefined && h('small', { id: `${id}-hint` }, hint),
+  );
+  return { input, element };
+}
+
+function listOf(words: string): string[] {
+  return words.split(/[\s,]+/).filter((word) => word !== '');
+}

@@ -1,0 +1,74 @@
+import { h, svg } from './dom.js';
+import { count } from './format.js';
+import { inOrder, toneOf } from './states.js';
+
+const RADIUS = 42;
+const ROUND = 2 * Math.PI * RADIUS;
+const GAP = 2;
+
+/**
+ * How many jobs are in which state: a ring for the eyes, and a list of buttons that says the same in words and
+ * filters the jobs below.
+ */
+export function stateChart(
+  summary: Record<string, number>,
+  chosen: string | undefined,
+  choose: (status: string | undefined) => void,
+): HTMLElement {
+  const states = inOrder(summary);
+  const total = states.reduce((sum, [, number]) => sum + number, 0);
+  return h(
+    'div',
+    { class: 'chart' },
+    ring(states, total),
+    h(
+      'ul',
+      { class: 'legend', 'aria-label': 'Jobs by state' },
+      states.map(([status, number]) =>
+        h(
+          'li',
+          {},
+          h(
+            'button',
+            {
+              type: 'button',
+              class: `chip ${toneOf(status)}`,
+              id: `state-${status}`,
+              'aria-pressed': String(status === chosen),
+              onClick: () => choose(status === chosen ? undefined : status),
+            },
+            h('b', {}, count(number)),
+            ` ${status}`,
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function ring(states: [string, number][], total: number): SVGElement {
+  let start = 0;
+  const arcs = states.map(([status, number]) => {
+    const length = (number / total) * ROUND;
+    const shown = states.length > 1 ? Math.max(length - GAP, 1) : length;
+    const arc = svg('circle', {
+      class: `arc ${toneOf(status)}`,
+      cx: 50,
+      cy: 50,
+      r: RADIUS,
+      'stroke-dasharray': `${shown} ${ROUND - shown}`,
+      'stroke-dashoffset': -start,
+      transform: 'rotate(-90 50 50)',
+    });
+    start += length;
+    return arc;
+  });
+  return svg(
+    'svg',
+    { viewBox: '0 0 100 100', class: 'ring', 'aria-hidden': 'true', focusable: 'false' },
+    svg('circle', { class: 'arc none', cx: 50, cy: 50, r: RADIUS }),
+    arcs,
+    svg('text', { x: 50, y: 50, class: 'total' }, count(total)),
+    svg('text', { x: 50, y: 63, class: 'unit' }, total === 1 ? 'job' : 'jobs'),
+  );
+}
