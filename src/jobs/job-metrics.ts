@@ -31,7 +31,7 @@ export class JobMetrics {
   }
 
   /** A job was given to an executor. */
-  dispatched(order: RunOrder & { waitedSeconds?: number }): void {
+  dispatched(order: RunOrder): void {
     if (order.waitedSeconds !== undefined) this.latency.observe(order.waitedSeconds);
   }
 

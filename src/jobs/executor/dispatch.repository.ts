@@ -22,6 +22,8 @@ interface Candidate {
   setup: string;
   wanted_sites: string[];
   banned_sites: string[];
+  /** Since when it waits. */
+  last_update: Date;
 }
 
 interface HeldRow {
@@ -69,7 +71,13 @@ export class DispatchRepository {
       });
       const moves = candidates.map((job) => matchMove(job, claim));
       const moved = await this.jobs.move(moves, this.now(), transaction);
-      return moved.length === 0 ? [] : this.orders(transaction, moved);
+      if (moved.length === 0) return [];
+      const since = new Map(candidates.map((job) => [String(job.jid), job.last_update.getTime()]));
+      const now = this.clock.now();
+      return (await this.orders(transaction, moved)).map((order) => ({
+        ...order,
+        waitedSeconds: Math.max(0, now - (since.get(String(order.jid)) ?? now)) / 1000,
+      }));
     });
   }
 
@@ -230,6 +238,14 @@ export class DispatchRepository {
     });
   }
 
+  /** Forgets questions and answers of peeks that nobody waits for any more. */
+  async forgetPeeks(): Promise<void> {
+    await this.database.execute({
+      name: 'jobs-peek-forget',
+      text: `delete from job_peeks where asked_at < clock_timestamp() - interval '10 minutes'`,
+    });
+  }
+
   /** One held job, for peek. */
   async heldJob(jid: Jid): Promise<(HeldJob & { executor: string }) | undefined> {
     const [row] = await this.database.query<HeldRow & { executor: string | null }>({
@@ -324,10 +340,10 @@ const CANDIDATES = `
   with sites as (
     select name, setups from jsonb_to_recordset($2::jsonb) as x (name text, setups jsonb)
   )
-  select jid, setup, wanted_sites, banned_sites
+  select jid, setup, wanted_sites, banned_sites, last_update
   from unnest($1::text[] || '{ANY,Multiple}'::text[]) as queue (site)
   cross join lateral (
-    select j.jid, j.setup, j.wanted_sites, j.banned_sites, j.priority from jobs j
+    select j.jid, j.setup, j.wanted_sites, j.banned_sites, j.last_update, j.priority from jobs j
     where j.status = 'Waiting' and j.executor is null and j.site = queue.site
       and exists (
         select from sites s

@@ -16,6 +16,8 @@ export interface RunOrder {
   cpuTime: number;
   manifest: JsonObject;
   inputSandbox: string | null;
+  /** How long it stood in the queue; only right after a claim. */
+  waitedSeconds?: number;
 }
 
 /** A job as the database shows it to the executor that holds it. */

@@ -102,6 +102,7 @@ export class Reaper implements OnApplicationBootstrap, BeforeApplicationShutdown
   private async clean(): Promise<boolean> {
     const now = this.clock.now();
     await this.spool.clean(now);
+    await this.dispatch.forgetPeeks();
     await this.submits.forgetKeys(new Date(now - KEY_LIFE_MS));
     const before = new Date(now - this.config.jobRetention * 1000);
     const removed = await this.sandboxes.removeUnused(before, CLEAN_BATCH, (hash) =>
