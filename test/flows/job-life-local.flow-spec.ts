@@ -43,8 +43,7 @@ describe('the life of a job on local-process', () => {
   });
 
   it('runs it where nothing of the service is to be seen, and brings its output back', async () => {
-    const script =
-      'pwd; env; touch made; cat "$HOME/../../../../pki/ca.key" ../../../../pki/ca.key';
+    const script = `env; touch made; cat ${grid.home}/pki/ca.key; ls ${grid.home}/sandboxes`;
     const job = await run(sh(script, { OutputSandbox: ['*'], ExecutionEnvironment: { A: 'b c' } }));
     const files = await sandboxOf(alice, job.jid);
     expect(Object.keys(files).sort()).toEqual(['made', 'std.err', 'std.out']);
@@ -53,7 +52,7 @@ describe('the life of a job on local-process', () => {
     expect(out).toContain('A=b c\n');
     expect(out).not.toMatch(/DATABASE_URL|GRID_HOME|GRID_KEY|postgres:/);
     if (process.getuid?.() === 0) {
-      expect(files['std.err']).toContain('Permission denied');
+      expect(files['std.err']?.match(/Permission denied/g)).toHaveLength(2);
       expect(out).toContain('USER=nobody\n');
     }
   });
