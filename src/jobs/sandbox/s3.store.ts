@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
+import type * as S3 from '@aws-sdk/client-s3';
 import type { GetObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
 import { Problem } from '#src/kernel/index.js';
 import type { Config } from '#src/platform/index.js';
@@ -50,7 +51,7 @@ export function s3SettingsOf(config: Config): S3Settings | undefined {
 }
 
 interface Sdk {
-  s3: typeof import('@aws-sdk/client-s3');
+  s3: typeof S3;
   client: S3Client;
 }
 

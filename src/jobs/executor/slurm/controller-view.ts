@@ -31,9 +31,13 @@ export function viewOf(
   );
   const job = own ?? rest;
   if (job === undefined) return { kind: 'gone', state: '' };
-  // A controller that was killed right after the start: PENDING, "launch failed requeued held".
-  if (job.state === 'PENDING' && /launch.?failed/i.test(job.reason)) return { kind: 'forgotten' };
+  if (isForgottenStart(job)) return { kind: 'forgotten' };
   return ALIVE.has(job.state) ? { kind: 'alive' } : { kind: 'gone', state: job.state };
+}
+
+/** What a controller that was killed right after a start shows: PENDING, "launch failed requeued held". */
+export function isForgottenStart(job: SlurmJob): boolean {
+  return job.state === 'PENDING' && /launch.?failed/i.test(job.reason);
 }
 
 /** A job that is no array at all. */

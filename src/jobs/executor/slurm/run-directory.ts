@@ -17,6 +17,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { randomId } from '#src/kernel/index.js';
 import type { BatchShape } from './batch-shape.js';
 import {
   parseExitRecord,
@@ -57,11 +58,15 @@ export interface BatchAccount {
  *       work/                the payload's working directory, with the input sandbox; the batch account's
  *       record/              what the wrapper writes; the batch account's
  *     batches/<id>           the runs of an array, one line a task
+ *     mark                   tells this directory from others
  *     begun/ ended/          an empty file for each run that began or ended: one look for all runs
  *
  * The payload may do what it likes in its own two directories, so nothing there is followed or believed.
  */
 export class RunDirectory {
+  /** Tells this directory from those of other services; part of the comment of every batch job. */
+  mark = '';
+
   constructor(
     readonly root: string,
     private readonly account: BatchAccount | undefined,
@@ -78,6 +83,7 @@ export class RunDirectory {
     }
     await this.giveAway(join(this.root, 'begun'));
     await this.giveAway(join(this.root, 'ended'));
+    this.mark = await this.readMark();
   }
 
   /**
@@ -241,6 +247,15 @@ export class RunDirectory {
     const args = [...directories, '-mindepth', '1', '-depth', '-delete'];
     // Directories that are gone, or that the payload made unreadable, are reported by find and left to the next try.
     await run('find', args, { ...this.account, timeout: REMOVE_TIMEOUT_MS }).catch(() => undefined);
+  }
+
+  private async readMark(): Promise<string> {
+    const path = join(this.root, 'mark');
+    const options = { flag: 'wx', mode: 0o644 };
+    await writeFile(path, randomId().slice(0, 8), options).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    return (await readFile(path, 'utf8')).trim();
   }
 
   private async writeWhole(path: string, text: string): Promise<void> {

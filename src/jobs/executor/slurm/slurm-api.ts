@@ -61,7 +61,10 @@ export interface SlurmJob {
  * Throws SlurmError; tokens are in no message.
  */
 export class SlurmApi {
+  /** When the controller, or slurmrestd, was last found to be away. */
+  lastFaultMs = 0;
   private readonly pool: Pool;
+  private readonly clock: Clock;
   private readonly tokens: SlurmTokens;
 
   constructor(private readonly settings: SlurmApiSettings) {
@@ -74,7 +77,8 @@ export class SlurmApi {
       connect: { timeout: timeoutMs, ...(socketPath === undefined ? {} : { socketPath }) },
     };
     this.pool = new Pool(socketPath === undefined ? url : 'http://localhost', options);
-    this.tokens = new SlurmTokens(settings, settings.clock ?? systemClock);
+    this.clock = settings.clock ?? systemClock;
+    this.tokens = new SlurmTokens(settings, this.clock);
   }
 
   /** Throws unless the controller answers. */
@@ -151,7 +155,10 @@ export class SlurmApi {
     const errors = Array.isArray(answer['errors']) ? (answer['errors'] as SlurmErrorEntry[]) : [];
     const error = errorOfAnswer(status, errors);
     // A wrong token shows as 401, as "Unspecified error", or as a broken connection to the controller.
-    if (error?.fault === 'away') this.tokens.forget();
+    if (error?.fault === 'away') {
+      this.lastFaultMs = this.clock.now();
+      this.tokens.forget();
+    }
     return { answer, error };
   }
 
@@ -173,6 +180,7 @@ export class SlurmApi {
       });
       return { status: answer.statusCode, text: await answer.body.text() };
     } catch (cause) {
+      this.lastFaultMs = this.clock.now();
       const reason = (cause as NodeJS.ErrnoException).code ?? (cause as Error).name;
       throw new SlurmError('away', `slurmrestd does not answer (${reason})`, 0, { cause });
     }

@@ -1,8 +1,13 @@
+import { isForgottenStart } from './controller-view.js';
 import { SlurmError } from './slurm-error.js';
 import type { StoredBatch } from './run-directory.js';
 import { forEachOf, type OpenSlurmParts } from './slurm-parts.js';
+import type { SlurmRun } from './slurm-run.js';
 
 const AT_ONCE = 8;
+const TIDY_MS = 20_000;
+/** So long after a fault of the controller starts may still fail that it has forgotten. */
+const AFTER_FAULT_MS = 300_000;
 
 /**
  * Takes tasks out of Slurm: whole arrays in one call when nobody wants any task of them, single tasks otherwise.
@@ -12,6 +17,7 @@ const AT_ONCE = 8;
 export class SlurmCanceller {
   private readonly wanted = new Map<StoredBatch, Set<number>>();
   private working: Promise<void> | undefined;
+  private tidiedMs = 0;
 
   constructor(
     private readonly parts: OpenSlurmParts,
@@ -31,6 +37,29 @@ export class SlurmCanceller {
     const indices = this.wanted.get(batch);
     indices?.delete(index);
     if (indices?.size === 0) this.wanted.delete(batch);
+  }
+
+  /**
+   * Takes out tasks that a controller which lost its state shows as waiting and held ("launch failed") although their
+   * runs are over. Looks only for a while after a fault.
+   */
+  async tidy(runs: readonly SlurmRun[]): Promise<void> {
+    const { api, clock, directory } = this.parts;
+    const now = clock.now();
+    if (now - api.lastFaultMs > AFTER_FAULT_MS || now - this.tidiedMs < TIDY_MS) return;
+    this.tidiedMs = now;
+    const wanted = new Set(
+      runs.filter((run) => !run.isStopped).map((run) => `${run.batch?.comment} ${run.index}`),
+    );
+    const left = (await api.jobs()).filter(
+      (job) =>
+        job.comment.endsWith(`:${directory.mark}`) &&
+        isForgottenStart(job) &&
+        !wanted.has(`${job.comment} ${job.index ?? 0}`),
+    );
+    await forEachOf(left, AT_ONCE, async ({ arrayId, index }) => {
+      await this.cancel(arrayId, index);
+    });
   }
 
   /** Tells Slurm what it does not know yet; never throws. */

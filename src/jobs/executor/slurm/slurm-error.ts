@@ -55,12 +55,9 @@ export function errorOfAnswer(
   status: number,
   entries: readonly SlurmErrorEntry[],
 ): SlurmError | undefined {
-  const [first] = entries.filter(({ error_number, error_code }) => {
-    const number = error_number ?? error_code ?? 0;
-    return number !== 0 && number !== NO_CHANGE;
-  });
+  const first = entries.find((entry) => ![0, NO_CHANGE].includes(numberOf(entry)));
   if (first !== undefined) {
-    const number = first.error_number ?? first.error_code ?? 0;
+    const number = numberOf(first);
     const text = first.description ?? first.error ?? 'no description';
     return new SlurmError(faultOfNumber(number), `${text} (${number})`, number);
   }
@@ -71,6 +68,10 @@ export function errorOfAnswer(
     return new SlurmError('refused', `slurmrestd does not understand the request (${status})`, 0);
   }
   return new SlurmError('away', `slurmrestd answered ${status}`, 0);
+}
+
+function numberOf(entry: SlurmErrorEntry): number {
+  return entry.error_number ?? entry.error_code ?? 0;
 }
 
 function faultOfNumber(number: number): SlurmFault {

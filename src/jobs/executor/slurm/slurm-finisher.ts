@@ -152,7 +152,7 @@ export class SlurmFinisher {
 
   private async keepOutput(run: SlurmRun): Promise<KeptOutput> {
     const { config, sandboxes, directory, account } = this.parts;
-    const found = await collectOutput(`${directory.pathOf(run.key)}/work`, run.plan.outputs, {
+    const found = collectOutput(`${directory.pathOf(run.key)}/work`, run.plan.outputs, {
       maxBytes: config.maxSandboxBytes,
       maxFiles: MAX_OUTPUT_FILES,
       uid: account.isOther ? account.uid : undefined,
@@ -168,7 +168,7 @@ export class SlurmFinisher {
         ...(leftOut.length > 0 ? { fault } : {}),
       };
     } finally {
-      await found.close();
+      found.close();
     }
   }
 

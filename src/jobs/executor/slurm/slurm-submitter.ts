@@ -1,4 +1,4 @@
-import { randomId, sleep } from '#src/kernel/index.js';
+import { sleep } from '#src/kernel/index.js';
 import { unpackArchive } from '../../sandbox/sandbox-archive.js';
 import { SandboxMissingError } from '../../sandbox/sandbox.store.js';
 import { MINOR } from '../../state/job-state.js';
@@ -140,7 +140,7 @@ export class SlurmSubmitter {
     const batch: StoredBatch = {
       id: first.key,
       // The last part tells services apart that share an account of the cluster.
-      comment: `grid:${jid}:${attempt}:${randomId().slice(0, 8)}`,
+      comment: `grid:${jid}:${attempt}:${this.parts.directory.mark}`,
       shape,
       keys,
     };

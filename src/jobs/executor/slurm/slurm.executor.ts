@@ -5,7 +5,7 @@ import { MINOR } from '../../state/job-state.js';
 import type { Executor, HeldJob, RunningOutput, RunOrder } from '../executor.js';
 import { openJobAccount } from '../local/job-account.js';
 import { RunDirectory as LocalRunDirectory } from '../local/run-directory.js';
-import { planOf, RunFault } from '../local/run-plan.js';
+import { planOf, type RunFault } from '../local/run-plan.js';
 import { RunDirectory, type StoredBatch } from './run-directory.js';
 import { SlurmApi } from './slurm-api.js';
 import { SlurmCanceller } from './slurm-canceller.js';
@@ -98,15 +98,19 @@ export class SlurmExecutor implements Executor {
     if (run !== undefined && this.lock.isHeld) this.stopSoon(run);
   }
 
-  async peek(job: HeldJob): Promise<RunningOutput | undefined> {
+  peek(job: HeldJob): Promise<RunningOutput | undefined> {
+    return Promise.resolve(this.tailOf(job));
+  }
+
+  private tailOf(job: HeldJob): RunningOutput | undefined {
     const { directory } = this.parts.parts;
     const path = directory.pathOf(runKey(job));
     const files = new LocalRunDirectory(path);
-    if (!(await files.exists())) return undefined;
+    if (!files.exists()) return undefined;
     const { stdout, stderr } = planOf(job);
     return {
-      stdout: await files.tail(stdout, PEEK_BYTES),
-      stderr: stderr === stdout ? '' : await files.tail(stderr, PEEK_BYTES),
+      stdout: files.tail(stdout, PEEK_BYTES),
+      stderr: stderr === stdout ? '' : files.tail(stderr, PEEK_BYTES),
     };
   }
 
@@ -209,6 +213,7 @@ export class SlurmExecutor implements Executor {
     try {
       await submitter.settle();
       await canceller.flush();
+      await canceller.tidy([...this.runs.values()]);
     } catch (error) {
       if (!(error instanceof SlurmError)) throw error;
       parts.logger.warn({ err: error }, 'Slurm is away; batch jobs wait');
