@@ -76,7 +76,7 @@ export class BenchServer {
         ...headers,
       },
       body: json === undefined ? body : JSON.stringify(json),
-      dispatcher: this.agent(pair),
+      dispatcher: pair === undefined ? (this.plain ??= this.agent()) : this.agent(pair),
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -96,7 +96,7 @@ export class BenchServer {
   async swallow(path, token) {
     const answer = await request(`${this.url}${path}`, {
       headers: { authorization: `Bearer ${token}` },
-      dispatcher: this.agent(),
+      dispatcher: (this.plain ??= this.agent()),
       headersTimeout: 0,
       bodyTimeout: 0,
     });

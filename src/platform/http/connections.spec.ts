@@ -53,6 +53,11 @@ async function until(condition: () => boolean, milliseconds = 5_000): Promise<vo
   }
 }
 
+/** As handlers read a body. */
+async function readWhole(request: IncomingMessage): Promise<void> {
+  for await (const chunk of request) void chunk;
+}
+
 afterEach(async () => {
   for (const one of opened.splice(0)) {
     if ('connections' in one) await one.connections.drain({ graceMs: 0, idleMs: 0 });
@@ -62,7 +67,7 @@ afterEach(async () => {
 
 describe('a client that is too slow', () => {
   it('is answered 408 when its body does not arrive, however often it sends a byte', async () => {
-    const { port, cuts } = await stand((request) => request.resume());
+    const { port, cuts } = await stand((request) => void readWhole(request).catch(() => undefined));
     const socket = await client(port);
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n');
     const drip = setInterval(() => socket.write('x'), 50);
@@ -78,6 +83,15 @@ describe('a client that is too slow', () => {
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await once(socket, 'data');
     socket.pause();
+    await until(() => cuts.length > 0);
+    expect(cuts).toEqual(['slow-reader']);
+  });
+
+  it('is cut off when it takes no more of the answers to a pipeline of requests', async () => {
+    const { port, cuts } = await stand((_, response) => response.end(Buffer.alloc(500_000)));
+    const socket = await client(port);
+    socket.pause();
+    for (let i = 0; i < 100; i += 1) socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await until(() => cuts.length > 0);
     expect(cuts).toEqual(['slow-reader']);
   });

@@ -28,9 +28,9 @@ interface Exchange {
   response: ServerResponse;
 }
 
-/** One connection that speaks HTTP: the exchange under way, and the bytes moved when it was last looked at. */
+/** One connection that speaks HTTP: the exchanges under way (pipelined), and the bytes moved when last looked at. */
 interface Watched {
-  exchange: Exchange | undefined;
+  exchanges: Exchange[];
   moved: number;
   since: number;
 }
@@ -100,7 +100,7 @@ export class Connections {
   }
 
   private watch(socket: Socket): void {
-    this.watched.set(socket, { exchange: undefined, moved: 0, since: Date.now() });
+    this.watched.set(socket, { exchanges: [], moved: 0, since: Date.now() });
     socket.once('close', () => this.watched.delete(socket));
   }
 
@@ -108,20 +108,21 @@ export class Connections {
     if (this.isRetiring) response.shouldKeepAlive = false;
     const watched = this.watched.get(request.socket);
     if (!watched) return;
+    if (watched.exchanges.length === 0) {
+      watched.moved = movedBytes(request.socket);
+      watched.since = Date.now();
+    }
     const exchange = { request, response };
-    watched.exchange = exchange;
-    watched.moved = movedBytes(request.socket);
-    watched.since = Date.now();
+    watched.exchanges.push(exchange);
     response.once('close', () => {
-      if (watched.exchange !== exchange) return; // the next one of a pipeline has begun
-      watched.exchange = undefined;
+      watched.exchanges.splice(watched.exchanges.indexOf(exchange), 1);
       watched.since = Date.now();
     });
   }
 
   private endIdle(before: number): void {
     for (const [socket, watched] of this.watched) {
-      if (watched.exchange) continue;
+      if (watched.exchanges.length > 0) continue;
       const moved = movedBytes(socket);
       if (moved !== watched.moved) {
         watched.moved = moved;
@@ -132,22 +133,23 @@ export class Connections {
 
   private cutSlow(now: number): void {
     for (const [socket, watched] of this.watched) {
-      if (!watched.exchange) continue;
-      const waitingFor = peerWaitedFor(socket, watched.exchange);
+      const [current] = watched.exchanges;
+      if (!current) continue;
+      const waitingFor = peerWaitedFor(socket, watched.exchanges);
       const moved = movedBytes(socket);
       if (waitingFor === undefined || moved - watched.moved >= this.limits.leastBytes) {
         watched.moved = moved;
         watched.since = now;
       } else if (now - watched.since >= this.limits.progressMs) {
         this.onCut(waitingFor);
-        this.cut(socket, watched.exchange);
+        this.cut(socket, current);
         watched.since = now;
       }
     }
   }
 
   private cut(socket: Socket, { request, response }: Exchange): void {
-    if (response.headersSent) {
+    if (response.headersSent || socket.writableLength > 0) {
       socket.destroy();
       return;
     }
@@ -157,11 +159,13 @@ export class Connections {
   }
 }
 
-/** What the exchange waits for at the peer's side, undefined when the next step is ours. */
-function peerWaitedFor(socket: Socket, { request, response }: Exchange): CutReason | undefined {
-  if (response.headersSent) return socket.writableLength > 0 ? 'slow-reader' : undefined;
-  const isReadHere = request.readableLength === 0 && !request.isPaused();
-  return !request.complete && isReadHere ? 'slow-body' : undefined;
+/** What the connection waits for at the peer's side, undefined when the next step is ours. */
+function peerWaitedFor(socket: Socket, exchanges: Exchange[]): CutReason | undefined {
+  if (socket.writableLength > 0) return 'slow-reader';
+  const [only, further] = exchanges;
+  if (!only || further || only.response.headersSent || only.request.complete) return undefined;
+  // Not isPaused(): it is true also for a body that is read by `for await`. What waits here waits in the buffer.
+  return only.request.readableLength === 0 ? 'slow-body' : undefined;
 }
 
 /** Bytes received, and sent bytes that the system has taken. */
