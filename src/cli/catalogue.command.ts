@@ -1,6 +1,7 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import cliProgress from 'cli-progress';
 import { Command, Option } from 'commander';
@@ -209,9 +210,7 @@ async function apply(context: CliContext, line: JsonObject): Promise<void> {
     Object.fromEntries(Object.entries(line).filter(([, value]) => value !== undefined)),
   );
   const failures: string[] = [];
-  const source = (async function* () {
-    yield Buffer.from(text);
-  })();
+  const source = Readable.from([Buffer.from(text)]);
   const summary = await service.import(
     { source, format: 'ndjson' },
     { failed: ({ detail }) => void failures.push(detail) },

@@ -101,8 +101,9 @@ export class CataloguePolicy {
   }
 }
 
-function grants(actor: Actor, { owner_id, group_id, mode }: Guarded, bit: number): boolean {
-  if (owner_id === actor.userId) return (mode & (bit << 6)) !== 0;
-  if (group_id === actor.groupId) return (mode & (bit << 3)) !== 0;
+function grants(actor: Actor, directory: Guarded, bit: number): boolean {
+  const { mode } = directory;
+  if (directory.owner_id === actor.userId) return (mode & (bit << 6)) !== 0;
+  if (directory.group_id === actor.groupId) return (mode & (bit << 3)) !== 0;
   return (mode & bit) !== 0;
 }

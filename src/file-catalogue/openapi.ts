@@ -15,6 +15,25 @@ export const CATALOGUE_SCHEMAS = {
     ],
     example: 100,
   },
+  CappedValues: {
+    description: 'At most `maxValues` values of a field, and how many there are',
+    type: 'object',
+    required: ['values', 'total', 'min', 'max'],
+    properties: {
+      values: { type: 'array', items: { $ref: '#/components/schemas/CompatibleValue' } },
+      total: { type: 'integer', example: 2 },
+      min: { $ref: '#/components/schemas/MetadataValue' },
+      max: { $ref: '#/components/schemas/MetadataValue' },
+    },
+  },
+  DirectoryField: {
+    description: 'The values of a field; with `maxValues` an object',
+    oneOf: [
+      { type: 'array', items: { $ref: '#/components/schemas/CompatibleValue' } },
+      { $ref: '#/components/schemas/CappedValues' },
+    ],
+    example: [100, 250],
+  },
   MetadataValues: {
     description: 'Values by field name; in a request null removes a value',
     type: 'object',

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Problem, type JsonObject } from '#src/kernel/index.js';
+import { Problem } from '#src/kernel/index.js';
 import type {
   CatalogueLine,
   LineOutcome,
@@ -54,7 +54,7 @@ function principal(actor: ModelActor) {
 async function prepare(grid: ScratchCatalogue): Promise<void> {
   await grid.clear();
   const system = await grid.policy.systemActor();
-  const fields = MODEL_FIELDS.map(([name, type]) => ({ kind: 'field', name, type }) as JsonObject);
+  const fields = MODEL_FIELDS.map(([name, type]) => ({ kind: 'field', name, type }));
   const top = { kind: 'directory', path: '/', mode: 0o777 };
   await grid.writer.apply(system, (await grid.reader.read([...fields, top])) as CatalogueLine[]);
 }
@@ -71,7 +71,7 @@ async function apply(
   changes: Change[],
 ): Promise<ModelOutcome[]> {
   const writer = await grid.policy.writerOf(principal(actor));
-  const lines = (await grid.reader.read(changes as never)) as CatalogueLine[];
+  const lines = (await grid.reader.read(changes)) as CatalogueLine[];
   return (await grid.writer.apply(writer, lines)).map(outcomeOf);
 }
 
@@ -82,7 +82,7 @@ function outcomeOf(outcome: LineOutcome): ModelOutcome {
 function applyToModel(model: CatalogueModel, actor: ModelActor, line: Change): ModelOutcome {
   if (line.op === 'delete') return model.delete(actor, line.kind, line.path);
   if (line.kind === 'file') return model.putFile(actor, line.path, line.size);
-  return model.putDirectory(actor, line.path, { mode: line.mode, values: line.metadata } as never);
+  return model.putDirectory(actor, line.path, { mode: line.mode, values: line.metadata });
 }
 
 const raw = (list: ModelCondition[]) =>

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { Readable } from 'node:stream';
 import { silentLogger } from '../support/catalogue/silent-logger.js';
 import {
   BulkService,
@@ -11,7 +12,7 @@ import { ImportService } from '../../src/file-catalogue/exchange/import.service.
 import { TotalsFolder } from '../../src/file-catalogue/totals/totals-folder.js';
 import { VerificationService } from '../../src/file-catalogue/totals/verification.service.js';
 import { MoveService } from '../../src/file-catalogue/writing/move.service.js';
-import { change, MODEL_FIELDS, path, type Change } from '../support/catalogue/arbitraries.js';
+import { change, MODEL_FIELDS, path } from '../support/catalogue/arbitraries.js';
 import { scratchCatalogue, type ScratchCatalogue } from '../support/scratch-catalogue.js';
 
 let grid: ScratchCatalogue;
@@ -33,9 +34,11 @@ beforeAll(async () => {
 afterAll(() => grid?.remove());
 beforeEach(() => grid.clear());
 
-async function* bytes(text: string): AsyncGenerator<Uint8Array> {
+function bytes(text: string): AsyncIterable<Uint8Array> {
   const all = Buffer.from(text);
-  for (let at = 0; at < all.length; at += 7) yield all.subarray(at, at + 7);
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < all.length; at += 7) pieces.push(all.subarray(at, at + 7));
+  return Readable.from(pieces);
 }
 
 type Imported = BulkSummary & { failures: FailedLine[] };
@@ -55,7 +58,12 @@ async function load(
 
 async function dump(from = '/'): Promise<string> {
   let text = '';
-  await exports_.export(from, { write: async (piece) => void (text += piece) });
+  await exports_.export(from, {
+    write: (piece) => {
+      text += piece;
+      return Promise.resolve();
+    },
+  });
   return text;
 }
 
@@ -208,7 +216,7 @@ describe('verify', () => {
         await grid.clear();
         await load(ndjson(fields));
         for (const each of steps) {
-          if (Array.isArray(each)) await load(ndjson(each as Change[]));
+          if (Array.isArray(each)) await load(ndjson(each));
           else await moves.move(each.from, each.to).catch(() => undefined);
         }
         await expectExact();

@@ -48,7 +48,7 @@ export async function scratchCatalogue(
       statementTimeoutSeconds: 60,
       connectTimeoutSeconds: 5,
       entities: [],
-      migrations: MIGRATIONS as never,
+      migrations: MIGRATIONS,
     }),
   );
   await dataSource.initialize();

@@ -102,8 +102,11 @@ export class ExportService {
   }
 
   private ownership(row: { owner_id: number; group_id: number; mode: number }): JsonObject {
-    const { owner_id, group_id, mode } = row;
-    return { owner: this.names.nameOf(owner_id), group: this.names.nameOf(group_id), mode };
+    return {
+      owner: this.names.nameOf(row.owner_id),
+      group: this.names.nameOf(row.group_id),
+      mode: row.mode,
+    };
   }
 }
 

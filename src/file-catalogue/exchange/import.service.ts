@@ -83,7 +83,7 @@ function lineOf(columns: ListingColumns, record: string[], prefix: string): Numb
   try {
     const line = columns.line(record);
     if (prefix === '' || prefix === '/') return line;
-    return { ...line, path: joinPath(prefix, String(line['path']).slice(1)) };
+    return { ...line, path: joinPath(prefix, line.path.slice(1)) };
   } catch (error) {
     if (error instanceof Problem) return error;
     throw error;

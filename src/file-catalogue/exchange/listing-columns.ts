@@ -48,7 +48,7 @@ export class ListingColumns {
   }
 
   /** The line of a row. Throws Problem 400 for a row without path or with a size that is no number. */
-  line(row: readonly string[]): JsonObject {
+  line(row: readonly string[]): JsonObject & { path: string } {
     const cells = new Map<Meaning, string>();
     for (const [index, meaning] of this.columns.entries()) {
       const text = row[index]?.trim() ?? '';

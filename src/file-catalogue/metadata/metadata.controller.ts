@@ -63,10 +63,7 @@ export class MetadataController {
     description: 'Field name → values of the directory, those above it and the matching ones below',
     schema: {
       type: 'object',
-      additionalProperties: {
-        type: 'array',
-        items: { $ref: '#/components/schemas/CompatibleValue' },
-      },
+      additionalProperties: { $ref: '#/components/schemas/DirectoryField' },
       example: { energy: [100], run: [1, 2] },
     },
   })

@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Res } from '@nestjs/common';
 import {
   ApiExtraModels,
   ApiNotFoundResponse,
@@ -11,7 +11,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { Query, QueryValues, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import { Query, QueryValues, type HttpResponse } from '#src/platform/index.js';
 import { acceptedType } from '../accepted-type.js';
 import { streamAnswer } from '../answer-writer.js';
 import { splitQuery } from '../metadata/metadata-condition.js';
@@ -46,10 +46,9 @@ export class SearchController {
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
     @Query() query: QueryValues,
-    @Req() request: HttpRequest,
     @Res() response: HttpResponse,
   ): Promise<void> {
-    const type = acceptedType(request.headers.accept, [JSON_TYPE, LINES_TYPE]);
+    const type = acceptedType(response.req.headers.accept, [JSON_TYPE, LINES_TYPE]);
     const wanted = { path, conditions: splitQuery(query, []).conditions };
     response.setHeader('Vary', 'Accept');
     await streamAnswer(response, `${type}; charset=utf-8`, (writer) =>

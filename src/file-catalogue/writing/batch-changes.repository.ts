@@ -56,14 +56,14 @@ async function insertDirectories(
     ordinals.set(parent, ordinal + 1);
     const place = { id: ids[index]?.id as number, label: childLabel(parentPlace.label, ordinal) };
     places.set(directory.path, place);
-    const { owner_id, group_id, mode } = directory.attributes;
+    const { attributes } = directory;
     const depth = directory.path.split('/').length - 1;
     const row = [
       place.id,
       parentPlace.id,
-      owner_id,
-      group_id,
-      mode,
+      attributes.owner_id,
+      attributes.group_id,
+      attributes.mode,
       depth,
       isBoundary(directory),
       place.label,

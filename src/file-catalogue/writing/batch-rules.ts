@@ -1,4 +1,10 @@
-import { Problem, type JsonObject, type JsonValue, type Violation } from '#src/kernel/index.js';
+import {
+  Problem,
+  stringifyJson,
+  type JsonObject,
+  type JsonValue,
+  type Violation,
+} from '#src/kernel/index.js';
 import type { Actor, CataloguePolicy } from '../catalogue.policy.js';
 import {
   fieldNameFault,
@@ -9,7 +15,7 @@ import {
 } from '../metadata/metadata-field.js';
 import { directoryNotFound, fileNotFound } from '../namespace/directory-access.js';
 import { parentPath, pathChain } from '../path/catalogue-path.js';
-import { BatchState, type Attributes, type DirectoryState, type FileData } from './batch-state.js';
+import type { Attributes, BatchState, DirectoryState, FileData } from './batch-state.js';
 import type {
   DirectoryPut,
   EntryDelete,
@@ -195,8 +201,8 @@ export class BatchRules {
     if (mode !== current.mode && !policy.mayChangeMode(actor, current)) {
       throw new Problem('catalogue.forbidden', 'Only the owner may change the mode');
     }
-    const { owner_id, group_id } = current;
-    return this.giveAway({ owner_id, group_id, mode }, line);
+    const kept = { owner_id: current.owner_id, group_id: current.group_id };
+    return this.giveAway({ ...kept, mode }, line);
   }
 
   private giveAway(attributes: Attributes, line: Ownership): Attributes {
@@ -292,11 +298,10 @@ function withoutKeys(
 }
 
 function snapshotOf({ attributes, values }: DirectoryState): string {
-  const { owner_id, group_id, mode } = attributes;
   const pairs = [...values]
     .sort(([a], [b]) => a - b)
     .map(([id, value]) => `${id}:${typeof value}:${value}`);
-  return JSON.stringify([owner_id, group_id, mode, pairs]);
+  return JSON.stringify([attributes.owner_id, attributes.group_id, attributes.mode, pairs]);
 }
 
 function refuseOtherContent(line: FilePut, existing: FileData): void {
@@ -319,7 +324,7 @@ function isSameFile(a: FileData, b: FileData): boolean {
     JSON.stringify([
       [file.owner_id, file.group_id, file.mode, file.checksum, file.checksum_type, file.guid],
       Object.entries(file.metadata)
-        .map(([key, value]) => [key, typeof value, String(value)])
+        .map(([key, value]) => [key, stringifyJson(value)])
         .sort(([x = ''], [y = '']) => (x < y ? -1 : 1)),
       [...file.replicas].sort(([x], [y]) => x - y),
     ]);

@@ -35,7 +35,8 @@ export class DirectoryState {
 
   /** The directory and those above it, upwards. */
   *upwards(): Generator<DirectoryState> {
-    for (let at: DirectoryState | undefined = this; at; at = at.parent) yield at;
+    yield this;
+    if (this.parent) yield* this.parent.upwards();
   }
 
   get isEmpty(): boolean {

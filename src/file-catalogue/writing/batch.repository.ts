@@ -200,11 +200,16 @@ async function readFiles(
 }
 
 function fileData(row: FileRow): FileData {
-  const { owner_id, group_id, mode, size, checksum, checksum_type, guid } = row;
   const replicas =
     row.replicas === null ? {} : (parseJson(row.replicas) as Record<string, string | null>);
   return {
-    ...{ owner_id, group_id, mode, size, checksum, checksum_type, guid },
+    owner_id: row.owner_id,
+    group_id: row.group_id,
+    mode: row.mode,
+    size: row.size,
+    checksum: row.checksum,
+    checksum_type: row.checksum_type,
+    guid: row.guid,
     metadata: row.metadata === null ? {} : (parseJson(row.metadata) as JsonObject),
     replicas: new Map(Object.entries(replicas).map(([id, pfn]) => [Number(id), pfn])),
   };

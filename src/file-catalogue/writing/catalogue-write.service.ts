@@ -53,12 +53,16 @@ export class CatalogueWriteService {
     if (outcome === 'absent') throw kind === 'file' ? fileNotFound(path) : directoryNotFound(path);
   }
 
-  /** Declares a field; false when it exists with this type. 400, 403, 409 for another type. */
-  async declareField(principal: Principal, body: JsonObject): Promise<boolean> {
-    const allowed = { name: 'name', type: 'type' };
-    return (
-      (await this.write(principal, { kind: 'field', ...renamed(body, allowed) })) === 'created'
-    );
+  /** Declares a field; `created` is false when it exists with this type. 400, 403, 409 for another type. */
+  async declareField(
+    principal: Principal,
+    body: JsonObject,
+  ): Promise<{ created: boolean; name: string; type: string }> {
+    const members = renamed(body, { name: 'name', type: 'type' });
+    const line = await this.reader.readOne({ kind: 'field', ...members });
+    if (line.kind !== 'field' || line.op !== 'put') throw new Error('no declaration');
+    const created = (await this.apply(principal, line)) === 'created';
+    return { created, name: line.name, type: line.type };
   }
 
   /** Changes the values set on a directory and answers them. 400, 403, 404, 409 for a conflict on its way. */

@@ -98,7 +98,7 @@ export async function relocate(
 async function addToChain(
   transaction: Transaction,
   id: number | null,
-  { sub_files, sub_bytes }: DirectoryRow,
+  subtree: DirectoryRow,
   sign: 1 | -1,
 ): Promise<void> {
   await transaction.execute({
@@ -109,6 +109,6 @@ async function addToChain(
            update catalogue_directory d
            set sub_files = d.sub_files + $2::bigint, sub_bytes = d.sub_bytes + $3::numeric
            from upwards u where d.id = u.id`,
-    values: [id, sign * sub_files, String(BigInt(sign) * BigInt(sub_bytes))],
+    values: [id, sign * subtree.sub_files, String(BigInt(sign) * BigInt(subtree.sub_bytes))],
   });
 }

@@ -63,11 +63,10 @@ export class WritesController {
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
     @Query() query: QueryValues,
-    @Req() request: HttpRequest,
     @Res({ passthrough: true }) response: HttpResponse,
   ): Promise<MadeResponse> {
     query.allowOnly([]);
-    const body = hasBody(request) ? await this.body(request) : {};
+    const body = hasBody(response.req) ? await this.body(response.req) : {};
     const created = await this.writes.makeDirectory(principal, path, body);
     response.status(created ? 201 : 200);
     return { path, created };
@@ -104,11 +103,10 @@ export class WritesController {
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
     @Query() query: QueryValues,
-    @Req() request: HttpRequest,
     @Res({ passthrough: true }) response: HttpResponse,
   ): Promise<MadeResponse> {
     query.allowOnly([]);
-    const created = await this.writes.registerFile(principal, path, await this.body(request));
+    const created = await this.writes.registerFile(principal, path, await this.body(response.req));
     response.status(created ? 201 : 200);
     return { path, created };
   }
@@ -143,9 +141,12 @@ export class WritesController {
     @Res({ passthrough: true }) response: HttpResponse,
   ): Promise<FieldResponse> {
     query.allowOnly([]);
-    const body = await this.body(request);
-    response.status((await this.writes.declareField(principal, body)) ? 201 : 200);
-    return { name: String(body['name']), type: String(body['type']) };
+    const { created, name, type } = await this.writes.declareField(
+      principal,
+      await this.body(request),
+    );
+    response.status(created ? 201 : 200);
+    return { name, type };
   }
 
   @Put('directory/:directory/metadata')

@@ -95,6 +95,6 @@ export const condition: fc.Arbitrary<ModelCondition> = fc.oneof(
     operator: fc.constantFrom('in', 'nin' as const),
     operands: fc.uniqueArray(stringValue, { minLength: 1, maxLength: 3 }),
   }),
-) as fc.Arbitrary<ModelCondition>;
+);
 
 export const conditions = fc.array(condition, { maxLength: 3 });
