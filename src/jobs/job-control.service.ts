@@ -73,7 +73,9 @@ export class JobControlService {
     allowed.forEach((job, index) => {
       results[String(job.jid)] = outcomes[index] ?? { status: 409 };
     });
-    return Object.fromEntries(jids.map((jid) => [jid, results[String(jid)] as BulkKillResult]));
+    return Object.fromEntries(
+      jids.map((jid) => [String(jid), results[String(jid)] as BulkKillResult]),
+    );
   }
 
   /**

@@ -1,5 +1,5 @@
 const MAX_NAME_BYTES = 255;
-const CONTROL = /[\u0000-\u001f\u007f]/;
+const CONTROL = /\p{Cc}/u;
 
 /** False for half of a surrogate pair, which no UTF-8 text can hold. */
 export function isWellFormed(text: string): boolean {

@@ -247,7 +247,9 @@ export function environmentOf(value: JsonValue): Record<string, string> | undefi
   if (typeof list !== 'object' || list === null || Array.isArray(list)) return undefined;
   const isPlain = Object.values(list).every((item) => typeof item !== 'object');
   if (!isPlain) return undefined;
-  return Object.fromEntries(Object.entries(list).map(([name, item]) => [name, String(item)]));
+  return Object.fromEntries(
+    Object.entries(list).map(([name, item]) => [name, String(item as string)]),
+  );
 }
 
 function setByServer(job: JobRequest, context: ManifestContext, faults: Faults): void {

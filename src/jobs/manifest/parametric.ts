@@ -78,7 +78,7 @@ function readValues(value: JsonValue | undefined): Sequence['values'] | string {
   if (Array.isArray(value)) {
     if (value.length === 0) return 'must have at least one element';
     const plain = value.every((item) => ['string', 'number', 'bigint'].includes(typeof item));
-    return plain ? value.map((item) => String(item)) : 'must hold texts and numbers only';
+    return plain ? value.map((item) => String(item as string)) : 'must hold texts and numbers only';
   }
   const count = numberOf(value);
   if (count === undefined || !Number.isInteger(count)) return 'must be a whole number or a list';

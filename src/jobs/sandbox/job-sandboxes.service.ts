@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
@@ -96,10 +97,7 @@ export class JobSandboxesService {
     return { job, sandbox };
   }
 
-  private async open(
-    sandbox: Sandbox,
-    range?: { start: number; end: number },
-  ): Promise<NodeJS.ReadableStream & import('node:stream').Readable> {
+  private async open(sandbox: Sandbox, range?: { start: number; end: number }): Promise<Readable> {
     try {
       return await this.store.open(sandbox.hash, range);
     } catch (cause) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { chown, constants, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Transform, Writable, type Readable } from 'node:stream';
+import { Transform, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip, gzipSync } from 'node:zlib';
 import { extract, pack, type Extract, type Pack } from 'tar-stream';

@@ -145,7 +145,7 @@ function recordOf(request: JobRequest, jid: Jid): Record<string, unknown> {
   const manifest: JsonObject = { ...insertJobId(request.manifest, jid), JobID: jid };
   return {
     jid,
-    name: String(manifest['JobName'] ?? request.name),
+    name: typeof manifest['JobName'] === 'string' ? manifest['JobName'] : request.name,
     job_group: request.jobGroup,
     job_type: request.jobType,
     site: shownSite(request.sites),

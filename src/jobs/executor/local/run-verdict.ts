@@ -19,7 +19,7 @@ export interface Verdict {
 }
 
 const SIGNAL_NAMES = new Map(
-  Object.entries(constants.signals).map(([name, number]) => [number as number, name]),
+  Object.entries(constants.signals).map(([name, number]) => [number, name]),
 );
 
 /** What a run's records mean for its job (reference 2.4). */
