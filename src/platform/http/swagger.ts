@@ -71,7 +71,7 @@ export function serveSwagger(
       initOAuth: {
         clientId: SWAGGER_CLIENT_ID,
         usePkceWithAuthorizationCodeGrant: true,
-        scopes,
+        scopes: [...scopes],
       },
     },
   });
