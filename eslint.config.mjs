@@ -28,7 +28,15 @@ export default tseslint.config(
     rules: {
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
-      'max-params': ['error', 4],
+      // Constructors that are injected name what they need; everything else takes an object.
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            "FunctionDeclaration[params.length>4], ArrowFunctionExpression[params.length>4], MethodDefinition[kind!='constructor'] > FunctionExpression[params.length>4]",
+          message: 'More than four parameters: take an object.',
+        },
+      ],
       'no-else-return': 'error',
       'no-console': 'error',
       eqeqeq: ['error', 'always', { null: 'ignore' }],
@@ -68,7 +76,8 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-return': 'off',
       '@typescript-eslint/no-explicit-any': 'off',
-      'max-params': 'off',
+      'no-restricted-syntax': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
     },
   },
   {

@@ -1,0 +1,370 @@
+import * as v from './variables.js';
+
+const DAY = 86_400;
+
+/**
+ * Every environment variable of the service, read once by env.ts. docs/configuration.md is made from this table;
+ * the environment is read nowhere else.
+ */
+export const VARIABLES = {
+  nodeEnv: v.text(
+    'NODE_ENV',
+    'development',
+    '`production` turns off the embedded defaults that are meant for trying out: development CA, demo registry and local-process executor must then be asked for',
+  ),
+
+  // where it lives
+  home: v.text(
+    'GRID_HOME',
+    '.grid',
+    'Directory of all state of the embedded defaults: `postgres/`, `pki/`, `sandboxes/`, `logs/`',
+  ),
+  host: v.text('GRID_HOST', '127.0.0.1', 'Listen address'),
+  port: v.integer('GRID_PORT', 8443, {
+    min: 0,
+    max: 65535,
+    description: 'Port of the HTTPS listener (0: any free port)',
+  }),
+  publicUrl: v.url(
+    'GRID_PUBLIC_URL',
+    '',
+    'External base URL; issuer and audience of access tokens',
+    '`https://localhost:` and GRID_PORT',
+  ),
+  role: v.oneOf(
+    'GRID_ROLE',
+    ['all', 'api', 'worker'],
+    'all',
+    '`api`: no job execution; `worker`: no HTTP API beside health and metrics',
+  ),
+  registryFile: v.optional(
+    'GRID_REGISTRY',
+    'Path of a registry file (YAML) that is loaded at start',
+    { defaultText: 'demo registry' },
+  ),
+  demo: v.optionalFlag(
+    'GRID_DEMO',
+    'Load demo users, sites and catalogue',
+    '`true` when neither `DATABASE_URL` nor `GRID_REGISTRY` is set',
+  ),
+  developmentCa: v.optionalFlag(
+    'GRID_DEVELOPMENT_CA',
+    'Make and trust a development CA in `GRID_HOME/pki`',
+    '`true` outside production when no TLS files are given',
+  ),
+
+  // database
+  databaseUrl: v.optional(
+    'DATABASE_URL',
+    '`postgres://…`; without it an embedded PostgreSQL runs in `GRID_HOME`',
+    { secret: true, defaultText: 'embedded PostgreSQL' },
+  ),
+  databasePool: v.integer('GRID_DB_POOL', 10, {
+    min: 2,
+    max: 500,
+    description: 'Connections of the pool',
+  }),
+  databaseTimeout: v.integer('GRID_DB_TIMEOUT', 30, {
+    min: 1,
+    max: 3600,
+    description: 'Seconds after which a statement is given up',
+  }),
+  databaseConnectTimeout: v.integer('GRID_DB_CONNECT_TIMEOUT', 2, {
+    min: 1,
+    max: 60,
+    description: 'Seconds to wait for a free or new connection before answering 503',
+  }),
+
+  // TLS and proxies
+  tlsCertificate: v.optional('GRID_TLS_CERT', 'PEM file of the server certificate with its chain', {
+    defaultText: 'issued by the development CA',
+  }),
+  tlsKey: v.optional('GRID_TLS_KEY', 'PEM file of the server key', {
+    defaultText: 'issued by the development CA',
+  }),
+  tlsMode: v.oneOf(
+    'GRID_TLS',
+    ['on', 'off'],
+    'on',
+    '`off`: plain HTTP listener for use behind a load balancer',
+  ),
+  trustedCa: v.optional(
+    'GRID_TRUSTED_CA',
+    'Directory in the grid layout (`*.0`, `*.pem`, `*.r0`) or bundle file of the CAs whose client certificates are accepted',
+    { defaultText: 'the development CA' },
+  ),
+  trustedCaRefresh: v.integer('GRID_TRUSTED_CA_REFRESH', 5, {
+    min: 1,
+    max: 3600,
+    description: 'Seconds between looks for changed CAs and CRLs',
+  }),
+  allowProxyCertificates: v.flag(
+    'GRID_ALLOW_PROXY_CERTIFICATES',
+    false,
+    'Accept RFC 3820 proxy certificates for their end entity',
+  ),
+  trustedProxies: v.list(
+    'GRID_TRUSTED_PROXIES',
+    'Addresses and CIDR ranges of load balancers whose certificate header and `X-Forwarded-*` are believed',
+  ),
+  clientCertHeader: v.oneOf(
+    'GRID_CLIENT_CERT_HEADER',
+    ['client-cert', 'x-ssl-client-cert', 'x-ssl-client-der'],
+    'client-cert',
+    'Form of the forwarded certificate: RFC 9440, escaped PEM (nginx), base64 DER',
+  ),
+
+  // HTTP
+  maxBodyBytes: v.integer('GRID_MAX_BODY', 64 * 1024 * 1024, {
+    min: 1024,
+    description: 'Bytes of a JSON or form body',
+  }),
+  requestTimeout: v.integer('GRID_REQUEST_TIMEOUT', 60, {
+    min: 1,
+    max: 3600,
+    description: 'Seconds within which a request must be answered (streams: must make progress)',
+  }),
+  queryToken: v.flag(
+    'GRID_QUERY_TOKEN',
+    true,
+    'Accept the access token as query parameter `access_token`',
+  ),
+  corsOrigins: v.list('GRID_CORS_ORIGINS', 'Origins whose pages may call the API'),
+  logLevel: v.oneOf(
+    'GRID_LOG_LEVEL',
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    'info',
+    'Least severe log line that is written',
+  ),
+  progressTimeout: v.integer('GRID_PROGRESS_TIMEOUT', 15, {
+    min: 1,
+    max: 600,
+    description:
+      'Seconds within which a body or an answer under way must move by 1 KiB before its client is cut off',
+  }),
+  maxConnections: v.integer('GRID_MAX_CONNECTIONS', 10_000, {
+    min: 1,
+    description: 'Connections at once; further ones are dropped',
+  }),
+  shutdownDrain: v.integer('GRID_SHUTDOWN_DRAIN', 0, {
+    min: 0,
+    max: 600,
+    description:
+      'Seconds for which a stopping instance says `not ready` but still accepts, until load balancers have noticed',
+  }),
+  shutdownGrace: v.integer('GRID_SHUTDOWN_GRACE', 20, {
+    min: 0,
+    max: 600,
+    description: 'Seconds that requests under way get to finish at shutdown',
+  }),
+
+  // authorization server
+  accessTokenTtl: v.integer('GRID_ACCESS_TOKEN_TTL', DAY, {
+    min: 1,
+    max: 30 * DAY,
+    description: 'Life of an access token, seconds',
+  }),
+  refreshTokenTtl: v.integer('GRID_REFRESH_TOKEN_TTL', 30 * DAY, {
+    min: 1,
+    description: 'Life of a refresh token, seconds',
+  }),
+  refreshGrace: v.integer('GRID_REFRESH_GRACE', 30, {
+    min: 0,
+    max: 600,
+    description: 'Seconds in which a used refresh token gives the same successor again',
+  }),
+  codeTtl: v.integer('GRID_CODE_TTL', 60, {
+    min: 1,
+    max: 600,
+    description: 'Life of an authorization code, seconds',
+  }),
+  deviceCodeTtl: v.integer('GRID_DEVICE_CODE_TTL', 600, {
+    min: 10,
+    max: 3600,
+    description: 'Life of a device code, seconds',
+  }),
+  requirePkce: v.flag(
+    'GRID_REQUIRE_PKCE',
+    false,
+    'Refuse authorization requests without an S256 challenge',
+  ),
+  signingAlgorithm: v.oneOf(
+    'GRID_SIGNING_ALG',
+    ['ES256', 'EdDSA'],
+    'ES256',
+    'Algorithm of new signing keys',
+  ),
+  keyRotation: v.integer('GRID_KEY_ROTATION', 30 * DAY, {
+    min: 60,
+    description: 'Seconds after which a new signing key takes over',
+  }),
+  keyEncryptionKey: v.optional(
+    'GRID_KEY_ENCRYPTION_KEY',
+    'Base64 of 32 bytes; private signing keys are encrypted with it at rest',
+    { secret: true, defaultText: 'kept in GRID_HOME/pki for the embedded database' },
+  ),
+  idProvidersFile: v.optional('GRID_ID_PROVIDERS', 'YAML file of external identity providers', {
+    defaultText: 'none',
+  }),
+  rateToken: v.integer('GRID_RATE_TOKEN', 500, {
+    min: 0,
+    description: 'Token requests a second from one address or client (0: no limit)',
+  }),
+  rateAuthorize: v.integer('GRID_RATE_AUTHORIZE', 200, {
+    min: 0,
+    description: 'Authorization requests a second from one address (0: no limit)',
+  }),
+  rateSubmit: v.integer('GRID_RATE_SUBMIT', 500, {
+    min: 0,
+    description: 'Submit requests a second of one user (0: no limit)',
+  }),
+
+  // jobs
+  globalJobs: v.flag(
+    'GRID_GLOBAL_JOBS',
+    true,
+    '`allOwners` shows the jobs of all owners of the setup; `false`: only visible ones',
+  ),
+  maxJobs: v.integer('GRID_MAX_JOBS', 10_000, { min: 1, description: 'Upper bound of `maxJobs`' }),
+  maxManifests: v.integer('GRID_MAX_MANIFESTS', 10_000, {
+    min: 1,
+    description: 'Manifests in one submit request',
+  }),
+  maxManifestBytes: v.integer('GRID_MAX_MANIFEST_BYTES', 65_536, {
+    min: 256,
+    description: 'Bytes of one manifest',
+  }),
+  maxParametricJobs: v.integer('GRID_MAX_PARAMETRIC_JOBS', 10_000, {
+    min: 1,
+    description: 'Jobs that one submit request may make',
+  }),
+  maxSandboxBytes: v.integer('GRID_MAX_SANDBOX', 10 * 1024 * 1024, {
+    min: 1024,
+    description: 'Bytes of the files of one sandbox',
+  }),
+  maxSandboxFiles: v.integer('GRID_MAX_SANDBOX_FILES', 50, {
+    min: 1,
+    description: 'Files in one submit request',
+  }),
+  maxInputData: v.integer('GRID_MAX_INPUT_DATA', 500, {
+    min: 0,
+    description: 'Files in InputData',
+  }),
+  maxReschedules: v.integer('GRID_MAX_RESCHEDULES', 3, {
+    min: 0,
+    description: 'Times that a job may be rescheduled',
+  }),
+  localExecutor: v.optionalFlag(
+    'GRID_LOCAL_EXECUTOR',
+    'Allow sites with the local-process backend',
+    '`true` outside production',
+  ),
+  localSlots: v.integer('GRID_LOCAL_SLOTS', 0, {
+    min: 0,
+    max: 4096,
+    description: 'Jobs that local-process runs at once on this instance (0: the number of CPUs)',
+  }),
+  jobUser: v.text(
+    'GRID_JOB_USER',
+    'nobody',
+    'Account that runs local jobs when the service was started as root',
+  ),
+  jobLease: v.integer('GRID_JOB_LEASE', 60, {
+    min: 5,
+    max: 3600,
+    description:
+      'Seconds of silence after which the jobs of a lost instance are looked after by others',
+  }),
+  jobWallTime: v.integer('GRID_JOB_WALL_TIME', 7 * DAY, {
+    min: 1,
+    description: 'Seconds of wall-clock time of a local job',
+  }),
+  jobMemoryMb: v.integer('GRID_JOB_MEMORY', 4096, {
+    min: 16,
+    description: 'Memory limit of a local job, MiB',
+  }),
+  jobOutputBytes: v.integer('GRID_JOB_MAX_OUTPUT', 100 * 1024 * 1024, {
+    min: 1024,
+    description: 'Bytes that a local job may write into one file',
+  }),
+  jobProcesses: v.integer('GRID_JOB_PROCESSES', 512, {
+    min: 4,
+    description: 'Processes of one local job',
+  }),
+  jobRetention: v.integer('GRID_SANDBOX_RETENTION', 15 * DAY, {
+    min: 60,
+    description: 'Seconds after which an unassigned sandbox is removed',
+  }),
+  sandboxStore: v.text(
+    'GRID_SANDBOX_STORE',
+    '',
+    'Directory, or `s3://bucket/prefix` (empty: `GRID_HOME/sandboxes`)',
+  ),
+  s3Endpoint: v.optional('GRID_S3_ENDPOINT', 'Endpoint of an S3-compatible store', {
+    defaultText: 'AWS',
+  }),
+  s3Region: v.text('GRID_S3_REGION', 'us-east-1', 'Region of the S3 store'),
+  s3AccessKey: v.optional('GRID_S3_ACCESS_KEY', 'Access key of the S3 store', {
+    defaultText: 'AWS default chain',
+  }),
+  s3SecretKey: v.optional('GRID_S3_SECRET_KEY', 'Secret key of the S3 store', {
+    secret: true,
+    defaultText: 'AWS default chain',
+  }),
+  s3Presign: v.flag(
+    'GRID_S3_PRESIGN',
+    false,
+    'Answer sandbox downloads with a redirect to a presigned URL',
+  ),
+  s3Timeout: v.integer('GRID_S3_TIMEOUT', 10, {
+    min: 1,
+    max: 300,
+    description: 'Seconds that one call of the S3 store may take (streams: may be silent)',
+  }),
+  slurmUrl: v.optional(
+    'GRID_SLURM_URL',
+    'Base URL of slurmrestd, `http://host:port` or `unix:/path`',
+    { defaultText: 'none' },
+  ),
+  slurmUser: v.text('GRID_SLURM_USER', 'griduser', 'Account that runs batch jobs'),
+  slurmToken: v.optional('GRID_SLURM_TOKEN', 'JWT for slurmrestd', {
+    secret: true,
+    defaultText: 'none',
+  }),
+  slurmTokenKeyFile: v.optional(
+    'GRID_SLURM_JWT_KEY',
+    'File of the key with which tokens for slurmrestd are signed',
+    { defaultText: 'none' },
+  ),
+  slurmPartition: v.optional('GRID_SLURM_PARTITION', 'Partition of batch jobs', {
+    defaultText: "Slurm's default",
+  }),
+  slurmWorkDir: v.optional(
+    'GRID_SLURM_WORKDIR',
+    'Directory that the service and the batch nodes share',
+    { defaultText: '`GRID_HOME/slurm`' },
+  ),
+
+  slurmTimeout: v.integer('GRID_SLURM_TIMEOUT', 30, {
+    min: 1,
+    max: 300,
+    description: 'Seconds that one call of slurmrestd may take',
+  }),
+  slurmBatch: v.integer('GRID_SLURM_BATCH', 500, {
+    min: 1,
+    max: 10_000,
+    description: "Jobs in one array (at most Slurm's MaxArraySize − 1)",
+  }),
+  slurmSlots: v.integer('GRID_SLURM_SLOTS', 1_000, {
+    min: 1,
+    max: 100_000,
+    description: 'Jobs that a Slurm site holds at once, waiting in its queue or running',
+  }),
+
+  // catalogue
+  catalogueGlobalRead: v.flag(
+    'GRID_CATALOGUE_GLOBAL_READ',
+    true,
+    'Everybody with `catalogue:read` reads everything; `false`: POSIX bits decide',
+  ),
+} as const;
