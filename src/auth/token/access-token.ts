@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { decodeProtectedHeader, errors, jwtVerify, SignJWT, type JWTPayload } from 'jose';
+import { decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from 'jose';
 import { randomToken, type Clock } from '#src/kernel/index.js';
 import { CLOCK, CONFIG, type Config } from '#src/platform/index.js';
 import { KeysService } from '../keys/keys.service.js';
 import type { Scope } from '../principal.js';
+import { signJwt } from './sign-jwt.js';
 
 const TYPE = 'at+jwt';
 const ALGORITHMS = ['ES256', 'EdDSA'];
@@ -76,9 +77,7 @@ export class AccessTokens {
       group: input.group,
       setup: input.setup,
     };
-    const token = await new SignJWT(claims as unknown as JWTPayload)
-      .setProtectedHeader({ alg: key.algorithm, typ: TYPE, kid: key.kid })
-      .sign(key.privateKey);
+    const token = signJwt(claims, key, TYPE);
     return { token, expiresInSeconds: this.config.accessTokenTtl, claims };
   }
 
