@@ -120,8 +120,10 @@ export class SlurmExecutor implements Executor {
     const batchOf = new Map(batches?.flatMap((batch) => batch.keys.map((key) => [key, batch])));
     for (const job of held) {
       const run = this.runs.get(String(job.jid));
-      if (run === undefined) await this.adopt(job, batchOf.get(runKey(job)));
-      else this.compare(run, job);
+      // Another instance may have led in between and begun a new attempt.
+      const isSame = run?.order.attempt === job.attempt;
+      if (run !== undefined && isSame) this.compare(run, job);
+      else await this.adopt(job, batchOf.get(runKey(job)));
     }
     this.dropStrays(held);
     if (!this.hasTended) await this.clean(batches ?? []);
@@ -194,11 +196,8 @@ export class SlurmExecutor implements Executor {
   private async lead(): Promise<boolean> {
     const wasLeader = this.lock.isHeld;
     const isLeader = await this.lock.claim();
-    if (!wasLeader) {
-      // What was known under an earlier lead may be old.
-      this.runs.clear();
-      this.hasTended = false;
-    }
+    if (!wasLeader) this.hasTended = false;
+    if (!isLeader) this.runs.clear();
     return isLeader;
   }
 
@@ -215,8 +214,9 @@ export class SlurmExecutor implements Executor {
       await canceller.flush();
       await canceller.tidy([...this.runs.values()]);
     } catch (error) {
-      if (!(error instanceof SlurmError)) throw error;
-      parts.logger.warn({ err: error }, 'Slurm is away; batch jobs wait');
+      const isAway = error instanceof SlurmError;
+      if (isAway) parts.logger.warn({ err: error }, 'Slurm is away; batch jobs wait');
+      else parts.logger.error({ err: error }, 'batch jobs cannot be looked after');
     }
   }
 
