@@ -34,9 +34,13 @@ export function queryText(query: object): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of [...Object.entries(rest), ...Object.entries(conditions ?? {})]) {
     for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
-      if (one !== undefined && one !== null) pairs.append(name, String(one as string));
+      if (one !== undefined && one !== null) pairs.append(name, textOf(one));
     }
   }
   const text = pairs.toString();
   return text === '' ? '' : `?${text}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -7,6 +7,11 @@ const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as Json;
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'];
 const codes = document['components'].schemas.ProblemCode.enum as string[];
 
+interface Validator {
+  version: string;
+  validate(document: unknown): Promise<{ valid: boolean; errors?: unknown }>;
+}
+
 const operations = Object.entries(document['paths'] as Json).flatMap(([path, item]) =>
   METHODS.filter((method) => (item as Json)[method] !== undefined).map((method) => ({
     name: `${method.toUpperCase()} ${path}`,
@@ -27,13 +32,14 @@ function* schemasIn(value: unknown, place: string): Generator<{ place: string; s
 }
 
 const VALIDATOR = '@seriousme/openapi-schema-validator';
-const validator = (await import(VALIDATOR).catch(() => undefined)) as Json | undefined;
+const validator = (await import(VALIDATOR).catch(() => undefined)) as
+  { Validator: new () => Validator } | undefined;
 
 describeWith({ met: validator !== undefined, name: `npm package ${VALIDATOR}` })(
   'docs/openapi.json, checked by a validator',
   () => {
     it('is valid OpenAPI 3.1', async () => {
-      const checker = new validator!['Validator']();
+      const checker = new validator!.Validator();
       const { valid, errors } = await checker.validate(document);
       expect({ valid, errors, version: checker.version }).toEqual({ valid: true, version: '3.1' });
     });
@@ -56,7 +62,7 @@ describe('docs/openapi.json', () => {
   it.each(operations)('describes $name: summary, tag, an answer and an error', ({ operation }) => {
     const tags = (document['tags'] as Json[]).map(({ name }) => name as string);
     expect(String(operation['summary']).length).toBeGreaterThan(8);
-    expect(operation['tags'].filter((tag: string) => tags.includes(tag))).toHaveLength(1);
+    expect((operation['tags'] as string[]).filter((tag) => tags.includes(tag))).toHaveLength(1);
     const statuses = Object.keys(operation['responses'] as Json).map(Number);
     expect(statuses.some((status) => status < 400)).toBe(true);
     expect(statuses.some((status) => status >= 400)).toBe(true);
@@ -71,7 +77,9 @@ describe('docs/openapi.json', () => {
   });
 
   it.each(rest)('$name may be called with a token and says 400, 401, 403, 503', ({ operation }) => {
-    const scope = operation['security'].find((way: Json) => way['oauth2'])?.oauth2 as string[];
+    const scope = (operation['security'] as Json[]).find((way) => way['oauth2'])?.[
+      'oauth2'
+    ] as string[];
     expect(scope).toHaveLength(1);
     expect(operation['security']).toContainEqual({ bearer: [] });
     const statuses = Object.keys(operation['responses'] as Json);

@@ -9,6 +9,14 @@ export interface BulkKillResult {
   detail?: string;
 }
 
+/** At most `maxValues` values of a field, and how many there are */
+export interface CappedValues {
+  values: CompatibleValue[];
+  total: number;
+  min: MetadataValue;
+  max: MetadataValue;
+}
+
 export interface CompatibleFieldResponse {
   /** Type of the field */
   type: 'int' | 'float' | 'string' | 'date';
@@ -111,6 +119,9 @@ export interface DirectoryContentsResponse {
   /** Files by name: `MetaData` with the attributes and with `verbose` also `Replicas` */
   Files: Record<string, FileEntryResponse>;
 }
+
+/** The values of a field; with `maxValues` an object */
+export type DirectoryField = CompatibleValue[] | CappedValues;
 
 export interface DryRunResponse {
   /** How many jobs would be made */
@@ -490,7 +501,7 @@ export type ProblemCode =
   | 'service.overloaded'
   | 'service.failure';
 
-export type ReadDirectoryMetadataResponse = Record<string, CompatibleValue[]>;
+export type ReadDirectoryMetadataResponse = Record<string, DirectoryField>;
 
 export type ReadMetadataResponse = Record<string, CompatibleFieldResponse>;
 

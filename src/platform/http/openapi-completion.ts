@@ -67,7 +67,7 @@ export function completeOpenApi(
     }
   }
   for (const schema of Object.values(schemas)) cleanReferences(schema);
-  components.schemas = sorted(schemas) as typeof components.schemas;
+  components.schemas = sorted(schemas);
   (components.securitySchemes as Record<string, unknown>)['certificate'] = {
     type: 'mutualTLS',
     description: 'The certificate of a known user, shown in the TLS handshake',

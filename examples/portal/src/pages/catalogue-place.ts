@@ -1,6 +1,7 @@
-/** What is chosen of a field: one of these values, or a range of numbers or dates. */
+/** What is chosen of a field: one of these texts, or of numbers and dates one value or a range. */
 export interface Choice {
   values?: string[];
+  exact?: string;
   from?: string;
   to?: string;
 }
@@ -21,7 +22,7 @@ export function queryOf(query: URLSearchParams): CataloguePlace {
     if (value === undefined) continue;
     const choice = (chosen[name] ??= {});
     if (operation === 'in') choice.values = value.split(',');
-    if (operation === '=') choice.values = [value];
+    if (operation === '=') choice.exact = value;
     if (operation === '>=') choice.from = value;
     if (operation === '<=') choice.to = value;
   }
@@ -40,13 +41,13 @@ export function queryOf(query: URLSearchParams): CataloguePlace {
   };
 }
 
-/** The conditions of the service for what is chosen. A number has one value, several texts are a list. */
+/** The conditions of the service for what is chosen. */
 export function conditionsOf(chosen: Record<string, Choice>): Record<string, string[]> {
   const conditions: Record<string, string[]> = {};
-  for (const [name, { values = [], from, to }] of Object.entries(chosen)) {
-    const isNumber = values.length === 1 && /^-?[\d.]+(e[+-]?\d+)?$/i.test(values[0] ?? '');
+  for (const [name, { values = [], exact, from, to }] of Object.entries(chosen)) {
     const list = [
-      ...(values.length > 0 ? [isNumber ? `=|${values[0]}` : `in|${values.join(',')}`] : []),
+      ...(values.length > 0 ? [`in|${values.join(',')}`] : []),
+      ...(exact !== undefined ? [`=|${exact}`] : []),
       ...(from !== undefined ? [`>=|${from}`] : []),
       ...(to !== undefined ? [`<=|${to}`] : []),
     ];

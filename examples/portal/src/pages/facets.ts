@@ -9,7 +9,7 @@ import { count } from '../parts/format.js';
 import { conditionsOf, type CataloguePlace, type Choice } from './catalogue-place.js';
 
 /** Values of one field that are offered at once; a range reaches the others. */
-const OFFERED = 12;
+const OFFERED = 6;
 
 type Fields = Record<string, CompatibleFieldResponse>;
 
@@ -40,15 +40,21 @@ export async function facetList(
     { class: 'button plain small', href: place.hash({ chosen: {} }) },
     'Clear all',
   );
+  const isWide = matchMedia('(min-width: 48rem)').matches;
   return h(
     'aside',
     { class: 'facets', 'aria-label': 'Filters' },
-    h('div', { class: 'head' }, h('h2', {}, 'Filters'), own.length > 0 && clear),
-    groups.length > 0 ? groups : h('p', { class: 'soft' }, 'No metadata below this directory.'),
+    h(
+      'details',
+      { open: isWide },
+      h('summary', {}, h('h2', {}, 'Filters')),
+      own.length > 0 && clear,
+      groups.length > 0 ? groups : h('p', { class: 'soft' }, 'No metadata below this directory.'),
+    ),
   );
 }
 
-/** Fields with values and numbers of directories. Below a directory the service names no types; the values tell. */
+/** Fields with the values that lead to something, and the number of directories of each. */
 async function compatible(
   client: GridClient,
   at: string,
@@ -57,17 +63,42 @@ async function compatible(
 ): Promise<Fields> {
   const query = { conditions: conditionsOf(chosen), counts: true, maxValues: OFFERED };
   if (at === '/') return client.readMetadata(query, { signal });
-  const lists = await client.readDirectoryMetadata(encodePath(at), { ...query }, { signal });
-  return Object.fromEntries(Object.entries(lists).map(([name, field]) => [name, asField(field)]));
+  const [types, lists] = await Promise.all([
+    typesOf(client),
+    client.readDirectoryMetadata(encodePath(at), query, { signal }),
+  ]);
+  return Object.fromEntries(
+    Object.entries(lists).map(([name, field]) => [name, asField(field, types[name] ?? 'string')]),
+  );
 }
 
-function asField(field: unknown): CompatibleFieldResponse {
-  const values = (
-    Array.isArray(field) ? field : (field as CompatibleFieldResponse).values
-  ) as CompatibleValue[];
-  const first = valueOf(values[0] ?? '').value;
-  const type = typeof first === 'number' ? 'float' : 'string';
-  return { ...(Array.isArray(field) ? {} : (field as object)), type, values };
+const KNOWN = new WeakMap<GridClient, Promise<Record<string, CompatibleFieldResponse['type']>>>();
+
+/** Types of all fields; the answers about a directory do not name them. */
+function typesOf(client: GridClient): Promise<Record<string, CompatibleFieldResponse['type']>> {
+  const asked =
+    KNOWN.get(client) ??
+    client
+      .readMetadata({ maxValues: 1 })
+      .then((fields) =>
+        Object.fromEntries(Object.entries(fields).map(([name, { type }]) => [name, type])),
+      );
+  KNOWN.set(client, asked);
+  asked.catch(() => KNOWN.delete(client));
+  return asked;
+}
+
+/** Without `maxValues` the values are a list, with it they stand beside total, min and max. */
+function asField(field: unknown, type: CompatibleFieldResponse['type']): CompatibleFieldResponse {
+  return Array.isArray(field)
+    ? { type, values: field as CompatibleValue[] }
+    : { ...(field as CompatibleFieldResponse), type };
+}
+
+/** A day is enough where the time is midnight. */
+function wordOf(value: string | number, type: string): string {
+  const text = String(value);
+  return type === 'date' ? text.replace('T00:00:00.000Z', '') : text;
 }
 
 function valueOf(value: CompatibleValue): { value: string | number; directories?: number } {
@@ -79,16 +110,19 @@ function facet(name: string, field: CompatibleFieldResponse, place: CataloguePla
   const isText = field.type === 'string';
   const open = (next: Choice): void => {
     const { [name]: _, ...others } = place.chosen;
-    const isEmpty = !next.values?.length && next.from === undefined && next.to === undefined;
+    const isEmpty = Object.values(next).every(
+      (part: string | string[] | undefined) => part === undefined || part.length === 0,
+    );
     location.hash = place.hash({ chosen: isEmpty ? others : { ...others, [name]: next } });
   };
   const options = field.values.map((entry) => {
     const { value, directories } = valueOf(entry);
-    const word = String(value);
-    const chosen = choice.values?.includes(word) ?? false;
+    const word = wordOf(value, field.type);
+    const chosen = isText ? (choice.values ?? []).includes(word) : choice.exact === word;
     const toggle = (): void => {
       const rest = (choice.values ?? []).filter((one) => one !== word);
-      open({ values: chosen ? rest : isText ? [...rest, word] : [word] });
+      if (isText) open({ values: chosen ? rest : [...rest, word] });
+      else open(chosen ? {} : { exact: word });
     };
     const id = `facet-${name}-${word}`;
     return h(
@@ -128,7 +162,7 @@ function range(
       inputMode: field.type === 'date' ? 'text' : 'decimal',
       'aria-label': `${name} ${label}`,
       id: `facet-${name}-${label}`,
-      placeholder: hint === undefined ? label : String(hint as string),
+      placeholder: hint === undefined ? label : wordOf(hint as string, field.type),
       value: value ?? '',
     });
   const from = input('from', choice.from, field.min);

@@ -198,7 +198,7 @@ class SubmitForm {
       const warnings = answer.warnings ?? [];
       const good = h(
         'div',
-        { class: 'good', role: 'status' },
+        { class: 'note', role: 'status' },
         h('p', {}, 'This job would be accepted.'),
       );
       good.append(...warnings.map((warning) => h('p', {}, warning)));

@@ -1,5 +1,6 @@
 type Child = Node | string | number | undefined | null | false | Child[];
-type Properties = Record<string, unknown>;
+type Listener = (event: never) => void;
+type Properties = Record<string, string | number | boolean | undefined | Listener>;
 
 /**
  * Makes an element. Properties that start with `on` are listeners, `class` and everything that is no property of the
@@ -20,7 +21,9 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 export function svg(tag: string, properties: Properties = {}, ...children: Child[]): SVGElement {
   const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
   for (const [name, value] of Object.entries(properties)) {
-    if (value !== undefined && value !== false) element.setAttribute(name, String(value));
+    if (typeof value === 'string' || typeof value === 'number') {
+      element.setAttribute(name, String(value));
+    }
   }
   append(element, children);
   return element;
@@ -30,9 +33,9 @@ function apply(element: HTMLElement, properties: Properties): void {
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === false) continue;
     if (name.startsWith('on') && typeof value === 'function') {
-      element.addEventListener(name.slice(2).toLowerCase(), value as EventListener);
+      element.addEventListener(name.slice(2).toLowerCase(), value as unknown as EventListener);
     } else if (name in element && name !== 'list' && !name.includes('-')) {
-      (element as unknown as Properties)[name] = value;
+      (element as unknown as Record<string, unknown>)[name] = value;
     } else {
       element.setAttribute(name, value === true ? '' : String(value));
     }

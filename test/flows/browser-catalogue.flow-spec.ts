@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import {
+  expectAccessible,
+  PHONE,
+  profile,
+  signInToPortal,
+  startBrowser,
+} from '../support/browser.js';
+import { describeWith, has } from '../support/missing.js';
+import { authorizePath } from '../support/portal.js';
+import { startGrid, type Grid } from '../support/testbed.js';
+
+type Fields = Record<string, { values: { value: string | number; directories: number }[] }>;
+
+describeWith({ met: has('chromium'), name: 'Chromium' })('the catalogue in Chromium', () => {
+  let grid: Grid;
+  let browser: Browser;
+  beforeAll(async () => {
+    [grid, browser] = await Promise.all([startGrid(), startBrowser()]);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await grid?.remove();
+  });
+
+  const withPage = async (
+    options: Parameters<typeof profile>[2],
+    work: (page: Page) => Promise<void>,
+  ): Promise<void> => {
+    const context = await profile(browser, grid, options);
+    await work(await context.newPage()).finally(() => context.close());
+  };
+
+  /** What the filters of the page offer: field → value → number. */
+  const offered = async (page: Page, field: string): Promise<Record<string, number>> => {
+    const rows = await page.locator(`[data-field="${field}"] li`).allInnerTexts();
+    return Object.fromEntries(
+      rows.map((row) => {
+        const [value = '', number = ''] = row.split('\n');
+        return [value, Number(number)];
+      }),
+    );
+  };
+
+  const expected = async (query: string, field: string): Promise<Record<string, number>> => {
+    const alice = await grid.as('alice');
+    const { body } = await alice.get<Fields>('/filecatalogue/metadata', {
+      query: `counts=true&maxValues=6${query}`,
+    });
+    const values = body[field]?.values ?? [];
+    return Object.fromEntries(values.map(({ value, directories }) => [String(value), directories]));
+  };
+
+  it(
+    'offers what the service says, with its numbers, and finds what the service finds',
+    () =>
+      withPage({ name: 'alice' }, async (page) => {
+        await signInToPortal(page, grid, '#/catalogue');
+        await page.getByRole('checkbox', { name: 'e', exact: true }).waitFor();
+        for (const field of ['particle', 'energy', 'detector', 'stream']) {
+          expect(await offered(page, field)).toEqual(await expected('', field));
+        }
+        await page.getByRole('checkbox', { name: 'e', exact: true }).check();
+        await page.getByRole('heading', { name: '3 directories, 3 files, 60 B' }).waitFor();
+        expect(await offered(page, 'run')).toEqual(await expected('&particle=in|e', 'run'));
+        expect(await offered(page, 'particle')).toEqual({ e: 3, mu: 2 }); // its own others too
+        await page.getByRole('checkbox', { name: 'mu', exact: true }).check();
+        await page.getByRole('heading', { name: '5 directories, 5 files, 150 B' }).waitFor();
+        await page
+          .locator('[data-field="run"]')
+          .getByRole('checkbox', { name: '3', exact: true })
+          .check();
+        await page.getByRole('heading', { name: '1 directory, 2 files, 90 B' }).waitFor();
+        const alice = await grid.as('alice');
+        const { body } = await alice.get<string>('/filecatalogue/directory/Lw/search', {
+          query: { particle: 'in|e,mu', run: '=|3' },
+          headers: { accept: 'application/x-ndjson' },
+        });
+        const paths = String(body)
+          .trim()
+          .split('\n')
+          .map((line) => (JSON.parse(line) as { path: string }).path);
+        expect(await page.locator('.found li a').allInnerTexts()).toEqual(paths);
+        await expectAccessible(page);
+        await page.getByRole('link', { name: 'Clear all' }).click();
+        await page.getByRole('link', { name: 'vo/' }).waitFor();
+      }),
+    60_000,
+  );
+
+  it(
+    'finds by a range of numbers and by a day, and can be linked to',
+    () =>
+      withPage({ name: 'alice' }, async (page) => {
+        await signInToPortal(page, grid, '#/catalogue?at=/vo');
+        await page.getByLabel('energy from').fill('200');
+        await page.getByRole('button', { name: 'Apply range of energy' }).click();
+        await page.getByRole('heading', { name: '2 directories, 2 files, 90 B' }).waitFor();
+        expect(page.url()).toBe(`${grid.url}/portal/#/catalogue?at=%2Fvo&energy=%3E%3D%7C200`);
+        await page.goto(`${grid.url}/portal/#/catalogue?at=/demo`);
+        const taken = page.locator('[data-field="taken"]');
+        await taken.getByRole('checkbox').first().check();
+        await page.getByRole('heading', { name: /^\d+ directories, [\d,]+ files/ }).waitFor();
+      }),
+    60_000,
+  );
+
+  it(
+    'shows attributes and inherited metadata of a file',
+    () =>
+      withPage({ name: 'alice' }, async (page) => {
+        await signInToPortal(page, grid, '#/catalogue?at=/vo/a/run1');
+        await page.getByRole('link', { name: 'f1' }).click();
+        const found = page.getByRole('region', { name: 'Found' });
+        await found.getByRole('heading', { name: '/vo/a/run1/f1' }).waitFor();
+        const text = await found.innerText();
+        for (const part of ['10 B', 'alice (grid_user)', 'quality', '7', 'energy', '100']) {
+          expect(text).toContain(part);
+        }
+      }),
+    60_000,
+  );
+
+  it.each([
+    ['sign-in', authorizePath()],
+    ['error', authorizePath({ client_id: 'nobody' })],
+    ['device', '/oauth2/device'],
+  ])(
+    '%s page for a visitor without certificate is accessible on a phone',
+    (_name, path) =>
+      withPage({ viewport: PHONE }, async (page) => {
+        await page.goto(grid.url + path);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await expectAccessible(page);
+      }),
+    60_000,
+  );
+});

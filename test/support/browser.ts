@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import { expect } from '@jest/globals';
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+} from 'playwright-core';
+import type { Grid, Identity } from './testbed.js';
+
+const CHROMIUM = '/usr/bin/chromium';
+export const PHONE = { width: 360, height: 740 };
+
+/** Starts headless Chromium. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+}
+
+/** A fresh browser profile, with the certificate of a demo identity or without any. */
+export function profile(
+  browser: Browser,
+  grid: Grid,
+  options: BrowserContextOptions & { name?: Identity } = {},
+): Promise<BrowserContext> {
+  const { name, ...rest } = options;
+  const file = (kind: string): string => join(grid.home, 'pki', `${name}.${kind}`);
+  const pair = { origin: grid.url, certPath: file('crt'), keyPath: file('key') };
+  return browser.newContext({
+    ignoreHTTPSErrors: true, // the development CA is not the browser's
+    ...(name !== undefined && { clientCertificates: [pair] }),
+    ...rest,
+  });
+}
+
+/** What the page has complained about: broken scripts, refused resources, errors of the console. */
+export function complaintsOf(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  return complaints;
+}
+
+/** Opens the portal of the service and signs in through the consent page. */
+export async function signInToPortal(page: Page, grid: Grid, place = '#/jobs'): Promise<void> {
+  await page.goto(`${grid.url}/portal/${place}`);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}
+
+/** No finding of the accessibility checker, and nothing wider than the window. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`);
+  expect(found).toEqual([]);
+  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+  expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
+}
