@@ -69,6 +69,9 @@ export async function fill(database, files, log) {
       `insert into catalogue_value (field_id, int_value, float_value, text_value, segments)
        select field_id, int_value, float_value, text_value, count(*) from catalogue_segment group by 1, 2, 3, 4`,
     );
+    await client.query(
+      'update catalogue_field f set value_count = (select count(*) from catalogue_value v where v.field_id = f.id)',
+    );
     await insertFiles(client, rows.blocks, log);
     await client.query(
       'vacuum (analyze) catalogue_directory, catalogue_segment, catalogue_value, catalogue_file',
