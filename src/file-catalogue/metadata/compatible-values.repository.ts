@@ -35,6 +35,10 @@ export function readCompatibleValues(
   wanted: ValuesWanted,
 ): AsyncGenerator<CompatibleValueRow[]> {
   const text = new StatementText();
+  if (isUnbound(plan) && !wanted.counts && wanted.maxValues !== undefined) {
+    const select = firstValues(text.bind(wanted.maxValues, 'bigint'));
+    return cursorRows(snapshot, { text: select, values: text.values });
+  }
   const values = valuesText(text, plan, wanted);
   const counted = wanted.counts ? 'directories' : 'null::bigint as directories';
   const columns = `f.name, f.type, int_value, float_value, text_value, ${counted}`;
@@ -55,13 +59,37 @@ export function readCompatibleValues(
   return cursorRows(snapshot, { text: select, values: text.values });
 }
 
+/** True when every value of the catalogue is compatible. */
+function isUnbound(plan: MatchPlan): boolean {
+  return plan.wholeTree && plan.intersect.length === 0 && plan.hidden.length === 0;
+}
+
+/** The first values of every field, its last one and how many there are; costs what it shows. */
+function firstValues(limit: string): string {
+  const columns = ['int_value', 'float_value', 'text_value'];
+  const some = (order: string, most: string): string =>
+    columns
+      .map(
+        (column) => `(select int_value, float_value, text_value from catalogue_value
+          where field_id = f.id and ${column} is not null order by ${column} ${order} limit ${most})`,
+      )
+      .join(' union all ');
+  return `
+    select f.name, f.type, v.int_value, v.float_value, v.text_value, null::bigint as directories,
+      f.value_count as total, l.int_value as last_int, l.float_value as last_float, l.text_value as last_text
+    from catalogue_field f
+    cross join lateral (${some('', limit)}) v
+    cross join lateral (${some('desc', '1')}) l
+    where f.value_count > 0
+    order by name, int_value, float_value, text_value`;
+}
+
 function valuesText(
   text: StatementText,
   plan: MatchPlan,
   wanted: ValuesWanted,
 ): { with: string; select: string } {
-  const isUnbound = plan.wholeTree && plan.intersect.length === 0 && plan.hidden.length === 0;
-  if (isUnbound && !wanted.counts) {
+  if (isUnbound(plan) && !wanted.counts) {
     const select = 'select field_id, int_value, float_value, text_value from catalogue_value';
     return { with: '', select };
   }

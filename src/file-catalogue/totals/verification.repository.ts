@@ -50,6 +50,8 @@ const STRAYS: Record<string, string> = {
   'values that are not listed': `select count(*) as n from (
     select field_id, int_value, float_value, text_value from catalogue_segment
     except select field_id, int_value, float_value, text_value from catalogue_value) v`,
+  'fields with a wrong number of values': `select count(*) as n from catalogue_field f
+    where f.value_count <> (select count(*) from catalogue_value v where v.field_id = f.id)`,
   'files and directories of one name': `select count(*) as n from catalogue_directory d
     join catalogue_file f on f.directory_id = d.parent and f.name = d.name`,
 };

@@ -98,20 +98,24 @@ async function countValues(
   const rows = `unnest($1::smallint[], $2::${cast}[], $3::bigint[]) w (field_id, value, segments)`;
   const same = `v.field_id = w.field_id and v.${column} = w.value`;
   if (more.length > 0) {
-    await transaction.execute({
+    const counted = await transaction.query<{ field_id: number }>({
       name: `catalogue-values-more-${column}`,
       text: `insert into catalogue_value as v (field_id, ${column}, segments) select * from ${rows}
              on conflict (field_id, ${column}) where ${column} is not null
-             do update set segments = v.segments + excluded.segments`,
+             do update set segments = v.segments + excluded.segments
+             returning field_id, xmax = 0 as is_new`,
       values: columns(more),
     });
+    await countDistinct(transaction, counted.filter(isNew), 1);
   }
   if (fewer.length > 0) {
-    await transaction.execute({
+    const gone = await transaction.query<{ field_id: number }>({
       name: `catalogue-values-gone-${column}`,
-      text: `delete from catalogue_value v using ${rows} where ${same} and v.segments = w.segments`,
+      text: `delete from catalogue_value v using ${rows} where ${same} and v.segments = w.segments
+             returning v.field_id`,
       values: columns(fewer),
     });
+    await countDistinct(transaction, gone, -1);
     await transaction.execute({
       name: `catalogue-values-fewer-${column}`,
       text: `update catalogue_value v set segments = v.segments - w.segments from ${rows}
@@ -119,4 +123,24 @@ async function countValues(
       values: columns(fewer),
     });
   }
+}
+
+/** A row that the statement has inserted, not updated (nobody else holds the field's lock). */
+function isNew(row: { field_id: number; is_new?: boolean }): boolean {
+  return row.is_new === true;
+}
+
+/** Each row is one distinct value more or less of its field. */
+async function countDistinct(
+  transaction: Transaction,
+  rows: readonly { field_id: number }[],
+  change: 1 | -1,
+): Promise<void> {
+  if (rows.length === 0) return;
+  await transaction.execute({
+    name: 'catalogue-values-distinct',
+    text: `update catalogue_field f set value_count = value_count + w.n * $2::integer
+           from (select id, count(*) as n from unnest($1::smallint[]) id group by id) w where f.id = w.id`,
+    values: [rows.map((row) => row.field_id), change],
+  });
 }
