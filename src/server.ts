@@ -62,9 +62,9 @@ export class GridServer {
     const home = await openHome(config.homePath);
     const lock = await home.lockForServer();
     this.opened.push(() => lock.release());
-    const tls = await openTls(config, home.pki);
-    this.opened.push(() => tls.close());
     const runtime = createRuntime(config, () => this.connection());
+    const tls = await openTls(config, home.pki, (line, level) => runtime.logger[level](line));
+    this.opened.push(() => tls.close());
     const app = await this.createApplication(runtime, tls);
     const listener = app.getHttpServer() as Server;
     await listen(listener, config);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { ServerOptions } from 'node:https';
 import type { Config } from '../config/env.js';
 import { ensureDevelopmentPki, type CertificateFiles } from './development-ca.js';
-import { TrustedAuthorities } from './trusted-authorities.js';
+import { TrustedAuthorities, type TrustLog } from './trusted-authorities.js';
 
 /** What the listener needs, and who is trusted to issue client certificates. */
 export interface OpenedTls {
@@ -21,7 +21,7 @@ export interface OpenedTls {
 export async function openTls(
   config: Config,
   pkiDirectory: string,
-  log: (line: string) => void = () => undefined,
+  log?: TrustLog,
 ): Promise<OpenedTls> {
   const development = config.useDevelopmentCa
     ? await ensureDevelopmentPki({ directory: pkiDirectory, publicUrl: config.publicUrl })
@@ -31,7 +31,7 @@ export async function openTls(
     paths: source === undefined ? [] : [source],
     pollSeconds: config.trustedCaRefresh,
     allowProxies: config.allowProxyCertificates,
-    log,
+    ...(log === undefined ? {} : { log }),
   });
   const serverOptions =
     config.tlsMode === 'on' ? await listenerOptions(config, development?.server) : undefined;

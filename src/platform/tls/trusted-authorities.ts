@@ -23,6 +23,9 @@ const LASTING = new Set([
   'proxy-not-allowed',
 ]);
 
+/** Takes one line per event worth knowing: `info` for a change, `warn` for what somebody should look at. */
+export type TrustLog = (line: string, level: 'info' | 'warn') => void;
+
 /** Whom to trust, and how strictly. */
 export interface TrustedAuthoritiesOptions {
   /** Directories in the grid layout, bundle files, or both. */
@@ -34,8 +37,7 @@ export interface TrustedAuthoritiesOptions {
   /** How often the files are looked at; default 3 seconds. */
   pollSeconds?: number;
   clock?: Clock;
-  /** One line per event worth knowing. */
-  log?: (line: string) => void;
+  log?: TrustLog;
 }
 
 interface CachedVerdict {
@@ -53,7 +55,7 @@ export class TrustedAuthorities {
   readonly #store: TrustStore;
   readonly #policy: RevocationPolicy;
   readonly #clock: Clock;
-  readonly #log: (line: string) => void;
+  readonly #log: TrustLog;
   readonly #allowProxies: boolean;
   #cache = new Map<string, CachedVerdict>();
   /** Resumed TLS sessions show the leaf only; the rest of its chain is remembered by leaf. */
@@ -64,7 +66,7 @@ export class TrustedAuthorities {
 
   private constructor(options: TrustedAuthoritiesOptions) {
     this.#log = options.log ?? (() => undefined);
-    this.#store = new TrustStore(options.paths, this.#log);
+    this.#store = new TrustStore(options.paths, (line) => this.#log(line, 'warn'));
     this.#policy = { expired: 'refuse', missing: 'accept', ...options.revocation };
     this.#clock = options.clock ?? systemClock;
     this.#allowProxies = options.allowProxies ?? false;
@@ -75,7 +77,7 @@ export class TrustedAuthorities {
     const authorities = new TrustedAuthorities(options);
     await authorities.refresh();
     if (authorities.size === 0)
-      authorities.#log('trusted CAs: there is none, no certificate is accepted');
+      authorities.#log('trusted CAs: there is none, no certificate is accepted', 'warn');
     const milliseconds = (options.pollSeconds ?? 3) * 1_000;
     authorities.#timer = setInterval(() => void authorities.#poll(), milliseconds);
     authorities.#timer.unref();
@@ -120,12 +122,14 @@ export class TrustedAuthorities {
 
   async #poll(): Promise<void> {
     try {
-      if (await this.refresh()) this.#log(`trusted CAs: read again, there are ${this.size}`);
+      if (await this.refresh()) {
+        this.#log(`trusted CAs: read again, there are ${this.size}`, 'info');
+      }
       this.#lastFault = '';
     } catch (error) {
       // The last good content stays in use; told once, not every few seconds.
       const fault = (error as Error).message;
-      if (fault !== this.#lastFault) this.#log(fault);
+      if (fault !== this.#lastFault) this.#log(fault, 'warn');
       this.#lastFault = fault;
     }
   }
