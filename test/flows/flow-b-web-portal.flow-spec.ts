@@ -6,8 +6,9 @@ import {
   exchange,
   PORTAL,
   portalTokens,
+  renew,
 } from '../support/portal.js';
-import { startGrid, type Grid } from '../support/testbed.js';
+import { eventually, startGrid, type Grid } from '../support/testbed.js';
 
 describe('Flow B: a web portal acts for a user', () => {
   let grid: Grid;
@@ -162,5 +163,60 @@ describe('Flow B: a web portal acts for a user', () => {
     expect(all).not.toContain(tokens.refresh_token);
     expect(grid.server.log()).not.toContain(code);
     expect(grid.server.log()).not.toContain(tokens.access_token);
+  });
+});
+
+describe('Flow B over two instances', () => {
+  let first: Grid;
+  let second: Grid;
+  beforeAll(async () => {
+    first = await startGrid({ env: { GRID_RATE_TOKEN: '0' } });
+    second = await first.second({ GRID_PUBLIC_URL: first.url });
+  }, 120_000);
+  afterAll(async () => {
+    await second?.stop();
+    await first?.remove();
+  });
+
+  it('exchanges on one instance what the other has issued', async () => {
+    const { verifier, challenge } = pkcePair();
+    const parameters = { code_challenge: challenge, code_challenge_method: 'S256' };
+    const { code } = await allow(first, 'alice', { parameters });
+    const wrong = await exchange(second, code, { code_verifier: pkcePair().verifier });
+    expect([wrong.status, wrong.body]).toMatchObject([400, { error: 'invalid_grant' }]);
+    const { status, body } = await exchange(second, code, { code_verifier: verifier });
+    expect(status).toBe(200);
+    for (const grid of [first, second]) {
+      const answer = await grid.bearer(body.access_token).get('/jobs');
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  it('lets exactly one of parallel exchanges on both win, every time', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { code } = await allow(first, 'bob');
+      const answers = await Promise.all(
+        [first, second, first, second].map((grid) => exchange(grid, code)),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
+      for (const { status, body } of answers) {
+        if (status !== 200) expect(body).toMatchObject({ error: 'invalid_grant' });
+      }
+    }
+  });
+
+  it('counts a second use on the other instance as theft and ends the family on both', async () => {
+    const { code } = await allow(first, 'carol');
+    const { body } = await exchange(first, code);
+    expect((await exchange(second, code)).status).toBe(400);
+    for (const grid of [first, second]) {
+      await eventually(
+        async () => (await grid.bearer(body.access_token).get('/jobs')).status === 401,
+        'the revocation on both instances',
+        1_000,
+      );
+      const renewed = await renew(grid, body.refresh_token);
+      expect([renewed.status, renewed.body]).toMatchObject([400, { error: 'invalid_grant' }]);
+    }
   });
 });
