@@ -36,7 +36,7 @@ export function viewOf(
 }
 
 /** What a controller that was killed right after a start shows: PENDING, "launch failed requeued held". */
-export function isForgottenStart(job: SlurmJob): boolean {
+function isForgottenStart(job: SlurmJob): boolean {
   return job.state === 'PENDING' && /launch.?failed/i.test(job.reason);
 }
 

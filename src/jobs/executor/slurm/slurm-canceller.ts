@@ -1,4 +1,4 @@
-import { isForgottenStart } from './controller-view.js';
+import type { SlurmJob } from './slurm-api.js';
 import { SlurmError } from './slurm-error.js';
 import type { StoredBatch } from './run-directory.js';
 import { forEachOf, type OpenSlurmParts } from './slurm-parts.js';
@@ -40,8 +40,8 @@ export class SlurmCanceller {
   }
 
   /**
-   * Takes out tasks that a controller which lost its state shows as waiting and held ("launch failed") although their
-   * runs are over. Looks only for a while after a fault.
+   * Takes out tasks that a controller which lost its state has queued again ("launch failed requeued held", or with a
+   * later begin) although their runs are over. Looks only for a while after a fault.
    */
   async tidy(runs: readonly SlurmRun[]): Promise<void> {
     const { api, clock, directory } = this.parts;
@@ -54,7 +54,7 @@ export class SlurmCanceller {
     const left = (await api.jobs()).filter(
       (job) =>
         job.comment.endsWith(`:${directory.mark}`) &&
-        isForgottenStart(job) &&
+        isWaitingTask(job) &&
         !wanted.has(`${job.comment} ${job.index ?? 0}`),
     );
     await forEachOf(left, AT_ONCE, async ({ arrayId, index }) => {
@@ -109,4 +109,9 @@ export class SlurmCanceller {
       return !isAway;
     }
   }
+}
+
+/** One task, or a job that is no array; not the rest of an array that Slurm still keeps as one. */
+function isWaitingTask({ state, index, waitingIndices }: SlurmJob): boolean {
+  return state === 'PENDING' && (index !== undefined || waitingIndices === '');
 }
