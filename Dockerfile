@@ -10,6 +10,7 @@ RUN npm ci
 COPY tsconfig.json tsconfig.build.json nest-cli.json ./
 COPY scripts ./scripts
 COPY src ./src
+COPY examples/portal ./examples/portal
 RUN npm run build
 
 # 2. What the service needs when it runs, and nothing else.

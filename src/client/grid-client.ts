@@ -76,7 +76,7 @@ export class GridClient extends Operations {
     const renewed = first.status === 401 ? await this.settings.renew?.() : undefined;
     const answer = renewed === undefined ? first : await this.send(request, renewed, options);
     if (!answer.ok) throw await GridError.of(answer);
-    return { answer, next: nextPage(answer.headers.get('Link')) };
+    return { answer, next: this.nextPage(answer.headers.get('Link')) };
   }
 
   protected async call<T>(request: OperationRequest, options: CallOptions): Promise<T> {
@@ -85,6 +85,14 @@ export class GridClient extends Operations {
     if (request.answer === 'blob') return (await answer.blob()) as T;
     await answer.arrayBuffer();
     return undefined as T;
+  }
+
+  /** The path that a link leads to; one to another place is not followed, for the token goes along. */
+  private nextPage(link: string | null): string | undefined {
+    const target = link?.match(/<([^>]*)>\s*;\s*rel="?next"?/)?.[1];
+    if (target === undefined) return undefined;
+    if (target.startsWith('/')) return target;
+    return target.startsWith(`${this.url}/`) ? target.slice(this.url.length) : undefined;
   }
 
   private async send(
@@ -129,8 +137,4 @@ function bodyOf({ body, type }: OperationRequest): {
     return { body, ...(type !== undefined && { type }) };
   }
   return { body: JSON.stringify(body), type: 'application/json' };
-}
-
-function nextPage(link: string | null): string | undefined {
-  return link?.match(/<([^>]*)>\s*;\s*rel="?next"?/)?.[1];
 }

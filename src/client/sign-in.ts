@@ -78,9 +78,13 @@ export async function renewToken(
 }
 
 /** Gives a refresh token and what was issued from it back (RFC 7009). */
-export async function signOut(application: Application, refreshToken: string): Promise<void> {
+export async function signOut(
+  application: Application,
+  refreshToken: string,
+  send: typeof fetch = (input, init) => fetch(input, init),
+): Promise<void> {
   const body = new URLSearchParams({ token: refreshToken, client_id: application.clientId });
-  const answer = await fetch(`${application.url}/oauth2/revoke`, { method: 'POST', body });
+  const answer = await send(`${application.url}/oauth2/revoke`, { method: 'POST', body });
   if (!answer.ok) throw await GridError.of(answer);
 }
 

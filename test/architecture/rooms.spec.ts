@@ -15,6 +15,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   auth: ['id-provider', 'registry', 'platform', 'kernel'],
   jobs: ['auth', 'registry', 'platform', 'kernel'],
   'file-catalogue': ['auth', 'registry', 'platform', 'kernel'],
+  client: [],
   migrations: [],
 };
 
@@ -80,7 +81,7 @@ describe('rooms', () => {
         .map(roomOf)
         .filter((room) => room !== undefined),
     );
-    const known = new Set([...Object.keys(MAY_IMPORT), 'cli', 'client']);
+    const known = new Set([...Object.keys(MAY_IMPORT), 'cli']);
     expect([...rooms].filter((room) => !known.has(room))).toEqual([]);
   });
 
@@ -124,6 +125,13 @@ describe('rooms', () => {
       if (one.target.startsWith('node:')) return false;
       return !(LIBRARY_PACKAGES[room] ?? /^$/).test(one.target);
     });
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('let browsers load the client: it imports nothing but itself', () => {
+    const own = all.filter((one) => roomOf(one.file) === 'client');
+    const wrong = own.filter((one) => roomOf(resolved(one) ?? '') !== 'client');
+    expect(own.length).toBeGreaterThan(5);
     expect(wrong.map(show)).toEqual([]);
   });
 

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Agent, fetch as send } from 'undici';
+import {
+  beginSignIn,
+  encodePath,
+  finishSignIn,
+  GridClient,
+  GridError,
+  renewToken,
+  signOut,
+} from '#src/client/index.js';
+import { formOf, PageVisitor, redirectOf } from '../support/page-visitor.js';
+import { CALLBACK, PORTAL } from '../support/portal.js';
+import { eventually, startGrid, type Grid } from '../support/testbed.js';
+
+describe('gridgate/client', () => {
+  let grid: Grid;
+  let agent: Agent;
+  let platformFetch: typeof fetch;
+  let client: GridClient;
+
+  beforeAll(async () => {
+    grid = await startGrid();
+    agent = new Agent({ connect: { ca: grid.ca } });
+    platformFetch = ((input: string, init: object) =>
+      send(input, { ...init, dispatcher: agent })) as unknown as typeof fetch;
+    const token = await grid.token('alice', 'grid_user');
+    client = new GridClient({ url: `${grid.url}/`, token, fetch: platformFetch });
+  }, 60_000);
+  afterAll(async () => {
+    await agent?.destroy();
+    await grid?.remove();
+  });
+
+  const failure = (work: Promise<unknown>): Promise<GridError> =>
+    work.then(
+      () => {
+        throw new Error('it was expected to fail');
+      },
+      (error: unknown) => error as GridError,
+    );
+
+  it('submits, watches and reads the files of a job', async () => {
+    const { jids } = (await client.submitJobs({
+      Executable: '/bin/echo',
+      Arguments: 'hello',
+    })) as { jids: number[] };
+    const jid = jids[0] ?? 0;
+    await eventually(async () => (await client.getJob(jid)).status === 'Done', 'the job is Done');
+    const { files } = await client.listOutputSandbox(jid);
+    expect(files.map(({ name }) => name)).toContain('std.out');
+    const out = await client.readOutputSandboxFile(jid, 'std.out');
+    expect(await out.text()).toBe('hello\n');
+    expect((await client.getOutputSandbox(jid)).size).toBeGreaterThan(50);
+    expect(await client.summarizeJobs({ status: 'Done' })).toEqual({ Done: 1 });
+  });
+
+  it('walks all jobs through the pages of the service', async () => {
+    const manifests = Array.from({ length: 7 }, (_, n) => ({
+      Executable: '/bin/true',
+      JobName: `walk-${n}`,
+      JobGroup: 'walk',
+    }));
+    await client.submitJobs({ manifests });
+    const names: string[] = [];
+    for await (const job of client.walkJobs({ jobGroup: ['walk'], maxJobs: 3 }))
+      names.push(job.name);
+    expect(names).toEqual([6, 5, 4, 3, 2, 1, 0].map((n) => `walk-${n}`));
+  });
+
+  it('passes conditions as the service reads them', async () => {
+    const tree = await client.searchDirectory(encodePath('/vo'), {
+      conditions: { particle: 'in|e', run: ['>=|1', '<=|1'] },
+    });
+    expect(tree).toEqual({ f: 0, s: 0, d: { a: { d: { run1: { f: 2, s: 30 } } } } });
+  });
+
+  it('throws what the service has refused, with code and violations', async () => {
+    const unknown = await failure(client.getJob(987654321));
+    expect(unknown).toBeInstanceOf(GridError);
+    expect([unknown.status, unknown.code]).toEqual([404, 'job.not-found']);
+    const bad = await failure(client.listJobs({ maxJobs: 0 }));
+    expect([bad.status, bad.violations[0]?.field]).toEqual([400, 'maxJobs']);
+  });
+
+  it('says that the service cannot be reached', async () => {
+    const nobody = new GridClient({ url: 'https://127.0.0.1:9', fetch: platformFetch });
+    const error = await failure(nobody.healthLive());
+    expect([error.status, error.code]).toEqual([0, 'network']);
+  });
+
+  it('ends a call that is no longer wanted', async () => {
+    const signal = AbortSignal.abort();
+    await expect(client.listJobs({}, { signal })).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  it('renews the token once when the service does not take it, and no more', async () => {
+    const good = await grid.token('alice', 'grid_user');
+    const asked: string[] = [];
+    const make = (renewed: string): GridClient =>
+      new GridClient({
+        url: grid.url,
+        token: () => 'dead',
+        renew: () => Promise.resolve((asked.push(renewed), renewed)),
+        fetch: platformFetch,
+      });
+    expect((await make(good).listJobs({ maxJobs: 1 })).jobs).toHaveLength(1);
+    const error = await failure(make('dead-too').listJobs());
+    expect([error.status, error.code]).toEqual([401, 'auth.token-invalid']);
+    expect(asked).toEqual([good, 'dead-too']);
+  });
+
+  describe('sign-in', () => {
+    const application = () => ({ url: grid.url, clientId: PORTAL, redirectUri: CALLBACK });
+
+    async function answerOf(address: string, decision: string): Promise<URLSearchParams> {
+      const visitor = new PageVisitor(await grid.certificate('bob'));
+      const page = await visitor.open(address.slice(grid.url.length));
+      const choice = { group: 'grid_user', setup: 'Prod', decision };
+      const redirect = redirectOf(await visitor.send(formOf(page.body), choice));
+      return new URLSearchParams(redirect.parameters);
+    }
+
+    it('completes Flow B with PKCE and renews', async () => {
+      const { address, kept } = await beginSignIn(application(), { scope: 'jobs:read' });
+      const answer = await answerOf(address, 'allow');
+      const token = await finishSignIn(application(), answer, kept, platformFetch);
+      expect(token).toMatchObject({ scope: 'jobs:read', group: 'grid_user', setup: 'Prod' });
+      const next = await renewToken(application(), token.refresh_token ?? '', platformFetch);
+      expect(next.access_token).not.toBe(token.access_token);
+      await signOut(application(), next.refresh_token ?? '', platformFetch);
+      const error = await failure(renewToken(application(), 'unknown', platformFetch));
+      expect([error.status, error.problem['error']]).toEqual([400, 'invalid_grant']);
+    });
+
+    it('throws the refusal of the user', async () => {
+      const { address, kept } = await beginSignIn(application());
+      const answer = await answerOf(address, 'deny');
+      const error = await failure(finishSignIn(application(), answer, kept, platformFetch));
+      expect([error.status, error.code]).toEqual([0, 'access_denied']);
+    });
+
+    it.each([
+      ['of another sign-in', { code: 'x', state: 'other' }, 'state'],
+      ['of another service', { code: 'x', state: '', iss: 'https://evil.example' }, 'issuer'],
+    ])('refuses an answer %s', async (_name, given, code) => {
+      const { kept } = await beginSignIn(application());
+      const answer = new URLSearchParams({ ...given, state: given.state || kept.state });
+      const error = await failure(finishSignIn(application(), answer, kept, platformFetch));
+      expect(error.code).toBe(code);
+    });
+  });
+});
