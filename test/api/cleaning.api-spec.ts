@@ -1,0 +1,147 @@
+import 'reflect-metadata';
+import { Module, type INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { LoginSessionsRepository } from '#src/id-provider/index.js';
+import { systemClock } from '#src/kernel/index.js';
+import { CLOCK, createLogger, Database, LOGGER } from '#src/platform/index.js';
+import { ConsentsRepository } from '../../src/auth/consents/consents.repository.js';
+import { DeviceAuthorizationsRepository } from '../../src/auth/device/device-authorizations.repository.js';
+import { CleaningService } from '../../src/auth/limits/cleaning.service.js';
+import { BrowserSessionsRepository } from '../../src/auth/login/browser-sessions.repository.js';
+import { RefreshTokensRepository } from '../../src/auth/token/refresh-tokens.repository.js';
+import { RevocationsRepository } from '../../src/auth/token/revocations.repository.js';
+import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
+
+/** One row of each table that grows; `$1` names it and `$2` is its end. */
+const ROWS: Record<string, string> = {
+  authorization_grant: `insert into authorization_grant
+    values ($1, 'alice', 'demo-portal', 'grid_user', 'Prod', '', now(), now(), $2)`,
+  authorization_code: `insert into authorization_code values ($1, $1, null, null, $2)`,
+  refresh_token: `insert into refresh_token values ($1, $1, now(), $2)`,
+  device_authorization: `insert into device_authorization
+    values ($1, $1, 'demo-portal', null, null, null, $1, 'allowed', 5, null, $2)`,
+  browser_session: `insert into browser_session values ($1, 'alice', 'certificate', 'x', now(), $2)`,
+  login_session: `insert into login_session values ($1, '{}', null, null, $2)`,
+  revoked_token: `insert into revoked_token (id, expires_at) values ($1, $2)`,
+};
+const TABLES = Object.keys(ROWS);
+
+async function contextOn(database: Database): Promise<INestApplicationContext> {
+  @Module({
+    providers: [
+      { provide: Database, useValue: database },
+      { provide: CLOCK, useValue: systemClock },
+      { provide: LOGGER, useValue: createLogger('error') },
+      RevocationsRepository,
+      ConsentsRepository,
+      RefreshTokensRepository,
+      DeviceAuthorizationsRepository,
+      BrowserSessionsRepository,
+      LoginSessionsRepository,
+      CleaningService,
+    ],
+  })
+  class CleaningModule {}
+  return NestFactory.createApplicationContext(CleaningModule, { logger: false });
+}
+
+describe('the cleaning of tables that grow', () => {
+  let scratch: ScratchDatabase;
+  let database: Database;
+  let other: Database;
+  let context: INestApplicationContext;
+  let cleaning: CleaningService;
+  beforeAll(async () => {
+    scratch = await scratchDatabase();
+    database = await scratch.open();
+    other = await scratch.open();
+    context = await contextOn(database);
+    cleaning = context.get(CleaningService);
+  }, 60_000);
+  afterAll(async () => {
+    await context?.close();
+    await scratch?.remove();
+  });
+  beforeEach(async () => {
+    await database.execute({ text: `truncate ${TABLES.join(', ')}` });
+  });
+
+  async function put(name: string, seconds: number, tables = TABLES): Promise<void> {
+    const end = new Date(Date.now() + seconds * 1000);
+    for (const table of tables) {
+      await database.execute({ text: ROWS[table] ?? '', values: [name, end] });
+    }
+  }
+
+  /** Number of rows of each table. */
+  async function counts(): Promise<Record<string, number>> {
+    const counted = TABLES.map(async (table) => {
+      const [row] = await database.query<{ n: number }>({
+        text: `select count(*)::int as n from ${table}`,
+      });
+      return [table, row?.n ?? -1] as const;
+    });
+    return Object.fromEntries(await Promise.all(counted));
+  }
+  const each = (n: number): Record<string, number> =>
+    Object.fromEntries(TABLES.map((table) => [table, n]));
+
+  it('is known for every table of the schema whose rows come to an end', async () => {
+    const rows = await database.query<{ name: string }>({
+      text: `select table_name as name from information_schema.columns
+        where table_schema = 'public' and column_name = 'expires_at' order by 1`,
+    });
+    const elsewhere = rows.map(({ name }) => name).filter((name) => !TABLES.includes(name));
+    // the room of jobs cleans its own
+    expect(elsewhere.filter((name) => !name.startsWith('job_'))).toEqual([]);
+  });
+
+  it('removes what is dead from each and nothing that lives', async () => {
+    await put('dead', -1);
+    await put('live', 60);
+    expect(await counts()).toEqual(each(2));
+    expect(await cleaning.clean()).toBeGreaterThanOrEqual(5);
+    expect(await counts()).toEqual(each(1));
+    for (const table of TABLES) {
+      const rows = await database.query({
+        text: `select 1 from ${table} t where to_jsonb(t)::text like '%live%'`,
+      });
+      expect([table, rows.length]).toEqual([table, 1]);
+    }
+  });
+
+  it('finds nothing to do in a second round', async () => {
+    await put('dead', -1);
+    await cleaning.clean();
+    expect([await cleaning.clean(), await counts()]).toEqual([0, each(0)]);
+  });
+
+  it('keeps a consent with a live token, though its code and an older token are dead', async () => {
+    await put('live', 60, ['authorization_grant']);
+    await put('live', -1, ['authorization_code', 'refresh_token']);
+    const end = new Date(Date.now() + 60_000);
+    await database.execute({
+      text: `insert into refresh_token values ('newer', 'live', now(), $1)`,
+      values: [end],
+    });
+    await cleaning.clean();
+    expect(await database.query({ text: 'select token_hash as hash from refresh_token' })).toEqual([
+      { hash: 'newer' },
+    ]);
+    expect((await counts())['authorization_grant']).toBe(1);
+  });
+
+  it('leaves it to another instance that is at it', async () => {
+    await put('dead', -1);
+    const outcome = await other.transaction(async (transaction) => {
+      await transaction.query({
+        text: 'select pg_advisory_xact_lock($1, 4)',
+        values: [0x67726964],
+      });
+      return cleaning.clean();
+    });
+    expect([outcome, await counts()]).toEqual([undefined, each(1)]);
+    expect(await cleaning.clean()).toBeGreaterThan(0);
+    expect(await counts()).toEqual(each(0));
+  });
+});

@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { entities } from '../../src/app.module.js';
+import { MIGRATIONS } from '../../src/migrations/index.js';
+import { Database, dataSourceOptions } from '../../src/platform/index.js';
+import { support } from './testbed.js';
+
+/** A database of its own with the schema of this version, without a server. */
+export interface ScratchDatabase {
+  url: string;
+  /** One more pool on it, as another instance has. */
+  open(): Promise<Database>;
+  /** Ends all pools and drops it. */
+  remove(): Promise<void>;
+}
+
+/** Makes a database with the schema of this version. */
+export async function scratchDatabase(): Promise<ScratchDatabase> {
+  const name = `s_${randomBytes(6).toString('hex')}`;
+  const url = support().url.replace(/DATABASE$/, name);
+  const opened: DataSource[] = [];
+  const open = async (): Promise<DataSource> => {
+    const connection = { url };
+    const limits = { poolSize: 4, statementTimeoutSeconds: 20, connectTimeoutSeconds: 5 };
+    const options = dataSourceOptions({ connection, ...limits, entities, migrations: MIGRATIONS });
+    const dataSource = await new DataSource(options).initialize();
+    opened.push(dataSource);
+    return dataSource;
+  };
+  await onServer(`create database "${name}"`);
+  await (await open()).runMigrations({ transaction: 'each' });
+  return {
+    url,
+    async open() {
+      const dataSource = await open();
+      return new Database(() => dataSource);
+    },
+    async remove() {
+      await Promise.all(opened.splice(0).map((dataSource) => dataSource.destroy()));
+      await onServer(`drop database "${name}" with (force)`);
+    },
+  };
+}
+
+async function onServer(text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: support().admin });
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
