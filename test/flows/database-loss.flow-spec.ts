@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { BalancedGrid } from '../support/balanced-grid.js';
 import { Load } from '../support/load.js';
 import { describeWith, has } from '../support/missing.js';
@@ -84,6 +85,23 @@ describeWith({ met: has('nginx'), name: 'nginx' })(
       expect(acknowledged.filter((jid) => !stored.has(jid))).toEqual([]);
     }, 120_000);
 
+    it('does not end an instance whose sessions are ended again and again between their statements', async () => {
+      const alice = await site.grid.as('alice');
+      const load = new Load(WORKERS, async (worker) => {
+        const manifests = Array.from({ length: 20 }, () => MANIFEST);
+        await (worker % 2 === 0
+          ? alice.post('/jobs', { json: { manifests } })
+          : alice.get('/jobs?maxJobs=5'));
+      });
+      for (let round = 0; round < 40; round += 1) {
+        const { done } = load;
+        await endSessions(postgres.url);
+        await eventually(() => Promise.resolve(load.done > done + 5), 'answers');
+      }
+      expect((await load.stop()).failures).toEqual([]);
+      for (const { grid } of site.instances) expect(grid.server.child.exitCode).toBeNull();
+    }, 120_000);
+
     it('keeps the liveness probe well, so that no orchestrator restarts the instances', async () => {
       await postgres.stop();
       const { anonymous } = site.grid;
@@ -98,12 +116,21 @@ describeWith({ met: has('nginx'), name: 'nginx' })(
 );
 
 async function storedIn(url: string): Promise<Set<number>> {
-  const { default: pg } = await import('pg');
+  const rows = await rowsOf<{ jid: string }>(url, 'select jid from jobs');
+  return new Set(rows.map(({ jid }) => Number(jid)));
+}
+
+/** Ends every session of the service. */
+async function endSessions(url: string): Promise<void> {
+  const own = "application_name like 'gridgate%' and pid <> pg_backend_pid()";
+  await rowsOf(url, `select pg_terminate_backend(pid) from pg_stat_activity where ${own}`);
+}
+
+async function rowsOf<Row extends object>(url: string, text: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const { rows } = await client.query<{ jid: string }>('select jid from jobs');
-    return new Set(rows.map(({ jid }) => Number(jid)));
+    return (await client.query<Row>(text)).rows;
   } finally {
     await client.end();
   }
