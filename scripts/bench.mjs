@@ -36,6 +36,7 @@ async function measureAll(chosen, bench) {
   const rows = [];
   const failures = [];
   for (const figure of chosen) {
+    if (bench.cancel.signal.aborted) break;
     bench.log(`${figure.name} …`);
     try {
       const row = await measureFigure(figure, bench);

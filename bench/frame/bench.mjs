@@ -28,6 +28,7 @@ export class Bench {
 
   /** A fresh temporary directory. */
   async directory() {
+    this.cancel.signal.throwIfAborted();
     this.home ??= this.makeHome();
     return mkdtemp(join(await this.home, 'd-'));
   }
@@ -40,6 +41,7 @@ export class Bench {
 
   /** URL of a new empty database. */
   async database(name = `bench_${(this.databases += 1)}`) {
+    this.cancel.signal.throwIfAborted();
     this.cluster ??= this.startCluster();
     const urlOf = await this.cluster;
     await this.sql(urlOf('postgres'), `create database "${name}"`);
@@ -135,9 +137,14 @@ export class Bench {
     }
   }
 
-  /** Stops and removes everything, the last first. */
-  async close() {
-    this.cancel.abort();
+  /** Stops and removes everything, the last first; nothing can be started any more. */
+  close() {
+    this.closing ??= this.undoAll();
+    return this.closing;
+  }
+
+  async undoAll() {
+    this.cancel.abort(new Error('stopped'));
     for (const undo of this.opened.splice(0).reverse()) {
       await undo().catch((error) => this.log(`cleaning up: ${error.message}`));
     }
