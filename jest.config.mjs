@@ -1,7 +1,13 @@
 /**
- * Two projects: `unit` runs rules in process; `api` starts the built server (dist/) as its own process
- * and speaks to it through real sockets. Both run as native ES modules, as the service does.
+ * Projects: `unit` runs rules in process; `api` starts the built server (dist/) as its own process and speaks to it
+ * through real sockets; `batch` does so with a real Slurm and a real object store. All run as native ES modules.
  */
+/** Flows on a real Slurm and a real object store: npm run test:slurm. */
+const BATCH_FLOWS = [
+  '<rootDir>/test/flows/job-life-slurm.flow-spec.ts',
+  '<rootDir>/test/flows/sandbox-s3.flow-spec.ts',
+];
+
 const shared = {
   rootDir: '.',
   testEnvironment: 'node',
@@ -32,6 +38,13 @@ export default {
   projects: [
     {
       ...shared,
+      displayName: 'batch',
+      testMatch: BATCH_FLOWS,
+      globalSetup: '<rootDir>/test/support/global-setup.mjs',
+      globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+    },
+    {
+      ...shared,
       displayName: 'unit',
       testMatch: [
         '<rootDir>/src/**/*.spec.ts',
@@ -43,6 +56,10 @@ export default {
       ...shared,
       displayName: 'api',
       testMatch: ['<rootDir>/test/api/**/*.api-spec.ts', '<rootDir>/test/flows/**/*.flow-spec.ts'],
+      testPathIgnorePatterns: [
+        '/node_modules/',
+        ...BATCH_FLOWS.map((path) => path.replace('<rootDir>', '')),
+      ],
       globalSetup: '<rootDir>/test/support/global-setup.mjs',
       globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
     },

@@ -1,6 +1,7 @@
 /**
- * npm test: all suites. With --slurm only the flow on a real one-node Slurm. Tests that need a system package say which are missing and are left out; .ci/run installs
- * them, and with CI=true a missing one is a failure.
+ * npm test: the unit and api suites. With --slurm the flows on a real one-node Slurm and a real object store. Tests
+ * that need a system package say which are missing and are left out; .ci/run installs them, and with CI=true a missing
+ * one is a failure.
  */
 import { spawnSync } from 'node:child_process';
 import { buildWhenNeeded, root, run } from './run.mjs';
@@ -23,14 +24,9 @@ for (const { program, tests } of missing) {
 
 const isSlurm = process.argv.includes('--slurm');
 const args = process.argv.slice(2).filter((argument) => argument !== '--slurm');
-if (isSlurm) {
-  await buildWhenNeeded();
-  args.push(
-    '--selectProjects',
-    'api',
-    '--runTestsByPath',
-    'test/flows/job-life-slurm.flow-spec.ts',
-  );
+if (isSlurm) await buildWhenNeeded();
+if (!args.includes('--selectProjects')) {
+  args.push('--selectProjects', ...(isSlurm ? ['batch'] : ['unit', 'api']));
 }
 const jest = [
   '--experimental-vm-modules',

@@ -84,7 +84,7 @@ describe('refresh, revocation and introspection', () => {
   it('stops to renew for a user who has left the group', async () => {
     const tokens = await portalTokens(grid, 'carol');
     await grid.sql("delete from registry_member where user_name = 'carol'");
-    expect(await works(tokens.access_token)).toBe(false);
+    await eventually(async () => !(await works(tokens.access_token)), 'the member is gone', 1_000);
     const refused = await renew(grid, tokens.refresh_token);
     expect([refused.status, refused.body]).toMatchObject([400, { error: 'invalid_grant' }]);
     await grid.sql("insert into registry_member values ('grid_user', 'carol', 9)");
