@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
-import { SCOPES } from './auth/index.js';
+import { SCOPE_TEXT, SCOPES } from './auth/index.js';
 import { CATALOGUE_SCHEMAS } from './file-catalogue/index.js';
 import { JOB_SCHEMAS } from './jobs/index.js';
 import { sleep } from './kernel/index.js';
@@ -180,8 +180,13 @@ export function openApiOf(
   app: INestApplication,
   config: Config,
 ): ReturnType<typeof openApiDocument> {
-  const scopes = Object.fromEntries(SCOPES.map((scope) => [scope, scope]));
   const schemas = { ...CATALOGUE_SCHEMAS, ...JOB_SCHEMAS };
   const { publicUrl } = config;
-  return openApiDocument(app, { version: version(), publicUrl, scopes, schemas, pages: PAGES });
+  return openApiDocument(app, {
+    version: version(),
+    publicUrl,
+    scopes: SCOPE_TEXT,
+    schemas,
+    pages: PAGES,
+  });
 }

@@ -6,6 +6,7 @@ export {
   type AccessRule,
 } from './access/access.decorator.js';
 export { SCOPES, type Principal, type Property, type Scope } from './principal.js';
+export { SCOPE_TEXT } from './pages/consent-form.js';
 export { KeysService, type KeyReport } from './keys/keys.service.js';
 export {
   ClientsService,

@@ -2,7 +2,8 @@ import type { Application, Group, RegistrySnapshot, User } from '#src/registry/i
 import { narrowScopes, type Scope } from '../principal.js';
 import { markup, type Html } from './html.js';
 
-const SCOPE_TEXT: Record<Scope, string> = {
+/** What each scope allows, for people. */
+export const SCOPE_TEXT: Record<Scope, string> = {
   'jobs:read': 'See your jobs and their output',
   'jobs:submit': 'Submit jobs for you',
   'jobs:kill': 'Kill your jobs',

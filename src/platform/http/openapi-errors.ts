@@ -7,7 +7,9 @@ const OAUTH_TYPE = 'application/json';
 /** Codes by their beginning that only some paths answer; the first that fits counts. All others are answered everywhere. */
 const ONLY_BELOW: [code: RegExp, path: RegExp][] = [
   [/^job\.no-/, /sandbox/],
-  [/^(job|idempotency)\./, /^\/jobs/],
+  [/^job\.(not-found|state-conflict)/, /\{jid\}/],
+  [/^idempotency\./, /^\/jobs$/],
+  [/^job\./, /^\/jobs/],
   [/^catalogue\.directory-/, /\/directory/],
   [/^catalogue\.file-/, /\/file\//],
   [/^catalogue\.field-/, /metadata|search/],
@@ -18,6 +20,9 @@ const ONLY_BELOW: [code: RegExp, path: RegExp][] = [
   [/^auth\.token-/, /^\/(jobs|filecatalogue)/],
   [/^(client|route)\./, /^$/], // commands of administrators, and paths that do not exist
 ];
+
+/** Codes that say more than the general ones; they come first. */
+const SPECIAL = /^(job|idempotency|catalogue)\./;
 
 /** What the errors of an operation follow from. */
 export interface OperationNature {
@@ -126,7 +131,8 @@ function codesOf(status: number, { path, hasBody }: OperationNature): ProblemCod
     if (code === 'request.malformed-body' && !hasBody) return false;
     return areaOf(code)?.test(path) ?? true;
   });
-  return codes.sort((a, b) => Number(areaOf(b) !== undefined) - Number(areaOf(a) !== undefined));
+  const rank = (code: ProblemCode): number => (SPECIAL.test(code) ? 0 : 1);
+  return codes.sort((a, b) => rank(a) - rank(b));
 }
 
 function areaOf(code: ProblemCode): RegExp | undefined {

@@ -12,10 +12,10 @@ const DESCRIPTION = [
 ].join('\n');
 
 const TAGS: [string, string][] = [
-  ['authorization', 'Tokens, groups and setups, sign-in pages, published keys'],
   ['jobs', 'Submit, list, read and kill jobs'],
   ['sandboxes', 'Files that go in with a job and come out of it'],
   ['file catalogue', 'Directories, files and their metadata'],
+  ['authorization', 'Tokens, groups and setups, sign-in pages, published keys'],
   ['health', 'For load balancers and operators'],
 ];
 
@@ -42,9 +42,32 @@ export function openApiDocument(app: INestApplication, input: SwaggerInput): Ope
     .setDescription(DESCRIPTION)
     .setVersion(input.version)
     .addServer(input.publicUrl)
-    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'bearer')
-    .addOAuth2({ type: 'oauth2', flows: { authorizationCode: flow } }, 'oauth2')
-    .addApiKey({ type: 'apiKey', in: 'query', name: 'access_token' }, 'query');
+    .addOAuth2(
+      {
+        type: 'oauth2',
+        description: 'Sign in and choose group and setup on the consent page (Flow B with PKCE)',
+        flows: { authorizationCode: flow },
+      },
+      'oauth2',
+    )
+    .addBearerAuth(
+      {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description: 'An access token that you have already',
+      },
+      'bearer',
+    )
+    .addApiKey(
+      {
+        type: 'apiKey',
+        in: 'query',
+        name: 'access_token',
+        description: 'The access token as a query parameter; never both. The header is safer',
+      },
+      'query',
+    );
   for (const [name, description] of TAGS) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), {
     operationIdFactory: (_controller, method) => method,
@@ -63,6 +86,7 @@ export function serveSwagger(
     jsonDocumentUrl: 'docs/openapi.json',
     yamlDocumentUrl: 'docs/openapi.yaml',
     customSiteTitle: 'Gridgate API',
+    customCss: '.swagger-ui .topbar { display: none }',
     swaggerOptions: {
       persistAuthorization: false,
       displayRequestDuration: true,
