@@ -208,6 +208,7 @@ try {
 say();
 say(bold('The server stays up (Ctrl-C ends it):'));
 say(`  service      ${url}`);
+say(`  Portal       ${url}/portal/`);
 say(`  Swagger UI   ${url}/docs`);
 say(`  OpenAPI      ${url}/docs/openapi.json`);
 say(`  health       ${url}/health/ready`);

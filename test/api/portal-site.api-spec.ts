@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startGrid, type Grid } from '../support/testbed.js';
+
+describe('GET /portal/', () => {
+  let grid: Grid;
+  beforeAll(async () => {
+    grid = await startGrid();
+  }, 60_000);
+  afterAll(() => grid?.remove());
+
+  it('is a page that may load its own files only, and its import map by hash', async () => {
+    const { status, headers, body } = await grid.anonymous.get<string>('/portal/');
+    const map = /<script type="importmap">([\s\S]*?)<\/script>/.exec(body)?.[1] ?? '';
+    const hash = createHash('sha256').update(map).digest('base64');
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['cache-control']).toBe('no-cache');
+    expect(headers['content-security-policy']).toBe(
+      `default-src 'none'; script-src 'self' 'sha256-${hash}'; style-src 'self'; img-src 'self' data:; ` +
+        `connect-src 'self' ${grid.url}; form-action 'none'; base-uri 'none'; ` +
+        `frame-ancestors 'none'; require-trusted-types-for 'script'`,
+    );
+    expect(headers['x-content-type-options']).toBe('nosniff');
+  });
+
+  it('knows the service and its application', async () => {
+    const { status, headers, body } = await grid.anonymous.get('/portal/config.json');
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+    expect(body).toEqual({
+      url: grid.url,
+      clientId: 'portal',
+      redirectUri: `${grid.url}/portal/`,
+    });
+  });
+
+  it('is found without its last slash, and not loaded twice', async () => {
+    const { status, headers } = await grid.anonymous.get('/portal');
+    expect([status, headers['location']]).toEqual([301, '/portal/']);
+    const first = await grid.anonymous.get('/portal/style.css');
+    const again = await grid.anonymous.get('/portal/style.css', {
+      headers: { 'if-none-match': String(first.headers['etag']) },
+    });
+    expect([first.status, again.status]).toEqual([200, 304]);
+  });
+
+  it('comes with the client library', async () => {
+    const { status, headers } = await grid.anonymous.get('/portal/client/index.js');
+    expect([status, headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
+  });
+
+  it.each(['/portal/nothing.js', '/portal/..%2fsrc%2fmain.js', '/portal/%2e%2e/src/main.js'])(
+    'has no %s',
+    async (path) => {
+      const { status, body } = await grid.anonymous.get(path);
+      expect([status, body.code]).toEqual([404, 'route.not-found']);
+    },
+  );
+
+  it('is not there without the demo', async () => {
+    const plain = await startGrid({ env: { GRID_DEMO: 'false' } });
+    try {
+      const { status, body } = await plain.anonymous.get('/portal/');
+      expect([status, body.code]).toEqual([404, 'route.not-found']);
+    } finally {
+      await plain.remove();
+    }
+  }, 60_000);
+});
