@@ -99,7 +99,13 @@ describeWith({ met: has('nginx'), name: 'nginx' })(
         await eventually(() => Promise.resolve(load.done > done + 5), 'answers');
       }
       expect((await load.stop()).failures).toEqual([]);
-      for (const { grid } of site.instances) expect(grid.server.child.exitCode).toBeNull();
+      for (const { grid } of site.instances) {
+        const { exitCode } = grid.server.child;
+        expect({ exitCode, log: exitCode === null ? '' : grid.server.log() }).toEqual({
+          exitCode: null,
+          log: '',
+        });
+      }
     }, 120_000);
 
     it('keeps the liveness probe well, so that no orchestrator restarts the instances', async () => {

@@ -41,6 +41,18 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: typeParser as pg.CustomTypesConfig['getTypeParser'],
 };
 
+/**
+ * A connection of the pool. One that dies while nobody waits for an answer (between two statements of a transaction,
+ * or on its way to or from the pool) says so by an event, and an event that nobody hears ends the process; the next
+ * statement on it fails in any case.
+ */
+class PooledClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    this.on('error', () => undefined);
+  }
+}
+
 /** TypeORM options of the service: UTC, bounded waits everywhere, no schema synchronisation. */
 export function dataSourceOptions(input: DataSourceInput): DataSourceOptions {
   const { connection } = input;
@@ -57,6 +69,7 @@ export function dataSourceOptions(input: DataSourceInput): DataSourceOptions {
     migrations: input.migrations,
     poolErrorHandler: () => undefined, // idle connections die with the server; the next query tells
     extra: {
+      Client: PooledClient,
       types,
       options: '-c timezone=UTC -c jit=off -c max_parallel_workers_per_gather=0',
       statement_timeout: statementTimeout,

@@ -114,13 +114,7 @@ export class Database implements Queryable {
   /** A connection of the pool, for cursors and COPY; the caller releases it. */
   async connect(): Promise<pg.PoolClient> {
     try {
-      const client = await this.pool.connect();
-      // A connection that dies between two statements of its holder says so by an event, and an event that nobody
-      // hears ends the process; the holder's next statement fails in any case.
-      if (!client.listeners('error').includes(noticedByTheNextStatement)) {
-        client.on('error', noticedByTheNextStatement);
-      }
-      return client;
+      return await this.pool.connect();
     } catch (error) {
       throw translate(error);
     }
@@ -136,10 +130,6 @@ export class Database implements Queryable {
       throw translate(error);
     }
   }
-}
-
-function noticedByTheNextStatement(): void {
-  // see connect()
 }
 
 function databaseAway(cause?: unknown): Problem {
