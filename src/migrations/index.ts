@@ -4,6 +4,7 @@ import { CreateJobs1763600000003 } from './1763600000003-create-jobs.js';
 import { CreateCatalogue1763600000004 } from './1763600000004-create-catalogue.js';
 import { CreateLoginSessions1763600000005 } from './1763600000005-create-login-sessions.js';
 import { CreateAuthorizations1763600100001 } from './1763600100001-create-authorizations.js';
+import { CreateStoredTokens1763600100010 } from './1763600100010-create-stored-tokens.js';
 import { CountFieldValues1763600100080 } from './1763600100080-count-field-values.js';
 
 /**
@@ -17,5 +18,6 @@ export const MIGRATIONS: (new () => object)[] = [
   CreateCatalogue1763600000004,
   CreateLoginSessions1763600000005,
   CreateAuthorizations1763600100001,
+  CreateStoredTokens1763600100010,
   CountFieldValues1763600100080,
 ];

@@ -13,8 +13,15 @@ export {
   type DatabaseConnection,
 } from './database/data-source-options.js';
 export { ChangeFeed, type ChangeListener } from './database/change-feed.js';
-export { lockInTransaction, whenAlone, type AdvisoryLock } from './database/advisory-lock.js';
+export {
+  alonePerKey,
+  lockInTransaction,
+  whenAlone,
+  type AdvisoryLock,
+} from './database/advisory-lock.js';
 export { SessionLock } from './database/session-lock.js';
+export { openVault } from './vault/key-encryption-key.js';
+export { KeyVault, KeyVaultError } from './vault/key-vault.js';
 export { Query, QueryValues, queryValuesOf, unknownParameters } from './http/query-values.js';
 export {
   contentTypeOf,

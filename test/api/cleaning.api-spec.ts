@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { LoginSessionsRepository } from '#src/id-provider/index.js';
+import { LoginSessionsRepository, StoredTokensRepository } from '#src/id-provider/index.js';
 import { systemClock } from '#src/kernel/index.js';
 import { CLOCK, createLogger, Database, LOGGER } from '#src/platform/index.js';
 import { ConsentsRepository } from '../../src/auth/consents/consents.repository.js';
@@ -22,6 +22,7 @@ const ROWS: Record<string, string> = {
     values ($1, $1, 'demo-portal', null, null, null, $1, 'allowed', 5, null, $2)`,
   browser_session: `insert into browser_session values ($1, 'alice', 'certificate', 'x', now(), $2)`,
   login_session: `insert into login_session values ($1, '{}', null, null, $2)`,
+  stored_token: `insert into stored_token values ($1, '', $2)`,
   revoked_token: `insert into revoked_token (id, expires_at) values ($1, $2)`,
 };
 const TABLES = Object.keys(ROWS);
@@ -38,6 +39,7 @@ async function contextOn(database: Database): Promise<INestApplicationContext> {
       DeviceAuthorizationsRepository,
       BrowserSessionsRepository,
       LoginSessionsRepository,
+      StoredTokensRepository,
       CleaningService,
     ],
   })

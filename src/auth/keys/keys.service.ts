@@ -13,14 +13,14 @@ import {
   Database,
   lockInTransaction,
   LOGGER,
+  openVault,
   Readiness,
   type Config,
+  type KeyVault,
   type Logger,
   type Transaction,
 } from '#src/platform/index.js';
-import { openVault } from './key-encryption-key.js';
 import { activationOf, deadKeys, isRotationDue, nextKey, signingKeyAt } from './key-schedule.js';
-import type { KeyVault } from './key-vault.js';
 import { makeSigningKey, openSigningKey, type SigningKey } from './signing-key.js';
 import { SIGNING_KEYS_CHANNEL, SigningKeysRepository } from './signing-keys.repository.js';
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose';
-import type { KeyVault } from './key-vault.js';
+import type { KeyVault } from '#src/platform/index.js';
 import type { SigningKeyEntity } from './signing-key.entity.js';
 
 const generate = promisify(generateKeyPair);

@@ -4,7 +4,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { LoginSessionsRepository } from '#src/id-provider/index.js';
+import { LoginSessionsRepository, StoredTokensRepository } from '#src/id-provider/index.js';
 import { Problem, sleep, type Clock } from '#src/kernel/index.js';
 import { CLOCK, Database, LOGGER, whenAlone, type Logger } from '#src/platform/index.js';
 import { ConsentsRepository } from '../consents/consents.repository.js';
@@ -15,7 +15,7 @@ import { RevocationsRepository } from '../token/revocations.repository.js';
 
 const INTERVAL_MS = 300_000;
 
-/** Removes what is dead from every table of the room that grows, on one instance at a time. */
+/** Removes what is dead from every table of sign-in that grows, on one instance at a time. */
 @Injectable()
 export class CleaningService implements OnApplicationBootstrap, OnModuleDestroy {
   @Inject() private readonly revocations!: RevocationsRepository;
@@ -24,6 +24,7 @@ export class CleaningService implements OnApplicationBootstrap, OnModuleDestroy 
   @Inject() private readonly devices!: DeviceAuthorizationsRepository;
   @Inject() private readonly sessions!: BrowserSessionsRepository;
   @Inject() private readonly logins!: LoginSessionsRepository;
+  @Inject() private readonly storedTokens!: StoredTokensRepository;
   private readonly stopSignal = new AbortController();
   private loop: Promise<void> | undefined;
 
@@ -53,6 +54,7 @@ export class CleaningService implements OnApplicationBootstrap, OnModuleDestroy 
         this.consents,
         this.sessions,
         this.logins,
+        this.storedTokens,
       ];
       let removed = 0;
       for (const table of tables) removed += await table.clean(now);

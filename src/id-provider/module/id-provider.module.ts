@@ -6,6 +6,8 @@ import type { OAuth2IdProvider } from '../oauth2-id-provider.js';
 import { IdProvidersService } from './id-providers.service.js';
 import { LoginSessionsRepository } from './login-sessions.repository.js';
 import { RefreshSchedule } from './refresh.schedule.js';
+import { StoredTokensRepository } from './stored-tokens.repository.js';
+import { StoredTokens } from './stored-tokens.service.js';
 
 /** Injection token of the provider of this name. */
 export function idProviderToken(name: string): string {
@@ -26,6 +28,8 @@ class NamedIdProvidersModule {}
   providers: [
     LoginSessionsRepository,
     RefreshSchedule,
+    StoredTokensRepository,
+    StoredTokens,
     {
       provide: IdProvidersService,
       inject: [CONFIG, CLOCK, LoginSessionsRepository, RegistryService],
@@ -37,7 +41,7 @@ class NamedIdProvidersModule {}
       ) => IdProvidersService.open({ config, clock, loginSessions, registry }),
     },
   ],
-  exports: [IdProvidersService, LoginSessionsRepository],
+  exports: [IdProvidersService, LoginSessionsRepository, StoredTokens, StoredTokensRepository],
 })
 export class IdProviderModule {
   /**

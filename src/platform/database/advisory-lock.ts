@@ -1,3 +1,4 @@
+import { Problem } from '#src/kernel/index.js';
 import type { Database, Transaction } from './database.js';
 
 /** Names of the advisory locks of the service; the number is the lock's second key. */
@@ -19,6 +20,9 @@ export type AdvisoryLock = keyof typeof ADVISORY_LOCKS;
 
 /** First key of every lock of the service, so that other users of the database do not meet it. */
 export const LOCK_SPACE = 0x67726964;
+
+/** First key of locks whose second key is made from a text. */
+const KEYED_LOCK_SPACE = LOCK_SPACE + 1;
 
 /** Waits for the lock and holds it until the transaction ends. */
 export async function lockInTransaction(
@@ -46,4 +50,36 @@ export async function whenAlone<T>(
     });
     return row?.got ? work(transaction) : undefined;
   });
+}
+
+/**
+ * Runs the work for one caller of all instances at a time per key; the others wait, no longer than a statement may take
+ * (then 503). A session lock: no transaction is open while the work talks to strangers. It takes a connection of the
+ * pool for as long as the work lasts, so the caller has to bound how many run at once.
+ */
+export async function alonePerKey<T>(
+  database: Database,
+  key: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const client = await database.connect();
+  let broken: Error | undefined;
+  const onError = (error: Error): void => void (broken = error);
+  client.on('error', onError);
+  try {
+    await client.query('select pg_advisory_lock($1, hashtext($2))', [KEYED_LOCK_SPACE, key]);
+  } catch (cause) {
+    client.release(cause as Error);
+    throw Problem.unavailable('Another request works on the same; try again', { cause });
+  }
+  try {
+    return await work();
+  } finally {
+    // Unlocking may fail with the connection; the lock is gone with it as well.
+    await client
+      .query('select pg_advisory_unlock($1, hashtext($2))', [KEYED_LOCK_SPACE, key])
+      .catch(onError);
+    if (broken === undefined) client.off('error', onError);
+    client.release(broken);
+  }
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config, Logger } from '#src/platform/index.js';
+import type { Config } from '../config/env.js';
+import type { Logger } from '../logging/logger.js';
 import { KeyVault, KeyVaultError } from './key-vault.js';
 
 /**
@@ -16,7 +17,7 @@ export async function openVault(config: Config, logger: Logger): Promise<KeyVaul
     return new KeyVault(await keyFile(join(config.homePath, 'pki')));
   }
   logger.warn(
-    'GRID_KEY_ENCRYPTION_KEY is not set: private signing keys are kept in the database without encryption',
+    'GRID_KEY_ENCRYPTION_KEY is not set: private signing keys and tokens of identity providers are kept in the database without encryption',
   );
   return new KeyVault(undefined);
 }

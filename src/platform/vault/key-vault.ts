@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 const PLAIN = 'plain.';
 const SEALED = 'v1.';
 
-/** The private signing keys cannot be opened with the key-encryption key at hand. */
+/** What is stored sealed cannot be opened with the key-encryption key at hand. */
 export class KeyVaultError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -12,40 +12,41 @@ export class KeyVaultError extends Error {
 }
 
 /**
- * Seals private keys for the database: AES-256-GCM with a random nonce, bound to the key's id so that rows cannot
- * be exchanged. Without a key-encryption key they are kept as they are.
+ * Seals private keys and tokens for the database: AES-256-GCM with a random nonce, bound to the row's id so that rows
+ * cannot be exchanged. Without a key-encryption key they are kept as they are.
  */
 export class KeyVault {
   constructor(private readonly encryptionKey: Buffer | undefined) {}
 
   /** The text to store. */
-  seal(kid: string, privateKey: Buffer): string {
-    if (!this.encryptionKey) return PLAIN + privateKey.toString('base64');
+  seal(id: string, secret: Buffer): string {
+    if (!this.encryptionKey) return PLAIN + secret.toString('base64');
     const nonce = randomBytes(12);
     const cipher = createCipheriv('aes-256-gcm', this.encryptionKey, nonce);
-    cipher.setAAD(Buffer.from(kid));
-    const text = Buffer.concat([cipher.update(privateKey), cipher.final()]);
+    cipher.setAAD(Buffer.from(id));
+    const text = Buffer.concat([cipher.update(secret), cipher.final()]);
     return SEALED + Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64');
   }
 
-  /** The private key of a stored text. Throws KeyVaultError for another key-encryption key or a changed text. */
-  open(kid: string, stored: string): Buffer {
+  /** The secret of a stored text. Throws KeyVaultError for another key-encryption key or a changed text. */
+  open(id: string, stored: string): Buffer {
     if (stored.startsWith(PLAIN)) return Buffer.from(stored.slice(PLAIN.length), 'base64');
-    if (!stored.startsWith(SEALED)) throw new KeyVaultError(`signing key ${kid} has no known form`);
+    if (!stored.startsWith(SEALED))
+      throw new KeyVaultError(`the stored secret ${id} has no known form`);
     if (!this.encryptionKey) {
       throw new KeyVaultError(
-        'the signing keys in the database are encrypted: set GRID_KEY_ENCRYPTION_KEY to the key they were encrypted with',
+        'the secrets in the database are encrypted: set GRID_KEY_ENCRYPTION_KEY to the key they were encrypted with',
       );
     }
     const bytes = Buffer.from(stored.slice(SEALED.length), 'base64');
     const decipher = createDecipheriv('aes-256-gcm', this.encryptionKey, bytes.subarray(0, 12));
-    decipher.setAAD(Buffer.from(kid));
+    decipher.setAAD(Buffer.from(id));
     decipher.setAuthTag(bytes.subarray(12, 28));
     try {
       return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
     } catch (cause) {
       throw new KeyVaultError(
-        'the signing keys in the database were encrypted with another key than GRID_KEY_ENCRYPTION_KEY',
+        'the secrets in the database were encrypted with another key than GRID_KEY_ENCRYPTION_KEY',
         { cause },
       );
     }
