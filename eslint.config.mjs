@@ -28,12 +28,12 @@ export default tseslint.config(
     rules: {
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
-      // Constructors that are injected name what they need; everything else takes an object.
+      // Constructors and factories that are injected name what they need; everything else takes an object.
       'no-restricted-syntax': [
         'error',
         {
           selector:
-            "FunctionDeclaration[params.length>4], ArrowFunctionExpression[params.length>4], MethodDefinition[kind!='constructor'] > FunctionExpression[params.length>4]",
+            "FunctionDeclaration[params.length>4], ArrowFunctionExpression[params.length>4]:not(Property[key.name='useFactory'] > *), MethodDefinition[kind!='constructor'] > FunctionExpression[params.length>4]",
           message: 'More than four parameters: take an object.',
         },
       ],
