@@ -1,7 +1,7 @@
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import type { Job } from './job.js';
 import { ManifestRequest } from './manifest.request.js';
-import type { JobState } from './state/job-state.js';
+import { JOB_STATES, type JobState } from './state/job-state.js';
 
 /** A 64-bit integer: a JSON number with all its digits. */
 const INT64 = { type: 'integer', format: 'int64' } as const;
@@ -70,7 +70,7 @@ export class JobTimesResponse {
 export class JobResponse {
   @ApiProperty({ ...INT64, description: 'Id of the job', example: 4711 })
   jid!: number | bigint;
-  /** @example 'Running' */
+  @ApiProperty({ enum: Object.keys(JOB_STATES), example: 'Running' })
   status!: JobState;
   /** @example 'Application' */
   minorStatus!: string;

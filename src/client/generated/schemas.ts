@@ -276,11 +276,6 @@ export interface JobPeekResponse {
 export interface JobResponse {
   /** Id of the job */
   jid: number;
-  priority: number;
-  /** Seconds of CPU asked for */
-  cpuTime: number;
-  /** How often it was rescheduled */
-  reschedules: number;
   status:
     | 'Submitting'
     | 'Received'
@@ -298,6 +293,11 @@ export interface JobResponse {
     | 'Failed'
     | 'Killed'
     | 'Deleted';
+  priority: number;
+  /** Seconds of CPU asked for */
+  cpuTime: number;
+  /** How often it was rescheduled */
+  reschedules: number;
   minorStatus: string;
   appStatus: string;
   name: string;
