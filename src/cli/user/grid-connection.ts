@@ -1,7 +1,7 @@
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '#src/kernel/index.js';
 import { RequestException, type RequestOptions, type Response } from '#src/http-client/index.js';
 import { OAuthError, type OAuth2Token } from '#src/oauth2-client/index.js';
-import { OAuth2Session } from '#src/id-provider/index.js';
+import { OAuth2Session } from '#src/id-provider/library.js';
 import { CommandError } from '../command-error.js';
 import { textOf } from '../output.js';
 import { COMMAND_CLIENT, tokenByCertificate } from './sign-in.js';
@@ -67,11 +67,17 @@ export class GridConnection {
     throw refusal(response);
   }
 
-  /** Revokes the token, as far as the server can be reached. */
+  /**
+   * Revokes the token, as far as the server can be reached: the refresh token with all that came from it, or a token
+   * by certificate as the one that is presented.
+   */
   async revoke(): Promise<void> {
-    await this.session
-      .revoke_token(`${this.login.server}/oauth2/revoke`)
-      .catch((error: unknown) => error);
+    const url = `${this.login.server}/oauth2/revoke`;
+    const { access_token: token } = this.login.token;
+    const work = this.login.cert
+      ? this.session.post(url, { data: { token: String(token) } })
+      : this.session.revoke_token(url);
+    await work.catch((error: unknown) => error);
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { OAuth2IdProvider } from '#src/id-provider/index.js';
+import { OAuth2IdProvider } from '#src/id-provider/library.js';
 import { Session } from '#src/http-client/index.js';
 import type { TokenFields } from '#src/oauth2-client/index.js';
 import { CommandError } from '../command-error.js';

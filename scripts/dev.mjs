@@ -1,0 +1,26 @@
+/** npm run dev: compiles while you edit and restarts the server on its embedded defaults after every build. */
+import { spawn } from 'node:child_process';
+import { buildWhenNeeded, root } from './run.mjs';
+
+await buildWhenNeeded();
+const options = { cwd: root, stdio: 'inherit' };
+const compiler = spawn(
+  process.execPath,
+  ['node_modules/@nestjs/cli/bin/nest.js', 'build', '--watch'],
+  options,
+);
+const server = spawn(
+  process.execPath,
+  ['--watch', '--watch-preserve-output', 'dist/src/main.js'],
+  options,
+);
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    compiler.kill('SIGTERM');
+    server.kill('SIGTERM');
+  });
+}
+server.on('exit', (code) => {
+  compiler.kill('SIGTERM');
+  process.exitCode = code ?? 0;
+});
