@@ -3,6 +3,7 @@ import { RequestMethod } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { controllersOfApplication } from '#src/describe-api.js';
 import { ACCESS_RULE } from '#src/platform/index.js';
+import { EXPECTED } from '../support/tenants/expectations.js';
 
 /** The endpoint table of the interface, to the letter. */
 const INTERFACE_ROUTES = [
@@ -58,7 +59,7 @@ function pathsOf(target: object): string[] {
 
 function join(...parts: string[]): string {
   const words = parts.flatMap((part) => part.split('/')).filter((word) => word !== '');
-  return `/${words.map((word) => word.replace(/^:(\w+).*$/, '<$1>')).join('/')}`;
+  return `/${words.map((word) => word.replace(/^[:*](\w+).*$/, '<$1>')).join('/')}`;
 }
 
 describe('routes', () => {
@@ -79,6 +80,11 @@ describe('routes', () => {
   it('of bearers each name a scope', () => {
     const without = routes.filter(({ access }) => access?.kind === 'bearer' && !access.scope);
     expect(without.map((route) => route.name)).toEqual([]);
+  });
+
+  it('each have their expectations in the tenant matrix, also those outside the API document', () => {
+    const expected = EXPECTED.map((name) => name.replaceAll('{', '<').replaceAll('}', '>'));
+    expect(routes.map(({ name }) => name).sort()).toEqual(expected.sort());
   });
 
   it('are defined once', () => {

@@ -1,0 +1,50 @@
+import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  issueCertificate,
+  issueRevocationList,
+  type IssuedCertificate,
+} from '../../../src/platform/tls/certificate-issuer.js';
+
+const ALICE = '/DC=org/DC=grid/CN=alice';
+const DAY = 86_400_000;
+
+/** Client certificates that are no good, by what is wrong with them, and the directory of trusted CAs that says so. */
+export interface BadCertificates {
+  directory: string;
+  byFault: Record<string, { cert: string; key: string }>;
+  remove(): Promise<void>;
+}
+
+/** Issues them with the CA of the demo identities (`pki` is its folder); one of them stands in the CA's CRL. */
+export async function issueBadCertificates(pki: string): Promise<BadCertificates> {
+  const [certificatePem, keyPem] = await Promise.all(
+    ['ca.crt', 'ca.key'].map((name) => readFile(join(pki, name), 'utf8')),
+  );
+  const issuer = { certificatePem: certificatePem ?? '', keyPem: keyPem ?? '' };
+  const other = await issueCertificate({ subject: '/DC=org/DC=else/CN=CA', purpose: 'ca' });
+  const client = { subject: ALICE, purpose: 'client', issuer } as const;
+  const revoked = await issueCertificate(client);
+  const issued: Record<string, IssuedCertificate> = {
+    'unknown user': await issueCertificate({ ...client, subject: '/DC=org/DC=grid/CN=nobody' }),
+    expired: await issueCertificate({ ...client, notAfter: new Date(Date.now() - 1_000) }),
+    'not valid yet': await issueCertificate({ ...client, notBefore: new Date(Date.now() + DAY) }),
+    revoked,
+    'untrusted CA': await issueCertificate({ ...client, issuer: other }),
+    'self-signed': await issueCertificate({ subject: ALICE, purpose: 'client' }),
+    'for servers only': await issueCertificate({ ...client, purpose: 'server' }),
+  };
+  const directory = await mkdtemp(join(tmpdir(), 'gridgate-ca-'));
+  await copyFile(join(pki, 'ca.crt'), join(directory, 'ca.pem'));
+  await symlink('ca.pem', join(directory, '0a1b2c3d.0'));
+  const list = issueRevocationList({ issuer, revoked: [revoked] });
+  await writeFile(join(directory, '0a1b2c3d.r0'), list);
+  const byFault = Object.fromEntries(
+    Object.entries(issued).map(([fault, one]) => [
+      fault,
+      { cert: one.certificatePem, key: one.keyPem },
+    ]),
+  );
+  return { directory, byFault, remove: () => rm(directory, { recursive: true, force: true }) };
+}

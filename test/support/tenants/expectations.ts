@@ -1,0 +1,309 @@
+import type { Answer } from '../testbed.js';
+import { encoded, FIELD, type Call, type Place } from './place.js';
+import { firstItem, NOT_TRIED, outcomeOf, showing, type Outcome } from './outcome.js';
+
+/** People with a good token to whom the place does not belong. */
+export const OTHERS = [
+  'groupMate',
+  'otherGroup',
+  'otherSetup',
+  'monitor',
+  'administrator',
+] as const;
+export type Other = (typeof OTHERS)[number];
+
+/** Outcomes in the order of OTHERS; `shared` with the defaults, `closed` where everybody sees only what is theirs. */
+export interface Verdicts {
+  shared: readonly Outcome[];
+  closed: readonly Outcome[];
+}
+
+/** What is expected of one operation that needs a bearer token. */
+export interface BearerExpectation {
+  scope: string;
+  call: (place: Place) => Call;
+  /** What alice gets in the end. */
+  own: Outcome;
+  others: Verdicts;
+  outcome: (answer: Answer, place: Place) => Outcome;
+}
+
+const SCOPE = '403 auth.insufficient-scope';
+const NO_JOB = '404 job.not-found';
+const NOT_YOURS = '403 job.forbidden';
+const CLOSED = '403 catalogue.forbidden';
+
+type Rule = Omit<BearerExpectation, 'outcome'> & Partial<Pick<BearerExpectation, 'outcome'>>;
+
+function rule({ outcome = outcomeOf, ...rest }: Rule): BearerExpectation {
+  return { ...rest, outcome };
+}
+
+/** Records of jobs: everybody of the setup sees them, unless that is switched off. */
+function record(call: (place: Place) => Call): BearerExpectation {
+  const others = {
+    shared: ['200', '200', NO_JOB, '200', '200'],
+    closed: [NO_JOB, NO_JOB, NO_JOB, '200', '200'],
+  };
+  return rule({ scope: 'jobs:read', call, own: '200', others });
+}
+
+/** What only those who are responsible for a job see. */
+function inside(call: (place: Place) => Call, own: Outcome = '200'): BearerExpectation {
+  const others = {
+    shared: [NOT_YOURS, NOT_YOURS, NO_JOB, own, own],
+    closed: [NO_JOB, NO_JOB, NO_JOB, own, own],
+  };
+  return rule({ scope: 'jobs:read', call, own, others });
+}
+
+/** What changes a job; the administrator may as well, so the table has nothing to try there. */
+function control(call: (place: Place) => Call): BearerExpectation {
+  const others = {
+    shared: [NOT_YOURS, NOT_YOURS, NO_JOB, SCOPE, NOT_TRIED],
+    closed: [NO_JOB, NO_JOB, NO_JOB, SCOPE, NOT_TRIED],
+  };
+  return rule({ scope: 'jobs:kill', call, own: '200', others });
+}
+
+/** Reading in the catalogue, which has no setups. */
+function reading(call: (place: Place) => Call): BearerExpectation {
+  const others = {
+    shared: ['200', '200', '200', '200', '200'],
+    closed: [CLOSED, CLOSED, '200', CLOSED, CLOSED],
+  };
+  return rule({ scope: 'catalogue:read', call, own: '200', others });
+}
+
+/** Changing something in a directory of alice; in her other setup she is still its owner. */
+function writing(call: (place: Place) => Call, own: Outcome = '200'): BearerExpectation {
+  const verdicts = [CLOSED, CLOSED, NOT_TRIED, SCOPE, SCOPE];
+  return rule({
+    scope: 'catalogue:write',
+    call,
+    own,
+    others: { shared: verdicts, closed: verdicts },
+  });
+}
+
+const job = (rest: string) => (place: Place) => ({ path: `/jobs/${place.jid}${rest}` });
+const directory = (rest: string, json?: object) => (place: Place) => ({
+  path: `/filecatalogue/directory/${encoded(place.directory)}${rest}`,
+  ...(json && { options: { json } }),
+});
+const file = (rest: string, json?: object) => (place: Place) => ({
+  path: `/filecatalogue/file/${encoded(place.file)}${rest}`,
+  ...(json && { options: { json } }),
+});
+
+const LISTED: Verdicts = {
+  shared: ['200 shown', '200 shown', '200 hidden', '200 shown', '200 shown'],
+  closed: ['200 hidden', '200 hidden', '200 hidden', '200 shown', '200 shown'],
+};
+const ANYBODY: Verdicts = {
+  shared: ['200', '200', '200', '200', '200'],
+  closed: ['200', '200', '200', '200', '200'],
+};
+const SEEN: Verdicts = {
+  shared: ['200 shown', '200 shown', '200 shown', '200 shown', '200 shown'],
+  closed: ['200 hidden', '200 hidden', '200 shown', '200 hidden', '200 hidden'],
+};
+
+/** Every operation that needs a token. An operation of the service that is not here makes the matrix fail. */
+export const BEARER: Record<string, BearerExpectation> = {
+  'GET /jobs': rule({
+    scope: 'jobs:read',
+    call: ({ jid }) => ({ path: '/jobs', options: { query: { allOwners: 'true', jid } } }),
+    own: '200 shown',
+    others: LISTED,
+    outcome: showing('"owner":"alice"'),
+  }),
+  'GET /jobs/summary': rule({
+    scope: 'jobs:read',
+    call: ({ jid }) => ({
+      path: '/jobs/summary',
+      options: { query: { allOwners: 'true', group: 'owner', jid } },
+    }),
+    own: '200 shown',
+    others: LISTED,
+    outcome: showing('alice'),
+  }),
+  'POST /jobs': rule({
+    scope: 'jobs:submit',
+    call: () => ({ path: '/jobs', options: { json: { Executable: '/bin/true' } } }),
+    own: '200',
+    others: {
+      shared: ['200', '200', '200', SCOPE, SCOPE],
+      closed: ['200', '200', '200', SCOPE, SCOPE],
+    },
+  }),
+  'DELETE /jobs': rule({
+    scope: 'jobs:kill',
+    call: ({ jid }) => ({ path: '/jobs', options: { query: { jid } } }),
+    own: '200 item 200',
+    others: {
+      shared: ['200 item 403', '200 item 403', '200 item 404', SCOPE, NOT_TRIED],
+      closed: ['200 item 404', '200 item 404', '200 item 404', SCOPE, NOT_TRIED],
+    },
+    outcome: firstItem,
+  }),
+  'GET /jobs/{jid}': record(job('')),
+  'GET /jobs/{jid}/history': record(job('/history')),
+  'GET /jobs/{jid}/parameters': record(job('/parameters')),
+  'GET /jobs/{jid}/explain': record(job('/explain')),
+  'GET /jobs/{jid}/manifest': inside(job('/manifest')),
+  'GET /jobs/{jid}/peek': inside(job('/peek'), '409 job.state-conflict'),
+  'GET /jobs/{jid}/inputsandbox': inside(job('/inputsandbox')),
+  'GET /jobs/{jid}/outputsandbox': inside(job('/outputsandbox')),
+  'GET /jobs/{jid}/inputsandbox/files': inside(job('/inputsandbox/files')),
+  'GET /jobs/{jid}/outputsandbox/files': inside(job('/outputsandbox/files')),
+  'GET /jobs/{jid}/inputsandbox/files/{name}': inside(job('/inputsandbox/files/in.txt')),
+  'GET /jobs/{jid}/outputsandbox/files/{name}': inside(job('/outputsandbox/files/in.txt')),
+  'DELETE /jobs/{jid}': control(job('')),
+  'POST /jobs/{jid}/reschedule': control(job('/reschedule')),
+  'GET /filecatalogue/metadata': rule({
+    scope: 'catalogue:read',
+    call: () => ({ path: '/filecatalogue/metadata' }),
+    own: '200 shown',
+    others: SEEN,
+    outcome: (answer, place) => showing(`"${place.directory}"`)(answer),
+  }),
+  'POST /filecatalogue/metadata': rule({
+    scope: 'catalogue:write',
+    call: () => ({
+      path: '/filecatalogue/metadata',
+      options: { json: { name: 'x', type: 'int' } },
+    }),
+    own: CLOSED,
+    others: {
+      shared: [CLOSED, CLOSED, CLOSED, SCOPE, SCOPE],
+      closed: [CLOSED, CLOSED, CLOSED, SCOPE, SCOPE],
+    },
+  }),
+  'GET /filecatalogue/directory': rule({
+    scope: 'catalogue:read',
+    call: () => ({ path: '/filecatalogue/directory' }),
+    own: '200',
+    others: ANYBODY,
+  }),
+  'GET /filecatalogue/directory/{directory}': reading(directory('')),
+  'GET /filecatalogue/directory/{directory}/metadata': reading(directory('/metadata')),
+  'GET /filecatalogue/directory/{directory}/search': reading(directory('/search')),
+  'GET /filecatalogue/file/{file}/attributes': reading(file('/attributes')),
+  'GET /filecatalogue/file/{file}/metadata': reading(file('/metadata')),
+  'POST /filecatalogue/directory/{directory}': writing(
+    ({ directory: place }) => ({ path: `/filecatalogue/directory/${encoded(`${place}/new`)}` }),
+    '201',
+  ),
+  'DELETE /filecatalogue/directory/{directory}': writing(({ directory: place }) => ({
+    path: `/filecatalogue/directory/${encoded(`${place}/empty`)}`,
+  })),
+  'PUT /filecatalogue/directory/{directory}/metadata': writing(
+    directory('/metadata', { [FIELD]: 'changed' }),
+  ),
+  'PATCH /filecatalogue/directory/{directory}/metadata': writing(
+    directory('/metadata', { [FIELD]: 'changed' }),
+  ),
+  'PUT /filecatalogue/file/{file}': writing(
+    ({ directory: place }) => ({
+      path: `/filecatalogue/file/${encoded(`${place}/new`)}`,
+      options: { json: { Size: 1 } },
+    }),
+    '201',
+  ),
+  'DELETE /filecatalogue/file/{file}': writing(file('')),
+  'PUT /filecatalogue/file/{file}/metadata': writing(file('/metadata', { note: 'changed' })),
+  'PATCH /filecatalogue/file/{file}/metadata': writing(file('/metadata', { note: 'changed' })),
+  'POST /filecatalogue/bulk': rule({
+    scope: 'catalogue:write',
+    call: (place) => ({
+      path: '/filecatalogue/bulk',
+      options: {
+        body: `{"kind":"file","path":"${place.file}","op":"delete"}\n`,
+        headers: { 'content-type': 'application/x-ndjson' },
+      },
+    }),
+    own: '200 item done',
+    others: {
+      shared: ['200 item 403', '200 item 403', NOT_TRIED, SCOPE, SCOPE],
+      closed: ['200 item 403', '200 item 403', NOT_TRIED, SCOPE, SCOPE],
+    },
+    outcome: firstItem,
+  }),
+};
+
+/** Operations that need the client certificate of a known user, and what alice gets. */
+export const CERTIFICATE: Record<string, { call: Call; own: Outcome }> = {
+  'GET /oauth2/groups': { call: { path: '/oauth2/groups' }, own: '200' },
+  'GET /oauth2/setups': { call: { path: '/oauth2/setups' }, own: '200' },
+};
+
+/** Certificates count here as well, in one of several ways to be answered. */
+export const CERTIFICATE_GRANT: Call = {
+  path: '/oauth2/token',
+  options: { query: { grant_type: 'client_credentials', group: 'grid_user', setup: 'Prod' } },
+};
+
+/** What an operation without identity answers to a call that says nothing at all, and why it is open. */
+export interface OpenExpectation {
+  why: string;
+  call?: Call;
+  outcome: Outcome;
+}
+
+const emptyForm = (path: string): Call => ({ path, options: { form: {} } });
+
+const PAGE = 'a page for people: it signs the visitor in by itself';
+
+/** Operations that anybody may call. A token that is no good changes nothing there. */
+export const OPEN: Record<string, OpenExpectation> = {
+  'GET /health/live': { why: 'for load balancers', outcome: '200' },
+  'GET /health/ready': { why: 'for load balancers', outcome: '200' },
+  'GET /metrics': { why: 'for Prometheus; load balancers hide it', outcome: '200' },
+  'GET /.well-known/jwks.json': { why: 'public keys', outcome: '200' },
+  'GET /.well-known/oauth-authorization-server': { why: 'public metadata', outcome: '200' },
+  'GET /oauth2/token': { why: 'authenticates by grant', outcome: '400 request.invalid' },
+  'POST /oauth2/token': { why: 'authenticates by grant', outcome: '400 request.invalid' },
+  'POST /oauth2/device_authorization': {
+    why: 'authenticates the application',
+    outcome: '400 request.invalid',
+  },
+  'POST /oauth2/revoke': {
+    why: 'the application, the bearer of the very token, or the certificate proves the right',
+    call: { path: '/oauth2/revoke', options: { form: { token: 'unknown' } } },
+    outcome: '401 auth.client-unknown',
+  },
+  'POST /oauth2/introspect': {
+    why: 'the application, the bearer of the very token, or the certificate proves the right',
+    call: { path: '/oauth2/introspect', options: { form: { token: 'unknown' } } },
+    outcome: '401 auth.client-unknown',
+  },
+  'GET /oauth2/auth': { why: PAGE, outcome: '400' },
+  'POST /oauth2/auth': { why: PAGE, outcome: '400' },
+  'GET /oauth2/device': { why: PAGE, outcome: '200' },
+  'POST /oauth2/device': { why: PAGE, call: emptyForm('/oauth2/device'), outcome: '403' },
+  'GET /oauth2/applications': { why: PAGE, outcome: '200' },
+  'POST /oauth2/applications': {
+    why: PAGE,
+    call: emptyForm('/oauth2/applications'),
+    outcome: '403',
+  },
+  'POST /oauth2/logout': { why: PAGE, call: emptyForm('/oauth2/logout'), outcome: '403' },
+  'POST /oauth2/login/{provider}': {
+    why: PAGE,
+    call: emptyForm('/oauth2/login/none'),
+    outcome: '403',
+  },
+  'GET /oauth2/callback/{provider}': {
+    why: PAGE,
+    call: { path: '/oauth2/callback/none' },
+    outcome: '400',
+  },
+};
+
+/** Every operation with expectations. */
+export const EXPECTED: readonly string[] = [
+  ...Object.keys(BEARER),
+  ...Object.keys(CERTIFICATE),
+  ...Object.keys(OPEN),
+];

@@ -1,0 +1,72 @@
+import { FormData } from 'undici';
+import { submit } from '../jobs.js';
+import type { CallOptions, Grid, GridClient } from '../testbed.js';
+
+/** Where everything of the matrix lives in the catalogue: owned by alice, closed to everybody else. */
+export const ROOT = '/vo/tenants';
+export const FIELD = 'tenant_mark';
+const OWNER_ONLY = 0o700;
+
+/** A call that alice may make, ready to be made by somebody else. */
+export interface Call {
+  path: string;
+  options?: CallOptions;
+}
+
+/** What belongs to alice, in group grid_user and setup Prod, for one operation: nothing is shared between operations. */
+export interface Place {
+  jid: number;
+  directory: string;
+  file: string;
+}
+
+/** A path of the catalogue as it stands in a URL. */
+export function encoded(path: string): string {
+  return Buffer.from(path).toString('base64url');
+}
+
+/** Makes a place for each operation: a waiting job with both sandboxes, a directory with a file and a value. */
+export async function makePlaces(grid: Grid, names: readonly string[]): Promise<Place[]> {
+  const [alice, fred] = [await grid.as('alice'), await grid.as('fred')];
+  const field = { kind: 'field', name: FIELD, type: 'string' };
+  await bulk(fred, [field, { kind: 'directory', path: ROOT, owner: 'alice', group: 'grid_user' }]);
+  const places = names.map((_, index) => {
+    const directory = `${ROOT}/d${index}`;
+    return { directory, file: `${directory}/f` };
+  });
+  const lines = places.flatMap(({ directory, file }) => [
+    { kind: 'directory', path: directory, mode: OWNER_ONLY, metadata: { [FIELD]: directory } },
+    { kind: 'file', path: file, size: 10 },
+    { kind: 'directory', path: `${directory}/empty`, mode: OWNER_ONLY },
+  ]);
+  await bulk(alice, [{ kind: 'directory', path: ROOT, mode: OWNER_ONLY }, ...lines]);
+  const jids = await waitingJobs(grid, alice, names.length);
+  return places.map((place, index) => ({ ...place, jid: jids[index] ?? 0 }));
+}
+
+async function waitingJobs(grid: Grid, alice: GridClient, count: number): Promise<number[]> {
+  const rest = await submit(alice, Array.from({ length: count - 1 }, manifest));
+  const multipart = new FormData();
+  multipart.append('manifest', JSON.stringify(manifest()));
+  multipart.append('file', new Blob(['of alice']), 'in.txt');
+  const { body } = await alice.post<{ jids: number[] }>('/jobs', { multipart });
+  const [jid = 0] = body.jids;
+  await grid.sql(
+    `update jobs set input_sandbox = one.input_sandbox, output_sandbox = one.input_sandbox
+     from (select input_sandbox from jobs where jid = $1) one where jid >= $2`,
+    [jid, Math.min(...rest)],
+  );
+  return [...rest, jid];
+}
+
+function manifest(): object {
+  return { Executable: '/bin/true', JobName: 'of alice' };
+}
+
+async function bulk(client: GridClient, lines: object[]): Promise<void> {
+  const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  const headers = { 'content-type': 'application/x-ndjson' };
+  const answer = await client.post('/filecatalogue/bulk', { body, headers });
+  const text = answer.bytes.toString('utf8');
+  if (answer.status !== 200 || !text.includes('"failed":0')) throw new Error(text);
+}
