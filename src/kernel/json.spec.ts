@@ -42,6 +42,15 @@ describe('parseJson', () => {
     },
   );
 
+  it.each([
+    ['{"password": geheim}', "Object value expected after ':' at position 13"],
+    ['geheim', "JSON value expected but got 'g' at position 0"],
+    ['{"a":1,}', "Quoted object key expected but got '}' at position 7"],
+    ['', 'JSON value expected but reached end of input at position 0'],
+  ])('names the position of the fault in %p and quotes nothing around it', (text, message) => {
+    expect(() => parseJson(text)).toThrow(new SyntaxError(message));
+  });
+
   it('survives deep nesting with many digits', () => {
     const text = `${'['.repeat(20_000)}1234567890123456789${']'.repeat(20_000)}`;
     expect(() => parseJson(text)).toThrow();

@@ -35,8 +35,16 @@ export function stringifyJson(value: unknown, indent?: number): string {
  * would give it. Throws SyntaxError with the position.
  */
 export function parseJson(text: string): JsonValue {
-  if (!MANY_DIGITS.test(text)) return JSON.parse(text) as JsonValue;
-  JSON.parse(text); // for the engine's own SyntaxError, and its tolerance of repeated keys
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text) as JsonValue;
+  } catch (error) {
+    throw located(text, error);
+  }
+  return MANY_DIGITS.test(text) ? parseWithAllDigits(text) : value;
+}
+
+function parseWithAllDigits(text: string): JsonValue {
   return parseLossless(text, null, {
     parseNumber: (digits: string) => {
       const number = Number(digits);
@@ -44,6 +52,17 @@ export function parseJson(text: string): JsonValue {
     },
     onDuplicateKey: ({ newValue }: { newValue: unknown }) => newValue,
   }) as JsonValue;
+}
+
+/** The fault with its position and without the text around it, which the engine quotes and somebody may log. */
+function located(text: string, fault: unknown): unknown {
+  if (!(fault instanceof SyntaxError)) return fault;
+  try {
+    parseLossless(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return new SyntaxError(error.message.replaceAll('\n', '\\n'));
+  }
+  return new SyntaxError('The text is not JSON');
 }
 
 /** True for a JSON object: not null, not an array. */

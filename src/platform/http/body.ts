@@ -75,7 +75,8 @@ export function parseJsonText(text: string, where = 'The body'): JsonValue {
     value = parseJson(text);
   } catch (cause) {
     const reason = (cause as Error).message.replaceAll('\0', '?');
-    throw new Problem('request.malformed-body', `${where} is not valid JSON: ${reason}`, { cause });
+    // Without a cause: that would be logged, and what is in a body is nothing for a log.
+    throw new Problem('request.malformed-body', `${where} is not valid JSON: ${reason}`);
   }
   if (deeperThan(value, MAX_DEPTH)) {
     throw new Problem(
