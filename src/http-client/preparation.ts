@@ -6,7 +6,7 @@ import { encodeParams, mergeParams } from './fields.js';
 import { mergeHooks } from './hooks.js';
 import { netrcAuth } from './netrc.js';
 import { PreparedRequest } from './prepared-request.js';
-import { CaseInsensitiveDict, isIterable } from './structures.js';
+import { CaseInsensitiveDict, isIterable, itemsOf } from './structures.js';
 import type { Auth, Hooks, Params, RequestHeaders, RequestLike } from './types.js';
 import { prepareUrl } from './urls.js';
 
@@ -65,27 +65,40 @@ export function mergeHeaders(
   session: CaseInsensitiveDict<string | null>,
 ): CaseInsensitiveDict {
   const merged = new CaseInsensitiveDict();
-  for (const [name, value] of session) setHeader(merged, name, value);
+  const items = itemsOf(merged);
+  for (const [lower, entry] of itemsOf(session)) {
+    if (entry[1] === null || entry[1] === undefined) continue;
+    if (!checkedEntries.has(entry)) checkEntry(entry);
+    items.set(lower, [entry[0], entry[1]]);
+  }
   if (request) {
     const pairs = isIterable(request) ? request : Object.entries(request);
     for (const [name, value] of pairs as Iterable<[string, string | null | undefined]>) {
-      setHeader(merged, name, value);
+      setHeader(items, name, value);
     }
   }
   return merged;
 }
 
+/** Entries of sessions that have been checked: setting a header makes a new entry, so each is checked once. */
+const checkedEntries = new WeakSet<[string, string | null]>();
+
+function checkEntry(entry: [string, string | null]): void {
+  checkHeader(entry[0], entry[1]);
+  checkedEntries.add(entry);
+}
+
 function setHeader(
-  headers: CaseInsensitiveDict,
+  items: Map<string, [string, string]>,
   name: string,
   value: string | null | undefined,
 ): void {
   if (value === null || value === undefined) {
-    headers.delete(name);
+    items.delete(name.toLowerCase());
     return;
   }
   checkHeader(name, value);
-  headers.set(name, value);
+  items.set(name.toLowerCase(), [name, value]);
 }
 
 /** Throws InvalidHeader for what could smuggle another header or cannot be sent; values are not repeated. */

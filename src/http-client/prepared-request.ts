@@ -1,4 +1,4 @@
-import { CaseInsensitiveDict, type DictSource } from './structures.js';
+import { CaseInsensitiveDict, itemsOf, type DictSource } from './structures.js';
 import type { Hooks, PreparedBody } from './types.js';
 
 /** Members of a prepared request. A dictionary given as `headers` is taken over, not copied. */
@@ -25,8 +25,9 @@ export class PreparedRequest {
   headers: CaseInsensitiveDict;
   body: PreparedBody;
   hooks: Hooks;
-  declare own_cookies: OwnCookies | null;
-  declare uses_netrc: boolean;
+  // Bookkeeping for redirects, not part of what goes on the wire: private, so that nobody lists it.
+  #ownCookies: OwnCookies | null = null;
+  #usesNetrc = true;
 
   constructor(init: PreparedRequestInit) {
     this.method = init.method;
@@ -37,9 +38,24 @@ export class PreparedRequest {
         : new CaseInsensitiveDict(init.headers);
     this.body = init.body ?? null;
     this.hooks = init.hooks ?? { response: [] };
-    // Not enumerable: bookkeeping for redirects, not part of what goes on the wire.
-    Object.defineProperty(this, 'own_cookies', { value: null, writable: true });
-    Object.defineProperty(this, 'uses_netrc', { value: true, writable: true });
+  }
+
+  /** The request's own cookies. */
+  get own_cookies(): OwnCookies | null {
+    return this.#ownCookies;
+  }
+
+  set own_cookies(cookies: OwnCookies | null) {
+    this.#ownCookies = cookies;
+  }
+
+  /** Whether .netrc may name credentials for it. */
+  get uses_netrc(): boolean {
+    return this.#usesNetrc;
+  }
+
+  set uses_netrc(uses: boolean) {
+    this.#usesNetrc = uses;
   }
 
   /** Path and query as they stand in the request line. */
@@ -73,16 +89,23 @@ export class PreparedRequest {
    * is 0 for every method but GET and HEAD. Auth callables need not call this, it happens after them.
    */
   prepare_content_length(): void {
-    const { body, headers } = this;
+    const { body } = this;
+    const items = itemsOf(this.headers);
     const length = bodyLength(body);
     if (length === undefined) {
-      if (!headers.has('Content-Length')) headers.set('Transfer-Encoding', 'chunked');
+      if (!items.has('content-length')) {
+        items.set('transfer-encoding', ['Transfer-Encoding', 'chunked']);
+      }
       return;
     }
-    if (body !== null && length > 0) headers.set('Content-Length', String(length));
-    else if (BODILESS_METHODS.has(this.method)) headers.delete('Content-Length');
-    else headers.set('Content-Length', '0');
+    if (body !== null && length > 0) setLength(items, length);
+    else if (BODILESS_METHODS.has(this.method)) items.delete('content-length');
+    else setLength(items, 0);
   }
+}
+
+function setLength(items: Map<string, [string, string]>, length: number): void {
+  items.set('content-length', ['Content-Length', String(length)]);
 }
 
 /** Bytes of a prepared body, 0 for none, undefined for a stream. */

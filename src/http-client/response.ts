@@ -6,6 +6,7 @@ import type { PreparedRequest } from './prepared-request.js';
 import { CaseInsensitiveDict, type DictSource } from './structures.js';
 
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
+const NONE: readonly string[] = [];
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]+)/i;
 
 /** A body that arrives piece by piece. `destroy` drops the connection it comes from. */
@@ -31,7 +32,6 @@ export class Response {
   readonly status_code: number;
   readonly reason: string;
   readonly url: string;
-  readonly headers: CaseInsensitiveDict;
   /** The responses that led here by redirects, oldest first. */
   history: Response[] = [];
   /** What the response answers. */
@@ -40,7 +40,9 @@ export class Response {
   next: PreparedRequest | null = null;
   /** Character set for `text`; null takes it from Content-Type, then UTF-8. */
   encoding: string | null = null;
-  declare readonly set_cookies: readonly string[];
+  #headerSource: DictSource<string> | null | undefined;
+  #headers: CaseInsensitiveDict | undefined;
+  #setCookies: readonly string[];
   #content: Buffer | undefined;
   #stream: ResponseStream | undefined;
   #taken = false;
@@ -50,9 +52,9 @@ export class Response {
     this.status_code = init.status_code;
     this.reason = init.reason ?? STATUS_CODES[init.status_code] ?? '';
     this.url = init.url;
-    this.headers = new CaseInsensitiveDict(init.headers);
+    this.#headerSource = init.headers;
     this.request = init.request;
-    Object.defineProperty(this, 'set_cookies', { value: init.set_cookies ?? [] });
+    this.#setCookies = init.set_cookies ?? NONE;
     this.#stream = init.body;
     if (!init.body) {
       this.#content =
@@ -60,6 +62,17 @@ export class Response {
           ? Buffer.from(init.content)
           : (init.content ?? Buffer.alloc(0));
     }
+  }
+
+  /** The headers, case-insensitive; several values of a name are joined by commas. */
+  get headers(): CaseInsensitiveDict {
+    this.#headers ??= new CaseInsensitiveDict(this.#headerSource);
+    return this.#headers;
+  }
+
+  /** The Set-Cookie lines, one each. */
+  get set_cookies(): readonly string[] {
+    return this.#setCookies;
   }
 
   /** True below 400. */
@@ -119,7 +132,7 @@ export class Response {
   /** The body as text in its character set, UTF-8 when none is known. */
   get text(): string {
     const label = this.encoding ?? CHARSET.exec(this.headers.get('Content-Type') ?? '')?.[1];
-    return decoderFor(label).decode(this.content);
+    return decoded(this.content, label);
   }
 
   /**
@@ -169,13 +182,16 @@ export class Response {
   }
 }
 
-const utf8 = new TextDecoder('utf-8');
+const BYTE_ORDER_MARK = '\uFEFF';
 
-function decoderFor(label: string | null | undefined): { decode(bytes: Uint8Array): string } {
-  if (!label || /^utf-?8$/i.test(label)) return utf8;
-  try {
-    return new TextDecoder(label);
-  } catch {
-    return utf8;
+function decoded(bytes: Buffer, label: string | null | undefined): string {
+  if (label && !/^utf-?8$/i.test(label)) {
+    try {
+      return new TextDecoder(label).decode(bytes);
+    } catch {
+      // An unknown name says nothing: UTF-8.
+    }
   }
+  const text = bytes.toString('utf8');
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }

@@ -145,8 +145,19 @@ export class Session {
     url: string | URL,
     options: RequestOptions = {},
   ): Promise<Response> {
-    const startedAt = performance.now();
+    return this.perform(method, url, options, options.auth ?? null);
+  }
+
+  /** `request` with the authentication beside its options: a copy of the options would cost more than the rest. */
+  protected async perform(
+    method: string,
+    url: string | URL,
+    options: RequestOptions,
+    auth: Auth | null,
+  ): Promise<Response> {
+    const startedAt = options.deadline === undefined ? 0 : performance.now();
     const request = new Request(method, url, options);
+    request.auth = auth;
     const prepared = await this.prepare_request(request, { use_netrc: options.use_netrc });
     const { proxies, stream, verify, cert } = this.merge_environment_settings(
       prepared.url,
@@ -229,7 +240,7 @@ export class Session {
     if (!(prepared instanceof PreparedRequest)) {
       throw new TypeError('send takes a PreparedRequest, see prepare_request');
     }
-    const startedAt = performance.now();
+    const startedAt = options.deadline === undefined ? 0 : performance.now();
     const settings = this.#adapterOptions(prepared, options);
     const adapter = this.get_adapter(prepared.url);
     const answer = await adapter.send(prepared, settings);

@@ -188,9 +188,8 @@ export abstract class OAuth2SessionBase extends Session {
       return super.request(method, url, options);
     }
     if (this.#token === null) return Promise.reject(new MissingTokenError());
-    const authorized = { ...options, auth: this.token_auth };
-    if (this.dpopProver === undefined) return super.request(method, url, authorized);
-    return this.requestWithProof(method, String(url), authorized);
+    if (this.dpopProver === undefined) return this.perform(method, url, options, this.token_auth);
+    return this.requestWithProof(method, String(url), { ...options, auth: this.token_auth });
   }
 
   override get(url: string | URL, options: OAuth2RequestOptions = {}): Promise<Response> {

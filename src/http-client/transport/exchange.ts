@@ -92,11 +92,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#init = {
       status_code: statusCode,
       url: prepared.url,
-      headers: headerPairs(headers),
+      headers: joined(headers),
       request: prepared,
-      ...(statusMessage ? { reason: statusMessage } : {}),
-      ...(setCookies ? { set_cookies: [setCookies].flat() } : {}),
     };
+    if (statusMessage) this.#init.reason = statusMessage;
+    if (setCookies) this.#init.set_cookies = [setCookies].flat();
     this.#checkAnnouncedLength(headers['content-length']);
     if (options.stream && !this.#isOver) this.#openStream(this.#init);
   }
@@ -128,7 +128,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const limit = this.options.max_response_bytes;
     if (encoding === undefined && (limit === null || content.length <= limit)) {
       this.#finish();
-      this.#settle.resolve(new Response({ ...init, content }));
+      init.content = content;
+      this.#settle.resolve(new Response(init));
       return;
     }
     decodeContent(content, contentCodings(encoding) ?? [], limit).then(
@@ -240,9 +241,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function* headerPairs(headers: IncomingHttpHeaders): Generator<[string, string]> {
+/** Headers with one value each; the object is the exchange's own, so it is changed in place. */
+function joined(headers: IncomingHttpHeaders): Record<string, string> {
   for (const name in headers) {
     const value = headers[name];
-    if (value !== undefined) yield [name, typeof value === 'string' ? value : value.join(', ')];
+    if (Array.isArray(value)) (headers as Record<string, string>)[name] = value.join(', ');
   }
+  return headers as Record<string, string>;
 }

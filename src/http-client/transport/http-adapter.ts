@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { isStream } from '../body.js';
 import { InvalidSchema } from '../errors.js';
 import type { PreparedRequest } from '../prepared-request.js';
+import { itemsOf } from '../structures.js';
 import type { Response } from '../response.js';
 import { readableBody } from '../streamed-body.js';
 import type { Adapter, AdapterOptions, BodyChunk, BodyStream, PreparedBody } from '../types.js';
@@ -69,8 +70,7 @@ function wireHeaders(prepared: PreparedRequest, url: URL, route: Route): string[
   const headers: string[] = [];
   let hasHost = false;
   let hasProxyCredentials = false;
-  for (const [name, value] of prepared.headers) {
-    const lower = name.toLowerCase();
+  for (const [lower, [name, value]] of itemsOf(prepared.headers)) {
     if (OWN_HEADERS.has(lower)) continue;
     if (lower === 'proxy-authorization') {
       // Only a forwarding proxy may see it; a tunnel sends its own with CONNECT.
