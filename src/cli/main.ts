@@ -10,6 +10,8 @@ import { completionCommand } from './user/completion.command.js';
 import { jobCommands } from './user/jobs.commands.js';
 import { loginCommands } from './user/login.command.js';
 
+const VERSION_WORDS = new Set(['--version', '-V']);
+
 /** Exit codes as in docs/command.md. */
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommandError) return error.exitCode;
@@ -39,7 +41,8 @@ async function main(): Promise<void> {
     .exitOverride();
   const forUsers = [...loginCommands(), ...jobCommands(), ...catalogueCommands()];
   // A user's command does not wait until the whole service is loaded.
-  const isForUsers = forUsers.some((command) => command.name() === process.argv[2]);
+  const [, , word = ''] = process.argv;
+  const isForUsers = VERSION_WORDS.has(word) || forUsers.some((command) => command.name() === word);
   const admin = isForUsers ? undefined : await loadAdminCommands();
   for (const command of [...(admin?.commands ?? []), ...forUsers]) program.addCommand(command);
   program.addCommand(completionCommand(program));

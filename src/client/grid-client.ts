@@ -1,7 +1,13 @@
 import type { JobListResponse, JobResponse, ManifestRequest } from './generated/schemas.js';
 import { Operations, type ListJobsQuery } from './generated/operations.js';
 import { GridError } from './grid-error.js';
-import { queryText, type CallOptions, type OperationRequest } from './operation-request.js';
+import { encodePath } from './encoding.js';
+import {
+  queryText,
+  type CallOptions,
+  type Conditions,
+  type OperationRequest,
+} from './operation-request.js';
 
 /** How a client is set up. */
 export interface GridClientOptions {
@@ -13,6 +19,18 @@ export interface GridClientOptions {
   renew?: () => Promise<string | undefined>;
   /** Replaces the platform's own fetch. */
   fetch?: typeof fetch;
+  /** Replaces JSON.parse, for callers that need every digit of numbers beyond 2^53. Throws when the text is no JSON. */
+  parse?: (text: string) => unknown;
+}
+
+/** A directory that a search has found. */
+export interface FoundDirectory {
+  /** Path in the catalogue. */
+  path: string;
+  /** Files in it and below. */
+  files: number;
+  /** Bytes of these files. */
+  size: number;
 }
 
 /** An answer with its headers, for paging and downloads. */
@@ -60,9 +78,27 @@ export class GridClient extends Operations {
         { method: 'GET', path, answer: 'json' },
         options,
       );
-      yield* ((await answer.json()) as JobListResponse).jobs;
+      yield* (await this.json<JobListResponse>(answer)).jobs;
       path = next;
     }
+  }
+
+  /** The matching directories below a path, one by one as the service finds them; without conditions all of them. */
+  async *findDirectories(
+    path: string,
+    conditions: Conditions = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<FoundDirectory> {
+    const { answer } = await this.raw(
+      {
+        method: 'GET',
+        path: `/filecatalogue/directory/${encodePath(path)}/search`,
+        query: { conditions },
+        answer: 'json',
+      },
+      { ...options, headers: { ...options.headers, Accept: 'application/x-ndjson' } },
+    );
+    for await (const line of linesOf(answer)) yield this.parsed<FoundDirectory>(line);
   }
 
   /** Any call, for what the methods do not show: headers, streams, conditional requests. Throws GridError from 400 on. */
@@ -81,10 +117,22 @@ export class GridClient extends Operations {
 
   protected async call<T>(request: OperationRequest, options: CallOptions): Promise<T> {
     const { answer } = await this.raw(request, options);
-    if (request.answer === 'json') return (await answer.json()) as T;
+    if (request.answer === 'json') return this.json<T>(answer);
     if (request.answer === 'blob') return (await answer.blob()) as T;
     await answer.arrayBuffer();
     return undefined as T;
+  }
+
+  private async json<T>(answer: Response): Promise<T> {
+    return this.parsed<T>(await answer.text());
+  }
+
+  private parsed<T>(text: string): T {
+    try {
+      return (this.settings.parse ?? JSON.parse)(text) as T;
+    } catch (cause) {
+      throw new GridError(0, { detail: 'The answer is not one of the service' }, { cause });
+    }
   }
 
   /** The path that a link leads to; one to another place is not followed, for the token goes along. */
@@ -137,4 +185,22 @@ function bodyOf({ body, type }: OperationRequest): {
     return { body, ...(type !== undefined && { type }) };
   }
   return { body: JSON.stringify(body), type: 'application/json' };
+}
+
+/** Lines of a streamed answer, without empty ones. */
+async function* linesOf(answer: Response): AsyncGenerator<string> {
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  if (!reader) return;
+  let rest = '';
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      const lines = (rest + (value ?? '')).split('\n');
+      rest = done ? '' : (lines.pop() ?? '');
+      yield* lines.filter((line) => line !== '');
+      if (done) return;
+    }
+  } finally {
+    await reader.cancel();
+  }
 }

@@ -1,4 +1,9 @@
-export { GridClient, type GridClientOptions, type RawAnswer } from './grid-client.js';
+export {
+  GridClient,
+  type FoundDirectory,
+  type GridClientOptions,
+  type RawAnswer,
+} from './grid-client.js';
 export { GridError } from './grid-error.js';
 export { base64Url, decodePath, encodePath } from './encoding.js';
 export {

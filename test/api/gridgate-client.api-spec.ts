@@ -55,6 +55,27 @@ describe('gridgate/client', () => {
     expect(await client.summarizeJobs({ status: 'Done' })).toEqual({ Done: 1 });
   });
 
+  it('finds directories one by one, and reads numbers with a parser of the caller', async () => {
+    const parsed: string[] = [];
+    const parse = (text: string): unknown => {
+      parsed.push(text);
+      return JSON.parse(text);
+    };
+    const token = await grid.token('alice', 'grid_user');
+    const careful = new GridClient({ url: grid.url, token, fetch: platformFetch, parse });
+    const found = [];
+    for await (const one of careful.findDirectories('/vo', { energy: '>|50', particle: 'in|e' })) {
+      found.push(one);
+    }
+    expect(found.map(({ path }) => path)).toEqual(['/vo/a', '/vo/a/run1', '/vo/a/run2']);
+    expect(parsed.map((line) => JSON.parse(line) as object)).toEqual(found);
+    const nowhere = careful.findDirectories('/nowhere').next();
+    expect(await failure(nowhere)).toMatchObject({
+      status: 404,
+      code: 'catalogue.directory-not-found',
+    });
+  });
+
   it('walks all jobs through the pages of the service', async () => {
     const manifests = Array.from({ length: 7 }, (_, n) => ({
       Executable: '/bin/true',

@@ -1,16 +1,19 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually, startGrid, support, type Grid } from '../support/testbed.js';
+import { CommandUser, type Ended } from '../support/command.js';
+import { describeWith, has } from '../support/missing.js';
+import { eventually, startGrid, type Grid } from '../support/testbed.js';
 
 let grid: Grid;
 let home: string;
+let user: CommandUser;
 
 beforeAll(async () => {
   grid = await startGrid();
   home = await mkdtemp(join(tmpdir(), 'grid-command-'));
+  user = new CommandUser(home);
 });
 
 afterAll(async () => {
@@ -18,34 +21,8 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs the command as a person with an own home would. */
-function gridgate(words: string[], env: Record<string, string> = {}): Promise<Ended> {
-  const program = join(support().root, 'bin/gridgate.mjs');
-  const environment = { PATH: process.env['PATH'], HOME: home, ...env };
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [program, ...words],
-      { env: environment, cwd: home },
-      (error, stdout, stderr) => {
-        const code = error ? Number(error.code ?? 1) : 0;
-        resolve({ code, stdout, stderr });
-      },
-    );
-  });
-}
-
-function login(): Promise<Ended> {
-  const pki = (name: string): string => join(grid.home, 'pki', name);
-  const server = ['--server', grid.url, '--ca', pki('ca.crt')];
-  return gridgate(['login', ...server, '--cert', pki('alice.crt'), '--key', pki('alice.key')]);
-}
+const gridgate = (words: string[], env: Record<string, string> = {}): Promise<Ended> =>
+  user.run(words, env);
 
 describe('gridgate for users', () => {
   it('says that one is not logged in, and exits with 4', async () => {
@@ -57,7 +34,7 @@ describe('gridgate for users', () => {
   });
 
   it('logs in by certificate and keeps the token for the user only', async () => {
-    const { code, stdout } = await login();
+    const { code, stdout } = await user.login(grid);
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: `logged in to ${grid.url} as alice, group grid_user, setup Prod\n`,
@@ -133,6 +110,80 @@ describe('gridgate for users', () => {
     expect(text.stderr).toBe('gridgate: particle is a text: only = and != are possible\n');
   });
 
+  it('says what is wrong with words that make no sense, before anything is sent', async () => {
+    const words = async (...line: string[]) => {
+      const { code, stdout, stderr } = await gridgate(line);
+      return { code, stdout, first: stderr.split('\n')[0] };
+    };
+    const wrong = (first: string) => ({ code: 2, stdout: '', first: `gridgate: ${first}` });
+    expect(await words('kill', 'seven')).toEqual(
+      wrong('seven is no job id: a number such as 42 is expected'),
+    );
+    expect(await words('status', '999999')).toEqual(
+      wrong('no such job: 999999 (or not yours: try --all)'),
+    );
+    expect(await words('output', '999999')).toEqual(wrong('Job 999999 does not exist'));
+    expect(await words('find', 'energy')).toEqual(
+      wrong("energy is no condition such as 'energy>100'"),
+    );
+    const unknown = await gridgate(['find', 'nosuchfield>3']);
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('nosuchfield')]);
+    expect(await words('login', '--server', 'grid')).toEqual(
+      wrong('grid is no address such as https://grid.example.org'),
+    );
+    expect(await words('login', '--server', grid.url, '--ca', 'none.crt')).toEqual(
+      wrong('no such file: none.crt'),
+    );
+    expect(await words('completion', 'tcsh')).toEqual(
+      wrong('no completion for tcsh: bash, zsh or fish'),
+    );
+  });
+
+  it('ends with 1 when the work has failed', async () => {
+    const failed = await gridgate(['submit', '-e', '/bin/false', '--wait', '--json']);
+    expect({ ...failed, stdout: JSON.parse(failed.stdout).jobs[0].status }).toEqual({
+      code: 1,
+      stdout: 'Failed',
+      stderr: expect.stringMatching(
+        /^gridgate: not every job is Done: look at `gridgate output \d+`\n$/,
+      ),
+    });
+  });
+
+  it('ends with 3 when nothing answers, or what answers cannot be trusted', async () => {
+    const other = new CommandUser(await mkdtemp(join(home, 'other-')));
+    const away = await other.run(['login', '--server', 'https://127.0.0.1:1']);
+    expect(away).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^gridgate: https:\/\/127\.0\.0\.1:1 cannot be reached: .+; is the address right, and the service running\?\n$/,
+      ),
+    });
+    const untrusted = await other.run(['login', '--server', grid.url]);
+    expect(untrusted).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /; name the CA of the server with `gridgate login --ca FILE`\n$/,
+      ),
+    });
+  });
+
+  it('trusts the CA that it was told, whatever bundles the environment names', async () => {
+    const bundle = join(home, 'empty.pem');
+    await writeFile(bundle, '');
+    const env = { REQUESTS_CA_BUNDLE: bundle, CURL_CA_BUNDLE: bundle };
+    expect(await gridgate(['ls', '/vo/a'], env)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('refuses a certificate of nobody with the reason', async () => {
+    const other = new CommandUser(await mkdtemp(join(home, 'other-')));
+    const { code, stdout, stderr } = await other.login(grid, 'stranger');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^gridgate: login refused with .+stranger\.crt: .+\n$/);
+  });
+
   it('logs out: the token is revoked and forgotten', async () => {
     const path = join(home, '.config/gridgate/login.json');
     const { token } = JSON.parse(await readFile(path, 'utf8')) as {
@@ -149,6 +200,43 @@ describe('gridgate for users', () => {
     const unknown = await gridgate(['nonsense']);
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('unknown command')]);
   });
+});
+
+describeWith({ met: has('script'), name: 'script (util-linux)' })('progress bars', () => {
+  const bar = /[█░]/;
+  beforeAll(async () => {
+    await user.login(grid);
+    const big = await open(join(home, 'big.bin'), 'w');
+    await big.truncate(8_000_000);
+    await big.close();
+  });
+
+  it('are shown at a terminal: sending, waiting, fetching', async () => {
+    const manifest = { Executable: '/bin/sleep', Arguments: '1', OutputSandbox: ['big.bin'] };
+    await writeFile(join(home, 'big.json'), JSON.stringify(manifest));
+    const submit = '$GRIDGATE submit big.json -f big.bin --wait';
+    const sent = await user.atTerminal(submit);
+    expect(sent.code).toBe(0);
+    expect(sent.stdout).toMatch(/sending .*[█░].* of 8\.0 MB/);
+    expect(sent.stdout).toMatch(/ended .*[█░].* 0 of 1/);
+    const [jid = ''] = /^\d+(?= +Done)/m.exec(sent.stdout) ?? [];
+    const fetched = await user.atTerminal(`$GRIDGATE output ${jid}`);
+    expect(fetched.stdout).toMatch(/fetching .*[█░]/);
+    expect((await stat(join(home, jid, 'big.bin'))).size).toBe(8_000_000);
+    const watched = await user.atTerminal(`$GRIDGATE status ${jid} --watch`);
+    expect(watched.stdout).toMatch(bar);
+  }, 60_000);
+
+  it('are on standard error only, and never with --json or without a terminal', async () => {
+    const words = 'submit -e /bin/true -f big.bin --wait';
+    const quiet = await user.atTerminal(`$GRIDGATE ${words} 2>/dev/null`);
+    expect(quiet.stdout).not.toMatch(bar);
+    const json = await user.atTerminal(`$GRIDGATE ${words} --json`);
+    expect(JSON.parse(json.stdout)).toMatchObject({ jobs: [{ status: 'Done' }] });
+    const piped = await gridgate(words.split(' '));
+    expect(piped.stdout + piped.stderr).not.toMatch(bar);
+    expect(piped.stderr).toMatch(/^(\w+ 1\n)*$/);
+  }, 60_000);
 });
 
 describe('gridgate for administrators, beside a running server', () => {

@@ -17,13 +17,13 @@ import { ConsentForm } from './authorize.request.js';
 /** The authorization endpoint (RFC 6749 §3.1). */
 @ApiTags('authorization')
 @ApiProduces('text/html')
-@ApiQuery({ name: 'response_type', required: true, example: 'code' })
-@ApiQuery({ name: 'client_id', required: true, example: 'demo-portal' })
+@ApiQuery({ name: 'response_type', type: String, example: 'code' })
+@ApiQuery({ name: 'client_id', type: String, example: 'demo-portal' })
 @ApiQuery({ name: 'redirect_uri', required: false })
 @ApiQuery({ name: 'state', required: false })
 @ApiQuery({ name: 'scope', required: false, description: 'Words separated by blanks' })
 @ApiQuery({ name: 'code_challenge', required: false, description: 'PKCE (RFC 7636)' })
-@ApiQuery({ name: 'code_challenge_method', required: false, example: 'S256' })
+@ApiQuery({ name: 'code_challenge_method', type: String, required: false, example: 'S256' })
 @ApiFoundResponse({
   description: 'Back to the application, with `code` or `error`, `state`, `iss`',
 })

@@ -42,7 +42,7 @@ export class DeviceController {
   @Get('device')
   @Access('open')
   @ApiProduces('text/html')
-  @ApiQuery({ name: 'user_code', required: false, example: 'BCDF-GHJK' })
+  @ApiQuery({ name: 'user_code', type: String, required: false, example: 'BCDF-GHJK' })
   @ApiOperation({ summary: 'Page on which the user of a device types its code' })
   @ApiOkResponse({ description: 'A page' })
   async askForCode(@Req() request: HttpRequest, @Res() response: HttpResponse): Promise<void> {

@@ -29,7 +29,7 @@ export class TokenController {
   @Get('token')
   @Access('open')
   @ApiOperation({ summary: 'Get an access token, parameters in the query string' })
-  @ApiQuery({ name: 'grant_type', required: true, example: 'client_credentials' })
+  @ApiQuery({ name: 'grant_type', type: String, example: 'client_credentials' })
   @ApiQuery({ name: 'group', required: false, description: 'Certificate flow: the group' })
   @ApiQuery({ name: 'setup', required: false, description: 'Certificate flow: the setup' })
   @ApiQuery({ name: 'scope', required: false, description: 'Words separated by blanks' })

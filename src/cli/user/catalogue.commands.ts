@@ -1,14 +1,20 @@
 import { Command } from 'commander';
 import {
-  encodeBase64UrlText,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-} from '#src/kernel/index.js';
+  encodePath,
+  type Conditions,
+  type DirectoryContentsResponse,
+  type FileAttributesResponse,
+} from '#src/client/index.js';
+import { stringifyJson } from '#src/kernel/index.js';
 import { CommandError } from '../command-error.js';
-import { say, show, table, textOf } from '../output.js';
-import { withConnection, type GridConnection } from './grid-connection.js';
+import { say, show, table } from '../output.js';
+import type { GridConnection } from './grid-connection.js';
+import { withConnection } from './with-connection.js';
 
+/** Operators that are written otherwise on the wire, by the field's type. */
+const WIRE_OPERATORS: Record<string, Record<string, string>> = {
+  string: { '=': 'in', '!=': 'nin' },
+};
 const CONDITION = /^([^<>=!\s]+)\s*(<=|>=|!=|<|>|=)\s*(.*)$/s;
 
 /** `ls` and `find`. */
@@ -36,11 +42,9 @@ async function list(
   path: string,
   options: { long?: boolean; json?: boolean },
 ): Promise<void> {
-  const answer = await grid.get(`/filecatalogue/directory/${encodeBase64UrlText(path)}`, {
-    ...(options.long && { verbose: true }),
-  });
-  const directories = answer['SubDirs'] as JsonObject;
-  const files = answer['Files'] as JsonObject;
+  const verbose = options.long === true;
+  const answer = await grid.client.listDirectory(encodePath(path), { ...(verbose && { verbose }) });
+  const { SubDirs: directories, Files: files } = answer;
   show(options.json, answer, () =>
     options.long
       ? longListing(directories, files)
@@ -48,22 +52,23 @@ async function list(
   );
 }
 
-function longListing(directories: JsonObject, files: JsonObject): string[] {
+function longListing(
+  directories: DirectoryContentsResponse['SubDirs'],
+  files: DirectoryContentsResponse['Files'],
+): string[] {
   const rows = [
-    ...Object.entries(directories).map(([name, entry]) => row(`${name}/`, entry)),
-    ...Object.entries(files).map(([name, entry]) =>
-      row(name, isJsonObject(entry) ? (entry['MetaData'] ?? {}) : {}),
+    ...Object.entries(directories).map(([name, entry]) =>
+      row(`${name}/`, entry === true ? {} : entry),
     ),
+    ...Object.entries(files).map(([name, { MetaData }]) => row(name, MetaData)),
   ];
   return table(['MODE', 'OWNER', 'GROUP', 'SIZE', 'MODIFIED', 'NAME'], rows);
 }
 
-function row(name: string, entry: JsonValue): string[] {
-  const value = isJsonObject(entry) ? entry : {};
-  const cell = (key: string): string => textOf(value[key]);
-  const mode = value['Mode'] === undefined ? '' : Number(value['Mode']).toString(8);
-  const date = cell('ModificationDate').slice(0, 19);
-  return [mode, cell('Owner'), cell('OwnerGroup'), cell('Size'), date, name];
+function row(name: string, entry: Partial<FileAttributesResponse>): string[] {
+  const { Mode, Owner = '', OwnerGroup = '', Size = '', ModificationDate = '' } = entry;
+  const mode = Mode === undefined ? '' : Mode.toString(8);
+  return [mode, Owner, OwnerGroup, String(Size), ModificationDate.slice(0, 19), name];
 }
 
 async function search(
@@ -74,40 +79,31 @@ async function search(
   const isPath = words[0]?.startsWith('/') ?? false;
   const path = isPath ? (words[0] ?? '/') : '/';
   const conditions = isPath ? words.slice(1) : words;
-  const params = await conditionsOf(grid, conditions);
-  const route = `/filecatalogue/directory/${encodeBase64UrlText(path)}/search`;
-  const response = await grid.call('GET', route, {
-    params,
-    headers: { Accept: 'application/x-ndjson' },
-  });
-  const lines = response.text.split('\n').filter((line) => line !== '');
-  if (options.json) {
-    for (const line of lines) say(line);
-    return;
+  const rows: string[][] = [];
+  for await (const found of grid.client.findDirectories(
+    path,
+    await conditionsOf(grid, conditions),
+  )) {
+    if (options.json) say(stringifyJson(found));
+    else rows.push([String(found.files), String(found.size), found.path]);
   }
-  const rows = lines.map((line) => {
-    const found = JSON.parse(line) as { path: string; files: number; size: number };
-    return [String(found.files), String(found.size), found.path];
-  });
+  if (options.json) return;
   for (const line of table(['FILES', 'BYTES', 'DIRECTORY'], rows)) say(line);
 }
 
-/** `energy>100` → `energy=>|100`; what `=` means depends on the field's type. */
-async function conditionsOf(
-  grid: GridConnection,
-  conditions: string[],
-): Promise<[string, string][]> {
-  if (conditions.length === 0) return [];
-  const fields = await grid.get('/filecatalogue/metadata', { maxValues: 1 });
-  return conditions.map((text) => {
-    const match = CONDITION.exec(text);
-    const [, name = '', operator = '', operand = ''] = match ?? [];
-    const field = fields[name];
-    if (!match) throw new CommandError(`${text} is no condition such as energy>100`, 2);
-    const isText = isJsonObject(field) && field['type'] === 'string';
-    if (!isText) return [name, `${operator}|${operand}`];
-    if (operator === '=') return [name, `in|${operand}`];
-    if (operator === '!=') return [name, `nin|${operand}`];
-    throw new CommandError(`${name} is a text: only = and != are possible`, 2);
-  });
+/** `energy>100` → `energy: ['>|100']`; what `=` means depends on the field's type. */
+async function conditionsOf(grid: GridConnection, words: string[]): Promise<Conditions> {
+  const conditions: Record<string, string[]> = {};
+  if (words.length === 0) return conditions;
+  const fields = await grid.client.readMetadata({ maxValues: 1 });
+  for (const word of words) {
+    const [, name = '', operator = '', operand = ''] = CONDITION.exec(word) ?? [];
+    if (name === '') throw new CommandError(`${word} is no condition such as 'energy>100'`, 2);
+    const wire = WIRE_OPERATORS[fields[name]?.type ?? '']?.[operator] ?? operator;
+    if (fields[name]?.type === 'string' && !/in$/.test(wire)) {
+      throw new CommandError(`${name} is a text: only = and != are possible`, 2);
+    }
+    (conditions[name] ??= []).push(`${wire}|${operand}`);
+  }
+  return conditions;
 }

@@ -1,14 +1,21 @@
 import { readFile } from 'node:fs/promises';
-import { existsSync, createReadStream } from 'node:fs';
+import { existsSync, openAsBlob } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
-import { isJsonObject, parseJson, type JsonObject } from '#src/kernel/index.js';
-import type { FilePart } from '#src/http-client/index.js';
+import type {
+  JobResponse,
+  ListJobsQuery,
+  ManifestRequest,
+  SubmitJobsResponse,
+} from '#src/client/index.js';
+import { isJsonObject, parseJson, stringifyJson } from '#src/kernel/index.js';
 import { CommandError } from '../command-error.js';
-import { show, table, textOf } from '../output.js';
-import { withConnection, type CallQuery, type GridConnection } from './grid-connection.js';
+import { show, table } from '../output.js';
+import type { GridConnection } from './grid-connection.js';
+import { isShown, progress, type Progress } from './progress.js';
 import { unpack } from './unpack.js';
+import { withConnection } from './with-connection.js';
 
 const FINAL = new Set(['Done', 'Failed', 'Killed', 'Deleted']);
 const POLL_MS = 500;
@@ -59,45 +66,68 @@ async function submit(
 ): Promise<void> {
   const manifest = await manifestOf(path, options);
   const folder = path === undefined || path === '-' ? '.' : dirname(path);
-  const files = inputFiles(manifest, folder, options.file);
-  const parts = files.map((file): [string, FilePart] => [
-    'file',
-    [basename(file), createReadStream(file), 'application/octet-stream'],
-  ]);
-  const answer = await grid.json('POST', '/jobs', {
-    ...(options.dryRun && { params: { dryRun: 'true' } }),
-    ...(parts.length > 0
-      ? { data: { manifest: JSON.stringify(manifest) }, files: parts }
-      : { json: manifest }),
-  });
-  for (const warning of (answer['warnings'] ?? []) as string[]) {
-    process.stderr.write(`warning: ${warning}\n`);
-  }
-  const jids = (answer['jids'] ?? []) as number[];
-  if (!options.wait || options.dryRun) {
-    const lines = options.dryRun
-      ? [`valid: ${textOf(answer['jobs'])} job(s)`]
-      : jids.map((jid) => String(jid));
-    show(options.json, answer, () => lines);
+  const answer = await send(grid, manifest, inputFiles(manifest, folder, options.file), options);
+  for (const warning of answer.warnings ?? []) process.stderr.write(`warning: ${warning}\n`);
+  if ('valid' in answer) {
+    show(options.json, answer, () => [`valid: ${answer.jobs} job(s)`]);
     return;
   }
-  const jobs = await waitForEnd(grid, { jid: jids.map(String) }, jids.length);
+  const { jids } = answer;
+  if (!options.wait) {
+    show(options.json, answer, () => jids.map(String));
+    return;
+  }
+  const jobs = await waitForEnd(grid, { jid: jids, maxJobs: jids.length }, options);
   show(options.json, { jobs }, () => rowsOf(jobs));
-  if (jobs.some((job) => job['status'] !== 'Done')) throw new CommandError('not every job is Done');
+  const bad = jobs.filter(({ status }) => status !== 'Done').map(({ jid }) => jid);
+  if (bad.length > 0) {
+    const text = `not every job is Done: look at \`gridgate output ${bad[0]}\``;
+    throw new CommandError(text);
+  }
 }
 
-async function manifestOf(path: string | undefined, options: SubmitOptions): Promise<JsonObject> {
-  const manifest: JsonObject = path === undefined ? {} : await readManifest(path);
-  if (options.exec !== undefined) manifest['Executable'] = options.exec;
-  if (options.args !== undefined) manifest['Arguments'] = options.args;
-  if (options.name !== undefined) manifest['JobName'] = options.name;
+/** Submits the manifest, with a bar while files go along. */
+async function send(
+  grid: GridConnection,
+  manifest: ManifestRequest,
+  paths: string[],
+  { dryRun = false, json }: SubmitOptions,
+): Promise<SubmitJobsResponse> {
+  const query = { ...(dryRun && { dryRun }) };
+  if (paths.length === 0) return grid.client.submitJobs(manifest, query);
+  const files = await Promise.all(
+    paths.map(async (file) => ({ name: basename(file), content: await openAsBlob(file) })),
+  );
+  const total = files.reduce((sum, { content }) => sum + content.size, 0);
+  const form = new FormData();
+  form.append('manifest', stringifyJson(manifest));
+  for (const { name, content } of files) form.append('file', content, name);
+  const bar = await progress({ title: 'sending', total, isBytes: true, json });
+  let sent = 0;
+  grid.sent = (bytes) => bar.update((sent += bytes));
+  try {
+    return await grid.client.submitJobs(form, query);
+  } finally {
+    bar.stop();
+    grid.sent = () => undefined;
+  }
+}
+
+async function manifestOf(
+  path: string | undefined,
+  options: SubmitOptions,
+): Promise<ManifestRequest> {
+  const manifest: Partial<ManifestRequest> = path === undefined ? {} : await readManifest(path);
+  if (options.exec !== undefined) manifest.Executable = options.exec;
+  if (options.args !== undefined) manifest.Arguments = options.args;
+  if (options.name !== undefined) manifest.JobName = options.name;
   if (Object.keys(manifest).length === 0) {
     throw new CommandError('give a manifest file, or --exec with the program to run', 2);
   }
-  return manifest;
+  return manifest as ManifestRequest; // the service judges it
 }
 
-async function readManifest(path: string): Promise<JsonObject> {
+async function readManifest(path: string): Promise<Partial<ManifestRequest>> {
   let text: string;
   try {
     text = await readFile(path === '-' ? '/dev/stdin' : path, 'utf8');
@@ -114,16 +144,16 @@ async function readManifest(path: string): Promise<JsonObject> {
   throw new CommandError(`${path} must hold a JSON object`, 2);
 }
 
-function inputFiles(manifest: JsonObject, folder: string, given: string[]): string[] {
+function inputFiles(manifest: ManifestRequest, folder: string, given: string[]): string[] {
   const missing = given.filter((file) => !existsSync(file));
   if (missing.length > 0) throw new CommandError(`no such file: ${missing.join(', ')}`, 2);
   const names = new Set(given.map((file) => basename(file)));
-  const wanted = [manifest['InputSandbox'] ?? []].flat().map(String);
+  const wanted = [manifest.InputSandbox ?? []].flat().map(String);
   const beside = wanted
     .filter((name) => !names.has(name) && !/^(LFN|SB):/.test(name))
     .map((name) => resolve(folder, name))
     .filter((file) => existsSync(file));
-  const program = manifest['Executable'];
+  const program: unknown = manifest.Executable;
   const own = typeof program === 'string' && !program.includes('/') ? resolve(folder, program) : '';
   const isBeside = own !== '' && existsSync(own) && !names.has(basename(own));
   return [...new Set([...given, ...beside, ...(isBeside ? [own] : [])])];
@@ -139,64 +169,81 @@ function statusCommand(): Command {
     .option('--json', 'print JSON')
     .action((jids: string[], options: StatusOptions) =>
       withConnection(async (grid) => {
-        const query: CallQuery = {
+        const query: ListJobsQuery = {
           maxJobs: Math.max(LATEST, jids.length),
-          ...(jids.length > 0 && { jid: jids }),
-          ...(options.status.length > 0 && { status: options.status }),
+          ...(jids.length > 0 && { jid: jids.map(jidOf) }),
+          ...(options.status.length > 0 && { status: options.status as JobResponse['status'][] }),
           ...(options.all && { allOwners: true }),
         };
         const jobs = options.watch
-          ? await waitForEnd(grid, query, jids.length)
-          : await jobsOf(grid, query, jids.length);
+          ? await waitForEnd(grid, query, options)
+          : await jobsOf(grid, query);
         show(options.json, { jobs }, () => rowsOf(jobs));
       }),
     );
 }
 
-async function jobsOf(
-  grid: GridConnection,
-  query: CallQuery,
-  expected: number,
-): Promise<JsonObject[]> {
-  const answer = await grid.get('/jobs', query);
-  const jobs = answer['jobs'] as JsonObject[];
-  if (jobs.length < expected && query['status'] === undefined) {
-    const seen = new Set(jobs.map((job) => textOf(job['jid'])));
-    const unknown = (query['jid'] as string[]).filter((jid) => !seen.has(jid));
-    throw new CommandError(`no such job: ${unknown.join(', ')}`, 2);
+function jidOf(word: string): number {
+  if (!/^[1-9]\d{0,15}$/.test(word)) {
+    throw new CommandError(`${word} is no job id: a number such as 42 is expected`, 2);
+  }
+  return Number(word);
+}
+
+async function jobsOf(grid: GridConnection, query: ListJobsQuery): Promise<JobResponse[]> {
+  const { jobs } = await grid.client.listJobs(query);
+  const wanted = [query.jid ?? []].flat();
+  if (query.status === undefined) {
+    const seen = new Set(jobs.map(({ jid }) => jid));
+    const unknown = wanted.filter((jid) => !seen.has(jid));
+    if (unknown.length > 0) {
+      const text = `no such job: ${unknown.join(', ')} (or not yours: try --all)`;
+      throw new CommandError(query.allOwners ? `no such job: ${unknown.join(', ')}` : text, 2);
+    }
   }
   return jobs;
 }
 
+/** Asks until every job has ended. People see a bar; where nobody looks, a line for each change. */
 async function waitForEnd(
   grid: GridConnection,
-  query: CallQuery,
-  expected: number,
-): Promise<JsonObject[]> {
+  query: ListJobsQuery,
+  { json }: { json?: boolean },
+): Promise<JobResponse[]> {
+  let jobs = await jobsOf(grid, query);
+  const bar = await progress({ title: 'ended', total: jobs.length, json });
+  const tellsLines = !isShown(json) && json !== true;
   let last = '';
-  for (;;) {
-    const jobs = await jobsOf(grid, query, expected);
-    const open = jobs.filter((job) => !FINAL.has(textOf(job['status'])));
-    if (open.length === 0) return jobs;
-    const line = summary(jobs);
-    if (line !== last) process.stderr.write(`${line}\n`);
-    last = line;
-    await pause(POLL_MS);
+  try {
+    for (;;) {
+      const ended = jobs.filter(({ status }) => FINAL.has(status)).length;
+      const line = summary(jobs);
+      bar.update(ended, line);
+      if (ended === jobs.length) return jobs;
+      if (tellsLines && line !== last) process.stderr.write(`${line}\n`);
+      last = line;
+      await pause(POLL_MS);
+      jobs = await jobsOf(grid, query);
+    }
+  } finally {
+    bar.stop();
   }
 }
 
-function summary(jobs: JsonObject[]): string {
+function summary(jobs: JobResponse[]): string {
   const counts = new Map<string, number>();
-  for (const job of jobs) {
-    const status = textOf(job['status']);
-    counts.set(status, (counts.get(status) ?? 0) + 1);
-  }
+  for (const { status } of jobs) counts.set(status, (counts.get(status) ?? 0) + 1);
   return [...counts].map(([status, count]) => `${status} ${count}`).join(', ');
 }
 
-function rowsOf(jobs: JsonObject[]): string[] {
-  const columns = ['jid', 'status', 'minorStatus', 'site', 'name'];
-  const rows = jobs.map((job) => columns.map((column) => textOf(job[column])));
+function rowsOf(jobs: JobResponse[]): string[] {
+  const rows = jobs.map(({ jid, status, minorStatus, site, name }) => [
+    String(jid),
+    status,
+    minorStatus,
+    site,
+    name,
+  ]);
   return table(['JID', 'STATUS', 'MINOR STATUS', 'SITE', 'NAME'], rows);
 }
 
@@ -207,14 +254,35 @@ function outputCommand(): Command {
     .option('-C, --directory <path>', 'where to; the job id by default')
     .option('--json', 'print JSON')
     .action((jid: string, options: { directory?: string; json?: boolean }) =>
-      withConnection(async (grid) => {
-        const path = `/jobs/${encodeURIComponent(jid)}/outputsandbox`;
-        const response = await grid.call('GET', path, { stream: true, timeout: 600 });
-        const directory = resolve(options.directory ?? jid);
-        const files = await unpack(response.body, directory);
-        show(options.json, { directory, files }, () => files.map((name) => `${directory}/${name}`));
-      }),
+      withConnection((grid) => output(grid, jidOf(jid), options)),
     );
+}
+
+async function output(
+  grid: GridConnection,
+  jid: number,
+  options: { directory?: string; json?: boolean },
+): Promise<void> {
+  const path = `/jobs/${jid}/outputsandbox`;
+  const { answer } = await grid.client.raw({ method: 'GET', path, answer: 'blob' });
+  const total = Number(answer.headers.get('Content-Length') ?? 0);
+  const directory = resolve(options.directory ?? String(jid));
+  const bar = await progress({ title: 'fetching', total, isBytes: true, json: options.json });
+  let files: string[];
+  try {
+    files = await unpack(counted(answer, bar), directory);
+  } finally {
+    bar.stop();
+  }
+  show(options.json, { directory, files }, () => files.map((name) => `${directory}/${name}`));
+}
+
+async function* counted(answer: Response, bar: Progress): AsyncGenerator<Uint8Array> {
+  let received = 0;
+  for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
+    yield chunk;
+    bar.update((received += chunk.length));
+  }
 }
 
 function killCommand(): Command {
@@ -224,8 +292,8 @@ function killCommand(): Command {
     .option('--json', 'print JSON')
     .action((jids: string[], options: { json?: boolean }) =>
       withConnection(async (grid) => {
-        const answer = await grid.json('DELETE', '/jobs', { params: { jid: jids } });
-        const results = answer['results'] as Record<string, { status: number; detail?: string }>;
+        const answer = await grid.client.killJobs({ jid: jids.map((jid) => String(jidOf(jid))) });
+        const { results } = answer;
         const lines = Object.entries(results).map(([jid, { status, detail }]) =>
           status === 200 ? `${jid} killed` : `${jid} ${detail ?? status}`,
         );

@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { CommandError } from '../command-error.js';
 import { say, show } from '../output.js';
-import { GridConnection, guarded } from './grid-connection.js';
 import { loginPath, readLogin, removeLogin, writeLogin } from './login-file.js';
-import { tokenByCertificate, tokenByDevice, type SignIn } from './sign-in.js';
+import type { SignIn } from './sign-in.js';
+import { withConnection } from './with-connection.js';
 
 interface LoginOptions {
   server: string;
@@ -13,6 +14,7 @@ interface LoginOptions {
   key?: string;
   group?: string;
   setup?: string;
+  json?: boolean;
 }
 
 /** `login`, `logout`, `whoami`. */
@@ -23,18 +25,23 @@ export function loginCommands(): Command[] {
     .option('--ca <file>', 'CA file of the server')
     .option('--cert <file>', 'certificate of the user (PEM)')
     .option('--key <file>', 'key of the certificate (PEM)')
-    .option('--group <name>', 'group of the token (with --cert)')
-    .option('--setup <name>', 'setup of the token (with --cert)')
+    .option('--group <name>', 'group of the token; in a browser it is proposed')
+    .option('--setup <name>', 'setup of the token; in a browser it is proposed')
+    .option('--json', 'print JSON')
     .action(signIn);
   const logout = new Command('logout')
     .description('revoke the token and forget it')
-    .action(async () => {
-      const path = loginPath(process.env);
-      const grid = await GridConnection.open();
-      await grid.revoke();
-      await grid.close();
-      await removeLogin(path);
-      say('logged out');
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: boolean }) => {
+      const [server, revoked] = await withConnection(
+        async (grid) => [grid.server, await grid.revoke()] as const,
+      );
+      await removeLogin(loginPath(process.env));
+      if (!revoked) {
+        const text = `warning: ${server} has not revoked the token; it stays valid until it expires\n`;
+        process.stderr.write(text);
+      }
+      show(options.json, { server, revoked }, () => ['logged out']);
     });
   const whoami = new Command('whoami')
     .description('who the token says you are')
@@ -54,7 +61,13 @@ async function signIn(options: LoginOptions): Promise<void> {
   if ((options.cert === undefined) !== (options.key === undefined)) {
     throw new CommandError('--cert and --key belong together', 2);
   }
-  if (!URL.canParse(options.server)) throw new CommandError(`${options.server} is not a URL`, 2);
+  if (!/^https?:\/\/./.test(options.server) || !URL.canParse(options.server)) {
+    const text = `${options.server} is no address such as https://grid.example.org`;
+    throw new CommandError(text, 2);
+  }
+  for (const file of [options.ca, options.cert, options.key]) {
+    if (file !== undefined && !existsSync(file)) throw new CommandError(`no such file: ${file}`, 2);
+  }
   const to: SignIn = {
     server: options.server.replace(/\/+$/, ''),
     ...(options.ca !== undefined && { ca: resolve(options.ca) }),
@@ -65,12 +78,16 @@ async function signIn(options: LoginOptions): Promise<void> {
     ...(options.group !== undefined && { group: options.group }),
     ...(options.setup !== undefined && { setup: options.setup }),
   };
-  const token = await guarded(() =>
-    to.cert ? tokenByCertificate(to) : tokenByDevice(to, (line) => say(line)),
-  );
+  const { tokenByCertificate, tokenByDevice } = await import('./sign-in.js');
+  // with --json standard output is for the result alone
+  const tell = (line: string): void =>
+    options.json ? void process.stderr.write(`${line}\n`) : say(line);
+  const token = to.cert ? await tokenByCertificate(to) : await tokenByDevice(to, tell);
+  const claims = claimsOf(String(token['access_token'] ?? ''));
   await writeLogin(loginPath(process.env), { ...to, token });
-  const { user, group, setup } = claimsOf(String(token['access_token'] ?? ''));
-  say(`logged in to ${to.server} as ${user}, group ${group}, setup ${setup}`);
+  show(options.json, { server: to.server, ...claims }, () => [
+    `logged in to ${to.server} as ${claims['user']}, group ${claims['group']}, setup ${claims['setup']}`,
+  ]);
 }
 
 /** What an access token of the service says; it is the server that checks it. */

@@ -1,29 +1,51 @@
+import { GridClient } from '#src/client/index.js';
 import { OAuth2IdProvider } from '#src/id-provider/library.js';
 import { Session } from '#src/http-client/index.js';
 import type { TokenFields } from '#src/oauth2-client/index.js';
 import { CommandError } from '../command-error.js';
+import { chosenCa } from './chosen-ca.js';
+import { explained, guarded } from './failures.js';
 import type { Login } from './login-file.js';
+import { sessionFetch } from './session-fetch.js';
 
 /** client_id of this command; it comes with every service. */
 export const COMMAND_CLIENT = 'gridgate-cli';
 
 const REFUSED = 2;
+const PATIENCE_SECONDS = 30;
+
+/** What the server's reasons against a login mean to a person. */
+const REASONS: Record<string, string> = {
+  access_denied: 'it was denied in the browser',
+  expired_token: 'the code has expired; log in again and enter the new one in time',
+  timeout: 'nobody entered the code in time; log in again',
+};
 
 /** Where to sign in. */
 export type SignIn = Omit<Login, 'token'>;
 
 /** A token by the user's certificate (Flow A). Throws CommandError with the server's reason. */
 export async function tokenByCertificate(login: SignIn): Promise<TokenFields> {
-  const session = new Session({ verify: login.ca ?? true, cert: login.cert ?? null });
+  const { server, ca, cert } = login;
+  const session = new Session({
+    verify: chosenCa(ca),
+    cert: cert ?? null,
+    default_timeout: PATIENCE_SECONDS,
+  });
+  const client = new GridClient({ url: server, fetch: sessionFetch(session, () => undefined) });
   try {
-    const group = login.group ?? (await only(session, login, 'group'));
-    const setup = login.setup ?? (await only(session, login, 'setup'));
-    const answer = await session.get(`${login.server}/oauth2/token`, {
-      params: { grant_type: 'client_credentials', group, setup },
+    return await guarded(server, async () => {
+      const group = login.group ?? first('group', (await client.listGroups()).groups);
+      const setup = login.setup ?? first('setup', (await client.listSetups()).setups);
+      const grant = { grant_type: 'client_credentials', group, setup } as const;
+      const token = await client.getToken(grant);
+      return { ...token, expires_at: Math.floor(Date.now() / 1000) + token.expires_in };
     });
-    if (!answer.ok) throw refused(answer.json());
-    const token = answer.json() as TokenFields;
-    return { ...token, expires_at: Math.floor(Date.now() / 1000) + Number(token['expires_in']) };
+  } catch (error) {
+    // a refused certificate is no ended login: logging in again would not help
+    if (error instanceof CommandError && error.exitCode === 4)
+      throw certificateRefused(error, cert);
+    throw error;
   } finally {
     await session.close();
   }
@@ -41,27 +63,36 @@ export async function tokenByDevice(
     client_id: COMMAND_CLIENT,
     token_endpoint_auth_method: 'none',
     allowInsecureLoopback: true,
-    verify: login.ca ?? true,
+    verify: chosenCa(login.ca),
   });
+  const { group, setup } = login;
+  const wish = new URLSearchParams({ ...(group && { group }), ...(setup && { setup }) }).toString();
+  provider.register_compliance_hook('device_authorization_request', (url, headers, body) => [
+    url,
+    headers,
+    wish === '' ? body : `${body}&${wish}`,
+  ]);
   try {
     const result = await provider.deviceAuthorization(undefined, { print });
-    if (!result.OK) throw new CommandError(`login failed: ${result.Message}`, REFUSED);
-    return { ...result.Value };
+    if (result.OK) return { ...result.Value };
+    const failure = explained(result.cause, login.server);
+    if (failure instanceof CommandError && failure.exitCode !== 4) throw failure;
+    const reason = REASONS[String(result.Errno)] ?? result.Message;
+    throw new CommandError(`login failed: ${reason}`, REFUSED);
   } finally {
     await provider.close();
   }
 }
 
 /** The first of the user's groups or setups, when none is asked for. */
-async function only(session: Session, login: SignIn, kind: 'group' | 'setup'): Promise<string> {
-  const answer = await session.get(`${login.server}/oauth2/${kind}s`);
-  if (!answer.ok) throw refused(answer.json());
-  const [first] = (answer.json() as Record<string, string[]>)[`${kind}s`] ?? [];
-  if (first === undefined) throw new CommandError(`you have no ${kind}`, REFUSED);
-  return first;
+function first(kind: 'group' | 'setup', all: string[]): string {
+  const [name] = all;
+  if (name === undefined)
+    throw new CommandError(`you have no ${kind}: ask whoever runs the service`, REFUSED);
+  return name;
 }
 
-function refused(answer: unknown): CommandError {
-  const { error_description: text } = answer as { error_description?: string };
-  return new CommandError(`login refused: ${text ?? 'no reason given'}`, REFUSED);
+function certificateRefused(error: CommandError, cert: SignIn['cert']): CommandError {
+  const [reason] = error.message.split(': run ');
+  return new CommandError(`login refused with ${cert?.[0]}: ${reason}`, REFUSED);
 }

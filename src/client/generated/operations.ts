@@ -64,7 +64,7 @@ export interface GetTokenQuery {
   setup?: string;
   /** Certificate flow: the group */
   group?: string;
-  grant_type: Record<string, unknown>;
+  grant_type: string;
 }
 
 /** Query of {@link Operations.readMetadata}. */

@@ -1,0 +1,78 @@
+import { GridError } from '#src/client/index.js';
+import { RequestException, SSLError } from '#src/http-client/index.js';
+import { OAuthError } from '#src/oauth2-client/index.js';
+import { CommandError } from '../command-error.js';
+
+const FAILED = 1;
+const REFUSED = 2;
+const AWAY = 3;
+const NOT_LOGGED_IN = 4;
+
+/** Runs work; errors of the client libraries become CommandErrors that say what is wrong and what to do. */
+export async function guarded<T>(server: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw explained(error, server);
+  }
+}
+
+/** The CommandError of any failure of a call. */
+export function explained(error: unknown, server: string): unknown {
+  if (error instanceof GridError) {
+    return error.status === 0 && error.cause !== undefined
+      ? explained(error.cause, server)
+      : refusal(error, server);
+  }
+  if (error instanceof RequestException) return unreachable(error, server);
+  if (error instanceof OAuthError) return loginEnded(error, server);
+  return error;
+}
+
+/** The login cannot be renewed; a service that is in trouble is told apart from one that refuses. */
+function loginEnded(error: OAuthError, server: string): CommandError {
+  const text = error.description || error.error;
+  if (error.retryable)
+    return new CommandError(`${server} does not renew the login now: ${text}`, AWAY);
+  return new CommandError(
+    `the login has ended (${text}): run \`gridgate login --server ${server}\``,
+    NOT_LOGGED_IN,
+  );
+}
+
+function unreachable(error: RequestException, server: string): CommandError {
+  if (!(error instanceof SSLError)) {
+    const text = `${server} cannot be reached: ${error.message}; is the address right, and the service running?`;
+    return new CommandError(text, AWAY);
+  }
+  const isFile = /cannot be (found|read)/.test(error.message);
+  const advice = isFile ? '' : '; name the CA of the server with `gridgate login --ca FILE`';
+  return new CommandError(`${error.message}${advice}`, isFile ? REFUSED : AWAY);
+}
+
+function refusal(error: GridError, server: string): CommandError {
+  const { status, violations, retryAfter, message } = error;
+  if (status === 401) {
+    const text = `${message}: run \`gridgate login --server ${server}\``;
+    return new CommandError(text, NOT_LOGGED_IN);
+  }
+  if (status === 0) return new CommandError(`${server} is no Gridgate: ${message}`, FAILED);
+  if (status === 429 || status >= 500) {
+    const when = retryAfter === undefined ? '' : `; try again in ${retryAfter} s`;
+    return new CommandError(`${message}${when}`, AWAY);
+  }
+  if (error.code === 'unknown' && typeof error.problem['error'] !== 'string') {
+    return new CommandError(`${server} is no Gridgate: it answered ${status}`, REFUSED);
+  }
+  const faults = violations.map(({ field, problem }) => `${field} ${problem}`);
+  return new CommandError(
+    faults.length > 1 ? [`${message}:`, ...faults].join('\n  ') : faultOf(error),
+    REFUSED,
+  );
+}
+
+/** One fault: the detail, which names it; errors of OAuth have a description of their own. */
+function faultOf({ problem, message }: GridError): string {
+  const { error_description: text } = problem as { error_description?: unknown };
+  return typeof text === 'string' ? text : message;
+}
