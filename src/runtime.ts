@@ -33,6 +33,20 @@ export interface Runtime {
   close(): Promise<void>;
 }
 
+/** TypeORM's data source with the entities and migrations of this version, not yet connected. */
+export function createDataSource(config: Config, connection: DatabaseConnection): DataSource {
+  return new DataSource(
+    dataSourceOptions({
+      connection,
+      poolSize: config.databasePool,
+      statementTimeoutSeconds: config.databaseTimeout,
+      connectTimeoutSeconds: config.databaseConnectTimeout,
+      entities,
+      migrations: MIGRATIONS,
+    }),
+  );
+}
+
 /** Prepares a process for the given database; connects to nothing yet. */
 export function createRuntime(
   config: Config,
@@ -57,16 +71,7 @@ export function createRuntime(
       return migrated;
     },
     async connect(signal) {
-      dataSource = new DataSource(
-        dataSourceOptions({
-          connection: connection(),
-          poolSize: config.databasePool,
-          statementTimeoutSeconds: config.databaseTimeout,
-          connectTimeoutSeconds: config.databaseConnectTimeout,
-          entities,
-          migrations: MIGRATIONS,
-        }),
-      );
+      dataSource = createDataSource(config, connection());
       await connectDataSource(dataSource, { logger, signal });
       const done = await migrate(dataSource, connection());
       migrated = true;

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { startServerProcess } from '../support/server-process.mjs';
 import { startGrid, support, type Grid } from '../support/testbed.js';
 
@@ -35,6 +37,29 @@ async function refusal(env: Record<string, string>): Promise<string> {
   }
   throw new Error('the server has started');
 }
+
+describe('the TypeORM command line', () => {
+  const show = async (env: Record<string, string>): Promise<string> => {
+    const { root } = support();
+    const command = join(root, 'node_modules/typeorm/cli.js');
+    const argv = [command, 'migration:show', '-d', join(root, 'dist/ormconfig.js')];
+    const child = spawn(process.execPath, argv, { env: { ...process.env, ...env }, cwd: root });
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    return stdout + stderr;
+  };
+
+  it('finds every migration of a running database carried out', async () => {
+    const shown = await show({ GRID_HOME: grid.home, DATABASE_URL: grid.database.url });
+    const marks = shown.split('\n').filter((line) => /\[.\]/.test(line));
+    expect(marks.length).toBeGreaterThanOrEqual(9);
+    expect(marks.every((line) => line.includes('[X]'))).toBe(true);
+  });
+
+  it('says what is missing when there is no database', async () => {
+    const shown = await show({ GRID_HOME: join(folder, 'nothing'), DATABASE_URL: '' });
+    expect(shown).toContain('no database: set DATABASE_URL, or start the server of this GRID_HOME');
+  });
+});
 
 describe('a start is refused with a clear message', () => {
   it('for a second instance on the same GRID_HOME', async () => {
