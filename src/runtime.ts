@@ -12,6 +12,7 @@ import {
   migrate,
   Metrics,
   Readiness,
+  whenDatabaseIsThere,
   type Config,
   type DatabaseConnection,
   type Logger,
@@ -73,7 +74,11 @@ export function createRuntime(
     async connect(signal) {
       dataSource = createDataSource(config, connection());
       await connectDataSource(dataSource, { logger, signal });
-      const done = await migrate(dataSource, connection());
+      const source = dataSource;
+      const done = await whenDatabaseIsThere(() => migrate(source, connection()), {
+        logger,
+        signal,
+      });
       migrated = true;
       if (done.length > 0) logger.info({ migrations: done }, 'migrated the database');
       changeFeed.start();

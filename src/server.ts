@@ -22,6 +22,7 @@ import {
   RouteTable,
   serveSwagger,
   startEmbeddedPostgres,
+  whenDatabaseIsThere,
   type Config,
   type DatabaseConnection,
   type EmbeddedPostgres,
@@ -73,7 +74,8 @@ export class GridServer {
     this.opened.push(() => app.close());
     const adapter = app.getHttpAdapter() as GridExpressAdapter;
     this.routes.read(adapter.routerOwner());
-    await prepareData(app, config);
+    const waiting = { logger: runtime.logger, signal: this.cancel.signal };
+    await whenDatabaseIsThere(() => prepareData(app, config), waiting);
     checkReadiness(runtime);
     runtime.readiness.started = true;
   }

@@ -33,7 +33,12 @@ export {
   unsupportedMediaType,
 } from './http/body.js';
 export { labelRequest, requestIdOf, type HttpRequest, type HttpResponse } from './http/messages.js';
-export { clientOptions, connectDataSource, migrate } from './database/connect.js';
+export {
+  clientOptions,
+  connectDataSource,
+  migrate,
+  whenDatabaseIsThere,
+} from './database/connect.js';
 export { createLogger, LOGGER, NestLogger, type Logger } from './logging/logger.js';
 export { ACCESS_RULE, OpenRoute } from './http/open-route.js';
 export { Metrics } from './metrics/metrics.js';

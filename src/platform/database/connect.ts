@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { type DataSource } from 'typeorm';
-import { sleep } from '#src/kernel/index.js';
+import { Problem, sleep } from '#src/kernel/index.js';
 import type { Logger } from '../logging/logger.js';
 import { ADVISORY_LOCKS, LOCK_SPACE } from './advisory-lock.js';
 import type { DatabaseConnection } from './data-source-options.js';
@@ -24,26 +24,35 @@ export function clientOptions(connection: DatabaseConnection, name: string): pg.
 }
 
 /**
- * Connects the data source, waiting for a database that is not there yet: the start does not depend on the order
- * in which machines come up. Errors that waiting cannot cure (password, unknown database) are thrown.
+ * Does a part of the start, again and again while the database is away: the start does not depend on the order in
+ * which machines come up, and the database may go once more while it is under way. Errors that waiting cannot cure
+ * (password, unknown database) are thrown.
  */
-export async function connectDataSource(
-  dataSource: DataSource,
+export async function whenDatabaseIsThere<T>(
+  work: () => Promise<T>,
   options: { logger: Logger; signal: AbortSignal },
-): Promise<void> {
+): Promise<T> {
   let pause = FIRST_PAUSE_MS;
   for (;;) {
     options.signal.throwIfAborted();
     try {
-      await dataSource.initialize();
-      return;
+      return await work();
     } catch (error) {
-      if (!isDatabaseAway(error)) throw error;
+      const isAway = error instanceof Problem && error.code === 'service.unavailable';
+      if (!isAway && !isDatabaseAway(error)) throw error;
       options.logger.warn({ err: error }, 'the database is not there yet; trying again');
     }
     await sleep(pause, { signal: options.signal });
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   }
+}
+
+/** Connects the data source; waits for a database that is not there yet. */
+export async function connectDataSource(
+  dataSource: DataSource,
+  options: { logger: Logger; signal: AbortSignal },
+): Promise<void> {
+  await whenDatabaseIsThere(() => dataSource.initialize(), options);
 }
 
 /**
