@@ -26,12 +26,13 @@ export class SandboxService {
   /** Packs and stores files; answers the hash that jobs refer to. */
   async keep(files: readonly ArchiveFile[]): Promise<string> {
     const path = await this.spool.newPath();
-    const archive = await packArchive(files, path);
+    let archive: NewArchive | undefined;
     try {
+      archive = await packArchive(files, path);
       await this.place(archive, files);
       return archive.hash;
     } finally {
-      if ('path' in archive) await rm(path, { force: true });
+      if (!archive || 'path' in archive) await rm(path, { force: true });
     }
   }
 

@@ -13,6 +13,7 @@ import type { JobAccount } from './job-account.js';
 import { LocalRun } from './local-run.js';
 import { RunDirectory } from './run-directory.js';
 import { planOf } from './run-plan.js';
+import type { RunTraces } from './run-processes.js';
 import type { RunRoot } from './run-root.js';
 
 /** What the executor works with. */
@@ -52,6 +53,11 @@ export class LocalContext {
   /** What every process of the run carries in its environment. */
   markOf(order: Pick<RunOrder, 'jid' | 'attempt'>): string {
     return `${this.id}/${runName(order)}`;
+  }
+
+  /** By what its processes are found. */
+  tracesOf(run: LocalRun): RunTraces {
+    return { mark: this.markOf(run.order), leader: run.leader(), seen: run.seen };
   }
 
   /** Reports a move of a job that this executor holds; false when it was not where the move starts. */

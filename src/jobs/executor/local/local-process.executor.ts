@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { sleep } from '#src/kernel/index.js';
+import { Loop } from '../loop.js';
 import type { Executor, HeldJob, RunningOutput, RunOrder } from '../executor.js';
 import { MINOR } from '../../state/job-state.js';
 import { openJobAccount } from './job-account.js';
@@ -9,14 +10,19 @@ import { bootId, LocalContext, runName, type LocalProcessParts } from './local-c
 import type { LocalRun } from './local-run.js';
 import { RunDirectory } from './run-directory.js';
 import { RunEnding } from './run-ending.js';
-import { launchRun, prepareRun } from './run-launch.js';
+import { isAway, launchRun, prepareRun } from './run-launch.js';
 import { planOf } from './run-plan.js';
-import { endRun, isAlive } from './run-processes.js';
-import { openRunRoot } from './run-root.js';
+import { isAlive } from './process-table.js';
+import { endRun } from './run-processes.js';
+import { closeRunRoot, openRunRoot } from './run-root.js';
 import { RunWatchdog } from './run-watchdog.js';
 
 const MAX_COLLECTING = 64;
 const PREPARING_AT_ONCE = 3;
+/** While the database or the sandbox store is away a run is prepared again so often, and then given back. */
+const PREPARING_ATTEMPTS = 30;
+const AWAY_MS = 1_000;
+const WATCH_MS = 1_000;
 const PEEK_BYTES = 8_192;
 const FORGOTTEN_MS = 10_000;
 /** A prepared run that finds no free place for so long is better off with another instance. */
@@ -38,6 +44,7 @@ export class LocalProcessExecutor implements Executor {
   onFree: () => void = () => undefined;
 
   private readonly slots: number;
+  private readonly watching: Loop;
   private readonly runs = new Map<string, LocalRun>();
   private readonly waiting: LocalRun[] = [];
   private readonly ready: LocalRun[] = [];
@@ -51,6 +58,7 @@ export class LocalProcessExecutor implements Executor {
 
   constructor(private readonly parts: LocalProcessParts) {
     this.slots = parts.config.localSlots || availableParallelism();
+    this.watching = new Loop('watch', WATCH_MS, () => this.watch(), parts.logger);
   }
 
   get id(): string {
@@ -66,6 +74,7 @@ export class LocalProcessExecutor implements Executor {
       const context = new LocalContext(this.parts, root, account);
       const ending = new RunEnding(context);
       this.opened = { context, ending, watchdog: new RunWatchdog(context, ending) };
+      this.watching.start();
       return true;
     } catch (error) {
       logger.error({ err: error }, 'the local-process executor cannot be used');
@@ -115,7 +124,6 @@ export class LocalProcessExecutor implements Executor {
     }
     if (!this.hasTended) await this.removeRemains(known);
     this.hasTended = true;
-    await this.watchdog.watch([...this.runs.values()]);
     const alive = new Set([...this.runs.values()].map((run) => runName(run.order)));
     this.watchdog.endStrays((name) => alive.has(name) || known.has(name));
     this.giveLanguishedBack();
@@ -123,10 +131,12 @@ export class LocalProcessExecutor implements Executor {
 
   async close(): Promise<void> {
     this.isClosed = true;
+    await this.watching.stop();
     const unstarted = [...this.waiting.splice(0), ...this.ready.splice(0)];
     await Promise.all(unstarted.map((run) => this.giveBack(run).catch(() => undefined)));
     const deadline = Date.now() + 3_000;
     while (this.collecting + this.preparing > 0 && Date.now() < deadline) await sleep(20);
+    closeRunRoot(this.context.root);
   }
 
   // -- the way of one run ---------------------------------------------------------------------------------------
@@ -145,15 +155,31 @@ export class LocalProcessExecutor implements Executor {
   }
 
   private async prepare(run: LocalRun): Promise<void> {
+    let isPrepared: boolean;
     try {
-      await prepareRun(this.context, run);
+      isPrepared = await this.prepareWhenPossible(run);
     } catch (error) {
       await this.ending.refuse(run, error);
       this.forget(run);
       return;
     }
-    if (this.isClosed || run.isStopped) await this.giveBack(run);
+    if (!isPrepared || this.isClosed || run.isStopped) await this.giveBack(run);
     else this.ready.push(run);
+  }
+
+  /** Waits while the database or the store is away; false when that takes too long for this instance. */
+  private async prepareWhenPossible(run: LocalRun): Promise<boolean> {
+    for (let attempt = 1; !this.isClosed && !run.isStopped; attempt += 1) {
+      try {
+        await prepareRun(this.context, run);
+        return true;
+      } catch (error) {
+        if (!isAway(error)) throw error;
+        if (attempt >= PREPARING_ATTEMPTS) return false;
+        await sleep(AWAY_MS, { unref: true });
+      }
+    }
+    return false;
   }
 
   private startNext(): void {
@@ -312,10 +338,15 @@ export class LocalProcessExecutor implements Executor {
   /** Directories of runs that the database knows nothing of any more. */
   private async removeRemains(known: ReadonlySet<string>): Promise<void> {
     for (const name of readdirSync(this.context.root.path)) {
-      if (known.has(name) || !/^\d+\.\d+$/.test(name)) continue;
-      await endRun(`${this.id}/${name}`, undefined);
+      if (known.has(name) || !/^\d+\.\d+(\.gone)?$/.test(name)) continue;
+      await endRun({ mark: `${this.id}/${name}`, leader: undefined, seen: new Map() });
       new RunDirectory(join(this.context.root.path, name)).remove();
     }
+  }
+
+  private async watch(): Promise<boolean> {
+    await this.watchdog.watch([...this.runs.values()]);
+    return false;
   }
 
   // -- small parts ----------------------------------------------------------------------------------------------

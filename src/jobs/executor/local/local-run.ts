@@ -12,6 +12,8 @@ export class LocalRun {
   /** When the payload began, milliseconds; 0 before that. */
   startedMs = 0;
   maxRssBytes = 0;
+  /** Its processes at the last look: pid → start. */
+  readonly seen = new Map<number, string>();
   /** The payload has ended, its output is being collected. */
   isOver = false;
   /** Nobody wants it any more. */

@@ -47,6 +47,27 @@ describe('collectOutput', () => {
     });
   });
 
+  it('knows names that cannot be: below a file, too long, in a loop of links', () => {
+    write('file');
+    symlinkSync('loop', join(directory, 'loop'));
+    const long = 'd/'.repeat(3_000) + 'x';
+    const wanted = ['file/x', 'loop/x', long, `${long}*`, 'file/*', 'loop/*', 'file'];
+    expect(names(wanted)).toEqual({
+      files: ['file'],
+      missing: wanted.slice(0, -1),
+      leftOut: [],
+    });
+  });
+
+  it('takes files with any name, and of a deep directory what is not too deep', () => {
+    const strange = ['a\nb', 'a\\b', ' ', '-rf', '\u202egnp.exe', 'é'.repeat(127)];
+    for (const name of strange) write(name);
+    mkdirSync(join(directory, 'd/'.repeat(40)), { recursive: true });
+    write('d/d/near');
+    write(`${'d/'.repeat(30)}far`);
+    expect(names(['*']).files.sort()).toEqual([...strange, 'd/d/near'].sort());
+  });
+
   it('leaves out what belongs to somebody else', () => {
     write('mine');
     expect(names(['mine'], { uid: 12345 })).toEqual({ files: [], missing: ['mine'], leftOut: [] });

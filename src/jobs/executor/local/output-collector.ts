@@ -157,8 +157,13 @@ class OutputFinder {
     }
   }
 
+  /** What a name is; undefined when it is not there or cannot be: a name below a file, too long, in a loop. */
   private infoOf(name: string): Stats | undefined {
-    return lstatSync(join(this.directory, name), { throwIfNoEntry: false });
+    try {
+      return lstatSync(join(this.directory, name));
+    } catch {
+      return undefined;
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -8,8 +9,10 @@ import {
   fstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   readSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -34,6 +37,11 @@ export interface ExitRecord {
 /** What the `started` file says. */
 export type Start = StartRecord | 'abandoned' | 'being written' | 'none';
 
+/** Files of a directory that is removed at once. */
+const SMALL = 200;
+/** End of the name of a directory that is being removed. */
+export const ASIDE = '.gone';
+const REMOVE = 'rm -rf -- "$1" || { chmod -R u+rwx -- "$1"; rm -rf -- "$1"; }';
 const ABANDONED = 'abandoned end\n';
 
 /**
@@ -138,9 +146,38 @@ export class RunDirectory {
     }
   }
 
-  /** Removes everything; not there is fine. Links are removed, never followed. */
+  /**
+   * Removes everything; not there is fine. Links are removed, never followed. What a program may have made large,
+   * deep or unreadable is put aside at once and removed by a process of its own, which neither keeps the service busy
+   * nor can fail it.
+   */
   remove(): void {
-    rmSync(this.path, { recursive: true, force: true, maxRetries: 3 });
+    if (this.isSmall()) {
+      rmSync(this.path, { recursive: true, force: true, maxRetries: 3 });
+      return;
+    }
+    const aside = this.path.endsWith(ASIDE) ? this.path : `${this.path}${ASIDE}`;
+    try {
+      if (aside !== this.path) renameSync(this.path, aside);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      throw error;
+    }
+    const remover = spawn('/bin/sh', ['-c', REMOVE, 'gridgate-remove', aside], {
+      stdio: 'ignore',
+      detached: true,
+    });
+    remover.on('error', () => undefined); // found again at the next start
+    remover.unref();
+  }
+
+  private isSmall(): boolean {
+    try {
+      const entries = readdirSync(this.work, { withFileTypes: true });
+      return entries.length <= SMALL && !entries.some((entry) => entry.isDirectory());
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'ENOENT';
+    }
   }
 
   private read(name: string): string | undefined {

@@ -4,12 +4,14 @@ import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { collectOutput } from './output-collector.js';
 import type { ExitRecord } from './run-directory.js';
+import { isAway } from './run-launch.js';
 import { RunFault } from './run-plan.js';
-import { endRun } from './run-processes.js';
+import { endRun, hasSurvivors } from './run-processes.js';
 import { judge } from './run-verdict.js';
 
 const MAX_OUTPUT_FILES = 10_000;
 const MAX_GIVEN_BACK = 20;
+const SHOWN_NAMES = 100;
 
 interface Output {
   hash?: string;
@@ -26,9 +28,14 @@ export class RunEnding {
   /** The payload has ended: brings its output home and moves the job on. */
   async finish(run: LocalRun): Promise<void> {
     const { order, directory } = run;
-    // The wrapper has ended its own group; only runs that were ended from outside may have left something.
-    if (run.isStopped || run.isCondemned || run.isAttached) await this.endProcesses(run);
-    const exit = directory.exit();
+    let exit = directory.exit();
+    // The wrapper ends its own group as its last act. A run that was ended from outside, whose wrapper was killed
+    // before it, or that has left the group, may go on; and a job must not have ended while its program does.
+    const isEndedFromOutside = run.isStopped || run.isCondemned || run.isAttached;
+    if (!exit || isEndedFromOutside || hasSurvivors(this.context.tracesOf(run))) {
+      await this.endProcesses(run);
+      exit = directory.exit();
+    }
     const verdict = judge(exit, directory.verdict(), order.cpuTime);
     const output = await this.keepOutput(run);
     const endedAt = exit?.endedAt ?? this.context.now();
@@ -123,7 +130,7 @@ export class RunEnding {
 
   /** Ends every process of the run. */
   async endProcesses(run: LocalRun): Promise<void> {
-    const isGone = await endRun(this.context.markOf(run.order), run.leader());
+    const isGone = await endRun(this.context.tracesOf(run));
     if (!isGone) {
       this.context.parts.logger.warn({ jid: run.key }, 'processes of a job do not end');
     }
@@ -136,7 +143,7 @@ export class RunEnding {
   }
 
   private async keepOutput(run: LocalRun): Promise<Output> {
-    const { config, sandboxes } = this.context.parts;
+    const { config, sandboxes, logger } = this.context.parts;
     const found = collectOutput(run.directory.work, run.plan.outputs, {
       maxBytes: config.maxSandboxBytes,
       maxFiles: MAX_OUTPUT_FILES,
@@ -152,6 +159,10 @@ export class RunEnding {
         ...(hash === undefined ? {} : { hash }),
         ...(leftOut.length > 0 ? { fault } : {}),
       };
+    } catch (error) {
+      if (isOurs(error)) throw error;
+      logger.warn({ err: error, jid: run.key }, 'the output of a job cannot be packed');
+      return { missing: [], leftOut: [], fault: 'The output cannot be packed' };
     } finally {
       found.close();
     }
@@ -170,8 +181,20 @@ export class RunEnding {
       'WallClockTime(s)': Math.max(0, endedAt.getTime() - run.startedMs) / 1000,
       ...(exit ? { ExitCode: exit.code, 'TotalCPUTime(s)': exit.cpuSeconds } : {}),
       ...(run.maxRssBytes > 0 ? { 'Memory(MB)': Math.ceil(run.maxRssBytes / 2 ** 20) } : {}),
-      ...(missing.length > 0 ? { MissingOutput: missing.join(', ') } : {}),
-      ...(leftOut.length > 0 ? { OutputLeftOut: leftOut.join(', ') } : {}),
+      ...(missing.length > 0 ? { MissingOutput: shortList(missing) } : {}),
+      ...(leftOut.length > 0 ? { OutputLeftOut: shortList(leftOut) } : {}),
     };
   }
+}
+
+/** A job may have made any number of names, of any length. */
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, SHOWN_NAMES).map((name) => name.slice(0, 255));
+  const more = names.length - shown.length;
+  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** True for a fault of the machine, the database or the store, which passes; the output is not to blame. */
+function isOurs(error: unknown): boolean {
+  return isAway(error) || (error as NodeJS.ErrnoException).syscall !== undefined;
 }

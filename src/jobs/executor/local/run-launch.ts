@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { Problem } from '#src/kernel/index.js';
 import { SandboxMissingError } from '../../sandbox/sandbox.store.js';
 import { unpackArchive } from '../../sandbox/sandbox-archive.js';
 import { MINOR } from '../../state/job-state.js';
@@ -6,9 +7,18 @@ import { wrapperArguments } from './job-wrapper.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { catalogueInputs, findProgram, RunFault, SITE_PATH } from './run-plan.js';
-import { RUN_MARKER } from './run-processes.js';
+import { RUN_MARKER } from './process-table.js';
 
-/** Makes everything ready that a run needs before its start. Throws RunFault when it can never start. */
+/**
+ * Address space of one process for each byte of memory that the job may use. Programs reserve more than they use, and
+ * a job that uses too much is to be ended with that reason, not to fail with one of its own.
+ */
+const ADDRESS_SPACE = 1.5;
+
+/**
+ * Makes everything ready that a run needs before its start. Throws RunFault when it can never start, and Problem
+ * `service.unavailable` while the database or the sandbox store is away: that says nothing about the job.
+ */
 export async function prepareRun(context: LocalContext, run: LocalRun): Promise<void> {
   const { order, directory } = run;
   const { account, parts } = context;
@@ -32,10 +42,16 @@ async function unpackInput(context: LocalContext, run: LocalRun, hash: string): 
       ...(owner ? { owner } : {}),
     });
   } catch (cause) {
+    if (isAway(cause)) throw cause;
     const isMissing = cause instanceof SandboxMissingError;
     const app = isMissing ? 'It is not in the store' : 'It cannot be unpacked';
     throw new RunFault(MINOR.inputSandboxFailed, app, { cause });
   }
+}
+
+/** True for the fault of something that the service needs and that will be back. */
+export function isAway(error: unknown): boolean {
+  return error instanceof Problem && error.code === 'service.unavailable';
 }
 
 /** Starts the wrapper of a prepared run and resolves when it has ended. Rejects when it cannot be started. */
@@ -54,7 +70,7 @@ export async function launchRun(
     wrapperArguments({
       workDirectory: 'work',
       cpuSeconds: order.cpuTime,
-      memoryKiB: config.jobMemoryMb * 1024,
+      memoryKiB: Math.ceil(config.jobMemoryMb * 1024 * ADDRESS_SPACE),
       fileBlocks: Math.ceil(config.jobOutputBytes / 512),
       processes: processLimit(context, slots),
       stdout: plan.stdout,

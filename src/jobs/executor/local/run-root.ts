@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { rmdirSync } from 'node:fs';
 import { chmod, lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -27,6 +28,15 @@ export async function openRunRoot(homePath: string, account: JobAccount): Promis
     return { path: await realpath(runs), executorId };
   }
   return { path: await elsewhere(home, account), executorId };
+}
+
+/** Removes the directory of runs when nothing is in it: one in a temporary directory would stay for good. */
+export function closeRunRoot(root: RunRoot): void {
+  try {
+    rmdirSync(root.path);
+  } catch {
+    // programs run on, or it is gone
+  }
 }
 
 async function stableId(path: string): Promise<string> {

@@ -1,7 +1,8 @@
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import type { RunEnding } from './run-ending.js';
-import { allProcesses, markOf } from './run-processes.js';
+import { allProcesses } from './process-table.js';
+import { membersOf, signal } from './run-processes.js';
 import { CONDEMNED } from './run-verdict.js';
 
 const YOUNG_MS = 1_000;
@@ -22,8 +23,7 @@ export class RunWatchdog {
     if (old.length === 0) return;
     const processes = allProcesses();
     for (const run of old) {
-      const leader = run.leader();
-      const own = leader ? processes.filter(({ session }) => session === leader.pid) : [];
+      const own = membersOf(this.context.tracesOf(run), processes);
       const rssBytes = sum(own.map((entry) => entry.rssBytes));
       run.maxRssBytes = Math.max(run.maxRssBytes, rssBytes);
       const reason = this.overLimit(run, {
@@ -42,14 +42,10 @@ export class RunWatchdog {
   /** Ends processes that slipped away from runs which are over; `isKnown` tells by the run's name. */
   endStrays(isKnown: (name: string) => boolean): void {
     const prefix = `${this.context.id}/`;
-    for (const { pid } of allProcesses()) {
-      const mark = markOf(pid);
-      if (!mark?.startsWith(prefix) || isKnown(mark.slice(prefix.length))) continue;
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // gone meanwhile
-      }
+    for (const entry of allProcesses()) {
+      const { mark } = entry;
+      const isStray = mark?.startsWith(prefix) && !isKnown(mark.slice(prefix.length));
+      if (isStray) signal(entry.pid, 'SIGKILL');
     }
   }
 
