@@ -47,6 +47,11 @@ export class OwnPostgres {
     throw new Error('PostgreSQL did not start');
   }
 
+  /** kill -9 of PostgreSQL itself; it is started again at once and recovers. */
+  kill(): void {
+    this.child?.kill('SIGUSR2');
+  }
+
   /** Stops the server (fast: its sessions are ended) and waits for its end. */
   async stop(): Promise<void> {
     const { child } = this;

@@ -2,7 +2,7 @@
  * A PostgreSQL of its own for a test that stops and starts it:
  *   node postgres-process.mjs <project> <home> <port>
  * The server listens on a unix socket whose place changes with every start; it is reached over 127.0.0.1:<port>.
- * SIGTERM stops both.
+ * SIGTERM stops both; SIGUSR2 kills PostgreSQL itself (kill -9), and it is started again.
  */
 import { createServer, connect } from 'node:net';
 import { join } from 'node:path';
@@ -30,6 +30,9 @@ forwarder.listen(Number(port), '127.0.0.1', () => {
   process.stdout.write(`ready postgres://${user}@127.0.0.1:${port}/${database}\n`);
 });
 
+process.on('SIGUSR2', () => {
+  if (postgres.pid !== undefined) process.kill(postgres.pid, 'SIGKILL');
+});
 process.once('SIGTERM', () => {
   forwarder.close();
   void postgres.stop().then(() => {

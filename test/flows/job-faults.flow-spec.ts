@@ -1,0 +1,124 @@
+import { appendFileSync } from 'node:fs';
+import { Dice } from '../support/faults/dice.js';
+import { FaultRound, type RoundOptions, type RoundRecord } from '../support/faults/fault-round.js';
+import { FaultSite } from '../support/faults/fault-site.js';
+import type { ShownJob } from '../support/jobs.js';
+import { eventually } from '../support/testbed.js';
+
+const number = (name: string, fallback: number): number => Number(process.env[name] ?? fallback);
+
+/** The full size is `npm run test:faults`: 20 rounds of 500 jobs. */
+const ROUNDS = number('GRID_FAULT_ROUNDS', 2);
+const JOBS = number('GRID_FAULT_JOBS', 60);
+const SEED = number('GRID_FAULT_SEED', Math.floor(Math.random() * 1e9));
+const IS_FULL = JOBS >= 300;
+
+const KILLED_REASON = {
+  payload: ['Application thread failed', 'Ended by signal SIGKILL'],
+  supervisor: [
+    'Job stalled: pilot not running',
+    'The processes of the job are gone and left no exit code',
+  ],
+  both: [
+    'Job stalled: pilot not running',
+    'The processes of the job are gone and left no exit code',
+  ],
+} as const;
+const GIVEN_UP = ['Job stalled: pilot not running', 'Nothing was heard of it any more'] as const;
+
+/** The truths that a job may end with, as `status|minor|app`. */
+function truthsOf(jid: number, record: RoundRecord): string[] {
+  const fault = record.killed.get(jid);
+  const truths = fault
+    ? [`Failed|${KILLED_REASON[fault].join('|')}`]
+    : ['Done|Execution Complete|Unknown'];
+  if (record.outages.losing > 0) truths.push(`Failed|${GIVEN_UP.join('|')}`);
+  const killed = 'Killed|Marked for termination|Unknown';
+  if (record.cancelled.has(jid)) return [killed];
+  return record.maybeCancelled.has(jid) ? [...truths, killed] : truths;
+}
+
+describe(`jobs among deaths of instances, PostgreSQL and processes (GRID_FAULT_SEED=${SEED})`, () => {
+  let site: FaultSite;
+  beforeAll(async () => {
+    site = await FaultSite.start({ GRID_JOB_LEASE: '5', GRID_LOCAL_SLOTS: '6' });
+  }, 90_000);
+  afterAll(() => site?.remove());
+
+  async function shown(name: string): Promise<ShownJob[]> {
+    const answer = await site.client().get<{ entries: number; jobs: ShownJob[] }>('/jobs', {
+      query: { jobGroup: name, maxJobs: 10_000 },
+    });
+    expect([answer.status, answer.body.entries]).toEqual([200, answer.body.jobs.length]);
+    return answer.body.jobs;
+  }
+
+  /** Rows of the history that follow a final state: there must be none. */
+  async function revived(name: string): Promise<object[]> {
+    return site.sql(
+      `select h.jid, h.status, n.status as next from job_history h
+        join jobs j on j.jid = h.jid and j.job_group = $1
+        join job_history n on n.jid = h.jid and n.id > h.id
+        where h.status in ('Done', 'Failed', 'Killed', 'Deleted')`,
+      [name],
+    );
+  }
+
+  function report(round: number, record: RoundRecord, jobs: ShownJob[], seconds: number): void {
+    const path = process.env['GRID_FAULT_REPORT'];
+    if (path === undefined) return;
+    const ends: Record<string, number> = {};
+    for (const { status, minorStatus } of jobs) {
+      ends[`${status}: ${minorStatus}`] = (ends[`${status}: ${minorStatus}`] ?? 0) + 1;
+    }
+    const { faults, outages } = record;
+    const row = { round, seed: SEED + round, jobs: jobs.length, seconds, faults, outages, ends };
+    appendFileSync(path, `${JSON.stringify(row)}\n`);
+  }
+
+  it.each(Array.from({ length: ROUNDS }, (_, index) => index))(
+    'are not lost, not started twice, and end truthfully: round %i',
+    async (round) => {
+      const options: RoundOptions = {
+        name: `faults-${round}`,
+        jobs: JOBS,
+        jobMs: IS_FULL ? 400 : 250,
+        pauseMs: IS_FULL ? 700 : 250,
+        outages: IS_FULL
+          ? [
+              ['short', 12],
+              ['stalling', 3],
+              ['losing', 1],
+            ]
+          : [['short', 1]],
+      };
+      const started = Date.now();
+      const record = await new FaultRound(site, new Dice(SEED + round), options).run();
+      const jobs = await shown(options.name);
+      report(round, record, jobs, (Date.now() - started) / 1000);
+
+      // Every acknowledged job is there, and none that was not asked for, whatever was retried.
+      expect(jobs.map(({ jid }) => jid).sort((a, b) => a - b)).toEqual(
+        [...record.jids].sort((a, b) => a - b),
+      );
+      expect(jobs).toHaveLength(JOBS);
+      const untrue = jobs.filter(({ jid, status, minorStatus, appStatus }) => {
+        return !truthsOf(jid, record).includes(`${status}|${minorStatus}|${appStatus}`);
+      });
+      const killed = untrue.map(({ jid }) => record.killed.get(jid));
+      expect({ untrue, killed }).toEqual({ untrue: [], killed: [] });
+
+      const lines = site.linesByJob();
+      const twice = jobs.filter(({ jid }) => (lines.get(jid) ?? 0) > 1);
+      const unheard = jobs.filter(({ jid, status }) => status === 'Done' && lines.get(jid) !== 1);
+      expect({ twice, unheard }).toEqual({ twice: [], unheard: [] });
+      expect(await revived(options.name)).toEqual([]);
+      await eventually(
+        async () => (await site.sql('select from jobs where executor is not null')).length === 0,
+        'every job to be let go of',
+        10_000,
+      );
+    },
+    300_000,
+  );
+});

@@ -1,0 +1,216 @@
+import { eventually } from '../testbed.js';
+import type { Dice } from './dice.js';
+import type { FaultSite } from './fault-site.js';
+import {
+  freeze,
+  hasBegun,
+  hasEnded,
+  markedProcesses,
+  runningJobs,
+  signal,
+  type JobProcesses,
+} from './job-processes.js';
+
+/** What may happen to the site, and how often. */
+const FAULTS = [
+  ['instance', 5],
+  ['postgres', 3],
+  ['payload', 5],
+  ['supervisor', 4],
+  ['both', 3],
+  ['cancel', 3],
+] as const;
+
+export type Fault = (typeof FAULTS)[number][0];
+
+/** How long an instance stays away, in milliseconds. */
+export const OUTAGES = {
+  /** Shorter than a lease of 5 s. */
+  short: [0, 1_500],
+  /** Longer than a lease: its jobs stall, and go on when it is back. */
+  stalling: [7_000, 9_000],
+  /** Longer than three leases: its jobs are given up. */
+  losing: [18_000, 20_000],
+} as const;
+
+export type Outage = keyof typeof OUTAGES;
+
+/** What a round asks for. */
+export interface RoundOptions {
+  name: string;
+  jobs: number;
+  /** Longest time that a job sleeps before and after its line, milliseconds. */
+  jobMs: number;
+  /** Longest pause between two faults, milliseconds. */
+  pauseMs: number;
+  outages: readonly (readonly [Outage, number])[];
+}
+
+/** What was done in a round; `killed` and `cancelled` are facts, not attempts. */
+export interface RoundRecord {
+  jids: number[];
+  faults: Record<Fault, number>;
+  outages: Record<Outage, number>;
+  killed: Map<number, Exclude<Fault, 'instance' | 'postgres' | 'cancel'>>;
+  cancelled: Set<number>;
+  /** Kills whose answer was lost: the job may be Killed. */
+  maybeCancelled: Set<number>;
+}
+
+const SUBMITTERS = 4;
+const PATIENCE_MS = 60_000;
+const FINAL = `('Done', 'Failed', 'Killed', 'Deleted')`;
+
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** One round: jobs are submitted and run while instances, PostgreSQL and processes of jobs are killed. */
+export class FaultRound {
+  readonly record: RoundRecord = {
+    jids: [],
+    faults: { instance: 0, postgres: 0, payload: 0, supervisor: 0, both: 0, cancel: 0 },
+    outages: { short: 0, stalling: 0, losing: 0 },
+    killed: new Map(),
+    cancelled: new Set(),
+    maybeCancelled: new Set(),
+  };
+  private isOver = false;
+  private wanted = 0;
+  private outage: Promise<void> = Promise.resolve();
+  private readonly executors: ReadonlySet<string>;
+
+  constructor(
+    private readonly site: FaultSite,
+    private readonly dice: Dice,
+    private readonly options: RoundOptions,
+  ) {
+    this.executors = site.executors();
+  }
+
+  /** Runs the round to its end: all jobs final, both instances up. */
+  async run(): Promise<RoundRecord> {
+    const faults = this.inflict();
+    const submits = Array.from({ length: SUBMITTERS }, (_, index) => this.submitSome(index));
+    try {
+      await Promise.all(submits);
+      await this.until((left) => left <= this.options.jobs / 10, 'most jobs to end');
+    } finally {
+      this.isOver = true;
+      await faults;
+      await this.outage;
+    }
+    await this.until((left) => left === 0, 'all jobs to end');
+    await eventually(
+      () => Promise.resolve(markedProcesses(this.executors).length === 0),
+      'the end of every process of a job',
+      10_000,
+    );
+    return this.record;
+  }
+
+  private async until(enough: (left: number) => boolean, what: string): Promise<void> {
+    await eventually(async () => enough(await this.unfinished()), what, 180_000);
+  }
+
+  private async unfinished(): Promise<number> {
+    const text = `select count(*)::int as n from jobs where job_group = $1 and status not in ${FINAL}`;
+    const rows = await this.site.sql<{ n: number }>(text, [this.options.name]).catch(() => []);
+    return rows[0]?.n ?? Infinity;
+  }
+
+  // -- submits --------------------------------------------------------------------------------------------------
+
+  private async submitSome(submitter: number): Promise<void> {
+    const { jobs, name } = this.options;
+    for (let turn = 0; this.wanted < jobs; turn += 1) {
+      const count = Math.min(this.dice.between(1, 8), jobs - this.wanted);
+      this.wanted += count;
+      const manifests = Array.from({ length: count }, () => this.manifest());
+      this.record.jids.push(...(await this.submit(manifests, `${name}-${submitter}-${turn}`)));
+      await pause(this.dice.between(0, 80));
+    }
+  }
+
+  private manifest(): object {
+    const seconds = (): string => (this.dice.between(0, this.options.jobMs) / 1000).toFixed(3);
+    const script = `sleep ${seconds()}; echo $JOBID >> ${this.site.lines}; sleep ${seconds()}`;
+    return { Executable: '/bin/sh', Arguments: ['-c', script], JobGroup: this.options.name };
+  }
+
+  /** As clients do: again with the same key until it is acknowledged, by whichever instance is there. */
+  private async submit(manifests: object[], key: string): Promise<number[]> {
+    const deadline = Date.now() + PATIENCE_MS;
+    const headers = { 'idempotency-key': `${this.dice.seed}-${key}` };
+    for (let wish = this.dice.between(0, 1); Date.now() < deadline; wish = 1 - wish) {
+      const answer = await this.site
+        .client(wish)
+        .post('/jobs', { json: { manifests }, headers })
+        .catch(() => undefined);
+      if (answer?.status === 200) return (answer.body as { jids: number[] }).jids;
+      if (answer && ![409, 503].includes(answer.status)) {
+        throw new Error(`submit: ${answer.bytes.toString('utf8')}`);
+      }
+      await pause(50);
+    }
+    throw new Error(`no submit was acknowledged within ${PATIENCE_MS} ms`);
+  }
+
+  // -- faults ---------------------------------------------------------------------------------------------------
+
+  private async inflict(): Promise<void> {
+    while (!this.isOver) {
+      await pause(this.dice.between(50, this.options.pauseMs));
+      const fault = this.dice.weighted(FAULTS);
+      if (!this.isOver && (await this.strike(fault))) this.record.faults[fault] += 1;
+    }
+  }
+
+  /** True when it happened. */
+  private async strike(fault: Fault): Promise<boolean> {
+    if (fault === 'instance') return this.loseInstance();
+    if (fault === 'cancel') return this.cancel();
+    if (fault === 'postgres') {
+      this.site.postgres.kill();
+      return true;
+    }
+    return this.killProcesses(fault);
+  }
+
+  /** One instance at a time: the issue asks for the death of one of two. */
+  private loseInstance(): boolean {
+    if (this.site.isDown(0) || this.site.isDown(1)) return false;
+    const outage = this.dice.weighted(this.options.outages);
+    this.record.outages[outage] += 1;
+    const [least, most] = OUTAGES[outage];
+    const milliseconds = this.dice.between(least, most);
+    this.outage = this.site.loseInstance(this.dice.between(0, 1), milliseconds);
+    this.outage.catch(() => undefined); // awaited at the end of the round
+    return true;
+  }
+
+  private async killProcesses(fault: 'payload' | 'supervisor' | 'both'): Promise<boolean> {
+    const jobs = runningJobs(this.executors).filter(({ jid }) => !this.record.killed.has(jid));
+    const job = this.dice.pick(jobs.filter(hasBegun));
+    if (!job) return false;
+    const targets = { payload: ['payload'], supervisor: ['wrapper'], both: ['wrapper', 'payload'] };
+    const pids = targets[fault].map((target) => job[target as keyof JobProcesses]);
+    const frozen = await Promise.all(pids.map(freeze));
+    // Only what stands still before its end was noted has certainly been killed in the middle.
+    const isFact = frozen.every(Boolean) && !hasEnded(job);
+    for (const pid of pids) signal(pid, isFact ? 'SIGKILL' : 'SIGCONT');
+    if (isFact) this.record.killed.set(job.jid, fault);
+    return isFact;
+  }
+
+  private async cancel(): Promise<boolean> {
+    const jid = this.dice.pick(this.record.jids.slice(-40));
+    if (jid === undefined) return false;
+    const answer = await this.site
+      .client(this.dice.between(0, 1))
+      .delete(`/jobs/${jid}`)
+      .catch(() => undefined);
+    if (answer?.status === 200) this.record.cancelled.add(jid);
+    else if (answer?.status !== 409) this.record.maybeCancelled.add(jid);
+    return answer?.status === 200;
+  }
+}

@@ -1,0 +1,119 @@
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { Agent } from 'undici';
+import { freePorts } from '../daemon.js';
+import { OwnPostgres } from '../own-postgres.js';
+import { GridClient, startGrid, support, type Grid } from '../testbed.js';
+
+/** Two instances that run jobs, on one PostgreSQL, all of which a test may kill. */
+export class FaultSite {
+  private readonly down = new Set<number>();
+  private readonly agents: Agent[] = [];
+  private token = '';
+
+  private constructor(
+    readonly postgres: OwnPostgres,
+    readonly outside: string,
+    private readonly urls: readonly string[],
+    private readonly grids: Grid[],
+  ) {}
+
+  static async start(env: Record<string, string>): Promise<FaultSite> {
+    const outside = mkdtempSync(join(tmpdir(), 'grid-faults-'));
+    chmodSync(outside, 0o711);
+    writeFileSync(join(outside, 'lines'), '');
+    chmodSync(join(outside, 'lines'), 0o666);
+    const postgres = await OwnPostgres.create(support().root);
+    const ports = await freePorts(2);
+    const urls = ports.map((port) => `https://localhost:${port}`);
+    const first = await startGrid({
+      env: {
+        DATABASE_URL: postgres.url,
+        GRID_PUBLIC_URL: urls[0] ?? '', // tokens of one instance are good at the other
+        GRID_PORT: String(ports[0]),
+        GRID_SANDBOX_STORE: join(outside, 'sandboxes'),
+        GRID_LOG_LEVEL: 'warn',
+        ...env,
+      },
+    });
+    const site = new FaultSite(postgres, outside, urls, [first]);
+    try {
+      site.grids.push(await first.second({ GRID_PORT: String(ports[1]) }));
+      site.token = await first.token('alice', 'grid_user');
+      return site;
+    } catch (error) {
+      await site.remove();
+      throw error;
+    }
+  }
+
+  /** File to which every job appends one line. */
+  get lines(): string {
+    return join(this.outside, 'lines');
+  }
+
+  /** How often each job has written its line. */
+  linesByJob(): Map<number, number> {
+    const counts = new Map<number, number>();
+    for (const line of readFileSync(this.lines, 'utf8').split('\n')) {
+      if (line !== '') counts.set(Number(line), (counts.get(Number(line)) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  /** Ids under which the instances hold local jobs. */
+  executors(): Set<string> {
+    const ids = this.grids.map(({ home }) =>
+      readFileSync(join(home, 'jobs', 'executor-id'), 'utf8').trim(),
+    );
+    return new Set(ids.map((id) => `local:${id}`));
+  }
+
+  /** A client of an instance that is up. */
+  client(wish = 0): GridClient {
+    const up = [wish, 1 - wish].find((index) => !this.down.has(index)) ?? wish;
+    const { ca } = this.grids[0] as Grid;
+    const agent = (this.agents[up] ??= new Agent({ connect: { ca }, connections: 4 }));
+    return new GridClient(this.urls[up] ?? '', agent, this.token);
+  }
+
+  isDown(index: number): boolean {
+    return this.down.has(index);
+  }
+
+  /** kill -9 of an instance, which comes back after a while. */
+  async loseInstance(index: number, milliseconds: number): Promise<void> {
+    this.down.add(index);
+    const grid = this.grids[index] as Grid;
+    await grid.kill();
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    this.grids[index] = await grid.again();
+    this.down.delete(index);
+  }
+
+  /** What the instances had to complain about since their last start. */
+  logs(): string {
+    return this.grids.map((grid) => grid.server.log()).join('');
+  }
+
+  async sql<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: this.postgres.url });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return (await client.query<Row>(text, values)).rows;
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all(this.agents.map((agent) => agent.destroy()));
+    await Promise.all(this.grids.map((grid) => grid.remove()));
+    await this.postgres.remove();
+    await rm(this.outside, { recursive: true, force: true });
+  }
+}
