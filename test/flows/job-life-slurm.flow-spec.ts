@@ -224,10 +224,8 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     expect(ended.map(({ status }) => status)).toEqual(before.map(() => 'Done'));
     expect((await show(alice, during[0] ?? 0)).status).toBe('Matched');
     await slurm.startController();
-    // It gives the ids of the jobs that it has forgotten again, sees two of them on the node and drains it.
-    const healing = setInterval(() => void slurm.resumeNode(), 1_000);
     const all = [...before, ...during];
-    const jobs = await awaitFinal(alice, all).finally(() => clearInterval(healing));
+    const jobs = await awaitFinal(alice, all);
     expect(jobs.map(({ status }) => status)).toEqual(all.map(() => 'Done'));
     const starts = (await readFile(log, 'utf8')).trim().split('\n').map(Number);
     expect(starts.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);

@@ -22,6 +22,7 @@ export class SlurmCluster {
   readonly workDirectory: string;
   /** A directory in which payloads may write. */
   readonly scratch: string;
+  private administrator: NodeJS.Timeout | undefined;
 
   constructor(
     readonly directory: string,
@@ -58,9 +59,14 @@ export class SlurmCluster {
     await this.controller.end('SIGKILL');
   }
 
-  /** Starts the controller again and waits until it answers. */
+  /**
+   * Starts the controller again and waits until it answers. A controller that was killed gives the ids of jobs that it
+   * has forgotten again, and the node, on which they still run, drains itself ("Duplicate jobid"), at any later time:
+   * from here on an administrator watches and resumes it.
+   */
   async startController(): Promise<void> {
     this.controller.start();
+    this.administrator ??= setInterval(() => void this.resumeNode(), 1_000);
     await this.awaitNode();
   }
 
@@ -77,7 +83,7 @@ export class SlurmCluster {
   }
 
   /** What an administrator does when the node was drained. */
-  async resumeNode(): Promise<void> {
+  private async resumeNode(): Promise<void> {
     const state = await this.command('sinfo', '-h', '-o', '%T').catch(() => '');
     if (!/drain|down/.test(state)) return;
     const node = `NodeName=${this.nodeName}`;
@@ -106,6 +112,7 @@ export class SlurmCluster {
 
   /** Ends all jobs and daemons and removes the directory. */
   async stop(): Promise<void> {
+    clearInterval(this.administrator);
     await this.rest.end();
     await this.controller.end('SIGKILL');
     await this.node.end('SIGKILL');
