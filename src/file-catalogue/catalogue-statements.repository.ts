@@ -1,4 +1,4 @@
-import type { Database, Statement, Transaction } from '#src/platform/index.js';
+import type { Statement, Transaction } from '#src/platform/index.js';
 
 const FETCH_ROWS = 2_000;
 const MOST_NAMES = 400;
@@ -30,25 +30,16 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
-/** Runs the work on one unchanging state of the database. */
-export async function readSnapshot<T>(
-  database: Database,
-  work: (snapshot: Transaction) => Promise<T>,
-): Promise<T> {
-  return database.transaction(async (transaction) => {
-    await transaction.query({
-      text: 'set transaction isolation level repeatable read read only; set local cursor_tuple_fraction = 1',
-    });
-    return work(transaction);
-  });
-}
-
-/** Rows of a statement through a server-side cursor, some thousand at a time. One cursor per transaction. */
+/**
+ * Rows of a statement through a server-side cursor, some thousand at a time. One cursor per transaction. The whole
+ * answer will be read, so the planner is told not to favour the first rows.
+ */
 export async function* cursorRows<Row>(
   transaction: Transaction,
   statement: Statement,
 ): AsyncGenerator<Row[]> {
   const { text, values = [] } = statement;
+  await transaction.execute({ text: 'set local cursor_tuple_fraction = 1' });
   await transaction.execute({ text: `declare answer no scroll cursor for ${text}`, values });
   for (;;) {
     const rows = await transaction.query<Row>({

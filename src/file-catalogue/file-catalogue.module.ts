@@ -9,10 +9,12 @@ import { BulkController } from './exchange/bulk.controller.js';
 import { BulkService } from './exchange/bulk.service.js';
 import { ExportService } from './exchange/export.service.js';
 import { ImportService } from './exchange/import.service.js';
+import { FieldBook } from './metadata/field-book.service.js';
 import { MetadataController } from './metadata/metadata.controller.js';
 import { DirectoriesController } from './namespace/directories.controller.js';
 import { FilesController } from './namespace/files.controller.js';
 import { NamespaceService } from './namespace/namespace.service.js';
+import { MatchFinder } from './search/match-finder.service.js';
 import { SearchController } from './search/search.controller.js';
 import { SearchService } from './search/search.service.js';
 import { TotalsFolder } from './totals/totals-folder.js';
@@ -39,6 +41,8 @@ import { WritesController } from './writing/writes.controller.js';
     CatalogueNames,
     CataloguePolicy,
     NamespaceService,
+    FieldBook,
+    MatchFinder,
     SearchService,
     CompatibleValuesService,
     CatalogueWriter,

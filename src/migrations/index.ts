@@ -6,6 +6,7 @@ import { CreateLoginSessions1763600000005 } from './1763600000005-create-login-s
 import { CreateAuthorizations1763600100001 } from './1763600100001-create-authorizations.js';
 import { CreateStoredTokens1763600100010 } from './1763600100010-create-stored-tokens.js';
 import { CountFieldValues1763600100080 } from './1763600100080-count-field-values.js';
+import { PlaceSegments1763600100081 } from './1763600100081-place-segments.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -20,4 +21,5 @@ export const MIGRATIONS: (new () => object)[] = [
   CreateAuthorizations1763600100001,
   CreateStoredTokens1763600100010,
   CountFieldValues1763600100080,
+  PlaceSegments1763600100081,
 ];

@@ -134,3 +134,32 @@ describe('the worked example (exact rule for compatible values)', () => {
     expect(await directoryMetadata(path, query)).toEqual(answer);
   });
 });
+
+describe('a field that changes between two searches', () => {
+  const late = (more: object): object => ({ kind: 'field', name: 'late', ...more });
+  const write = async (lines: object[]): Promise<void> => {
+    const actor = await grid.policy.systemActor();
+    await grid.writer.apply(actor, (await grid.reader.read(lines as never)) as never);
+  };
+
+  it('is what it is now, whatever was remembered of it', async () => {
+    await expect(search('/vo', 'late==|1')).rejects.toMatchObject({ status: 400 });
+    await write([
+      late({ type: 'int' }),
+      { kind: 'directory', path: '/vo/c', metadata: { late: 1 } },
+    ]);
+    expect(await search('/vo/c', 'late==|1')).toEqual({ f: 1, s: 60 });
+    await write([late({ op: 'delete' })]);
+    await expect(search('/vo', 'late==|1')).rejects.toMatchObject({ status: 400 });
+    await write([
+      late({ type: 'string' }),
+      { kind: 'directory', path: '/vo/c', metadata: { late: '1' } },
+    ]);
+    await expect(search('/vo', 'late==|1')).rejects.toMatchObject({ status: 400 });
+    expect(await search('/vo/c', 'late=in|1')).toEqual({ f: 1, s: 60 });
+    await write([late({ op: 'delete' }), late({ type: 'int' })]);
+    await expect(search('/vo/c', 'late=in|1')).rejects.toMatchObject({ status: 400 });
+    expect(await search('/vo/c', 'late==|1')).toEqual({ f: 0, s: 0 });
+    await write([late({ op: 'delete' })]);
+  });
+});

@@ -12,7 +12,9 @@ import { CatalogueNames } from '../../src/file-catalogue/catalogue-names.service
 import { CataloguePolicy } from '../../src/file-catalogue/catalogue.policy.js';
 import { DemoCatalogue } from '../../src/file-catalogue/demo-catalogue.js';
 import { CompatibleValuesService } from '../../src/file-catalogue/metadata/compatible-values.service.js';
+import { FieldBook } from '../../src/file-catalogue/metadata/field-book.service.js';
 import { NamespaceService } from '../../src/file-catalogue/namespace/namespace.service.js';
+import { MatchFinder } from '../../src/file-catalogue/search/match-finder.service.js';
 import { SearchService } from '../../src/file-catalogue/search/search.service.js';
 import { CatalogueWriter } from '../../src/file-catalogue/writing/catalogue-writer.service.js';
 import { LineReader } from '../../src/file-catalogue/writing/line-reader.service.js';
@@ -74,6 +76,7 @@ function catalogueServices(
   const policy = new CataloguePolicy(names, config);
   const namespace = new NamespaceService(database, policy, names);
   const writer = new CatalogueWriter(database, policy, config);
+  const finder = new MatchFinder(database, policy, new FieldBook());
   const current = { current: () => Promise.resolve(registry) } as unknown as RegistryService;
   const reader = new LineReader(current, names);
   return {
@@ -81,8 +84,8 @@ function catalogueServices(
     policy,
     names,
     namespace,
-    search: new SearchService(database, policy),
-    values: new CompatibleValuesService(database, policy),
+    search: new SearchService(policy, finder),
+    values: new CompatibleValuesService(policy, finder),
     writer,
     reader,
     demo: new DemoCatalogue(policy, namespace, reader, writer),

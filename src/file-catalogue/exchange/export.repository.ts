@@ -1,6 +1,6 @@
 import type { Queryable } from '#src/platform/index.js';
 import { listFiles, type FileRow } from '../namespace/files.repository.js';
-import type { ValueRow } from '../search/match.repository.js';
+import type { ValueRow } from '../metadata/metadata-field.js';
 
 /** A directory of an export, once per value that is set on it (once without a value when there is none). */
 export interface ExportedDirectory extends ValueRow {

@@ -2,16 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { stringifyJson, type JsonObject } from '#src/kernel/index.js';
 import { Database, type Transaction } from '#src/platform/index.js';
 import { CatalogueNames } from '../catalogue-names.service.js';
-import { readSnapshot } from '../catalogue-statements.repository.js';
 import { allFields } from '../metadata/fields.repository.js';
-import { presentValue, type MetadataField } from '../metadata/metadata-field.js';
+import { presentValue, valueOf, type MetadataField } from '../metadata/metadata-field.js';
 import { directoryNotFound } from '../namespace/directory-access.js';
 import { readChain } from '../namespace/directory-chain.repository.js';
 import { fileMetadata, namesIn, replicaEntries } from '../namespace/entry-json.js';
 import type { FileRow } from '../namespace/files.repository.js';
 import { joinPath } from '../path/catalogue-path.js';
 import { endOfSubtree } from '../path/label.js';
-import { valueOf } from '../search/match.repository.js';
 import { directoriesToExport, filesToExport, type ExportedDirectory } from './export.repository.js';
 
 /** Where the lines of an export go. */
@@ -34,7 +32,7 @@ export class ExportService {
    * a directory that does not exist.
    */
   async export(path: string, target: ExportTarget): Promise<number> {
-    return readSnapshot(this.database, async (snapshot) => {
+    return this.database.snapshot(async (snapshot) => {
       const root = (await readChain(snapshot, path)).at(-1);
       if (root?.path !== path) throw directoryNotFound(path);
       const fields = await allFields(snapshot);

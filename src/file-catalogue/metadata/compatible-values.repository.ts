@@ -1,8 +1,8 @@
 import type { Transaction } from '#src/platform/index.js';
 import { cursorRows, StatementText } from '../catalogue-statements.repository.js';
 import { PLAN_LIMITS, type MatchPlan } from '../search/match-plan.js';
-import { matchedRanges, type ValueRow } from '../search/match.repository.js';
-import type { FieldType } from './metadata-field.js';
+import { matchedRanges } from '../search/match.repository.js';
+import type { FieldType, ValueRow } from './metadata-field.js';
 
 /** One compatible value; rows come sorted by field name and value. */
 export interface CompatibleValueRow extends ValueRow {
@@ -29,34 +29,48 @@ export interface ValuesWanted {
  * Values that hold on at least one directory of the plan: set on it, or on one above it. Exact: the ranges of the
  * plan hold matching directories only (no over-approximation by common ancestors).
  */
-export function readCompatibleValues(
+export async function* readCompatibleValues(
   snapshot: Transaction,
   plan: MatchPlan,
   wanted: ValuesWanted,
 ): AsyncGenerator<CompatibleValueRow[]> {
   const text = new StatementText();
+  const select = answerText(text, plan, wanted);
+  const isLong = isUnbound(plan) && wanted.maxValues === undefined;
+  if (!isLong) {
+    const first = await snapshot.query<CompatibleValueRow>(
+      text.statement(`${select} limit ${PLAN_LIMITS.firstRows}`),
+    );
+    yield first;
+    if (first.length < PLAN_LIMITS.firstRows) return;
+  }
+  yield* cursorRows<CompatibleValueRow>(snapshot, {
+    text: isLong ? select : `${select} offset ${PLAN_LIMITS.firstRows}`,
+    values: text.values,
+  });
+}
+
+const ORDER = 'order by name, int_value, float_value, text_value';
+
+function answerText(text: StatementText, plan: MatchPlan, wanted: ValuesWanted): string {
   if (isUnbound(plan) && !wanted.counts && wanted.maxValues !== undefined) {
-    const select = firstValues(text.bind(wanted.maxValues, 'bigint'));
-    return cursorRows(snapshot, { text: select, values: text.values });
+    return firstValues(text.bind(wanted.maxValues, 'bigint'));
   }
   const values = valuesText(text, plan, wanted);
   const counted = wanted.counts ? 'directories' : 'null::bigint as directories';
   const columns = `f.name, f.type, int_value, float_value, text_value, ${counted}`;
-  const order = 'order by name, int_value, float_value, text_value';
   if (wanted.maxValues === undefined) {
-    const select = `${values.with} select ${columns}, null::bigint as total from (${values.select}) v
-      join catalogue_field f on f.id = v.field_id ${order}`;
-    return cursorRows(snapshot, { text: select, values: text.values });
+    return `${values.with} select ${columns}, null::bigint as total from (${values.select}) v
+      join catalogue_field f on f.id = v.field_id ${ORDER}`;
   }
   const limit = text.bind(wanted.maxValues, 'bigint');
-  const select = `${values.with} select * from (
+  return `${values.with} select * from (
       select ${columns}, row_number() over (partition by v.field_id order by int_value, float_value, text_value) as rank,
         count(*) over field as total, max(int_value) over field as last_int,
         max(float_value) over field as last_float, max(text_value) over field as last_text
       from (${values.select}) v join catalogue_field f on f.id = v.field_id
       window field as (partition by v.field_id)) ranked
-    where rank <= ${limit} ${order}`;
-  return cursorRows(snapshot, { text: select, values: text.values });
+    where rank <= ${limit} ${ORDER}`;
 }
 
 /** True when every value of the catalogue is compatible. */
@@ -93,50 +107,74 @@ function valuesText(
     const select = 'select field_id, int_value, float_value, text_value from catalogue_value';
     return { with: '', select };
   }
-  const ranges = matchedRanges(text, plan);
-  return wanted.counts
-    ? { with: `with ${ranges}`, select: COUNTED_VALUES }
-    : {
-        with: `with ${ranges}, size as (select count(*) as ranges from matched)`,
-        select: distinctValues(text, plan),
-      };
+  const ranges = `with ${matchedRanges(text, plan)}`;
+  if (wanted.counts) return { with: `${ranges}, ${COUNTED_RANGES}`, select: COUNTED_VALUES };
+  return {
+    with: `${ranges}, size as materialized (select count(*) <= ${PLAN_LIMITS.manyRanges} as is_small from matched)`,
+    select: distinctValues(text, plan),
+  };
 }
 
-/** Segments that begin in a range, and the one of each field that begins before it and reaches into it. */
-const TOUCHING_SEGMENTS = `
-  select s.*, m.span from matched m cross join catalogue_field f cross join lateral (
-    select s.* from catalogue_segment s
-    where s.field_id = f.id and s.lo >= lower(m.span) and s.lo < upper(m.span) offset 0) s
-  union all
-  select s.*, m.span from matched m cross join catalogue_field f cross join lateral (
-    select s.* from catalogue_segment s
-    where s.field_id = f.id and s.lo < lower(m.span) order by s.lo desc limit 1) s
-  where s.hi > lower(m.span)`;
+/**
+ * The beginnings of a label are the labels of all directories above it (no ordinal is the beginning of another one),
+ * so what holds at a label is found by one probe per beginning, and neighbours share most of theirs. Shorter ones
+ * only: what is set at the label itself lies inside the range.
+ */
+function beginnings(label: string): string {
+  return `generate_series(1, length(${label}) - 1) n (bytes)`;
+}
 
-const COUNTED_VALUES = `
-  select s.field_id, s.int_value, s.float_value, s.text_value, sum(d.directories)::bigint as directories
-  from (${TOUCHING_SEGMENTS}) s cross join lateral (
-    select count(*) as directories from catalogue_directory
-    where label >= greatest(s.lo, lower(s.span)) and label < least(s.hi, upper(s.span))) d
-  where d.directories > 0
-  group by s.field_id, s.int_value, s.float_value, s.text_value`;
+/** What the index of places holds, so that the table itself is not read. */
+const COLUMNS = 'lo, hi, field_id, int_value, float_value, text_value';
+
+const INSIDE = `cross join lateral (
+    select ${COLUMNS} from catalogue_segment s where s.lo >= lower(m.span) and s.lo < upper(m.span) order by s.lo offset 0) s`;
 
 function distinctValues(text: StatementText, plan: MatchPlan): string {
   const lo = text.bind(plan.range.lo, 'bytea');
   const hi = text.bind(plan.range.hi, 'bytea');
+  const all = 's.field_id, s.int_value, s.float_value, s.text_value';
   return `
     select distinct field_id, int_value, float_value, text_value from (
-      select t.field_id, t.int_value, t.float_value, t.text_value from (${TOUCHING_SEGMENTS}) t
-      where (select ranges from size) <= ${PLAN_LIMITS.manyRanges}
+      select ${all} from (
+        select distinct substr(lower(m.span), 1, n.bytes) as lo
+        from matched m cross join ${beginnings('lower(m.span)')}
+        where (select is_small from size)) place
+      cross join lateral (
+        select ${COLUMNS} from catalogue_segment s where s.lo = place.lo offset 0) s
       union all
-      select s.field_id, s.int_value, s.float_value, s.text_value
-      from catalogue_field f cross join lateral (
-        select * from catalogue_segment s
-        where s.field_id = f.id and (s.lo >= ${lo} and s.lo < ${hi}
-          or s.lo = (select p.lo from catalogue_segment p
-                     where p.field_id = f.id and p.lo < ${lo} order by p.lo desc limit 1))
-        offset 0) s
-      where (select ranges from size) > ${PLAN_LIMITS.manyRanges}
+      select ${all} from matched m ${INSIDE} where (select is_small from size)
+      union all
+      select ${all} from (
+        select ${COLUMNS} from catalogue_segment where lo >= ${lo} and lo < ${hi}
+        union all
+        select s.* from ${beginnings(lo)} cross join lateral (
+          select ${COLUMNS} from catalogue_segment s where s.lo = substr(${lo}, 1, n.bytes) offset 0) s
+      ) s
+      where not (select is_small from size)
         and (select range_agg(span) from matched) && catalogue_span(s.lo, s.hi)
     ) touching`;
 }
+
+/** Every range with its number of directories. */
+const COUNTED_RANGES = `counted as materialized (
+  select m.span, d.directories from matched m cross join lateral (
+    select count(*) as directories from catalogue_directory
+    where label >= lower(m.span) and label < upper(m.span)) d)`;
+
+/** A range that begins inside a subtree may reach beyond it, so every part is counted up to where its value ends. */
+const COUNTED_VALUES = `
+  select field_id, int_value, float_value, text_value, sum(directories)::bigint as directories from (
+    select s.field_id, s.int_value, s.float_value, s.text_value,
+      case when s.lo <= lower(m.span) and s.hi >= upper(m.span) then m.directories else (
+        select count(*) from catalogue_directory
+        where label >= greatest(s.lo, lower(m.span)) and label < least(s.hi, upper(m.span))) end as directories
+    from counted m cross join lateral (
+      select ${COLUMNS} from ${beginnings('lower(m.span)')} cross join lateral (
+        select ${COLUMNS} from catalogue_segment where lo = substr(lower(m.span), 1, n.bytes) offset 0) above
+      union all
+      select ${COLUMNS} from catalogue_segment where lo >= lower(m.span) and lo < upper(m.span)
+    ) s
+  ) touching
+  where directories > 0
+  group by field_id, int_value, float_value, text_value`;

@@ -1,19 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
 import { stringifyJson } from '#src/kernel/index.js';
-import { Database } from '#src/platform/index.js';
 import type { AnswerWriter } from '../answer-writer.js';
 import { CataloguePolicy } from '../catalogue.policy.js';
-import { readSnapshot } from '../catalogue-statements.repository.js';
-import { findStart, planFrom, type MatchRequest } from '../search/match-finder.js';
-import { valueOf } from '../search/match.repository.js';
-import { readHidden } from '../totals/visible-part.repository.js';
+import { MatchFinder, type MatchRequest } from '../search/match-finder.service.js';
 import {
   readCompatibleValues,
   type CompatibleValueRow,
   type ValuesWanted,
 } from './compatible-values.repository.js';
-import { presentValue, type StoredValue } from './metadata-field.js';
+import { presentValue, valueOf, type StoredValue } from './metadata-field.js';
 
 /** What to write: with types and values in objects, or the plain lists of one directory. */
 export type ValuesShape = 'fields' | 'lists';
@@ -22,8 +18,8 @@ export type ValuesShape = 'fields' | 'lists';
 @Injectable()
 export class CompatibleValuesService {
   constructor(
-    private readonly database: Database,
     private readonly policy: CataloguePolicy,
+    private readonly finder: MatchFinder,
   ) {}
 
   /**
@@ -37,12 +33,7 @@ export class CompatibleValuesService {
   ): Promise<void> {
     const actor = await this.policy.readerOf(principal);
     const text = new ValuesText(request.shape, request);
-    await readSnapshot(this.database, async (snapshot) => {
-      const start = await findStart(snapshot, request, { actor, policy: this.policy });
-      if (!start.conditions) return;
-      const hidden = await readHidden(snapshot, actor, start.range);
-      const plan = await planFrom(snapshot, start, hidden);
-      if (!plan) return;
+    await this.finder.find(actor, { ...request, withTotals: false }, async (snapshot, { plan }) => {
       for await (const rows of readCompatibleValues(snapshot, plan, request)) {
         for (const row of rows) {
           if (writer.push(text.add(row))) await writer.flush();

@@ -1,5 +1,12 @@
 import type { Queryable } from '#src/platform/index.js';
-import type { MetadataField } from './metadata-field.js';
+import { pathChain } from '../path/catalogue-path.js';
+import {
+  valueOf,
+  type FieldType,
+  type MetadataField,
+  type StoredValue,
+  type ValueRow,
+} from './metadata-field.js';
 
 /** The declared fields of these names. */
 export async function findFields(
@@ -22,4 +29,20 @@ export async function allFields(source: Queryable): Promise<Map<number, Metadata
     text: 'select id, name, type from catalogue_field order by name',
   });
   return new Map(rows.map((field) => [field.id, field]));
+}
+
+/** Names, types and values of all fields that hold on the directory of this path: set on it or on one above it. */
+export async function valuesHolding(
+  source: Queryable,
+  path: string,
+): Promise<{ name: string; type: FieldType; value: StoredValue }[]> {
+  const rows = await source.query<{ name: string; type: FieldType } & ValueRow>({
+    name: 'catalogue-values-holding',
+    text: `select f.name, f.type, s.int_value, s.float_value, s.text_value
+           from (select id from catalogue_directory where path = any($1) offset 0) d
+           cross join lateral (select * from catalogue_segment where directory_id = d.id offset 0) s
+           join catalogue_field f on f.id = s.field_id order by f.name`,
+    values: [pathChain(path)],
+  });
+  return rows.map((row) => ({ name: row.name, type: row.type, value: valueOf(row) }));
 }

@@ -30,6 +30,18 @@ export const VALUE_COLUMN = {
   date: 'int_value',
 } as const satisfies Record<FieldType, string>;
 
+/** The three columns of a value. */
+export interface ValueRow {
+  int_value: number | bigint | null;
+  float_value: number | null;
+  text_value: string | null;
+}
+
+/** The value of a row. */
+export function valueOf(row: ValueRow): StoredValue {
+  return row.int_value ?? row.float_value ?? row.text_value ?? '';
+}
+
 /** Bytes of a string value. */
 export const MAX_VALUE_BYTES = 255;
 const MAX_FIELD_NAME = 64;

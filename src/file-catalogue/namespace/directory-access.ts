@@ -1,17 +1,16 @@
 import { Problem } from '#src/kernel/index.js';
-import type { Actor, CataloguePolicy } from '../catalogue.policy.js';
-import type { DirectoryRow } from './directory-chain.repository.js';
+import type { Actor, CataloguePolicy, Guarded } from '../catalogue.policy.js';
 
 /**
  * The directory at the end of its chain. 403 when the caller may not read it or one above it, whether it exists or
  * not; 404 when it does not exist.
  */
-export function readableEnd(
+export function readableEnd<Directory extends Guarded & { path: string }>(
   policy: CataloguePolicy,
   actor: Actor,
-  chain: readonly DirectoryRow[],
+  chain: readonly Directory[],
   path: string,
-): DirectoryRow {
+): Directory {
   refuseUnreadable(policy, actor, chain);
   const last = chain.at(-1);
   if (last?.path !== path) throw directoryNotFound(path);
@@ -22,7 +21,7 @@ export function readableEnd(
 export function refuseUnreadable(
   policy: CataloguePolicy,
   actor: Actor,
-  chain: readonly DirectoryRow[],
+  chain: readonly Guarded[],
 ): void {
   if (chain.every((directory) => policy.mayRead(actor, directory))) return;
   throw new Problem('catalogue.forbidden', 'You may not read this directory');

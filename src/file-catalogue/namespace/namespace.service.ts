@@ -5,11 +5,9 @@ import { Database, type Queryable } from '#src/platform/index.js';
 import type { AnswerWriter } from '../answer-writer.js';
 import { CatalogueNames } from '../catalogue-names.service.js';
 import { CataloguePolicy, type Actor } from '../catalogue.policy.js';
-import { readSnapshot } from '../catalogue-statements.repository.js';
-import { allFields } from '../metadata/fields.repository.js';
+import { valuesHolding } from '../metadata/fields.repository.js';
 import { presentValue } from '../metadata/metadata-field.js';
 import { parentPath } from '../path/catalogue-path.js';
-import { readChainValues } from '../search/match.repository.js';
 import { listSubDirectories, type SubDirectoryRow } from './directories.repository.js';
 import { fileNotFound, readableEnd, refuseUnreadable } from './directory-access.js';
 import { readChain } from './directory-chain.repository.js';
@@ -41,7 +39,7 @@ export class NamespaceService {
   ): Promise<void> {
     const actor = await this.policy.readerOf(principal);
     const text = new ListingText(this.names, request.verbose);
-    await readSnapshot(this.database, async (snapshot) => {
+    await this.database.snapshot(async (snapshot) => {
       const chain = await readChain(snapshot, request.path);
       const directory = readableEnd(this.policy, actor, chain, request.path);
       const entries = this.entries(snapshot, { actor, directoryId: directory.id, ...request });
@@ -89,18 +87,10 @@ export class NamespaceService {
   }
 
   private async directoryValues(path: string): Promise<JsonObject> {
-    const chain = await readChain(this.database, path);
-    const values = await readChainValues(
-      this.database,
-      chain.map(({ id }) => id),
+    const holding = await valuesHolding(this.database, path);
+    return Object.fromEntries(
+      holding.map(({ name, type, value }) => [name, presentValue(type, value)]),
     );
-    const fields = await allFields(this.database);
-    const merged: [string, JsonObject[string]][] = [];
-    for (const [id, value] of values) {
-      const field = fields.get(id);
-      if (field) merged.push([field.name, presentValue(field.type, value)]);
-    }
-    return Object.fromEntries(merged);
   }
 
   /** Everything in the directory that the caller may see, in the order of a listing. */

@@ -34,10 +34,16 @@ export interface MatchPlan {
 
 /**
  * Where plans change their way: up to `fewSegments` segments are read rather than probed, and more up to `fewTimes`
- * the first condition's; from `manyRanges` ranges on, all segments of a subtree are read at once instead of two probes
- * per range and field. Only speed depends on them; tests lower them to go every way on small trees.
+ * the first condition's; from `manyRanges` ranges on, all segments of a subtree are read at once instead of those of
+ * each range; up to `firstRows` rows of an answer are read without a cursor. Only speed depends on them; tests lower
+ * them to go every way on small trees.
  */
-export const PLAN_LIMITS = { fewSegments: 4_000, fewTimes: 4, manyRanges: 4_000 };
+export const PLAN_LIMITS = {
+  fewSegments: 4_000,
+  fewTimes: 4,
+  manyRanges: 4_000,
+  firstRows: 4_000,
+};
 
 /** Puts the conditions of each field together. */
 export function byField(conditions: readonly MetadataCondition[]): FieldConditions[] {
@@ -66,6 +72,24 @@ export function conditionsLeft(
       return undefined;
   }
   return left;
+}
+
+/** How many segments each way to those of a field would read; Infinity when more than were counted. */
+export interface SegmentCosts {
+  readonly value: number;
+  readonly label: number;
+}
+
+/** The steps for conditions with these costs; without costs the values are looked up. */
+export function stepsOf(
+  groups: readonly FieldConditions[],
+  costs: readonly SegmentCosts[],
+): MatchStep[] {
+  return groups.map((group, index) => {
+    const { value, label } = costs[index] ?? { value: 0, label: Infinity };
+    const access: SegmentAccess = label < value ? 'label' : 'value';
+    return { ...group, access, cost: Math.min(value, label) };
+  });
 }
 
 /** Splits the steps into those that are read and those that are probed. */

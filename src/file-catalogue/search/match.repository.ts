@@ -1,32 +1,14 @@
 import type { Queryable } from '#src/platform/index.js';
-import { StatementText } from '../catalogue-statements.repository.js';
-import type { MetadataCondition } from '../metadata/metadata-condition.js';
-import { VALUE_COLUMN, type FieldType, type StoredValue } from '../metadata/metadata-field.js';
-import type { LabelRange } from '../totals/visible-part.repository.js';
+import { type StatementText } from '../catalogue-statements.repository.js';
 import {
-  arrange,
-  type FieldConditions,
-  type MatchPlan,
-  type MatchStep,
-  PLAN_LIMITS,
-  type SegmentAccess,
-} from './match-plan.js';
-
-const CAST: Record<FieldType, string> = {
-  int: 'bigint',
-  float: 'double precision',
-  string: 'text',
-  date: 'bigint',
-};
-/** Adds nothing, and keeps the planner from using the column's index (it prefers it where it is 100 times slower). */
-const NEUTRAL: Record<FieldType, string> = {
-  int: '+ 0',
-  float: '+ 0',
-  string: "|| ''",
-  date: '+ 0',
-};
-/** When every condition has many segments, a second look counts this many times more of them. */
-const SECOND_LOOK = 25;
+  VALUE_COLUMN,
+  valueOf,
+  type StoredValue,
+  type ValueRow,
+} from '../metadata/metadata-field.js';
+import type { LabelRange } from '../totals/visible-part.repository.js';
+import type { MatchPlan, MatchStep } from './match-plan.js';
+import { inLabels, predicate } from './match-text.repository.js';
 
 /** Values of the fields that hold on a directory: set on it or on one above it. */
 export async function readChainValues(
@@ -40,68 +22,6 @@ export async function readChainValues(
     values: [directoryIds],
   });
   return new Map(rows.map((row) => [row.field_id, valueOf(row)]));
-}
-
-/** The three columns of a value. */
-export interface ValueRow {
-  int_value: number | bigint | null;
-  float_value: number | null;
-  text_value: string | null;
-}
-
-/** The value of a row. */
-export function valueOf(row: ValueRow): StoredValue {
-  return row.int_value ?? row.float_value ?? row.text_value ?? '';
-}
-
-/** Looks how selective the conditions are (a bounded look) and chooses the order. */
-export async function planMatches(
-  source: Queryable,
-  groups: readonly FieldConditions[],
-  place: { range: LabelRange; wholeTree: boolean; hidden: readonly LabelRange[] },
-): Promise<MatchPlan> {
-  const [only] = groups;
-  if (!only) return { ...place, intersect: [], probe: [] };
-  if (groups.length === 1 && place.wholeTree) {
-    return { ...place, intersect: [{ ...only, access: 'value', cost: 0 }], probe: [] };
-  }
-  let steps = await countSegments(source, groups, place, PLAN_LIMITS.fewSegments);
-  if (groups.length > 1 && steps.every((step) => step.cost === Infinity)) {
-    steps = await countSegments(source, groups, place, PLAN_LIMITS.fewSegments * SECOND_LOOK);
-  }
-  return { ...place, ...arrange(steps) };
-}
-
-async function countSegments(
-  source: Queryable,
-  groups: readonly FieldConditions[],
-  place: { range: LabelRange; wholeTree: boolean },
-  limit: number,
-): Promise<MatchStep[]> {
-  const text = new StatementText();
-  const columns = groups.map((group, index) => {
-    const field = `field_id = ${text.bind(group.field.id, 'smallint')}`;
-    const byValue = `select from catalogue_segment where ${field} and ${predicate(text, group, '')}`;
-    const byLabel = place.wholeTree
-      ? undefined
-      : `select from catalogue_segment where ${field} and ${inRange(text, 'lo', place.range)}`;
-    const count = (from: string): string =>
-      `(select count(*) from (${from} limit ${limit + 1}) bounded)`;
-    return `${count(byValue)} as v${index}, ${byLabel ? count(byLabel) : 'null'} as l${index}`;
-  });
-  const [row = {}] = await source.query<Record<string, number | null>>(
-    text.statement(`select ${columns.join(', ')}`),
-  );
-  return groups.map((group, index) => {
-    const byValue = bounded(row[`v${index}`], limit);
-    const byLabel = bounded(row[`l${index}`], limit);
-    const access: SegmentAccess = byLabel < byValue ? 'label' : 'value';
-    return { ...group, access, cost: Math.min(byValue, byLabel) };
-  });
-}
-
-function bounded(count: number | null | undefined, limit: number): number {
-  return count === null || count === undefined || count > limit ? Infinity : count;
 }
 
 /**
@@ -162,27 +82,8 @@ function probe(text: StatementText, step: MatchStep, from: string): string {
     ) p`;
 }
 
-function predicate(
-  text: StatementText,
-  { field, conditions }: FieldConditions,
-  alias: string,
-  hideColumn = false,
-): string {
-  const column = `${alias}${VALUE_COLUMN[field.type]}`;
-  const subject = hideColumn ? `(${column} ${NEUTRAL[field.type]})` : column;
-  return conditions.map((condition) => comparison(text, subject, condition)).join(' and ');
-}
-
-function comparison(text: StatementText, subject: string, condition: MetadataCondition): string {
-  const { operator, operands, field } = condition;
-  const cast = CAST[field.type];
-  if (operator === 'in') return `${subject} = any(${text.bind(operands, `${cast}[]`)})`;
-  if (operator === 'nin') return `${subject} <> all(${text.bind(operands, `${cast}[]`)})`;
-  return `${subject} ${operator === '!=' ? '<>' : operator} ${text.bind(operands[0], cast)}`;
-}
-
 function inRange(text: StatementText, column: string, range: LabelRange): string {
-  return `${column} >= ${text.bind(range.lo, 'bytea')} and ${column} < ${text.bind(range.hi, 'bytea')}`;
+  return inLabels(column, { lo: text.bind(range.lo, 'bytea'), hi: text.bind(range.hi, 'bytea') });
 }
 
 function wholeRange(text: StatementText, { lo, hi }: LabelRange): string {

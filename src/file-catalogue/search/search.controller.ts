@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import {
   ApiExtraModels,
+  ApiNotAcceptableResponse,
   ApiNotFoundResponse,
   ApiOkResponse,
   ApiOperation,
@@ -42,6 +43,7 @@ export class SearchController {
     schema: { $ref: getSchemaPath(FoundTreeResponse) },
   })
   @ApiNotFoundResponse({ description: 'The start directory does not exist' })
+  @ApiNotAcceptableResponse({ description: 'Neither JSON nor NDJSON is accepted' })
   async searchDirectory(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,

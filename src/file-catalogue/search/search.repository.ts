@@ -1,7 +1,7 @@
 import type { Transaction } from '#src/platform/index.js';
 import { cursorRows, StatementText } from '../catalogue-statements.repository.js';
 import { matchedRanges } from './match.repository.js';
-import type { MatchPlan } from './match-plan.js';
+import { PLAN_LIMITS, type MatchPlan } from './match-plan.js';
 
 /** A directory that was found, with its stored totals. */
 export interface FoundDirectory {
@@ -11,12 +11,9 @@ export interface FoundDirectory {
   bytes: string;
 }
 
-/** Answers of up to this many directories are read at once, without a cursor. */
-const SMALL_ANSWER = 1_000;
-
 /**
  * The directories of a plan in depth-first order. Ordered ranges with one index scan each: a plain join makes the
- * planner walk the index of all directories.
+ * planner walk the index of all directories. Only a long answer needs a cursor, for what comes after its first rows.
  */
 export async function* readMatches(
   snapshot: Transaction,
@@ -30,11 +27,12 @@ export async function* readMatches(
       select label, path, sub_files, sub_bytes from catalogue_directory
       where label >= lower(m.span) and label < upper(m.span) order by label offset 0) d`;
   const first = await snapshot.query<FoundDirectory>(
-    text.statement(`${select} limit ${SMALL_ANSWER + 1}`),
+    text.statement(`${select} limit ${PLAN_LIMITS.firstRows}`),
   );
-  if (first.length <= SMALL_ANSWER) {
-    yield first;
-    return;
-  }
-  yield* cursorRows<FoundDirectory>(snapshot, { text: select, values: text.values });
+  yield first;
+  if (first.length < PLAN_LIMITS.firstRows) return;
+  yield* cursorRows<FoundDirectory>(snapshot, {
+    text: `${select} offset ${PLAN_LIMITS.firstRows}`,
+    values: text.values,
+  });
 }

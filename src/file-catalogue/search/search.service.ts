@@ -1,13 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
-import { Database, type Transaction } from '#src/platform/index.js';
 import type { AnswerWriter } from '../answer-writer.js';
 import { CataloguePolicy, type Actor } from '../catalogue.policy.js';
-import { readSnapshot } from '../catalogue-statements.repository.js';
 import { endOfSubtree } from '../path/label.js';
 import type { Totals } from '../totals/exact-totals.js';
-import { readVisiblePart } from '../totals/visible-part.repository.js';
-import { findStart, planFrom, type MatchRequest } from './match-finder.js';
+import { MatchFinder, type MatchRequest } from './match-finder.service.js';
 import { readMatches } from './search.repository.js';
 import { SearchTree } from './search-tree.js';
 
@@ -22,8 +19,8 @@ type EachMatch = (matches: readonly Match[]) => Promise<void>;
 @Injectable()
 export class SearchService {
   constructor(
-    private readonly database: Database,
     private readonly policy: CataloguePolicy,
+    private readonly finder: MatchFinder,
   ) {}
 
   /** Writes the tree `{"f", "s", "d"}` of the matching directories. 400, 403, 404 before anything is written. */
@@ -57,25 +54,14 @@ export class SearchService {
 
   /** Hands over the matching directories in depth-first order, some hundred at a time. */
   async forEachMatch(actor: Actor, request: MatchRequest, each: EachMatch): Promise<void> {
-    await readSnapshot(this.database, (snapshot) => this.read(snapshot, actor, { request, each }));
-  }
-
-  private async read(
-    snapshot: Transaction,
-    actor: Actor,
-    { request, each }: { request: MatchRequest; each: EachMatch },
-  ): Promise<void> {
-    const start = await findStart(snapshot, request, { actor, policy: this.policy });
-    if (!start.conditions) return;
-    const { hidden, totals } = await readVisiblePart(snapshot, actor, start.range);
-    const plan = await planFrom(snapshot, start, hidden);
-    if (!plan) return;
-    for await (const found of readMatches(snapshot, plan)) {
-      const matches = found.map(({ label, path, files, bytes }) => ({
-        path,
-        ...totals.of(label, () => endOfSubtree(label), { files, bytes: BigInt(bytes) }),
-      }));
-      await each(matches);
-    }
+    await this.finder.find(actor, { ...request, withTotals: true }, async (snapshot, found) => {
+      for await (const rows of readMatches(snapshot, found.plan)) {
+        const matches = rows.map(({ label, path, files, bytes }) => ({
+          path,
+          ...found.totals.of(label, () => endOfSubtree(label), { files, bytes: BigInt(bytes) }),
+        }));
+        await each(matches);
+      }
+    });
   }
 }

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '#src/platform/index.js';
-import { readSnapshot } from '../catalogue-statements.repository.js';
 import { joinPath } from '../path/catalogue-path.js';
 import { isInSubtree } from '../path/label.js';
 import {
@@ -40,7 +39,7 @@ export class VerificationService {
   async verify(
     progress: (directories: number) => void = () => undefined,
   ): Promise<VerificationReport> {
-    return readSnapshot(this.database, (snapshot) => verifySnapshot(snapshot, progress));
+    return this.database.snapshot((snapshot) => verifySnapshot(snapshot, progress));
   }
 }
 

@@ -1,5 +1,3 @@
-import type { Queryable } from '#src/platform/index.js';
-import type { Actor } from '../catalogue.policy.js';
 import { endOfSubtree, isInSubtree } from '../path/label.js';
 import { ExactTotals, type TotalsChange } from './exact-totals.js';
 
@@ -15,79 +13,59 @@ export interface VisiblePart {
   totals: ExactTotals;
 }
 
-interface TotalsRow {
-  label: Buffer;
-  files: number;
-  bytes: string;
+const AS_CHANGES = `json_agg(json_build_array(label, files, bytes::text) order by label)`;
+
+/**
+ * Select of the directories of `start` whose own bits keep the caller out, as one array: readability changes only at
+ * boundaries.
+ */
+export function closedDirectories(userId: string, groupId: string): string {
+  return `select ${AS_CHANGES} from (
+    select label, sub_files as files, sub_bytes as bytes from catalogue_directory
+    where boundary and label >= (select lo from start) and label < (select hi from start)
+      and case when owner_id = ${userId} then mode & 256 when group_id = ${groupId} then mode & 32
+               else mode & 4 end = 0 offset 0) h`;
 }
 
-/** What of a subtree the caller may see, and what is pending in it. Both come from the same snapshot. */
-export async function readVisiblePart(
-  source: Queryable,
-  actor: Actor,
-  range: LabelRange,
-): Promise<VisiblePart> {
-  const hiddenTops = actor.readsAll ? [] : await readHiddenTops(source, actor, range);
-  const hidden = hiddenTops.map(({ label }) => ({ lo: label, hi: endOfSubtree(label) }));
-  const pending = (await readPending(source, range)).filter(
-    (change) => !hiddenTops.some((top) => isInSubtree(change.label, top.label)),
-  );
-  const without = hiddenTops.map(({ label, files, bytes }) => ({
-    label,
-    files: -files,
-    bytes: -bytes,
-  }));
-  return { hidden, totals: new ExactTotals([...pending, ...without]) };
-}
+/** Select of what is pending in `start`, as one array. */
+export const PENDING_TOTALS = `
+  select ${AS_CHANGES} from (
+    select d.label, p.files, p.bytes
+    from (select directory_id, sum(files)::bigint as files, sum(bytes) as bytes
+          from catalogue_delta group by directory_id) p
+    cross join lateral (select label from catalogue_directory where id = p.directory_id offset 0) d
+    where d.label >= (select lo from start) and d.label < (select hi from start)) c`;
 
-/** The hidden ranges alone. */
-export async function readHidden(
-  source: Queryable,
-  actor: Actor,
-  range: LabelRange,
-): Promise<LabelRange[]> {
-  if (actor.readsAll) return [];
-  const tops = await readHiddenTops(source, actor, range);
-  return tops.map(({ label }) => ({ lo: label, hi: endOfSubtree(label) }));
-}
-
-/** Topmost directories of the range that the caller may not read: readability changes only at boundaries. */
-async function readHiddenTops(
-  source: Queryable,
-  actor: Actor,
-  range: LabelRange,
-): Promise<TotalsChange[]> {
-  const rows = await source.query<TotalsRow>({
-    name: 'catalogue-hidden',
-    text: `select label, sub_files as files, sub_bytes as bytes from catalogue_directory
-           where boundary and label >= $1 and label < $2
-             and case when owner_id = $3 then mode & 256 when group_id = $4 then mode & 32
-                      else mode & 4 end = 0
-           order by label`,
-    values: [range.lo, range.hi, actor.userId, actor.groupId],
-  });
+/**
+ * What of a subtree a caller may see. `closed` are the directories that keep the caller out, in order; only the
+ * topmost of them count, each with everything below it.
+ */
+export function visiblePart(
+  closed: readonly TotalsChange[],
+  pending: readonly TotalsChange[],
+): VisiblePart {
   const tops: TotalsChange[] = [];
-  for (const row of rows.map(changeOf)) {
+  for (const each of closed) {
     const last = tops.at(-1);
-    if (!last || !isInSubtree(row.label, last.label)) tops.push(row);
+    if (!last || !isInSubtree(each.label, last.label)) tops.push(each);
   }
-  return tops;
+  const seen = pending.filter(({ label }) => !isInside(label, tops));
+  const without = tops.map(({ label, files, bytes }) => ({ label, files: -files, bytes: -bytes }));
+  return {
+    hidden: tops.map(({ label }) => ({ lo: label, hi: endOfSubtree(label) })),
+    totals: new ExactTotals([...seen, ...without]),
+  };
 }
 
-async function readPending(source: Queryable, range: LabelRange): Promise<TotalsChange[]> {
-  const rows = await source.query<TotalsRow>({
-    name: 'catalogue-pending',
-    text: `select d.label, p.files, p.bytes
-           from (select directory_id, sum(files)::bigint as files, sum(bytes) as bytes
-                 from catalogue_delta group by directory_id) p
-           cross join lateral (select label from catalogue_directory
-                               where id = p.directory_id offset 0) d
-           where d.label >= $1 and d.label < $2`,
-    values: [range.lo, range.hi],
-  });
-  return rows.map(changeOf);
-}
-
-function changeOf(row: TotalsRow): TotalsChange {
-  return { label: row.label, files: Number(row.files), bytes: BigInt(row.bytes) };
+/** True when the label lies in one of the subtrees, which are disjoint and in order. */
+function isInside(label: Buffer, tops: readonly TotalsChange[]): boolean {
+  let low = 0;
+  let high = tops.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((tops[middle] as TotalsChange).label.compare(label) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  const before = tops[low - 1];
+  return before !== undefined && isInSubtree(label, before.label);
 }

@@ -155,6 +155,7 @@ export class WritesController {
   @ApiParam(DIRECTORY_PARAM)
   @ApiBody(METADATA_BODY)
   @ApiOkResponse(OWN_VALUES)
+  @ApiNotFoundResponse({ description: 'The directory does not exist' })
   @ApiConflictResponse({ description: 'A field is set above or below already' })
   async replaceDirectoryMetadata(
     @Param('directory', DirectoryPathPipe) path: string,
@@ -172,6 +173,7 @@ export class WritesController {
   @ApiParam(DIRECTORY_PARAM)
   @ApiBody(METADATA_BODY)
   @ApiOkResponse(OWN_VALUES)
+  @ApiNotFoundResponse({ description: 'The directory does not exist' })
   @ApiConflictResponse({ description: 'A field is set above or below already' })
   async mergeDirectoryMetadata(
     @Param('directory', DirectoryPathPipe) path: string,
@@ -189,6 +191,7 @@ export class WritesController {
   @ApiParam(FILE_PARAM)
   @ApiBody(METADATA_BODY)
   @ApiOkResponse(OWN_VALUES)
+  @ApiNotFoundResponse({ description: 'The file does not exist' })
   async replaceFileMetadata(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
@@ -205,6 +208,7 @@ export class WritesController {
   @ApiParam(FILE_PARAM)
   @ApiBody(METADATA_BODY)
   @ApiOkResponse(OWN_VALUES)
+  @ApiNotFoundResponse({ description: 'The file does not exist' })
   async mergeFileMetadata(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,

@@ -90,25 +90,48 @@ export class Database implements Queryable {
     }
   }
 
+  /**
+   * Runs reading work on one unchanging state of the database (repeatable read). The transaction's end is not waited
+   * for: everything has been read by then, and the connection goes back to the pool only after it.
+   */
+  async snapshot<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const client = await this.connect();
+    try {
+      await this.run(client, { text: 'begin isolation level repeatable read read only' });
+      const result = await work(this.on(client));
+      void client.query('commit').then(
+        () => client.release(),
+        (fault: Error) => client.release(fault),
+      );
+      return result;
+    } catch (error) {
+      client.release(await rolledBack(client));
+      throw error;
+    }
+  }
+
   private async attempt<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const client = await this.connect();
     let broken: Error | undefined;
-    const transaction: Transaction = {
-      client,
-      query: async <Row>(statement: Statement) => (await this.run(client, statement)).rows as Row[],
-      execute: async (statement) => (await this.run(client, statement)).rowCount ?? 0,
-    };
     try {
       await this.run(client, { text: 'begin' });
-      const result = await work(transaction);
+      const result = await work(this.on(client));
       await this.run(client, { text: 'commit' });
       return result;
     } catch (error) {
-      await client.query('rollback').catch((fault: Error) => (broken = fault));
+      broken = await rolledBack(client);
       throw error;
     } finally {
       client.release(broken);
     }
+  }
+
+  private on(client: pg.PoolClient): Transaction {
+    return {
+      client,
+      query: async <Row>(statement: Statement) => (await this.run(client, statement)).rows as Row[],
+      execute: async (statement) => (await this.run(client, statement)).rowCount ?? 0,
+    };
   }
 
   /** A connection of the pool, for cursors and COPY; the caller releases it. */
@@ -130,6 +153,14 @@ export class Database implements Queryable {
       throw translate(error);
     }
   }
+}
+
+/** Ends a failed transaction; the fault of a connection that cannot be used again. */
+async function rolledBack(client: pg.PoolClient): Promise<Error | undefined> {
+  return client.query('rollback').then(
+    () => undefined,
+    (fault: Error) => fault,
+  );
 }
 
 function databaseAway(cause?: unknown): Problem {
