@@ -26,7 +26,7 @@ export class InspectController {
   @ApiBody({ type: InspectForm })
   @Access('open')
   @ApiOperation({ summary: 'Revoke an access or refresh token (RFC 7009)' })
-  @ApiOkResponse({ description: 'Revoked, or unknown' })
+  @ApiOkResponse({ description: 'Revoked, or unknown', schema: { type: 'object' } })
   async revokeToken(@Req() request: HttpRequest): Promise<Record<string, never>> {
     await this.inspection.revoke(request);
     return {};

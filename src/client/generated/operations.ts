@@ -39,6 +39,7 @@ import type {
   ReadMetadataResponse,
   ReadyResponse,
   RegisterFileRequest,
+  RevokeTokenResponse,
   SandboxFilesResponse,
   SetupsResponse,
   SubmitJobsRequest,
@@ -398,14 +399,14 @@ export abstract class Operations {
   }
 
   /** Revoke an access or refresh token (RFC 7009) */
-  revokeToken(body: InspectForm, options: CallOptions = {}): Promise<void> {
-    return this.call<void>(
+  revokeToken(body: InspectForm, options: CallOptions = {}): Promise<RevokeTokenResponse> {
+    return this.call<RevokeTokenResponse>(
       {
         method: 'POST',
         path: `/oauth2/revoke`,
         body,
         type: 'application/x-www-form-urlencoded',
-        answer: 'nothing',
+        answer: 'json',
       },
       options,
     );

@@ -537,6 +537,8 @@ export interface ReplicaResponse {
   PFN: string;
 }
 
+export type RevokeTokenResponse = Record<string, unknown>;
+
 export interface SandboxFileEntry {
   /** Bytes */
   size: number;

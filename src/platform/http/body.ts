@@ -4,6 +4,9 @@ import type { JsonObject, JsonValue } from '#src/kernel/index.js';
 import { QueryValues } from './query-values.js';
 
 const MAX_DEPTH = 64;
+/** Escapes of what the database cannot keep; as themselves NUL is no JSON and half pairs are no UTF-8. */
+const MAY_BE_UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
+const UNSTORABLE = /[\0\ud800-\udfff]/u;
 
 /** The media type of the body in lower case without parameters; '' when there is none. */
 export function contentTypeOf(request: IncomingMessage): string {
@@ -84,6 +87,10 @@ export function parseJsonText(text: string, where = 'The body'): JsonValue {
       `${where} is nested deeper than ${MAX_DEPTH} levels`,
     );
   }
+  if (MAY_BE_UNSTORABLE.test(text) && hasUnstorable(value)) {
+    const detail = `${where} has a text with a NUL character or half of a surrogate pair`;
+    throw new Problem('request.malformed-body', detail);
+  }
   return value;
 }
 
@@ -105,4 +112,10 @@ function deeperThan(value: JsonValue, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (depth === 0) return true;
   return Object.values(value).some((member) => deeperThan(member, depth - 1));
+}
+
+function hasUnstorable(value: JsonValue): boolean {
+  if (typeof value === 'string') return UNSTORABLE.test(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([key, inner]) => UNSTORABLE.test(key) || hasUnstorable(inner));
 }

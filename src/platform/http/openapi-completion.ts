@@ -31,6 +31,9 @@ interface Operation {
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
+const OAUTH_ERROR = {
+  'application/json': { schema: { $ref: '#/components/schemas/OAuthError' } },
+};
 const BY_MEDIA_TYPE = 'x-by-media-type';
 
 /** What the decorators cannot say. */
@@ -62,7 +65,7 @@ export function completeOpenApi(
       const operation = (item as Record<string, Operation | undefined>)[method];
       if (!operation) continue;
       nameBodies(operation, schemas);
-      if (pages.test(path)) completePage(operation);
+      if (pages.test(path)) completePage(operation, method);
       else completeErrors(operation, path);
     }
   }
@@ -98,19 +101,34 @@ function completeErrors(operation: Operation, path: string): void {
   for (const [status, answer] of Object.entries(operation.responses)) {
     if (Number(status) >= 400) errors[status] = answer.description;
   }
+  if (isDownload(operation)) {
+    const { '200': whole } = operation.responses;
+    operation.responses['206'] = { ...whole, description: 'The bytes that `Range` asked for' };
+    if (path.endsWith('sandbox')) {
+      operation.responses['307'] = { description: 'To the object store (GRID_S3_PRESIGN)' };
+    }
+    operation.responses['304'] = { description: 'Unchanged: `If-None-Match` names its ETag' };
+    errors['416'] = 'There are no such bytes';
+  }
   for (const [status, description] of Object.entries(errors)) {
     if (nature.isProbe && operation.responses[status]) continue;
     operation.responses[status] = errorAnswer(status, description, nature) as unknown as Answer;
   }
 }
 
+function isDownload({ responses }: Operation): boolean {
+  const contents = Object.values(responses['200']?.content ?? {});
+  return contents.some(({ schema }) => schema?.['format'] === 'binary');
+}
+
 /** The pages for people answer faults with a page, too. */
-function completePage(operation: Operation): void {
+function completePage(operation: Operation, method: string): void {
   const content = { 'text/html': { schema: { type: 'string' } } };
-  const { '201': _, ...answers } = operation.responses; // Nest's default for POST
-  const redirect = answers['302'];
+  const { '201': _, '302': redirect, ...answers } = operation.responses; // 201: Nest's default for POST
   operation.responses = {
     ...answers,
+    // after a form the browser comes back with GET
+    ...(redirect && { [method === 'post' ? '303' : '302']: redirect }),
     ...(!redirect || answers['200']
       ? {
           '200': {
@@ -120,7 +138,21 @@ function completePage(operation: Operation): void {
           },
         }
       : {}),
-    '400': { description: 'A page that says what is wrong', content },
+    // a path that cannot be decoded never reaches the page
+    '400': {
+      description: 'A page that says what is wrong',
+      content: { ...content, ...OAUTH_ERROR },
+    },
+    ...(operation.requestBody && {
+      '403': { description: 'A page: the form is not one of this session', content },
+      '413': { description: 'A page: the form is too large', content },
+      '415': { description: 'A page: this is no form', content },
+    }),
+    '429': { description: 'A page: too many requests; see Retry-After', content },
+    '503': {
+      description: 'A page: temporarily unavailable; see Retry-After',
+      content: { ...content, ...OAUTH_ERROR },
+    },
   };
 }
 

@@ -111,7 +111,7 @@ export function errorAnswer(
   return {
     description: codes.length === 0 ? description : `${description}. Codes: ${list}`,
     ...(retry && { headers: { 'Retry-After': RETRY_AFTER } }),
-    ...(status === '401' && { headers: { 'WWW-Authenticate': CHALLENGE } }),
+    ...(status === '401' && { headers: { 'WWW-Authenticate': challenge(nature) } }),
     content: {
       [nature.isOAuth ? OAUTH_TYPE : PROBLEM_TYPE]: {
         schema: { $ref: `#/components/schemas/${name}` },
@@ -121,8 +121,15 @@ export function errorAnswer(
   };
 }
 
-const RETRY_AFTER = { description: 'Seconds to wait', schema: { type: 'integer' } };
-const CHALLENGE = { description: 'RFC 6750 §3', schema: { type: 'string' } };
+const RETRY_AFTER = { description: 'Seconds to wait', required: true, schema: { type: 'integer' } };
+
+/** Tokens are always asked for; certificates have no scheme, and applications hear of Basic when they tried it. */
+function challenge({ isOAuth }: OperationNature): Record<string, unknown> {
+  const schema = { type: 'string' };
+  return isOAuth
+    ? { description: 'After Basic credentials (RFC 6749 §5.2)', schema }
+    : { description: 'RFC 6750 §3', required: true, schema };
+}
 
 /** The codes with this status that the operation may answer, those of its own area first. */
 function codesOf(status: number, { path, hasBody }: OperationNature): ProblemCode[] {
