@@ -12,6 +12,7 @@ import {
   migrate,
   Metrics,
   Readiness,
+  Tracing,
   whenDatabaseIsThere,
   type Config,
   type DatabaseConnection,
@@ -26,6 +27,7 @@ export interface Runtime {
   changeFeed: ChangeFeed;
   metrics: Metrics;
   readiness: Readiness;
+  tracing: Tracing;
   /** True once the database has the schema of this version. */
   readonly migrated: boolean;
   /** Connects (waiting while the database is away), migrates, starts the change feed. */
@@ -52,11 +54,13 @@ export function createDataSource(config: Config, connection: DatabaseConnection)
 export function createRuntime(
   config: Config,
   connection: () => DatabaseConnection,
-  logger: Logger = createLogger(config.logLevel),
+  ownLogger?: Logger,
 ): Runtime {
+  const tracing = new Tracing();
+  const logger = ownLogger ?? createLogger(config.logLevel, undefined, traceIds(config, tracing));
   let dataSource: DataSource | undefined;
   let migrated = false;
-  const database = new Database(() => dataSource);
+  const database = new Database(() => dataSource, tracing);
   const changeFeed = new ChangeFeed(
     () => new pg.Client(clientOptions(connection(), 'gridgate changes')),
     database,
@@ -68,6 +72,7 @@ export function createRuntime(
     changeFeed,
     metrics: new Metrics(),
     readiness: new Readiness(),
+    tracing,
     get migrated() {
       return migrated;
     },
@@ -88,4 +93,9 @@ export function createRuntime(
       if (dataSource?.isInitialized) await dataSource.destroy();
     },
   };
+}
+
+/** The ids of the trace under way for every log line; nothing at all while traces are off. */
+function traceIds(config: Config, tracing: Tracing): (() => object) | undefined {
+  return config.otlpEndpoint === undefined ? undefined : () => tracing.ids() ?? {};
 }

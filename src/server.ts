@@ -64,6 +64,8 @@ export class GridServer {
     const lock = await home.lockForServer();
     this.opened.push(() => lock.release());
     const runtime = createRuntime(config, () => this.connection());
+    await startTracing(runtime);
+    this.opened.push(() => runtime.tracing.stop());
     const tls = await openTls(config, home.pki, (line, level) => runtime.logger[level](line));
     this.opened.push(() => tls.close());
     const app = await this.createApplication(runtime, tls);
@@ -120,7 +122,7 @@ export class GridServer {
 
   private async createApplication(runtime: Runtime, tls: OpenedTls): Promise<INestApplication> {
     const { config } = this;
-    const { logger, metrics, readiness } = runtime;
+    const { logger, metrics, readiness, tracing } = runtime;
     const adapter = new GridExpressAdapter({
       tls: tls.serverOptions,
       maxHeaderBytes: MAX_HEADER_BYTES,
@@ -134,7 +136,7 @@ export class GridServer {
     });
     const problems = new ProblemFilter(logger, this.routes);
     app.useGlobalFilters(problems);
-    app.use(entrance({ config, logger, metrics, readiness, problems }));
+    app.use(entrance({ config, logger, metrics, readiness, tracing, problems }));
     app.use(corsByAllowList(config.corsOrigins));
     this.readiness = readiness;
     this.connections = watchConnections(app, { config, runtime, problems });
@@ -145,6 +147,17 @@ export class GridServer {
     });
     return app;
   }
+}
+
+/** Traces go to the collector that is configured; without one nothing is loaded. */
+async function startTracing({ config, logger, tracing }: Runtime): Promise<void> {
+  if (config.otlpEndpoint === undefined) return;
+  await tracing.start({
+    endpoint: config.otlpEndpoint,
+    serviceVersion: version(),
+    log: (message) => logger.debug({ part: 'tracing' }, message),
+  });
+  logger.info({ part: 'tracing' }, 'traces are sent to the collector');
 }
 
 function watchConnections(

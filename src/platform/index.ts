@@ -41,6 +41,7 @@ export {
 } from './database/connect.js';
 export { createLogger, LOGGER, NestLogger, type Logger } from './logging/logger.js';
 export { ACCESS_RULE, OpenRoute } from './http/open-route.js';
+export { Tracing } from './tracing/tracing.js';
 export { Metrics } from './metrics/metrics.js';
 export { CLOCK, PlatformModule, type PlatformInput } from './platform.module.js';
 export { Readiness, type ReadinessCheck } from './health/readiness.js';

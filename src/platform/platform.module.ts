@@ -9,6 +9,7 @@ import { LOGGER, type Logger } from './logging/logger.js';
 import { Metrics } from './metrics/metrics.js';
 import { PeerCertificates } from './http/peer-certificates.js';
 import { TrustedAuthorities } from './tls/trusted-authorities.js';
+import { Tracing } from './tracing/tracing.js';
 import { MetricsController } from './metrics/metrics.controller.js';
 
 /** Injection token of the Clock. */
@@ -22,6 +23,7 @@ export interface PlatformInput {
   changeFeed: ChangeFeed;
   metrics: Metrics;
   readiness: Readiness;
+  tracing: Tracing;
   authorities: TrustedAuthorities;
 }
 
@@ -38,6 +40,7 @@ export class PlatformModule {
       { provide: ChangeFeed, useValue: input.changeFeed },
       { provide: Metrics, useValue: input.metrics },
       { provide: Readiness, useValue: input.readiness },
+      { provide: Tracing, useValue: input.tracing },
       { provide: TrustedAuthorities, useValue: input.authorities },
       PeerCertificates,
     ];

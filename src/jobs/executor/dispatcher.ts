@@ -6,7 +6,14 @@ import type {
 } from '@nestjs/common';
 import { Problem, randomId, sleep } from '#src/kernel/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
-import { ChangeFeed, CONFIG, LOGGER, type Config, type Logger } from '#src/platform/index.js';
+import {
+  ChangeFeed,
+  CONFIG,
+  LOGGER,
+  Tracing,
+  type Config,
+  type Logger,
+} from '#src/platform/index.js';
 import { RegistryService } from '#src/registry/index.js';
 import type { Jid } from '../job.js';
 import type { Move } from '../jobs.repository.js';
@@ -52,6 +59,7 @@ export class Dispatcher
     private readonly feed: ChangeFeed,
     private readonly reports: RunReports,
     private readonly metrics: JobMetrics,
+    private readonly tracing: Tracing,
   ) {}
 
   /** Starts the loops, unless this instance is to run no jobs. */
@@ -122,6 +130,7 @@ export class Dispatcher
   private async claim(executor: Executor): Promise<boolean> {
     const free = Math.min(CLAIM_BATCH, executor.freeSlots());
     if (free === 0) return false;
+    const started = Date.now();
     const registry = await this.registry.current();
     const sites = registry
       .sites()
@@ -144,6 +153,9 @@ export class Dispatcher
     if (orders.length === 0) return false;
     for (const order of orders) this.metrics.dispatched(order);
     executor.start(orders);
+    const { id, backend } = executor;
+    const traced = { 'gridgate.executor': id, 'gridgate.backend': backend };
+    this.tracing.record('dispatch jobs', started, { ...traced, 'gridgate.jobs': orders.length });
     return orders.length >= free && executor.freeSlots() > 0;
   }
 

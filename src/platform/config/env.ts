@@ -84,6 +84,10 @@ function contradictions(values: Values): string[] {
   if (slurmUrl !== undefined && !/^(https?:\/\/[^/]+\/?|unix:\/.+)$/.test(slurmUrl)) {
     faults.push('GRID_SLURM_URL is neither http://host:port nor unix:/path');
   }
+  const { otlpEndpoint } = values;
+  if (otlpEndpoint !== undefined && !/^https?:\/\/[^\s?#]+$/.test(otlpEndpoint)) {
+    faults.push('OTEL_EXPORTER_OTLP_ENDPOINT is not a base URL like http://collector:4318');
+  }
   const key = values.keyEncryptionKey;
   if (key !== undefined && Buffer.from(key, 'base64').length !== 32) {
     faults.push('GRID_KEY_ENCRYPTION_KEY=(hidden) is not the base64 of 32 bytes');

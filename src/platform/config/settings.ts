@@ -136,6 +136,16 @@ export const VARIABLES = {
     'info',
     'Least severe log line that is written',
   ),
+  otlpEndpoint: v.optional(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'Base URL of an OpenTelemetry collector (OTLP over HTTP) that gets traces; the SDK heeds its other `OTEL_` variables too, for example `OTEL_TRACES_SAMPLER`',
+    { defaultText: 'none: no traces' },
+  ),
+  otlpHeaders: v.optional(
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'Headers for the collector, `name=value,…`',
+    { secret: true, defaultText: 'none' },
+  ),
   progressTimeout: v.integer('GRID_PROGRESS_TIMEOUT', 15, {
     min: 1,
     max: 600,

@@ -44,13 +44,16 @@ const types: pg.CustomTypesConfig = {
 /**
  * A connection of the pool. One that dies while nobody waits for an answer (between two statements of a transaction,
  * or on its way to or from the pool) says so by an event, and an event that nobody hears ends the process; the next
- * statement on it fails in any case.
+ * statement on it fails in any case. Connecting has a bound of its own: the pool's is that of waiting for a connection,
+ * and a busy database is not one that is away.
  */
-class PooledClient extends pg.Client {
-  constructor(config?: string | pg.ClientConfig) {
-    super(config);
-    this.on('error', () => undefined);
-  }
+function pooledClient(connectTimeoutSeconds: number): typeof pg.Client {
+  return class extends pg.Client {
+    constructor(config: pg.ClientConfig = {}) {
+      super({ ...config, connectionTimeoutMillis: connectTimeoutSeconds * 1000 });
+      this.on('error', () => undefined);
+    }
+  };
 }
 
 /** TypeORM options of the service: UTC, bounded waits everywhere, no schema synchronisation. */
@@ -62,14 +65,14 @@ export function dataSourceOptions(input: DataSourceInput): DataSourceOptions {
     ...target(connection),
     applicationName: input.applicationName ?? 'gridgate',
     poolSize: input.poolSize,
-    connectTimeoutMS: input.connectTimeoutSeconds * 1000,
+    connectTimeoutMS: Math.max(statementTimeout, input.connectTimeoutSeconds * 1000),
     synchronize: false,
     migrationsTransactionMode: 'each',
     entities: input.entities,
     migrations: input.migrations,
     poolErrorHandler: () => undefined, // idle connections die with the server; the next query tells
     extra: {
-      Client: PooledClient,
+      Client: pooledClient(input.connectTimeoutSeconds),
       types,
       options: '-c timezone=UTC -c jit=off -c max_parallel_workers_per_gather=0',
       statement_timeout: statementTimeout,

@@ -1,6 +1,7 @@
 import { Problem } from '#src/kernel/index.js';
 import type { DataSource, EntityManager } from 'typeorm';
 import type pg from 'pg';
+import { Tracing } from '../tracing/tracing.js';
 
 /**
  * One SQL statement. With a `name` it is prepared once per connection and costs about half
@@ -27,7 +28,7 @@ export interface Transaction extends Queryable {
 
 const CONNECTION_CODES = /^(08|57P0|53|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_)/;
 const CONNECTION_TEXT =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|not queryable/i;
+  /Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|not queryable/i;
 const RETRYABLE = new Set(['40001', '40P01']);
 
 /** True for errors that mean the database is away or refuses new work, not that a statement is wrong. */
@@ -51,7 +52,10 @@ export function sqlState(error: unknown): string | undefined {
  */
 export class Database implements Queryable {
   /** `source` gives the data source once there is one; before that every call answers 503. */
-  constructor(private readonly source: () => DataSource | undefined) {}
+  constructor(
+    private readonly source: () => DataSource | undefined,
+    private readonly tracing: Tracing = new Tracing(),
+  ) {}
 
   /** The connected data source. Throws 503 before the first connection. */
   get dataSource(): DataSource {
@@ -148,7 +152,12 @@ export class Database implements Queryable {
     statement: Statement,
   ): Promise<pg.QueryResult> {
     try {
-      return await target.query(statement as pg.QueryConfig);
+      if (!this.tracing.isOn) return await target.query(statement as pg.QueryConfig);
+      const name = statement.name ?? /^\s*(\w+)/.exec(statement.text)?.[1] ?? 'statement';
+      const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': name };
+      return await this.tracing.within(`sql ${name}`, attributes, () =>
+        target.query(statement as pg.QueryConfig),
+      );
     } catch (error) {
       throw translate(error);
     }
@@ -167,7 +176,14 @@ function databaseAway(cause?: unknown): Problem {
   return Problem.unavailable('The database is not available', { cause });
 }
 
+/** What the pool says when no connection becomes free in time. */
+const POOL_IS_BUSY = 'timeout exceeded when trying to connect';
+
 function translate(error: unknown): unknown {
+  if (error instanceof Error && error.message === POOL_IS_BUSY) {
+    const detail = 'Too many requests are waiting for the database';
+    return new Problem('service.overloaded', detail, { cause: error, retryAfterSeconds: 2 });
+  }
   if (isDatabaseAway(error)) return databaseAway(error);
   if (sqlState(error) === '57014') {
     return Problem.unavailable('The request took longer than the database allows', {

@@ -4,6 +4,8 @@ import type { Config } from '../config/env.js';
 import type { Readiness } from '../health/readiness.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
+import type { Tracing } from '../tracing/tracing.js';
+import type { RunningSpan } from '../tracing/span-recorder.js';
 import {
   labelsOf,
   requestIdOf,
@@ -28,6 +30,7 @@ export interface EntranceInput {
   logger: Logger;
   metrics: Metrics;
   readiness: Readiness;
+  tracing: Tracing;
   problems: ProblemFilter;
 }
 
@@ -36,7 +39,7 @@ export interface EntranceInput {
  * metrics. Until the start is complete everything but the probes is answered 503 with Retry-After.
  */
 export function entrance(input: EntranceInput): RequestHandler {
-  const { config, readiness, problems } = input;
+  const { config, readiness, tracing, problems } = input;
   const record = recorder(input);
   const deadlineMs = config.requestTimeout * 1000;
   return (request, response, next) => {
@@ -44,6 +47,7 @@ export function entrance(input: EntranceInput): RequestHandler {
     setRequestId(request, requestId);
     response.setHeader('X-Request-Id', requestId);
     for (const [name, value] of HEADERS) response.setHeader(name, value);
+    const span = tracing.request(request.method, headerOf(request.headers['traceparent']));
     const started = process.hrtime.bigint();
     const timer = setTimeout(() => {
       // A body that is still arriving is Connections' business; its time to be answered begins when it is here.
@@ -52,10 +56,11 @@ export function entrance(input: EntranceInput): RequestHandler {
     }, deadlineMs).unref();
     response.once('close', () => {
       clearTimeout(timer);
-      record(request, response, Number(process.hrtime.bigint() - started) / 1e9);
+      record(request, response, { seconds: Number(process.hrtime.bigint() - started) / 1e9, span });
     });
     const refusal = refusalOf(request.path, config.role === 'worker', readiness.started);
     if (refusal) problems.answer(refusal, request, response);
+    else if (span) span.run(next);
     else next();
   };
 }
@@ -71,6 +76,40 @@ function lateProblem(): Problem {
   return Problem.unavailable('The request could not be answered in time');
 }
 
+interface Outcome {
+  seconds: number;
+  span: RunningSpan | undefined;
+}
+
+function headerOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? undefined : value;
+}
+
+/** Names of OpenTelemetry's semantic conventions for HTTP; the path without its query, which may carry a token. */
+function endSpan(
+  span: RunningSpan,
+  request: HttpRequest,
+  { route, status }: { route: string; status: number },
+): void {
+  span.rename(route === 'none' ? request.method : `${request.method} ${route}`);
+  span.set({
+    'http.request.method': request.method,
+    'http.route': route,
+    'url.path': request.originalUrl.split('?')[0] ?? '',
+    'http.response.status_code': status,
+    'gridgate.request_id': requestIdOf(request),
+    ...prefixed(labelsOf(request)),
+  });
+  if (status >= 500) span.fail(new Error());
+  span.end();
+}
+
+function prefixed(labels: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(labels).map(([name, value]) => [`gridgate.${name}`, value]),
+  );
+}
+
 function recorder({ logger, metrics }: EntranceInput) {
   const requests = metrics.counter('gridgate_http_requests_total', 'Requests by route and status', [
     'method',
@@ -81,12 +120,13 @@ function recorder({ logger, metrics }: EntranceInput) {
     'method',
     'route',
   ]);
-  return (request: HttpRequest, response: HttpResponse, duration: number): void => {
+  return (request: HttpRequest, response: HttpResponse, { seconds: duration, span }: Outcome) => {
     const route = (request.route as { path?: string } | undefined)?.path ?? 'none';
     const { method } = request;
     const status = response.writableFinished ? response.statusCode : 499;
     requests.inc({ method, route, status });
     seconds.observe({ method, route }, duration);
+    if (span) endSpan(span, request, { route, status });
     logger.info(
       {
         requestId: requestIdOf(request),
@@ -96,6 +136,7 @@ function recorder({ logger, metrics }: EntranceInput) {
         ms: Math.round(duration * 10_000) / 10,
         address: request.socket.remoteAddress,
         ...labelsOf(request),
+        ...span?.ids,
       },
       'request',
     );

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { Inject, Injectable } from '@nestjs/common';
@@ -57,6 +58,25 @@ export class PeerCertificates {
     if (verdict.ok) return verdict.subject;
     const advice = verdict.reason === 'proxy-not-allowed' ? PROXY_ADVICE : undefined;
     throw new CertificateRefusal(verdict.reason, verdict.message, advice);
+  }
+
+  /**
+   * SHA-256 thumbprint (`x5t#S256`, RFC 8705 §3.1) of the certificate whose key the caller holds, whoever issued it;
+   * undefined without one.
+   */
+  thumbprintOf(request: IncomingMessage): string | undefined {
+    const [leaf] = this.shown(request);
+    return leaf && createHash('sha256').update(leaf).digest('base64url');
+  }
+
+  /** A forwarded certificate that cannot be read counts as none. */
+  private shown(request: IncomingMessage): Buffer[] {
+    try {
+      return this.forwarded(request) ?? presented(request);
+    } catch (error) {
+      if (error instanceof CertificateRefusal) return [];
+      throw error;
+    }
   }
 
   /** The forwarded chain (empty: none was shown to the proxy), or undefined when no trusted proxy speaks. */

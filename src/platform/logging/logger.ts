@@ -8,11 +8,16 @@ export type Logger = PinoLogger;
 /** Injection token of the Logger. */
 export const LOGGER = Symbol('Logger');
 
-/** Makes the logger; every line passes the redaction, whoever wrote it. */
-export function createLogger(level: string, destination?: pino.DestinationStream): Logger {
+/** Makes the logger; every line passes the redaction, whoever wrote it, and has the members of the mixin. */
+export function createLogger(
+  level: string,
+  destination?: pino.DestinationStream,
+  mixin?: () => object,
+): Logger {
   return pino(
     {
       level,
+      ...(mixin && { mixin }),
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
