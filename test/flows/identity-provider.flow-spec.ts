@@ -4,13 +4,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OAuth2IdProvider } from '#src/id-provider/library.js';
 import { browse, CALLBACK, startIdProvider, type TestIdProvider } from '../support/id-provider.js';
-import { createTestPki, type TestPki } from '../support/id-provider-pki.js';
+import { createTestPki, type IssuedPair, type TestPki } from '../support/id-provider-pki.js';
 import { formOf, formsOf, PageVisitor, redirectOf } from '../support/page-visitor.js';
 import { authorizePath, exchange, PORTAL } from '../support/portal.js';
-import { startGrid, type Grid } from '../support/testbed.js';
+import { startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
 const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
+
+/** Clients whose tokens are bound to their certificate (RFC 8705) or key (RFC 9449). */
+const BOUND_CLIENTS = [
+  {
+    client_id: 'jwt-mtls',
+    client_secret: 'secret-of-jwt-mtls',
+    redirect_uris: [CALLBACK],
+    tls_client_certificate_bound_access_tokens: true,
+  },
+  {
+    client_id: 'jwt-dpop',
+    client_secret: 'secret-of-jwt-dpop',
+    redirect_uris: [CALLBACK],
+    dpop_bound_access_tokens: true,
+  },
+];
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -31,7 +47,7 @@ describe('an external identity provider', () => {
     const url = `https://localhost:${port}`;
     pki = await createTestPki();
     const redirectUris = [CALLBACK, `${url}/oauth2/callback/Institute`];
-    idp = await startIdProvider(pki, { redirectUris });
+    idp = await startIdProvider(pki, { redirectUris, clients: BOUND_CLIENTS });
     const common = { issuer: idp.issuer, verify: pki.ca.certPath, trust_env: false };
     await writeFile(
       file,
@@ -82,12 +98,17 @@ describe('an external identity provider', () => {
   }
 
   /** An access token (JWT) of the provider for jane, as its own clients get them. */
-  async function providerToken(scope: string): Promise<string> {
+  async function providerToken(
+    scope: string,
+    client_id = 'jwt-conf',
+    binding: { cert?: [string, string]; dpop?: boolean } = {},
+  ): Promise<string> {
     const client = new OAuth2IdProvider({
       ProviderName: 'client',
       issuer: idp.issuer,
-      client_id: 'jwt-conf',
-      client_secret: 'secret-of-jwt-conf',
+      client_id,
+      client_secret: `secret-of-${client_id}`,
+      ...binding,
       redirect_uri: CALLBACK,
       scope,
       verify: pki.ca.certPath,
@@ -187,6 +208,37 @@ describe('an external identity provider', () => {
     expect((await ask({ 'x-grid-setup': 'Other' })).status).toBe(403);
     const changed = `${token.slice(0, -6)}AAAAAA`;
     expect((await grid.bearer(changed).get('/jobs')).status).toBe(401);
+  });
+
+  it("takes a provider's token that is bound to a certificate from its holder only (RFC 8705)", async () => {
+    const holder = await pki.client('jane-agent');
+    const token = await providerToken('openid jobs:read', 'jwt-mtls', {
+      cert: [holder.certPath, holder.keyPath],
+    });
+    const ask = async (pair?: IssuedPair) => {
+      const caller = pair ? await grid.certificate(pair) : grid.anonymous;
+      const headers = { authorization: `Bearer ${token}` };
+      const { status, body } = await caller.get('/jobs', { query: { maxJobs: 1 }, headers });
+      return [status, body.code];
+    };
+    expect(await ask(holder)).toEqual([200, undefined]);
+    expect(await ask()).toEqual([401, 'auth.token-invalid']);
+    expect(await ask(await pki.client('thief'))).toEqual([401, 'auth.token-invalid']);
+    expect(await ask(holder)).toEqual([200, undefined]);
+    const form = {
+      ...{ grant_type: EXCHANGE, subject_token: token, subject_token_type: ACCESS_TOKEN },
+      ...{ client_id: PORTAL, group: 'grid_user', setup: 'Prod' },
+    };
+    const exchanged = async (caller: GridClient) =>
+      (await caller.post('/oauth2/token', { form })).status;
+    expect(await exchanged(grid.anonymous)).toBe(400);
+    expect(await exchanged(await grid.certificate(holder))).toBe(200);
+  });
+
+  it("does not take a provider's DPoP token as a bearer token (RFC 9449 §7.2)", async () => {
+    const token = await providerToken('openid jobs:read', 'jwt-dpop', { dpop: true });
+    const { status, body } = await grid.bearer(token).get('/jobs');
+    expect([status, body.code]).toEqual([401, 'auth.token-invalid']);
   });
 
   it("exchanges the provider's token for one of ours (RFC 8693)", async () => {

@@ -16,7 +16,7 @@ export class BearerTokens {
   async principal(token: string, request: HttpRequest): Promise<Principal | undefined> {
     const own = await this.verified.principal(token);
     if (own) return own;
-    return this.external.principal(token, {
+    return this.external.principal(token, request, {
       group: header(request, 'x-grid-group'),
       setup: header(request, 'x-grid-setup'),
     });

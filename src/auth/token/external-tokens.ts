@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { OAuthProblem, Problem } from '#src/kernel/index.js';
+import { isJsonObject, OAuthProblem, Problem } from '#src/kernel/index.js';
 import { IdProvidersService, type NamedIdProvider } from '#src/id-provider/index.js';
+import { PeerCertificates, type HttpRequest } from '#src/platform/index.js';
 import {
   RegistryService,
   type Group,
@@ -47,14 +48,15 @@ export class ExternalTokens {
   constructor(
     private readonly providers: IdProvidersService,
     private readonly registry: RegistryService,
+    private readonly certificates: PeerCertificates,
   ) {}
 
   /**
    * The principal of a provider's token used as bearer; undefined when it is no good. Throws 403 for a group or setup
    * that the user may not have.
    */
-  async principal(token: string, wish: Wish): Promise<Principal | undefined> {
-    const identity = await this.identify(token, 'acceptTokens');
+  async principal(token: string, request: HttpRequest, wish: Wish): Promise<Principal | undefined> {
+    const identity = await this.identify(token, request, 'acceptTokens');
     if (!identity) return undefined;
     const registry = await this.registry.current();
     const { user, group, setup, scope } = grantee(identity, wish, registry);
@@ -66,19 +68,24 @@ export class ExternalTokens {
   }
 
   /** Whom a provider's token may be exchanged for. Throws 400 `invalid_request` when it is no good, 403 likewise. */
-  async exchange(token: string, wish: Wish): Promise<ExternalGrantee> {
-    const identity = await this.identify(token, 'exchangeTokens');
+  async exchange(token: string, request: HttpRequest, wish: Wish): Promise<ExternalGrantee> {
+    const identity = await this.identify(token, request, 'exchangeTokens');
     if (!identity) {
       throw new OAuthProblem('invalid_request', 'The subject_token is not valid here');
     }
     return grantee(identity, wish, await this.registry.current());
   }
 
-  private async identify(token: string, use: Use): Promise<ExternalIdentity | undefined> {
+  private async identify(
+    token: string,
+    request: HttpRequest,
+    use: Use,
+  ): Promise<ExternalIdentity | undefined> {
     for (const named of await this.providers.candidatesFor(token)) {
       if (!named[use]) continue;
       const verified = await named.provider.verifyToken(token);
       if (!verified.OK || verified.Value.sub === undefined) continue;
+      if (!this.isHolder(verified.Value['cnf'], request)) return undefined;
       const registry = await this.registry.current();
       const user = registry.userBySubject(named.provider.issuer, verified.Value.sub);
       if (!user) return undefined;
@@ -88,6 +95,21 @@ export class ExternalTokens {
       return { named, user, groups: groupsSaid(registry, user, said), scope };
     }
     return undefined;
+  }
+
+  /**
+   * Whether the caller may use a token with this confirmation claim (RFC 7800): one that is bound to a certificate from
+   * a connection with this certificate (RFC 8705 §3); one that is bound otherwise not at all, a DPoP token is no bearer
+   * token (RFC 9449 §7.2).
+   */
+  private isHolder(confirmation: unknown, request: HttpRequest): boolean {
+    if (confirmation === undefined) return true;
+    if (!isJsonObject(confirmation)) return false;
+    const members = Object.keys(confirmation);
+    const thumbprint = this.certificates.thumbprintOf(request);
+    return (
+      members.length === 1 && thumbprint !== undefined && confirmation['x5t#S256'] === thumbprint
+    );
   }
 }
 

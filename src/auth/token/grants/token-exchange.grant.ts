@@ -34,7 +34,7 @@ export class TokenExchangeGrant implements Grant {
     const subjectToken = parameters.required('subject_token');
     this.checkKinds(parameters);
     const application = await this.clients.authenticate(parameters, request);
-    const { user, group, setup } = await this.external.exchange(subjectToken, {
+    const { user, group, setup } = await this.external.exchange(subjectToken, request, {
       group: parameters.optional('group'),
       setup: parameters.optional('setup'),
     });
