@@ -14,6 +14,8 @@ export type ClientErrorLog = (problem: Problem, requestId: string) => void;
  * of all other errors, and closes their connection. Node's own answer would be a bare status line.
  */
 export function answerClientErrors(server: Server, log: ClientErrorLog): void {
+  // Node would answer an unknown `Expect` with a bare 417; it may be ignored (RFC 9110 §10.1.1).
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('clientError', (error: Fault, socket: Duplex) => {
     if (!socket.writable || error.code === 'ECONNRESET' || hasAnswerUnderWay(socket)) {
       socket.destroy();
