@@ -8,6 +8,7 @@ import {
   ApiParam,
   ApiTags,
 } from '@nestjs/swagger';
+import { Audited } from '#src/platform/index.js';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { JobControlService } from './job-control.service.js';
 import { JobInsightService } from './job-insight.service.js';
@@ -95,6 +96,7 @@ export class JobDetailsController {
   @HttpCode(200)
   @Access('bearer', 'jobs:kill')
   @QueryKeys()
+  @Audited('job.rescheduled', ({ params }) => ({ jids: [params['jid']] }))
   @ApiOperation({ operationId: 'rescheduleJob', summary: 'Run a job again' })
   @ApiOkResponse({ type: JobIdResponse })
   @ApiForbiddenResponse({ description: 'Not yours to change' })

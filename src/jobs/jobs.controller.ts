@@ -20,6 +20,7 @@ import {
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import {
+  Audited,
   schemaByMediaType,
   Query,
   type HttpRequest,
@@ -204,6 +205,7 @@ export class JobsController {
   @Delete()
   @Access('bearer', 'jobs:kill')
   @QueryKeys('jid', 'purge')
+  @Audited<BulkKillResponse>('job.killed', killedJobs)
   @ApiOperation({ operationId: 'killJobs', summary: 'Kill many jobs' })
   @ApiQuery({
     name: 'jid',
@@ -263,6 +265,10 @@ export class JobsController {
   @Delete(':jid')
   @Access('bearer', 'jobs:kill')
   @QueryKeys('purge')
+  @Audited('job.killed', ({ params, originalUrl }) => ({
+    jids: [params['jid']],
+    purge: /[?&]purge\b/.test(originalUrl),
+  }))
   @ApiOperation({ operationId: 'killJob', summary: 'Kill a job' })
   @ApiParam(JID_PARAM)
   @ApiQuery({ name: 'purge', required: false, type: Boolean, description: 'Delete it afterwards' })
@@ -277,4 +283,12 @@ export class JobsController {
   ): Promise<JobIdResponse> {
     return { jid: await this.control.kill(principal, jid, query.boolean('purge')) };
   }
+}
+
+/** For the audit trail: which jobs of a bulk kill were killed, and how many were not. */
+function killedJobs(request: HttpRequest, answer: BulkKillResponse | undefined) {
+  const results = Object.entries(answer?.results ?? {});
+  const jids = results.filter(([, { status }]) => status === 200).map(([jid]) => jid);
+  const purge = /[?&]purge\b/.test(request.originalUrl);
+  return { jids, refused: results.length - jids.length, purge };
 }

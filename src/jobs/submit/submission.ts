@@ -179,9 +179,11 @@ class MultipartReading {
       this.busboy.once('finish', resolve);
       this.busboy.on('error', reject);
       this.request.once('error', reject);
-      this.request.once('close', () => {
+      const onClose = (): void => {
         if (!this.request.complete) reject(new Error('the client went away'));
-      });
+      };
+      this.request.once('close', onClose);
+      if (this.request.closed) onClose(); // while the spool was being prepared
     });
     this.request.on('data', (chunk: Buffer) => this.boundDrain(chunk.length));
     this.request.pipe(this.busboy);

@@ -300,6 +300,8 @@ export class LocalProcessExecutor implements Executor {
       return;
     }
     if (start === 'abandoned') {
+      // It may have been stalled while we were away, between its permission to start and its start.
+      if (job.status === 'Stalled') await this.ending.revive(run);
       if (isWanted) await this.ending.giveBack(run);
       else await this.ending.release(run);
       this.forget(run);
