@@ -44,6 +44,8 @@ export interface RoundOptions {
   /** Longest pause between two faults, milliseconds. */
   pauseMs: number;
   outages: readonly (readonly [Outage, number])[];
+  /** How long jobs may take to end after the last submit. */
+  patienceMs: number;
 }
 
 /** What was done in a round; `killed` and `cancelled` are facts, not attempts. */
@@ -99,7 +101,14 @@ export class FaultRound {
       await faults;
       await this.outage;
     }
-    await this.until((left) => left === 0, 'all jobs to end');
+    await this.until((left) => left === 0, 'all jobs to end').catch(async (error: Error) => {
+      const rows = await this.site.sql<object>(
+        `select jid, status, minor_status, executor, attempt, last_update, heart_beat from jobs
+          where job_group = $1 and status not in ${FINAL}`,
+        [this.options.name],
+      );
+      throw new Error(`${error.message}: ${JSON.stringify(rows)}\n${this.site.logs()}`);
+    });
     await eventually(
       () => Promise.resolve(markedProcesses(this.executors).length === 0),
       'the end of every process of a job',
@@ -109,7 +118,7 @@ export class FaultRound {
   }
 
   private async until(enough: (left: number) => boolean, what: string): Promise<void> {
-    await eventually(async () => enough(await this.unfinished()), what, 180_000);
+    await eventually(async () => enough(await this.unfinished()), what, this.options.patienceMs);
   }
 
   private async unfinished(): Promise<number> {

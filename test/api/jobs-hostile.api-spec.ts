@@ -1,0 +1,212 @@
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+} from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { PROBLEM_CODES } from '#src/kernel/index.js';
+import { CANARY, hostileRequests, type HostileRequest } from '../support/hostile/job-requests.js';
+import { hostileOutputs } from '../support/hostile/outputs.js';
+import { RawConnection, type RawAnswer } from '../support/hostile/raw-connection.js';
+import { runningJobs } from '../support/faults/job-processes.js';
+import { awaitFinal, awaitStatus, submit } from '../support/jobs.js';
+import { eventually, startGrid, support, type Grid, type GridClient } from '../support/testbed.js';
+
+/** The full size is GRID_HOSTILE_REQUESTS=10000. */
+const REQUESTS = Number(process.env['GRID_HOSTILE_REQUESTS'] ?? 1_500);
+const SEED = Number(process.env['GRID_HOSTILE_SEED'] ?? Math.floor(Math.random() * 1e9));
+const AT_ONCE = 6;
+const MOST_MIB = 500;
+const IS_ROOT = process.getuid?.() === 0;
+
+const sh = (script: string, wanted: string[]) => ({
+  Executable: '/bin/sh',
+  Arguments: ['-c', script],
+  OutputSandbox: wanted,
+});
+
+describe(`jobs against hostile users (GRID_HOSTILE_SEED=${SEED})`, () => {
+  let grid: Grid;
+  let alice: GridClient;
+  let temporary: string;
+  let jids: number[] = [];
+  beforeAll(async () => {
+    temporary = mkdtempSync(join(tmpdir(), 'grid-hostile-'));
+    chmodSync(temporary, 0o711);
+    grid = await startGrid({
+      env: {
+        TMPDIR: temporary,
+        GRID_RATE_SUBMIT: '0',
+        GRID_LOCAL_SLOTS: '4',
+        GRID_MAX_PARAMETRIC_JOBS: '20',
+        GRID_MAX_SANDBOX: '1000000',
+        GRID_LOG_LEVEL: 'warn',
+      },
+    });
+    alice = await grid.as('alice');
+  }, 90_000);
+  afterAll(async () => {
+    await grid?.remove();
+    await rm(temporary, { recursive: true, force: true });
+  });
+
+  const namesOf = async (jid: number): Promise<string[]> => {
+    const { status, body } = await alice.get(`/jobs/${jid}/outputsandbox/files`);
+    return status === 404 ? [] : body.files.map(({ name }: { name: string }) => name).sort();
+  };
+
+  it('collects of what jobs leave behind only plain files of their own', async () => {
+    const outputs = hostileOutputs(join(grid.home, 'pki', 'ca.key'));
+    jids = await submit(
+      alice,
+      outputs.map(({ script, wanted }) => sh(script, wanted)),
+    );
+    const jobs = await awaitFinal(alice, jids, 60_000);
+    const found = await Promise.all(
+      jobs.map(async ({ jid, status }, index) => ({
+        what: outputs[index]?.what,
+        status,
+        files: await namesOf(jid),
+      })),
+    );
+    expect(found).toEqual(outputs.map(({ what, status, files }) => ({ what, status, files })));
+  }, 90_000);
+
+  (IS_ROOT ? it : it.skip)(
+    'passes over devices, whoever made them',
+    async () => {
+      const [jid = 0] = await submit(alice, [
+        sh('echo up; until [ -e go ]; do sleep 0.1; done', ['*']),
+      ]);
+      jids.push(jid);
+      await awaitStatus(alice, jid, ['Running']);
+      const id = readFileSync(join(grid.home, 'jobs', 'executor-id'), 'utf8').trim();
+      const work = await eventually(() => {
+        const job = runningJobs(new Set([`local:${id}`])).find((one) => one.jid === jid);
+        return Promise.resolve(job && `/proc/${job.payload}/cwd`);
+      }, 'the program');
+      await eventually(() => Promise.resolve(existsSync(join(work, 'std.out'))), 'its directory');
+      const made = [
+        ['zero', 'c', '1', '5'],
+        ['disk', 'b', '7', '0'],
+      ].map((device) => spawnSync('mknod', device, { cwd: work }).status);
+      if (made.every((code) => code === 0)) chownSync(join(work, 'zero'), 65_534, 65_534);
+      spawnSync('touch', ['go'], { cwd: work });
+      await awaitStatus(alice, jid, ['Done']);
+      expect(await namesOf(jid)).toEqual(['std.err', 'std.out']); // `go` is root's
+    },
+    60_000,
+  );
+
+  it('answers every request in order, and writes nothing outside of its store', async () => {
+    const requests = fc.sample(hostileRequests(jids), { numRuns: REQUESTS, seed: SEED });
+    const token = await grid.token('alice', 'grid_user');
+    const port = Number(new URL(grid.url).port);
+    const faults: string[] = [];
+    const statuses: Record<string, number> = {};
+    const queue = requests.entries();
+    const work = async (): Promise<void> => {
+      const connection = new RawConnection(port, grid.ca, token);
+      for (const [index, request] of queue) {
+        const answer = await connection.exchange(request).catch((error: Error) => error);
+        const fault = answer instanceof Error ? answer.message : faultOf(request, answer);
+        if (fault) faults.push(`${index}: ${fault}: ${shown(request)}`);
+        const status = answer instanceof Error || !answer ? 'closed' : String(answer.status);
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      }
+      connection.close();
+    };
+    const started = Date.now();
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    report({ seed: SEED, requests: REQUESTS, seconds: (Date.now() - started) / 1000, statuses });
+    expect(faults.slice(0, 10)).toEqual([]);
+    expect(statuses['200']).toBeGreaterThan(REQUESTS / 20);
+
+    expect((await grid.anonymous.get('/health/ready')).status).toBe(200);
+    expect(grid.server.child.exitCode).toBeNull();
+    expect(errorsIn(grid.server.log())).toEqual([]);
+  }, 1_200_000);
+
+  it('has let go of everything when the jobs have ended', async () => {
+    await eventually(
+      async () => {
+        const { body } = await alice.get('/jobs/summary');
+        return Object.keys(body).every((state) => /Done|Failed|Killed|Deleted/.test(state));
+      },
+      'all jobs to end',
+      600_000,
+    );
+    const inHome = await readdir(grid.home, { recursive: true });
+    const kept = inHome.filter((path) => /^sandboxes\/.+\//.test(path));
+    expect(
+      kept.filter((path) => !/^sandboxes\/[0-9a-f]{2}\/[0-9a-f]{64}\.tar\.gz$/.test(path)),
+    ).toEqual([]);
+    const rest = inHome.filter((path) => !/^(sandboxes|pki)(\/|$)/.test(path)).sort();
+    expect(
+      rest.filter(
+        (path) => !/^(jobs(\/executor-id|\/runs)?|logs|postgres|server\.lock)$/.test(path),
+      ),
+    ).toEqual([]);
+    await eventually(
+      async () => {
+        const left = await readdir(temporary, { recursive: true });
+        return left.every((path) => /^gridgate-[0-9a-f]+$/.test(path));
+      },
+      'the directories of runs to be removed',
+      30_000,
+    );
+    expect(canaries()).toEqual([]);
+    const peak = Number(
+      /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${grid.server.child.pid}/status`, 'utf8'))?.[1],
+    );
+    report({ peakMib: Math.round(peak / 1024) });
+    expect(peak / 1024).toBeLessThan(MOST_MIB);
+  }, 700_000);
+
+  /** What is wrong with an answer; undefined when nothing is. */
+  function faultOf(request: HostileRequest, answer: RawAnswer | undefined): string | undefined {
+    if (!answer) return request.isCut ? undefined : 'closed without an answer';
+    const { status, headers, body } = answer;
+    if (status >= 500) return `status ${status} ${body.slice(0, 300)}`;
+    if (body.includes(grid.home) || body.includes(support().root))
+      return `tells a path: ${body.slice(0, 300)}`;
+    if (status < 400 || request.method === 'HEAD') return undefined;
+    if (headers.get('content-type') !== 'application/problem+json') return `type of ${status}`;
+    const { code, status: told } = JSON.parse(body) as { code: string; status: number };
+    const known = PROBLEM_CODES[code as keyof typeof PROBLEM_CODES] as
+      { status: number } | undefined;
+    return known?.status === status && told === status ? undefined : `code ${code} for ${status}`;
+  }
+});
+
+function shown(request: HostileRequest): string {
+  const head = `${request.method} ${request.target.slice(0, 200)} ${JSON.stringify(request.headers).slice(0, 300)}`;
+  return `${head} ${JSON.stringify(request.body.subarray(0, 600).toString('latin1'))}`;
+}
+
+function errorsIn(log: string): string[] {
+  return log.split('\n').filter((line) => /"level":"(error|fatal)"/.test(line));
+}
+
+/** Files anywhere on this machine that have the name with which requests and jobs tried to get out. */
+function canaries(): string[] {
+  const skip = ['/proc', '/sys', '/dev']
+    .flatMap((path) => ['-path', path, '-o'])
+    .concat(['-name', 'node_modules']);
+  const args = ['/', '-xdev', '(', ...skip, ')', '-prune', '-o', '-name', `*${CANARY}*`, '-print'];
+  return spawnSync('find', args, { encoding: 'utf8' })
+    .stdout.split('\n')
+    .filter((line) => line !== '');
+}
+
+function report(row: object): void {
+  const path = process.env['GRID_HOSTILE_REPORT'];
+  if (path !== undefined) appendFileSync(path, `${JSON.stringify(row)}\n`);
+}
