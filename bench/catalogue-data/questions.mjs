@@ -97,7 +97,8 @@ export const QUESTIONS = [
     floor: 'prepared select of 100 values',
     make: () => ({
       paths: ['/filecatalogue/metadata?maxValues=100'],
-      text: 'select * from catalogue_value order by field_id, int_value limit 100',
+      text: `select * from catalogue_value where field_id = (select id from catalogue_field where name = 'run')
+             and int_value >= 0 order by int_value limit 100`,
       values: [[]],
     }),
   },

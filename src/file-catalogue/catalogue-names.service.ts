@@ -17,6 +17,7 @@ export class CatalogueNames {
     group: new Map(),
     se: new Map(),
   };
+  private readonly adding = new Map<string, Promise<void>>();
   private reading: Promise<void> | undefined;
 
   constructor(private readonly repository: CatalogueNamesRepository) {}
@@ -50,8 +51,21 @@ export class CatalogueNames {
   async ensure(kind: NameKind, names: Iterable<string>): Promise<ReadonlyMap<string, number>> {
     const known = this.ids[kind];
     const missing = [...new Set(names)].filter((name) => !known.has(name));
-    if (missing.length > 0) this.keep(await this.repository.ensure(kind, missing));
+    if (missing.length > 0) await this.add(kind, missing);
     return known;
+  }
+
+  /** Many who need the same new names at once wait for one statement. */
+  private async add(kind: NameKind, names: string[]): Promise<void> {
+    const key = JSON.stringify([kind, ...names.sort()]);
+    const adding =
+      this.adding.get(key) ??
+      this.repository
+        .ensure(kind, names)
+        .then((rows) => this.keep(rows))
+        .finally(() => this.adding.delete(key));
+    this.adding.set(key, adding);
+    return adding;
   }
 
   private async refresh(): Promise<void> {
