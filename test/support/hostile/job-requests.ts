@@ -301,17 +301,7 @@ export function hostileRequests(jids: readonly number[]): fc.Arbitrary<HostileRe
   );
   const read = fc
     .record({
-      method: fc.constantFrom(
-        'GET',
-        'GET',
-        'GET',
-        'HEAD',
-        'DELETE',
-        'POST',
-        'PUT',
-        'OPTIONS',
-        'TRACE',
-      ),
+      method: fc.constantFrom(...GETS, 'HEAD', 'DELETE', 'POST', 'PUT', 'OPTIONS', 'TRACE'),
       path,
       query,
       headers,

@@ -58,11 +58,11 @@ export class RunWatchdog {
       return `${CONDEMNED.cpu}|Used more than ${run.order.cpuTime} s of CPU`;
     }
     if (use.wallSeconds > jobWallTime) return `${CONDEMNED.wall}|Ran longer than ${jobWallTime} s`;
-    if (use.rssBytes > jobMemoryMb * 2 ** 20) {
-      return `${CONDEMNED.memory}|Used more than ${jobMemoryMb} MiB`;
-    }
     if (use.processes > jobProcesses) {
       return `${CONDEMNED.processes}|Had more than ${jobProcesses} processes`;
+    }
+    if (use.rssBytes > jobMemoryMb * 2 ** 20) {
+      return `${CONDEMNED.memory}|Used more than ${jobMemoryMb} MiB`;
     }
     return undefined;
   }

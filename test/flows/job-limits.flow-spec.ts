@@ -1,0 +1,193 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { markedProcesses } from '../support/faults/job-processes.js';
+import { awaitFinal, awaitStatus, submit, type ShownJob } from '../support/jobs.js';
+import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
+
+const MEMORY_MIB = 64;
+const PROCESSES = 20;
+
+/** Limits of local jobs, reached by real programs; that of wall-clock time is in job-life-local. */
+describe('limits of local jobs', () => {
+  let grid: Grid;
+  let alice: GridClient;
+  let executors: Set<string>;
+  beforeAll(async () => {
+    grid = await startGrid({
+      env: {
+        GRID_JOB_MEMORY: String(MEMORY_MIB),
+        GRID_JOB_PROCESSES: String(PROCESSES),
+        GRID_JOB_MAX_OUTPUT: '1000000',
+        GRID_LOCAL_SLOTS: '12',
+      },
+    });
+    alice = await grid.as('alice');
+    const id = readFileSync(join(grid.home, 'jobs', 'executor-id'), 'utf8').trim();
+    executors = new Set([`local:${id}`]);
+    // A manifest cannot ask for less than 100 s of CPU; the test does not want to burn so many.
+    await grid.sql(`
+      create function one_second() returns trigger language plpgsql as
+        $$ begin new.cpu_time = 1; return new; end $$;
+      create trigger one_second before insert on jobs for each row
+        when (new.name = 'one second') execute function one_second()`);
+  }, 90_000);
+  afterAll(() => grid?.remove());
+
+  const sh = (script: string, more: object = {}) => ({
+    Executable: '/bin/sh',
+    Arguments: ['-c', script],
+    ...more,
+  });
+  const short = { JobName: 'one second' };
+  const spin = 'while :; do :; done';
+  const hold = (mib: number) => `head -c ${mib}M /dev/zero | tail -c ${mib}M | sleep 600`;
+
+  /** What stands in the record and the parameters when a limit was reached. */
+  const REACHED: Record<string, [object, string, string]> = {
+    'CPU by one process': [
+      sh(spin, short),
+      'Job has reached the CPU limit of the queue',
+      'Used (more than 1 s of CPU|[\\d.]+ s)',
+    ],
+    'CPU by many processes, none of which uses it up': [
+      sh(`${spin} & ${spin} & ${spin} & wait`, short),
+      'Job has reached the CPU limit of the queue',
+      'Used more than 1 s of CPU',
+    ],
+    'CPU by a program that does not want to hear of it': [
+      sh(`trap "" XCPU; ${spin}`, short),
+      'Job has reached the CPU limit of the queue',
+      'Used more than 1 s of CPU',
+    ],
+    'CPU by a program in a session of its own': [
+      sh(`setsid sh -c "trap '' XCPU; ${spin}" & wait`, short),
+      'Job has reached the CPU limit of the queue',
+      'Used more than 1 s of CPU',
+    ],
+    'memory by one process': [
+      sh(hold(MEMORY_MIB + 10)),
+      'Job has exceeded maximum memory',
+      `Used more than ${MEMORY_MIB} MiB`,
+    ],
+    'memory by many processes': [
+      sh(`${hold(30)} & ${hold(30)} & setsid sh -c '${hold(30)}' & wait`),
+      'Job has exceeded maximum memory',
+      `Used more than ${MEMORY_MIB} MiB`,
+    ],
+    'bytes of a file': [
+      sh('exec head -c 5000000 /dev/zero > big'),
+      'Job has insufficient disk space to continue',
+      'A file became larger than allowed',
+    ],
+    'bytes of its standard output': [
+      sh('exec head -c 5000000 /dev/zero'),
+      'Job has insufficient disk space to continue',
+      'A file became larger than allowed',
+    ],
+    processes: [
+      sh(`i=0; while [ $i -lt ${PROCESSES + 5} ]; do sleep 600 & i=$((i+1)); done; wait`),
+      'Application thread failed',
+      `Had more than ${PROCESSES} processes`,
+    ],
+  };
+
+  it('end a job with their own reason and leave none of its processes', async () => {
+    const names = Object.keys(REACHED);
+    const jids = await submit(
+      alice,
+      names.map((name) => REACHED[name]?.[0] ?? {}),
+    );
+    const jobs = await awaitFinal(alice, jids, 40_000);
+    const ends = jobs.map(({ status, minorStatus, appStatus }, index) => {
+      const [, minor = '', app = ''] = REACHED[names[index] ?? ''] ?? [];
+      const isTold = new RegExp(`^(${app})$`).test(appStatus);
+      return [
+        names[index],
+        status,
+        minorStatus === minor && isTold ? 'told' : [minorStatus, appStatus],
+      ];
+    });
+    expect(ends).toEqual(names.map((name) => [name, 'Failed', 'told']));
+    await nothingLeft();
+    const { body } = await alice.get(`/jobs/${jids[6]}/parameters`);
+    expect(body).toMatchObject({ ExitCode: 153 });
+  }, 60_000);
+
+  it('bound a fork bomb: the service answers, other jobs run after it, nothing of it is left', async () => {
+    const bomb = 'bomb() { bomb & bomb & wait; sleep 600; }; bomb 2>/dev/null; wait; sleep 600';
+    const [jid = 0] = await submit(alice, [sh(bomb)]);
+    await awaitStatus(alice, jid, ['Running', 'Failed']);
+    const slowest = await slowestAnswerUntil(jid);
+    const [job] = await awaitFinal(alice, [jid], 20_000);
+    expect(job).toMatchObject({
+      status: 'Failed',
+      minorStatus: 'Application thread failed',
+      appStatus: `Had more than ${PROCESSES} processes`,
+    });
+    expect(slowest).toBeLessThan(3_000);
+    await nothingLeft();
+    const [after] = await awaitFinal(alice, await submit(alice, [{ Executable: '/bin/true' }]));
+    expect(after?.status).toBe('Done');
+  }, 60_000);
+
+  /** Programs that try to outlive a kill; each prints its mark in its arguments. */
+  const ESCAPES: Record<string, (mark: string) => string> = {
+    'a session of its own': (mark) => `setsid sleep ${mark} & wait`,
+    'the double fork of a daemon': (mark) => `setsid sh -c 'sleep ${mark} & exit' & sleep 600`,
+    'an empty environment': (mark) => `env -i sleep ${mark} & wait`,
+    'an empty environment in a session of its own': (mark) => `env -i setsid sleep ${mark} & wait`,
+    'signals ignored': (mark) => `trap "" TERM INT HUP QUIT; sleep ${mark}; sleep ${mark}`,
+    'a daemon without environment whose parents lived a while': (mark) =>
+      `env -i setsid sh -c 'sleep ${mark} & sleep 2' & sleep 600`,
+  };
+
+  it.each(Object.keys(ESCAPES))('a kill reaches %s', async (how) => {
+    const mark = `47${String(Math.floor(Math.random() * 1e9))}`;
+    const script = ESCAPES[how]?.(mark) ?? '';
+    const [jid = 0] = await submit(alice, [sh(script)]);
+    await awaitStatus(alice, jid, ['Running']);
+    await eventually(() => Promise.resolve(sleepers(mark).length > 0), 'the program');
+    if (how.includes('lived a while')) {
+      await eventually(
+        () => Promise.resolve(sleepers(mark).every(({ parent }) => parent === 1)),
+        'its parents to be gone',
+      );
+    }
+    expect((await alice.delete(`/jobs/${jid}`)).status).toBe(200);
+    await eventually(() => Promise.resolve(sleepers(mark).length === 0), 'its end', 5_000);
+  });
+
+  it('what a job leaves in the background ends with it', async () => {
+    const mark = `48${String(Math.floor(Math.random() * 1e9))}`;
+    const script = `setsid sleep ${mark} & sleep ${mark} & env -i setsid sleep ${mark} & sleep 2.5`;
+    const [job] = await awaitFinal(alice, await submit(alice, [sh(script)]));
+    expect(job?.status).toBe('Done');
+    await eventually(() => Promise.resolve(sleepers(mark).length === 0), 'their end', 5_000);
+  });
+
+  async function nothingLeft(): Promise<void> {
+    await eventually(
+      () => Promise.resolve(markedProcesses(executors).length === 0),
+      'the end of all processes',
+      5_000,
+    );
+  }
+
+  async function slowestAnswerUntil(jid: number): Promise<number> {
+    let slowest = 0;
+    for (let job: ShownJob | undefined; job?.status !== 'Failed';) {
+      const started = Date.now();
+      job = (await alice.get<ShownJob>(`/jobs/${jid}`)).body;
+      slowest = Math.max(slowest, Date.now() - started);
+    }
+    return slowest;
+  }
+
+  function sleepers(mark: string): { parent: number }[] {
+    const list = execFileSync('ps', ['-eo', 'ppid=,stat=,args='], { encoding: 'utf8' });
+    const lines = list.split('\n').filter((line) => line.endsWith(`sleep ${mark}`));
+    const alive = lines.filter((line) => !/^\s*\d+ Z/.test(line) && !line.includes('-c'));
+    return alive.map((line) => ({ parent: Number.parseInt(line, 10) }));
+  }
+});
