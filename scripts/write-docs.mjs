@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { root } from './run.mjs';
 
 const from = (path) => import(join(root, 'dist/src', path));
-const { VARIABLES } = await from('platform/index.js');
+const { AUDIT_EVENTS, VARIABLES } = await from('platform/index.js');
 const { PROBLEM_CODES } = await from('kernel/index.js');
 
 function problemPage(codes) {
@@ -46,7 +46,33 @@ function configurationPage() {
   ].join('\n');
 }
 
+function auditPage() {
+  const rows = Object.entries(AUDIT_EVENTS).map(([event, { text, details }]) => {
+    const names = details.map((name) => `\`${name}\``).join(' ');
+    return `| \`${event}\` | ${text} | ${names} |`;
+  });
+  return [
+    '# Audit trail',
+    '',
+    'Generated from `src/platform/audit/audit-events.ts`; do not edit. Who did what is a log line (JSON, standard error) of its own',
+    'with `"channel":"audit"`, written whatever `GRID_LOG_LEVEL` is, `silent` excepted. Send these lines to a store that the',
+    'service cannot change. Commands of administrators append theirs to `GRID_HOME/logs/audit.log`, with the `account` that ran them.',
+    '',
+    'Fields stay: `time` · `event` · `outcome` (`done` or `refused`, then with the `code` of docs/errors.md) · `requestId` (the',
+    '`X-Request-Id` of the answer) · `address` · `user` · `group` · `setup` · `client` (the application; `certificate` for tokens by',
+    'certificate), as far as they are known, and those of the event. Calls that never get to the operation, for want of a good',
+    'token or its scope, are in the access log only. Tokens, codes, secrets and bodies are never in a line; `tokenId` is the `jti` of',
+    'the token and `consent` the id that all tokens of one consent share. `gridgate_audit_events_total` counts the lines.',
+    '',
+    '| event | meaning | fields |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
 const pages = {
+  'docs/audit.md': auditPage(),
   'docs/errors.md': problemPage(PROBLEM_CODES),
   'docs/configuration.md': configurationPage(),
 };

@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { MIGRATIONS } from './migrations/index.js';
 import { entities } from './app.module.js';
 import {
+  Audit,
   ChangeFeed,
   clientOptions,
   connectDataSource,
@@ -14,6 +15,7 @@ import {
   Readiness,
   Tracing,
   whenDatabaseIsThere,
+  type AuditDetails,
   type Config,
   type DatabaseConnection,
   type Logger,
@@ -28,12 +30,19 @@ export interface Runtime {
   metrics: Metrics;
   readiness: Readiness;
   tracing: Tracing;
+  audit: Audit;
   /** True once the database has the schema of this version. */
   readonly migrated: boolean;
   /** Connects (waiting while the database is away), migrates, starts the change feed. */
   connect(signal: AbortSignal): Promise<void>;
   /** Ends the feed and the pool. */
   close(): Promise<void>;
+}
+
+/** Where the audit trail goes when not into the log, and what every line of it says. */
+export interface AuditTrail {
+  logger: Logger;
+  origin: AuditDetails;
 }
 
 /** TypeORM's data source with the entities and migrations of this version, not yet connected. */
@@ -55,8 +64,10 @@ export function createRuntime(
   config: Config,
   connection: () => DatabaseConnection,
   ownLogger?: Logger,
+  trail?: AuditTrail,
 ): Runtime {
   const tracing = new Tracing();
+  const metrics = new Metrics();
   const logger = ownLogger ?? createLogger(config.logLevel, undefined, traceIds(config, tracing));
   let dataSource: DataSource | undefined;
   let migrated = false;
@@ -70,7 +81,8 @@ export function createRuntime(
     logger,
     database,
     changeFeed,
-    metrics: new Metrics(),
+    metrics,
+    audit: new Audit(trail?.logger ?? logger, metrics, trail?.origin),
     readiness: new Readiness(),
     tracing,
     get migrated() {

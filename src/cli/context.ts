@@ -1,9 +1,12 @@
 import 'reflect-metadata';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
 import {
   createLogger,
+  createFileLogger,
   openHome,
   openTls,
   readConfig,
@@ -45,7 +48,11 @@ export class CliContext {
     );
     const home = await openHome(config.homePath);
     const connection = await this.connection();
-    const runtime = createRuntime(config, () => connection, logger);
+    // Commands say on the terminal what they do; their audit trail is a file.
+    const runtime = createRuntime(config, () => connection, logger, {
+      logger: createFileLogger(join(home.logs, 'audit.log')),
+      origin: { account: userInfo().username },
+    });
     const tls = await openTls(config, home.pki);
     this.opened.push(() => tls.close());
     this.opened.push(() => runtime.close());

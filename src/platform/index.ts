@@ -39,8 +39,11 @@ export {
   migrate,
   whenDatabaseIsThere,
 } from './database/connect.js';
-export { createLogger, LOGGER, NestLogger, type Logger } from './logging/logger.js';
+export { createFileLogger, createLogger, LOGGER, NestLogger, type Logger } from './logging/logger.js';
 export { ACCESS_RULE, OpenRoute } from './http/open-route.js';
+export { Audit, type AuditActor, type AuditDetails } from './audit/audit.js';
+export { Audited } from './audit/audited.decorator.js';
+export { AUDIT_EVENTS, type AuditEvent } from './audit/audit-events.js';
 export { Tracing } from './tracing/tracing.js';
 export { Metrics } from './metrics/metrics.js';
 export { CLOCK, PlatformModule, type PlatformInput } from './platform.module.js';

@@ -9,6 +9,7 @@ import { LOGGER, type Logger } from './logging/logger.js';
 import { Metrics } from './metrics/metrics.js';
 import { PeerCertificates } from './http/peer-certificates.js';
 import { TrustedAuthorities } from './tls/trusted-authorities.js';
+import { Audit } from './audit/audit.js';
 import { Tracing } from './tracing/tracing.js';
 import { MetricsController } from './metrics/metrics.controller.js';
 
@@ -24,6 +25,7 @@ export interface PlatformInput {
   metrics: Metrics;
   readiness: Readiness;
   tracing: Tracing;
+  audit: Audit;
   authorities: TrustedAuthorities;
 }
 
@@ -41,6 +43,7 @@ export class PlatformModule {
       { provide: Metrics, useValue: input.metrics },
       { provide: Readiness, useValue: input.readiness },
       { provide: Tracing, useValue: input.tracing },
+      { provide: Audit, useValue: input.audit },
       { provide: TrustedAuthorities, useValue: input.authorities },
       PeerCertificates,
     ];

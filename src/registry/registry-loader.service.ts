@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, lockInTransaction } from '#src/platform/index.js';
+import { Audit, Database, lockInTransaction } from '#src/platform/index.js';
 import { DEMO_REGISTRY } from './demo-registry.js';
-import { difference, type RegistryDifference } from './registry-difference.js';
+import { describeDifference, difference, type RegistryDifference } from './registry-difference.js';
 import { parseRegistryFile, RegistryFileError, writeRegistryFile } from './registry-file.js';
 import { faultsOf } from './registry-rules.js';
 import { RegistryRepository } from './registry.repository.js';
@@ -15,6 +15,7 @@ export class RegistryLoader {
     private readonly database: Database,
     private readonly repository: RegistryRepository,
     private readonly registry: RegistryService,
+    private readonly audit: Audit,
   ) {}
 
   /**
@@ -61,6 +62,9 @@ export class RegistryLoader {
       return changes;
     });
     this.registry.forget();
+    if (found.changes.length > 0) {
+      this.audit.done('registry.changed', { changes: describeDifference(found) });
+    }
     return found;
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { labelRequest, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import { Audit, labelRequest, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
 import type { User } from '#src/registry/index.js';
 import { RateLimits } from '../limits/rate-limits.js';
 import { BrowserSessionsService, type Visit } from '../login/browser-sessions.service.js';
@@ -20,6 +20,7 @@ export class AuthorizePages {
     private readonly sessions: BrowserSessionsService,
     private readonly providers: LoginProviders,
     private readonly limits: RateLimits,
+    private readonly audit: Audit,
   ) {}
 
   /** Sign-in or consent page, or straight back to the application when its request is wrong. */
@@ -43,12 +44,17 @@ export class AuthorizePages {
       }
       const decision = form.single('decision');
       const choice = { group: form.single('group'), setup: form.single('setup') };
-      if (decision === 'deny') sendRedirect(response, this.authorize.deny(asked));
-      else {
+      const actor = { user: user.name, ...choice };
+      if (decision === 'deny') {
+        this.audit.done('consent.denied', { way: 'code' }, { request, actor: { user: user.name } });
+        sendRedirect(response, this.authorize.deny(asked));
+      } else {
         const location =
           decision === 'allow' ? await this.authorize.allow(asked, user, choice) : undefined;
-        if (location !== undefined) sendRedirect(response, location);
-        else await this.sendConsent({ request, response, asked, visit, user, choice });
+        if (location !== undefined) {
+          this.audit.done('consent.given', { way: 'code' }, { request, actor });
+          sendRedirect(response, location);
+        } else await this.sendConsent({ request, response, asked, visit, user, choice });
       }
     });
   }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { constantTimeEqual, Problem, randomId, randomToken, sha256 } from '#src/kernel/index.js';
-import { CONFIG, type Config } from '#src/platform/index.js';
+import { Audit, CONFIG, type Config } from '#src/platform/index.js';
 import {
   ApplicationsRepository,
   redirectUriFault,
@@ -43,6 +43,7 @@ export class ClientsService {
     private readonly applications: ApplicationsRepository,
     private readonly registry: RegistryService,
     @Inject(CONFIG) private readonly config: Config,
+    private readonly audit: Audit,
   ) {}
 
   /** Registers an application. Throws Problem 400 with every fault, 409 when the id is taken. */
@@ -61,6 +62,7 @@ export class ClientsService {
     });
     if (!added) throw new Problem('client.exists', `There is already an application ${id}`);
     this.registry.forget();
+    this.audit.done('client.added', { name: input.name.trim() }, { actor: { client: id } });
     return { client_id: id, ...(secret !== undefined && { client_secret: secret }) };
   }
 
@@ -78,6 +80,7 @@ export class ClientsService {
   async remove(id: string): Promise<void> {
     if (!(await this.applications.remove(id))) notFound(id);
     this.registry.forget();
+    this.audit.done('client.removed', {}, { actor: { client: id } });
   }
 
   /** The application with this client_id, those that come with the service included. */

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { labelRequest, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import { Audit, labelRequest, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
 import type { User } from '#src/registry/index.js';
 import { ClientsService } from '../clients/clients.service.js';
 import { RateLimits } from '../limits/rate-limits.js';
@@ -18,6 +18,7 @@ const PATH = '/oauth2/applications';
 @Injectable()
 export class ApplicationsPages {
   @Inject() private readonly limits!: RateLimits;
+  @Inject() private readonly audit!: Audit;
 
   constructor(
     private readonly sessions: BrowserSessionsService,
@@ -50,6 +51,7 @@ export class ApplicationsPages {
       const clientId = form.single('client_id') ?? '';
       labelRequest(request, { user: user.name, client: clientId });
       const isDone = await this.consents.withdraw(user.name, clientId);
+      if (isDone) this.audit.done('consent.withdrawn', {}, { request });
       const note = isDone
         ? 'Access is withdrawn. It takes effect at once.'
         : 'There was nothing to withdraw.';

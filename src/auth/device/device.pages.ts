@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  Audit,
   labelRequest,
   queryValuesOf,
   type HttpRequest,
@@ -20,6 +21,7 @@ import { DeviceService, type DeviceQuestion } from './device.service.js';
 const NO_SUCH_CODE = 'This code is not known or has expired. Look at your device again.';
 
 interface Turn {
+  request: HttpRequest;
   response: HttpResponse;
   user: User;
   csrfToken: string;
@@ -33,6 +35,7 @@ export class DevicePages {
     private readonly sessions: BrowserSessionsService,
     private readonly providers: LoginProviders,
     private readonly limits: RateLimits,
+    private readonly audit: Audit,
   ) {}
 
   /** The page for the code, or the question when the address carries a code. */
@@ -88,10 +91,11 @@ export class DevicePages {
   }
 
   private async conclude(turn: Turn, question: DeviceQuestion, form: QueryValues): Promise<void> {
-    const { response, user } = turn;
+    const { request, response, user } = turn;
     const decision = form.single('decision');
     if (decision === 'deny') {
       await this.devices.deny(question);
+      this.audit.done('consent.denied', { way: 'device' }, { request });
       sendPage(
         response,
         messagePage('Denied', 'The device gets no access. You can close this page.'),
@@ -100,6 +104,7 @@ export class DevicePages {
     }
     const choice = { group: form.single('group'), setup: form.single('setup') };
     if (decision === 'allow' && (await this.devices.allow(question, user, choice))) {
+      this.audit.done('consent.given', { way: 'device' }, { request, actor: choice });
       const text = 'The device has access now and goes on by itself. You can close this page.';
       sendPage(response, messagePage('Done', text));
       return;
@@ -117,7 +122,7 @@ export class DevicePages {
     const { user, session } = visit;
     if (user) {
       labelRequest(request, { user: user.name });
-      await work({ response, user, csrfToken: session.csrfToken });
+      await work({ request, response, user, csrfToken: session.csrfToken });
       return;
     }
     const page = loginPage({

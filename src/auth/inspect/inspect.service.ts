@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
+import { Audit, CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
 import { ConsentsService } from '../consents/consents.service.js';
 import { OAuthParameters } from '../token/oauth-parameters.js';
 import { RevocationsRepository } from '../token/revocations.repository.js';
@@ -19,6 +19,7 @@ export class InspectService {
     private readonly consents: ConsentsService,
     private readonly revocations: RevocationsRepository,
     private readonly verified: VerifiedTokens,
+    private readonly audit: Audit,
   ) {}
 
   /**
@@ -30,12 +31,17 @@ export class InspectService {
     const found = await this.inspector.inspect(parameters, request);
     if (!found) return;
     if (found.kind === 'refresh_token') {
-      await this.consents.revoke(found.consent.id);
+      const { id, user, group, setup, clientId: client } = found.consent;
+      await this.consents.revoke(id);
+      const details = { kind: found.kind, consent: id };
+      this.audit.done('token.revoked', details, { request, actor: { user, group, setup, client } });
       return;
     }
-    const { jti, exp } = found.claims;
+    const { jti, exp, sub: user, group, setup, client_id: client } = found.claims;
     await this.revocations.add(jti, new Date(exp * 1000 + SLACK_MS));
     this.verified.forget(jti);
+    const details = { kind: found.kind, tokenId: jti };
+    this.audit.done('token.revoked', details, { request, actor: { user, group, setup, client } });
   }
 
   /** What the token of the request is worth now; `{"active": false}` says nothing more. */

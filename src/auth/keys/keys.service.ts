@@ -7,6 +7,7 @@ import {
 import type { JWK } from 'jose';
 import { Problem, sleep, type Clock } from '#src/kernel/index.js';
 import {
+  Audit,
   ChangeFeed,
   CLOCK,
   CONFIG,
@@ -55,6 +56,7 @@ export class KeysService implements OnApplicationBootstrap, OnModuleDestroy {
   @Inject(CONFIG) private readonly config!: Config;
   @Inject(CLOCK) private readonly clock!: Clock;
   @Inject(LOGGER) private readonly logger!: Logger;
+  @Inject() private readonly audit!: Audit;
 
   constructor(
     private readonly repository: SigningKeysRepository,
@@ -112,7 +114,7 @@ export class KeysService implements OnApplicationBootstrap, OnModuleDestroy {
   async rotate(): Promise<KeyReport[]> {
     await this.locked(async (transaction) => {
       await this.ensureKeys(transaction);
-      await this.startNext(transaction);
+      await this.startNext(transaction, 'command');
     });
     return this.report();
   }
@@ -138,7 +140,9 @@ export class KeysService implements OnApplicationBootstrap, OnModuleDestroy {
       const now = this.clock.now();
       await this.ensureKeys(transaction);
       const keys = await this.repository.allIn(transaction);
-      if (isRotationDue(keys, now, this.config.keyRotation)) await this.startNext(transaction);
+      if (isRotationDue(keys, now, this.config.keyRotation)) {
+        await this.startNext(transaction, 'schedule');
+      }
       for (const key of deadKeys(keys, now)) await this.repository.remove(transaction, key.kid);
       for (const key of keys.filter(({ privateKey }) => vault.shouldReseal(privateKey))) {
         const sealed = vault.seal(key.kid, vault.open(key.kid, key.privateKey));
@@ -156,11 +160,15 @@ export class KeysService implements OnApplicationBootstrap, OnModuleDestroy {
     if (!nextKey(keys)) await this.addKey(transaction, null);
   }
 
-  private async startNext(transaction: Transaction): Promise<void> {
+  private async startNext(transaction: Transaction, way: 'command' | 'schedule'): Promise<void> {
     const keys = await this.repository.allIn(transaction);
     const next = nextKey(keys);
     const now = this.clock.now();
-    if (next) await this.repository.activate(transaction, next.kid, activationOf(next, now));
+    if (next) {
+      const activeFrom = activationOf(next, now);
+      await this.repository.activate(transaction, next.kid, activeFrom);
+      this.audit.done('keys.rotated', { kid: next.kid, activeFrom, way });
+    }
     await this.addKey(transaction, null);
   }
 

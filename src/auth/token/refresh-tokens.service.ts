@@ -1,7 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { randomToken, sha256, type Clock } from '#src/kernel/index.js';
-import { CLOCK, CONFIG, Database, type Config, type Queryable } from '#src/platform/index.js';
+import {
+  Audit,
+  CLOCK,
+  CONFIG,
+  Database,
+  type Config,
+  type Queryable,
+} from '#src/platform/index.js';
 import { ConsentsRepository, type Consent } from '../consents/consents.repository.js';
 import { ConsentsService } from '../consents/consents.service.js';
 import { RefreshTokensRepository, type StoredRefreshToken } from './refresh-tokens.repository.js';
@@ -23,6 +30,7 @@ export class RefreshTokensService {
     private readonly consents: ConsentsRepository,
     private readonly consentsService: ConsentsService,
     private readonly database: Database,
+    private readonly audit: Audit,
   ) {}
 
   /** The first refresh token of a consent. */
@@ -60,7 +68,12 @@ export class RefreshTokensService {
       this.renew(transaction, token, consent.id),
     );
     if ('successor' in outcome) return outcome.successor;
-    if ('replayed' in outcome) await this.consentsService.revoke(consent.id);
+    if ('replayed' in outcome) {
+      await this.consentsService.revoke(consent.id);
+      const { user, group, setup, clientId: client } = consent;
+      const actor = { user, group, setup, client };
+      this.audit.done('refresh.reused', { consent: consent.id }, { actor });
+    }
     throw invalidGrant(WHAT);
   }
 

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { decodeJwt } from 'jose';
 import { OAuthProblem } from '#src/kernel/index.js';
-import type { HttpRequest } from '#src/platform/index.js';
+import { Audit, type HttpRequest } from '#src/platform/index.js';
 import { RateLimits } from '../limits/rate-limits.js';
 import { GRANTS, type Grant } from './grants/grant.js';
 import { OAuthParameters } from './oauth-parameters.js';
@@ -13,6 +14,7 @@ export class TokenService {
 
   constructor(
     private readonly limits: RateLimits,
+    private readonly audit: Audit,
     @Inject(GRANTS) grants: readonly Grant[],
   ) {
     this.grants = new Map(grants.map((grant) => [grant.type, grant]));
@@ -32,6 +34,24 @@ export class TokenService {
     if (!grant) {
       throw new OAuthProblem('unsupported_grant_type', 'This grant_type is not supported');
     }
-    return grant.issue({ parameters, request });
+    try {
+      const answer = await grant.issue({ parameters, request });
+      const { scope, group, setup } = answer;
+      const tokenId = decodeJwt(answer.access_token).jti;
+      const details = { grantType: type, tokenId, scope };
+      this.audit.done('token.issued', details, { request, actor: { group, setup } });
+      return answer;
+    } catch (error) {
+      if (!isStillWaiting(error)) {
+        this.audit.refused('token.issued', { grantType: type }, request, error);
+      }
+      throw error;
+    }
   }
+}
+
+/** A device that asks whether its user has decided (RFC 8628 §3.5) is refused nothing yet. */
+function isStillWaiting(error: unknown): boolean {
+  const waiting = ['authorization_pending', 'slow_down'];
+  return error instanceof OAuthProblem && waiting.includes(error.error);
 }

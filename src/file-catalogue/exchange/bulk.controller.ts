@@ -10,6 +10,7 @@ import {
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { stringifyJson } from '#src/kernel/index.js';
 import {
+  Audit,
   contentTypeOf,
   Query,
   QueryValues,
@@ -32,6 +33,7 @@ export class BulkController {
   constructor(
     private readonly bulk: BulkService,
     private readonly policy: CataloguePolicy,
+    private readonly audit: Audit,
   ) {}
 
   @Post('bulk')
@@ -64,6 +66,7 @@ export class BulkController {
       const summary = await this.bulk.applyLines(actor, request, {
         failed: (line) => spool.add(stringifyJson(line)),
       });
+      this.audit.done('catalogue.bulk', { ...summary }, { request });
       await spool.add(stringifyJson(summary));
       await streamAnswer(response, `${LINES_TYPE}; charset=utf-8`, (writer) => send(spool, writer));
     } catch (error) {

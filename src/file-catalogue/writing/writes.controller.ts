@@ -13,6 +13,7 @@ import {
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
 import {
+  Audited,
   CONFIG,
   hasBody,
   Query,
@@ -53,6 +54,7 @@ export class WritesController {
 
   @Post('directory/:directory')
   @Access('bearer', 'catalogue:write')
+  @Audited('catalogue.directory-set', ({ params }) => pathOf(params['directory']))
   @ApiOperation({ summary: 'Make a directory and those above it' })
   @ApiParam(DIRECTORY_PARAM)
   @ApiBody({ type: MakeDirectoryRequest, required: false })
@@ -74,6 +76,7 @@ export class WritesController {
 
   @Delete('directory/:directory')
   @Access('bearer', 'catalogue:write')
+  @Audited('catalogue.deleted', ({ params }) => pathOf(params['directory'], 'directory'))
   @ApiOperation({ summary: 'Remove an empty directory' })
   @ApiParam(DIRECTORY_PARAM)
   @ApiOkResponse({ type: DeletedResponse })
@@ -113,6 +116,7 @@ export class WritesController {
 
   @Delete('file/:file')
   @Access('bearer', 'catalogue:write')
+  @Audited('catalogue.deleted', ({ params }) => pathOf(params['file'], 'file'))
   @ApiOperation({ summary: 'Remove a file from the catalogue' })
   @ApiParam(FILE_PARAM)
   @ApiOkResponse({ type: DeletedResponse })
@@ -129,6 +133,7 @@ export class WritesController {
 
   @Post('metadata')
   @Access('bearer', 'catalogue:write')
+  @Audited<FieldResponse>('catalogue.field-declared', (_request, field) => ({ ...field }))
   @ApiOperation({ summary: 'Declare a metadata field' })
   @ApiBody({ type: DeclareFieldRequest })
   @ApiCreatedResponse({ type: FieldResponse })
@@ -151,6 +156,7 @@ export class WritesController {
 
   @Put('directory/:directory/metadata')
   @Access('bearer', 'catalogue:write')
+  @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['directory'], 'directory'))
   @ApiOperation({ summary: 'Replace the values set on a directory' })
   @ApiParam(DIRECTORY_PARAM)
   @ApiBody(METADATA_BODY)
@@ -169,6 +175,7 @@ export class WritesController {
 
   @Patch('directory/:directory/metadata')
   @Access('bearer', 'catalogue:write')
+  @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['directory'], 'directory'))
   @ApiOperation({ summary: 'Change values set on a directory; null removes one' })
   @ApiParam(DIRECTORY_PARAM)
   @ApiBody(METADATA_BODY)
@@ -187,6 +194,7 @@ export class WritesController {
 
   @Put('file/:file/metadata')
   @Access('bearer', 'catalogue:write')
+  @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['file'], 'file'))
   @ApiOperation({ summary: 'Replace the metadata of a file' })
   @ApiParam(FILE_PARAM)
   @ApiBody(METADATA_BODY)
@@ -204,6 +212,7 @@ export class WritesController {
 
   @Patch('file/:file/metadata')
   @Access('bearer', 'catalogue:write')
+  @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['file'], 'file'))
   @ApiOperation({ summary: 'Change metadata of a file; null removes a key' })
   @ApiParam(FILE_PARAM)
   @ApiBody(METADATA_BODY)
@@ -230,4 +239,10 @@ export class WritesController {
     query.allowOnly([]);
     return Object.entries(await this.body(request));
   }
+}
+
+/** For the audit trail: the path of an address, as far as it can be read. */
+function pathOf(encoded: string | string[] | undefined, kind?: 'directory' | 'file') {
+  const path = Buffer.from(String(encoded), 'base64url').toString('utf8');
+  return { ...(kind && { kind }), path };
 }

@@ -30,6 +30,18 @@ export function createLogger(
   );
 }
 
+/** A logger of level info that appends to a file; the file and its folder are made with the first line. */
+export function createFileLogger(path: string): Logger {
+  let file: pino.DestinationStream | undefined;
+  const destination = {
+    write(line: string): void {
+      file ??= pino.destination({ dest: path, mkdir: true, sync: true, append: true, mode: 0o600 });
+      file.write(line);
+    },
+  };
+  return createLogger('info', destination);
+}
+
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return typeof error === 'object' ? 'not an Error' : error;
   const { name, message, stack } = error;

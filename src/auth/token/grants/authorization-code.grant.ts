@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { sha256, type Clock } from '#src/kernel/index.js';
-import { CLOCK, Database, labelRequest } from '#src/platform/index.js';
+import { Audit, CLOCK, Database, labelRequest } from '#src/platform/index.js';
 import type { Application } from '#src/registry/index.js';
 import {
   AuthorizationCodesRepository,
@@ -34,6 +34,7 @@ export class AuthorizationCodeGrant implements Grant {
     private readonly clients: ClientAuthenticator,
     private readonly issuer: TokenIssuer,
     private readonly database: Database,
+    private readonly audit: Audit,
   ) {}
 
   async issue({ parameters, request }: TokenRequest): Promise<TokenResponse> {
@@ -46,6 +47,12 @@ export class AuthorizationCodeGrant implements Grant {
     if (stored.usedAt) {
       // RFC 6749 §4.1.2: somebody has the code who should not; what came from it is not safe any more
       await this.consentsService.revoke(consent.id);
+      const { user, group, setup } = consent;
+      this.audit.done(
+        'code.reused',
+        { consent: consent.id },
+        { request, actor: { user, group, setup } },
+      );
       throw invalidGrant(WHAT);
     }
     if (consent.revokedAt) throw invalidGrant(WHAT);

@@ -29,10 +29,11 @@ export class ClientCredentialsGrant implements Grant {
     const groupName = parameters.required('group');
     const setup = parameters.required('setup');
     const user = await this.certificates.authenticate(request);
+    labelRequest(request, { user: user.name }); // also where the rest is refused
     const group = permittedGroup(await this.registry.current(), { user, groupName, setup });
     const scopes = narrowScopes(group, parameters.optional('scope'));
     if (scopes.length === 0) throw nothingLeft();
-    labelRequest(request, { user: user.name, group: group.name, setup });
+    labelRequest(request, { group: group.name, setup });
     const minted = await this.tokens.mint({
       user: user.name,
       group: group.name,

@@ -1,0 +1,48 @@
+/** The closed list of what the audit trail records: event → meaning and the details that its lines carry. */
+export const AUDIT_EVENTS = {
+  'token.issued': {
+    text: 'An access token was given, or refused with `code`',
+    details: ['grantType', 'tokenId', 'scope'],
+  },
+  'token.revoked': {
+    text: 'A token was revoked by request',
+    details: ['kind', 'tokenId', 'consent'],
+  },
+  'refresh.reused': {
+    text: 'A used refresh token came again after its grace: its whole family was revoked',
+    details: ['consent'],
+  },
+  'code.reused': {
+    text: 'An authorization code came again: what was issued from it was revoked',
+    details: ['consent'],
+  },
+  'consent.given': { text: 'A user allowed an application to act', details: ['way'] },
+  'consent.denied': { text: 'A user refused an application', details: ['way'] },
+  'consent.withdrawn': { text: 'A user withdrew what an application was allowed', details: [] },
+  'job.killed': { text: 'Jobs were killed', details: ['jids', 'refused', 'purge'] },
+  'job.rescheduled': { text: 'A job was sent back to the queue', details: ['jids'] },
+  'catalogue.deleted': { text: 'A file or directory was removed', details: ['kind', 'path'] },
+  'catalogue.directory-set': {
+    text: 'A directory was made, or given another mode',
+    details: ['path'],
+  },
+  'catalogue.metadata-set': {
+    text: 'Metadata of a file or directory was changed',
+    details: ['kind', 'path'],
+  },
+  'catalogue.field-declared': { text: 'A metadata field was declared', details: ['name', 'type'] },
+  'catalogue.bulk': {
+    text: 'Many changes in one request: deletions, owners and modes among them',
+    details: ['lines', 'created', 'updated', 'unchanged', 'failed'],
+  },
+  'registry.changed': {
+    text: 'Users, groups, setups, sites or applications were loaded from a file',
+    details: ['changes'],
+  },
+  'client.added': { text: 'An application was registered by command', details: ['name'] },
+  'client.removed': { text: 'An application was removed by command', details: [] },
+  'keys.rotated': { text: 'Another signing key takes over', details: ['kid', 'activeFrom', 'way'] },
+} as const satisfies Record<string, { text: string; details: readonly string[] }>;
+
+/** An event of the closed list. */
+export type AuditEvent = keyof typeof AUDIT_EVENTS;
