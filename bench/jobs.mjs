@@ -1,5 +1,5 @@
 /** Figures of reading jobs: one job, and lists of a table with --jobs jobs. */
-import { fillJobs } from './job-data/fill.mjs';
+import { filledJobs, pathAfter } from './job-data/filled.mjs';
 
 /** Options of this file. */
 export const options = {
@@ -15,7 +15,6 @@ const MANIFEST = {
 const PAGE = 100;
 const PAGE_PATH = `/jobs?maxJobs=${PAGE}`;
 const ALL_PATH = `${PAGE_PATH}&allOwners=true`;
-let filling;
 
 async function submitted(server, token, count) {
   const json = { manifests: Array.from({ length: count }, () => MANIFEST) };
@@ -23,18 +22,7 @@ async function submitted(server, token, count) {
   return answer.body.jids;
 }
 
-/** One server with the filled table for all lists. */
-function filled(bench) {
-  filling ??= (async () => {
-    const server = await bench.server({ name: 'jobs' });
-    const count = Number(bench.options.jobs);
-    const began = Date.now();
-    await fillJobs(server.database, count);
-    bench.log(`${count} jobs filled in ${Math.round((Date.now() - began) / 1000)} s`);
-    return { server, count, token: await server.token('alice') };
-  })();
-  return filling;
-}
+const filled = (bench) => filledJobs(bench, Number(bench.options.jobs));
 
 const read = {
   name: 'jobs.read',
@@ -101,13 +89,7 @@ function deep(name, title, pathOf) {
 
 const offsetPath = ({ middle }) => `${ALL_PATH}&startJob=${middle}`;
 
-/** The path that the list itself names as the next one after the middle. */
-async function cursorPath({ server, token, middle }) {
-  const answer = await server.call('GET', offsetPath({ middle }), { token });
-  const [, next] = /<([^>]+)>;\s*rel="next"/.exec(answer.headers.link) ?? [];
-  const url = new URL(next, server.url);
-  return url.pathname + url.search;
-}
+const cursorPath = (table) => pathAfter(table, offsetPath(table));
 
 const SAME_ROWS = `bare node:https + the ${PAGE}-row select + JSON.stringify`;
 

@@ -16,6 +16,13 @@ export interface JobPage {
   end?: (string | null)[];
 }
 
+/** How many jobs match and, where the jobs themselves were counted, between which ids they stand. */
+interface Extent {
+  entries: number;
+  lowest?: number;
+  highest?: number;
+}
+
 interface Where {
   sql: string;
   values: unknown[];
@@ -66,7 +73,13 @@ const INDEXED = new Set(['status', 'site', 'name', 'job_group', 'owner_group', '
  * True when it is better to collect and sort all matches than to walk the jobs in order until the page is full. One
  * indexed condition gives its matches in order; the more conditions, the further apart they may stand.
  */
-function isFew(query: Selection, visibility: Visibility, entries: number): boolean {
+function isFew(query: ListJobsQuery, visibility: Visibility, found: Extent): boolean {
+  const { entries } = found;
+  if (found.highest !== undefined && found.lowest !== undefined) {
+    // The walk passes this many jobs before the page is full, when the matches are spread evenly.
+    const walked = ((query.startJob + query.maxJobs) * (found.highest - found.lowest)) / entries;
+    return entries < walked;
+  }
   const columns = query.filters.map(({ attribute }) => attribute.sql);
   if (visibility.owner !== undefined) columns.push('owner');
   if (columns.length <= 1 && columns.every((column) => INDEXED.has(column))) return false;
@@ -83,7 +96,8 @@ export class JobListRepository {
 
   /** One page. */
   async list(query: ListJobsQuery, visibility: Visibility): Promise<JobPage> {
-    const entries = await this.count(query, visibility);
+    const found = await this.extent(query, visibility);
+    const { entries } = found;
     if (entries === 0 || query.startJob >= entries) return { entries, jobs: [] };
     const jump = await this.jump(query, visibility);
     const where = whereOf(query, visibility);
@@ -91,9 +105,15 @@ export class JobListRepository {
     const conditions = [where.sql];
     if (query.after) conditions.push(afterCondition(query.sort, query.after, values));
     if (jump.below !== undefined) conditions.push(`jid < $${values.push(String(jump.below))}`);
+    // A walk in the order of ids need not pass what stands before the first match.
+    if (found.highest !== undefined) {
+      conditions.push(
+        `jid between $${values.push(found.lowest)} and $${values.push(found.highest)}`,
+      );
+    }
     const limit = values.push(query.maxJobs + 1);
     const offset = values.push(jump.offset);
-    const order = orderBy(query.sort, isFew(query, visibility, entries));
+    const order = orderBy(query.sort, isFew(query, visibility, found));
     const page = `${conditions.join(' and ')} order by ${order} limit $${limit} offset $${offset}`;
     // Ids alone are skipped in an index; only the rows of the page are fetched.
     const isDeep = jump.offset > DEEP;
@@ -127,15 +147,20 @@ export class JobListRepository {
   }
 
   /** The number of matches, exactly. */
-  async count(selection: Selection, visibility: Visibility): Promise<number> {
+  private async extent(selection: Selection, visibility: Visibility): Promise<Extent> {
     const source = sourceOf(selection, []);
     const where = whereOf(selection, visibility, source);
-    const sum = source === JOBS ? 'count(*)' : 'coalesce(sum(n), 0)::bigint';
-    const [row] = await this.database.query<{ total: number }>({
-      text: `select ${sum} as total from ${source.table} where ${where.sql}`,
+    const sums =
+      source === JOBS
+        ? 'count(*) as total, min(jid + 0) as lowest, max(jid + 0) as highest'
+        : 'coalesce(sum(n), 0)::bigint as total';
+    const [row] = await this.database.query<{ total: number; lowest?: number; highest?: number }>({
+      text: `select ${sums} from ${source.table} where ${where.sql}`,
       values: where.values,
     });
-    return Number(row?.total ?? 0);
+    const entries = Number(row?.total ?? 0);
+    if (row?.lowest === undefined || row.lowest === null) return { entries };
+    return { entries, lowest: Number(row.lowest), highest: Number(row.highest) };
   }
 
   /** Numbers of jobs by the values of attributes, joined by `|`. */
