@@ -54,13 +54,17 @@ export class CookieJar extends ToughCookieJar implements Iterable<[string, strin
     for (const cookie of this.#stored()) yield [cookie.key, cookie.value];
   }
 
-  /** The `Cookie` header for a URL; the cookies in `own` win over stored ones of the same name. */
+  /**
+   * The `Cookie` header for a URL; the cookies in `own` win over stored ones of the same name. 'stored alone' leaves out
+   * the cookies that were set for every host.
+   */
   async cookie_header(
     url: string,
-    own?: ReadonlyMap<string, string> | null,
+    cookies?: ReadonlyMap<string, string> | null | 'stored alone',
   ): Promise<string | undefined> {
+    const own = cookies === 'stored alone' ? null : cookies;
     if (this.isEmpty && !own?.size) return undefined;
-    const pairs = new Map(this.#everywhere);
+    const pairs = new Map(cookies === 'stored alone' ? [] : this.#everywhere);
     const parts: string[] = [];
     for (const cookie of this.isEmpty ? [] : await this.getCookies(url)) {
       pairs.delete(cookie.key);

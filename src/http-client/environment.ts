@@ -40,8 +40,18 @@ export function environmentCaBundle(): string | undefined {
 /** Where .netrc may be: NETRC alone when it is set, else ~/.netrc and ~/_netrc. */
 export function netrcPaths(): string[] {
   const named = process.env['NETRC'];
-  if (named) return [expandHome(named)];
-  return [join(homedir(), '.netrc'), join(homedir(), '_netrc')];
+  const home = homeDirectory();
+  if (named) return [home === undefined ? named : expandHome(named, home)];
+  return home === undefined ? [] : [join(home, '.netrc'), join(home, '_netrc')];
+}
+
+/** A user that is only a number (in a container) may have no home. */
+function homeDirectory(): string | undefined {
+  try {
+    return homedir();
+  } catch {
+    return undefined;
+  }
 }
 
 /** True when the process says that it runs in production. */
@@ -59,6 +69,6 @@ function readProxy(scheme: string): string | undefined {
   return env[upper] || undefined;
 }
 
-function expandHome(path: string): string {
-  return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path;
+function expandHome(path: string, home: string): string {
+  return path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : path;
 }

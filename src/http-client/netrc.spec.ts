@@ -77,6 +77,14 @@ describe('authentication of a request', () => {
     );
   });
 
+  it.each(['/dev/null/netrc', `/${'n'.repeat(5000)}`])(
+    'does not mind a .netrc path that cannot be looked at: %.20s',
+    async (path) => {
+      process.env['NETRC'] = path;
+      expect(await authorization(new Session())).toBe(basic('url:pw'));
+    },
+  );
+
   it('can be kept from .netrc for one call', async () => {
     const plain = { ...request, url: 'http://h.test/' };
     const prepared = await new Session().prepare_request(plain, { use_netrc: false });

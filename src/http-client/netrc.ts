@@ -23,12 +23,21 @@ let lastRead: NetrcFile | undefined;
  */
 export function netrcAuth(url: string): AuthTuple | null {
   for (const path of netrcPaths()) {
-    const modified = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    const modified = modifiedAt(path);
     if (modified === undefined) continue;
     const entry = lookUp(path, modified, url);
     return entry ? [entry.login || entry.account, entry.password] : null;
   }
   return null;
+}
+
+function modifiedAt(path: string): number | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  } catch {
+    // it may stand where this user must not look
+    return undefined;
+  }
 }
 
 /** Parses a .netrc file; throws SyntaxError. */

@@ -97,6 +97,13 @@ describe('URL', () => {
     await expect(prepare({ url, method: 'GET' })).rejects.toThrow(error);
   });
 
+  it.each(['http+unix://%2Frun%2Fd.sock/info', 'httpx:any', 'ftp://h.test/a b'])(
+    '%s is left to the adapter of its scheme',
+    async (url) => {
+      expect((await prepare({ url })).url).toBe(url);
+    },
+  );
+
   it('is never repeated in an error', async () => {
     const failure = await prepare({ url: 'http://u:secret@:x' }).catch((error: unknown) => error);
     expect(JSON.stringify(failure) + String(failure)).not.toContain('secret');

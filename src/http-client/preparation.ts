@@ -6,6 +6,7 @@ import { encodeParams, mergeParams } from './fields.js';
 import { mergeHooks } from './hooks.js';
 import { netrcAuth } from './netrc.js';
 import { PreparedRequest } from './prepared-request.js';
+import { shouldStripAuth } from './redirects.js';
 import { CaseInsensitiveDict, isIterable, itemsOf } from './structures.js';
 import type { Auth, Hooks, Params, RequestHeaders, RequestLike } from './types.js';
 import { prepareUrl } from './urls.js';
@@ -50,12 +51,15 @@ export async function prepareRequest(
   return prepared;
 }
 
-/** Replaces the Cookie header with what the jar and the request's own cookies hold for its URL. */
+/**
+ * Replaces the Cookie header with what the jar and the request's own cookies hold for its URL. Cookies that nobody tied
+ * to a host stay, like Authorization, where the request began.
+ */
 export async function setCookieHeader(prepared: PreparedRequest, jar: CookieJar): Promise<void> {
+  const { url, first_url: first } = prepared;
   prepared.headers.delete('Cookie');
-  const own = prepared.own_cookies;
-  const values = own && own.host === new URL(prepared.url).hostname ? own.values : null;
-  const header = await jar.cookie_header(prepared.url, values);
+  const isHome = url === first || !shouldStripAuth(first, url);
+  const header = await jar.cookie_header(url, isHome ? prepared.own_cookies : 'stored alone');
   if (header !== undefined) prepared.headers.set('Cookie', header);
 }
 
@@ -124,7 +128,7 @@ async function prepareCookies(
   if (!request.cookies && jar.isEmpty) return;
   if (!/^https?:/i.test(prepared.url)) return;
   const values = await ownCookies(request.cookies, prepared.url);
-  if (values) prepared.own_cookies = { host: new URL(prepared.url).hostname, values };
+  if (values) prepared.own_cookies = values;
   if (!prepared.headers.has('Cookie')) await setCookieHeader(prepared, jar);
 }
 

@@ -10,11 +10,8 @@ export interface PreparedRequestInit {
   hooks?: Hooks;
 }
 
-/** Cookies given with the request itself: they belong to its host and are never stored. */
-export interface OwnCookies {
-  host: string;
-  values: ReadonlyMap<string, string>;
-}
+/** Cookies given with the request itself: they stay with its origin and are never stored. */
+export type OwnCookies = ReadonlyMap<string, string>;
 
 const BODILESS_METHODS = new Set(['GET', 'HEAD']);
 
@@ -26,18 +23,25 @@ export class PreparedRequest {
   body: PreparedBody;
   hooks: Hooks;
   // Bookkeeping for redirects, not part of what goes on the wire: private, so that nobody lists it.
+  #firstUrl: string;
   #ownCookies: OwnCookies | null = null;
   #usesNetrc = true;
 
   constructor(init: PreparedRequestInit) {
     this.method = init.method;
     this.url = init.url;
+    this.#firstUrl = init.url;
     this.headers =
       init.headers instanceof CaseInsensitiveDict
         ? init.headers
         : new CaseInsensitiveDict(init.headers);
     this.body = init.body ?? null;
     this.hooks = init.hooks ?? { response: [] };
+  }
+
+  /** The URL with which a chain of redirects began. */
+  get first_url(): string {
+    return this.#firstUrl;
   }
 
   /** The request's own cookies. */
@@ -68,6 +72,7 @@ export class PreparedRequest {
   copy(): PreparedRequest {
     const copy = new PreparedRequest({ ...this, headers: this.headers.copy() });
     copy.hooks = { response: [...this.hooks.response] };
+    copy.#firstUrl = this.#firstUrl;
     copy.own_cookies = this.own_cookies;
     copy.uses_netrc = this.uses_netrc;
     return copy;
@@ -80,6 +85,7 @@ export class PreparedRequest {
     this.headers = other.headers;
     this.body = other.body;
     this.hooks = other.hooks;
+    this.#firstUrl = other.#firstUrl;
     this.own_cookies = other.own_cookies;
     this.uses_netrc = other.uses_netrc;
   }

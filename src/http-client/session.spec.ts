@@ -263,6 +263,24 @@ describe('redirects', () => {
     expect([...session.cookies]).toEqual([['a', '1']]);
   });
 
+  it.each([
+    ['another host', 'https://other.test/2', 'https://other.test/3', [undefined, undefined]],
+    ['another port', 'https://h.test:8443/2', 'https://h.test:8443/3', [undefined, undefined]],
+    ['plain http', 'http://h.test/2', 'http://h.test/3', [undefined, undefined]],
+    [
+      'another host and back',
+      'https://other.test/2',
+      'https://h.test/3',
+      [undefined, 's=1; own=2'],
+    ],
+    ['the same host', 'https://h.test/2', '/3', ['s=1; own=2', 's=1; own=2']],
+  ])('keep cookies set by hand from %s', async (_name, second, third, expected) => {
+    const { session, adapter } = scripted({ '/1': to(second), '/2': to(third) });
+    session.cookies = { s: '1' };
+    await session.get('https://h.test/1', { cookies: { own: '2' } });
+    expect(adapter.seen.map((c) => c.headers['Cookie'])).toEqual(['s=1; own=2', ...expected]);
+  });
+
   it('choose proxies anew at each hop', async () => {
     Object.assign(process.env, { http_proxy: 'http://env', no_proxy: 'near.test' });
     const { session, adapter } = scripted({

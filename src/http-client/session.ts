@@ -187,7 +187,10 @@ export class Session {
 
   /** HEAD; does not follow redirects unless `allow_redirects` is true. */
   head(url: string | URL, options: RequestOptions = {}): Promise<Response> {
-    return this.request('HEAD', url, { allow_redirects: false, ...options });
+    return this.request('HEAD', url, {
+      ...options,
+      allow_redirects: options.allow_redirects ?? false,
+    });
   }
 
   /** OPTIONS. */

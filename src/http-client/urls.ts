@@ -1,7 +1,7 @@
 import { errorCode, InvalidURL, MissingSchema } from './errors.js';
 
 const AUTHORITY = /^https?:\/\/(?:[^/?#\\]*@)?([^/?#\\]*)/i;
-const HTTP_LIKE = /^http/i;
+const HTTP = /^https?:/i;
 const ESCAPE = /%([0-9A-Fa-f]{2})?/g;
 const UNRESERVED = /[A-Za-z0-9\-._~]/;
 
@@ -12,7 +12,7 @@ const UNRESERVED = /[A-Za-z0-9\-._~]/;
  */
 export function prepareUrl(url: string | URL, query = ''): string {
   const text = String(url).trimStart();
-  if (text.includes(':') && !HTTP_LIKE.test(text)) return text;
+  if (text.includes(':') && !HTTP.test(text)) return text;
   if (!text.includes(':')) {
     throw new MissingSchema('the URL has no scheme: write http:// or https:// in front');
   }
