@@ -66,6 +66,7 @@ function reasonOf(job: Job, site: Site, now: { live: Set<string>; ahead: number 
     return job.site === site.name ? `The job is ${job.status} here` : `The job is ${job.status}`;
   }
   if (!now.live.has(site.backend)) return `No ${site.backend} executor is running`;
-  if (now.ahead > 0) return `Waits for a free slot; ${now.ahead} jobs are in front of it`;
+  if (now.ahead === 1) return 'Waits for a free slot; 1 job is in front of it';
+  if (now.ahead > 1) return `Waits for a free slot; ${now.ahead} jobs are in front of it`;
   return 'Waits for a free slot; it is the next one';
 }
