@@ -44,6 +44,16 @@ describe('GET /portal/', () => {
     expect([first.status, again.status]).toEqual([200, 304]);
   });
 
+  it('is where browsers are sent that come to the bare address; programs get 404', async () => {
+    const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const browser = await grid.anonymous.get('/', { headers });
+    expect([browser.status, browser.headers['location']]).toEqual([303, '/portal/']);
+    const program = await grid.anonymous.get('/');
+    expect([program.status, program.body.code]).toEqual([404, 'route.not-found']);
+    const posted = await grid.anonymous.post('/', { headers });
+    expect(posted.status).toBe(404);
+  });
+
   it('comes with the client library', async () => {
     const { status, headers } = await grid.anonymous.get('/portal/client/index.js');
     expect([status, headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
