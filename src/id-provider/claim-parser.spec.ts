@@ -62,10 +62,15 @@ describe('claimParser', () => {
     expect(Object.getPrototypeOf(result)).toBeNull();
   });
 
+  it.each([null, undefined, 'text', 7, ['list']])('claims that are %j say nothing', (claims) => {
+    expect(claimParser(claims as never, { a: 'x', length: '.', 0: '.' })).toEqual({});
+  });
+
   it.each(['(', '(?P<x', '[', '(?P=y', '*'])(
     'an invalid pattern %j is a configuration error',
     (pattern) => {
       expect(() => claimParser({ a: 'x' }, { a: pattern })).toThrow('configuration_error');
+      expect(() => claimParser({}, { a: { b: pattern } })).toThrow('configuration_error');
       expect(() => checkAttributes({ a: { b: pattern } })).toThrow('configuration_error');
     },
   );

@@ -40,7 +40,7 @@ function parseValue(
     return text === undefined ? undefined : compilePattern(spec).match(text);
   }
   if (!isPlainObject(value)) return undefined;
-  const nested = claimParser(value, spec);
+  const nested = parseClaims(value, spec);
   return Object.keys(nested).length > 0 ? nested : undefined;
 }
 
@@ -51,6 +51,14 @@ function parseValue(
  * match. Never throws on claims; throws ConfigurationError for an invalid pattern. Results have no prototype.
  */
 export function claimParser(
+  claimDict: Readonly<Record<string, unknown>>,
+  attributes: ClaimAttributes,
+): ParsedClaims {
+  checkAttributes(attributes);
+  return isPlainObject(claimDict) ? parseClaims(claimDict, attributes) : emptyResult();
+}
+
+function parseClaims(
   claimDict: Readonly<Record<string, unknown>>,
   attributes: ClaimAttributes,
 ): ParsedClaims {

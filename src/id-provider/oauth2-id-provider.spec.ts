@@ -1,9 +1,34 @@
 import { createHash } from 'node:crypto';
+import { Response, type PreparedRequest } from '#src/http-client/index.js';
 import { MemoryLoginSessions } from './login-sessions.js';
 import { maxAgeOf, metadataUrls, sameIssuer } from './metadata.js';
 import { OAuth2IdProvider } from './oauth2-id-provider.js';
 import { providerOfToken } from './token-routing.js';
+import type { ProviderParameters } from './provider-settings.js';
 import { checkBinding } from './token-verifier.js';
+
+/** A provider whose server answers by path, 404 for others, and the paths that were asked for. */
+function setUp(parameters: ProviderParameters, answers: Record<string, object>) {
+  const idp = new OAuth2IdProvider({
+    issuer: ISSUER,
+    client_id: 'me',
+    trust_env: false,
+    ...parameters,
+  });
+  const asked: string[] = [];
+  const send = (request: PreparedRequest): Promise<Response> => {
+    const { pathname } = new URL(request.url);
+    asked.push(pathname);
+    const status_code = pathname in answers ? 200 : 404;
+    const content = JSON.stringify(answers[pathname] ?? {});
+    return Promise.resolve(new Response({ status_code, url: request.url, content, request }));
+  };
+  idp.mount('https://', { send, close: () => undefined });
+  return { idp, asked };
+}
+
+const ISSUER = 'https://as.test';
+const WELL_KNOWN = '/.well-known/openid-configuration';
 
 describe('setParameters', () => {
   it('keeps providers apart and parameters unchanged', () => {
@@ -36,6 +61,75 @@ describe('setParameters', () => {
       'https://b.test',
     ]);
     await idp.close();
+  });
+
+  it('the secret decides how the client authenticates, until a method is named', () => {
+    const idp = new OAuth2IdProvider();
+    const methods = () => [idp.token_endpoint_auth_method, idp.revocation_endpoint_auth_method];
+    idp.setParameters({ issuer: 'https://a.test', client_id: 'c', client_secret: 's' });
+    expect(methods()).toEqual(['client_secret_basic', 'client_secret_basic']);
+    idp.setParameters({ client_secret: null });
+    expect(methods()).toEqual(['none', 'none']);
+    idp.setParameters({ token_endpoint_auth_method: 'client_secret_post' });
+    idp.setParameters({ client_secret: 's' });
+    expect(methods()).toEqual(['client_secret_post', 'client_secret_basic']);
+  });
+
+  it('a method set as attribute stays when the secret changes', () => {
+    const idp = new OAuth2IdProvider({ client_secret: 's' });
+    idp.token_endpoint_auth_method = 'client_secret_jwt';
+    idp.setParameters({ client_secret: 't' });
+    expect(idp.token_endpoint_auth_method).toBe('client_secret_jwt');
+  });
+
+  it.each([
+    'ProviderName',
+    'ProviderType',
+    'issuer',
+    'server_metadata_url',
+    'jwks',
+    'overrides',
+    'audience',
+    'attributes',
+    'algorithms',
+    'tolerance',
+    'allowedOrigins',
+    'dnPrefix',
+    'groups',
+    'vos',
+    'loginSessions',
+    'client_id',
+    'client_secret',
+    'token_endpoint_auth_method',
+    'revocation_endpoint_auth_method',
+    'scope',
+    'redirect_uri',
+    'token_placement',
+    'update_token',
+    'leeway',
+    'rawBasic',
+    'legacyFlows',
+    'allowInsecureLoopback',
+    'pushed',
+    'verify',
+    'cert',
+    'proxies',
+    'trust_env',
+    'default_timeout',
+  ])('%s: null is the same as nothing', async (name) => {
+    const attributes = (idp: OAuth2IdProvider): unknown[] => [
+      ...[idp.name, idp.issuer, idp.client_id, idp.client_secret, idp.scope, idp.redirect_uri],
+      ...[idp.token_endpoint_auth_method, idp.revocation_endpoint_auth_method],
+      ...[idp.token_placement, idp.leeway, idp.verify, idp.trust_env, idp.cert, idp.proxies],
+      ...[idp.rawBasic, idp.legacyFlows, idp.allowInsecureLoopback, idp.pushed],
+      ...[idp.default_timeout, idp.update_token],
+    ];
+    const plain = new OAuth2IdProvider({});
+    const idp = new OAuth2IdProvider({ [name]: null });
+    expect(attributes(idp)).toEqual(attributes(plain));
+    idp.setParameters({ [name]: null });
+    expect(attributes(idp)).toEqual(attributes(plain));
+    expect(await idp.get_metadata(name)).toBeNull();
   });
 
   it.each([
@@ -124,6 +218,52 @@ describe('metadata', () => {
     ['private', undefined],
   ])('Cache-Control %s', (header, expected) => {
     expect(maxAgeOf(header)).toBe(expected);
+  });
+});
+
+describe('create_authorization_url', () => {
+  it('pushes the request where the metadata, not yet fetched, require it', async () => {
+    const { idp, asked } = setUp(
+      {},
+      {
+        [WELL_KNOWN]: {
+          issuer: ISSUER,
+          pushed_authorization_request_endpoint: `${ISSUER}/par`,
+          require_pushed_authorization_requests: true,
+        },
+        '/par': { request_uri: 'urn:r', expires_in: 60 },
+      },
+    );
+    const [url] = await idp.create_authorization_url(`${ISSUER}/auth`, { state: 's' });
+    expect(url).toBe(`${ISSUER}/auth?client_id=me&request_uri=urn%3Ar`);
+    expect(asked).toEqual([WELL_KNOWN, '/par']);
+  });
+
+  it('does without metadata while they cannot be fetched', async () => {
+    const { idp } = setUp({}, {});
+    const [url] = await idp.create_authorization_url(`${ISSUER}/auth`, { state: 's' });
+    expect(url).toBe(`${ISSUER}/auth?response_type=code&client_id=me&state=s`);
+  });
+});
+
+describe('an opaque token', () => {
+  it.each([
+    ['for this audience', { aud: ['x', 'mine'] }, { OK: true }],
+    ['for another audience', { aud: 'x' }, { OK: false, Errno: 'audience' }],
+    ['for no audience', {}, { OK: false, Errno: 'audience' }],
+    ['not valid yet', { aud: 'mine', nbf: 4e9 }, { OK: false, Errno: 'not_yet' }],
+    ['that has ended', { aud: 'mine', exp: 1 }, { OK: false, Errno: 'expired' }],
+    ['of another issuer', { aud: 'mine', iss: 'https://x' }, { OK: false, Errno: 'issuer' }],
+    ['that is not active', { active: false }, { OK: false, Errno: 'token_invalid' }],
+  ])('%s', async (_name, claims, expected) => {
+    const { idp } = setUp(
+      { audience: 'mine' },
+      {
+        [WELL_KNOWN]: { issuer: ISSUER, introspection_endpoint: `${ISSUER}/introspect` },
+        '/introspect': { active: true, sub: 'jane', ...claims },
+      },
+    );
+    expect(await idp.getUserGroups('opaque')).toMatchObject(expected);
   });
 });
 

@@ -180,6 +180,7 @@ export class OAuth2IdProvider extends ProviderClaims {
   ): Promise<Result<TokenClaims>> {
     try {
       const keys = this.keySource(jwks);
+      if (this.issuer === '') await this.loadMetadata();
       const claims = await verifySignedToken(accessToken, this.accessRules(), keys);
       if (binding !== undefined) checkBinding(claims, binding);
       return S_OK(claims);

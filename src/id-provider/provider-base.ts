@@ -1,13 +1,14 @@
 import { CookieJar } from '#src/http-client/index.js';
 import type {
   AuthorizationUrlOptions,
+  OAuth2ClientOptions,
   OAuth2Token,
   EndpointName,
   ProtocolAnswer,
   ProtocolCall,
   TokenFields,
 } from '#src/oauth2-client/index.js';
-import { ConfigurationError, metadataOf } from '#src/oauth2-client/index.js';
+import { ConfigurationError, defaultAuthMethod, metadataOf } from '#src/oauth2-client/index.js';
 import { DEFAULT_METADATA } from './constants.js';
 import { GroupScopes } from './group-scopes.js';
 import { ProviderKeys } from './jwks.js';
@@ -26,8 +27,6 @@ import { looksLikeJwt, unverifiedClaims } from './token-verifier.js';
 const CHANGEABLE = [
   'client_id',
   'client_secret',
-  'token_endpoint_auth_method',
-  'revocation_endpoint_auth_method',
   'scope',
   'redirect_uri',
   'token_placement',
@@ -43,6 +42,8 @@ const CHANGEABLE = [
   'trust_env',
   'default_timeout',
 ] as const;
+
+const AUTH_METHODS = ['token_endpoint_auth_method', 'revocation_endpoint_auth_method'] as const;
 
 /** Users share a provider: a cookie that the server sets for one of them must not go along with another. */
 class NoCookies extends CookieJar {
@@ -105,10 +106,7 @@ export abstract class ProviderBase extends OAuth2Session {
       settings.metadataUrl !== before.metadataUrl ||
       settings.jwks !== before.jwks;
     const options = sessionOptions(merged);
-    const changed = sessionOptions(parameters);
-    for (const name of CHANGEABLE) {
-      if (changed[name] !== undefined) Object.assign(this, { [name]: changed[name] });
-    }
+    this.changeAttributes(parameters, options);
     this.#parameters = { ...parameters };
     this.#merged = merged;
     this.#settings = settings;
@@ -116,6 +114,23 @@ export abstract class ProviderBase extends OAuth2Session {
     this.#static = metadataOf(options);
     if (isOther) this.dropCaches();
     this.applyMetadata(this.#metadata.document.fresh());
+  }
+
+  /**
+   * Gives the attributes that are named the values that a new session would have: null is the default, and the secret
+   * decides about client authentication unless that was chosen.
+   */
+  private changeAttributes(parameters: ProviderParameters, options: OAuth2ClientOptions): void {
+    const model = new OAuth2Session({ ...options, dpop: null });
+    const isNamed = (name: string): boolean => parameters[name] !== undefined;
+    const byOldSecret = defaultAuthMethod(this.client_secret);
+    for (const name of AUTH_METHODS) {
+      const follows = isNamed('client_secret') && this[name] === byOldSecret;
+      if (follows || isNamed(name)) this[name] = model[name];
+    }
+    for (const name of CHANGEABLE) {
+      if (isNamed(name)) Object.assign(this, { [name]: model[name] });
+    }
   }
 
   /** Settings derived from the parameters. */
@@ -220,12 +235,12 @@ export abstract class ProviderBase extends OAuth2Session {
     return super.callProtocol(call);
   }
 
-  /** A pushed request needs the metadata; any other does not wait for them. */
+  /** Whether the request has to be pushed stands in the metadata. */
   override async create_authorization_url(
     url: string,
     options: AuthorizationUrlOptions = {},
   ): Promise<[authorization_url: string, state: string]> {
-    if (this.pushed) await this.loadMetadata();
+    await this.loadMetadata();
     return super.create_authorization_url(url, options);
   }
 

@@ -78,7 +78,7 @@ function listOf(value: unknown, name: string): readonly string[] {
 }
 
 function algorithmsOf(value: unknown): ReadonlySet<string> {
-  if (value === undefined) return new Set(DEFAULT_ALGORITHMS);
+  if (value === undefined || value === null) return new Set(DEFAULT_ALGORITHMS);
   const wanted = listOf(value, 'algorithms');
   const unknown = wanted.find((name) => !DEFAULT_ALGORITHMS.includes(name));
   if (unknown !== undefined || wanted.length === 0) {
@@ -112,18 +112,20 @@ function recordOf(value: unknown, name: string): Record<string, unknown> {
 
 /** Validates parameters and derives the settings; throws ConfigurationError. */
 export function providerSettings(parameters: ProviderParameters): ProviderSettings {
-  const { attributes, groups = {}, issuer = '', server_metadata_url: url } = parameters;
+  const groups = parameters.groups ?? {};
+  const issuer = parameters.issuer ?? '';
+  const attributes = parameters.attributes ?? undefined;
   const type = parameters.ProviderType ?? 'OAuth2';
   if (!TYPES.includes(type))
     throw new ConfigurationError('ProviderType may be OAuth2, IAM, CheckIn');
   if (typeof issuer !== 'string') throw new ConfigurationError('issuer must be text');
   if (attributes !== undefined) checkAttributes(attributes);
-  const origins = parameters.allowedOrigins;
+  const origins = parameters.allowedOrigins ?? undefined;
   return {
     name: parameters.ProviderName ?? '',
     type,
     issuer,
-    metadataUrl: url,
+    metadataUrl: parameters.server_metadata_url ?? undefined,
     jwks: jwksOf(parameters.jwks),
     overrides: recordOf(parameters.overrides, 'overrides'),
     audiences: listOf(parameters.audience, 'audience'),

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
+import { Response } from '#src/http-client/index.js';
 import { OAuth2IdProvider } from './oauth2-id-provider.js';
 
 const NOW = 1_800_000_000;
@@ -51,6 +52,24 @@ describe('verifyToken with given keys', () => {
     const first = signature.startsWith('A') ? 'B' : 'A';
     const forged = `${header}.${payload}.${first}${signature.slice(1)}`;
     expect(await provider().verifyToken(forged, jwks)).toMatchObject({ Errno: 'signature' });
+  });
+
+  it('learns the issuer from the metadata when only their place is configured', async () => {
+    const token = await sign(rsa, { alg: 'RS256' });
+    const idp = provider({ issuer: '', server_metadata_url: `${ISSUER}/m`, trust_env: false });
+    idp.mount('https://', {
+      send: (request) =>
+        Promise.resolve(
+          new Response({
+            status_code: 200,
+            url: request.url,
+            content: JSON.stringify({ issuer: ISSUER }),
+            request,
+          }),
+        ),
+      close: () => undefined,
+    });
+    expect(await idp.verifyToken(token, { keys: [jwkOf(rsa)] })).toMatchObject({ OK: true });
   });
 
   it.each([

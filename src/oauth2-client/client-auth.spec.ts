@@ -14,6 +14,14 @@ describe('client authentication', () => {
     expect(Buffer.from(header.slice(6), 'base64').toString()).toBe(expected);
   });
 
+  it('client_secret_post names the client once, also where the form names it already', async () => {
+    const { client, adapter } = setUp({ token_endpoint_auth_method: 'client_secret_post' });
+    await client.fetch_token(URL_TOKEN, { ...grant, body: 'client_id=me' });
+    expect(adapter.last.body).toBe(
+      'client_id=me&grant_type=client_credentials&client_secret=shh-secret',
+    );
+  });
+
   it('a registered method may replace a built-in one', async () => {
     const { client, adapter } = setUp();
     client.register_client_auth_method([

@@ -57,6 +57,11 @@ export function appendToForm(body: string, members: Record<string, string>): str
   return body === '' ? added : `${body}&${added}`;
 }
 
+/** Whether a form names the client already: a member must not be there twice (RFC 6749 §3.2). */
+export function isNamed(body: string, clientId: string): boolean {
+  return new URLSearchParams(body).get('client_id') === clientId;
+}
+
 function requireId(client: AuthenticatingClient): string {
   if (client.client_id === null || client.client_id === '') {
     throw new ConfigurationError('client_id is required');
@@ -87,8 +92,13 @@ const basic: ClientAuthFunction = (...[client, , uri, headers, body]) => {
 
 const post: ClientAuthFunction = (...[client, method, uri, headers, body]) => {
   refuseGet(method);
-  const credentials = { client_id: requireId(client), client_secret: requireSecret(client) };
-  return [uri, headers, appendToForm(body, credentials)];
+  const client_id = requireId(client);
+  const secret = { client_secret: requireSecret(client) };
+  return [
+    uri,
+    headers,
+    appendToForm(body, isNamed(body, client_id) ? secret : { client_id, ...secret }),
+  ];
 };
 
 /** `none` and the two mutual-TLS methods: the client only names itself (RFC 6749 §3.2.1, RFC 8705 §2). */
@@ -97,8 +107,7 @@ const named: ClientAuthFunction = (...[client, method, uri, headers, body]) => {
   if (method.toUpperCase() === 'GET') {
     return [addToQuery(uri, appendToForm('', name)), headers, body];
   }
-  const present = new URLSearchParams(body).get('client_id') === name.client_id;
-  return [uri, headers, present ? body : appendToForm(body, name)];
+  return [uri, headers, isNamed(body, name.client_id) ? body : appendToForm(body, name)];
 };
 
 /** The methods without a signature, by their registered name (RFC 7591 §2, RFC 8705 §2). */

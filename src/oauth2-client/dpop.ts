@@ -1,5 +1,6 @@
 import { createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint, type JWK } from 'jose';
+import type { Response } from '#src/http-client/index.js';
 import { randomToken, sha256, type Clock } from '#src/kernel/index.js';
 import { algorithmOf, readPrivateKey, type PrivateKeyInput } from './jwt-assertion.js';
 
@@ -27,6 +28,16 @@ function signatureOf(alg: string, input: string, key: KeyObject): Buffer {
   if (alg === 'EdDSA') return sign(null, data, key);
   const digest = `sha${alg.slice(2)}`;
   return sign(digest, data, { key, dsaEncoding: 'ieee-p1363' });
+}
+
+/** The nonce in a proof; undefined when it has none, or is no proof. */
+function nonceOf(proof: string | undefined): unknown {
+  const claims = Buffer.from(proof?.split('.')[1] ?? '', 'base64url').toString();
+  try {
+    return (JSON.parse(claims) as { nonce?: unknown }).nonce;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -69,16 +80,19 @@ export class DpopProver {
     return `${input}.${signatureOf(this.#alg, input, this.#key).toString('base64url')}`;
   }
 
-  /** Remembers a nonce that a server sent; true when it is another one than before. */
-  learnNonce(url: string, nonce: string | null | undefined): boolean {
-    if (nonce === null || nonce === undefined || nonce === '') return false;
-    const { origin } = partsOf(url);
-    if (this.#nonces.get(origin) === nonce) return false;
+  /**
+   * Remembers the nonce that a response brings; true when the request was made with another one or none, so that making
+   * it again may help. What is remembered does not decide that: a parallel request may have learnt the nonce before.
+   */
+  learnNonce(response: Response): boolean {
+    const nonce = response.headers.get('DPoP-Nonce');
+    if (nonce === undefined || nonce === '') return false;
+    const { origin } = partsOf(response.url);
     this.#nonces.delete(origin);
     const oldest = this.#nonces.keys().next().value;
     if (this.#nonces.size >= MAX_NONCES && oldest !== undefined) this.#nonces.delete(oldest);
     this.#nonces.set(origin, nonce);
-    return true;
+    return nonceOf(response.request.headers.get('DPoP')) !== nonce;
   }
 
   /** The thumbprint of the key (RFC 7638), what `cnf.jkt` of a bound token holds. */

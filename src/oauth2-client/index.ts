@@ -4,7 +4,7 @@ export {
   type FormCall,
   type Introspection,
 } from './oauth2-client-session.js';
-export { OAuth2SessionBase } from './session-base.js';
+export { OAuth2SessionBase, defaultAuthMethod } from './session-base.js';
 export {
   EXTRA_AUTHORIZE_PARAMS,
   SESSION_REQUEST_PARAMS,

@@ -3,6 +3,7 @@ import { SignJWT } from 'jose';
 import { randomToken } from '#src/kernel/index.js';
 import {
   appendToForm,
+  isNamed,
   refuseGet,
   type AuthenticatingClient,
   type ClientAuthFunction,
@@ -92,7 +93,7 @@ abstract class JwtAssertion implements ClientAuthMethod {
     const clientId = client.client_id;
     if (clientId === null) throw new ConfigurationError('client_id is required');
     const assertion = await this.sign(client, clientId);
-    const named = new URLSearchParams(body).get('client_id') === clientId;
+    const named = isNamed(body, clientId);
     const members = { client_assertion_type: ASSERTION_TYPE, client_assertion: assertion };
     return [
       uri,

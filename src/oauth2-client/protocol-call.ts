@@ -3,6 +3,7 @@ import {
   type Auth,
   type RequestOptions,
   type Response,
+  type TimeoutSetting,
 } from '#src/http-client/index.js';
 import type { Clock } from '#src/kernel/index.js';
 import type {
@@ -63,6 +64,8 @@ export interface ProtocolSession {
   allowInsecureLoopback: boolean;
   clientSecret: string | null;
   dpop: DpopProver | undefined;
+  /** The session's own timeout, in place of PROTOCOL_SECONDS. */
+  defaultTimeout: TimeoutSetting | null;
   send(method: string, url: string, options: RequestOptions): Promise<Response>;
 }
 
@@ -110,9 +113,12 @@ function secretsOf(session: ProtocolSession, request: HookRequest): string[] {
   return secrets;
 }
 
-/** The seconds of the call: a caller's timeout counts for the whole of it. */
-function limitsOf(http: HttpCallOptions): Pick<RequestOptions, 'timeout' | 'deadline'> {
-  const { timeout } = http;
+/** The seconds of the call: a timeout of the caller's or the session's counts for the whole of it. */
+function limitsOf(
+  session: ProtocolSession,
+  http: HttpCallOptions,
+): Pick<RequestOptions, 'timeout' | 'deadline'> {
+  const timeout = http.timeout ?? session.defaultTimeout;
   if (timeout === undefined || timeout === null) {
     return { timeout: [CONNECT_SECONDS, PROTOCOL_SECONDS], deadline: PROTOCOL_SECONDS };
   }
@@ -158,7 +164,7 @@ async function exchange(
   try {
     const response = await session.send(method, url, {
       ...http,
-      ...limitsOf(http),
+      ...limitsOf(session, http),
       headers: { ...headers, ...added },
       ...(body === '' ? {} : { data: body }),
       auth: call.auth ?? noAuth,
@@ -205,8 +211,7 @@ export async function callEndpoint(
   }
   let answer = await exchange(session, call, request);
   if (call.dpop !== false && session.dpop !== undefined) {
-    const nonce = answer.response.headers.get('DPoP-Nonce');
-    const isNew = session.dpop.learnNonce(request[0], nonce);
+    const isNew = session.dpop.learnNonce(answer.response);
     if (isNew && asksForNonce(answer.response)) answer = await exchange(session, call, request);
   }
   if (call.responseHook !== undefined) {

@@ -1,5 +1,10 @@
 import { inspect } from 'node:util';
-import { Session, type Response } from '#src/http-client/index.js';
+import {
+  Session,
+  UnrewindableBodyError,
+  type PreparedRequest,
+  type Response,
+} from '#src/http-client/index.js';
 import { systemClock, type Clock } from '#src/kernel/index.js';
 import { ClientAuthMethods } from './client-auth-methods.js';
 import {
@@ -92,7 +97,7 @@ export abstract class OAuth2SessionBase extends Session {
     this.clock = options.clock ?? systemClock;
     this.client_id = options.client_id ?? null;
     this.client_secret = options.client_secret ?? null;
-    const method = this.client_secret ? 'client_secret_basic' : 'none';
+    const method = defaultAuthMethod(this.client_secret);
     this.token_endpoint_auth_method = options.token_endpoint_auth_method ?? method;
     this.revocation_endpoint_auth_method = options.revocation_endpoint_auth_method ?? method;
     this.scope = options.scope ?? null;
@@ -220,6 +225,15 @@ export abstract class OAuth2SessionBase extends Session {
     return super.delete(url, options);
   }
 
+  /** As in a Session; a proof of possession is made anew, since it holds for one method and URL only. */
+  override rebuild_auth(prepared: PreparedRequest, response: Response): void {
+    super.rebuild_auth(prepared, response);
+    const accessToken = /^DPoP (.+)$/.exec(prepared.headers.get('Authorization') ?? '')?.[1];
+    if (this.dpopProver === undefined || accessToken === undefined) return;
+    const { method, url } = prepared;
+    prepared.headers.set('DPoP', this.dpopProver.proof({ method, url, accessToken }));
+  }
+
   /** What a log may see: never the secret or the token. */
   toJSON(): { client_id: string | null } {
     return { client_id: this.client_id };
@@ -238,6 +252,7 @@ export abstract class OAuth2SessionBase extends Session {
       allowInsecureLoopback: this.allowInsecureLoopback,
       clientSecret: this.client_secret,
       dpop: this.dpopProver,
+      defaultTimeout: this.default_timeout,
       send: (method, url, options) => super.request(method, url, options),
     };
     return callEndpoint(session, call);
@@ -259,14 +274,24 @@ export abstract class OAuth2SessionBase extends Session {
     options: OAuth2RequestOptions,
   ): Promise<Response> {
     const response = await super.request(method, url, options);
-    const isNew = this.dpopProver?.learnNonce(url, response.headers.get('DPoP-Nonce')) === true;
+    const isNew = this.dpopProver?.learnNonce(response) === true;
     const wanted = NONCE_WANTED.test(response.headers.get('WWW-Authenticate') ?? '');
-    const { data } = options;
-    const streamed = typeof data === 'object' && data !== null && Symbol.asyncIterator in data;
-    if (response.status_code !== 401 || !isNew || !wanted || streamed) return response;
-    response.close();
-    return super.request(method, url, options);
+    if (response.status_code !== 401 || !isNew || !wanted) return response;
+    try {
+      const repeated = await super.request(method, url, options);
+      response.close();
+      return repeated;
+    } catch (error) {
+      if (error instanceof UnrewindableBodyError) return response;
+      response.close();
+      throw error;
+    }
   }
+}
+
+/** How a client authenticates that says nothing about it. */
+export function defaultAuthMethod(client_secret: string | null): string {
+  return client_secret ? 'client_secret_basic' : 'none';
 }
 
 /** Throws ConfigurationError unless the method allows a token request by GET. */

@@ -1,3 +1,4 @@
+import { UnrewindableBodyError, type PreparedRequest } from '#src/http-client/index.js';
 import { EXPIRED, LIVE, setUp, URL_TOKEN } from './testing/set-up.js';
 
 describe('token_placement', () => {
@@ -115,5 +116,82 @@ describe('ensure_active_token', () => {
     ]);
     expect(adapter.requests).toHaveLength(1);
     expect(client.token?.access_token).toBe('old');
+  });
+});
+
+describe('DPoP (RFC 9449)', () => {
+  const bound = { access_token: 'bound', token_type: 'DPoP' };
+  const wanted = {
+    status: 401,
+    headers: { 'DPoP-Nonce': 'n1', 'WWW-Authenticate': 'DPoP error="use_dpop_nonce"' },
+  };
+  const claimsOf = (request: PreparedRequest): Record<string, unknown> => {
+    const [, claims = ''] = (request.headers.get('DPoP') ?? '').split('.');
+    return JSON.parse(Buffer.from(claims, 'base64url').toString()) as Record<string, unknown>;
+  };
+
+  it('every one of parallel requests is repeated once with the nonce that the server wants', async () => {
+    const { client, adapter } = setUp({ dpop: true, token: bound }, wanted, wanted, {
+      status: 200,
+    });
+    const answers = await Promise.all([1, 2].map((n) => client.get(`https://api.test/${n}`)));
+    expect(answers.map((answer) => answer.status_code)).toEqual([200, 200]);
+    const nonces = adapter.requests.map((request) => claimsOf(request)['nonce']);
+    expect(nonces).toEqual([undefined, undefined, 'n1', 'n1']);
+  });
+
+  it('a request that was made with the nonce is not repeated', async () => {
+    const { client, adapter } = setUp({ dpop: true, token: bound }, wanted);
+    expect((await client.get('https://api.test/')).status_code).toBe(401);
+    expect(adapter.requests).toHaveLength(2);
+  });
+
+  it('a body that can be read only once leaves the 401 as it is', async () => {
+    const { client, adapter } = setUp({ dpop: true, token: bound }, wanted);
+    client.mount('https://api.test/', {
+      // what the adapter for http does with a spent body
+      send: (prepared, options) =>
+        adapter.requests.length > 0
+          ? Promise.reject(new UnrewindableBodyError('spent'))
+          : adapter.send(prepared, options),
+      close: () => undefined,
+    });
+    expect((await client.post('https://api.test/', { data: 'x' })).status_code).toBe(401);
+  });
+
+  it('token requests in parallel are repeated too', async () => {
+    const { client, adapter } = setUp(
+      { dpop: true },
+      { status: 400, body: { error: 'use_dpop_nonce' }, headers: { 'DPoP-Nonce': 'n1' } },
+      { status: 400, body: { error: 'use_dpop_nonce' }, headers: { 'DPoP-Nonce': 'n1' } },
+      { body: { access_token: 'a', token_type: 'DPoP' } },
+    );
+    const grant = { grant_type: 'client_credentials' };
+    const tokens = await Promise.all([1, 2].map(() => client.fetch_token(URL_TOKEN, grant)));
+    expect(tokens.map((token) => token.access_token)).toEqual(['a', 'a']);
+    expect(adapter.requests).toHaveLength(4);
+  });
+
+  it('each hop of a redirect has a proof of its own, and none on another origin', async () => {
+    const to = (Location: string, status = 303) => ({ status, headers: { Location } });
+    const { client, adapter } = setUp(
+      { dpop: true, token: bound },
+      to('/2?q=1'),
+      to('https://other.test/3'),
+      {},
+    );
+    await client.post('https://api.test/1');
+    const [first, second, third] = adapter.requests as [PreparedRequest, ...PreparedRequest[]];
+    expect(claimsOf(first)).toMatchObject({ htm: 'POST', htu: 'https://api.test/1' });
+    expect(claimsOf(second as PreparedRequest)).toMatchObject({
+      htm: 'GET',
+      htu: 'https://api.test/2',
+      ath: claimsOf(first)['ath'],
+    });
+    expect(claimsOf(second as PreparedRequest)['jti']).not.toBe(claimsOf(first)['jti']);
+    expect([third?.headers.get('DPoP'), third?.headers.get('Authorization')]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });

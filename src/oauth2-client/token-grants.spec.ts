@@ -112,6 +112,38 @@ describe('fetch_token', () => {
     });
   });
 
+  it.each([
+    ['of its own', { timeout: 3 }, 3],
+    ["by the session's default_timeout", {}, 4],
+  ])('takes no longer than %s', async (_name, options, seconds) => {
+    const { client, adapter } = setUp({ default_timeout: 4 });
+    await client.fetch_token(URL_TOKEN, { grant_type: 'client_credentials', ...options });
+    expect(adapter.options?.timeout).toBe(seconds);
+    expect(adapter.options?.deadline).toBeLessThanOrEqual(seconds);
+  });
+
+  it('takes 10 s at most unless told otherwise', async () => {
+    const { client, adapter } = setUp();
+    await client.fetch_token(URL_TOKEN, { grant_type: 'client_credentials' });
+    expect(adapter.options).toMatchObject({ timeout: [5, 10], deadline: expect.closeTo(10, 0) });
+  });
+
+  it('an error never repeats a secret, in whichever encoding the server sends it back', async () => {
+    const client_secret = 'p@ss w/rd+ é';
+    const { client, adapter } = setUp({
+      client_secret,
+      token_endpoint_auth_method: 'client_secret_post',
+    });
+    const raw = encodeURIComponent(client_secret);
+    const form = new URLSearchParams([['', client_secret]]).toString().slice(1);
+    for (const echo of [client_secret, raw, form, form.toLowerCase()]) {
+      adapter.reply({ status: 400, body: { error: 'invalid_client', error_description: echo } });
+      await expect(
+        client.fetch_token(URL_TOKEN, { grant_type: 'client_credentials' }),
+      ).rejects.toThrow(/^invalid_client: \[redacted\]$/);
+    }
+  });
+
   it('legacy flows work when asked for', async () => {
     const { client, adapter } = setUp({ legacyFlows: true, client_secret: null });
     await client.fetch_token(`${URL_TOKEN}?a=1`, {

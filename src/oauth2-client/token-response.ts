@@ -44,14 +44,27 @@ export function retryAfterSeconds(
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1000));
 }
 
-/** Removes what was sent from a text that a server wrote. */
+/** Removes what was sent from a text that a server wrote, as it is or in the encodings of URLs and forms. */
 function redact(text: unknown, secrets: readonly string[]): string | undefined {
   if (typeof text !== 'string') return undefined;
   let clean = text;
   for (const secret of secrets) {
-    if (secret.length >= SHORTEST_SECRET) clean = clean.replaceAll(secret, '[redacted]');
+    if (secret.length < SHORTEST_SECRET) continue;
+    for (const form of formsOf(secret)) clean = clean.replaceAll(form, '[redacted]');
   }
   return clean;
+}
+
+/** A secret as it may stand in a text; escapes may be in small letters. */
+function formsOf(secret: string): Set<string> {
+  const form = new URLSearchParams([['', secret]]).toString().slice(1);
+  const encoded = [
+    form,
+    form.replaceAll('+', '%20'),
+    encodeURIComponent(Buffer.from(secret).toString()),
+  ];
+  const small = (text: string): string => text.replace(/%[0-9A-F]{2}/g, (it) => it.toLowerCase());
+  return new Set([secret, ...encoded, ...encoded.map(small)]);
 }
 
 function recordOf(response: Response): JsonRecord | unknown[] | undefined {

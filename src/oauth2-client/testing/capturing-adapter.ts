@@ -1,4 +1,9 @@
-import { Response, type Adapter, type PreparedRequest } from '#src/http-client/index.js';
+import {
+  Response,
+  type Adapter,
+  type AdapterOptions,
+  type PreparedRequest,
+} from '#src/http-client/index.js';
 
 /** An answer in the making: JSON unless it is text. */
 export interface Reply {
@@ -10,6 +15,8 @@ export interface Reply {
 /** A transport that keeps what would go on the wire and answers what it is told, in order; the last answer stays. */
 export class CapturingAdapter implements Adapter {
   readonly requests: PreparedRequest[] = [];
+  /** Limits and settings of the last request. */
+  options: AdapterOptions | undefined;
   #replies: Reply[];
 
   constructor(...replies: Reply[]) {
@@ -20,8 +27,9 @@ export class CapturingAdapter implements Adapter {
     this.#replies = replies;
   }
 
-  async send(prepared: PreparedRequest): Promise<Response> {
+  async send(prepared: PreparedRequest, options?: AdapterOptions): Promise<Response> {
     this.requests.push(prepared.copy());
+    this.options = options;
     await new Promise((resolve) => setImmediate(resolve));
     const reply = (this.#replies.length > 1 ? this.#replies.shift() : this.#replies[0]) ?? {};
     const { status = 200, body = {}, headers = {} } = reply;
