@@ -99,6 +99,19 @@ describe('submitNewSession and parseAuthResponse', () => {
     expect(result).toMatchObject({ OK: true, Value: [{ ID: 'jane' }, {}, {}] });
   });
 
+  it('pushes the request with client_secret_post as well', async () => {
+    const idp = provider({
+      client_id: 'post',
+      client_secret: 'secret-of-post',
+      token_endpoint_auth_method: 'client_secret_post',
+      pushed: true,
+    });
+    expect(await idp.submitNewSession()).toMatchObject({
+      OK: true,
+      Value: expect.stringContaining('request_uri=urn'),
+    });
+  });
+
   it('verifies JWT access tokens and finds groups by their scopes', async () => {
     const idp = provider({
       ProviderType: 'IAM',
@@ -238,8 +251,19 @@ describe('tokens of a user', () => {
 });
 
 describe('device flow', () => {
-  it('completes when the user agrees', async () => {
-    const idp = provider({ client_id: 'pub', client_secret: null });
+  it.each([
+    ['a public client', { client_id: 'pub', client_secret: null }],
+    ['client_secret_basic', {}],
+    [
+      'client_secret_post',
+      {
+        client_id: 'post',
+        client_secret: 'secret-of-post',
+        token_endpoint_auth_method: 'client_secret_post',
+      },
+    ],
+  ])('completes when the user agrees: %s', async (_name, parameters) => {
+    const idp = provider(parameters);
     const submitted = await idp.submitDeviceCodeAuthorizationFlow();
     expect(submitted).toMatchObject({ OK: true, Value: { user_code: expect.any(String) } });
     const reply = (
