@@ -25,6 +25,7 @@ import { MINOR, type JobState } from '../state/job-state.js';
 import { SubmitRepository } from '../submit/submit.repository.js';
 import { DispatchRepository } from './dispatch.repository.js';
 import { Loop } from './loop.js';
+import { UnbrokenWatch } from './unbroken-watch.js';
 
 const KEY_LIFE_MS = 24 * 3600_000;
 const MERGE_MS = 5_000;
@@ -32,6 +33,8 @@ const CLEAN_MS = 10 * 60_000;
 const CLEAN_BATCH = 100;
 /** After so many leases of silence a stalled job is given up (the reference: 2 and 6 hours). */
 const GIVE_UP_LEASES = 3;
+/** Looks that are further apart than this, and than half a lease, tell nothing of the time between them. */
+const SHORTEST_GAP_MS = 3_000;
 
 /**
  * Looks after what nobody else does: jobs of instances that went silent, counters, sandboxes without a job, old
@@ -40,6 +43,7 @@ const GIVE_UP_LEASES = 3;
 @Injectable()
 export class Reaper implements OnApplicationBootstrap, BeforeApplicationShutdown, OnModuleDestroy {
   private readonly loops: Loop[] = [];
+  private readonly watch: UnbrokenWatch;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -53,7 +57,9 @@ export class Reaper implements OnApplicationBootstrap, BeforeApplicationShutdown
     private readonly sandboxes: SandboxRepository,
     private readonly spool: SandboxSpool,
     private readonly submits: SubmitRepository,
-  ) {}
+  ) {
+    this.watch = new UnbrokenWatch(Math.max(SHORTEST_GAP_MS, (config.jobLease * 1000) / 2));
+  }
 
   onApplicationBootstrap(): void {
     if (this.config.role === 'api') return;
@@ -80,14 +86,17 @@ export class Reaper implements OnApplicationBootstrap, BeforeApplicationShutdown
     const lease = this.config.jobLease;
     const silent = await this.dispatch.heldByLost(lease);
     const dead = await this.dispatch.heldByLost(lease * GIVE_UP_LEASES);
-    const deadJobs = new Set(dead.map(({ jid }) => String(jid)));
+    const watchedLeases = this.watch.look(this.clock.now()) / (lease * 1000);
+    if (watchedLeases < 1) return false;
+    const isLong = watchedLeases >= GIVE_UP_LEASES;
+    const deadJobs = new Set(isLong ? dead.map(({ jid }) => String(jid)) : []);
     const moves = silent.flatMap((job) => {
       const held = { executor: job.executor, attempt: job.attempt };
       const move = moveOfLost(job.status, deadJobs.has(String(job.jid)));
       return move ? [{ ...move, jid: job.jid, held, source: 'Reaper' }] : [];
     });
     const moved = await this.jobs.move(moves, new Date(this.clock.now()));
-    await this.dispatch.releaseLost(lease * GIVE_UP_LEASES);
+    if (isLong) await this.dispatch.releaseLost(lease * GIVE_UP_LEASES);
     if (moved.length > 0) await this.database.execute(ChangeFeed.notification(WORK_CHANNEL));
     return false;
   }

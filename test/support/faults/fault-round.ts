@@ -33,6 +33,9 @@ export const OUTAGES = {
   losing: [18_000, 20_000],
 } as const;
 
+/** How long each kind of outage lasts at least, with a lease of 5 s; the third allows for a beat that was missed. */
+const OUTAGES_LAST: Record<Outage, number> = { short: 0, stalling: 5_000, losing: 13_500 };
+
 export type Outage = keyof typeof OUTAGES;
 
 /** What a round asks for. */
@@ -189,10 +192,14 @@ export class FaultRound {
   private loseInstance(): boolean {
     if (this.site.isDown(0) || this.site.isDown(1)) return false;
     const outage = this.dice.weighted(this.options.outages);
-    this.record.outages[outage] += 1;
     const [least, most] = OUTAGES[outage];
     const milliseconds = this.dice.between(least, most);
-    this.outage = this.site.loseInstance(this.dice.between(0, 1), milliseconds);
+    this.outage = this.site.loseInstance(this.dice.between(0, 1), milliseconds).then((away) => {
+      // A start takes a while, longer when PostgreSQL is killed in its middle.
+      const kinds = Object.keys(OUTAGES) as Outage[];
+      const lasted = kinds.filter((kind) => away >= OUTAGES_LAST[kind]).at(-1) ?? outage;
+      this.record.outages[lasted] += 1;
+    });
     this.outage.catch(() => undefined); // awaited at the end of the round
     return true;
   }
@@ -205,7 +212,7 @@ export class FaultRound {
     const pids = targets[fault].map((target) => job[target as keyof JobProcesses]);
     const frozen = await Promise.all(pids.map(freeze));
     // Only what stands still before its end was noted has certainly been killed in the middle.
-    const isFact = frozen.every(Boolean) && !hasEnded(job);
+    const isFact = frozen.every(Boolean) && hasBegun(job) && !hasEnded(job);
     for (const pid of pids) signal(pid, isFact ? 'SIGKILL' : 'SIGCONT');
     if (isFact) this.record.killed.set(job.jid, fault);
     return isFact;

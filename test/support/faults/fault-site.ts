@@ -84,14 +84,16 @@ export class FaultSite {
     return this.down.has(index);
   }
 
-  /** kill -9 of an instance, which comes back after a while. */
-  async loseInstance(index: number, milliseconds: number): Promise<void> {
+  /** kill -9 of an instance, which is started again after a while; answers how long it was away, milliseconds. */
+  async loseInstance(index: number, milliseconds: number): Promise<number> {
     this.down.add(index);
+    const from = Date.now();
     const grid = this.grids[index] as Grid;
     await grid.kill();
     await new Promise((resolve) => setTimeout(resolve, milliseconds));
     this.grids[index] = await grid.again();
     this.down.delete(index);
+    return Date.now() - from;
   }
 
   /** What the instances had to complain about since their last start. */

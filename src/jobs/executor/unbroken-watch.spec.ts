@@ -1,0 +1,8 @@
+import { UnbrokenWatch } from './unbroken-watch.js';
+
+describe('UnbrokenWatch', () => {
+  it('grows with looks that follow each other, and begins anew after a gap', () => {
+    const watch = new UnbrokenWatch(30);
+    expect([0, 10, 40, 70, 101, 110].map((now) => watch.look(now))).toEqual([0, 10, 40, 70, 0, 9]);
+  });
+});
