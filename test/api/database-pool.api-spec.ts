@@ -46,6 +46,18 @@ describe('waiting for a connection of the pool', () => {
   }, 20_000);
 });
 
+describe('a process that is busy while it connects', () => {
+  it('does not take the database for away', async () => {
+    const source = dataSource(support().admin, 30);
+    const connected = source.initialize();
+    await new Promise((resolve) => setImmediate(resolve));
+    const until = Date.now() + 1_500;
+    while (Date.now() < until);
+    await connected;
+    await source.destroy();
+  });
+});
+
 describe('a database that takes connections and never answers', () => {
   let server: Server;
   const sockets = new Set<Socket>();

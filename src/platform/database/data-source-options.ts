@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import pg from 'pg';
 import { parse } from 'pg-connection-string';
 import type { DataSourceOptions, EntitySchema } from 'typeorm';
@@ -41,17 +42,34 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: typeParser as pg.CustomTypesConfig['getTypeParser'],
 };
 
+/** A connection attempt is looked at so often. */
+const CONNECT_LOOK_MS = 100;
+
 /**
  * A connection of the pool. One that dies while nobody waits for an answer (between two statements of a transaction,
  * or on its way to or from the pool) says so by an event, and an event that nobody hears ends the process; the next
- * statement on it fails in any case. Connecting has a bound of its own: the pool's is that of waiting for a connection,
- * and a busy database is not one that is away.
+ * statement on it fails in any case.
+ *
+ * Connecting has a bound of its own, as the pool's is that of waiting for a connection: a busy database is not one that
+ * is away. It is counted in looks, not by the clock, so that a process that was too busy to hear the answer (hundreds
+ * of TLS handshakes at once) does not give up on a database that has answered.
  */
 function pooledClient(connectTimeoutSeconds: number): typeof pg.Client {
+  const looks = Math.ceil((connectTimeoutSeconds * 1000) / CONNECT_LOOK_MS);
   return class extends pg.Client {
     constructor(config: pg.ClientConfig = {}) {
-      super({ ...config, connectionTimeoutMillis: connectTimeoutSeconds * 1000 });
+      const socket = new Socket();
+      super({ ...config, connectionTimeoutMillis: 0, stream: () => socket });
       this.on('error', () => undefined);
+      let left = looks;
+      const looking = setInterval(() => {
+        left -= 1;
+        if (left <= 0) socket.destroy(new Error('timeout expired'));
+      }, CONNECT_LOOK_MS);
+      looking.unref();
+      const done = (): void => clearInterval(looking);
+      this.once('connect', done);
+      socket.once('close', done);
     }
   };
 }
