@@ -1,5 +1,7 @@
 import 'reflect-metadata';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Module, type INestApplicationContext } from '@nestjs/common';
@@ -36,6 +38,7 @@ describe('StoredTokens', () => {
   let pki: TestPki;
   let idp: TestIdProvider;
   let scratch: ScratchDatabase;
+  let silent: Server;
   let one: Instance;
   let two: Instance;
 
@@ -73,11 +76,14 @@ describe('StoredTokens', () => {
     pki = await createTestPki();
     idp = await startIdProvider(pki, { redirectUris: [REDIRECT] });
     scratch = await scratchDatabase();
+    silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
     const client = { client_id: 'conf', client_secret: 'secret of conf: 100% & more' };
     const common = { ...client, verify: pki.ca.certPath, trust_env: false };
     const providers = {
       Institute: { issuer: idp.issuer, ...common, scope: 'openid profile' },
       Away: { issuer: 'https://127.0.0.1:9', ...common },
+      Silent: { issuer: `https://127.0.0.1:${(silent.address() as AddressInfo).port}`, ...common },
     };
     await writeFile(join(directory, 'providers.yaml'), JSON.stringify(providers));
     [one, two] = [await instance(), await instance()];
@@ -85,6 +91,7 @@ describe('StoredTokens', () => {
   afterAll(async () => {
     await one?.close();
     await two?.close();
+    silent?.close();
     await scratch?.remove();
     await idp?.stop();
     await pki?.remove();
@@ -161,6 +168,20 @@ describe('StoredTokens', () => {
       });
     }
     expect((await rows()).length).toBe(1);
+  });
+
+  it('a provider that never answers keeps nobody of another one waiting', async () => {
+    const stuck = ['a', 'b'].map((owner) => ({ provider: 'Silent', owner }));
+    const old = { access_token: 'a', refresh_token: 'r', expires_at: 1 };
+    await Promise.all(stuck.map((key) => one.tokens.put(key, old)));
+    await one.tokens.put(JANE, ended(await login()));
+    let ended503 = 0;
+    const waiting = stuck.map((key) => one.tokens.get(key).catch(() => void (ended503 += 1)));
+    expect(await one.tokens.get(JANE)).toMatchObject({ access_token: expect.any(String) });
+    expect(ended503).toBe(0);
+    await one.context.get(IdProvidersService, { strict: false }).find('Silent')!.provider.close();
+    await Promise.all(waiting);
+    expect(ended503).toBe(2);
   });
 
   it('stores nothing that can be read without the key', async () => {

@@ -23,8 +23,6 @@ export interface TokenKey {
 
 /** How long a token that can be renewed is kept after it was put or renewed. */
 const KEPT_MS = 30 * 86_400_000;
-/** Each renewal under way takes a connection of the pool; further ones wait for their turn. */
-const LANES = 2;
 
 /**
  * Tokens of identity providers, kept for their users in the database, sealed with the key-encryption key. A token near
@@ -34,10 +32,8 @@ const LANES = 2;
 @Injectable()
 export class StoredTokens {
   private readonly renewals = new SingleFlight<TokenFields | undefined>();
-  private readonly lanes: Promise<unknown>[] = Array.from({ length: LANES }, () =>
-    Promise.resolve(),
-  );
-  private turn = 0;
+  /** The last renewal of each provider. */
+  private readonly lanes = new Map<string, Promise<unknown>>();
   private vault: KeyVault | undefined;
 
   constructor(
@@ -70,13 +66,22 @@ export class StoredTokens {
     await this.repository.remove(idOf(key));
   }
 
-  /** One after the other in each lane. */
+  /**
+   * One after the other at each provider: a renewal takes a connection of the pool as long as it lasts, and a provider
+   * that does not answer must keep only its own users waiting.
+   */
   private inLane(key: TokenKey): Promise<TokenFields | undefined> {
-    const lane = this.turn++ % LANES;
-    const run = (this.lanes[lane] ?? Promise.resolve()).then(() =>
+    const { provider } = key;
+    const before = this.lanes.get(provider) ?? Promise.resolve();
+    const run = before.then(() =>
       alonePerKey(this.database, `stored-token ${idOf(key)}`, () => this.renew(key)),
     );
-    this.lanes[lane] = run.catch(() => undefined);
+    const lane = run
+      .catch(() => undefined)
+      .then(() => {
+        if (this.lanes.get(provider) === lane) this.lanes.delete(provider);
+      });
+    this.lanes.set(provider, lane);
     return run;
   }
 
