@@ -115,6 +115,15 @@ describe('docs/openapi.json', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('says a type for every parameter, so that generated methods take no unknown', () => {
+    const vague = operations.flatMap(({ name, operation }) =>
+      ((operation['parameters'] ?? []) as Json[])
+        .filter(({ schema }) => !(schema as Json)?.['type'] && !(schema as Json)?.['$ref'])
+        .map((parameter) => `${name} ${parameter['name']}`),
+    );
+    expect(vague).toEqual([]);
+  });
+
   it('says something about every member: a type or a name', () => {
     const vague: string[] = [];
     const known = ['type', '$ref', 'oneOf', 'allOf', 'enum'];

@@ -53,6 +53,9 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('pages in Chromium', ()
         await page.goto(`${grid.url}/docs`);
         await page.click('.btn.authorize');
         const flow = page.locator('.auth-container', { hasText: 'authorizationCode with PKCE' });
+        await page.locator('#api_key_value').waitFor();
+        const scrolled = 'document.querySelector(".modal-ux-content").scrollTop';
+        expect(await page.evaluate(scrolled)).toBe(0); // the sign-in is what one sees first
         const [popup] = await Promise.all([
           context.waitForEvent('page'),
           flow.locator('button.authorize').click(),

@@ -22,6 +22,16 @@ const TAGS: [string, string][] = [
 /** client_id under which the authorization server knows the page. */
 const SWAGGER_CLIENT_ID = 'swagger-ui';
 
+/**
+ * The dialog of Authorize focuses its last field and so scrolls past the sign-in, which comes first: a field that is
+ * hidden at that moment takes no focus.
+ */
+const PAGE_STYLE = [
+  '.swagger-ui .topbar { display: none }',
+  '.swagger-ui .auth-container input { visibility: hidden; animation: shown 0s 0.1s forwards }',
+  '@keyframes shown { to { visibility: visible } }',
+].join('\n');
+
 /** What the document says of this installation. */
 export interface SwaggerInput extends CompletionInput {
   version: string;
@@ -86,7 +96,7 @@ export function serveSwagger(
     jsonDocumentUrl: 'docs/openapi.json',
     yamlDocumentUrl: 'docs/openapi.yaml',
     customSiteTitle: 'Gridgate API',
-    customCss: '.swagger-ui .topbar { display: none }',
+    customCss: PAGE_STYLE,
     swaggerOptions: {
       persistAuthorization: false,
       displayRequestDuration: true,
