@@ -17,6 +17,7 @@ import {
   ImportService,
   LISTING_FORMATS,
   MoveService,
+  NamespaceService,
   VerificationService,
   type BulkSummary,
   type ListingFormat,
@@ -109,9 +110,7 @@ function addChanges(command: Command, context: CliContext): void {
     .description('set metadata of a directory; null removes a value')
     .argument('<directory>')
     .argument('<key=value...>', 'values as JSON, or as plain text')
-    .action((path: string, pairs: string[]) =>
-      apply(context, { kind: 'directory', path, metadata: Object.fromEntries(pairs.map(pair)) }),
-    );
+    .action((path: string, pairs: string[]) => setMetadata(context, path, pairs));
   command
     .command('move')
     .description('give a directory with everything in it another path')
@@ -196,6 +195,19 @@ async function verify(context: CliContext, options: JsonOption): Promise<void> {
     found.faults === 0 ? 'all totals are exact' : `${found.faults} faults`,
   ]);
   if (found.faults > 0) throw new CommandError(`${found.faults} faults`, 1);
+}
+
+/** Sets values of a directory that is there: a mistyped path must not become a new directory. */
+async function setMetadata(context: CliContext, path: string, pairs: string[]): Promise<void> {
+  const namespace = (await context.application()).get(NamespaceService);
+  if (!(await namespace.hasDirectory(path))) {
+    throw new CommandError(`There is no directory ${path}`, 2);
+  }
+  await apply(context, {
+    kind: 'directory',
+    path,
+    metadata: Object.fromEntries(pairs.map(pair)),
+  });
 }
 
 async function move(context: CliContext, from: string, to: string): Promise<void> {

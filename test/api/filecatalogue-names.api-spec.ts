@@ -136,6 +136,14 @@ describe('names', () => {
     expect((await gridgate(['export', TOP])).stdout).toBe(first.stdout);
   }, 60_000);
 
+  it('that are mistyped do not become directories by setting metadata', async () => {
+    expect(await gridgate(['meta', `${TOP}/mistyped`, 'naming=x'])).toMatchObject({
+      code: 2,
+      stderr: `gridgate: There is no directory ${TOP}/mistyped\n`,
+    });
+    expect((await alice.get(routes.directory(`${TOP}/mistyped`))).status).toBe(404);
+  }, 30_000);
+
   it('go 100 levels deep and no deeper', async () => {
     const deep = (levels: number): string => '/vo' + '/d'.repeat(levels - 1);
     expect((await alice.post(routes.directory(deep(100)))).status).toBe(201);

@@ -76,6 +76,11 @@ export class NamespaceService {
     return paths.length === 0 ? new Set() : existingFiles(this.database, paths);
   }
 
+  /** Is there such a directory, whoever asks? */
+  async hasDirectory(path: string): Promise<boolean> {
+    return (await readChain(this.database, path)).at(-1)?.path === path;
+  }
+
   private async readFile(principal: Principal, path: string): Promise<FileRow> {
     const actor = await this.policy.readerOf(principal);
     if (!actor.readsAll) {
