@@ -84,6 +84,15 @@ export function mergeHeaders(
   return merged;
 }
 
+/** Headers as a session keeps them: null for those that are not to be sent. */
+export function definedHeaders(source: RequestHeaders): Array<[string, string | null]> {
+  const pairs = isIterable(source) ? source : Object.entries(source);
+  return [...(pairs as Iterable<[string, string | null | undefined]>)].map(([name, value]) => [
+    name,
+    value ?? null,
+  ]);
+}
+
 /** Entries of sessions that have been checked: setting a header makes a new entry, so each is checked once. */
 const checkedEntries = new WeakSet<[string, string | null]>();
 

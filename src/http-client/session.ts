@@ -6,14 +6,14 @@ import { SSLError } from './errors.js';
 import { runResponseHooks, toHooks } from './hooks.js';
 import { HttpAdapter } from './transport/http-adapter.js';
 import { netrcAuth } from './netrc.js';
-import { prepareRequest } from './preparation.js';
+import { definedHeaders, prepareRequest } from './preparation.js';
 import { PreparedRequest } from './prepared-request.js';
 import { mergeProxies, rebuildProxies, select_proxy, should_bypass_proxies } from './proxies.js';
 import { followRedirects, redirected } from './redirect-chain.js';
 import { rebuildMethod, redirectTarget, shouldStripAuth, stripCredentials } from './redirects.js';
 import { Request } from './request.js';
 import type { Response } from './response.js';
-import { CaseInsensitiveDict, isIterable } from './structures.js';
+import { CaseInsensitiveDict } from './structures.js';
 import { checkedTimeout, remainingSeconds } from './time-limits.js';
 import type {
   Adapter,
@@ -397,12 +397,4 @@ export class Session {
       'InsecureRequestWarning',
     );
   }
-}
-
-function definedHeaders(source: RequestHeaders): Array<[string, string | null]> {
-  const pairs = isIterable(source) ? source : Object.entries(source);
-  return [...(pairs as Iterable<[string, string | null | undefined]>)].map(([name, value]) => [
-    name,
-    value ?? null,
-  ]);
 }

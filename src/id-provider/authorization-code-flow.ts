@@ -14,8 +14,9 @@ import type { LoginSessionRecord, LoginSessionStore } from './login-sessions.js'
 export interface CallbackRequest {
   method?: string | undefined;
   uri: string;
-  /** The form as text, or already taken apart. */
-  body?: string | Readonly<Record<string, unknown>> | null | undefined;
+  /** The form as text or bytes, or already taken apart. */
+  body?:
+    string | Uint8Array | URLSearchParams | Readonly<Record<string, unknown>> | null | undefined;
   headers?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -36,7 +37,9 @@ export interface LoginContext {
 }
 
 function formOf(body: CallbackRequest['body']): URLSearchParams {
+  if (body instanceof URLSearchParams) return body;
   if (typeof body === 'string') return new URLSearchParams(body);
+  if (body instanceof Uint8Array) return new URLSearchParams(Buffer.from(body).toString('utf8'));
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(body ?? {})) {
     const values: unknown[] = Array.isArray(value) ? value : [value];

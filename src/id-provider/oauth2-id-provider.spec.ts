@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Response, type PreparedRequest } from '#src/http-client/index.js';
+import type { CallbackRequest } from './authorization-code-flow.js';
 import { MemoryLoginSessions } from './login-sessions.js';
 import { maxAgeOf, metadataUrls, sameIssuer } from './metadata.js';
 import { OAuth2IdProvider } from './oauth2-id-provider.js';
@@ -218,6 +219,49 @@ describe('metadata', () => {
     ['private', undefined],
   ])('Cache-Control %s', (header, expected) => {
     expect(maxAgeOf(header)).toBe(expected);
+  });
+});
+
+describe('fetch_metadata', () => {
+  it('does not mix the metadata of two issuers when the issuer changes meanwhile', async () => {
+    const { idp } = setUp(
+      {},
+      { [WELL_KNOWN]: { issuer: ISSUER, token_endpoint: `${ISSUER}/token` } },
+    );
+    const fetching = idp.fetch_metadata();
+    idp.setParameters({ issuer: 'https://other.test' });
+    expect(await fetching).toMatchObject({ OK: true });
+    expect(idp.metadata).toEqual({ issuer: 'https://other.test' });
+  });
+});
+
+describe('parseAuthResponse', () => {
+  it.each<[kind: string, body: (form: string) => CallbackRequest['body']]>([
+    ['text', (form) => form],
+    ['bytes', (form) => Buffer.from(form)],
+    ['URLSearchParams', (form) => new URLSearchParams(form)],
+    ['a dictionary', (form) => Object.fromEntries(new URLSearchParams(form))],
+  ])('reads a posted form that is %s', async (_kind, body) => {
+    const { idp } = setUp(
+      {},
+      {
+        [WELL_KNOWN]: {
+          issuer: ISSUER,
+          authorization_endpoint: `${ISSUER}/auth`,
+          token_endpoint: `${ISSUER}/token`,
+          userinfo_endpoint: `${ISSUER}/userinfo`,
+        },
+        '/token': { access_token: 'opaque', token_type: 'Bearer' },
+        '/userinfo': { sub: 'jane' },
+      },
+    );
+    const begun = await idp.submitNewSession();
+    const state = new URL((begun as { Value: string }).Value).searchParams.get('state') as string;
+    const response = { method: 'POST', uri: '/callback', body: body(`code=c&state=${state}`) };
+    expect(await idp.parseAuthResponse(response, { state })).toMatchObject({
+      OK: true,
+      Value: [{ ID: 'jane' }, { sub: 'jane' }, { user_id: 'jane' }],
+    });
   });
 });
 

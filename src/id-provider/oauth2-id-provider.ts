@@ -68,7 +68,10 @@ export class OAuth2IdProvider extends ProviderClaims {
   /** Fetches the provider's metadata now, whatever their age; keywords are settings of the HTTP request. */
   fetch_metadata(options: HttpCallOptions = {}): Promise<Result<undefined>> {
     return asResult(async () => {
-      this.applyMetadata(await this.providerMetadata.refresh(options));
+      const metadata = this.providerMetadata;
+      const document = await metadata.refresh(options);
+      // the parameters may name another issuer by now
+      if (metadata === this.providerMetadata) this.applyMetadata(document);
       return undefined;
     });
   }

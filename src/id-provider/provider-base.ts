@@ -1,4 +1,4 @@
-import { CookieJar } from '#src/http-client/index.js';
+import { CookieJar, type ClientCert } from '#src/http-client/index.js';
 import type {
   AuthorizationUrlOptions,
   OAuth2ClientOptions,
@@ -216,9 +216,13 @@ export abstract class ProviderBase extends OAuth2Session {
     return this.#metadata.hasSource;
   }
 
-  protected override async endpointUrl(name: EndpointName, given?: string | null): Promise<string> {
+  protected override async endpointUrl(
+    name: EndpointName,
+    given?: string | null,
+    cert?: ClientCert | null,
+  ): Promise<string> {
     if (given === undefined || given === null) await this.requireMetadata(name);
-    return super.endpointUrl(name, given);
+    return super.endpointUrl(name, given, cert);
   }
 
   protected override callProtocol(call: ProtocolCall): Promise<ProtocolAnswer> {

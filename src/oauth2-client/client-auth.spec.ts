@@ -71,6 +71,47 @@ describe('client authentication', () => {
     expect(adapter.form['client_id']).toBe('me');
   });
 
+  it.each([
+    ['of the session', { cert: ['c', 'k'] as const }, {}, 'mtls.test'],
+    ['of the call', {}, { cert: ['c', 'k'] as const }, 'mtls.test'],
+    [
+      'at a server that binds tokens',
+      {
+        cert: ['c', 'k'] as const,
+        token_endpoint_auth_method: null,
+        tls_client_certificate_bound_access_tokens: true,
+      },
+      {},
+      'mtls.test',
+    ],
+    [
+      'that does not matter',
+      { cert: ['c', 'k'] as const, token_endpoint_auth_method: null },
+      {},
+      'as.test',
+    ],
+  ])('a client certificate %s', async (...[, options, call, host]) => {
+    const { client, adapter } = setUp({
+      token_endpoint: URL_TOKEN,
+      token_endpoint_auth_method: 'tls_client_auth',
+      mtls_endpoint_aliases: { token_endpoint: 'https://mtls.test/token' },
+      ...options,
+    });
+    await client.fetch_token(null, { ...grant, ...call });
+    expect(new URL(adapter.last.url).host).toBe(host);
+  });
+
+  it('revocation by certificate goes to the alias whatever the token endpoint wants', async () => {
+    const { client, adapter } = setUp({
+      cert: ['c', 'k'],
+      revocation_endpoint_auth_method: 'tls_client_auth',
+      revocation_endpoint: 'https://as.test/revoke',
+      mtls_endpoint_aliases: { revocation_endpoint: 'https://mtls.test/revoke' },
+    });
+    await client.revoke_token(null, { token: 'a' });
+    expect(adapter.last.url).toBe('https://mtls.test/revoke');
+  });
+
   it('assertions without a known issuer are refused', async () => {
     const { client } = setUp({ token_endpoint_auth_method: 'client_secret_jwt' });
     await expect(client.fetch_token(URL_TOKEN, grant)).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-import type { Response } from '#src/http-client/index.js';
+import type { ClientCert, Response } from '#src/http-client/index.js';
 import { authorizationRequest, pushEndpoint, pushedUrl } from './authorization-request.js';
 import { isMutualTls } from './client-auth.js';
 import type { HookHeaders, RequestHookType, ResponseHookType } from './compliance-hooks.js';
@@ -222,8 +222,12 @@ export class OAuth2Client extends OAuth2SessionBase {
   }
 
   /** The endpoint: what was given, else what the metadata say, where a client certificate is used their mTLS alias. */
-  protected endpointUrl(name: EndpointName, given?: string | null): Promise<string> {
-    const url = given ?? this.aliasOf(name) ?? this.metadata[name];
+  protected endpointUrl(
+    name: EndpointName,
+    given?: string | null,
+    cert: ClientCert | null = this.cert,
+  ): Promise<string> {
+    const url = given ?? this.aliasOf(name, cert) ?? this.metadata[name];
     if (typeof url !== 'string' || url === '') {
       return Promise.reject(new ConfigurationError(`the ${name} is not known`));
     }
@@ -233,12 +237,13 @@ export class OAuth2Client extends OAuth2SessionBase {
   /** Posts a form with client authentication. */
   protected async postForm(call: FormCall): Promise<ProtocolAnswer> {
     const { endpoint, form, options, method = 'POST', isRevocation = false } = call;
-    const url = await this.endpointUrl(endpoint, call.url);
     const { http } = splitCall(options);
+    const cert = http.cert ?? this.cert;
+    const url = await this.endpointUrl(endpoint, call.url, cert);
     const chosen = isRevocation
       ? this.revocation_endpoint_auth_method
       : this.token_endpoint_auth_method;
-    if (isMutualTls(chosen) && !options.auth && !(http.cert ?? this.cert)) {
+    if (isMutualTls(chosen) && !options.auth && !cert) {
       throw new ConfigurationError('this client authentication needs a client certificate (cert)');
     }
     const isGet = method === 'GET';
@@ -311,10 +316,11 @@ export class OAuth2Client extends OAuth2SessionBase {
     };
   }
 
-  private aliasOf(name: EndpointName): unknown {
-    const { metadata, cert } = this;
+  private aliasOf(name: EndpointName, cert: ClientCert | null): unknown {
+    const { metadata, token_endpoint_auth_method, revocation_endpoint_auth_method } = this;
     const bound = metadata['tls_client_certificate_bound_access_tokens'] === true;
-    if (cert === null || !(bound || isMutualTls(this.token_endpoint_auth_method))) return undefined;
+    const methods = [token_endpoint_auth_method, revocation_endpoint_auth_method];
+    if (cert === null || !(bound || methods.some(isMutualTls))) return undefined;
     const aliases = metadata['mtls_endpoint_aliases'];
     if (typeof aliases !== 'object' || aliases === null) return undefined;
     return (aliases as Record<string, unknown>)[name];

@@ -39,6 +39,15 @@ export class RegistryService implements OnModuleDestroy {
     return this.reading;
   }
 
+  /**
+   * The registry as it was read last, for callers that cannot wait; begins to read it when it may be another by now.
+   * Undefined before it was read for the first time.
+   */
+  latest(): RegistrySnapshot | undefined {
+    if (!this.isFresh || !this.feed.live) void this.current().catch(() => undefined);
+    return this.snapshot;
+  }
+
   /** Makes the next question ask the database; called by the change feed and after own changes. */
   forget(): void {
     this.changes += 1;

@@ -133,6 +133,39 @@ describe('IdProviderModule.forProviders', () => {
     }
   });
 
+  it('maps groups as the registry says now', async () => {
+    const context = await start(['Institute']);
+    const { database } = runtime;
+    const change = (text: string) => database.execute({ text });
+    try {
+      const provider = context
+        .get(IdProvidersService, { strict: false })
+        .find('Institute')!.provider;
+      const known = () => [provider.getGroupScopes('member'), provider.getScopeGroups('a b c')];
+      const refusal = async () => {
+        const result = await provider.refreshToken('none', 'member');
+        return result.OK ? undefined : result.Errno;
+      };
+      await change(
+        `insert into registry_group (name, position, properties, idp_scopes)
+          values ('member', 1, '{}', '{a,b}')`,
+      );
+      await eventually(
+        () => Promise.resolve(known().flat().join() === 'a,b,member'),
+        'the group of the registry',
+      );
+      expect(await refusal()).toBe('invalid_grant');
+      await change(`delete from registry_group where name = 'member'`);
+      await eventually(
+        async () => (await refusal()) === 'configuration_error',
+        'the group to be gone',
+      );
+      expect(known()).toEqual([[], []]);
+    } finally {
+      await context.close();
+    }
+  });
+
   it('starts and stops at once while a provider takes connections and never answers', async () => {
     const before = silent.connections;
     const context = await withinSeconds(5, start(['Institute', 'Silent']), 'the start');

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '#src/kernel/index.js';
 import type { Config } from '#src/platform/index.js';
-import type { RegistryService, RegistrySnapshot } from '#src/registry/index.js';
-import type { GroupTable, VoTable } from '../group-scopes.js';
-import { OAuth2IdProvider } from '../oauth2-id-provider.js';
+import type { RegistryService } from '#src/registry/index.js';
+import type { OAuth2IdProvider } from '../oauth2-id-provider.js';
 import { unverifiedClaims } from '../token-verifier.js';
 import {
   IdProvidersFileError,
@@ -11,6 +10,7 @@ import {
   type IdProviderEntry,
 } from './id-providers-file.js';
 import type { LoginSessionsRepository } from './login-sessions.repository.js';
+import { RegistryGroups, RegistryIdProvider } from './registry-id-provider.js';
 
 /** An identity provider with its name and what it is trusted for. */
 export interface NamedIdProvider extends Omit<IdProviderEntry, 'parameters'> {
@@ -28,12 +28,13 @@ export interface IdProvidersInput {
 /** The identity providers of GRID_ID_PROVIDERS, by name; none without the variable. */
 export class IdProvidersService {
   private readonly providers: readonly NamedIdProvider[];
-  private readonly groups = new RegistryGroups();
+  private readonly groups: RegistryGroups;
 
   private constructor(
     entries: readonly IdProviderEntry[],
     private readonly input: IdProvidersInput,
   ) {
+    this.groups = new RegistryGroups(input.registry);
     this.providers = entries.map((entry) => this.make(entry));
   }
 
@@ -62,7 +63,7 @@ export class IdProvidersService {
     if (this.providers.length === 0) return [];
     const issuer = unverifiedClaims(token)?.iss;
     if (typeof issuer !== 'string') return [];
-    this.groups.update(await this.input.registry.current());
+    await this.groups.bringUpToDate();
     const bare = (text: string): string => text.replace(/\/+$/, '');
     return this.providers.filter(({ provider }) => bare(provider.issuer) === bare(issuer));
   }
@@ -70,53 +71,18 @@ export class IdProvidersService {
   private make({ parameters, ...entry }: IdProviderEntry): NamedIdProvider {
     const { config, clock, loginSessions } = this.input;
     try {
-      const provider = new OAuth2IdProvider({
-        ...parameters,
-        redirect_uri: `${config.publicUrl}/oauth2/callback/${encodeURIComponent(entry.name)}`,
-        groups: () => this.groups.table,
-        vos: this.groups.vosWith(parameters.vos),
-        loginSessions,
-        clock,
-      });
+      const provider = new RegistryIdProvider(
+        {
+          ...parameters,
+          redirect_uri: `${config.publicUrl}/oauth2/callback/${encodeURIComponent(entry.name)}`,
+          loginSessions,
+          clock,
+        },
+        this.groups,
+      );
       return { ...entry, provider };
     } catch (cause) {
       throw new IdProvidersFileError([`${entry.name}: ${(cause as Error).message}`]);
-    }
-  }
-}
-
-/** The mapping between groups of the registry and what providers say, kept up with the registry. */
-class RegistryGroups {
-  private seen: RegistrySnapshot | undefined;
-  private readonly voTables: { given: VoTable; live: Record<string, Record<string, string[]>> }[] =
-    [];
-  table: GroupTable = {};
-
-  /** VO → role → groups: what the file says and, kept up to date in place, what the registry says. */
-  vosWith(given: VoTable = {}): VoTable {
-    const live: Record<string, Record<string, string[]>> = {};
-    this.voTables.push({ given, live });
-    return live;
-  }
-
-  update(registry: RegistrySnapshot): void {
-    if (this.seen === registry) return;
-    this.seen = registry;
-    this.table = Object.fromEntries(
-      registry
-        .groups()
-        .map(({ name, vo, idpScopes }) => [name, { IdPRole: idpScopes.join(' '), VO: vo }]),
-    );
-    for (const { given, live } of this.voTables) {
-      for (const vo of Object.keys(live)) delete live[vo];
-      for (const { name, vo, idpRole } of registry.groups()) {
-        if (vo === undefined || idpRole === undefined) continue;
-        ((live[vo] ??= {})[idpRole] ??= []).push(name);
-      }
-      for (const [vo, roles] of Object.entries(given)) {
-        for (const [role, groups] of Object.entries(roles))
-          (live[vo] ??= {})[role] = [groups].flat();
-      }
     }
   }
 }
