@@ -5,6 +5,7 @@ import { entities } from './app.module.js';
 import {
   Audit,
   ChangeFeed,
+  ConnectionGate,
   clientOptions,
   connectDataSource,
   createLogger,
@@ -20,6 +21,9 @@ import {
   type DatabaseConnection,
   type Logger,
 } from './platform/index.js';
+
+/** How long somebody waits for a connection while the database does not answer. */
+const SILENCE_MS = 1_500;
 
 /** What one process has opened: database, change feed, logger; made before the application. */
 export interface Runtime {
@@ -71,7 +75,8 @@ export function createRuntime(
   const logger = ownLogger ?? createLogger(config.logLevel, undefined, traceIds(config, tracing));
   let dataSource: DataSource | undefined;
   let migrated = false;
-  const database = new Database(() => dataSource, tracing);
+  const gate = connectionGate(config, metrics);
+  const database = new Database(() => dataSource, tracing, gate);
   const changeFeed = new ChangeFeed(
     () => new pg.Client(clientOptions(connection(), 'gridgate changes')),
     database,
@@ -110,4 +115,22 @@ export function createRuntime(
 /** The ids of the trace under way for every log line; nothing at all while traces are off. */
 function traceIds(config: Config, tracing: Tracing): (() => object) | undefined {
   return config.otlpEndpoint === undefined ? undefined : () => tracing.ids() ?? {};
+}
+
+/** The queue in front of the pool: as patient as the deadline of a request allows, and seen in the metrics. */
+function connectionGate(config: Config, metrics: Metrics): ConnectionGate {
+  const patience = Math.min(config.databaseQueueTimeout, config.requestTimeout * 0.9);
+  const gate = new ConnectionGate({
+    places: config.databasePool,
+    maxWaiting: config.databaseQueue,
+    longestWaitMs: patience * 1000,
+    longestWaitInDoubtMs: Math.min(SILENCE_MS, patience * 1000),
+  });
+  const text = 'Connections of the database pool, and statements that wait for one';
+  metrics.gauge('gridgate_database_pool', text, ['state'], (gauge) => {
+    gauge.set({ state: 'busy' }, gate.busy);
+    gauge.set({ state: 'free' }, config.databasePool - gate.busy);
+    gauge.set({ state: 'waiting' }, gate.waiting);
+  });
+  return gate;
 }

@@ -12,6 +12,7 @@ export {
   parseInt8,
   type DatabaseConnection,
 } from './database/data-source-options.js';
+export { ConnectionGate } from './database/connection-gate.js';
 export { ChangeFeed, type ChangeListener } from './database/change-feed.js';
 export {
   alonePerKey,
@@ -39,7 +40,13 @@ export {
   migrate,
   whenDatabaseIsThere,
 } from './database/connect.js';
-export { createFileLogger, createLogger, LOGGER, NestLogger, type Logger } from './logging/logger.js';
+export {
+  createFileLogger,
+  createLogger,
+  LOGGER,
+  NestLogger,
+  type Logger,
+} from './logging/logger.js';
 export { ACCESS_RULE, OpenRoute } from './http/open-route.js';
 export { Audit, type AuditActor, type AuditDetails } from './audit/audit.js';
 export { Audited } from './audit/audited.decorator.js';

@@ -26,6 +26,11 @@ export class OwnPostgres {
     return postgres;
   }
 
+  /** The process that has started PostgreSQL. */
+  get launcher(): number {
+    return this.child?.pid ?? 0;
+  }
+
   /** Resolves when it takes connections. */
   async start(): Promise<void> {
     const script = join(this.root, 'test/support/postgres-process.mjs');

@@ -72,7 +72,18 @@ export const VARIABLES = {
   databaseConnectTimeout: v.integer('GRID_DB_CONNECT_TIMEOUT', 2, {
     min: 1,
     max: 60,
-    description: 'Seconds to wait for a free or new connection before answering 503',
+    description: 'Seconds to wait for a new connection before answering 503',
+  }),
+
+  databaseQueue: v.integer('GRID_DB_QUEUE', 1_000, {
+    min: 0,
+    max: 100_000,
+    description: 'Statements that may wait for a free connection; further ones are answered 503',
+  }),
+  databaseQueueTimeout: v.integer('GRID_DB_QUEUE_TIMEOUT', 10, {
+    min: 1,
+    max: 600,
+    description: 'Seconds to wait for a free connection before answering 503',
   }),
 
   // TLS and proxies

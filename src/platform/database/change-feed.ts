@@ -7,6 +7,8 @@ export type ChangeListener = (payload: string | undefined) => void;
 
 const HEARTBEAT_MS = 400;
 const RECONNECT_MS = 200;
+/** With the heartbeat less than the second within which every instance must know of a revocation. */
+const ANSWER_MS = 550;
 
 /**
  * Changes that other instances must know at once (PostgreSQL LISTEN/NOTIFY). Notifications can be missed while
@@ -86,6 +88,7 @@ export class ChangeFeed {
       }
       this.connected = false;
       this.client = undefined;
+      if (!this.stopped) this.database.gate.doubt(true);
       await client.end().catch(() => undefined);
       if (!this.stopped) await this.pause(RECONNECT_MS);
     }
@@ -100,12 +103,15 @@ export class ChangeFeed {
     client.on('notification', ({ channel, payload }) => this.dispatch(channel, payload ?? ''));
     await client.connect();
     this.client = client;
-    for (const channel of this.listeners.keys()) await this.ask(`listen ${channel}`);
+    for (const channel of this.listeners.keys()) {
+      await Promise.race([inTime(this.ask(`listen ${channel}`)), lost]);
+    }
     this.connected = true;
+    this.database.gate.doubt(false);
     for (const channel of this.listeners.keys()) this.dispatch(channel, undefined);
     while (!this.stopped) {
       await Promise.race([this.pause(HEARTBEAT_MS), lost]);
-      if (!this.stopped) await Promise.race([this.ask('select 1'), lost]);
+      if (!this.stopped) await Promise.race([inTime(this.ask('select 1')), lost]);
     }
   }
 
@@ -129,5 +135,23 @@ export class ChangeFeed {
     await sleep(milliseconds, { signal: this.stopSignal.signal, unref: true }).catch(
       () => undefined,
     );
+  }
+}
+
+/**
+ * Rejects when the answer does not come: a machine that is gone without a word, or a frozen server. After a pause of
+ * our own event loop the answer has its chance first: it may be waiting to be read.
+ */
+async function inTime(answer: Promise<unknown> | undefined): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      setImmediate(() => setImmediate(() => reject(new Error('no answer in time'))));
+    }, ANSWER_MS);
+  });
+  try {
+    await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -2,6 +2,7 @@ import { Problem } from '#src/kernel/index.js';
 import type { DataSource, EntityManager } from 'typeorm';
 import type pg from 'pg';
 import { Tracing } from '../tracing/tracing.js';
+import { ConnectionGate } from './connection-gate.js';
 
 /**
  * One SQL statement. With a `name` it is prepared once per connection and costs about half
@@ -29,6 +30,12 @@ export interface Transaction extends Queryable {
 const CONNECTION_CODES = /^(08|57P0|53|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_)/;
 const CONNECTION_TEXT =
   /Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|not queryable/i;
+const DEFAULT_LIMITS = {
+  places: 10,
+  maxWaiting: 1_000,
+  longestWaitMs: 10_000,
+  longestWaitInDoubtMs: 1_500,
+};
 const RETRYABLE = new Set(['40001', '40P01']);
 
 /** True for errors that mean the database is away or refuses new work, not that a statement is wrong. */
@@ -55,6 +62,8 @@ export class Database implements Queryable {
   constructor(
     private readonly source: () => DataSource | undefined,
     private readonly tracing: Tracing = new Tracing(),
+    /** The queue in front of the pool; for metrics, and for whoever notices that the database is silent. */
+    readonly gate: ConnectionGate = new ConnectionGate(DEFAULT_LIMITS),
   ) {}
 
   /** The connected data source. Throws 503 before the first connection. */
@@ -75,11 +84,11 @@ export class Database implements Queryable {
   }
 
   async query<Row>(statement: Statement): Promise<Row[]> {
-    return (await this.run(this.pool, statement)).rows as Row[];
+    return (await this.alone(statement)).rows as Row[];
   }
 
   async execute(statement: Statement): Promise<number> {
-    return (await this.run(this.pool, statement)).rowCount ?? 0;
+    return (await this.alone(statement)).rowCount ?? 0;
   }
 
   /** Runs the work in one transaction; on serialization failure or deadlock up to three times. */
@@ -140,10 +149,29 @@ export class Database implements Queryable {
 
   /** A connection of the pool, for cursors and COPY; the caller releases it. */
   async connect(): Promise<pg.PoolClient> {
+    const { gate, pool } = this;
+    if (!gate.tryEnter('session')) await gate.enter('session');
     try {
-      return await this.pool.connect();
+      const client = await pool.connect();
+      const release = client.release.bind(client);
+      client.release = (fault) => {
+        release(fault);
+        gate.leave('session');
+      };
+      return client;
     } catch (error) {
+      gate.leave('session');
       throw translate(error);
+    }
+  }
+
+  private async alone(statement: Statement): Promise<pg.QueryResult> {
+    const { gate, pool } = this;
+    if (!gate.tryEnter('statement')) await gate.enter('statement');
+    try {
+      return await this.run(pool, statement);
+    } finally {
+      gate.leave('statement');
     }
   }
 

@@ -10,6 +10,12 @@ type Fault = Error & { code?: string };
 export type ClientErrorLog = (problem: Problem, requestId: string) => void;
 
 /**
+ * There is nobody to answer. What is written to a connection whose handshake took too long arrives after it, when the
+ * client (or a busy machine) has caught up, and is taken for the answer to a request that nobody has read.
+ */
+const GONE = new Set<string | undefined>(['ECONNRESET', 'ERR_TLS_HANDSHAKE_TIMEOUT']);
+
+/**
  * Answers requests that never become one (broken or too large heads, heads that do not arrive in time) in the form
  * of all other errors, and closes their connection. Node's own answer would be a bare status line.
  */
@@ -17,7 +23,7 @@ export function answerClientErrors(server: Server, log: ClientErrorLog): void {
   // Node would answer an unknown `Expect` with a bare 417; it may be ignored (RFC 9110 §10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('clientError', (error: Fault, socket: Duplex) => {
-    if (!socket.writable || error.code === 'ECONNRESET' || hasAnswerUnderWay(socket)) {
+    if (!socket.writable || GONE.has(error.code) || hasAnswerUnderWay(socket)) {
       socket.destroy();
       return;
     }
