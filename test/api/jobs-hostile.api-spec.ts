@@ -134,6 +134,23 @@ describe(`jobs against hostile users (GRID_HOSTILE_SEED=${SEED})`, () => {
     expect(errorsIn(grid.server.log())).toEqual([]);
   }, 1_200_000);
 
+  it('forgets uploads whose sender went away, whatever of them had come', async () => {
+    const token = await grid.token('alice', 'grid_user');
+    const port = Number(new URL(grid.url).port);
+    const headers: [string, string][] = [['content-type', 'multipart/form-data; boundary=B']];
+    const part = '--B\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n';
+    for (const body of ['', part, part + 'x'.repeat(200_000)]) {
+      const request = { method: 'POST', target: '/jobs', headers, body: Buffer.from(body) };
+      const cut = Array.from({ length: 30 }, async () => {
+        const connection = new RawConnection(port, grid.ca, token);
+        await connection.exchange({ ...request, isCut: true });
+      });
+      await Promise.all(cut);
+    }
+    const spool = join(grid.home, 'sandboxes', 'spool');
+    await eventually(async () => (await readdir(spool)).length === 0, 'an empty spool', 10_000);
+  }, 60_000);
+
   it('has let go of everything when the jobs have ended', async () => {
     await eventually(
       async () => {

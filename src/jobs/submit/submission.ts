@@ -180,7 +180,7 @@ class MultipartReading {
       this.busboy.on('error', reject);
       this.request.once('error', reject);
       const onClose = (): void => {
-        if (!this.request.complete) reject(new Error('the client went away'));
+        if (!this.request.readableEnded) reject(new Error('the client went away'));
       };
       this.request.once('close', onClose);
       if (this.request.closed) onClose(); // while the spool was being prepared
