@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { gunzipSync } from 'node:zlib';
 import { buildWhenNeeded, root } from './run.mjs';
 
@@ -30,7 +31,10 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
     server.kill('SIGTERM');
   });
 }
-server.stderr.pipe(process.stderr);
+// The audit trail is written at every log level; the walk shows what it records by itself.
+createInterface({ input: server.stderr }).on('line', (line) => {
+  if (!line.includes('"channel":"audit"')) process.stderr.write(`${line}\n`);
+});
 server.on('exit', (code) => process.exit(leaving ? 0 : (code ?? 1)));
 
 const url = await new Promise((done) => {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { type DataSource } from 'typeorm';
+import { QueryRunnerAlreadyReleasedError, type DataSource } from 'typeorm';
 import { Problem, sleep } from '#src/kernel/index.js';
 import type { Logger } from '../logging/logger.js';
 import { ADVISORY_LOCKS, LOCK_SPACE } from './advisory-lock.js';
@@ -39,7 +39,9 @@ export async function whenDatabaseIsThere<T>(
       return await work();
     } catch (error) {
       const isAway = error instanceof Problem && error.code === 'service.unavailable';
-      if (!isAway && !isDatabaseAway(error)) throw error;
+      // TypeORM says this when a connection was lost in the middle of a migration and it tries to roll back.
+      const isLost = error instanceof QueryRunnerAlreadyReleasedError;
+      if (!isAway && !isLost && !isDatabaseAway(error)) throw error;
       options.logger.warn({ err: error }, 'the database is not there yet; trying again');
     }
     await sleep(pause, { signal: options.signal });
