@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { markedProcesses, runningJobs } from '../support/faults/job-processes.js';
 import { awaitFinal, awaitStatus, pastOf, sandboxOf, show, submit } from '../support/jobs.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
@@ -183,6 +184,28 @@ describe('the life of a job on local-process', () => {
     const jobs = await awaitFinal(alice, jids);
     expect(jobs.every(({ status }) => status === 'Done')).toBe(true);
   }, 150_000);
+
+  it('never starts a run again of which nothing is left', async () => {
+    const file = join(outside, 'once');
+    writeFileSync(file, '');
+    chmodSync(file, 0o666);
+    const [jid = 0] = await submit(alice, [sh(`echo $JOBID >> ${file}; sleep 5`)]);
+    const written = (): string => readFileSync(file, 'utf8');
+    await eventually(() => Promise.resolve(written() !== ''), 'its line');
+    const id = readFileSync(join(grid.home, 'jobs', 'executor-id'), 'utf8').trim();
+    const [job] = runningJobs(new Set([`local:${id}`]));
+    const directory = readlinkSync(`/proc/${job?.wrapper}/cwd`);
+    await grid.kill();
+    rmSync(directory, { recursive: true });
+    grid = await grid.again();
+    alice = await grid.as('alice');
+    expect(await awaitStatus(alice, jid, ['Failed'])).toMatchObject({
+      minorStatus: 'Job stalled: pilot not running',
+      appStatus: 'Nothing is left of the run on its machine',
+    });
+    expect(written()).toBe(`${jid}\n`);
+    expect(markedProcesses(new Set([`local:${id}`]))).toEqual([]);
+  }, 60_000);
 
   it('loses no job and starts none twice when the server is killed among 50 running jobs', async () => {
     const file = join(outside, 'lines');

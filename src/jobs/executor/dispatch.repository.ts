@@ -117,6 +117,17 @@ export class DispatchRepository {
     });
   }
 
+  /** True while the very run is under way in the hands of the executor. */
+  async isUnderWay(run: { jid: Jid; attempt: number; executor: string }): Promise<boolean> {
+    const rows = await this.database.query({
+      name: 'jobs-under-way',
+      text: `select from jobs where jid = $1 and attempt = $2 and executor = $3
+        and status in ('Matched', 'Running', 'Stalled', 'Completing', 'Completed')`,
+      values: [String(run.jid), run.attempt, run.executor],
+    });
+    return rows.length > 0;
+  }
+
   /** Says that the executor is alive, by the database's clock. */
   async beat(executor: string, instance: string, backend: string): Promise<void> {
     await this.database.execute({

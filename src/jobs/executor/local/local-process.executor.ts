@@ -203,9 +203,9 @@ export class LocalProcessExecutor implements Executor {
       set: { startedAt: this.context.now() },
     });
     if (!mayStart || run.isStopped) {
+      // Whether the permission was written may be unknown: the database was lost before it could tell.
       run.directory.abandon();
-      await this.ending.release(run);
-      this.forget(run);
+      await this.giveBack(run);
       return;
     }
     try {
@@ -286,28 +286,35 @@ export class LocalProcessExecutor implements Executor {
     const run = this.newRun(job);
     run.startedMs = job.startedAt?.getTime() ?? this.parts.clock.now();
     const isWanted = isUnderWay(job);
-    const hasDirectory = run.directory.exists();
-    if (!hasDirectory && isWanted && job.reference !== this.reference) {
+    if (isWanted && !this.isCertain(run, job)) {
       await this.ending.lose(run);
       this.forget(run);
       return;
     }
     // Who creates the start record first decides: if it is us, the program will never start.
-    const isUnstarted = !hasDirectory || run.directory.abandon();
+    const isUnstarted = !run.directory.exists() || run.directory.abandon();
     const start = isUnstarted ? 'abandoned' : run.directory.start();
     if (start === 'being written') {
       this.forget(run); // the wrapper is at it this moment: look again soon
       return;
     }
     if (start === 'abandoned') {
-      // It may have been stalled while we were away, between its permission to start and its start.
-      if (job.status === 'Stalled') await this.ending.revive(run);
       if (isWanted) await this.ending.giveBack(run);
       else await this.ending.release(run);
       this.forget(run);
       return;
     }
     await this.attach(run, job);
+  }
+
+  /**
+   * True when the files of a run can tell whether it was started. The directory is there before the permission to
+   * start is asked for, and stays until the job is let go of; what was written shortly before the machine went down
+   * may be lost.
+   */
+  private isCertain(run: LocalRun, job: HeldJob): boolean {
+    if (!run.directory.exists()) return false;
+    return job.reference === this.reference || run.directory.start() !== 'none';
   }
 
   private async attach(run: LocalRun, job: HeldJob): Promise<void> {

@@ -73,8 +73,9 @@ export class RunEnding {
     run.directory.remove();
   }
 
-  /** Certainly not started: back to the queue, without counting as a reschedule. */
+  /** Certainly not started: back to the queue, without counting as a reschedule, also when it was stalled. */
   async giveBack(run: LocalRun): Promise<void> {
+    await this.revive(run);
     const isHopeless = run.order.attempt > MAX_GIVEN_BACK;
     await this.context.report(run, {
       steps: isHopeless
@@ -107,9 +108,10 @@ export class RunEnding {
     await this.release(run);
   }
 
-  /** After a reboot that took the directory along nobody can say whether it ran: never again, then. */
+  /** The files that would tell are gone, and nobody can say whether it ran: never again, then. */
   async lose(run: LocalRun): Promise<void> {
-    const app = 'The machine was restarted and nothing is left of the run';
+    const app = 'Nothing is left of the run on its machine';
+    await this.endProcesses(run);
     const isHeld = await this.revive(run);
     await this.context.report(run, {
       steps: [{ to: 'Failed', minor: MINOR.pilotGone, app }],
@@ -136,9 +138,16 @@ export class RunEnding {
     }
   }
 
-  /** The job was not Running any more: stalled meanwhile, or killed, or taken back. */
+  /**
+   * The job was not Running any more: stalled meanwhile, or killed, or taken back. One that was stalled and has been
+   * revived in between is still ours: its directory must stay until its end is written.
+   */
   private async finishOther(run: LocalRun, output: string | undefined): Promise<void> {
-    if (await this.revive(run)) await this.finish(run);
+    const { jid, attempt } = run.order;
+    const held = { jid, attempt, executor: this.context.id };
+    const isOurs =
+      (await this.revive(run)) || (await this.context.parts.repository.isUnderWay(held));
+    if (isOurs) await this.finish(run);
     else await this.release(run, output ?? null);
   }
 
