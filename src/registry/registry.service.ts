@@ -40,6 +40,15 @@ export class RegistryService implements OnModuleDestroy {
   }
 
   /**
+   * The registry as the database has it at this moment, for callers that miss somebody who may just have been added: a
+   * notification takes its time. Throws Problem 503 while the database is away.
+   */
+  renewed(): Promise<RegistrySnapshot> {
+    this.forget();
+    return this.current();
+  }
+
+  /**
    * The registry as it was read last, for callers that cannot wait; begins to read it when it may be another by now.
    * Undefined before it was read for the first time.
    */

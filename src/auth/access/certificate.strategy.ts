@@ -43,7 +43,8 @@ export class CertificateStrategy {
   async userOf(request: HttpRequest): Promise<User | undefined> {
     const dn = this.dnOf(request);
     if (dn === undefined) return undefined;
-    const user = (await this.registry.current()).userByDn(dn);
+    const known = (await this.registry.current()).userByDn(dn);
+    const user = known ?? (await this.registry.renewed()).userByDn(dn);
     if (user) return user;
     this.note(request, 'unknown-user', `no user of the registry has the DN ${dn}`);
     throw refused('The client certificate is not accepted');

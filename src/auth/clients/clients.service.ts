@@ -85,7 +85,9 @@ export class ClientsService {
 
   /** The application with this client_id, those that come with the service included. */
   async find(id: string): Promise<Application | undefined> {
-    return applicationOf(await this.registry.current(), id, this.config.publicUrl);
+    const { publicUrl } = this.config;
+    const known = applicationOf(await this.registry.current(), id, publicUrl);
+    return known ?? applicationOf(await this.registry.renewed(), id, publicUrl);
   }
 
   /** True when the secret is that of the confidential application. */
