@@ -1,11 +1,22 @@
 /**
  * Projects: `unit` runs rules in process; `api` starts the built server (dist/) as its own process and speaks to it
- * through real sockets; `batch` does so with a real Slurm and a real object store. All run as native ES modules.
+ * through real sockets; `drills` are its suites of kills, overload and storms of writers, apart so that `npm test` stays under
+ * five minutes; `batch` has a real Slurm and a real object store. All run as native ES modules.
  */
 /** Flows on a real Slurm and a real object store: npm run test:slurm. */
 const BATCH_FLOWS = [
   '<rootDir>/test/flows/job-life-slurm.flow-spec.ts',
   '<rootDir>/test/flows/sandbox-s3.flow-spec.ts',
+];
+
+/** Kills, overload, storms of writers: npm run test:drills. */
+const DRILLS = [
+  '<rootDir>/test/flows/job-faults.flow-spec.ts',
+  '<rootDir>/test/flows/job-limits.flow-spec.ts',
+  '<rootDir>/test/flows/instance-loss.flow-spec.ts',
+  '<rootDir>/test/flows/database-loss.flow-spec.ts',
+  '<rootDir>/test/flows/overload.flow-spec.ts',
+  '<rootDir>/test/api/filecatalogue-writers.api-spec.ts',
 ];
 
 const shared = {
@@ -45,6 +56,13 @@ export default {
     },
     {
       ...shared,
+      displayName: 'drills',
+      testMatch: DRILLS,
+      globalSetup: '<rootDir>/test/support/global-setup.mjs',
+      globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+    },
+    {
+      ...shared,
       displayName: 'unit',
       testMatch: [
         '<rootDir>/src/**/*.spec.ts',
@@ -58,7 +76,7 @@ export default {
       testMatch: ['<rootDir>/test/api/**/*.api-spec.ts', '<rootDir>/test/flows/**/*.flow-spec.ts'],
       testPathIgnorePatterns: [
         '/node_modules/',
-        ...BATCH_FLOWS.map((path) => path.replace('<rootDir>', '')),
+        ...[...BATCH_FLOWS, ...DRILLS].map((path) => path.replace('<rootDir>', '')),
       ],
       globalSetup: '<rootDir>/test/support/global-setup.mjs',
       globalTeardown: '<rootDir>/test/support/global-teardown.mjs',

@@ -1,7 +1,7 @@
 /**
- * npm test: the unit and api suites. With --slurm the flows on a real one-node Slurm and a real object store. Tests
- * that need a system package say which are missing and are left out; .ci/run installs them, and with CI=true a missing
- * one is a failure.
+ * npm test: the unit and api suites. With --drills the suites of kills, overload and storms of writers, with --slurm the
+ * flows on a real one-node Slurm and a real object store. Tests that need a system package say which are missing and are
+ * left out; .ci/run installs them, and with CI=true a missing one is a failure.
  */
 import { spawnSync } from 'node:child_process';
 import { buildWhenNeeded, root, run } from './run.mjs';
@@ -22,11 +22,12 @@ for (const { program, tests } of missing) {
   process.stderr.write(`not on this machine: ${program} — its tests are left out: ${tests}\n`);
 }
 
-const isSlurm = process.argv.includes('--slurm');
-const args = process.argv.slice(2).filter((argument) => argument !== '--slurm');
-if (isSlurm) await buildWhenNeeded();
+const PROJECTS = { '--slurm': ['batch'], '--drills': ['drills'] };
+const chosen = process.argv.find((argument) => argument in PROJECTS);
+const args = process.argv.slice(2).filter((argument) => argument !== chosen);
+if (chosen) await buildWhenNeeded();
 if (!args.includes('--selectProjects')) {
-  args.push('--selectProjects', ...(isSlurm ? ['batch'] : ['unit', 'api']));
+  args.push('--selectProjects', ...(chosen ? PROJECTS[chosen] : ['unit', 'api']));
 }
 const jest = [
   '--experimental-vm-modules',
