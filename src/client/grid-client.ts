@@ -165,7 +165,7 @@ export class GridClient extends Operations {
       if (signal?.aborted === true) throw cause;
       throw new GridError(
         0,
-        { code: 'network' as never, detail: 'The service cannot be reached' },
+        { code: 'network', detail: 'The service cannot be reached' },
         { cause },
       );
     }

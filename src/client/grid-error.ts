@@ -1,4 +1,13 @@
-import type { Problem, Violation } from './generated/schemas.js';
+import type { Violation } from './generated/schemas.js';
+
+/** What an error says: the members of a problem document, as far as the answer has them. */
+export interface GridProblem {
+  title?: string;
+  detail?: string;
+  code?: string;
+  violations?: Violation[];
+  [name: string]: unknown;
+}
 
 /** An error that the service has answered, or that kept it from answering (status 0, code `network`). */
 export class GridError extends Error {
@@ -10,11 +19,11 @@ export class GridError extends Error {
   /** Seconds to wait before another try, when the service said so. */
   readonly retryAfter: number | undefined;
   /** The whole answer. */
-  readonly problem: Partial<Problem> & Record<string, unknown>;
+  readonly problem: GridProblem;
 
   constructor(
     status: number,
-    problem: Partial<Problem> & Record<string, unknown>,
+    problem: GridProblem,
     options: { retryAfter?: number | undefined; cause?: unknown } = {},
   ) {
     super(problem.detail ?? problem.title ?? `The service answered ${status}`, options);
@@ -34,7 +43,7 @@ export class GridError extends Error {
   }
 }
 
-function problemOf(text: string): Partial<Problem> & Record<string, unknown> {
+function problemOf(text: string): GridProblem {
   try {
     const problem: unknown = JSON.parse(text);
     if (typeof problem === 'object' && problem !== null) return { ...problem };

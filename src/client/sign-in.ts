@@ -100,7 +100,7 @@ async function requestToken(
 }
 
 function refusal(code: string, detail: string): GridError {
-  return new GridError(0, { code: code as never, detail });
+  return new GridError(0, { code, detail });
 }
 
 function randomText(bytes: number): string {

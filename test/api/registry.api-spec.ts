@@ -52,6 +52,34 @@ describe('the registry', () => {
     await eventually(async () => (await carol.get('/oauth2/groups')).status === 200, 'known', 1000);
   });
 
+  it('finds who was added before the notification has come: application and certificate', async () => {
+    const changed = (more: string) =>
+      grid.sql(`create or replace function registry_changed() returns trigger language plpgsql as $$
+        begin update registry_state set version = version + 1; ${more} return null; end $$`);
+    const query = {
+      response_type: 'code',
+      client_id: 'late',
+      redirect_uri: 'https://late.example/',
+    };
+    const ask = async () => (await grid.anonymous.get('/oauth2/auth', { query })).status;
+    const stranger = await grid.certificate('stranger');
+    expect([await ask(), (await stranger.get('/oauth2/groups')).status]).toEqual([400, 401]);
+    await changed('');
+    await grid.sql(`insert into registry_application (id, position, name, redirect_uris, confidential, origin)
+      values ('late', 99, 'Late', '{https://late.example/}', false, 'command')`);
+    expect(await ask()).toBe(200);
+    await grid.sql(`insert into registry_certificate (dn, user_name, position)
+      values ('/DC=org/DC=grid/CN=stranger', 'carol', 9)`);
+    expect((await stranger.get('/oauth2/groups')).body).toEqual({ groups: ['grid_user'] });
+    await changed("perform pg_notify('registry', '');");
+    await grid.sql("delete from registry_certificate where dn like '%stranger'");
+    await eventually(
+      async () => (await stranger.get('/oauth2/groups')).status === 401,
+      'gone',
+      1000,
+    );
+  });
+
   it('is loaded and dumped as one file, with the difference in words', async () => {
     const dump = await registryCommand(grid, 'dump');
     expect(dump.code).toBe(0);

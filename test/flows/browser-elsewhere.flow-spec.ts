@@ -1,23 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
+import { freePorts } from '../support/daemon.js';
 import { complaintsOf, expectAccessible, profile, startBrowser } from '../support/browser.js';
 import { startIdProvider, type TestIdProvider } from '../support/id-provider.js';
 import { createTestPki, type TestPki } from '../support/id-provider-pki.js';
 import { describeWith, has } from '../support/missing.js';
 import { startGrid, support, type Grid } from '../support/testbed.js';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Starts examples/portal/serve.mjs and waits for its line. */
 async function servePortal(gridUrl: string, port: number): Promise<ChildProcess> {
@@ -43,7 +35,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal and its nei
   const file = join(tmpdir(), `gridgate-browser-providers-${process.pid}.yaml`);
 
   beforeAll(async () => {
-    const [port, portalPort] = [await freePort(), await freePort()];
+    const [port = 0, portalPort = 0] = await freePorts(2);
     const url = `https://localhost:${port}`;
     origin = `http://localhost:${portalPort}`;
     pki = await createTestPki();

@@ -2,12 +2,12 @@ import { execFile, spawn } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { OAuth2IdProvider } from '#src/id-provider/library.js';
 import type { TokenFields } from '#src/oauth2-client/index.js';
+import { freePorts } from '../support/daemon.js';
 import { blocksOf, faultsOf } from '../support/documentation.js';
 import { browse, CALLBACK, startIdProvider, type TestIdProvider } from '../support/id-provider.js';
 import { createTestPki, type TestPki } from '../support/id-provider-pki.js';
@@ -29,14 +29,6 @@ let idp: TestIdProvider;
 let folder: string;
 let port: number;
 let terminal: Promise<string>;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const found = (server.address() as { port: number }).port;
-  await new Promise((resolve) => server.close(resolve));
-  return found;
-}
 
 function environment(env: Record<string, string>): NodeJS.ProcessEnv {
   return {
@@ -107,7 +99,7 @@ async function tokenOf(clientId: string, secret?: string): Promise<TokenFields> 
 
 beforeAll(async () => {
   pki = await createTestPki();
-  port = await freePort();
+  [port = 0] = await freePorts(1);
   folder = await mkdtemp(join(tmpdir(), 'grid-examples-'));
   const own = await pki.client('machine');
   const machine = { redirect_uris: [], grant_types: ['client_credentials'], response_types: [] };

@@ -1,11 +1,11 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { freePorts } from '../support/daemon.js';
 import { eventually, support } from '../support/testbed.js';
 
 const STEPS = [
@@ -16,14 +16,6 @@ const STEPS = [
   'Search the catalogue',
   'Which values are compatible',
 ];
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe('npm run demo', () => {
   let folder: string;
@@ -40,7 +32,7 @@ describe('npm run demo', () => {
     }
     // copied, so that it looks for sources here, and finds none to build anew
     await cp(join(root, 'scripts'), join(folder, 'scripts'), { recursive: true });
-    const port = await freePort();
+    const [port = 0] = await freePorts(1);
     url = `https://localhost:${port}`;
     const env = { PATH: process.env['PATH'], HOME: folder, GRID_PORT: String(port) };
     demo = spawn(process.execPath, ['scripts/demo.mjs'], { cwd: folder, env });

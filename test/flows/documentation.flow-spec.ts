@@ -2,19 +2,18 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
 import { Agent, request } from 'undici';
+import { freePorts } from '../support/daemon.js';
 import { blocksOf, faultsOf, isShown } from '../support/documentation.js';
 import { startIdProvider, type TestIdProvider } from '../support/id-provider.js';
 import { createTestPki, type TestPki } from '../support/id-provider-pki.js';
 import { formOf, PageVisitor } from '../support/page-visitor.js';
 import { runPage, type PageResult, type PageSetting } from '../support/page-shell.js';
-import { startGrid, support, type Grid } from '../support/testbed.js';
+import { startGrid, support, type Grid, onServer } from '../support/testbed.js';
 
 /** Pages whose commands are run, and how. Those of `docs/client.md` are run by client-examples.flow-spec.ts. */
 const FIRST = ['README.md', 'docs/tutorial-portal.md', 'examples/portal/README.md'];
@@ -72,18 +71,10 @@ async function visitPortal(grid: Grid, address: string): Promise<void> {
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** Pages on one demo server, one after the other. */
 async function onGrid(pages: string[]): Promise<void> {
   const grid = await opened(startGrid(), (it) => it.remove());
-  const env = { PORT: String(await freePort()), GRID: grid.url };
+  const env = { PORT: String((await freePorts(1))[0]), GRID: grid.url };
   for (const page of pages) await run(page, demo(grid, env));
 }
 
@@ -95,20 +86,14 @@ async function onDatabase(
 ): Promise<void> {
   const { pki, url } = support();
   const name = `t_page_${randomBytes(6).toString('hex')}`;
-  await admin(`create database "${name}" template ${template}`);
-  closers.unshift(() => admin(`drop database "${name}" with (force)`));
+  await onServer(`create database "${name}" template ${template}`);
+  closers.unshift(() => onServer(`drop database "${name}" with (force)`));
   const gridHome = await mkdtemp(join(tmpdir(), 'grid-home-'));
   closers.unshift(() => rm(gridHome, { recursive: true, force: true }));
   await cp(pki, join(gridHome, 'pki'), { recursive: true });
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const own = { GRID_PORT: String(port), DATABASE_URL: url.replace(/DATABASE$/, name), ...env };
   await run(page, { gridHome, port, env: own });
-}
-
-async function admin(text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: support().admin });
-  await client.connect();
-  await client.query(text).finally(() => client.end());
 }
 
 async function run(page: string, setting: PageSetting): Promise<void> {

@@ -1,8 +1,8 @@
 import { rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OAuth2IdProvider } from '#src/id-provider/library.js';
+import { freePorts } from '../support/daemon.js';
 import { browse, CALLBACK, startIdProvider, type TestIdProvider } from '../support/id-provider.js';
 import { createTestPki, type IssuedPair, type TestPki } from '../support/id-provider-pki.js';
 import { formOf, formsOf, PageVisitor, redirectOf } from '../support/page-visitor.js';
@@ -28,14 +28,6 @@ const BOUND_CLIENTS = [
   },
 ];
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 describe('an external identity provider', () => {
   let pki: TestPki;
   let idp: TestIdProvider;
@@ -43,7 +35,7 @@ describe('an external identity provider', () => {
   const file = join(tmpdir(), `gridgate-providers-${process.pid}.yaml`);
 
   beforeAll(async () => {
-    const port = await freePort();
+    const [port = 0] = await freePorts(1);
     const url = `https://localhost:${port}`;
     pki = await createTestPki();
     const redirectUris = [CALLBACK, `${url}/oauth2/callback/Institute`];

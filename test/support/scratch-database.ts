@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { entities } from '../../src/app.module.js';
 import { MIGRATIONS } from '../../src/migrations/index.js';
 import { Database, dataSourceOptions } from '../../src/platform/index.js';
-import { support } from './testbed.js';
+import { onServer, support } from './testbed.js';
 
 /** A database of its own with the schema of this version, without a server. */
 export interface ScratchDatabase {
@@ -41,14 +40,4 @@ export async function scratchDatabase(): Promise<ScratchDatabase> {
       await onServer(`drop database "${name}" with (force)`);
     },
   };
-}
-
-async function onServer(text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: support().admin });
-  await client.connect();
-  try {
-    await client.query(text);
-  } finally {
-    await client.end();
-  }
 }

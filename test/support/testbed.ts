@@ -183,7 +183,7 @@ export class Grid {
   /** Stops the server and removes its home and database. */
   async remove(): Promise<void> {
     await this.stop();
-    await admin(`drop database if exists "${this.database.name}" with (force)`);
+    await onServer(`drop database if exists "${this.database.name}" with (force)`);
     await rm(this.home, { recursive: true, force: true });
   }
 
@@ -201,7 +201,7 @@ export class Grid {
 /** Starts a server with the demo registry and catalogue on a database of its own. */
 export async function startGrid(options: { env?: Record<string, string> } = {}): Promise<Grid> {
   const name = `t_${randomBytes(6).toString('hex')}`;
-  await admin(`create database "${name}" template template_grid`);
+  await onServer(`create database "${name}" template template_grid`);
   const { url, pki } = support();
   const home = await makeHome(pki);
   return startOn(home, { url: url.replace(/DATABASE$/, name), name }, options.env ?? {});
@@ -255,7 +255,8 @@ export function support(): { root: string; home: string; admin: string; pki: str
   return JSON.parse(text) as ReturnType<typeof support>;
 }
 
-async function admin(text: string): Promise<void> {
+/** One statement on the tests' PostgreSQL, outside of every database of theirs. */
+export async function onServer(text: string): Promise<void> {
   const client = new pg.Client({ connectionString: support().admin });
   await client.connect();
   try {

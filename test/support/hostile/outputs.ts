@@ -12,8 +12,11 @@ export interface HostileOutput {
 
 const NODE = process.execPath;
 
-/** Jobs of /bin/sh; `secret` is a file that the service may read and jobs may not. */
-export function hostileOutputs(secret: string): HostileOutput[] {
+/**
+ * Jobs of /bin/sh; `secret` is a file of the service, `foreign` one that is not the jobs' own: the same where jobs have
+ * an account of their own (a service started by root).
+ */
+export function hostileOutputs(secret: string, foreign: string): HostileOutput[] {
   const done = (
     what: string,
     script: string,
@@ -43,7 +46,7 @@ export function hostileOutputs(secret: string): HostileOutput[] {
       'e/*/passwd',
     ]),
     done('loops of links', 'ln -s x y; ln -s y x; ln -s . z', ['x', 'x/a', 'y/b', 'z/z/z', 'z/*']),
-    done('a hard link to a file of somebody else', `ln /etc/passwd h || ln ${secret} h; true`, [
+    done('a hard link to a file of somebody else', `ln /etc/passwd h || ln ${foreign} h; true`, [
       'h',
     ]),
     done('pipes', 'mkfifo p; mkfifo q; chmod 000 q', ['p', 'q']),

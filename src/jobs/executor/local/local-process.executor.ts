@@ -11,6 +11,7 @@ import type { LocalRun } from './local-run.js';
 import { RunDirectory } from './run-directory.js';
 import { RunEnding } from './run-ending.js';
 import { isAway, launchRun, prepareRun } from './run-launch.js';
+import { RunPace } from './run-pace.js';
 import { planOf } from './run-plan.js';
 import { isAlive } from './process-table.js';
 import { endRun } from './run-processes.js';
@@ -27,9 +28,6 @@ const PEEK_BYTES = 8_192;
 const FORGOTTEN_MS = 10_000;
 /** A prepared run that finds no free place for so long is better off with another instance. */
 const LANGUISHED_MS = 5_000;
-const MAX_AHEAD = 64;
-/** Enough runs are prepared ahead to fill the places for this long, so that a free place never waits. */
-const AHEAD_SECONDS = 0.5;
 
 /**
  * Runs jobs as processes of this machine: each below a small wrapper in its own session, with its own directory and
@@ -44,6 +42,7 @@ export class LocalProcessExecutor implements Executor {
   onFree: () => void = () => undefined;
 
   private readonly slots: number;
+  private readonly pace: RunPace;
   private readonly watching: Loop;
   private readonly runs = new Map<string, LocalRun>();
   private readonly waiting: LocalRun[] = [];
@@ -51,13 +50,13 @@ export class LocalProcessExecutor implements Executor {
   private preparing = 0;
   private running = 0;
   private collecting = 0;
-  private averageSeconds = 1;
   private isClosed = false;
   private hasTended = false;
   private opened: { context: LocalContext; ending: RunEnding; watchdog: RunWatchdog } | undefined;
 
   constructor(private readonly parts: LocalProcessParts) {
     this.slots = parts.config.localSlots || availableParallelism();
+    this.pace = new RunPace(this.slots);
     this.watching = new Loop('watch', WATCH_MS, () => this.watch(), parts.logger);
   }
 
@@ -84,11 +83,9 @@ export class LocalProcessExecutor implements Executor {
 
   freeSlots(): number {
     if (this.isClosed || this.collecting >= MAX_COLLECTING) return 0;
-    const ahead = Math.floor((this.slots * AHEAD_SECONDS) / this.averageSeconds);
-    const wanted = this.slots + Math.min(MAX_AHEAD, ahead);
-    const free = wanted - this.running - this.queued;
-    // Many short runs are claimed in a few large steps instead of one by one.
-    return free >= Math.min(this.slots, 1 + ahead / 2) ? free : 0;
+    return this.pace.wanted(
+      this.running + this.waiting.length + this.preparing + this.ready.length,
+    );
   }
 
   load(site: string): number {
@@ -215,7 +212,7 @@ export class LocalProcessExecutor implements Executor {
       this.forget(run);
       return;
     }
-    this.learn((this.parts.clock.now() - run.startedMs) / 1000);
+    this.pace.learn((this.parts.clock.now() - run.startedMs) / 1000);
     this.collect(run);
   }
 
@@ -259,7 +256,7 @@ export class LocalProcessExecutor implements Executor {
     if (this.running < this.slots) return;
     const old = this.ready.filter((run) => now - run.takenMs > LANGUISHED_MS);
     if (old.length === 0) return;
-    this.averageSeconds = Math.max(this.averageSeconds, LANGUISHED_MS / 1000);
+    this.pace.slowDownTo(LANGUISHED_MS / 1000);
     for (const run of old) {
       this.ready.splice(this.ready.indexOf(run), 1);
       this.inBackground(run, this.giveBack(run));
@@ -377,14 +374,6 @@ export class LocalProcessExecutor implements Executor {
       this.parts.logger.error({ err: error, jid: run.key }, 'a step of a run failed');
       this.forget(run);
     });
-  }
-
-  private learn(seconds: number): void {
-    this.averageSeconds = Math.max(0.005, this.averageSeconds * 0.8 + seconds * 0.2);
-  }
-
-  private get queued(): number {
-    return this.waiting.length + this.preparing + this.ready.length;
   }
 
   private get context(): LocalContext {
