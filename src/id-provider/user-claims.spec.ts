@@ -28,9 +28,14 @@ describe('parseEntitlement', () => {
   });
 
   it('takes linear time', () => {
-    const started = performance.now();
-    parseEntitlement(`urn:x:y:group:${'a:'.repeat(500_000)}`);
-    expect(performance.now() - started).toBeLessThan(500);
+    const value = `urn:x:y:group:${'a:'.repeat(500_000)}`;
+    // The best of five: what else the machine does may slow one, but quadratic time slows all.
+    const milliseconds = [1, 2, 3, 4, 5].map(() => {
+      const started = performance.now();
+      parseEntitlement(value);
+      return performance.now() - started;
+    });
+    expect(Math.min(...milliseconds)).toBeLessThan(500);
   });
 });
 
