@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -52,6 +54,14 @@ async function query(server: EmbeddedPostgres, sql: string): Promise<unknown[]> 
   } finally {
     await client.end();
   }
+}
+
+const isNoSocket = (path: string): boolean => !statSync(path).isSocket();
+
+/** What `cp --archive` does with the owner, and cpSync does not. */
+function giveToOwnerOf(data: string, copy: string): void {
+  const { uid, gid } = statSync(data);
+  execFileSync('chown', ['-R', `${uid}:${gid}`, join(copy, 'postgres', 'data')]);
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -171,5 +181,24 @@ describe('the embedded PostgreSQL', () => {
     expect(readdirSync(join(deep, 'postgres', aside))).toEqual(['precious']);
     await server.stop();
     expect(existsSync(server.connection.host)).toBe(false);
+  });
+
+  it('runs on a copy of its home beside the original, and leaves the original alone', async () => {
+    const deep = join(home, 'f'.repeat(60), 'g'.repeat(60)); // its socket lies below /tmp
+    const original = await startEmbeddedPostgres({ home: deep });
+    try {
+      await query(original, 'CREATE TABLE kept AS SELECT 1 AS row');
+      await query(original, 'CHECKPOINT');
+      const copy = join(home, 'copy');
+      cpSync(deep, copy, { recursive: true, preserveTimestamps: true, filter: isNoSocket });
+      if (process.getuid?.() === 0) giveToOwnerOf(join(deep, 'postgres', 'data'), copy);
+      const before = original.pid;
+      const server = await start({ home: copy });
+      expect(await query(server, 'SELECT * FROM kept')).toEqual([{ row: 1 }]);
+      expect(await query(original, 'SELECT * FROM kept')).toEqual([{ row: 1 }]);
+      expect([server.adopted, original.pid]).toEqual([false, before]);
+    } finally {
+      await original.stop();
+    }
   });
 });

@@ -70,23 +70,25 @@ export async function startEmbeddedPostgres(
 ): Promise<EmbeddedPostgres> {
   const home = await openHome(options.home);
   const postgresHome = await realpath(home.postgres);
-  const lock = await lockLauncher(postgresHome);
+  const locks = [await lockLauncher(postgresHome)];
   const log = options.log ?? (() => undefined);
   let supervisor: Supervisor | undefined;
   try {
     const layout = await chooseLayout(postgresHome);
+    // A copy of the home names the same base as the original: it must not end the PostgreSQL that runs there.
+    if (layout.base !== postgresHome) locks.push(await lockLauncher(layout.base));
     const adopted = await endOrphansOf(layout, log);
     await ensureCluster(layout, log);
     layout.data = await dataDirectory(layout.base);
     const socketDirectory = await makeSocketDirectory(layout);
     const logPath = join(home.logs, 'postgres.log');
-    supervisor = new Supervisor({ layout, socketDirectory, logPath, log, lock, adopted }, options);
+    supervisor = new Supervisor({ layout, socketDirectory, logPath, log, locks, adopted }, options);
     await supervisor.start();
     await createDatabase(supervisor.connection);
     return supervisor;
   } catch (error) {
     await supervisor?.stop();
-    await lock.release();
+    await release(locks);
     throw error;
   }
 }
@@ -123,10 +125,17 @@ async function lockLauncher(postgresHome: string): Promise<ProcessLock> {
   }
 }
 
+async function release(locks: ProcessLock[]): Promise<void> {
+  await Promise.all(locks.map((lock) => lock.release()));
+}
+
 async function endOrphansOf(layout: PostgresLayout, log: (line: string) => void): Promise<boolean> {
-  const earlier = readPostmasterFile(layout.data)?.socketDirectory;
+  const earlier = readPostmasterFile(layout.data);
   const adopted = await endOrphans(layout.data, log);
-  if (earlier) await removeSocketDirectory(earlier, layout.base);
+  // In a copy of a home the file speaks of the original's server, which may be running.
+  if (earlier?.data === layout.data) {
+    await removeSocketDirectory(earlier.socketDirectory, layout.base);
+  }
   return adopted;
 }
 
@@ -147,7 +156,7 @@ interface SupervisorParts {
   socketDirectory: string;
   logPath: string;
   log: (line: string) => void;
-  lock: ProcessLock;
+  locks: ProcessLock[];
   adopted: boolean;
 }
 
@@ -202,7 +211,7 @@ class Supervisor implements EmbeddedPostgres {
     await this.#server?.stop();
     process.off('exit', this.#onProcessExit);
     await removeSocketDirectory(this.connection.host, this.parts.layout.base);
-    await this.parts.lock.release();
+    await release(this.parts.locks);
   }
 
   async #watch(first: PostgresServer): Promise<void> {

@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -101,6 +104,37 @@ describe('the lock of the server', () => {
     const path = join(base, 'lock');
     writeFileSync(path, content({ startTicks: '1' }));
     await (await acquireProcessLock(path)).release();
+  });
+
+  it('that was copied along with its directory belongs to the original only', async () => {
+    const original = join(base, 'original');
+    mkdirSync(original);
+    const lock = await acquireProcessLock(join(original, 'lock'));
+    const copy = join(base, 'copy');
+    cpSync(original, copy, { recursive: true, preserveTimestamps: true });
+    expect(await processLockHolder(join(copy, 'lock'))).toBeUndefined();
+    const second = await acquireProcessLock(join(copy, 'lock'));
+    expect(await processLockHolder(join(original, 'lock'))).toBe(process.pid);
+    await second.release();
+    await lock.release();
+  });
+
+  it('is held after its directory was moved, and where it is seen under another path', async () => {
+    const original = join(base, 'original');
+    mkdirSync(original);
+    const lock = await acquireProcessLock(join(original, 'lock'));
+    renameSync(original, join(base, 'moved'));
+    await expect(acquireProcessLock(join(base, 'moved', 'lock'))).rejects.toThrow('is held by');
+    renameSync(join(base, 'moved'), original);
+    await lock.release();
+    expect(readdirSync(original)).toEqual([]);
+  });
+
+  it('of an earlier version, which does not say where it lies, is respected', async () => {
+    const path = join(base, 'lock');
+    writeFileSync(path, content({}));
+    await expect(acquireProcessLock(path)).rejects.toThrow(`running process ${process.pid}`);
+    expect(await processLockHolder(path)).toBe(process.pid);
   });
 
   it('cut off by a crash is taken over', async () => {

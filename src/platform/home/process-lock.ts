@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, unlinkSync } from 'node:fs';
-import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, open, rename, rm, stat, utimes, type FileHandle } from 'node:fs/promises';
 import { sleep } from '#src/kernel/index.js';
 import { isSameProcessRunning, ownIdentity, type ProcessIdentity } from './process-identity.js';
 
@@ -12,6 +12,16 @@ const MAX_ATTEMPTS = 20;
 interface LockContent extends ProcessIdentity {
   nonce: string;
   since: string;
+  /** Where its holder has put it; a lock of an earlier version does not say. */
+  path?: string;
+  /** Device and inode of the file itself. */
+  file?: string;
+}
+
+/** A lock as it lies there. */
+interface FoundLock extends LockContent {
+  /** The file is a copy of its holder's lock: neither the file that it has made nor at the place where it made it. */
+  isCopy: boolean;
 }
 
 /** Another running process holds the lock; `pid` is its process id in `scope`. */
@@ -36,12 +46,13 @@ export interface ProcessLock {
 /**
  * Takes an exclusive lock that is a file with the holder's pid and start time. The lock of a process that is
  * gone (crash, reboot, pid given to another process) is taken over. A holder in another container or on
- * another machine cannot be asked for, so it renews the file every 2 s, and 8 s without that is stale.
+ * another machine cannot be asked for, so it renews the file every 2 s, and 8 s without that is stale. A lock that
+ * was copied along with its directory (a restored backup) says nothing about the copy. `path` is absolute and real.
  * Throws LockHeldError when a running process holds it, and the file system's error when it cannot be written.
  */
 export async function acquireProcessLock(path: string): Promise<ProcessLock> {
   const nonce = randomBytes(12).toString('hex');
-  const content: LockContent = { ...ownIdentity(), nonce, since: new Date().toISOString() };
+  const content: LockContent = { ...ownIdentity(), nonce, since: new Date().toISOString(), path };
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     if ((await place(path, content)) && (await readLock(path))?.nonce === nonce) {
       return hold(path, nonce);
@@ -65,7 +76,12 @@ export async function processLockHolder(path: string): Promise<number | undefine
 /** Link makes the complete file appear at once, or not at all when there is one already. */
 async function place(path: string, content: LockContent): Promise<boolean> {
   const draft = `${path}.${content.nonce}`;
-  await writeFile(draft, JSON.stringify(content) + '\n', { mode: 0o644 });
+  const handle = await open(draft, 'wx', 0o644);
+  try {
+    await handle.writeFile(JSON.stringify({ ...content, file: await fileIdentity(handle) }) + '\n');
+  } finally {
+    await handle.close();
+  }
   try {
     await link(draft, path);
     return true;
@@ -77,26 +93,48 @@ async function place(path: string, content: LockContent): Promise<boolean> {
   }
 }
 
-async function readLock(path: string): Promise<LockContent | undefined> {
-  let text: string;
+async function fileIdentity(handle: FileHandle): Promise<string> {
+  const { dev, ino } = await handle.stat({ bigint: true });
+  return `${dev}:${ino}`;
+}
+
+async function readLock(path: string): Promise<FoundLock | undefined> {
+  const found = await readWhole(path);
+  if (found === undefined) return undefined;
+  const { text, file } = found;
   try {
-    text = await readFile(path, 'utf8');
+    const value = JSON.parse(text) as LockContent;
+    if (typeof value.pid === 'number' && typeof value.nonce === 'string') {
+      const isCopy = value.file !== undefined && value.file !== file && value.path !== path;
+      return { ...value, isCopy };
+    }
+  } catch {
+    // a file cut off by a power failure, or somebody else's: nobody holds it
+  }
+  const nobody = { pid: 0, startTicks: null, scope: 'unreadable', since: 'unknown' };
+  return { ...nobody, nonce: text, isCopy: false };
+}
+
+async function readWhole(path: string): Promise<{ text: string; file: string } | undefined> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, 'r');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
   try {
-    const value = JSON.parse(text) as LockContent;
-    if (typeof value.pid === 'number' && typeof value.nonce === 'string') return value;
-  } catch {
-    // a file cut off by a power failure, or somebody else's: nobody holds it
+    return { text: await handle.readFile('utf8'), file: await fileIdentity(handle) };
+  } finally {
+    await handle.close();
   }
-  return { pid: 0, startTicks: null, scope: 'unreadable', nonce: text, since: 'unknown' };
 }
 
-async function isHeld(path: string, holder: LockContent): Promise<boolean> {
+async function isHeld(path: string, holder: FoundLock): Promise<boolean> {
   if (holder.scope === 'unreadable') return false;
-  if (holder.scope === ownIdentity().scope) return isSameProcessRunning(holder);
+  if (holder.scope === ownIdentity().scope) {
+    return !holder.isCopy && isSameProcessRunning(holder);
+  }
   const before = await renewedAt(path);
   if (before === undefined) return false;
   // Compares two readings of the file's own time, never our clock with another machine's.

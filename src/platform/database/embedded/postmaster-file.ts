@@ -5,6 +5,8 @@ import { isRunning, processStat } from '../../home/process-identity.js';
 /** What `postmaster.pid` says: PostgreSQL's lock file in its data directory. */
 export interface PostmasterFile {
   pid: number;
+  /** The data directory that it was written for. */
+  data: string;
   socketDirectory: string;
   port: number;
   /** The server takes connections; a stale file says so too, so look at the pid. */
@@ -24,6 +26,7 @@ export function readPostmasterFile(data: string): PostmasterFile | undefined {
   if (!Number.isSafeInteger(pid) || pid === 0) return undefined;
   return {
     pid,
+    data: lines[1] ?? '',
     port: Number(lines[3] ?? 0),
     socketDirectory: (lines[4] ?? '').trim(),
     isReady: (lines[7] ?? '').trim() === 'ready',
