@@ -1,4 +1,5 @@
 import js from '@eslint/js';
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 const INTERFACE_NAMES = [
@@ -21,6 +22,15 @@ export default tseslint.config(
     ],
   },
   js.configs.recommended,
+  {
+    // What meets text of strangers must be linear; test/architecture/patterns.spec.ts runs every pattern besides.
+    files: ['src/**', 'examples/**', 'deploy/**', 'bin/**'],
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignoreSticky: true }],
+    },
+  },
   {
     files: ['**/*.ts'],
     extends: [...tseslint.configs.recommendedTypeChecked],

@@ -6,7 +6,7 @@ export function readDockerfile(text) {
   const stages = [];
   const defaults = {};
   for (const line of logicalLines(text)) {
-    const [, word, rest] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? [];
+    const [, word, rest] = /^([A-Z]+)\s+(\S.*)$/.exec(line) ?? [];
     if (word === undefined) throw new Error(`not understood: ${line}`);
     if (word === 'ARG' && stages.length === 0) {
       const [name, value = ''] = rest.split('=');

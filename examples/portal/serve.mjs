@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('../../dist/portal', import.meta.url));
 const port = Number(process.env.PORT ?? 8900);
-const url = (process.env.GRID_URL ?? 'https://localhost:8443').replace(/\/+$/, '');
+const url = (process.env.GRID_URL ?? 'https://localhost:8443').replace(/(?<!\/)\/+$/, '');
 const clientId = process.env.CLIENT_ID ?? 'demo-portal';
 const config = { url, clientId, redirectUri: `http://localhost:${port}/callback` };
 const TYPES = {

@@ -14,7 +14,12 @@ export function encodePath(path: string): string {
 
 /** The catalogue path of `<directory>` or `<file>`. Throws when the text is not URL-safe base 64 of UTF-8. */
 export function decodePath(encoded: string): string {
-  const text = atob(encoded.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, ''));
+  const text = atob(
+    encoded
+      .replaceAll('-', '+')
+      .replaceAll('_', '/')
+      .replace(/(?<!=)=+$/, ''),
+  );
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 }

@@ -49,7 +49,7 @@ export class GridClient extends Operations {
 
   constructor(private readonly settings: GridClientOptions) {
     super();
-    this.url = settings.url.replace(/\/+$/, '');
+    this.url = settings.url.replace(/(?<!\/)\/+$/, '');
   }
 
   /** Submits one job with files for its input sandbox and answers its id. */
@@ -137,7 +137,7 @@ export class GridClient extends Operations {
 
   /** The path that a link leads to; one to another place is not followed, for the token goes along. */
   private nextPage(link: string | null): string | undefined {
-    const target = link?.match(/<([^>]*)>\s*;\s*rel="?next"?/)?.[1];
+    const target = link?.match(/<([^<>]*)>\s*;\s*rel="?next"?/)?.[1];
     if (target === undefined) return undefined;
     if (target.startsWith('/')) return target;
     return target.startsWith(`${this.url}/`) ? target.slice(this.url.length) : undefined;

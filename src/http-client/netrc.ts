@@ -89,7 +89,7 @@ function readMachines(path: string): Map<string, NetrcEntry> {
 function tokenize(text: string): string[] {
   const tokens: string[] = [];
   const words = /"((?:[^"\\]|\\.)*)"|(\S+)/y;
-  const withoutMacros = text.replace(/(^|\s)macdef[^\n]*\n(?:[^\n]*\S[^\n]*(?:\n|$))*/g, '$1');
+  const withoutMacros = text.replace(/(^|\s)macdef[^\n]*\n(?:[^\S\n]*\S[^\n]*(?:\n|$))*/g, '$1');
   for (const line of withoutMacros.split('\n')) {
     words.lastIndex = 0;
     for (let at = blanks(line, 0); at < line.length; at = blanks(line, words.lastIndex)) {

@@ -92,7 +92,7 @@ class PatternScanner {
   private close(): void {
     const inner = this.groups.length > 1 ? this.groups.pop() : undefined;
     this.take(1);
-    const repeated = /^(?:[*+]|\{\d*,?\d*\})/.test(this.pattern.slice(this.at, this.at + 12));
+    const repeated = /^(?:[*+]|\{\d*(?:,\d*)?\})/.test(this.pattern.slice(this.at, this.at + 12));
     if (inner?.repeats === true && repeated) this.risky = true;
     if (inner?.repeats === true) this.top().repeats = true;
   }

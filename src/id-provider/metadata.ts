@@ -31,7 +31,7 @@ const OPENID_CONFIGURATION = '/.well-known/openid-configuration';
 export function metadataUrls(issuer: string, explicit: string | undefined): string[] {
   if (explicit !== undefined && explicit !== '') return [explicit];
   if (issuer === '') return [];
-  const bare = issuer.replace(/\/+$/, '');
+  const bare = issuer.replace(/(?<!\/)\/+$/, '');
   const urls = [`${bare}${OPENID_CONFIGURATION}`];
   if (URL.canParse(bare)) {
     const { origin, pathname } = new URL(bare);

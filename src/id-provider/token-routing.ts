@@ -7,7 +7,7 @@ export interface RoutableProvider {
   readonly client_id: string | null;
 }
 
-const bare = (issuer: string): string => issuer.replace(/\/+$/, '');
+const bare = (issuer: string): string => issuer.replace(/(?<!\/)\/+$/, '');
 
 /**
  * The provider that a token belongs to: its issuer and its client (`client_id`, else `azp`) must both be the

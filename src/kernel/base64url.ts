@@ -6,7 +6,7 @@ const ALPHABET = /^[A-Za-z0-9_-]*={0,2}$/;
  */
 export function decodeBase64UrlText(encoded: string): string | undefined {
   if (!ALPHABET.test(encoded)) return undefined;
-  const bare = encoded.replace(/=+$/, '');
+  const bare = encoded.replace(/(?<!=)=+$/, '');
   if (bare.length % 4 === 1) return undefined;
   if (encoded.length !== bare.length && encoded.length % 4 !== 0) return undefined;
   const bytes = Buffer.from(bare, 'base64url');

@@ -15,7 +15,7 @@ import { withConnection } from './with-connection.js';
 const WIRE_OPERATORS: Record<string, Record<string, string>> = {
   string: { '=': 'in', '!=': 'nin' },
 };
-const CONDITION = /^([^<>=!\s]+)\s*(<=|>=|!=|<|>|=)\s*(.*)$/s;
+const CONDITION = /^([^<>=!\s]+)\s*(<=|>=|!=|<|>|=)\s*(\S.*)?$/s;
 
 /** `ls` and `find`. */
 export function catalogueCommands(): Command[] {

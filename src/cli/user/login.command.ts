@@ -69,7 +69,7 @@ async function signIn(options: LoginOptions): Promise<void> {
     if (file !== undefined && !existsSync(file)) throw new CommandError(`no such file: ${file}`, 2);
   }
   const to: SignIn = {
-    server: options.server.replace(/\/+$/, ''),
+    server: options.server.replace(/(?<!\/)\/+$/, ''),
     ...(options.ca !== undefined && { ca: resolve(options.ca) }),
     ...(options.cert !== undefined &&
       options.key !== undefined && {

@@ -64,7 +64,7 @@ export class IdProvidersService {
     const issuer = unverifiedClaims(token)?.iss;
     if (typeof issuer !== 'string') return [];
     await this.groups.bringUpToDate();
-    const bare = (text: string): string => text.replace(/\/+$/, '');
+    const bare = (text: string): string => text.replace(/(?<!\/)\/+$/, '');
     return this.providers.filter(({ provider }) => bare(provider.issuer) === bare(issuer));
   }
 

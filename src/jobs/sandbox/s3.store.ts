@@ -36,11 +36,11 @@ export interface S3Settings {
 
 /** The settings of `GRID_SANDBOX_STORE=s3://bucket/prefix`; undefined when the store is a directory. */
 export function s3SettingsOf(config: Config): S3Settings | undefined {
-  const match = /^s3:\/\/([^/]+)\/?(.*)$/.exec(config.sandboxStore);
+  const match = /^s3:\/\/([^/]+)(?:\/(.*))?$/.exec(config.sandboxStore);
   if (match === null) return undefined;
   return {
     bucket: match[1] ?? '',
-    prefix: (match[2] ?? '').replace(/^\/+|\/+$/g, ''),
+    prefix: (match[2] ?? '').replace(/^\/+|(?<!\/)\/+$/g, ''),
     endpoint: config.s3Endpoint,
     region: config.s3Region,
     accessKey: config.s3AccessKey,

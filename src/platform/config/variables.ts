@@ -118,7 +118,7 @@ export function url(
     if (parsed.search !== '' || parsed.hash !== '' || parsed.username !== '') {
       throw new Error('must be a base URL without user, query or fragment');
     }
-    return value.replace(/\/+$/, '');
+    return value.replace(/(?<!\/)\/+$/, '');
   });
 }
 

@@ -6,6 +6,8 @@ const JWT = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl';
 describe('redact', () => {
   it.each([
     ['a JWT anywhere', `got ${JWT} from`, 'got [hidden] from'],
+    ['a JWT behind percent-encoding', `/x?y%3D${JWT}&z`, '/x?y%3D[hidden]&z'],
+    ['a JWE', `${JWT}.a2V5.dGFn`, '[hidden]'],
     ['a query token', '/jobs?access_token=abc&maxJobs=1', '/jobs?access_token=[hidden]&maxJobs=1'],
     ['a code', 'code=xyz&state=q', 'code=[hidden]&state=[hidden]'],
     ['a JSON member', '{"refresh_token":"abc","x":1}', '{"refresh_token":"[hidden]","x":1}'],
@@ -19,6 +21,14 @@ describe('redact', () => {
     ['a database URL', 'postgres://grid:geheim@host/db', 'postgres://grid:[hidden]@host/db'],
   ])('hides %s', (_what, line, expected) => {
     expect(redact(line)).toBe(expected);
+  });
+
+  it.each([
+    ['a host name', 'https://eyJhbGciOiJFUzI1NiJ9.org/jobs'],
+    ['a short part', 'eyJab.cd.ef'],
+    ['an address', 'postgres://grid@host/db'],
+  ])('leaves %s alone', (_what, line) => {
+    expect(redact(line)).toBe(line);
   });
 
   it('leaves ordinary lines alone', () => {

@@ -31,7 +31,7 @@ export class AddressList {
   /** Whether the peer address of a socket is in the list; false for undefined (a closed or unix socket). */
   contains(address: string | undefined): boolean {
     if (address === undefined || this.size === 0) return false;
-    const plain = unmapped(address.replace(/%.*$/, ''));
+    const plain = unmapped(address.split('%', 1)[0] ?? '');
     const version = isIP(plain);
     return version !== 0 && this.blocks.check(plain, version === 4 ? 'ipv4' : 'ipv6');
   }

@@ -1,4 +1,8 @@
-const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----([\s\S]*?)-----END \1-----/g;
+const BEGIN = '-----BEGIN ';
+const END = '-----END ';
+const DASHES = '-----';
+const LABEL = /^[A-Z0-9 ]+$/;
+const MAX_LABEL = 64;
 
 /** One block of a PEM file, decoded. */
 export interface PemBlock {
@@ -6,11 +10,46 @@ export interface PemBlock {
   der: Buffer;
 }
 
-/** All blocks of a PEM text, whatever stands between them. */
+/** One block of a PEM text, not yet decoded. */
+export interface PemText {
+  label: string;
+  /** Base 64 with its line breaks. */
+  base64: string;
+}
+
+/**
+ * The blocks of a PEM text (RFC 7468), whatever stands between them, in time linear in its length. A block that
+ * another one begins in, or whose end has another label, is left out.
+ */
+export function* pemTexts(text: string): Generator<PemText> {
+  let at = text.indexOf(BEGIN);
+  let end = -1;
+  while (at >= 0) {
+    const from = at + BEGIN.length;
+    const next = text.indexOf(BEGIN, from);
+    // Looked for once for all blocks before it: else each of many beginnings would search the whole text.
+    if (end < from) end = text.indexOf(END, from);
+    if (end < 0) return;
+    const label = labelAt(text, from);
+    const isWhole = (next < 0 || end < next) && label !== undefined;
+    if (isWhole && text.startsWith(`${label}${DASHES}`, end + END.length)) {
+      yield { label, base64: text.slice(from + label.length + DASHES.length, end) };
+    }
+    at = next;
+  }
+}
+
+function labelAt(text: string, from: number): string | undefined {
+  const end = text.slice(from, from + MAX_LABEL + DASHES.length).indexOf(DASHES);
+  const label = end < 0 ? '' : text.slice(from, from + end);
+  return LABEL.test(label) ? label : undefined;
+}
+
+/** All blocks of a PEM text, see pemTexts. */
 export function decodePem(text: string): PemBlock[] {
-  return [...text.matchAll(BLOCK)].map((match) => ({
-    label: match[1] ?? '',
-    der: Buffer.from((match[2] ?? '').replace(/\s+/g, ''), 'base64'),
+  return [...pemTexts(text)].map(({ label, base64 }) => ({
+    label,
+    der: Buffer.from(base64, 'base64'),
   }));
 }
 

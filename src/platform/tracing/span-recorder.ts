@@ -88,7 +88,9 @@ export class SpanRecorder {
       { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
     );
     const own = { 'service.name': 'gridgate', 'service.version': serviceVersion };
-    const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
+    const exporter = new OTLPTraceExporter({
+      url: `${endpoint.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
+    });
     this.provider = new BasicTracerProvider({
       // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win over our own names
       resource: resourceFromAttributes(own).merge(namedResource()),

@@ -72,7 +72,7 @@ export function wrapperArguments(order: WrapperOrder): string[] {
 export function cpuSecondsOf(usage: string): number {
   const children = usage.trim().split('\n')[1] ?? '';
   let seconds = 0;
-  for (const [, minutes = '0', rest = '0'] of children.matchAll(/(\d+)m([\d.,]+)s/g)) {
+  for (const [, minutes = '0', rest = '0'] of children.matchAll(/(?<!\d)(\d+)m([\d.,]+)s/g)) {
     seconds += Number(minutes) * 60 + Number(rest.replace(',', '.'));
   }
   return Math.round(seconds * 1000) / 1000;
