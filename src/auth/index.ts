@@ -5,7 +5,7 @@ export {
   principalOf,
   type AccessRule,
 } from './access/access.decorator.js';
-export { SCOPES, type Principal, type Property, type Scope } from './principal.js';
+export { borderOf, SCOPES, type Principal, type Property, type Scope } from './principal.js';
 export { SCOPE_TEXT } from './pages/consent-form.js';
 export { KeysService, type KeyReport } from './keys/keys.service.js';
 export {

@@ -38,6 +38,15 @@ export interface Principal {
   readonly userGroups: readonly string[];
 }
 
+/**
+ * The virtual organisation at whose border the properties of the group end (contract 12): they reach its jobs and its
+ * part of the catalogue only. Undefined where they reach everything: without virtual organisation, and with
+ * ServiceAdministrator.
+ */
+export function borderOf(caller: Pick<Principal, 'vo' | 'properties'>): string | undefined {
+  return caller.properties.has('ServiceAdministrator') ? undefined : caller.vo;
+}
+
 /** `client_id` of tokens that were given for a certificate. */
 export const CERTIFICATE_CLIENT = 'certificate';
 

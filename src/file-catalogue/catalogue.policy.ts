@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Principal } from '#src/auth/index.js';
+import { borderOf, type Principal } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/platform/index.js';
 import { CatalogueNames, NOBODY } from './catalogue-names.service.js';
 
@@ -7,9 +7,9 @@ import { CatalogueNames, NOBODY } from './catalogue-names.service.js';
 export interface Actor {
   readonly userId: number;
   readonly groupId: number;
-  /** FileCatalogManagement, or the service itself. */
-  readonly isManager: boolean;
-  /** Reads everything: a manager, or everybody where reading is global. */
+  /** Rules this directory with everything below it, by FileCatalogManagement or as the service itself. */
+  readonly realm?: string;
+  /** Reads everything: who rules `/`, or everybody where reading is global. */
   readonly readsAll: boolean;
 }
 
@@ -20,6 +20,8 @@ export interface Guarded {
   mode: number;
 }
 
+const EVERYTHING = '/';
+
 const READ = 4;
 const WRITE = 2;
 
@@ -27,7 +29,9 @@ const WRITE = 2;
  * Who may do what in the catalogue.
  *
  * - The bits are POSIX's: the owner's for the owner, else the group's for the group of the token, else the others'.
- * - FileCatalogManagement reads and writes everything and is alone in declaring fields.
+ * - FileCatalogManagement reads and writes everything and is alone in declaring fields. A virtual organisation is a
+ *   border: in a group of one it is for `/<vo>` and what lies below only, whatever the bits above say, and not for
+ *   deleting fields, whose values lie anywhere; with ServiceAdministrator there is no border (ADR 0295).
  * - While GRID_CATALOGUE_GLOBAL_READ is on, everybody reads everything.
  * - Otherwise a directory is readable when it and every directory above it grant r (ADR 0082); what is not readable
  *   is left out of listings, searches, values and totals, and asked for directly it is 403.
@@ -42,20 +46,20 @@ export class CataloguePolicy {
 
   /** The caller as a reader; whoever reads everything needs no numbers. */
   async readerOf(principal: Principal): Promise<Actor> {
-    const isManager = principal.properties.has('FileCatalogManagement');
-    if (isManager || this.config.catalogueGlobalRead) {
-      return { userId: NOBODY, groupId: NOBODY, isManager, readsAll: true };
+    const realm = realmOf(principal);
+    if (realm.realm === EVERYTHING || this.config.catalogueGlobalRead) {
+      return { userId: NOBODY, groupId: NOBODY, ...realm, readsAll: true };
     }
     const [userId, groupId] = await Promise.all([
       this.names.find('user', principal.user),
       this.names.find('group', principal.group),
     ]);
-    return { userId, groupId, isManager, readsAll: false };
+    return { userId, groupId, ...realm, readsAll: false };
   }
 
   /** The caller as a writer, who will own what is made. */
   async writerOf(principal: Principal): Promise<Actor> {
-    const isManager = principal.properties.has('FileCatalogManagement');
+    const realm = realmOf(principal);
     const [users, groups] = await Promise.all([
       this.names.ensure('user', [principal.user]),
       this.names.ensure('group', [principal.group]),
@@ -63,8 +67,8 @@ export class CataloguePolicy {
     return {
       userId: users.get(principal.user) ?? NOBODY,
       groupId: groups.get(principal.group) ?? NOBODY,
-      isManager,
-      readsAll: isManager || this.config.catalogueGlobalRead,
+      ...realm,
+      readsAll: realm.realm === EVERYTHING || this.config.catalogueGlobalRead,
     };
   }
 
@@ -74,7 +78,13 @@ export class CataloguePolicy {
       this.names.find('user', 'root'),
       this.names.find('group', 'root'),
     ]);
-    return { userId, groupId, isManager: true, readsAll: true };
+    return { userId, groupId, realm: EVERYTHING, readsAll: true };
+  }
+
+  /** Does the path lie where the caller's FileCatalogManagement holds? Whatever the bits say, all may be done there. */
+  rules({ realm }: Actor, path: string): boolean {
+    if (realm === undefined) return false;
+    return realm === EVERYTHING || path === realm || path.startsWith(`${realm}/`);
   }
 
   /** May the caller see what is in this directory, as far as its own bits say? */
@@ -82,23 +92,36 @@ export class CataloguePolicy {
     return actor.readsAll || grants(actor, directory, READ);
   }
 
-  /** May the caller change what is in this directory? */
+  /** May the caller change what is in this directory, as far as its bits say? */
   mayWrite(actor: Actor, directory: Guarded): boolean {
-    return actor.isManager || grants(actor, directory, WRITE);
+    return grants(actor, directory, WRITE);
   }
 
-  /** May the caller change owner, group or mode? The owner changes the mode, a manager everything. */
-  mayGiveAway(actor: Actor): boolean {
-    return actor.isManager;
+  /** May the caller change owner or group of what has this path? */
+  mayGiveAway(actor: Actor, path: string): boolean {
+    return this.rules(actor, path);
   }
 
-  mayChangeMode(actor: Actor, directory: Guarded): boolean {
-    return actor.isManager || directory.owner_id === actor.userId;
+  /** May the caller change the mode of what has this path? */
+  mayChangeMode(actor: Actor, path: string, current: Guarded): boolean {
+    return this.rules(actor, path) || current.owner_id === actor.userId;
   }
 
-  mayDeclareFields(actor: Actor): boolean {
-    return actor.isManager;
+  /** May the caller declare fields? That takes nothing from anybody, so every manager may. */
+  mayDeclareFields({ realm }: Actor): boolean {
+    return realm !== undefined;
   }
+
+  /** May the caller delete fields, and with them their values wherever they are set? */
+  mayDeleteFields({ realm }: Actor): boolean {
+    return realm === EVERYTHING;
+  }
+}
+
+function realmOf(principal: Principal): { realm?: string } {
+  if (!principal.properties.has('FileCatalogManagement')) return {};
+  const border = borderOf(principal);
+  return { realm: border === undefined ? EVERYTHING : `/${border}` };
 }
 
 function grants(actor: Actor, directory: Guarded, bit: number): boolean {

@@ -82,6 +82,7 @@ function isFew(query: ListJobsQuery, visibility: Visibility, found: Extent): boo
   }
   const columns = query.filters.map(({ attribute }) => attribute.sql);
   if (visibility.owner !== undefined) columns.push('owner');
+  if (visibility.vo !== undefined) columns.push('vo');
   if (columns.length <= 1 && columns.every((column) => INDEXED.has(column))) return false;
   return entries <= (columns.length === 2 ? 300 : 2_000);
 }
@@ -148,7 +149,7 @@ export class JobListRepository {
 
   /** The number of matches, exactly. */
   private async extent(selection: Selection, visibility: Visibility): Promise<Extent> {
-    const source = sourceOf(selection, []);
+    const source = sourceOf(selection, [], visibility);
     const where = whereOf(selection, visibility, source);
     const sums =
       source === JOBS
@@ -169,7 +170,7 @@ export class JobListRepository {
     visibility: Visibility,
     groups: readonly JobAttribute[],
   ): Promise<Map<string, number>> {
-    const source = sourceOf(selection, groups);
+    const source = sourceOf(selection, groups, visibility);
     const where = whereOf(selection, visibility, source);
     const columns = groups.map((attribute) => `${source.column(attribute)}::text`);
     const sum = source === JOBS ? 'count(*)' : 'sum(n)::bigint';
@@ -205,6 +206,7 @@ export class JobListRepository {
       !query.fromDate &&
       !query.toDate &&
       visibility.group === undefined &&
+      visibility.vo === undefined &&
       query.filters.every(({ attribute }) => columns.includes(attribute.counted ?? ''));
     if (!isNewestFirst || !isCounted || query.startJob < 1 << BLOCK_BITS) {
       return { offset: query.startJob };
@@ -236,12 +238,17 @@ const JOBS: Source = { table: 'jobs', column: ({ sql }) => sql };
 const TOTALS: Source = { table: 'job_totals', column: ({ sql }) => sql };
 
 /** The smallest table that can answer: totals, counters by name or job group, or the jobs themselves. */
-function sourceOf(selection: Selection, groups: readonly JobAttribute[]): Source {
+function sourceOf(
+  selection: Selection,
+  groups: readonly JobAttribute[],
+  visibility: Visibility,
+): Source {
   if (selection.fromDate ?? selection.toDate) return JOBS;
   const used = [...selection.filters.map(({ attribute }) => attribute), ...groups];
   const isIn = (table: CounterTable, attribute: JobAttribute): boolean =>
     (COUNTERS[table].columns as readonly string[]).includes(attribute.counted ?? '');
   if (used.every((attribute) => isIn('job_totals', attribute))) return TOTALS;
+  if (visibility.vo !== undefined) return JOBS;
   const kinds = ['name', 'job_group'];
   const labels = new Set(used.flatMap(({ counted }) => kinds.filter((kind) => kind === counted)));
   const others = used.filter(({ counted }) => !labels.has(counted ?? ''));
@@ -259,18 +266,25 @@ function sourceOf(selection: Selection, groups: readonly JobAttribute[]): Source
 function whereOf(selection: Selection, visibility: Visibility, source: Source = JOBS): Where {
   const values: unknown[] = [visibility.setup];
   const conditions = ['setup = $1', ...(source.condition ? [source.condition] : [])];
-  const { owner, group } = visibility;
-  if (owner !== undefined) {
-    const own = `owner = $${values.push(owner)}`;
-    const shared = group === undefined ? undefined : `owner_group = $${values.push(group)}`;
-    conditions.push(shared === undefined ? own : `(${own} or ${shared})`);
-  }
+  if (visibility.owner !== undefined) conditions.push(visibleTo(visibility, source, values));
   for (const filter of selection.filters) {
     conditions.push(filterCondition(filter, source.column(filter.attribute), values));
   }
   if (selection.fromDate) conditions.push(`last_update >= $${values.push(selection.fromDate)}`);
   if (selection.toDate) conditions.push(`last_update < $${values.push(selection.toDate)}`);
   return { sql: conditions.join(' and '), values };
+}
+
+function visibleTo({ owner, group, vo }: Visibility, source: Source, values: unknown[]): string {
+  const ways = [`owner = $${values.push(owner)}`];
+  if (group !== undefined) ways.push(`owner_group = $${values.push(group)}`);
+  if (vo !== undefined) {
+    const ofVo = `vo = $${values.push(vo)}`;
+    // Jobs have an index by group and none by virtual organisation, so the groups are said as well.
+    const groups = `select distinct owner_group from job_totals where setup = $1 and ${ofVo}`;
+    ways.push(source === JOBS ? `(${ofVo} and owner_group = any (array(${groups})))` : ofVo);
+  }
+  return ways.length === 1 ? (ways[0] as string) : `(${ways.join(' or ')})`;
 }
 
 /** One value is compared by `=`, which lets an index give the order as well. */

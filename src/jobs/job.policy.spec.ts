@@ -1,10 +1,11 @@
 import type { Property } from '#src/auth/index.js';
 import { JobPolicy } from './job.policy.js';
 
-const caller = (user: string, group: string, properties: Property[], setup = 'Prod') => ({
+const caller = (user: string, group: string, properties: Property[], vo = 'vo') => ({
   user,
   group,
-  setup,
+  setup: 'Prod',
+  ...(vo !== '' && { vo }),
   properties: new Set(properties),
 });
 
@@ -15,8 +16,17 @@ const bobShare = caller('bob', 'grid_share', ['NormalUser', 'JobSharing']);
 const mona = caller('mona', 'grid_mon', ['JobMonitor']);
 const adam = caller('adam', 'grid_adm', ['JobAdministrator', 'ServiceAdministrator']);
 
-const job = { owner: 'alice', owner_group: 'grid_user', setup: 'Prod' };
-const shared = { owner: 'alice', owner_group: 'grid_share', setup: 'Prod' };
+const monaElsewhere = caller('mona', 'else_mon', ['JobMonitor'], 'else');
+const monaFree = caller('mona', 'free_mon', ['JobMonitor'], '');
+const adamElsewhere = caller('adam', 'else_adm', ['JobAdministrator'], 'else');
+const adamFree = caller('adam', 'free_adm', ['JobAdministrator'], '');
+const service = caller('adam', 'srv', ['JobAdministrator', 'ServiceAdministrator'], 'else');
+const serviceOnly = caller('adam', 'srv', ['ServiceAdministrator'], '');
+
+const job = { owner: 'alice', owner_group: 'grid_user', setup: 'Prod', vo: 'vo' };
+const shared = { owner: 'alice', owner_group: 'grid_share', setup: 'Prod', vo: 'vo' };
+const free = { owner: 'alice', owner_group: 'free', setup: 'Prod', vo: '' };
+const ofMona = { owner: 'mona', owner_group: 'grid_user', setup: 'Prod', vo: 'vo' };
 
 describe('JobPolicy', () => {
   const open = new JobPolicy(true);
@@ -31,6 +41,15 @@ describe('JobPolicy', () => {
     ['member of the group without sharing', bob, shared, [false, false, false, false]],
     ['monitor', mona, job, [true, true, true, false]],
     ['administrator', adam, job, [true, true, true, true]],
+    ['monitor of another VO', monaElsewhere, job, [false, false, false, false]],
+    ['monitor of another VO, own job', monaElsewhere, ofMona, [true, true, true, true]],
+    ['monitor of a VO, job without', mona, free, [false, false, false, false]],
+    ['monitor without VO', monaFree, job, [true, true, true, false]],
+    ['administrator of another VO', adamElsewhere, job, [false, false, false, false]],
+    ['administrator of a VO, job without', adamElsewhere, free, [false, false, false, false]],
+    ['administrator without VO', adamFree, job, [true, true, true, true]],
+    ['administrator of jobs and service', service, job, [true, true, true, true]],
+    ['administrator of the service alone', serviceOnly, job, [false, false, false, false]],
   ] as const)('%s', (_who, who, what, [read, manifest, sandbox, control]) => {
     expect(closed.mayRead(who, what)).toBe(read);
     expect(open.mayRead(who, what)).toBe(true);
@@ -63,7 +82,12 @@ describe('JobPolicy', () => {
       owner: 'bob',
       group: 'grid_share',
     });
-    expect(closed.visibility(mona, true)).toEqual({ setup: 'Prod' });
-    expect(closed.visibility(adam, true)).toEqual({ setup: 'Prod' });
+    expect(open.visibility(monaElsewhere, true)).toEqual({ setup: 'Prod' });
+    expect(closed.visibility(mona, true)).toEqual({ setup: 'Prod', owner: 'mona', vo: 'vo' });
+    expect(closed.visibility(mona, false)).toEqual({ setup: 'Prod', owner: 'mona' });
+    for (const who of [adam, monaFree, adamFree, service]) {
+      expect(closed.visibility(who, true)).toEqual({ setup: 'Prod' });
+    }
+    expect(closed.visibility(serviceOnly, true)).toEqual({ setup: 'Prod', owner: 'adam' });
   });
 });

@@ -1,22 +1,26 @@
-import type { Principal, Property } from '#src/auth/index.js';
+import { borderOf, type Principal, type Property } from '#src/auth/index.js';
 
 /** What the rules need to know of a job. */
 export interface JobOwnership {
   owner: string;
   owner_group: string;
   setup: string;
+  /** Virtual organisation of the group it was submitted in, '' without one. */
+  vo: string;
 }
 
 /** Which jobs of a setup a list may show, as the repository understands it. */
 export interface Visibility {
   setup: string;
-  /** Jobs of this owner are visible; with neither `owner` nor `group` all of the setup are. */
+  /** Jobs of this owner are visible; without it all of the setup are. */
   owner?: string;
   /** Jobs of this group are visible too. */
   group?: string;
+  /** Jobs of this virtual organisation are visible too. */
+  vo?: string;
 }
 
-type Caller = Pick<Principal, 'user' | 'group' | 'setup' | 'properties'>;
+type Caller = Pick<Principal, 'user' | 'group' | 'setup' | 'vo' | 'properties'>;
 
 /**
  * Who may do what with jobs (contract 3, reference 2.6), pure rules:
@@ -27,7 +31,9 @@ type Caller = Pick<Principal, 'user' | 'group' | 'setup' | 'properties'>;
  * 4. Whose token's group has JobSharing may do the same with all jobs of that group.
  * 5. JobAdministrator may do everything with every job, but submit.
  * 6. JobMonitor may see every job, its manifest and its sandboxes, and change nothing.
- * 7. Everybody may see every record while GRID_GLOBAL_JOBS is on; manifests and sandboxes never.
+ * 7. A virtual organisation is a border: in a group of one, 5 and 6 reach only jobs that were submitted in groups of the
+ *    same one; in a group without, and with ServiceAdministrator, they reach all (ADR 0295).
+ * 8. Everybody may see every record while GRID_GLOBAL_JOBS is on; manifests and sandboxes never.
  */
 export class JobPolicy {
   constructor(private readonly globalJobs: boolean) {}
@@ -56,21 +62,32 @@ export class JobPolicy {
   /** May kill, delete and reschedule. */
   mayControl(caller: Caller, job: JobOwnership): boolean {
     if (caller.setup !== job.setup) return false;
-    return isOneOf(caller, 'JobAdministrator') || owns(caller, job);
+    return oversees(caller, job, 'JobAdministrator') || owns(caller, job);
   }
 
   /** What a list shows; `allOwners` false is only the caller's own jobs. */
   visibility(caller: Caller, allOwners: boolean): Visibility {
     const { setup } = caller;
     if (!allOwners) return { setup, owner: caller.user };
-    if (this.globalJobs || isOneOf(caller, 'JobAdministrator', 'JobMonitor')) return { setup };
-    const group = isOneOf(caller, 'JobSharing') ? caller.group : undefined;
-    return { setup, owner: caller.user, ...(group === undefined ? {} : { group }) };
+    const isOverseer = isOneOf(caller, 'JobAdministrator', 'JobMonitor');
+    const border = borderOf(caller);
+    if (this.globalJobs || (isOverseer && border === undefined)) return { setup };
+    return {
+      setup,
+      owner: caller.user,
+      ...(isOneOf(caller, 'JobSharing') && { group: caller.group }),
+      ...(isOverseer && border !== undefined && { vo: border }),
+    };
   }
 
   private sees(caller: Caller, job: JobOwnership): boolean {
-    return isOneOf(caller, 'JobAdministrator', 'JobMonitor') || owns(caller, job);
+    return oversees(caller, job, 'JobAdministrator', 'JobMonitor') || owns(caller, job);
   }
+}
+
+function oversees(caller: Caller, job: JobOwnership, ...properties: Property[]): boolean {
+  const border = borderOf(caller);
+  return isOneOf(caller, ...properties) && (border === undefined || border === job.vo);
 }
 
 function owns(caller: Caller, job: JobOwnership): boolean {

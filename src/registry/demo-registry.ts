@@ -9,7 +9,13 @@ export const DEMO_REGISTRY: RegistryContents = {
     demoGroup('grid_share', ['NormalUser', 'JobSharing'], ['alice', 'bob']),
     demoGroup('grid_mon', ['JobMonitor'], ['mona']),
     demoGroup('grid_adm', ['JobAdministrator', 'ServiceAdministrator'], ['adam']),
-    demoGroup('grid_fc', ['NormalUser', 'FileCatalogManagement'], ['fred']),
+    // Of no virtual organisation: fred looks after the whole catalogue, `/demo` included.
+    {
+      name: 'grid_fc',
+      properties: new Set(['NormalUser', 'FileCatalogManagement']),
+      members: ['fred'],
+      idpScopes: [],
+    },
   ],
   setups: [{ name: 'Prod' }, { name: 'Test' }],
   applications: [

@@ -11,7 +11,8 @@ export const PROPERTIES = [
 /**
  * What the members of a group may do: NormalUser submits and keeps own jobs; JobSharing shares jobs inside the
  * group; JobMonitor reads all jobs; JobAdministrator reads and kills all jobs but does not submit;
- * ServiceAdministrator runs the service; FileCatalogManagement writes the whole catalogue.
+ * ServiceAdministrator runs the service; FileCatalogManagement writes the whole catalogue. In a group of a virtual
+ * organisation `all` is what belongs to it, unless ServiceAdministrator is there too.
  */
 export type Property = (typeof PROPERTIES)[number];
 

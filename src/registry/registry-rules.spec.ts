@@ -37,6 +37,16 @@ describe('rules of the registry as a whole', () => {
     expect(faults({ sites })).toEqual(['sites.S.setups.0: there is no setup None']);
   });
 
+  it.each(['', '.', '..', 'a/b', 'a\n', 'x'.repeat(256)])(
+    'needs a virtual organisation that can be a directory, unlike %j',
+    (vo) => {
+      const [group] = DEMO_REGISTRY.groups;
+      expect(faults({ groups: [{ ...group!, vo }] })).toEqual([
+        'groups.grid_user.vo: is no name of a directory',
+      ]);
+    },
+  );
+
   it('needs a secret for confidential applications and refuses one for public ones', () => {
     const application = { id: 'x', name: 'X', redirectUris: [], origin: 'file' as const };
     expect(faults({ applications: [{ ...application, confidential: true }] })).toHaveLength(1);

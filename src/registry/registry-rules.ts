@@ -12,6 +12,7 @@ export function faultsOf(contents: RegistryContents): RegistryFault[] {
   return [
     ...repeatedIdentities(contents),
     ...memberFaults(contents),
+    ...organisationFaults(contents),
     ...setupFaults(contents),
     ...contents.applications.flatMap(applicationFaults),
   ];
@@ -32,6 +33,16 @@ function repeatedIdentities({ users }: RegistryContents): RegistryFault[] {
     );
   }
   return faults;
+}
+
+/** A virtual organisation owns the directory of its name, so it must be a name of a directory. */
+function organisationFaults({ groups }: RegistryContents): RegistryFault[] {
+  const isName = (vo: string): boolean =>
+    // eslint-disable-next-line no-control-regex -- they are what is refused
+    /^[^/\u0000-\u001f\u007f]{1,255}$/.test(vo) && vo !== '.' && vo !== '..';
+  return groups
+    .filter(({ vo }) => vo !== undefined && !isName(vo))
+    .map(({ name }) => ({ path: ['groups', name, 'vo'], problem: 'is no name of a directory' }));
 }
 
 function memberFaults({ users, groups }: RegistryContents): RegistryFault[] {

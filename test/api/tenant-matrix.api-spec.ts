@@ -15,6 +15,7 @@ import {
 import { NOT_TRIED, outcomeOf } from '../support/tenants/outcome.js';
 import { tenantMatrixPage } from '../support/tenants/page.js';
 import { makePlaces, type Call, type Place } from '../support/tenants/place.js';
+import { writeRegistry } from '../support/tenants/registry.js';
 import { badTokens, TokenForge, withoutScope } from '../support/tenants/tokens.js';
 import { startGrid, support, GridClient, type Answer, type Grid } from '../support/testbed.js';
 
@@ -37,6 +38,7 @@ beforeAll(async () => {
     GRID_ROLE: 'api',
     GRID_LOG_LEVEL: 'error',
     GRID_TRUSTED_CA: certificates.directory,
+    GRID_REGISTRY: await writeRegistry(certificates.directory),
   };
   shared = await startGrid({ env });
   const [port = 0] = await freePorts(1);
@@ -82,6 +84,10 @@ async function somebody(mode: 'shared' | 'closed', who: Other): Promise<GridClie
     otherSetup: () => shared.token('alice', 'grid_user', 'Test'),
     monitor: () => shared.token('mona', 'grid_mon'),
     administrator: () => shared.token('adam', 'grid_adm'),
+    manager: () => shared.token('fred', 'vo_fc'),
+    monitorElsewhere: () => shared.token('mona', 'else_mon'),
+    administratorElsewhere: () => shared.token('adam', 'else_adm'),
+    managerElsewhere: () => shared.token('fred', 'else_fc'),
   }[who]();
   if (mode === 'shared') return shared.bearer(token);
   const agent = new Agent({ connect: { ca: shared.ca } });

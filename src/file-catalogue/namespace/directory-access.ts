@@ -11,18 +11,20 @@ export function readableEnd<Directory extends Guarded & { path: string }>(
   chain: readonly Directory[],
   path: string,
 ): Directory {
-  refuseUnreadable(policy, actor, chain);
+  refuseUnreadable(policy, actor, chain, path);
   const last = chain.at(-1);
   if (last?.path !== path) throw directoryNotFound(path);
   return last;
 }
 
-/** 403 when the caller may not read one of the directories. */
+/** 403 when the caller may not read one of the directories on the way to the path. */
 export function refuseUnreadable(
   policy: CataloguePolicy,
   actor: Actor,
   chain: readonly Guarded[],
+  path: string,
 ): void {
+  if (policy.rules(actor, path)) return;
   if (chain.every((directory) => policy.mayRead(actor, directory))) return;
   throw new Problem('catalogue.forbidden', 'You may not read this directory');
 }

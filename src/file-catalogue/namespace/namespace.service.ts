@@ -84,7 +84,8 @@ export class NamespaceService {
   private async readFile(principal: Principal, path: string): Promise<FileRow> {
     const actor = await this.policy.readerOf(principal);
     if (!actor.readsAll) {
-      refuseUnreadable(this.policy, actor, await readChain(this.database, parentPath(path)));
+      const directory = parentPath(path);
+      refuseUnreadable(this.policy, actor, await readChain(this.database, directory), directory);
     }
     const file = await findFile(this.database, path);
     if (!file) throw fileNotFound(path);
@@ -110,7 +111,7 @@ export class NamespaceService {
       for (let full = true; full;) {
         const rows = await listSubDirectories(source, directoryId, { after, limit });
         yield rows
-          .filter((row) => this.policy.mayRead(actor, row))
+          .filter((row) => this.policy.rules(actor, row.path) || this.policy.mayRead(actor, row))
           .map((row) => ({ kind: 'directories', row }));
         after = rows.at(-1)?.name ?? '';
         full = rows.length === limit;

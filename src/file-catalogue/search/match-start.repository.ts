@@ -97,7 +97,12 @@ function fieldColumns(text: StatementText, { names, groups }: StartQuestion): st
 }
 
 function hiddenTops(text: StatementText, actor: Actor): string {
-  return closedDirectories(text.bind(actor.userId, 'integer'), text.bind(actor.groupId, 'integer'));
+  const realm = actor.realm === undefined ? undefined : text.bind(actor.realm, 'text');
+  const numbers = [
+    text.bind(actor.userId, 'integer'),
+    text.bind(actor.groupId, 'integer'),
+  ] as const;
+  return closedDirectories(...numbers, realm);
 }
 
 /** One condition on the whole tree is always looked up by its values. */

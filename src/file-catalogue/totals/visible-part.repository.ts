@@ -17,14 +17,16 @@ const AS_CHANGES = `json_agg(json_build_array(label, files, bytes::text) order b
 
 /**
  * Select of the directories of `start` whose own bits keep the caller out, as one array: readability changes only at
- * boundaries.
+ * boundaries. Nothing keeps the caller out of `realm` (a path), where there is one.
  */
-export function closedDirectories(userId: string, groupId: string): string {
+export function closedDirectories(userId: string, groupId: string, realm?: string): string {
+  const outside =
+    realm === undefined ? '' : `and path <> ${realm} and not starts_with(path, ${realm} || '/')`;
   return `select ${AS_CHANGES} from (
     select label, sub_files as files, sub_bytes as bytes from catalogue_directory
     where boundary and label >= (select lo from start) and label < (select hi from start)
       and case when owner_id = ${userId} then mode & 256 when group_id = ${groupId} then mode & 32
-               else mode & 4 end = 0 offset 0) h`;
+               else mode & 4 end = 0 ${outside} offset 0) h`;
 }
 
 /** Select of what is pending in `start`, as one array. */

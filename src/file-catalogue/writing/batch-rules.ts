@@ -32,6 +32,8 @@ export const DEFAULT_MODE = 0o775;
 const MAX_FREE_VALUE_BYTES = 4096;
 const MAX_METADATA_KEYS = 256;
 
+type Owned = Ownership & { path: string };
+
 /** What the rules need beside the state. */
 export interface BatchContext {
   actor: Actor;
@@ -62,7 +64,7 @@ export class BatchRules {
 
   private putDirectory(line: DirectoryPut): LineOutcome {
     const nearest = this.state.nearest(line.path);
-    this.refuseUnreadable(nearest);
+    this.refuseUnreadable(nearest, line.path);
     const existing = nearest.path === line.path ? nearest : undefined;
     if (!existing && line.mustExist) throw directoryNotFound(line.path);
     const values = this.readDirectoryValues(line.metadata);
@@ -75,7 +77,7 @@ export class BatchRules {
     }
     const attributes = this.changedAttributes(existing.attributes, line);
     const removed = line.metadata?.mode === 'replace' ? withoutKeys(existing, values) : [];
-    if (line.metadata) this.refuseUnwritable(existing);
+    if (line.metadata) this.refuseUnwritable(existing, line.path);
     this.refuseValueConflicts(line.path, existing, values);
     const before = snapshotOf(existing);
     existing.attributes = attributes;
@@ -85,14 +87,14 @@ export class BatchRules {
   }
 
   private putFile(line: FilePut): LineOutcome {
-    const nearest = this.state.nearest(parentPath(line.path));
-    this.refuseUnreadable(nearest);
+    const directory = parentPath(line.path);
+    const nearest = this.state.nearest(directory);
+    this.refuseUnreadable(nearest, directory);
     const existing = this.state.file(line.path);
     if (!existing && line.size === undefined) throw fileNotFound(line.path);
     if (this.state.directory(line.path)) throw pathTaken(line.path, 'a directory');
     if (existing) return this.changeFile(line, existing, nearest);
-    const directory = parentPath(line.path);
-    if (nearest.path === directory) this.refuseUnwritable(nearest);
+    if (nearest.path === directory) this.refuseUnwritable(nearest, directory);
     else this.refuseCreation(directory, nearest, line);
     const attributes = this.newAttributes(line);
     const metadata = this.readFileMetadata(line.metadata, {});
@@ -111,7 +113,7 @@ export class BatchRules {
   }
 
   private changeFile(line: FilePut, existing: FileData, directory: DirectoryState): LineOutcome {
-    this.refuseUnwritable(directory);
+    this.refuseUnwritable(directory, directory.path);
     refuseOtherContent(line, existing);
     const attributes = this.changedAttributes(existing, line);
     const changed: FileData = {
@@ -130,18 +132,19 @@ export class BatchRules {
 
   private delete(line: EntryDelete): LineOutcome {
     const { path } = line;
-    const nearest = this.state.nearest(line.kind === 'file' ? parentPath(path) : path);
-    this.refuseUnreadable(nearest);
+    const place = line.kind === 'file' ? parentPath(path) : path;
+    const nearest = this.state.nearest(place);
+    this.refuseUnreadable(nearest, place);
     if (line.kind === 'file') {
       if (this.state.file(path) === undefined) return 'absent';
-      this.refuseUnwritable(nearest);
+      this.refuseUnwritable(nearest, place);
       this.state.setFile(path, undefined);
       return 'deleted';
     }
     if (nearest.path !== path) return 'absent';
     if (!nearest.parent)
       throw new Problem('catalogue.forbidden', 'The root directory cannot be deleted');
-    this.refuseUnwritable(nearest.parent);
+    this.refuseUnwritable(nearest.parent, path);
     if (!nearest.isEmpty) {
       throw new Problem('catalogue.not-empty', `The directory ${path} is not empty`);
     }
@@ -149,7 +152,7 @@ export class BatchRules {
     return 'deleted';
   }
 
-  private makeDirectories(path: string, nearest: DirectoryState, line: Ownership): DirectoryState {
+  private makeDirectories(path: string, nearest: DirectoryState, line: Owned): DirectoryState {
     const attributes = this.newAttributes(line);
     let made = nearest;
     for (const missing of pathChain(path).filter((above) => above.length > nearest.path.length)) {
@@ -159,15 +162,16 @@ export class BatchRules {
     return made;
   }
 
-  private refuseCreation(path: string, nearest: DirectoryState, line: Ownership): void {
+  private refuseCreation(path: string, nearest: DirectoryState, line: Owned): void {
     const taken = pathChain(path).find((above) => this.state.file(above) !== undefined);
     if (taken !== undefined) throw pathTaken(taken, 'a file');
-    this.refuseUnwritable(nearest);
+    this.refuseUnwritable(nearest, path);
     this.newAttributes(line);
   }
 
-  private refuseUnreadable(directory: DirectoryState): void {
+  private refuseUnreadable(directory: DirectoryState, path: string): void {
     const { actor, policy } = this.context;
+    if (policy.rules(actor, path)) return;
     for (const above of directory.upwards()) {
       if (!policy.mayRead(actor, above.attributes)) {
         throw new Problem('catalogue.forbidden', 'You may not read this directory');
@@ -175,8 +179,10 @@ export class BatchRules {
     }
   }
 
-  private refuseUnwritable(directory: DirectoryState): void {
+  /** `path` is what is written: a directory in the realm of a manager may be made and removed as well. */
+  private refuseUnwritable(directory: DirectoryState, path: string): void {
     const { actor, policy } = this.context;
+    if (policy.rules(actor, path)) return;
     if (!policy.mayWrite(actor, directory.attributes)) {
       throw new Problem(
         'catalogue.forbidden',
@@ -185,7 +191,7 @@ export class BatchRules {
     }
   }
 
-  private newAttributes(line: Ownership): Attributes {
+  private newAttributes(line: Owned): Attributes {
     const { actor } = this.context;
     const made = {
       owner_id: actor.userId,
@@ -195,24 +201,24 @@ export class BatchRules {
     return this.giveAway(made, line);
   }
 
-  private changedAttributes(current: Attributes, line: Ownership): Attributes {
+  private changedAttributes(current: Attributes, line: Owned): Attributes {
     const { actor, policy } = this.context;
     const mode = line.mode ?? current.mode;
-    if (mode !== current.mode && !policy.mayChangeMode(actor, current)) {
+    if (mode !== current.mode && !policy.mayChangeMode(actor, line.path, current)) {
       throw new Problem('catalogue.forbidden', 'Only the owner may change the mode');
     }
     const kept = { owner_id: current.owner_id, group_id: current.group_id };
     return this.giveAway({ ...kept, mode }, line);
   }
 
-  private giveAway(attributes: Attributes, line: Ownership): Attributes {
+  private giveAway(attributes: Attributes, line: Owned): Attributes {
     const given = {
       ...attributes,
       owner_id: line.ownerId ?? attributes.owner_id,
       group_id: line.groupId ?? attributes.group_id,
     };
     const isGift = given.owner_id !== attributes.owner_id || given.group_id !== attributes.group_id;
-    if (isGift && !this.context.policy.mayGiveAway(this.context.actor)) {
+    if (isGift && !this.context.policy.mayGiveAway(this.context.actor, line.path)) {
       throw new Problem('catalogue.forbidden', 'Only a catalogue manager may set owner and group');
     }
     return given;

@@ -115,6 +115,10 @@ export class CatalogueWriter {
     if (!this.policy.mayDeclareFields(actor)) {
       return new Problem('catalogue.forbidden', 'Declaring fields needs FileCatalogManagement');
     }
+    if (line.op === 'delete' && !this.policy.mayDeleteFields(actor)) {
+      const detail = 'Deleting fields needs FileCatalogManagement for the whole catalogue';
+      return new Problem('catalogue.forbidden', detail);
+    }
     return this.gate.run(() =>
       this.database.transaction(async (transaction) => {
         const known = async (): Promise<MetadataField | undefined> =>

@@ -9,6 +9,10 @@ export const OTHERS = [
   'otherSetup',
   'monitor',
   'administrator',
+  'manager',
+  'monitorElsewhere',
+  'administratorElsewhere',
+  'managerElsewhere',
 ] as const;
 export type Other = (typeof OTHERS)[number];
 
@@ -39,11 +43,25 @@ function rule({ outcome = outcomeOf, ...rest }: Rule): BearerExpectation {
   return { ...rest, outcome };
 }
 
+function three(outcome: Outcome): Outcome[] {
+  return [outcome, outcome, outcome];
+}
+
+/** For the catalogue managers and those of the other virtual organisation, whose properties do not reach alice. */
+function four(outcome: Outcome): Outcome[] {
+  return [...three(outcome), outcome];
+}
+
+/** The same where a monitor has no scope. */
+function noMonitor(outcome: Outcome): Outcome[] {
+  return [outcome, SCOPE, outcome, outcome];
+}
+
 /** Records of jobs: everybody of the setup sees them, unless that is switched off. */
 function record(call: (place: Place) => Call): BearerExpectation {
   const others = {
-    shared: ['200', '200', NO_JOB, '200', '200'],
-    closed: [NO_JOB, NO_JOB, NO_JOB, '200', '200'],
+    shared: ['200', '200', NO_JOB, '200', '200', ...four('200')],
+    closed: [NO_JOB, NO_JOB, NO_JOB, '200', '200', ...four(NO_JOB)],
   };
   return rule({ scope: 'jobs:read', call, own: '200', others });
 }
@@ -51,8 +69,8 @@ function record(call: (place: Place) => Call): BearerExpectation {
 /** What only those who are responsible for a job see. */
 function inside(call: (place: Place) => Call, own: Outcome = '200'): BearerExpectation {
   const others = {
-    shared: [NOT_YOURS, NOT_YOURS, NO_JOB, own, own],
-    closed: [NO_JOB, NO_JOB, NO_JOB, own, own],
+    shared: [NOT_YOURS, NOT_YOURS, NO_JOB, own, own, ...four(NOT_YOURS)],
+    closed: [NO_JOB, NO_JOB, NO_JOB, own, own, ...four(NO_JOB)],
   };
   return rule({ scope: 'jobs:read', call, own, others });
 }
@@ -60,8 +78,8 @@ function inside(call: (place: Place) => Call, own: Outcome = '200'): BearerExpec
 /** What changes a job; the administrator may as well, so the table has nothing to try there. */
 function control(call: (place: Place) => Call): BearerExpectation {
   const others = {
-    shared: [NOT_YOURS, NOT_YOURS, NO_JOB, SCOPE, NOT_TRIED],
-    closed: [NO_JOB, NO_JOB, NO_JOB, SCOPE, NOT_TRIED],
+    shared: [NOT_YOURS, NOT_YOURS, NO_JOB, SCOPE, NOT_TRIED, ...noMonitor(NOT_YOURS)],
+    closed: [NO_JOB, NO_JOB, NO_JOB, SCOPE, NOT_TRIED, ...noMonitor(NO_JOB)],
   };
   return rule({ scope: 'jobs:kill', call, own: '200', others });
 }
@@ -69,15 +87,15 @@ function control(call: (place: Place) => Call): BearerExpectation {
 /** Reading in the catalogue, which has no setups. */
 function reading(call: (place: Place) => Call): BearerExpectation {
   const others = {
-    shared: ['200', '200', '200', '200', '200'],
-    closed: [CLOSED, CLOSED, '200', CLOSED, CLOSED],
+    shared: ['200', '200', '200', '200', '200', ...four('200')],
+    closed: [CLOSED, CLOSED, '200', CLOSED, CLOSED, '200', CLOSED, CLOSED, CLOSED],
   };
   return rule({ scope: 'catalogue:read', call, own: '200', others });
 }
 
 /** Changing something in a directory of alice; in her other setup she is still its owner. */
 function writing(call: (place: Place) => Call, own: Outcome = '200'): BearerExpectation {
-  const verdicts = [CLOSED, CLOSED, NOT_TRIED, SCOPE, SCOPE];
+  const verdicts = [CLOSED, CLOSED, NOT_TRIED, SCOPE, SCOPE, NOT_TRIED, SCOPE, SCOPE, CLOSED];
   return rule({
     scope: 'catalogue:write',
     call,
@@ -97,17 +115,24 @@ const file = (rest: string, json?: object) => (place: Place) => ({
 });
 
 const LISTED: Verdicts = {
-  shared: ['200 shown', '200 shown', '200 hidden', '200 shown', '200 shown'],
-  closed: ['200 hidden', '200 hidden', '200 hidden', '200 shown', '200 shown'],
+  shared: ['200 shown', '200 shown', '200 hidden', '200 shown', '200 shown', ...four('200 shown')],
+  closed: [...three('200 hidden'), '200 shown', '200 shown', ...four('200 hidden')],
 };
 const ANYBODY: Verdicts = {
-  shared: ['200', '200', '200', '200', '200'],
-  closed: ['200', '200', '200', '200', '200'],
+  shared: OTHERS.map(() => '200'),
+  closed: OTHERS.map(() => '200'),
 };
 const SEEN: Verdicts = {
-  shared: ['200 shown', '200 shown', '200 shown', '200 shown', '200 shown'],
-  closed: ['200 hidden', '200 hidden', '200 shown', '200 hidden', '200 hidden'],
+  shared: OTHERS.map(() => '200 shown'),
+  closed: OTHERS.map((who) =>
+    who === 'otherSetup' || who === 'manager' ? '200 shown' : '200 hidden',
+  ),
 };
+
+const DELETED_BY: readonly Outcome[] = [
+  ...['200 item 403', '200 item 403', NOT_TRIED, SCOPE, SCOPE],
+  ...[NOT_TRIED, SCOPE, SCOPE, '200 item 403'],
+];
 
 /** Every operation that needs a token. An operation of the service that is not here makes the matrix fail. */
 export const BEARER: Record<string, BearerExpectation> = {
@@ -133,8 +158,8 @@ export const BEARER: Record<string, BearerExpectation> = {
     call: () => ({ path: '/jobs', options: { json: { Executable: '/bin/true' } } }),
     own: '200',
     others: {
-      shared: ['200', '200', '200', SCOPE, SCOPE],
-      closed: ['200', '200', '200', SCOPE, SCOPE],
+      shared: [...three('200'), SCOPE, SCOPE, '200', SCOPE, SCOPE, '200'],
+      closed: [...three('200'), SCOPE, SCOPE, '200', SCOPE, SCOPE, '200'],
     },
   }),
   'DELETE /jobs': rule({
@@ -142,8 +167,11 @@ export const BEARER: Record<string, BearerExpectation> = {
     call: ({ jid }) => ({ path: '/jobs', options: { query: { jid } } }),
     own: '200 item 200',
     others: {
-      shared: ['200 item 403', '200 item 403', '200 item 404', SCOPE, NOT_TRIED],
-      closed: ['200 item 404', '200 item 404', '200 item 404', SCOPE, NOT_TRIED],
+      shared: [
+        ...['200 item 403', '200 item 403', '200 item 404', SCOPE, NOT_TRIED],
+        ...noMonitor('200 item 403'),
+      ],
+      closed: [...three('200 item 404'), SCOPE, NOT_TRIED, ...noMonitor('200 item 404')],
     },
     outcome: firstItem,
   }),
@@ -176,8 +204,8 @@ export const BEARER: Record<string, BearerExpectation> = {
     }),
     own: CLOSED,
     others: {
-      shared: [CLOSED, CLOSED, CLOSED, SCOPE, SCOPE],
-      closed: [CLOSED, CLOSED, CLOSED, SCOPE, SCOPE],
+      shared: [...three(CLOSED), SCOPE, SCOPE, NOT_TRIED, SCOPE, SCOPE, NOT_TRIED],
+      closed: [...three(CLOSED), SCOPE, SCOPE, NOT_TRIED, SCOPE, SCOPE, NOT_TRIED],
     },
   }),
   'GET /filecatalogue/directory': rule({
@@ -225,8 +253,8 @@ export const BEARER: Record<string, BearerExpectation> = {
     }),
     own: '200 item done',
     others: {
-      shared: ['200 item 403', '200 item 403', NOT_TRIED, SCOPE, SCOPE],
-      closed: ['200 item 403', '200 item 403', NOT_TRIED, SCOPE, SCOPE],
+      shared: DELETED_BY,
+      closed: DELETED_BY,
     },
     outcome: firstItem,
   }),

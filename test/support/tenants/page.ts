@@ -19,6 +19,8 @@ const PEOPLE = `| Column | Who |
 | other setup | alice herself with a token for the setup Test |
 | monitor | mona (JobMonitor) |
 | administrator | adam (JobAdministrator, ServiceAdministrator) |
+| manager | fred in a group of the same virtual organisation (NormalUser, FileCatalogManagement) |
+| … elsewhere | mona, adam (without ServiceAdministrator) and fred in groups of another virtual organisation |
 
 Where two outcomes stand, the first one is with the defaults and the second one with \`GRID_GLOBAL_JOBS=false\` and
 \`GRID_CATALOGUE_GLOBAL_READ=false\`, where everybody sees only what is theirs. \`allowed\`: not tried, since it would take
@@ -72,6 +74,10 @@ export function tenantMatrixPage(faults: { tokens: string[]; certificates: strin
           'other setup',
           'monitor',
           'administrator',
+          'manager',
+          'monitor elsewhere',
+          'administrator elsewhere',
+          'manager elsewhere',
         ],
         others,
       ),
