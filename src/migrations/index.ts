@@ -7,6 +7,7 @@ import { CreateAuthorizations1763600100001 } from './1763600100001-create-author
 import { CreateStoredTokens1763600100010 } from './1763600100010-create-stored-tokens.js';
 import { CountFieldValues1763600100080 } from './1763600100080-count-field-values.js';
 import { PlaceSegments1763600100081 } from './1763600100081-place-segments.js';
+import { Resources1763600200101 } from './1763600200101-resources.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -22,4 +23,5 @@ export const MIGRATIONS: (new () => object)[] = [
   CreateStoredTokens1763600100010,
   CountFieldValues1763600100080,
   PlaceSegments1763600100081,
+  Resources1763600200101,
 ];

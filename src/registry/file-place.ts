@@ -90,13 +90,13 @@ export class FilePlace {
     return fallback;
   }
 
-  optionalCount(): number | undefined {
+  optionalCount({ min = 1, max = 1_000_000 } = {}): number | undefined {
     if (this.value === undefined) return undefined;
     const count = this.value;
-    if (typeof count === 'number' && Number.isInteger(count) && count > 0 && count <= 1_000_000) {
+    if (typeof count === 'number' && Number.isInteger(count) && count >= min && count <= max) {
       return count;
     }
-    this.fault('must be a whole number from 1 to 1000000');
+    this.fault(`must be a whole number from ${min} to ${max}`);
     return undefined;
   }
 
@@ -120,7 +120,8 @@ export class FilePlace {
   }
 
   private at(key: string): FilePlace {
-    const value = isJsonObject(this.value) ? this.value[key] : undefined;
+    const isOwn = isJsonObject(this.value) && Object.hasOwn(this.value, key);
+    const value = isOwn ? (this.value as JsonObject)[key] : undefined;
     return new FilePlace(value, [...this.path, key], this.faults);
   }
 }

@@ -12,6 +12,7 @@ export {
   type RegistryDifference,
 } from './registry-difference.js';
 export { isLoopbackHost, redirectUriFault } from './redirect-uri.js';
+export { isSiteTag, SITE_TAG_FORM } from './site-tag.js';
 export { DEMO_REGISTRY } from './demo-registry.js';
 export type { RegistryFault } from './registry-rules.js';
 export type {
@@ -23,6 +24,7 @@ export type {
   Setup,
   Site,
   SiteBackend,
+  SiteNetwork,
   StorageElement,
   Subject,
   User,

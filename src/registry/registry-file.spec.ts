@@ -33,7 +33,10 @@ describe('registry file', () => {
       applications:
         p: {name: Portal, redirectUris: ["https://p.example/cb"], confidential: false}
       storageElements: {SE: {description: tape}}
-      sites: {X: {backend: slurm, slots: 4, setups: [S], options: {partition: long}}}`;
+      sites:
+        X: {backend: slurm, slots: 4, setups: [S], options: {partition: long}}
+        Y: {backend: local-process, processors: 8, ramMB: 16000, gpus: 0, tags: [el9, GPU:a100],
+          maxWallTime: 86400, network: host}`;
     expect(parseRegistryFile(text)).toEqual({
       users: [
         {
@@ -65,6 +68,17 @@ describe('registry file', () => {
       storageElements: [{ name: 'SE', description: 'tape' }],
       sites: [
         { name: 'X', backend: 'slurm', slots: 4, setups: ['S'], options: { partition: 'long' } },
+        {
+          name: 'Y',
+          backend: 'local-process',
+          options: {},
+          processors: 8,
+          ramMB: 16000,
+          gpus: 0,
+          tags: ['el9', 'GPU:a100'],
+          maxWallTime: 86400,
+          network: 'host',
+        },
       ],
     });
   });
@@ -97,6 +111,35 @@ describe('registry file', () => {
     [
       'sites: {S: {backend: slurm, slots: 0}}',
       'line 1: sites.S.slots: must be a whole number from 1 to 1000000',
+    ],
+    [
+      'sites: {S: {backend: slurm, processors: 0}}',
+      'line 1: sites.S.processors: must be a whole number from 1 to 1000000',
+    ],
+    [
+      'sites: {S: {backend: slurm, ramMB: lots}}',
+      'line 1: sites.S.ramMB: must be a whole number from 1 to 1000000000',
+    ],
+    [
+      'sites: {S: {backend: slurm, gpus: -1}}',
+      'line 1: sites.S.gpus: must be a whole number from 0 to 1000000',
+    ],
+    [
+      'sites: {S: {backend: slurm, maxWallTime: 1.5}}',
+      'line 1: sites.S.maxWallTime: must be a whole number from 1 to 31622400',
+    ],
+    ['sites: {S: {backend: slurm, tags: GPU}}', 'line 1: sites.S.tags: must be a list'],
+    [
+      'sites: {S: {backend: slurm, tags: ["a b"]}}',
+      'line 1: sites.S.tags[0]: is no tag: a letter or digit, then at most 63 letters, digits or one of _ . : -',
+    ],
+    [
+      'sites: {S: {backend: slurm, network: open}}',
+      'line 1: sites.S.network: must be one of none, host',
+    ],
+    [
+      'setups: {S: {__proto__: {groups: [g]}}}',
+      'line 1: setups.S.__proto__: is not known here; known are groups',
     ],
     [
       'applications: {p: {redirectUris: ["http://p.example/"]}}',

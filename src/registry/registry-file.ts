@@ -1,5 +1,6 @@
 import { isMap, isScalar, LineCounter, parseDocument, stringify, type Document } from 'yaml';
 import { FilePlace } from './file-place.js';
+import { isSiteTag, SITE_TAG_FORM } from './site-tag.js';
 import { isProperty, PROPERTIES, type Property } from './property.js';
 import { redirectUriFault } from './redirect-uri.js';
 import type { RegistryFault } from './registry-rules.js';
@@ -9,6 +10,7 @@ import type {
   RegistryContents,
   Setup,
   Site,
+  SiteNetwork,
   StorageElement,
   User,
 } from './registry.types.js';
@@ -32,6 +34,21 @@ const SECTIONS = [
   'storageElements',
   'sites',
 ] as const satisfies (keyof RegistryContents)[];
+
+const SITE_MEMBERS = [
+  'backend',
+  'slots',
+  'setups',
+  'processors',
+  'ramMB',
+  'gpus',
+  'tags',
+  'maxWallTime',
+  'network',
+  'options',
+] as const;
+const MAX_RAM_MB = 1_000_000_000;
+const MAX_WALL_TIME_SECONDS = 366 * 86_400;
 
 /**
  * Reads the YAML text of a registry file: the sections it has, each complete. Throws RegistryFileError with every
@@ -78,14 +95,16 @@ export function writeRegistryFile(contents: RegistryContents): string {
       ]),
     ),
     storageElements: named(contents.storageElements, ({ description }) => ({ description })),
-    sites: named(contents.sites, ({ backend, slots, setups, options }) => ({
-      backend,
-      slots,
-      setups,
-      ...(Object.keys(options).length > 0 && { options }),
-    })),
+    sites: named(contents.sites, siteBody),
   };
   return stringify(file, { aliasDuplicateObjects: false, lineWidth: 0 });
+}
+
+/** Members in one order, whatever order the database has answered; undefined ones are left out when it is written. */
+function siteBody(site: Site): object {
+  const options = Object.keys(site.options).length > 0 ? site.options : undefined;
+  const body = { ...site, options };
+  return Object.fromEntries(SITE_MEMBERS.map((member) => [member, body[member]]));
 }
 
 function readSections(root: FilePlace): Partial<RegistryContents> {
@@ -177,19 +196,29 @@ function readStorageElement(name: string, place: FilePlace): StorageElement {
 }
 
 function readSite(name: string, place: FilePlace): Site {
-  const { backend, slots, setups, options } = place.members([
-    'backend',
-    'slots',
-    'setups',
-    'options',
-  ]);
+  const members = place.members(SITE_MEMBERS);
+  const { backend, slots, setups, options, processors, ramMB, gpus, maxWallTime } = members;
   return withoutUndefined({
     name,
     backend: backend.oneOf(['local-process', 'slurm']),
     options: options.anyObject(),
     setups: setups.isGiven ? setups.texts() : undefined,
     slots: slots.optionalCount(),
+    processors: processors.optionalCount(),
+    ramMB: ramMB.optionalCount({ max: MAX_RAM_MB }),
+    gpus: gpus.optionalCount({ min: 0 }),
+    tags: members.tags.isGiven ? members.tags.elements().map(readTag) : undefined,
+    maxWallTime: maxWallTime.optionalCount({ max: MAX_WALL_TIME_SECONDS }),
+    network: members.network.isGiven
+      ? members.network.oneOf<SiteNetwork>(['none', 'host'])
+      : undefined,
   });
+}
+
+function readTag(place: FilePlace): string {
+  const tag = place.text();
+  if (tag !== '' && !isSiteTag(tag)) place.fault(SITE_TAG_FORM);
+  return tag;
 }
 
 function withoutUndefined<T extends object>(item: T): T {

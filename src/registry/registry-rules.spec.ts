@@ -35,6 +35,8 @@ describe('rules of the registry as a whole', () => {
     ]);
     const sites = [{ name: 'S', backend: 'slurm' as const, options: {}, setups: ['None'] }];
     expect(faults({ sites })).toEqual(['sites.S.setups.0: there is no setup None']);
+    const tagged = [{ name: 'S', backend: 'slurm' as const, options: {}, tags: ['a', 'b', 'a'] }];
+    expect(faults({ sites: tagged })).toEqual(['sites.S.tags.2: stands here twice']);
   });
 
   it.each(['', '.', '..', 'a/b', 'a\n', 'x'.repeat(256)])(

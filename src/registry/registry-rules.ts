@@ -66,11 +66,12 @@ function setupFaults({ groups, setups, sites }: RegistryContents): RegistryFault
         groupNames.has(group) ? undefined : `there is no group ${group}`,
       ),
     ),
-    ...sites.flatMap((site) =>
-      wordFaults(['sites', site.name, 'setups'], site.setups ?? [], (setup) =>
+    ...sites.flatMap((site) => [
+      ...wordFaults(['sites', site.name, 'setups'], site.setups ?? [], (setup) =>
         setupNames.has(setup) ? undefined : `there is no setup ${setup}`,
       ),
-    ),
+      ...wordFaults(['sites', site.name, 'tags'], site.tags ?? [], () => undefined),
+    ]),
   ];
 }
 

@@ -25,7 +25,9 @@ interface RegistryRow {
   setups: Nullable<Setup, 'groups'>[];
   applications: Nullable<Application, 'secretHash'>[];
   storageElements: Nullable<StorageElement, 'description'>[];
-  sites: (Nullable<Site, 'setups' | 'slots'> & { options: JsonObject })[];
+  sites: (Nullable<Site, Exclude<keyof Site, 'name' | 'backend' | 'options'>> & {
+    options: JsonObject;
+  })[];
 }
 
 // One statement sees one state of all tables, also without a transaction.
@@ -57,7 +59,9 @@ const READ_ALL = `
     (select coalesce(jsonb_agg(jsonb_build_object('name', name, 'description', description)
         order by position, name), '[]') from registry_storage_element) as "storageElements",
     (select coalesce(jsonb_agg(jsonb_build_object(
-        'name', name, 'backend', backend, 'options', options, 'setups', setups, 'slots', slots)
+        'name', name, 'backend', backend, 'options', options, 'setups', setups, 'slots', slots,
+        'processors', processors, 'ramMB', ram_mb, 'gpus', gpus, 'tags', tags,
+        'maxWallTime', max_wall_time, 'network', network)
         order by position, name), '[]') from registry_site) as sites`;
 
 const REWRITTEN = [
@@ -101,9 +105,12 @@ const INSERTS = [
     select body ->> 'name', position, ${MAYBE_TEXTS('groups')} from ${ITEMS('setups')}`,
   `insert into registry_storage_element (name, position, description)
     select body ->> 'name', position, body ->> 'description' from ${ITEMS('storageElements')}`,
-  `insert into registry_site (name, position, backend, options, setups, slots)
+  `insert into registry_site (name, position, backend, options, setups, slots, processors, ram_mb,
+      gpus, tags, max_wall_time, network)
     select body ->> 'name', position, body ->> 'backend', body -> 'options', ${MAYBE_TEXTS('setups')},
-      (body ->> 'slots')::integer
+      (body ->> 'slots')::integer, (body ->> 'processors')::integer, (body ->> 'ramMB')::integer,
+      (body ->> 'gpus')::integer, ${MAYBE_TEXTS('tags')}, (body ->> 'maxWallTime')::integer,
+      body ->> 'network'
     from ${ITEMS('sites')}`,
   `insert into registry_application
       (id, position, name, redirect_uris, confidential, secret_hash, origin)

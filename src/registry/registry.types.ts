@@ -39,6 +39,9 @@ export interface Setup {
 /** What runs the jobs of a site. */
 export type SiteBackend = 'local-process' | 'slurm';
 
+/** What the jobs of a local site may reach: nothing, not even loopback, or what the machine reaches. */
+export type SiteNetwork = 'none' | 'host';
+
 /** A compute backend (contract 5). */
 export interface Site {
   readonly name: string;
@@ -49,6 +52,18 @@ export interface Site {
   readonly setups?: readonly string[];
   /** Jobs at once; absent: the backend's own default. */
   readonly slots?: number;
+  /** Processors for all of its jobs together; absent: those of the machine (`local-process`), else not known. */
+  readonly processors?: number;
+  /** Memory in MB (2^20 bytes) for all of its jobs together; absent: as with `processors`. */
+  readonly ramMB?: number;
+  /** GPUs for all of its jobs together; absent: none. */
+  readonly gpus?: number;
+  /** What jobs may ask for by name; absent: nothing. */
+  readonly tags?: readonly string[];
+  /** Seconds that a job may run; absent: no limit of the site's own. */
+  readonly maxWallTime?: number;
+  /** Absent: `none`. A batch system has a network of its own, of which this says nothing. */
+  readonly network?: SiteNetwork;
 }
 
 /** A place that holds replicas of catalogue files. */

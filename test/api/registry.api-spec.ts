@@ -105,4 +105,31 @@ describe('the registry', () => {
     expect(broken.text).toContain('line 4: groups.grid_user.colour: is not known here');
     expect((await registryCommand(grid, 'dump')).text).toBe(after.text);
   }, 90_000);
+
+  it('keeps what a site declares of itself', async () => {
+    const file = join(grid.home, 'sites.yaml');
+    const site = [
+      'sites:',
+      '  LOCAL.demo:',
+      '    backend: local-process',
+      '    slots: 2',
+      '    processors: 8',
+      '    ramMB: 16000',
+      '    gpus: 0',
+      '    tags:',
+      '      - el9',
+      '    maxWallTime: 86400',
+      '    network: host',
+      '',
+    ].join('\n');
+    await writeFile(file, site);
+    expect((await registryCommand(grid, 'load', file)).code).toBe(0);
+    const dump = await registryCommand(grid, 'dump');
+    expect(dump.text.slice(dump.text.indexOf('sites:'))).toBe(site);
+    const same = await registryCommand(grid, 'load', file);
+    expect([same.code, same.text.trim()]).toEqual([0, 'no difference']);
+    await writeFile(file, site.replace('processors: 8', 'processors: 4'));
+    const changed = await registryCommand(grid, 'load', file);
+    expect(changed.text.trim()).toBe('~ sites.LOCAL.demo: processors 8 -> 4');
+  }, 90_000);
 });
