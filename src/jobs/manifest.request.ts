@@ -43,6 +43,54 @@ export class ManifestRequest {
     example: 1,
   })
   Priority?: number;
+  @ApiProperty({
+    type: 'integer',
+    description: 'Processors that the job gets; default 1',
+    required: false,
+    minimum: 1,
+    maximum: 1024,
+  })
+  NumberOfProcessors?: number;
+  @ApiProperty({
+    type: 'integer',
+    description: 'MB of memory that must be free where it starts',
+    required: false,
+    minimum: 0,
+    maximum: 100_000_000,
+  })
+  MinRAM?: number;
+  @ApiProperty({
+    type: 'integer',
+    description: 'MB of memory; a job that takes more is ended',
+    required: false,
+    minimum: 1,
+    maximum: 100_000_000,
+  })
+  MaxRAM?: number;
+  @ApiProperty({
+    type: 'integer',
+    description: 'Seconds; a job that runs longer is ended',
+    required: false,
+    minimum: 1,
+    maximum: 31_622_400,
+  })
+  WallTime?: number;
+  @ApiProperty({
+    type: [String],
+    description: 'What the site must have; sites declare their tags in the registry',
+    required: false,
+    maxItems: 32,
+    example: ['el9'],
+  })
+  Tags?: string[];
+  @ApiProperty({
+    type: 'integer',
+    description: 'GPUs that the job gets; default 0',
+    required: false,
+    minimum: 0,
+    maximum: 1024,
+  })
+  GPUs?: number;
   /**
    * At most 128 characters.
    * @example 'hello'

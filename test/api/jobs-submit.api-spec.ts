@@ -74,6 +74,29 @@ describe('POST /jobs', () => {
     });
   });
 
+  it('notes what the job needs of a site', async () => {
+    const json = {
+      ...TRUE,
+      NumberOfProcessors: 2,
+      MinRAM: 100,
+      MaxRAM: 200,
+      WallTime: 60,
+      GPUs: 0,
+      Tags: ['el9', 'x'],
+    };
+    const { body } = await alice.post('/jobs', { json });
+    const columns = 'processors, min_ram_mb, gpus, tags, wall_time';
+    const of = async (jid: number) => grid.sql(`select ${columns} from jobs where jid = ${jid}`);
+    expect(await of(body.jids[0])).toEqual([
+      { processors: 2, min_ram_mb: 100, gpus: 0, tags: ['el9', 'x'], wall_time: 60 },
+    ]);
+    expect((await alice.get(`/jobs/${body.jids[0]}/manifest`)).body).toMatchObject(json);
+    const plain = await alice.post('/jobs', { json: TRUE });
+    expect(await of(plain.body.jids[0])).toEqual([
+      { processors: 1, min_ram_mb: 0, gpus: 0, tags: [], wall_time: null },
+    ]);
+  });
+
   it('takes many manifests in a JSON object, in order', async () => {
     const manifests = [
       { ...TRUE, JobName: 'one' },

@@ -380,6 +380,18 @@ export interface ManifestRequest {
   CPUTime?: number;
   /** 0 to 10; the queue is ordered by priority, then age */
   Priority?: number;
+  /** Processors that the job gets; default 1 */
+  NumberOfProcessors?: number;
+  /** MB of memory that must be free where it starts */
+  MinRAM?: number;
+  /** MB of memory; a job that takes more is ended */
+  MaxRAM?: number;
+  /** Seconds; a job that runs longer is ended */
+  WallTime?: number;
+  /** What the site must have; sites declare their tags in the registry */
+  Tags?: string[];
+  /** GPUs that the job gets; default 0 */
+  GPUs?: number;
   /** An uploaded file, an absolute path, or a name on the PATH of the site. */
   Executable: string;
   /** Split like a shell splits words, without a shell; a list of texts is taken as it is. */

@@ -34,7 +34,7 @@ export function wholeNumber(
   const value = manifest[key];
   if (value === undefined) return undefined;
   const isText = typeof value === 'string' && /^-?\d{1,15}$/.test(value.trim());
-  const number = isText ? Number(value) : value;
+  const number = isText || typeof value === 'bigint' ? Number(value) : value;
   if (typeof number !== 'number' || !Number.isInteger(number)) {
     faults.add(key, 'must be a whole number');
     return undefined;

@@ -4,6 +4,7 @@ import { fileNameFault, isWellFormed, relativePathFault } from './file-name.js';
 import { isKnownKey, KEY_ALIASES, nearestKey } from './manifest-keys.js';
 import { Faults, isTextList, wholeNumber } from './manifest-values.js';
 import { readInputData, readSites } from './manifest-places.js';
+import { readResources, type JobResources } from './resources.js';
 
 /** What the rules of a manifest depend on. */
 export interface ManifestContext {
@@ -32,6 +33,7 @@ export interface JobRequest {
   bannedSites: string[];
   /** Catalogue paths without `LFN:`. */
   inputData: string[];
+  resources: JobResources;
 }
 
 /** A manifest read: the job, or every fault of it; and what looks like a mistake. */
@@ -61,7 +63,7 @@ const TEXT_KEYS = [
   'JobConfigArgs',
   'SoftwareDistModule',
 ];
-const TEXT_OR_LIST_KEYS = ['OutputData', 'OutputSE', 'GridCE', 'SubmitPools', 'Platform', 'Tags'];
+const TEXT_OR_LIST_KEYS = ['OutputData', 'OutputSE', 'GridCE', 'SubmitPools', 'Platform'];
 
 /** Reads one manifest by the rules of reference 3.1 and 3.3 and lists everything that is wrong with it. */
 export function readManifest(raw: JsonObject, context: ManifestContext): ManifestReading {
@@ -85,6 +87,7 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
     sites,
     bannedSites,
     inputData,
+    resources: readResources(manifest, faults),
   };
   setByServer(job, context, faults);
   if (manifest['OutputData'] !== undefined) {
@@ -205,18 +208,7 @@ function checkOtherKeys(manifest: JsonObject, faults: Faults): void {
   }
   for (const key of TEXT_OR_LIST_KEYS) faults.texts(manifest, key);
   oneOf(manifest, 'LogLevel', LOG_LEVELS, faults);
-  checkProcessors(manifest, faults);
   checkEnvironment(manifest['ExecutionEnvironment'], faults);
-}
-
-function checkProcessors(manifest: JsonObject, faults: Faults): void {
-  const range = { min: 1, max: 1024 };
-  wholeNumber(manifest, 'NumberOfProcessors', range, faults);
-  const least = wholeNumber(manifest, 'MinNumberOfProcessors', range, faults);
-  const most = wholeNumber(manifest, 'MaxNumberOfProcessors', range, faults);
-  if (least !== undefined && most !== undefined && most < least) {
-    faults.add('MaxNumberOfProcessors', 'is less than MinNumberOfProcessors');
-  }
 }
 
 function checkEnvironment(value: JsonValue | undefined, faults: Faults): void {

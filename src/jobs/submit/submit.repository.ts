@@ -153,6 +153,11 @@ function recordOf(request: JobRequest, jid: Jid): Record<string, unknown> {
     cpu_time: request.cpuTime,
     wanted_sites: request.sites,
     banned_sites: request.bannedSites,
+    processors: request.resources.processors,
+    min_ram_mb: request.resources.minRamMB ?? 0,
+    gpus: request.resources.gpus,
+    tags: request.resources.tags,
+    wall_time: request.resources.wallTimeSeconds ?? null,
     status: last.to,
     minor: last.minor,
     verified: last.to === ADMISSION.admitted,
@@ -171,15 +176,17 @@ const ADD = `
   with r as materialized (
     select * from json_to_recordset($1::json) as x (
       jid bigint, name text, job_group text, job_type text, site text, priority integer, cpu_time integer,
-      wanted_sites text[], banned_sites text[], status text, minor text, verified boolean, steps json,
+      wanted_sites text[], banned_sites text[], processors integer, min_ram_mb integer, gpus integer,
+      tags text[], wall_time integer, status text, minor text, verified boolean, steps json,
       manifest json)
   ), added as (
     insert into jobs (jid, setup, owner, owner_dn, owner_group, vo, status, minor_status, name, job_group,
-      job_type, site, priority, cpu_time, wanted_sites, banned_sites, verified, input_sandbox,
+      job_type, site, priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, gpus, tags,
+      wall_time, verified, input_sandbox,
       submission_time, last_update)
     overriding system value
     select jid, $2, $3, $4, $5, $6, status, minor, name, job_group, job_type, site, priority, cpu_time,
-      wanted_sites, banned_sites, verified, $7, $8, $8 from r
+      wanted_sites, banned_sites, processors, min_ram_mb, gpus, tags, wall_time, verified, $7, $8, $8 from r
   ), described as (
     insert into job_descriptions (jid, manifest) select jid, manifest from r
   )

@@ -1,0 +1,103 @@
+import { availableParallelism, totalmem } from 'node:os';
+import type { JsonObject } from '#src/kernel/index.js';
+import { isSiteTag, SITE_TAG_FORM, type Site } from '#src/registry/index.js';
+import { Faults, wholeNumber } from './manifest-values.js';
+
+/** What a job needs of a site. Memory in MB of 2^20 bytes, as Slurm counts. */
+export interface JobResources {
+  /** `NumberOfProcessors`, else `MinNumberOfProcessors`, else 1. */
+  processors: number;
+  /** It is not started where less is free. */
+  minRamMB?: number;
+  /** It is ended when it takes more. */
+  maxRamMB?: number;
+  /** It is ended when it has run for so long. */
+  wallTimeSeconds?: number;
+  /** Each once, in the order of the manifest. */
+  tags: string[];
+  gpus: number;
+}
+
+/** What of a machine counts where a site declares nothing. */
+export interface Machine {
+  processors: number;
+  ramMB: number;
+}
+
+const MAX_PROCESSORS = 1024;
+const MAX_RAM_MB = 100_000_000;
+const MAX_WALL_TIME_SECONDS = 366 * 86_400;
+const MAX_GPUS = 1024;
+const MAX_TAGS = 32;
+const MIB = 1024 * 1024;
+
+/** Reads the resource keys of a manifest (contract 11). Notes wrong types, impossible values and contradictions. */
+export function readResources(manifest: JsonObject, faults: Faults): JobResources {
+  const number = (key: string, min: number, max: number): number | undefined =>
+    wholeNumber(manifest, key, { min, max }, faults);
+  const processors = number('NumberOfProcessors', 1, MAX_PROCESSORS);
+  const least = number('MinNumberOfProcessors', 1, MAX_PROCESSORS);
+  const most = number('MaxNumberOfProcessors', 1, MAX_PROCESSORS);
+  if (isLess(most, least)) {
+    faults.add('MaxNumberOfProcessors', 'is less than MinNumberOfProcessors');
+  }
+  const minRamMB = number('MinRAM', 0, MAX_RAM_MB);
+  const maxRamMB = number('MaxRAM', 1, MAX_RAM_MB);
+  if (isLess(maxRamMB, minRamMB)) faults.add('MaxRAM', 'is less than MinRAM');
+  const wallTimeSeconds = number('WallTime', 1, MAX_WALL_TIME_SECONDS);
+  return {
+    processors: processors ?? least ?? 1,
+    ...(minRamMB !== undefined && { minRamMB }),
+    ...(maxRamMB !== undefined && { maxRamMB }),
+    ...(wallTimeSeconds !== undefined && { wallTimeSeconds }),
+    tags: readTags(manifest, faults),
+    gpus: number('GPUs', 0, MAX_GPUS) ?? 0,
+  };
+}
+
+/** The resources of a manifest that was checked when it was submitted; what an older release let pass is left out. */
+export function resourcesOf(manifest: JsonObject): JobResources {
+  return readResources(manifest, new Faults());
+}
+
+/**
+ * Why the site could not hold the job even if nothing else ran there; undefined when it could. What a local site does
+ * not declare is the machine's; of a batch system it is not known and taken as enough.
+ */
+export function lackOf(
+  site: Site,
+  wanted: JobResources,
+  machine: Machine = thisMachine(),
+): string | undefined {
+  const own = site.backend === 'local-process' ? machine : undefined;
+  const processors = site.processors ?? own?.processors ?? Infinity;
+  if (wanted.processors > processors) return `It has ${processors} processors`;
+  const ramMB = site.ramMB ?? own?.ramMB ?? Infinity;
+  if ((wanted.minRamMB ?? 0) > ramMB) return `It has ${ramMB} MB of memory`;
+  const gpus = site.gpus ?? 0;
+  if (wanted.gpus > gpus) return `It has ${gpus} GPUs`;
+  const missing = wanted.tags.filter((tag) => !(site.tags ?? []).includes(tag));
+  if (missing.length > 0) return `It does not have ${missing.join(', ')}`;
+  const limit = site.maxWallTime ?? Infinity;
+  if ((wanted.wallTimeSeconds ?? 0) > limit) return `Jobs may run for ${limit} s there`;
+  return undefined;
+}
+
+/** Processors and memory of the machine that this instance runs on. */
+export function thisMachine(): Machine {
+  return { processors: availableParallelism(), ramMB: Math.floor(totalmem() / MIB) };
+}
+
+function readTags(manifest: JsonObject, faults: Faults): string[] {
+  const tags = faults.texts(manifest, 'Tags').map((tag) => tag.trim());
+  if (tags.length > MAX_TAGS) {
+    faults.add('Tags', `has ${tags.length} elements, at most ${MAX_TAGS} are allowed`);
+    return [];
+  }
+  for (const tag of tags) if (!isSiteTag(tag)) faults.add('Tags', `${tag}: ${SITE_TAG_FORM}`);
+  return [...new Set(tags)].filter(isSiteTag);
+}
+
+function isLess(left: number | undefined, right: number | undefined): boolean {
+  return left !== undefined && right !== undefined && left < right;
+}
