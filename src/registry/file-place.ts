@@ -121,7 +121,7 @@ export class FilePlace {
 
   private at(key: string): FilePlace {
     const isOwn = isJsonObject(this.value) && Object.hasOwn(this.value, key);
-    const value = isOwn ? (this.value as JsonObject)[key] : undefined;
+    const value = isOwn ? this.value[key] : undefined;
     return new FilePlace(value, [...this.path, key], this.faults);
   }
 }
