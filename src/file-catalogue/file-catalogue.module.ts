@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { RegistryModule } from '#src/registry/index.js';
+import { AnswerSender } from './answer/answer-writer.js';
+import { SpoolSpace } from './answer/spool-space.js';
 import { CatalogueNamesRepository } from './catalogue-names.repository.js';
 import { CatalogueNames } from './catalogue-names.service.js';
 import { CataloguePolicy } from './catalogue.policy.js';
@@ -37,6 +39,8 @@ import { WritesController } from './writing/writes.controller.js';
     BulkController,
   ],
   providers: [
+    SpoolSpace,
+    AnswerSender,
     CatalogueNamesRepository,
     CatalogueNames,
     CataloguePolicy,

@@ -8,7 +8,6 @@ export const PROBLEM_CODES = {
   'request.malformed-body': { status: 400, title: 'The request body cannot be read' },
   'request.too-large': { status: 413, title: 'The request is too large' },
   'request.unsupported-media-type': { status: 415, title: 'Content type not supported' },
-  'request.not-acceptable': { status: 406, title: 'No acceptable representation' },
   'request.timeout': { status: 408, title: 'The request was not sent in time' },
   'request.headers-too-large': { status: 431, title: 'The header of the request is too large' },
   'route.not-found': { status: 404, title: 'No such resource' },

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { Principal, Property } from '#src/auth/index.js';
-import { Database, dataSourceOptions, readConfig, type HttpResponse } from '#src/platform/index.js';
+import { Database, dataSourceOptions, readConfig } from '#src/platform/index.js';
 import type { RegistryService } from '#src/registry/index.js';
 import { DEMO_REGISTRY, RegistrySnapshot } from '#src/registry/index.js';
 import { MIGRATIONS } from '../../src/migrations/index.js';
-import { AnswerWriter } from '../../src/file-catalogue/answer-writer.js';
+import { AnswerWriter } from '../../src/file-catalogue/answer/answer-writer.js';
 import { CatalogueNamesRepository } from '../../src/file-catalogue/catalogue-names.repository.js';
 import { CatalogueNames } from '../../src/file-catalogue/catalogue-names.service.js';
 import { CataloguePolicy } from '../../src/file-catalogue/catalogue.policy.js';
@@ -133,15 +133,8 @@ export function caller(
 /** What a service writes as an answer. */
 export async function written(write: (writer: AnswerWriter) => Promise<void>): Promise<string> {
   const pieces: string[] = [];
-  const response = {
-    destroyed: false,
-    closed: false,
-    headersSent: true,
-    write: (text: string) => pieces.push(text) > 0,
-    end: (text: string) => pieces.push(text),
-  } as unknown as HttpResponse;
-  const writer = new AnswerWriter(response, 'application/json');
+  const writer = new AnswerWriter((text) => Promise.resolve(void pieces.push(text)));
   await write(writer);
-  writer.end();
+  pieces.push(writer.take());
   return pieces.join('');
 }

@@ -478,7 +478,6 @@ export type ProblemCode =
   | 'request.malformed-body'
   | 'request.too-large'
   | 'request.unsupported-media-type'
-  | 'request.not-acceptable'
   | 'request.timeout'
   | 'request.headers-too-large'
   | 'route.not-found'

@@ -18,10 +18,9 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from '#src/platform/index.js';
-import { streamAnswer, type AnswerWriter } from '../answer-writer.js';
+import { AnswerSender, type AnswerWriter } from '../answer/answer-writer.js';
 import { CataloguePolicy } from '../catalogue.policy.js';
 import { BulkService } from './bulk.service.js';
-import { LineSpool } from './line-spool.js';
 
 const LINES_TYPE = 'application/x-ndjson';
 const ACCEPTED = [LINES_TYPE, 'application/jsonl', 'application/octet-stream', ''];
@@ -34,6 +33,7 @@ export class BulkController {
     private readonly bulk: BulkService,
     private readonly policy: CataloguePolicy,
     private readonly audit: Audit,
+    private readonly answers: AnswerSender,
   ) {}
 
   @Post('bulk')
@@ -60,25 +60,21 @@ export class BulkController {
   ): Promise<void> {
     query.allowOnly([]);
     if (!ACCEPTED.includes(contentTypeOf(request))) throw unsupportedMediaType(request, LINES_TYPE);
-    const spool = new LineSpool();
-    try {
-      const actor = await this.policy.writerOf(principal);
+    const actor = await this.policy.writerOf(principal);
+    const write = async (writer: AnswerWriter): Promise<void> => {
       const summary = await this.bulk.applyLines(actor, request, {
-        failed: (line) => spool.add(stringifyJson(line)),
+        failed: async (line) => {
+          if (writer.push(`${stringifyJson(line)}\n`)) await writer.flush();
+        },
       });
       this.audit.done('catalogue.bulk', { ...summary }, { request });
-      await spool.add(stringifyJson(summary));
-      await streamAnswer(response, `${LINES_TYPE}; charset=utf-8`, (writer) => send(spool, writer));
+      writer.push(`${stringifyJson(summary)}\n`);
+    };
+    try {
+      // A client that reads only after it has sent everything must not block itself.
+      await this.answers.spool(response, `${LINES_TYPE}; charset=utf-8`, write, { whole: true });
     } catch (error) {
       if (!request.destroyed || request.complete) throw error; // else the client went away
-    } finally {
-      await spool.close();
     }
-  }
-}
-
-async function send(spool: LineSpool, writer: AnswerWriter): Promise<void> {
-  for await (const piece of spool.read()) {
-    if (writer.push(piece)) await writer.flush();
   }
 }

@@ -37,10 +37,15 @@ export async function* filesToExport(
   source: Queryable,
   directoryId: number,
 ): AsyncGenerator<FileRow[]> {
-  for (let after = ''; ;) {
-    const rows = await listFiles(source, directoryId, { after, limit: FILES_AT_ONCE });
-    if (rows.length > 0) yield rows;
-    if (rows.length < FILES_AT_ONCE) return;
-    after = rows.at(-1)?.name ?? '';
+  let after = '';
+  for (let more = true; more;) {
+    const page = await listFiles(source, directoryId, {
+      after,
+      limit: FILES_AT_ONCE,
+      detail: 'all',
+    });
+    if (page.rows.length > 0) yield page.rows;
+    after = page.rows.at(-1)?.name ?? '';
+    more = page.hasMore;
   }
 }

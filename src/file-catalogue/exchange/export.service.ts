@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { stringifyJson, type JsonObject } from '#src/kernel/index.js';
-import { Database, type Transaction } from '#src/platform/index.js';
+import { Database } from '#src/platform/index.js';
 import { CatalogueNames } from '../catalogue-names.service.js';
 import { allFields } from '../metadata/fields.repository.js';
 import { presentValue, valueOf, type MetadataField } from '../metadata/metadata-field.js';
@@ -19,7 +19,10 @@ export interface ExportTarget {
   progress?(lines: number): void;
 }
 
-/** Writes a subtree as the NDJSON that bulk and import take, from one snapshot, in bounded memory. */
+/**
+ * Writes a subtree as the NDJSON that bulk and import take, in bounded memory and page by page: between two pages nothing
+ * of the database is held (decision 0285), so that a slow target does not keep old rows from being cleaned up.
+ */
 @Injectable()
 export class ExportService {
   constructor(
@@ -28,32 +31,39 @@ export class ExportService {
   ) {}
 
   /**
-   * Writes the fields, then every directory with its files, depth first. Answers the number of lines; throws 404 for
-   * a directory that does not exist.
+   * Writes the fields, then every directory with its files, depth first. What exists throughout is written once, as it
+   * was at some moment of the export. Answers the number of lines; throws 404 for a directory that does not exist.
    */
   async export(path: string, target: ExportTarget): Promise<number> {
-    return this.database.snapshot(async (snapshot) => {
-      const root = (await readChain(snapshot, path)).at(-1);
-      if (root?.path !== path) throw directoryNotFound(path);
-      const fields = await allFields(snapshot);
-      const output = new LineOutput(target);
-      for (const { name, type } of fields.values())
-        await output.line({ kind: 'field', name, type });
-      const end = endOfSubtree(root.label);
-      for (let from: Buffer | undefined = root.label; from;) {
-        from = await this.page(snapshot, [from, end], { fields, output });
-      }
-      await output.flush();
-      return output.lines;
-    });
+    const root = (await readChain(this.database, path)).at(-1);
+    if (root?.path !== path) throw directoryNotFound(path);
+    const output = new LineOutput(target);
+    const fields = new Map<number, MetadataField>();
+    await this.writeFields(fields, output);
+    const end = endOfSubtree(root.label);
+    for (let from: Buffer | undefined = root.label; from;) {
+      from = await this.page([from, end], { fields, output });
+    }
+    await output.flush();
+    return output.lines;
+  }
+
+  /** Writes and adds the fields that have not been written. */
+  private async writeFields(fields: Map<number, MetadataField>, output: LineOutput): Promise<void> {
+    for (const [id, field] of await allFields(this.database)) {
+      if (fields.has(id)) continue;
+      fields.set(id, field);
+      await output.line({ kind: 'field', name: field.name, type: field.type });
+    }
   }
 
   private async page(
-    snapshot: Transaction,
     [from, end]: [Buffer, Buffer],
-    { fields, output }: { fields: ReadonlyMap<number, MetadataField>; output: LineOutput },
+    { fields, output }: { fields: Map<number, MetadataField>; output: LineOutput },
   ): Promise<Buffer | undefined> {
-    const rows = await directoriesToExport(snapshot, from, end);
+    const rows = await directoriesToExport(this.database, from, end);
+    const isDeclaredSince = rows.some(({ field_id: id }) => id !== null && !fields.has(id));
+    if (isDeclaredSince) await this.writeFields(fields, output);
     await this.names.load(rows.flatMap((row) => [row.owner_id, row.group_id]));
     let metadata: JsonObject = {};
     for (const [index, row] of rows.entries()) {
@@ -62,7 +72,7 @@ export class ExportService {
       if (rows[index + 1]?.id === row.id) continue;
       await output.line(this.directoryLine(row, metadata));
       metadata = {};
-      for await (const files of filesToExport(snapshot, row.id)) {
+      for await (const files of filesToExport(this.database, row.id)) {
         await this.names.load(files.flatMap(namesIn));
         for (const file of files) await output.line(this.fileLine(row.path, file));
       }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
 import { stringifyJson } from '#src/kernel/index.js';
-import type { AnswerWriter } from '../answer-writer.js';
+import type { AnswerWriter } from '../answer/answer-writer.js';
 import { CataloguePolicy } from '../catalogue.policy.js';
 import { MatchFinder, type MatchRequest } from '../search/match-finder.service.js';
 import {

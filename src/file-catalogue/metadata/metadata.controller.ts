@@ -11,7 +11,7 @@ import {
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { Query, QueryValues, type HttpResponse } from '#src/platform/index.js';
-import { streamAnswer } from '../answer-writer.js';
+import { AnswerSender } from '../answer/answer-writer.js';
 import { CONDITION_QUERY, COUNTS_QUERY, DIRECTORY_PARAM, MAX_VALUES_QUERY } from '../openapi.js';
 import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
 import { CompatibleValuesService } from './compatible-values.service.js';
@@ -25,7 +25,10 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 @ApiExtraModels(CompatibleFieldResponse)
 @Controller('filecatalogue')
 export class MetadataController {
-  constructor(private readonly values: CompatibleValuesService) {}
+  constructor(
+    private readonly values: CompatibleValuesService,
+    private readonly answers: AnswerSender,
+  ) {}
 
   @Get('metadata')
   @Access('bearer', 'catalogue:read')
@@ -47,7 +50,7 @@ export class MetadataController {
     @Res() response: HttpResponse,
   ): Promise<void> {
     const wanted = { path: '/', shape: 'fields' as const, ...readValuesQuery(query) };
-    await streamAnswer(response, JSON_TYPE, (writer) =>
+    await this.answers.spool(response, JSON_TYPE, (writer) =>
       this.values.write(principal, wanted, writer),
     );
   }
@@ -75,7 +78,7 @@ export class MetadataController {
     @Res() response: HttpResponse,
   ): Promise<void> {
     const wanted = { path, shape: 'lists' as const, ...readValuesQuery(query) };
-    await streamAnswer(response, JSON_TYPE, (writer) =>
+    await this.answers.spool(response, JSON_TYPE, (writer) =>
       this.values.write(principal, wanted, writer),
     );
   }

@@ -10,20 +10,30 @@ import {
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { Query, QueryValues, type HttpResponse } from '#src/platform/index.js';
-import { streamAnswer } from '../answer-writer.js';
+import { AnswerSender, type AnswerWriter } from '../answer/answer-writer.js';
 import { DIRECTORY_PARAM } from '../openapi.js';
 import { encodePath } from '../path/catalogue-path.js';
 import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
 import { DirectoryContentsResponse } from './directory-contents.response.js';
 import { AFTER_QUERY, LIMIT_QUERY, VERBOSE_QUERY } from './listing.openapi.js';
-import { readListingQuery, writePlace } from './listing.query.js';
+import {
+  readListingQuery,
+  writePlace,
+  type ListingPlace,
+  type ListingWanted,
+} from './listing.query.js';
 import { NamespaceService } from './namespace.service.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Contents of directories. */
 @ApiTags('file catalogue')
 @Controller('filecatalogue/directory')
 export class DirectoriesController {
-  constructor(private readonly namespace: NamespaceService) {}
+  constructor(
+    private readonly namespace: NamespaceService,
+    private readonly answers: AnswerSender,
+  ) {}
 
   @Get()
   @Access('bearer', 'catalogue:read')
@@ -65,21 +75,19 @@ export class DirectoriesController {
     @Res() response: HttpResponse,
   ): Promise<void> {
     const wanted = readListingQuery(query);
-    await streamAnswer(response, 'application/json; charset=utf-8', (writer) =>
-      this.namespace.writeListing(
-        principal,
-        {
-          ...wanted,
-          path,
-          onNext: (place) => {
-            const verbose = wanted.verbose ? 'verbose=true&' : '';
-            const next = `${verbose}limit=${wanted.limit}&after=${writePlace(place)}`;
-            const target = `/filecatalogue/directory/${encodePath(path)}?${next}`;
-            response.setHeader('Link', `<${target}>; rel="next"`);
-          },
-        },
-        writer,
-      ),
-    );
+    const onNext = (place: ListingPlace): void => {
+      const target = `/filecatalogue/directory/${encodePath(path)}?${nextQuery(wanted, place)}`;
+      response.setHeader('Link', `<${target}>; rel="next"`);
+    };
+    const write = (writer: AnswerWriter): Promise<void> =>
+      this.namespace.writeListing(principal, { ...wanted, path, onNext }, writer);
+    // Whether a page follows is known at its end, and said in a header.
+    await (wanted.limit === undefined
+      ? this.answers.stream(response, JSON_TYPE, write)
+      : this.answers.spool(response, JSON_TYPE, write, { whole: true }));
   }
+}
+
+function nextQuery({ verbose, limit }: ListingWanted, place: ListingPlace): string {
+  return `${verbose ? 'verbose=true&' : ''}limit=${limit}&after=${writePlace(place)}`;
 }

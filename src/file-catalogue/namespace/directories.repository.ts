@@ -1,9 +1,14 @@
 import type { Queryable } from '#src/platform/index.js';
-import { DIRECTORY_COLUMNS, type DirectoryRow } from './directory-chain.repository.js';
 
 /** A directory in its parent's listing. */
-export interface SubDirectoryRow extends DirectoryRow {
+export interface SubDirectoryRow {
+  id: number;
   name: string;
+  owner_id: number;
+  group_id: number;
+  mode: number;
+  created_at: Date;
+  modified_at: Date;
 }
 
 /** Subdirectories with names after the given one, in byte order of their names. */
@@ -14,7 +19,7 @@ export async function listSubDirectories(
 ): Promise<SubDirectoryRow[]> {
   return source.query<SubDirectoryRow>({
     name: 'catalogue-subdirectories',
-    text: `select name, ${DIRECTORY_COLUMNS} from catalogue_directory
+    text: `select id, name, owner_id, group_id, mode, created_at, modified_at from catalogue_directory
            where parent = $1 and name > $2 order by name limit $3`,
     values: [directoryId, page.after, page.limit],
   });

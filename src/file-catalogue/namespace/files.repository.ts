@@ -18,8 +18,28 @@ export interface FileRow {
   modified_at: Date;
 }
 
-const FILE_COLUMNS =
-  'f.id, f.name, f.size, f.owner_id, f.group_id, f.mode, f.checksum, f.checksum_type, f.guid, f.metadata::text, f.replicas::text, f.created_at, f.modified_at';
+const PLAIN_COLUMNS =
+  'f.id, f.name, f.size, f.owner_id, f.group_id, f.mode, f.checksum, f.checksum_type, f.guid, f.created_at, f.modified_at';
+const FILE_COLUMNS = `${PLAIN_COLUMNS}, f.metadata::text, f.replicas::text`;
+
+/** Which long columns of files are read; the others are null. */
+export type FileDetail = 'plain' | 'replicas' | 'all';
+
+const DETAIL_COLUMNS: Record<FileDetail, string> = {
+  plain: `${PLAIN_COLUMNS}, null as metadata, null as replicas`,
+  replicas: `${PLAIN_COLUMNS}, null as metadata, f.replicas::text`,
+  all: FILE_COLUMNS,
+};
+
+/** Long columns of one page of files, in bytes; the page ends with the file that goes beyond it. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+/** Some files of a directory in order. */
+export interface FilePage {
+  rows: FileRow[];
+  /** True when files may follow. */
+  hasMore: boolean;
+}
 
 /** The file of this path. */
 export async function findFile(source: Queryable, path: string): Promise<FileRow | undefined> {
@@ -32,18 +52,34 @@ export async function findFile(source: Queryable, path: string): Promise<FileRow
   return row;
 }
 
-/** Files of a directory with names after the given one, in byte order of their names. */
+/** Files of a directory with names after the given one, in byte order of their names; at most `limit` and PAGE_BYTES. */
 export async function listFiles(
   source: Queryable,
   directoryId: number,
-  page: { after: string; limit: number },
-): Promise<FileRow[]> {
-  return source.query<FileRow>({
-    name: 'catalogue-files',
-    text: `select ${FILE_COLUMNS} from catalogue_file f
-           where f.directory_id = $1 and f.name > $2 order by f.name limit $3`,
-    values: [directoryId, page.after, page.limit],
+  page: { after: string; limit: number; detail: FileDetail },
+): Promise<FilePage> {
+  const { after, limit, detail } = page;
+  const files = `select ${DETAIL_COLUMNS[detail]} from catalogue_file f
+    where f.directory_id = $1 and f.name > $2 order by f.name limit $3`;
+  const rows = await source.query<FileRow & { found?: number }>({
+    name: `catalogue-files-${detail}`,
+    text: detail === 'plain' ? files : untilFull(files),
+    values: [directoryId, after, limit],
   });
+  const found = rows[0]?.found ?? rows.length;
+  return { rows, hasMore: found === limit || rows.length < found };
+}
+
+/** Of the files those before which less than PAGE_BYTES stand; `found` is the number of all. */
+function untilFull(files: string): string {
+  return `
+    with page as materialized (${files}),
+    measured as (
+      select page.*, count(*) over () as found,
+        sum(coalesce(octet_length(replicas), 0) + coalesce(octet_length(metadata), 0))
+          over (order by name rows between unbounded preceding and 1 preceding) as before
+      from page)
+    select * from measured where before is null or before < ${PAGE_BYTES} order by name`;
 }
 
 /** Which of the paths are files. */

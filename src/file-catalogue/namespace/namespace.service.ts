@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
-import { Database, type Queryable } from '#src/platform/index.js';
-import type { AnswerWriter } from '../answer-writer.js';
+import { Database } from '#src/platform/index.js';
+import type { AnswerWriter } from '../answer/answer-writer.js';
 import { CatalogueNames } from '../catalogue-names.service.js';
 import { CataloguePolicy, type Actor } from '../catalogue.policy.js';
 import { valuesHolding } from '../metadata/fields.repository.js';
 import { presentValue } from '../metadata/metadata-field.js';
-import { parentPath } from '../path/catalogue-path.js';
+import { joinPath, parentPath } from '../path/catalogue-path.js';
 import { listSubDirectories, type SubDirectoryRow } from './directories.repository.js';
 import { fileNotFound, readableEnd, refuseUnreadable } from './directory-access.js';
 import { readChain } from './directory-chain.repository.js';
@@ -29,8 +29,9 @@ export class NamespaceService {
   ) {}
 
   /**
-   * Writes the contents `{"SubDirs", "Files"}` of a directory; before that tells `onNext` where the next page begins
-   * when a limit leaves something over. 403 and 404 before anything is written.
+   * Writes the contents `{"SubDirs", "Files"}` of a directory, page by page (decision 0285): between two pages nothing
+   * of the database is held, so that a slow reader is nobody's business. Rights are looked at once, as when a directory
+   * is opened. With a limit `onNext` is told where the next page begins. 403 and 404 before anything is written.
    */
   async writeListing(
     principal: Principal,
@@ -38,22 +39,24 @@ export class NamespaceService {
     writer: AnswerWriter,
   ): Promise<void> {
     const actor = await this.policy.readerOf(principal);
+    const chain = await readChain(this.database, request.path);
+    const directory = readableEnd(this.policy, actor, chain, request.path);
     const text = new ListingText(this.names, request.verbose);
-    await this.database.snapshot(async (snapshot) => {
-      const chain = await readChain(snapshot, request.path);
-      const directory = readableEnd(this.policy, actor, chain, request.path);
-      const entries = this.entries(snapshot, { actor, directoryId: directory.id, ...request });
-      const page =
-        request.limit === undefined
-          ? entries
-          : await firstOf(entries, request.limit, request.onNext);
-      for await (const batch of page) {
-        await this.names.load(batch.flatMap(({ row }) => namesIn(row)));
-        for (const entry of batch) {
-          if (writer.push(text.add(entry))) await writer.flush();
-        }
+    let left = request.limit ?? Infinity;
+    let last: ListingPlace | undefined;
+    for await (const page of this.entries({ actor, directoryId: directory.id, ...request })) {
+      const batch = page.slice(0, left);
+      await this.names.load(batch.flatMap(({ row }) => namesIn(row)));
+      for (const entry of batch) {
+        if (writer.push(text.add(entry))) await writer.flush();
       }
-    });
+      const end = batch.at(-1);
+      if (end) last = { kind: end.kind, name: end.row.name };
+      left -= batch.length;
+      if (batch.length === page.length) continue;
+      if (last) request.onNext(last);
+      break;
+    }
     writer.push(text.finish());
   }
 
@@ -101,46 +104,33 @@ export class NamespaceService {
 
   /** Everything in the directory that the caller may see, in the order of a listing. */
   private async *entries(
-    source: Queryable,
-    request: { actor: Actor; directoryId: number; after: ListingPlace; limit: number | undefined },
+    request: ListingWanted & { path: string; actor: Actor; directoryId: number },
   ): AsyncGenerator<Entry[]> {
-    const { actor, directoryId } = request;
+    const { actor, path, directoryId, verbose } = request;
     const limit = Math.min(PAGE_ROWS, (request.limit ?? PAGE_ROWS) + 1);
     if (request.after.kind === 'directories') {
       let after = request.after.name;
       for (let full = true; full;) {
-        const rows = await listSubDirectories(source, directoryId, { after, limit });
+        const rows = await listSubDirectories(this.database, directoryId, { after, limit });
         yield rows
-          .filter((row) => this.policy.rules(actor, row.path) || this.policy.mayRead(actor, row))
+          .filter(
+            (row) =>
+              this.policy.rules(actor, joinPath(path, row.name)) || this.policy.mayRead(actor, row),
+          )
           .map((row) => ({ kind: 'directories', row }));
         after = rows.at(-1)?.name ?? '';
         full = rows.length === limit;
       }
     }
     let after = request.after.kind === 'files' ? request.after.name : '';
-    for (let full = true; full;) {
-      const rows = await listFiles(source, directoryId, { after, limit });
-      yield rows.map((row) => ({ kind: 'files', row }));
-      after = rows.at(-1)?.name ?? '';
-      full = rows.length === limit;
+    const detail = verbose ? 'replicas' : 'plain';
+    for (let more = true; more;) {
+      const page = await listFiles(this.database, directoryId, { after, limit, detail });
+      yield page.rows.map((row) => ({ kind: 'files', row }));
+      after = page.rows.at(-1)?.name ?? '';
+      more = page.hasMore;
     }
   }
-}
-
-/** The first entries; tells when there are more. */
-async function firstOf(
-  entries: AsyncGenerator<Entry[]>,
-  limit: number,
-  onNext: (place: ListingPlace) => void,
-): Promise<Entry[][]> {
-  const page: Entry[] = [];
-  for await (const batch of entries) {
-    page.push(...batch);
-    if (page.length > limit) break;
-  }
-  const last = page[limit - 1];
-  if (page.length > limit && last) onNext({ kind: last.kind, name: last.row.name });
-  return [page.slice(0, limit)];
 }
 
 /** Text of a listing while its entries come, directories first. */

@@ -1,7 +1,6 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import {
   ApiExtraModels,
-  ApiNotAcceptableResponse,
   ApiNotFoundResponse,
   ApiOkResponse,
   ApiOperation,
@@ -13,8 +12,8 @@ import {
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { Query, QueryValues, type HttpResponse } from '#src/platform/index.js';
-import { acceptedType } from '../accepted-type.js';
-import { streamAnswer } from '../answer-writer.js';
+import { AnswerSender } from '../answer/answer-writer.js';
+import { acceptedType } from '../answer/accepted-type.js';
 import { splitQuery } from '../metadata/metadata-condition.js';
 import { CONDITION_QUERY, DIRECTORY_PARAM } from '../openapi.js';
 import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
@@ -28,7 +27,10 @@ const LINES_TYPE = 'application/x-ndjson';
 @ApiTags('file catalogue')
 @Controller('filecatalogue/directory')
 export class SearchController {
-  constructor(private readonly search: SearchService) {}
+  constructor(
+    private readonly search: SearchService,
+    private readonly answers: AnswerSender,
+  ) {}
 
   @Get(':directory/search')
   @Access('bearer', 'catalogue:read')
@@ -43,7 +45,6 @@ export class SearchController {
     schema: { $ref: getSchemaPath(FoundTreeResponse) },
   })
   @ApiNotFoundResponse({ description: 'The start directory does not exist' })
-  @ApiNotAcceptableResponse({ description: 'Neither JSON nor NDJSON is accepted' })
   async searchDirectory(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
@@ -53,7 +54,7 @@ export class SearchController {
     const type = acceptedType(response.req.headers.accept, [JSON_TYPE, LINES_TYPE]);
     const wanted = { path, conditions: splitQuery(query, []).conditions };
     response.setHeader('Vary', 'Accept');
-    await streamAnswer(response, `${type}; charset=utf-8`, (writer) =>
+    await this.answers.spool(response, `${type}; charset=utf-8`, (writer) =>
       type === LINES_TYPE
         ? this.search.writeLines(principal, wanted, writer)
         : this.search.writeTree(principal, wanted, writer),

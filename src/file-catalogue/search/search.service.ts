@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
-import type { AnswerWriter } from '../answer-writer.js';
+import type { AnswerWriter } from '../answer/answer-writer.js';
 import { CataloguePolicy, type Actor } from '../catalogue.policy.js';
 import { endOfSubtree } from '../path/label.js';
 import type { Totals } from '../totals/exact-totals.js';

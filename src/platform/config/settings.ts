@@ -383,6 +383,11 @@ export const VARIABLES = {
   }),
 
   // catalogue
+  answerSpool: v.integer('GRID_ANSWER_SPOOL', 4 * 1024 * 1024 * 1024, {
+    min: 0,
+    description:
+      'Bytes below `$GRID_HOME/answers` that searches may take whose readers are slower than the database; one answer gets a quarter',
+  }),
   catalogueGlobalRead: v.flag(
     'GRID_CATALOGUE_GLOBAL_READ',
     true,

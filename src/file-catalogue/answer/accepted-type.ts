@@ -1,13 +1,11 @@
-import { Problem } from '#src/kernel/index.js';
-
 interface Accepted {
   type: string;
   quality: number;
 }
 
 /**
- * The offered media type that the `Accept` header likes best (RFC 9110 §12.5.1), the first offer for no header.
- * 406 when none will do.
+ * The offered media type that the `Accept` header likes best (RFC 9110 §12.5.1), the first offer for no header and when
+ * none will do: like every other route, which has one representation and sends it (RFC 9110 §12.4.1).
  */
 export function acceptedType(header: string | undefined, offers: readonly string[]): string {
   const [first = ''] = offers;
@@ -17,10 +15,7 @@ export function acceptedType(header: string | undefined, offers: readonly string
   const best = rated
     .filter((candidate) => candidate.quality > 0)
     .sort((a, b) => b.quality - a.quality || b.precision - a.precision)[0];
-  if (!best) {
-    throw new Problem('request.not-acceptable', `The answer can be ${offers.join(' or ')}`);
-  }
-  return best.offer;
+  return best?.offer ?? first;
 }
 
 function readAccepted(part: string): Accepted {
