@@ -196,6 +196,32 @@ describe('a client certificate at GET /oauth2/token', () => {
     ]);
   });
 
+  it('whose name its CA may not sign is refused with words that say so, once a policy says so', async () => {
+    const holder = await client();
+    expect((await ask(grid, holder)).status).toBe(200);
+    const policy = (pattern: string): string =>
+      `access_id_CA X509 '${CA}'\npos_rights globus CA:sign\ncond_subjects globus '"${pattern}"'\n`;
+    try {
+      await directory.write('0a1b2c3d.signing_policy', policy('/DC=org/DC=elsewhere/*'));
+      const refused = await eventually(async () => {
+        const answer = await ask(grid, holder);
+        return answer.status === 401 && answer;
+      }, 'the policy to count');
+      expectRefusal(
+        refused,
+        'The certificate authority of this client certificate may not sign certificates of this name',
+      );
+      expect(await loggedReason(grid, refused)).toEqual([
+        'outside-namespace',
+        `${CA} may not sign ${ALICE}: ${directory.path}/0a1b2c3d.signing_policy does not permit it`,
+      ]);
+      await directory.write('0a1b2c3d.signing_policy', policy('/DC=org/DC=grid/*'));
+      await eventually(async () => (await ask(grid, holder)).status === 200, 'the new policy');
+    } finally {
+      await rm(`${directory.path}/0a1b2c3d.signing_policy`);
+    }
+  });
+
   it('is refused without a restart once its CA has revoked it', async () => {
     const [good, bad] = [await client(), await client()];
     const keptOpen = await grid.certificate({ cert: bad.certificatePem, key: bad.keyPem });

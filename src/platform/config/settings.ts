@@ -101,7 +101,7 @@ export const VARIABLES = {
   ),
   trustedCa: v.optional(
     'GRID_TRUSTED_CA',
-    'Directory in the grid layout (`*.0`, `*.pem`, `*.r0`) or bundle file of the CAs whose client certificates are accepted',
+    'Directory in the grid layout (`*.0`, `*.pem`, `*.r0`, `*.signing_policy`, `*.namespaces`) or bundle file of the CAs whose client certificates are accepted',
     { defaultText: 'the development CA' },
   ),
   trustedCaRefresh: v.integer('GRID_TRUSTED_CA_REFRESH', 5, {

@@ -25,8 +25,13 @@ export class CertificateRefusal extends Error {
   }
 }
 
-const PROXY_ADVICE =
-  'Proxy certificates (RFC 3820) are not accepted here: use the end-entity certificate';
+/** What a caller can act on; every other reason is for the log alone. */
+const ADVICE: Partial<Record<string, string>> = {
+  'proxy-not-allowed':
+    'Proxy certificates (RFC 3820) are not accepted here: use the end-entity certificate',
+  'outside-namespace':
+    'The certificate authority of this client certificate may not sign certificates of this name',
+};
 
 /**
  * The certificate a request comes with: that of the TLS connection, or the one that a trusted proxy forwards. Either
@@ -56,8 +61,7 @@ export class PeerCertificates {
     if (chain.length === 0) return undefined;
     const verdict = this.authorities.verify(chain);
     if (verdict.ok) return verdict.subject;
-    const advice = verdict.reason === 'proxy-not-allowed' ? PROXY_ADVICE : undefined;
-    throw new CertificateRefusal(verdict.reason, verdict.message, advice);
+    throw new CertificateRefusal(verdict.reason, verdict.message, ADVICE[verdict.reason]);
   }
 
   /**

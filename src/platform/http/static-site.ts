@@ -34,7 +34,7 @@ export function serveStaticSite(app: INestApplication, site: StaticSite): boolea
  * place), no frames, no forms, nothing turned from text into script.
  */
 export function contentPolicy(index: string, connectTo: readonly string[]): string {
-  const inline = [...index.matchAll(/<script type="importmap">([\s\S]*?)<\/script>/g)];
+  const inline = [...index.matchAll(/<script type="importmap">([^<]*)<\/script>/g)];
   const hashes = inline.map(
     ([, text = '']) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
   );

@@ -82,6 +82,11 @@ export function faultOfPath(
   }
   for (const [index, link] of path.entries()) {
     const issuer = path[index + 1];
+    const fault = issuer && rightsFault(link, path.slice(index + 1), store);
+    if (fault) return fault;
+  }
+  for (const [index, link] of path.entries()) {
+    const issuer = path[index + 1];
     const fault = issuer && revocationFault(link, issuer, { store, policy, now });
     if (fault) return fault;
   }
@@ -155,6 +160,18 @@ function authorityFault(
     return bad(`allows ${fields.pathLength} CAs below it, there are ${counted}`);
   }
   return undefined;
+}
+
+/** What the policy files of the grid layout say; `issuers` are the CA and those above it. */
+function rightsFault(
+  link: ChainLink,
+  issuers: ChainLink[],
+  store: TrustStore,
+): RefusedCertificate | undefined {
+  const fault = store.signingFault(link.subject, issuers);
+  if (fault === undefined) return undefined;
+  const message = `${issuers[0]?.subject} may not sign ${link.subject}: ${fault}`;
+  return refuse('outside-namespace', message);
 }
 
 function revocationFault(

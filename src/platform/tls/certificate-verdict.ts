@@ -8,6 +8,7 @@ export type RefusalReason =
   | 'expired'
   | 'not-yet-valid'
   | 'wrong-purpose'
+  | 'outside-namespace'
   | 'revoked'
   | 'crl-expired'
   | 'crl-missing'

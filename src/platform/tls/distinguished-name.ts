@@ -322,7 +322,8 @@ function decodeValue(element: DerElement): AttributeValue {
   return { value: `#${encoded(element).toString('hex')}`, isBinary: true };
 }
 
-function decodeText(element: DerElement): string | undefined {
+/** The text of an attribute's value; undefined when its type is none of text. Throws DistinguishedNameError. */
+export function decodeText(element: DerElement): string | undefined {
   const bytes = content(element);
   switch (element.tag) {
     case TAG.utf8String:

@@ -1,8 +1,12 @@
+import type { Turns } from './turns.js';
+
 const BEGIN = '-----BEGIN ';
 const END = '-----END ';
 const DASHES = '-----';
 const LABEL = /^[A-Z0-9 ]+$/;
 const MAX_LABEL = 64;
+/** A multiple of 4 of characters, decoded at once. */
+const DECODE_SLICE = 256 * 1024;
 
 /** One block of a PEM file, decoded. */
 export interface PemBlock {
@@ -51,6 +55,20 @@ export function decodePem(text: string): PemBlock[] {
     label,
     der: Buffer.from(base64, 'base64'),
   }));
+}
+
+/** Decodes base 64 of any length in slices; line breaks and blanks do not count. */
+export async function decodeLong(base64: string, turns: Turns): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let rest = '';
+  for (let at = 0; at < base64.length; at += DECODE_SLICE) {
+    const digits = rest + base64.slice(at, at + DECODE_SLICE).replace(/\s+/g, '');
+    const whole = digits.length - (digits.length % 4);
+    parts.push(Buffer.from(digits.slice(0, whole), 'base64'));
+    rest = digits.slice(whole);
+    if (turns.isDue) await turns.give();
+  }
+  return Buffer.concat([...parts, Buffer.from(rest, 'base64')]);
 }
 
 /** A PEM block of DER bytes, lines of 64 characters. */

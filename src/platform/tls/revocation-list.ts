@@ -1,5 +1,6 @@
-import { constants, createHash, verify, type KeyObject } from 'node:crypto';
-import { serialHex } from './certificate-fields.js';
+import { constants, createHash, verify, type VerifyKeyObjectInput } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { ChainLink } from './chain-link.js';
 import {
   children,
   DerError,
@@ -7,13 +8,20 @@ import {
   expectTag,
   readBits,
   readBoolean,
-  readElement,
   readOid,
   readTime,
   readWhole,
   TAG,
   type DerElement,
 } from './der.js';
+import { SerialIndex } from './serial-index.js';
+import { Turns } from './turns.js';
+
+/** The same check as `verify`, in a thread of libuv. */
+const verifyElsewhere = promisify<string | null, Buffer, VerifyKeyObjectInput, Buffer, boolean>(
+  verify,
+);
+const HASH_SLICE = 1024 * 1024;
 
 const DELTA_INDICATOR = '2.5.29.27';
 const AUTHORITY_KEY_IDENTIFIER = '2.5.29.35';
@@ -38,25 +46,53 @@ const HASH_OIDS: Record<string, string> = {
 };
 
 /** A certificate revocation list (RFC 5280 §5), read but not yet trusted: see isSignedBy. */
-export interface RevocationList {
-  /** DER of the issuer's name. */
-  issuer: Buffer;
-  /** Milliseconds since 1970. */
-  thisUpdate: number;
-  nextUpdate: number | undefined;
-  /** Serial numbers as in CertificateFields. */
-  revoked: Set<string>;
-  /** SHA-256 of the list, hex. */
-  fingerprint: string;
-  isSignedBy(key: KeyObject): boolean;
+export class RevocationList {
+  /** Signature checks that need not be repeated: by the CA's fingerprint. A list may have 50 MB. */
+  private readonly checked = new Map<string, boolean>();
+
+  constructor(
+    private readonly signed: { scheme: SignatureScheme; tbs: Buffer; signature: Buffer },
+    /** DER of the issuer's name. */
+    readonly issuer: Buffer,
+    /** Milliseconds since 1970. */
+    readonly thisUpdate: number,
+    readonly nextUpdate: number | undefined,
+    readonly revoked: SerialIndex,
+    /** SHA-256 of the list, hex. */
+    readonly fingerprint: string,
+  ) {}
+
+  /** Checks the signature aside from the thread that asks, for isSignedBy to know. Never throws. */
+  async check(issuer: ChainLink): Promise<void> {
+    if (this.checked.has(issuer.fingerprint)) return;
+    const { scheme, tbs, signature } = this.signed;
+    const key = { key: issuer.publicKey, ...scheme.options };
+    const isGood = await verifyElsewhere(scheme.hash, tbs, key, signature).catch(() => false);
+    this.checked.set(issuer.fingerprint, isGood);
+  }
+
+  /** Whether the CA has signed this list; at once when `check` was called for it. */
+  isSignedBy(issuer: ChainLink): boolean {
+    const known = this.checked.get(issuer.fingerprint);
+    if (known !== undefined) return known;
+    const { scheme, tbs, signature } = this.signed;
+    try {
+      return verify(scheme.hash, tbs, { key: issuer.publicKey, ...scheme.options }, signature);
+    } catch {
+      return false;
+    }
+  }
 }
 
 /**
- * Reads a DER revocation list of any length. asn1js stops at 10,000 nodes (3,300 entries), lists of real CAs
- * are larger; this walk reads 20,000 entries in a few milliseconds. Throws DerError, also for lists that are
- * only a part (deltas, lists limited to some certificates) and so could not answer for all.
+ * Reads a DER revocation list of any length, in slices. asn1js stops at 10,000 nodes (3,300 entries), lists of real CAs
+ * are larger. Throws DerError, also for lists that are only a part (deltas, lists limited to some certificates) and so
+ * could not answer for all.
  */
-export function readRevocationList(der: Buffer): RevocationList {
+export async function readRevocationList(
+  der: Buffer,
+  turns: Turns = new Turns(),
+): Promise<RevocationList> {
   const [tbs, algorithm, signature] = children(readWhole(der, TAG.sequence));
   const signed = expectTag(tbs, TAG.sequence);
   const scheme = signatureScheme(expectTag(algorithm, TAG.sequence));
@@ -69,37 +105,27 @@ export function readRevocationList(der: Buffer): RevocationList {
   const entries = rest[0]?.tag === TAG.sequence ? rest.shift() : undefined;
   const extensions = rest.find((field) => field.tag === 0xa0);
   if (extensions !== undefined) refusePartialLists(extensions);
-  return {
-    issuer: encoded(expectTag(issuer, TAG.sequence)),
-    thisUpdate: readTime(thisUpdate),
-    nextUpdate: next === undefined ? undefined : readTime(next),
-    revoked: entries === undefined ? new Set() : serialNumbers(entries),
-    fingerprint: createHash('sha256').update(der).digest('hex'),
-    isSignedBy: (key) => {
-      try {
-        return verify(scheme.hash, encoded(signed), { key, ...scheme.options }, signatureBytes);
-      } catch {
-        return false;
-      }
-    },
-  };
+  return new RevocationList(
+    { scheme, tbs: encoded(signed), signature: signatureBytes },
+    encoded(expectTag(issuer, TAG.sequence)),
+    readTime(thisUpdate),
+    next === undefined ? undefined : readTime(next),
+    await SerialIndex.of(entries, turns),
+    await fingerprintOf(der, turns),
+  );
+}
+
+async function fingerprintOf(der: Buffer, turns: Turns): Promise<string> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < der.length; at += HASH_SLICE) {
+    hash.update(der.subarray(at, at + HASH_SLICE));
+    if (turns.isDue) await turns.give();
+  }
+  return hash.digest('hex');
 }
 
 function isTime(element: DerElement | undefined): element is DerElement {
   return element?.tag === TAG.utcTime || element?.tag === TAG.generalizedTime;
-}
-
-/** Only the first child of each entry is looked at: large lists are read often. */
-function serialNumbers(entries: DerElement): Set<string> {
-  const { bytes } = entries;
-  const found = new Set<string>();
-  for (let offset = entries.from; offset < entries.end;) {
-    const entry = readElement(bytes, offset, entries.end);
-    const serial = readElement(bytes, entry.from, entry.end);
-    found.add(serialHex(expectTag(serial, TAG.integer)));
-    offset = entry.end;
-  }
-  return found;
 }
 
 function refusePartialLists(wrapper: DerElement): void {

@@ -1,14 +1,9 @@
-import { X509Certificate } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { chainLink, nameKey, type ChainLink } from './chain-link.js';
+import { caFilesIn, readCaFile, type CaFile } from './ca-file.js';
+import { nameKey, type ChainLink } from './chain-link.js';
 import { decodeName, formatDn } from './distinguished-name.js';
-import { decodePem } from './pem.js';
-import { readRevocationList, type RevocationList } from './revocation-list.js';
-
-const CERTIFICATE_FILE = /\.(?:\d+|pem|crt|cer)$/i;
-const REVOCATION_FILE = /\.(?:r\d+|crl)$/i;
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
+import type { RevocationList } from './revocation-list.js';
+import { SigningRights } from './signing-rights/policy-files.js';
+import { Turns } from './turns.js';
 
 /** A directory or bundle of trusted CAs cannot be read. */
 export class TrustStoreError extends Error {
@@ -18,25 +13,28 @@ export class TrustStoreError extends Error {
   }
 }
 
-interface LoadedFile {
-  stamp: string;
-  authorities: ChainLink[];
-  revocationLists: RevocationList[];
+/** Everything that is asked while a chain is judged; replaced as a whole. */
+interface Index {
+  authorities: Map<string, ChainLink[]>;
+  lists: Map<string, RevocationList[]>;
+  rights: SigningRights;
+  /** Which list counts for which CA: a signature check that need not be repeated. */
+  newest: Map<string, RevocationList | undefined>;
+  /** What somebody should look at, one sentence each. */
+  notes: string[];
 }
 
 /**
- * Trusted CAs and their revocation lists, read from directories in the grid layout (`*.0`, `*.pem`, `*.crt`
- * and `*.r0`, `*.crl`, PEM or DER) and from bundle files. A file is read again only when its size, time or
- * inode changes; a changed file that cannot be read keeps its last good content.
+ * Trusted CAs, their revocation lists and whom they may sign, read from directories in the grid layout and from bundle
+ * files. A file is read again only when its size, time or inode changes; a changed certificate or list that cannot be
+ * read keeps its last good content, a policy that cannot be read allows nothing. All reading is done in slices of some
+ * milliseconds: a request never waits for it.
  */
 export class TrustStore {
   /** Grows with every change of content. */
   generation = 0;
-  #files = new Map<string, LoadedFile>();
-  #authorities = new Map<string, ChainLink[]>();
-  #lists = new Map<string, RevocationList[]>();
-  /** Which lists are signed by which certificate: a signature check that need not be repeated. */
-  #newest = new Map<string, RevocationList | undefined>();
+  #files = new Map<string, CaFile>();
+  #index: Index = emptyIndex();
 
   constructor(
     private readonly paths: readonly string[],
@@ -45,7 +43,12 @@ export class TrustStore {
 
   /** Number of trusted CAs. */
   get size(): number {
-    return [...this.#authorities.values()].reduce((sum, list) => sum + list.length, 0);
+    return [...this.#index.authorities.values()].reduce((sum, list) => sum + list.length, 0);
+  }
+
+  /** What somebody should look at in the files as they are: one sentence each. */
+  get notes(): readonly string[] {
+    return this.#index.notes;
   }
 
   /** Looks for changes and reads them; true when something has changed. Throws TrustStoreError. */
@@ -55,46 +58,51 @@ export class TrustStore {
       stamps.size === this.#files.size &&
       [...stamps].every(([path, stamp]) => this.#files.get(path)?.stamp === stamp);
     if (isSame && this.generation > 0) return false;
-    const next = new Map<string, LoadedFile>();
+    const turns = new Turns();
+    const next = new Map<string, CaFile>();
     for (const [path, stamp] of stamps) {
       const before = this.#files.get(path);
       next.set(path, before?.stamp === stamp ? before : await this.#load(path, stamp, before));
+      if (turns.isDue) await turns.give();
     }
+    const index = await indexOf(next, turns);
+    const known = new Set(this.#index.notes);
+    for (const note of index.notes) if (!known.has(note)) this.log(`trusted CAs: ${note}`);
     this.#files = next;
-    this.#index();
+    this.#index = index;
+    this.generation++;
     return true;
   }
 
   /** Trusted CAs whose subject is that name. */
   authorities(key: string): readonly ChainLink[] {
-    return this.#authorities.get(key) ?? [];
+    return this.#index.authorities.get(key) ?? [];
   }
 
   isTrusted(link: ChainLink): boolean {
     return this.authorities(link.subjectKey).some((one) => one.fingerprint === link.fingerprint);
   }
 
+  /** Why the first of the CAs may not sign that subject, see SigningRights. */
+  signingFault(subject: string, issuers: readonly ChainLink[]): string | undefined {
+    return this.#index.rights.faultOf(subject, issuers);
+  }
+
   /** The newest revocation list that this CA has signed. */
   revocationList(issuer: ChainLink): RevocationList | undefined {
-    if (this.#newest.has(issuer.fingerprint)) return this.#newest.get(issuer.fingerprint);
-    const signed = (this.#lists.get(issuer.subjectKey) ?? [])
-      .filter((list) => list.isSignedBy(issuer.publicKey))
-      .sort((a, b) => b.thisUpdate - a.thisUpdate);
+    const { newest, lists } = this.#index;
+    if (newest.has(issuer.fingerprint)) return newest.get(issuer.fingerprint);
+    const found = newestOf(issuer, lists);
     // Presented intermediates come here too: a stranger must not fill the memory.
-    if (this.#newest.size < 10_000) this.#newest.set(issuer.fingerprint, signed[0]);
-    return signed[0];
+    if (newest.size < 10_000) newest.set(issuer.fingerprint, found);
+    return found;
   }
 
   async #stamps(): Promise<Map<string, string>> {
     const stamps = new Map<string, string>();
     for (const path of this.paths) {
       try {
-        const info = await stat(path);
-        const files = info.isDirectory() ? await filesIn(path) : [path];
-        for (const file of files) {
-          const { size, mtimeMs, ino, isFile } = await stampOf(file);
-          if (isFile) stamps.set(file, `${size} ${mtimeMs} ${ino}`);
-        }
+        for (const [file, stamp] of await caFilesIn(path)) stamps.set(file, stamp);
       } catch (error) {
         throw new TrustStoreError(
           `the trusted CAs in ${path} cannot be read: ${(error as Error).message}`,
@@ -105,50 +113,72 @@ export class TrustStore {
     return stamps;
   }
 
-  async #load(path: string, stamp: string, before: LoadedFile | undefined): Promise<LoadedFile> {
-    const loaded: LoadedFile = { stamp, authorities: [], revocationLists: [] };
+  async #load(path: string, stamp: string, before: CaFile | undefined): Promise<CaFile> {
     try {
-      const bytes = await readFile(path);
-      if (bytes.length > MAX_FILE_BYTES) throw new Error('the file is too large');
-      for (const { label, der } of blocksOf(path, bytes)) {
-        if (label === 'X509 CRL') loaded.revocationLists.push(readRevocationList(der));
-        else if (label.endsWith('CERTIFICATE')) this.#addAuthority(path, der, loaded);
-      }
-      return loaded;
+      return await readCaFile(path, stamp, new Turns());
     } catch (error) {
       const kept = before === undefined ? 'it is left out' : 'its last content stays';
-      this.log(`trusted CAs: ${path} cannot be read (${(error as Error).message}); ${kept}`);
-      return before === undefined ? loaded : { ...before, stamp };
+      const note = `${path} cannot be read (${(error as Error).message}); ${kept}`;
+      const content = before ?? { authorities: [], revocationLists: [] };
+      return { ...content, stamp, notes: [note] };
     }
   }
+}
 
-  #addAuthority(path: string, der: Buffer, into: LoadedFile): void {
-    const link = chainLink(der);
-    const isOldRoot = link.fields.version < 3 && link.isSelfSigned;
-    if (link.fields.isAuthority || isOldRoot) into.authorities.push(link);
-    else this.log(`trusted CAs: ${path} holds a certificate that is no CA's; it is left out`);
-  }
+function emptyIndex(): Index {
+  const rights = new SigningRights([], new Map());
+  return { authorities: new Map(), lists: new Map(), rights, newest: new Map(), notes: [] };
+}
 
-  #index(): void {
-    this.generation++;
-    this.#newest = new Map();
-    const links = new Map<string, ChainLink>();
-    const lists = new Map<string, RevocationList>();
-    for (const file of this.#files.values()) {
-      // The grid layout has each CA twice: hash.0 is a link to its .pem.
-      for (const link of file.authorities) links.set(link.fingerprint, link);
-      for (const list of file.revocationLists) lists.set(list.fingerprint, list);
+async function indexOf(files: ReadonlyMap<string, CaFile>, turns: Turns): Promise<Index> {
+  const links = new Map<string, ChainLink>();
+  const lists = new Map<string, RevocationList>();
+  const places = new Map<string, string[]>();
+  for (const [path, file] of files) {
+    // The grid layout has each CA twice: hash.0 is a link to its .pem.
+    for (const link of file.authorities) {
+      links.set(link.fingerprint, link);
+      places.set(link.fingerprint, [...(places.get(link.fingerprint) ?? []), path]);
     }
-    this.#authorities = groupBy([...links.values()], (link) => link.subjectKey);
-    this.#lists = groupBy([...lists.values()], (list) =>
-      nameKey(formatDn(decodeName(list.issuer))),
-    );
-    for (const key of this.#lists.keys()) {
-      const signers = this.authorities(key);
-      const isOrphan = signers.length > 0 && !signers.some((ca) => this.revocationList(ca));
-      if (isOrphan) this.log(`trusted CAs: the revocation list of ${key} is not signed by it`);
-    }
+    for (const list of file.revocationLists) lists.set(list.fingerprint, list);
   }
+  const policies = [...files.values()].flatMap(({ policy }) => policy ?? []);
+  const index: Index = {
+    authorities: groupBy([...links.values()], (link) => link.subjectKey),
+    lists: groupBy([...lists.values()], (list) => nameKey(formatDn(decodeName(list.issuer)))),
+    rights: new SigningRights(policies, places),
+    newest: new Map(),
+    notes: [...files.values()].flatMap(({ notes }) => notes),
+  };
+  await checkLists(index);
+  for (const link of links.values()) {
+    const fault = index.rights.silenceOf(link);
+    if (fault !== undefined) index.notes.push(`${link.subject} may sign nothing: ${fault}`);
+    if (turns.isDue) await turns.give();
+  }
+  return index;
+}
+
+/** Checks every list with every CA of its name before anybody asks. */
+async function checkLists({ authorities, lists, newest, notes }: Index): Promise<void> {
+  for (const [key, ofName] of lists) {
+    const signers = authorities.get(key) ?? [];
+    for (const signer of signers) {
+      for (const list of ofName) await list.check(signer);
+      newest.set(signer.fingerprint, newestOf(signer, lists));
+    }
+    const isOrphan = signers.length > 0 && !signers.some((ca) => newest.get(ca.fingerprint));
+    if (isOrphan) notes.push(`the revocation list of ${key} is not signed by it`);
+  }
+}
+
+function newestOf(
+  issuer: ChainLink,
+  lists: Map<string, RevocationList[]>,
+): RevocationList | undefined {
+  return (lists.get(issuer.subjectKey) ?? [])
+    .filter((list) => list.isSignedBy(issuer))
+    .sort((a, b) => b.thisUpdate - a.thisUpdate)[0];
 }
 
 function groupBy<T>(values: T[], keyOf: (value: T) => string): Map<string, T[]> {
@@ -160,43 +190,4 @@ function groupBy<T>(values: T[], keyOf: (value: T) => string): Map<string, T[]> 
     else group.push(value);
   }
   return groups;
-}
-
-async function filesIn(directory: string): Promise<string[]> {
-  const names = await readdir(directory);
-  return names
-    .filter((name) => CERTIFICATE_FILE.test(name) || REVOCATION_FILE.test(name))
-    .sort()
-    .map((name) => join(directory, name));
-}
-
-/** A file that vanishes between readdir and stat (or a link to nowhere) is as if it were not there. */
-async function stampOf(
-  path: string,
-): Promise<{ size: number; mtimeMs: number; ino: number; isFile: boolean }> {
-  try {
-    const info = await stat(path);
-    return { size: info.size, mtimeMs: info.mtimeMs, ino: info.ino, isFile: info.isFile() };
-  } catch {
-    return { size: 0, mtimeMs: 0, ino: 0, isFile: false };
-  }
-}
-
-function blocksOf(path: string, bytes: Buffer): { label: string; der: Buffer }[] {
-  const text = bytes.toString('latin1');
-  if (text.includes('-----BEGIN ')) {
-    const blocks = decodePem(text);
-    if (blocks.length === 0) throw new Error('it is cut off');
-    return blocks.map(({ label, der }) => ({
-      label,
-      // OpenSSL's own TRUSTED CERTIFICATE has more bytes behind the certificate.
-      der: label === 'TRUSTED CERTIFICATE' ? new X509Certificate(encodeTrusted(der)).raw : der,
-    }));
-  }
-  if (bytes.length === 0) throw new Error('it is empty');
-  return [{ label: REVOCATION_FILE.test(path) ? 'X509 CRL' : 'CERTIFICATE', der: bytes }];
-}
-
-function encodeTrusted(der: Buffer): string {
-  return `-----BEGIN TRUSTED CERTIFICATE-----\n${der.toString('base64')}\n-----END TRUSTED CERTIFICATE-----\n`;
 }

@@ -19,6 +19,7 @@ const LASTING = new Set([
   'malformed',
   'untrusted',
   'wrong-purpose',
+  'outside-namespace',
   'revoked',
   'proxy-not-allowed',
 ]);
@@ -87,6 +88,11 @@ export class TrustedAuthorities {
   /** Number of trusted CAs. */
   get size(): number {
     return this.#store.size;
+  }
+
+  /** What somebody should look at in the files: broken policies, lists of nobody. One sentence each. */
+  get notes(): readonly string[] {
+    return this.#store.notes;
   }
 
   /** Looks at the files now; true when something has changed. */

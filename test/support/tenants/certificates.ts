@@ -24,6 +24,7 @@ export async function issueBadCertificates(pki: string): Promise<BadCertificates
   );
   const issuer = { certificatePem: certificatePem ?? '', keyPem: keyPem ?? '' };
   const other = await issueCertificate({ subject: '/DC=org/DC=else/CN=CA', purpose: 'ca' });
+  const bound = await issueCertificate({ subject: '/DC=org/DC=bound/CN=CA', purpose: 'ca' });
   const client = { subject: ALICE, purpose: 'client', issuer } as const;
   const revoked = await issueCertificate(client);
   const issued: Record<string, IssuedCertificate> = {
@@ -32,6 +33,7 @@ export async function issueBadCertificates(pki: string): Promise<BadCertificates
     'not valid yet': await issueCertificate({ ...client, notBefore: new Date(Date.now() + DAY) }),
     revoked,
     'untrusted CA': await issueCertificate({ ...client, issuer: other }),
+    "outside its CA's policy": await issueCertificate({ ...client, issuer: bound }),
     'self-signed': await issueCertificate({ subject: ALICE, purpose: 'client' }),
     'for servers only': await issueCertificate({ ...client, purpose: 'server' }),
   };
@@ -40,6 +42,11 @@ export async function issueBadCertificates(pki: string): Promise<BadCertificates
   await symlink('ca.pem', join(directory, '0a1b2c3d.0'));
   const list = issueRevocationList({ issuer, revoked: [revoked] });
   await writeFile(join(directory, '0a1b2c3d.r0'), list);
+  await writeFile(join(directory, 'bound.pem'), bound.certificatePem);
+  await writeFile(
+    join(directory, 'bound.namespaces'),
+    'TO Issuer SELF PERMIT Subject "/DC=org/DC=bound/.*"\n',
+  );
   const byFault = Object.fromEntries(
     Object.entries(issued).map(([fault, one]) => [
       fault,

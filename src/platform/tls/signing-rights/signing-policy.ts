@@ -1,0 +1,126 @@
+import { globPattern, type SubjectPattern } from './subject-pattern.js';
+import { atLine, issuerKey, PolicyError, type SigningRule } from './signing-rule.js';
+
+const SIGN = 'CA:sign';
+const EVERYTHING: SubjectPattern = () => true;
+
+interface Line {
+  number: number;
+  word: string;
+  authority: string;
+  value: string;
+}
+
+/** A right of the entry that is being read; its rules come with its conditions. */
+interface Right {
+  line: number;
+  isPermit: boolean;
+  /** False for rights to anything but signing certificates. */
+  isAboutSigning: boolean;
+  isLimited: boolean;
+}
+
+/**
+ * Reads a `*.signing_policy` of the Globus toolkit (EACL): entries of `access_id_CA X509 '<DN>'`, then rights
+ * (`pos_rights globus CA:sign`, seldom `neg_rights`) with `cond_subjects globus '"<glob>" "<glob>"'`. Anything else is a
+ * fault: what is not understood must not widen a policy. Throws PolicyError.
+ */
+export function readSigningPolicy(text: string): SigningRule[] {
+  const rules: SigningRule[] = [];
+  let issuers: string[] = [];
+  let right: Right | undefined;
+  const endOfRight = (): void => {
+    if (right === undefined || right.isLimited || !right.isAboutSigning) return;
+    if (right.isPermit) throw new PolicyError(right.line, 'a right to sign without cond_subjects');
+    for (const issuer of issuers) rules.push({ issuer, isPermit: false, fits: EVERYTHING });
+  };
+  for (const line of linesOf(text)) {
+    if (line.word === 'access_id_CA') {
+      endOfRight();
+      if (right !== undefined) issuers = [];
+      right = undefined;
+      issuers.push(atLine(line.number, () => issuerKey(authorityIs(line, 'x509'))));
+    } else if (line.word === 'pos_rights' || line.word === 'neg_rights') {
+      endOfRight();
+      if (issuers.length === 0) throw new PolicyError(line.number, 'no access_id_CA before it');
+      right = rightOf(line);
+    } else if (line.word === 'cond_subjects' && right !== undefined) {
+      right.isLimited = true;
+      const { isPermit, isAboutSigning } = right;
+      const patterns = patternsOf(line);
+      if (!isAboutSigning) continue;
+      for (const issuer of issuers) {
+        rules.push(...patterns.map((fits) => ({ issuer, isPermit, fits })));
+      }
+    } else throw new PolicyError(line.number, `${line.word} is not expected here`);
+  }
+  endOfRight();
+  if (issuers.length > 0 && right === undefined) {
+    throw new PolicyError(text.split('\n').length, 'an entry ends without rights');
+  }
+  return rules;
+}
+
+function linesOf(text: string): Line[] {
+  return text.split('\n').flatMap((raw, index) => {
+    const line = raw.trim();
+    if (line === '' || line.startsWith('#')) return [];
+    const number = index + 1;
+    const match = /^(\S+)\s+(\S+)\s+(\S.*)$/.exec(line);
+    if (match === null)
+      throw new PolicyError(number, 'a word, an authority and a value are expected');
+    const [, word = '', authority = '', rest = ''] = match;
+    return [{ number, word, authority, value: atLine(number, () => unquoted(rest)) }];
+  });
+}
+
+/** The value without the quotes around it and without a comment behind them. */
+function unquoted(text: string): string {
+  const quote = text[0];
+  if (quote !== "'" && quote !== '"') return text;
+  // `"a" "b"` without single quotes around is a list as well.
+  const end = quote === "'" ? text.indexOf(quote, 1) : text.lastIndexOf(quote);
+  if (end < 1) throw new Error('a quote is not closed');
+  const behind = text.slice(end + 1).trim();
+  if (behind !== '' && !behind.startsWith('#')) throw new Error('there is text behind the quotes');
+  return quote === "'" ? text.slice(1, end) : text.slice(0, end + 1);
+}
+
+function authorityIs(line: Line, expected: string): string {
+  if (line.authority.toLowerCase() !== expected) {
+    throw new Error(`the authority ${line.authority} is not known here`);
+  }
+  const whole = /^"([^"]*)"$/.exec(line.value);
+  return whole?.[1] ?? line.value;
+}
+
+function rightOf(line: Line): Right {
+  const value = atLine(line.number, () => authorityIs(line, 'globus'));
+  return {
+    line: line.number,
+    isPermit: line.word === 'pos_rights',
+    isAboutSigning: value === SIGN,
+    isLimited: false,
+  };
+}
+
+function patternsOf(line: Line): SubjectPattern[] {
+  return atLine(line.number, () => {
+    if (line.authority.toLowerCase() !== 'globus') {
+      throw new Error(`the authority ${line.authority} is not known here`);
+    }
+    const text = line.value.trim();
+    if (!text.includes('"')) return [globPattern(notEmpty(text))];
+    const list = text.split('"');
+    // Odd members stand between quotes, even ones are the blanks around them.
+    const isList =
+      list.length % 2 === 1 && list.every((part, at) => at % 2 === 1 || part.trim() === '');
+    if (!isList) throw new Error('patterns must each stand in double quotes');
+    return list.filter((_, at) => at % 2 === 1).map((pattern) => globPattern(notEmpty(pattern)));
+  });
+}
+
+function notEmpty(pattern: string): string {
+  if (pattern.trim() === '') throw new Error('a pattern is empty');
+  return pattern;
+}
