@@ -9,13 +9,15 @@ const BATCH_FLOWS = [
   '<rootDir>/test/flows/sandbox-s3.flow-spec.ts',
 ];
 
-/** Kills, overload, storms of writers: npm run test:drills. */
+/** Kills, overload, storms of writers, and what administrators do: npm run test:drills. */
 const DRILLS = [
   '<rootDir>/test/flows/job-faults.flow-spec.ts',
   '<rootDir>/test/flows/job-limits.flow-spec.ts',
   '<rootDir>/test/flows/instance-loss.flow-spec.ts',
   '<rootDir>/test/flows/database-loss.flow-spec.ts',
   '<rootDir>/test/flows/overload.flow-spec.ts',
+  '<rootDir>/test/flows/doctor.flow-spec.ts',
+  '<rootDir>/test/flows/upgrade.flow-spec.ts',
   '<rootDir>/test/api/filecatalogue-writers.api-spec.ts',
 ];
 

@@ -20,6 +20,7 @@ import {
   openTls,
   ProblemFilter,
   RouteTable,
+  serveMetrics,
   serveSwagger,
   startEmbeddedPostgres,
   whenDatabaseIsThere,
@@ -71,6 +72,7 @@ export class GridServer {
     const app = await this.createApplication(runtime, tls);
     const listener = app.getHttpServer() as Server;
     await listen(listener, config);
+    await this.openMetrics(runtime);
     await this.startDatabase(home, runtime);
     await app.init();
     this.opened.push(() => app.close());
@@ -101,6 +103,12 @@ export class GridServer {
     connections.retire();
     if (wasReady) await sleep(config.shutdownDrain * 1000);
     await connections.drain({ graceMs: config.shutdownGrace * 1000, idleMs: IDLE_GRACE_MS });
+  }
+
+  private async openMetrics({ config, metrics, readiness }: Runtime): Promise<void> {
+    if (config.metricsPort === 0) return;
+    const at = { host: config.host, port: config.metricsPort };
+    this.opened.push(await serveMetrics(at, metrics, readiness));
   }
 
   private connection(): DatabaseConnection {

@@ -17,11 +17,6 @@ export async function checkFiles(report) {
     });
   });
   await checkYaml(report);
-  await withProgram(report, 'kubectl', () =>
-    report.run('kubernetes: kubectl kustomize', () =>
-      run('kubectl', ['kustomize', join(deploy, 'kubernetes')], { seconds: 60 }),
-    ),
-  );
   await withProgram(report, 'systemd-analyze', () => checkUnit(report));
 }
 

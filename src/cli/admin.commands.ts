@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { catalogueCommand } from './catalogue.command.js';
 import { clientCommand } from './client.command.js';
 import { CliContext } from './context.js';
+import { doctorCommand } from './doctor.command.js';
 import { jobsCommand } from './jobs.command.js';
 import { keysCommand } from './keys.command.js';
 import { say } from './output.js';
@@ -20,6 +21,7 @@ export function adminCommands(): AdminCommands {
     commands: [
       serveCommand(),
       migrateCommand(context),
+      doctorCommand(context),
       registryCommand(context),
       clientCommand(context),
       keysCommand(context),

@@ -61,7 +61,8 @@ export class CliContext {
     return NestFactory.create(module, { logger: false, bodyParser: false, abortOnError: false });
   }
 
-  private async connection(): Promise<DatabaseConnection> {
+  /** How to reach the database: the one that is named, or the embedded one, started for the command when none runs. */
+  async connection(): Promise<DatabaseConnection> {
     const { databaseUrl, homePath } = this.config;
     if (databaseUrl !== undefined) return { url: databaseUrl };
     const running = await runningEmbeddedPostgres({ home: homePath });

@@ -7,3 +7,4 @@ export { JobListRepository } from './job-list.repository.js';
 export { INPUT_DATA_CATALOGUE, type InputDataCatalogue } from './executor/executor.js';
 export { renderJobStates } from './state/job-states.page.js';
 export { JOB_STATES, type JobState } from './state/job-state.js';
+export { SANDBOX_STORE, type SandboxStore } from './sandbox/sandbox.store.js';

@@ -53,6 +53,7 @@ export { Audited } from './audit/audited.decorator.js';
 export { AUDIT_EVENTS, type AuditEvent } from './audit/audit-events.js';
 export { Tracing } from './tracing/tracing.js';
 export { Metrics } from './metrics/metrics.js';
+export { serveMetrics } from './metrics/metrics-listener.js';
 export { CLOCK, PlatformModule, type PlatformInput } from './platform.module.js';
 export { Readiness, type ReadinessCheck } from './health/readiness.js';
 export { GridExpressAdapter } from './http/grid-express.adapter.js';

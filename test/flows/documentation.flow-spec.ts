@@ -28,7 +28,12 @@ const DEPLOY = 'docs/how-to/deploy.md';
 const PROVIDER = 'docs/how-to/connect-an-identity-provider.md';
 const PAGES = [...FIRST, ...SECOND, DEPLOY, PROVIDER];
 /** Pages with blocks that are read, not run. */
-const READ_ONLY = ['docs/deployment.md', 'docs/command.md', 'docs/ARCHITECTURE.md'];
+const READ_ONLY = [
+  'docs/deployment.md',
+  'docs/command.md',
+  'docs/ARCHITECTURE.md',
+  'docs/how-to/kubernetes.md',
+];
 
 const RUN = new Set(['sh', 'bash', 'js', 'ts', 'python']);
 

@@ -207,6 +207,14 @@ export async function startGrid(options: { env?: Record<string, string> } = {}):
   return startOn(home, { url: url.replace(/DATABASE$/, name), name }, options.env ?? {});
 }
 
+/** Starts a server with the demo PKI on a database that is there. */
+export async function startOnDatabase(
+  database: Grid['database'],
+  env: Record<string, string>,
+): Promise<Grid> {
+  return startOn(await makeHome(support().pki), database, env);
+}
+
 /** Polls until the probe gives something, with a deadline. */
 export async function eventually<T>(
   probe: () => Promise<T | undefined | false>,

@@ -167,6 +167,12 @@ export const VARIABLES = {
     min: 1,
     description: 'Connections at once; further ones are dropped',
   }),
+  metricsPort: v.integer('GRID_METRICS_PORT', 0, {
+    min: 0,
+    max: 65535,
+    description:
+      'Port of a listener of its own for `/metrics` and the probes, plain HTTP on GRID_HOST, for the inner network; `/metrics` is then nowhere else (0: on the main listener)',
+  }),
   shutdownDrain: v.integer('GRID_SHUTDOWN_DRAIN', 0, {
     min: 0,
     max: 600,
