@@ -12,6 +12,12 @@ export {
   parseInt8,
   type DatabaseConnection,
 } from './database/data-source-options.js';
+export {
+  commitMilliseconds,
+  keepsSessions,
+  probeDatabase,
+  type DatabaseFacts,
+} from './database/database-probe.js';
 export { ConnectionGate } from './database/connection-gate.js';
 export { ChangeFeed, type ChangeListener } from './database/change-feed.js';
 export {
