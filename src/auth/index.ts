@@ -3,6 +3,7 @@ export {
   Access,
   CurrentPrincipal,
   principalOf,
+  requestOf,
   type AccessRule,
 } from './access/access.decorator.js';
 export { borderOf, SCOPES, type Principal, type Property, type Scope } from './principal.js';

@@ -1,9 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import type { Principal } from '#src/auth/index.js';
+import { requestOf, type Principal } from '#src/auth/index.js';
+import { Audit } from '#src/platform/index.js';
 import { parseJid, type Job } from './job.js';
 import { JobPolicy } from './job.policy.js';
 import { JobsRepository } from './jobs.repository.js';
+
+/** What of a job only those see who are responsible for it. */
+type Inside = 'manifest' | 'inputsandbox' | 'outputsandbox' | 'output';
 
 /** Finds a job for somebody: 404 when it is not there or not visible, 403 when it is visible but not allowed. */
 @Injectable()
@@ -11,35 +15,58 @@ export class JobAccess {
   constructor(
     private readonly repository: JobsRepository,
     private readonly policy: JobPolicy,
+    private readonly audit: Audit,
   ) {}
 
-  /** The job, to read its record. */
+  /** The job, to read its record, history, parameters or explanation. */
   async read(principal: Principal, jid: string): Promise<Job> {
+    const job = await this.find(principal, jid);
+    if (this.policy.readsByPrivilege(principal, job, 'record'))
+      this.noteRead(principal, job, 'record');
+    return job;
+  }
+
+  /** The job, to read its manifest. */
+  async readManifest(principal: Principal, jid: string): Promise<Job> {
+    const job = await this.find(principal, jid);
+    if (this.policy.mayReadManifest(principal, job)) return this.inside(principal, job, 'manifest');
+    throw forbidden(`The manifest of job ${job.jid} is not yours to read`);
+  }
+
+  /** The job, to read its sandboxes or running output. */
+  async readSandbox(principal: Principal, jid: string, what: Inside): Promise<Job> {
+    const job = await this.find(principal, jid);
+    if (this.policy.mayReadSandbox(principal, job)) return this.inside(principal, job, what);
+    throw forbidden(`The sandboxes of job ${job.jid} are not yours to read`);
+  }
+
+  /** The job, to kill, delete or reschedule it. */
+  async control(principal: Principal, jid: string): Promise<Job> {
+    const job = await this.find(principal, jid);
+    if (this.policy.mayControl(principal, job)) return job;
+    throw forbidden(`Job ${job.jid} is not yours to change`);
+  }
+
+  /** The job as it is now, for somebody who was let to it before. Throws 404 when it is gone. */
+  async again(principal: Principal, { jid }: Job): Promise<Job> {
+    return this.find(principal, String(jid));
+  }
+
+  private async find(principal: Principal, jid: string): Promise<Job> {
     const id = parseJid(jid);
     const job = id === undefined ? undefined : await this.repository.find(id);
     if (!job || !this.policy.mayRead(principal, job)) throw jobNotFound(jid);
     return job;
   }
 
-  /** The job, to read its manifest. */
-  async readManifest(principal: Principal, jid: string): Promise<Job> {
-    const job = await this.read(principal, jid);
-    if (this.policy.mayReadManifest(principal, job)) return job;
-    throw forbidden(`The manifest of job ${job.jid} is not yours to read`);
+  private inside(principal: Principal, job: Job, what: Inside): Job {
+    if (this.policy.readsByPrivilege(principal, job, 'inside')) this.noteRead(principal, job, what);
+    return job;
   }
 
-  /** The job, to read its sandboxes and running output. */
-  async readSandbox(principal: Principal, jid: string): Promise<Job> {
-    const job = await this.read(principal, jid);
-    if (this.policy.mayReadSandbox(principal, job)) return job;
-    throw forbidden(`The sandboxes of job ${job.jid} are not yours to read`);
-  }
-
-  /** The job, to kill, delete or reschedule it. */
-  async control(principal: Principal, jid: string): Promise<Job> {
-    const job = await this.read(principal, jid);
-    if (this.policy.mayControl(principal, job)) return job;
-    throw forbidden(`Job ${job.jid} is not yours to change`);
+  private noteRead(principal: Principal, { jid, owner }: Job, what: string): void {
+    const request = requestOf(principal);
+    this.audit.done('job.read', { what, jobs: 1, jids: [String(jid)], owner }, { request });
   }
 }
 

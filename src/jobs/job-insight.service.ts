@@ -27,7 +27,7 @@ export class JobInsightService {
    * run, and 503 when its instance does not answer.
    */
   async peek(principal: Principal, jid: string): Promise<JobPeekResponse> {
-    const job = await this.access.readSandbox(principal, jid);
+    const job = await this.access.readSandbox(principal, jid, 'output');
     if (!['Running', 'Stalled', 'Completing'].includes(job.status)) {
       throw notRunning(job.jid, job.status);
     }
@@ -36,7 +36,7 @@ export class JobInsightService {
     const output = await waitFor(() => this.dispatch.readPeek(job.jid), PEEK_TIMEOUT_MS);
     if (output) return { stdout: output.stdout, stderr: output.stderr };
     // It may have ended while we waited; then there is a better answer than none.
-    const now = await this.access.readSandbox(principal, jid);
+    const now = await this.access.again(principal, job);
     if (now.status !== job.status) throw notRunning(now.jid, now.status);
     return { stdout: '', stderr: '' };
   }

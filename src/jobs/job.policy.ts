@@ -65,6 +65,12 @@ export class JobPolicy {
     return oversees(caller, job, 'JobAdministrator') || owns(caller, job);
   }
 
+  /** Is it by JobAdministrator or JobMonitor alone that the caller, who may, reads this of the job? */
+  readsByPrivilege(caller: Caller, job: JobOwnership, what: 'record' | 'inside'): boolean {
+    if (what === 'record' && this.globalJobs) return false;
+    return !owns(caller, job);
+  }
+
   /** What a list shows; `allOwners` false is only the caller's own jobs. */
   visibility(caller: Caller, allOwners: boolean): Visibility {
     const { setup } = caller;

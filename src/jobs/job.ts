@@ -48,3 +48,15 @@ export function parseJid(text: string): Jid | undefined {
   if (value > MAX_JID) return undefined;
   return value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
 }
+
+/** Ids for the audit trail, shortened: `["7", "10-12"]`; whatever their order, each once. */
+export function idRanges(jids: readonly Jid[]): string[] {
+  const sorted = [...new Set(jids.map(BigInt))].sort((a, b) => (a < b ? -1 : 1));
+  const ranges: { first: bigint; last: bigint }[] = [];
+  for (const jid of sorted) {
+    const range = ranges.at(-1);
+    if (range && jid === range.last + 1n) range.last = jid;
+    else ranges.push({ first: jid, last: jid });
+  }
+  return ranges.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`));
+}

@@ -21,6 +21,8 @@ import {
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import {
   Audited,
+  labelsOf,
+  queryValuesOf,
   schemaByMediaType,
   Query,
   type HttpRequest,
@@ -29,6 +31,7 @@ import {
 } from '#src/platform/index.js';
 import { ApiJobFilters, FILTERS, JID_PARAM } from './job-filters.openapi.js';
 import { JobControlService } from './job-control.service.js';
+import { idRanges } from './job.js';
 import {
   BulkKillResponse,
   DryRunResponse,
@@ -153,6 +156,7 @@ export class JobsController {
   @HttpCode(200)
   @Access('bearer', 'jobs:submit')
   @QueryKeys('dryRun')
+  @Audited<SubmitResponse | DryRunResponse>('job.submitted', submittedJobs)
   @ApiOperation({ operationId: 'submitJobs', summary: 'Submit jobs; all of a request or none' })
   @ApiConsumes('application/json', 'multipart/form-data', 'application/x-www-form-urlencoded')
   @ApiExtraModels(
@@ -265,9 +269,9 @@ export class JobsController {
   @Delete(':jid')
   @Access('bearer', 'jobs:kill')
   @QueryKeys('purge')
-  @Audited('job.killed', ({ params, originalUrl }) => ({
-    jids: [params['jid']],
-    purge: /[?&]purge\b/.test(originalUrl),
+  @Audited('job.killed', (request) => ({
+    jids: [request.params['jid']],
+    purge: isAsked(request, 'purge'),
   }))
   @ApiOperation({ operationId: 'killJob', summary: 'Kill a job' })
   @ApiParam(JID_PARAM)
@@ -288,7 +292,20 @@ export class JobsController {
 /** For the audit trail: which jobs of a bulk kill were killed, and how many were not. */
 function killedJobs(request: HttpRequest, answer: BulkKillResponse | undefined) {
   const results = Object.entries(answer?.results ?? {});
-  const jids = results.filter(([, { status }]) => status === 200).map(([jid]) => jid);
-  const purge = /[?&]purge\b/.test(request.originalUrl);
-  return { jids, refused: results.length - jids.length, purge };
+  const jids = results.filter(([, { status }]) => status === 200).map(([jid]) => BigInt(jid));
+  const [killed, refused] = [jids.length, results.length - jids.length];
+  return { jids: idRanges(jids), killed, refused, purge: isAsked(request, 'purge') };
+}
+
+/** For the audit trail: which jobs were made; nothing for a dry run or a repeated request. */
+function submittedJobs(request: HttpRequest, answer: SubmitResponse | DryRunResponse | undefined) {
+  if (isAsked(request, 'dryRun') || labelsOf(request)['repeated'] !== undefined) return undefined;
+  const jids = answer && 'jids' in answer ? answer.jids : [];
+  return { jobs: jids.length, jids: idRanges(jids) };
+}
+
+/** Is the flag of the query set? Never throws: a bad spelling was refused before. */
+function isAsked(request: HttpRequest, flag: string): boolean {
+  const query = queryValuesOf(request);
+  return query.all(flag).length === 1 && /^(true|1|yes|)$/i.test(query.all(flag)[0] ?? '');
 }

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JsonObject } from '#src/kernel/index.js';
-import type { Principal } from '#src/auth/index.js';
-import { CONFIG, type Config, type QueryValues } from '#src/platform/index.js';
+import { requestOf, type Principal } from '#src/auth/index.js';
+import { Audit, CONFIG, type Config, type QueryValues } from '#src/platform/index.js';
 import { JobAccess } from './job-access.service.js';
+import { idRanges, type Job } from './job.js';
 import { JobListRepository } from './job-list.repository.js';
 import { JobPolicy } from './job.policy.js';
 import { JobResponse, type JobHistoryResponse, type JobListResponse } from './job.response.js';
@@ -25,6 +26,7 @@ export class JobsService {
     private readonly policy: JobPolicy,
     private readonly repository: JobsRepository,
     private readonly lists: JobListRepository,
+    private readonly audit: Audit,
   ) {}
 
   /** GET /jobs. Throws Problem 400 naming every bad key of the query. */
@@ -32,6 +34,7 @@ export class JobsService {
     const query = readListJobsQuery(values, this.config.maxJobs);
     const visibility = this.policy.visibility(principal, query.allOwners);
     const page = await this.lists.list(query, visibility);
+    this.noteRead(principal, page.jobs);
     const body = { entries: page.entries, jobs: page.jobs.map((job) => JobResponse.from(job)) };
     if (!page.end) return { body };
     return { body, link: this.nextLink(values, writeCursor(query.sort, page.end)) };
@@ -73,6 +76,13 @@ export class JobsService {
   async parameters(principal: Principal, jid: string): Promise<Record<string, unknown>> {
     const job = await this.access.read(principal, jid);
     return this.repository.parameters(job.jid);
+  }
+
+  private noteRead(principal: Principal, jobs: readonly Job[]): void {
+    const read = jobs.filter((job) => this.policy.readsByPrivilege(principal, job, 'record'));
+    if (read.length === 0) return;
+    const details = { what: 'list', jobs: read.length, jids: idRanges(read.map(({ jid }) => jid)) };
+    this.audit.done('job.read', details, { request: requestOf(principal) });
   }
 
   /** The token of the query form is not repeated: links are logged and shared. */

@@ -39,7 +39,13 @@ export {
   readText,
   unsupportedMediaType,
 } from './http/body.js';
-export { labelRequest, requestIdOf, type HttpRequest, type HttpResponse } from './http/messages.js';
+export {
+  labelRequest,
+  labelsOf,
+  requestIdOf,
+  type HttpRequest,
+  type HttpResponse,
+} from './http/messages.js';
 export {
   clientOptions,
   connectDataSource,

@@ -1,37 +1,35 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
+import { Agent } from 'undici';
 import { CommandUser } from '../support/command.js';
-import { FullLog } from '../support/full-log.js';
+import { AuditTrail } from '../support/audit-trail.js';
+import type { FullLog } from '../support/full-log.js';
 import { submit } from '../support/jobs.js';
 import { formOf, PageVisitor } from '../support/page-visitor.js';
 import { allow, authorizePath, exchange, portalTokens, renew } from '../support/portal.js';
+import { freePorts } from '../support/daemon.js';
 import { encoded } from '../support/tenants/place.js';
-import { eventually, startGrid, type Answer, type Grid } from '../support/testbed.js';
+import { eventually, GridClient, startGrid, type Answer, type Grid } from '../support/testbed.js';
 
 const ALICE = { user: 'alice', group: 'grid_user', setup: 'Prod' };
 const PORTAL = { ...ALICE, client: 'demo-portal' };
 const CERTIFICATE = { ...ALICE, client: 'certificate' };
 
 let grid: Grid;
+let trail: AuditTrail;
 let log: FullLog;
 
 beforeAll(async () => {
   const env = { GRID_ROLE: 'api', GRID_LOG_LEVEL: 'error', GRID_REFRESH_GRACE: '0' };
   grid = await startGrid({ env });
-  log = new FullLog(grid);
+  trail = new AuditTrail(grid);
+  ({ log } = trail);
 }, 90_000);
 afterAll(() => grid?.remove());
 
-/** The line of the audit trail that the request of this answer has left, without what differs each time. */
-async function lineOf(answer: Answer, event: string): Promise<Record<string, unknown>> {
-  const id = answer.headers['x-request-id'];
-  const line = await log.line((one) => one['requestId'] === id && one['event'] === event);
-  expect(line).toMatchObject({ level: 'info', channel: 'audit', address: '127.0.0.1' });
-  expect(Date.parse(String(line['time']))).toBeGreaterThan(0);
-  const varying = ['level', 'channel', 'time', 'address', 'requestId', 'msg', 'event'];
-  return Object.fromEntries(Object.entries(line).filter(([name]) => !varying.includes(name)));
-}
+const lineOf = (answer: Answer, event: string): Promise<Record<string, unknown>> =>
+  trail.lineOf(answer, event);
 
 describe('the audit trail says who', () => {
   it('got a token, by which grant, for what; and who was refused one', async () => {
@@ -40,7 +38,7 @@ describe('the audit trail says who', () => {
     const given = await client.get('/oauth2/token', { query });
     expect(await lineOf(given, 'token.issued')).toEqual({
       outcome: 'done',
-      ...ALICE,
+      ...CERTIFICATE,
       grantType: 'client_credentials',
       tokenId: decodeJwt(given.body.access_token).jti,
       scope: given.body.scope,
@@ -53,6 +51,142 @@ describe('the audit trail says who', () => {
       grantType: 'client_credentials',
     });
   });
+
+  it('got one by code, by refresh token and on a device', async () => {
+    const { code } = await allow(grid, 'alice');
+    const token = async (answer: Answer, grantType: string, client: string) => {
+      const { jti: tokenId } = decodeJwt(answer.body.access_token);
+      expect(await lineOf(answer, 'token.issued')).toEqual({
+        ...{ outcome: 'done', ...ALICE, client, grantType, tokenId },
+        scope: answer.body.scope,
+      });
+    };
+    const given = await exchange(grid, code);
+    await token(given, 'authorization_code', 'demo-portal');
+    const renewed = await renew(grid, given.body.refresh_token);
+    await token(renewed, 'refresh_token', 'demo-portal');
+    const bad = await renew(grid, 'nonsense');
+    const none = { outcome: 'refused', code: 'request.invalid', client: 'demo-portal' };
+    expect(await lineOf(bad, 'token.issued')).toEqual({ ...none, grantType: 'refresh_token' });
+    const form = { client_id: 'gridgate-cli' };
+    const { body: codes } = await grid.anonymous.post('/oauth2/device_authorization', { form });
+    const visitor = new PageVisitor(await grid.certificate('alice'));
+    const question = await visitor.send(formOf((await visitor.open('/oauth2/device')).body), {
+      user_code: codes.user_code,
+    });
+    const choice = { group: 'grid_user', setup: 'Prod', decision: 'allow' };
+    await visitor.send(formOf(question.body), choice);
+    const grant_type = 'urn:ietf:params:oauth:grant-type:device_code';
+    const polled = await grid.anonymous.post('/oauth2/token', {
+      form: { ...form, grant_type, device_code: codes.device_code },
+    });
+    await token(polled, grant_type, 'gridgate-cli');
+  });
+
+  it('signed in with a certificate, once for a session, and out', async () => {
+    const visitor = new PageVisitor(await grid.certificate('alice'));
+    const page = await visitor.open('/oauth2/applications');
+    const signedIn = { outcome: 'done', user: 'alice', way: 'certificate' };
+    expect(await lineOf(page, 'user.signed-in')).toEqual(signedIn);
+    const again = await visitor.open('/oauth2/applications');
+    const form = { ...formOf(again.body), action: '/oauth2/logout' };
+    const left = await visitor.send(form);
+    expect(await lineOf(left, 'user.signed-out')).toEqual({ outcome: 'done', user: 'alice' });
+    expect(trail.eventsOf(again)).toEqual([]);
+  });
+
+  it('submitted jobs: one line for a request, none for a dry run or a repeat', async () => {
+    const alice = await grid.as('alice');
+    const actor = { ...CERTIFICATE };
+    const job = { Executable: 'x', Arguments: 'private' };
+    const one = await alice.post('/jobs', { json: job });
+    const [jid] = one.body.jids;
+    const details = { jobs: 1, jids: [String(jid)] };
+    expect(await lineOf(one, 'job.submitted')).toEqual({ outcome: 'done', ...actor, ...details });
+    const dry = await alice.post('/jobs?dryRun=true', { json: job });
+    const dryRefused = await alice.post('/jobs?dryRun=true', { json: {} });
+    const headers = { 'idempotency-key': 'audited' };
+    const three = { json: { manifests: [job, job, job] }, headers };
+    const many = await alice.post('/jobs', three);
+    const [first, , last] = many.body.jids;
+    expect(await lineOf(many, 'job.submitted')).toEqual({
+      ...{ outcome: 'done', ...actor, jobs: 3, jids: [`${first}-${last}`] },
+    });
+    const repeated = await alice.post('/jobs', three);
+    expect([dry.status, dryRefused.status, repeated.body]).toEqual([200, 400, many.body]);
+    const refused = await alice.post('/jobs', { json: {} });
+    expect(await lineOf(refused, 'job.submitted')).toEqual({
+      ...{ outcome: 'refused', code: 'request.invalid', ...actor, jobs: 0, jids: [] },
+    });
+    expect(trail.eventsOf(dry, dryRefused, repeated)).toEqual([]);
+  });
+
+  it('read jobs of others by privilege, and not who reads what is open or shared', async () => {
+    const [alice, mona] = [await grid.as('alice', 'grid_share'), await grid.as('mona')];
+    const [jid = 0] = await submit(alice, [{ Executable: 'x' }]);
+    const open = [
+      await mona.get(`/jobs/${jid}`),
+      await mona.get('/jobs?allowOwners=x'),
+      await mona.get('/jobs?allOwners=true'),
+      await alice.get(`/jobs/${jid}/manifest`),
+      await (await grid.as('bob', 'grid_share')).get(`/jobs/${jid}/manifest`),
+      await (await grid.as('bob')).get(`/jobs/${jid}/manifest`),
+    ];
+    expect(open.map(({ status }) => status)).toEqual([200, 400, 200, 200, 200, 403]);
+    const details = { jobs: 1, jids: [String(jid)], owner: 'alice' };
+    const actor = { outcome: 'done', ...CERTIFICATE, user: 'mona', group: 'grid_mon' };
+    for (const [path, what] of [
+      ['manifest', 'manifest'],
+      ['inputsandbox', 'inputsandbox'],
+      ['outputsandbox/files', 'outputsandbox'],
+      ['peek', 'output'],
+    ]) {
+      const answer = await mona.get(`/jobs/${jid}/${path}`);
+      expect(await lineOf(answer, 'job.read')).toEqual({ ...actor, what, ...details });
+    }
+    expect(trail.eventsOf(...open)).toEqual([]);
+  });
+
+  it('read records and lists by privilege where they are not open, from behind a trusted proxy', async () => {
+    const [port = 0] = await freePorts(1);
+    const closed = await grid.second({
+      GRID_PORT: String(port),
+      GRID_PUBLIC_URL: grid.url,
+      GRID_GLOBAL_JOBS: 'false',
+      GRID_TRUSTED_PROXIES: '127.0.0.1',
+    });
+    const agent = new Agent({ connect: { ca: grid.ca } });
+    try {
+      const there = new AuditTrail(closed);
+      const jids = await submit(await grid.as('alice'), [{ Executable: 'x' }]);
+      await submit(await grid.as('carol'), [{ Executable: 'x' }, { Executable: 'x' }]);
+      const token = await grid.token('mona', 'grid_mon');
+      const mona = new GridClient(`https://127.0.0.1:${port}`, agent, token);
+      const headers = { 'x-forwarded-for': '192.0.2.7, 198.51.100.9' };
+      const actor = { outcome: 'done', ...CERTIFICATE, user: 'mona', group: 'grid_mon' };
+      const record = await mona.get(`/jobs/${jids[0]}`, { headers });
+      expect([record.status, record.body.owner]).toEqual([200, 'alice']);
+      expect(await there.lineOf(record, 'job.read', '198.51.100.9')).toEqual({
+        ...{ ...actor, what: 'record', jobs: 1, jids: [String(jids[0])], owner: 'alice' },
+      });
+      const query = { allOwners: true, owner: 'carol' };
+      const list = await mona.get('/jobs', { query });
+      const ids = list.body.jobs.map(({ jid }: { jid: number }) => jid);
+      expect(await there.lineOf(list, 'job.read')).toEqual({
+        ...{ ...actor, what: 'list', jobs: 2, jids: [`${ids[1]}-${ids[0]}`] },
+      });
+    } finally {
+      await agent.close();
+      await closed.stop();
+    }
+    const spoofed = await (
+      await grid.as('alice')
+    ).post('/jobs', {
+      json: { Executable: 'x' },
+      headers: { 'x-forwarded-for': '192.0.2.7' },
+    });
+    await lineOf(spoofed, 'job.submitted');
+  }, 60_000);
 
   it('allowed an application, refused it, and withdrew', async () => {
     const visitor = new PageVisitor(await grid.certificate('alice'));
@@ -131,10 +265,13 @@ describe('the audit trail says who', () => {
       purge: true,
     });
     const many = await alice.delete(`/jobs?jid=${two}&jid=999999999`);
-    const result = { jids: [String(two)], refused: 1, purge: false };
+    const result = { jids: [String(two)], killed: 1, refused: 1, purge: false };
     expect(await lineOf(many, 'job.killed')).toEqual({ ...done, ...result });
     const again = await alice.post(`/jobs/${three}/reschedule`);
     expect(await lineOf(again, 'job.rescheduled')).toEqual({ ...done, jids: [String(three)] });
+    const shown = await alice.delete(`/jobs/${three}?purge=false`);
+    const kept = { jids: [String(three)], purge: false };
+    expect(await lineOf(shown, 'job.killed')).toEqual({ ...done, ...kept });
   });
 
   it('changed the catalogue', async () => {
@@ -143,7 +280,8 @@ describe('the audit trail says who', () => {
     const directory = `/filecatalogue/directory/${encoded('/vo/audit')}`;
     const file = `/filecatalogue/file/${encoded('/vo/audit/f')}`;
     const json = { Size: 1 };
-    const lines = '{"kind":"file","path":"/vo/audit/g","size":1}\nnonsense\n';
+    const lines =
+      '{"kind":"file","path":"/vo/audit/g","size":1}\nnonsense\n{"kind":"file","path":"/vo/audit/g","op":"delete"}\n';
     const type = { 'content-type': 'application/x-ndjson' };
     const calls: [string, Promise<Answer>, object][] = [
       [
@@ -160,12 +298,19 @@ describe('the audit trail says who', () => {
     for (const [event, call, details] of calls) {
       expect(await lineOf(await call, event)).toEqual({ ...actor, ...details });
     }
-    await fred.put(file, { json });
+    const registered = { ...actor, path: '/vo/audit/f', created: true };
+    const put = await fred.put(file, { json });
+    expect(await lineOf(put, 'catalogue.file-registered')).toEqual(registered);
+    const again = await fred.put(file, { json });
+    expect(await lineOf(again, 'catalogue.file-registered')).toEqual({
+      ...registered,
+      created: false,
+    });
     const set = await fred.patch(`${file}/metadata`, { json: { note: 'private' } });
     const place = { kind: 'file', path: '/vo/audit/f' };
     expect(await lineOf(set, 'catalogue.metadata-set')).toEqual({ ...actor, ...place });
     const bulk = await fred.post('/filecatalogue/bulk', { body: lines, headers: type });
-    const summary = { lines: 2, created: 1, updated: 0, unchanged: 0, failed: 1 };
+    const summary = { lines: 3, created: 1, updated: 1, deleted: 1, unchanged: 0, failed: 1 };
     expect(await lineOf(bulk, 'catalogue.bulk')).toEqual({ ...actor, ...summary });
     const refused = await (await grid.as('bob')).delete(file);
     expect(await lineOf(refused, 'catalogue.deleted')).toEqual({

@@ -1,12 +1,14 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { decodeJwt } from 'jose';
 import { OAuth2IdProvider } from '#src/id-provider/library.js';
 import { freePorts } from '../support/daemon.js';
 import { browse, CALLBACK, startIdProvider, type TestIdProvider } from '../support/id-provider.js';
 import { createTestPki, type IssuedPair, type TestPki } from '../support/id-provider-pki.js';
 import { formOf, formsOf, PageVisitor, redirectOf } from '../support/page-visitor.js';
 import { authorizePath, exchange, PORTAL } from '../support/portal.js';
+import { AuditTrail } from '../support/audit-trail.js';
 import { startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
 const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
@@ -32,6 +34,7 @@ describe('an external identity provider', () => {
   let pki: TestPki;
   let idp: TestIdProvider;
   let grid: Grid;
+  let trail: AuditTrail;
   const file = join(tmpdir(), `gridgate-providers-${process.pid}.yaml`);
 
   beforeAll(async () => {
@@ -66,6 +69,7 @@ describe('an external identity provider', () => {
     grid = await startGrid({
       env: { GRID_PORT: String(port), GRID_PUBLIC_URL: url, GRID_ID_PROVIDERS: file },
     });
+    trail = new AuditTrail(grid);
     await grid.sql(`insert into registry_subject values ('${idp.issuer}', 'jane', 'alice', 0)`);
   }, 120_000);
   afterAll(async () => {
@@ -123,6 +127,10 @@ describe('an external identity provider', () => {
     const back = await visitor.open(callback);
     expect([back.status, back.headers['location']]).toEqual([302, authorizePath()]);
     expect(visitor.cookie('__Host-gridgate')).not.toBe(before);
+    const way = { way: 'provider', provider: 'Institute' };
+    expect(await trail.lineOf(back, 'user.signed-in')).toEqual({
+      ...{ outcome: 'done', user: 'alice', ...way },
+    });
     const page = await visitor.open(authorizePath());
     expect(page.body).toContain('<b>alice</b>');
     const allowed = await visitor.send(formOf(page.body), { decision: 'allow' });
@@ -144,6 +152,10 @@ describe('an external identity provider', () => {
     const answer = await visitor.open(await signIn(visitor, 'nobody'));
     expect(answer.status).toBe(403);
     expect(answer.body).toContain('You are not registered here');
+    expect(await trail.lineOf(answer, 'user.signed-in')).toEqual({
+      ...{ outcome: 'refused', code: 'auth.forbidden', subject: 'nobody' },
+      ...{ way: 'provider', provider: 'Institute' },
+    });
     expect((await visitor.open(authorizePath())).body).toContain('<h1>Sign in</h1>');
   });
 
@@ -259,6 +271,11 @@ describe('an external identity provider', () => {
         issued_token_type: ACCESS_TOKEN,
       },
     ]);
+    expect(await trail.lineOf(answer, 'token.issued')).toEqual({
+      ...{ outcome: 'done', user: 'alice', group: 'grid_share', setup: 'Test', client: PORTAL },
+      ...{ grantType: EXCHANGE, tokenId: decodeJwt(answer.body.access_token).jti },
+      scope: 'jobs:read',
+    });
     const refuse = async (change: Record<string, string>) => {
       const { status, body } = await grid.anonymous.post('/oauth2/token', {
         form: { ...form, ...change },

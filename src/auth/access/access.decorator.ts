@@ -5,7 +5,7 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import { ApiBearerAuth, ApiOAuth2, ApiSecurity } from '@nestjs/swagger';
-import { ACCESS_RULE } from '#src/platform/index.js';
+import { ACCESS_RULE, type HttpRequest } from '#src/platform/index.js';
 import type { User } from '#src/registry/index.js';
 import type { Principal, Scope } from '../principal.js';
 
@@ -19,6 +19,7 @@ export interface AccessRule {
 }
 
 const PRINCIPAL = Symbol('principal');
+const REQUESTS = new WeakMap<Principal, HttpRequest>();
 const CERTIFICATE_USER = Symbol('user of the certificate');
 
 /** Declares who may call a route; every route must carry it. `bearer` routes name the scope they need. */
@@ -34,9 +35,15 @@ export function Access(kind: AccessKind, scope?: Scope): MethodDecorator & Class
   return applyDecorators(mark, ApiOAuth2(asked), ApiBearerAuth(), ApiSecurity('query'));
 }
 
-/** Remembers who calls; only the access guard writes it. */
-export function setPrincipal(request: object, principal: Principal): void {
+/** Remembers who calls; only the access guard writes it. The principal is of this request alone. */
+export function setPrincipal(request: HttpRequest, principal: Principal): void {
   (request as { [PRINCIPAL]?: Principal })[PRINCIPAL] = principal;
+  REQUESTS.set(principal, request);
+}
+
+/** In which request a principal acts, for the audit trail; undefined outside of one. */
+export function requestOf(principal: Principal): HttpRequest | undefined {
+  return REQUESTS.get(principal);
 }
 
 /** Who calls; on routes with `@Access('bearer', …)` only. */

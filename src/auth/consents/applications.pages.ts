@@ -65,6 +65,9 @@ export class ApplicationsPages {
       const form = await formOf(request);
       const visit = await this.sessions.visitOfForm(request, response, form.single('csrf'));
       await this.sessions.signOut(response, visit.session);
+      if (visit.user) {
+        this.audit.done('user.signed-out', {}, { request, actor: { user: visit.user.name } });
+      }
       sendPage(response, messagePage('Signed out', 'You can close this page.'));
     });
   }

@@ -7,7 +7,7 @@ import {
   sha256,
   type Clock,
 } from '#src/kernel/index.js';
-import { CLOCK, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import { Audit, CLOCK, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
 import { RegistryService, type User } from '#src/registry/index.js';
 import { CertificateStrategy } from '../access/certificate.strategy.js';
 import type { BrowserSession, LoginMethod } from './browser-session.js';
@@ -34,6 +34,7 @@ export class BrowserSessionsService {
     private readonly sessions: BrowserSessionsRepository,
     private readonly certificates: CertificateStrategy,
     private readonly registry: RegistryService,
+    private readonly audit: Audit,
   ) {}
 
   /**
@@ -52,6 +53,10 @@ export class BrowserSessionsService {
       const kept = isSame
         ? session
         : await this.signIn(response, shown.user, 'certificate', session);
+      if (!isSame) {
+        const actor = { user: shown.user.name };
+        this.audit.done('user.signed-in', { way: 'certificate' }, { request, actor });
+      }
       return { session: kept, user: shown.user, isCertificateRefused: false };
     }
     const isAnonymous = session !== undefined && session.user === null;

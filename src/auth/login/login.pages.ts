@@ -1,5 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { OAuthProblem } from '#src/kernel/index.js';
 import {
+  Audit,
   labelRequest,
   LOGGER,
   requestIdOf,
@@ -26,6 +28,7 @@ export class LoginPages {
     private readonly sessions: BrowserSessionsService,
     private readonly providers: LoginProviders,
     private readonly limits: RateLimits,
+    private readonly audit: Audit,
   ) {}
 
   /** Sends the browser to the provider. */
@@ -51,12 +54,16 @@ export class LoginPages {
       await this.limits.count('authorize', request);
       const session = await this.sessions.current(request);
       const outcome = await this.providers.complete(name, request, session);
+      const way = { way: 'provider', provider: name };
       if (outcome.kind === 'signed-in') {
         labelRequest(request, { user: outcome.user.name });
         await this.sessions.signIn(response, outcome.user, 'provider', session);
+        this.audit.done('user.signed-in', way, { request });
         sendRedirect(response, outcome.returnTo);
         return;
       }
+      const subject = outcome.kind === 'unknown-user' ? outcome.sub : undefined;
+      this.audit.refused('user.signed-in', { ...way, subject }, request, signInRefused());
       if (outcome.kind === 'unknown-user') {
         const text = `You are signed in as ${outcome.sub} at ${outcome.issuer}, but this service does not know you. Give these two words to its administrators.`;
         sendPage(response, messagePage('You are not registered here', text, 403));
@@ -68,4 +75,8 @@ export class LoginPages {
       sendPage(response, messagePage('Sign-in failed', text, 400));
     });
   }
+}
+
+function signInRefused(): OAuthProblem {
+  return new OAuthProblem('access_denied', 'The sign-in was not accepted', { status: 403 });
 }

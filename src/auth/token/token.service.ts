@@ -37,9 +37,11 @@ export class TokenService {
     try {
       const answer = await grant.issue({ parameters, request });
       const { scope, group, setup } = answer;
-      const tokenId = decodeJwt(answer.access_token).jti;
+      const { jti: tokenId, client_id: client } = decodeJwt<{ client_id: string }>(
+        answer.access_token,
+      );
       const details = { grantType: type, tokenId, scope };
-      this.audit.done('token.issued', details, { request, actor: { group, setup } });
+      this.audit.done('token.issued', details, { request, actor: { group, setup, client } });
       return answer;
     } catch (error) {
       if (!isStillWaiting(error)) {

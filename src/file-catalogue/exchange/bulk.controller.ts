@@ -62,12 +62,14 @@ export class BulkController {
     if (!ACCEPTED.includes(contentTypeOf(request))) throw unsupportedMediaType(request, LINES_TYPE);
     const actor = await this.policy.writerOf(principal);
     const write = async (writer: AnswerWriter): Promise<void> => {
+      let deleted = 0;
       const summary = await this.bulk.applyLines(actor, request, {
         failed: async (line) => {
           if (writer.push(`${stringifyJson(line)}\n`)) await writer.flush();
         },
+        deleted: () => (deleted += 1),
       });
-      this.audit.done('catalogue.bulk', { ...summary }, { request });
+      this.audit.done('catalogue.bulk', { ...summary, deleted }, { request });
       writer.push(`${stringifyJson(summary)}\n`);
     };
     try {

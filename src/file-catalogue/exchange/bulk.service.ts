@@ -33,6 +33,8 @@ export interface NumberedObject {
 /** Who is told about a bulk request under way. */
 export interface BulkListener {
   failed(line: FailedLine): Promise<void> | void;
+  /** A line has deleted something; it is counted as updated. */
+  deleted?(): void;
   /** After every batch: how far it is. */
   progress?(summary: Readonly<BulkSummary>): void;
 }
@@ -94,6 +96,7 @@ export class BulkService {
       const outcome = line instanceof Problem ? line : outcomes.next().value;
       summary.lines += 1;
       summary[countedAs(outcome as LineOutcome)] += 1;
+      if (outcome === 'deleted') listener.deleted?.();
       if (outcome instanceof Problem) await listener.failed(failedLine(number, json, outcome));
     }
     listener.progress?.(summary);

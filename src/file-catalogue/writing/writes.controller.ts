@@ -94,6 +94,10 @@ export class WritesController {
 
   @Put('file/:file')
   @Access('bearer', 'catalogue:write')
+  @Audited<MadeResponse>('catalogue.file-registered', ({ params }, answer) => ({
+    ...pathOf(params['file']),
+    ...(answer && { created: answer.created }),
+  }))
   @ApiOperation({ summary: 'Register a file; missing directories are made' })
   @ApiParam(FILE_PARAM)
   @ApiBody({ type: RegisterFileRequest })

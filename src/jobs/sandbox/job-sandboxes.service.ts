@@ -89,7 +89,7 @@ export class JobSandboxesService {
     jid: string,
     kind: SandboxKind,
   ): Promise<{ job: Job; sandbox: Sandbox }> {
-    const job = await this.access.readSandbox(principal, jid);
+    const job = await this.access.readSandbox(principal, jid, kind);
     const hash = kind === 'inputsandbox' ? job.input_sandbox : job.output_sandbox;
     if (hash === null) throw noSandbox(job, kind);
     const sandbox = await this.sandboxes.describe(hash);

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Problem, stringifyJson } from '#src/kernel/index.js';
 import type { Clock, JsonObject, Violation } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
-import { CLOCK, CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
+import { CLOCK, CONFIG, labelRequest, type Config, type HttpRequest } from '#src/platform/index.js';
 import { RegistryService } from '#src/registry/index.js';
 import { JobPolicy } from '../job.policy.js';
 import type { DryRunResponse, SubmitResponse } from '../job.response.js';
@@ -50,7 +50,13 @@ export class SubmitService {
     try {
       const prepared = await this.prepare(principal, submission);
       const inputSandbox = await this.keepFiles(submission);
-      return await this.store(principal, submission, { ...prepared, inputSandbox, key });
+      const { answer, isRepeated } = await this.store(principal, submission, {
+        ...prepared,
+        inputSandbox,
+        key,
+      });
+      if (isRepeated) labelRequest(request, { repeated: 'true' });
+      return answer;
     } finally {
       await submission.discard();
     }
@@ -111,7 +117,7 @@ export class SubmitService {
     principal: Principal,
     submission: Submission,
     jobs: Prepared & { inputSandbox: string | undefined; key: string | undefined },
-  ): Promise<SubmitResponse> {
+  ): Promise<{ answer: SubmitResponse; isRepeated: boolean }> {
     const { user: owner, group: ownerGroup, setup } = principal;
     const now = new Date(this.clock.now());
     const bodyHash = hashOf(submission);
@@ -119,7 +125,7 @@ export class SubmitService {
     return this.repository.transaction(async (transaction) => {
       if (key) {
         const earlier = await this.earlierAnswer(transaction, key, now);
-        if (earlier) return earlier;
+        if (earlier) return { answer: earlier, isRepeated: true };
       }
       const jids = await this.repository.add(transaction, {
         requests: jobs.requests,
@@ -135,7 +141,7 @@ export class SubmitService {
       const answer: SubmitResponse = { jids };
       if (jobs.warnings.length > 0) answer.warnings = jobs.warnings;
       if (key) await this.repository.remember(transaction, key, answer, now);
-      return answer;
+      return { answer, isRepeated: false };
     });
   }
 

@@ -1,7 +1,12 @@
 /** The closed list of what the audit trail records: event → meaning and the details that its lines carry. */
 export const AUDIT_EVENTS = {
+  'user.signed-in': {
+    text: 'A browser was signed in by certificate or identity provider, or not (`code`; `subject` at the provider)',
+    details: ['way', 'provider', 'subject'],
+  },
+  'user.signed-out': { text: 'A browser was signed out by request', details: [] },
   'token.issued': {
-    text: 'An access token was given, or refused with `code`',
+    text: 'An access token was given to `client` for `user`, or refused with `code`',
     details: ['grantType', 'tokenId', 'scope'],
   },
   'token.revoked': {
@@ -19,8 +24,17 @@ export const AUDIT_EVENTS = {
   'consent.given': { text: 'A user allowed an application to act', details: ['way'] },
   'consent.denied': { text: 'A user refused an application', details: ['way'] },
   'consent.withdrawn': { text: 'A user withdrew what an application was allowed', details: [] },
-  'job.killed': { text: 'Jobs were killed', details: ['jids', 'refused', 'purge'] },
+  'job.submitted': {
+    text: 'Jobs were submitted; neither dry runs nor repeats of an Idempotency-Key are',
+    details: ['jobs', 'jids'],
+  },
+  'job.read': {
+    text: 'What is not open to everybody was read of jobs of others, by JobMonitor or JobAdministrator',
+    details: ['what', 'jobs', 'jids', 'owner'],
+  },
+  'job.killed': { text: 'Jobs were killed', details: ['jids', 'killed', 'refused', 'purge'] },
   'job.rescheduled': { text: 'A job was sent back to the queue', details: ['jids'] },
+  'catalogue.file-registered': { text: 'A file was registered', details: ['path', 'created'] },
   'catalogue.deleted': { text: 'A file or directory was removed', details: ['kind', 'path'] },
   'catalogue.directory-set': {
     text: 'A directory was made, or given another mode',
@@ -32,8 +46,8 @@ export const AUDIT_EVENTS = {
   },
   'catalogue.field-declared': { text: 'A metadata field was declared', details: ['name', 'type'] },
   'catalogue.bulk': {
-    text: 'Many changes in one request: deletions, owners and modes among them',
-    details: ['lines', 'created', 'updated', 'unchanged', 'failed'],
+    text: 'Many changes in one request: registrations, deletions, owners and modes; `deleted` are among `updated`',
+    details: ['lines', 'created', 'updated', 'deleted', 'unchanged', 'failed'],
   },
   'registry.changed': {
     text: 'Users, groups, setups, sites or applications were loaded from a file',

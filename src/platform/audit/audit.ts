@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '#src/kernel/index.js';
-import { labelsOf, requestIdOf } from '../http/messages.js';
+import { clientAddressOf, labelsOf, requestIdOf } from '../http/messages.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { AUDIT_EVENTS, type AuditEvent } from './audit-events.js';
@@ -70,7 +70,7 @@ function originOf(request: IncomingMessage | undefined): AuditDetails {
   const actor = ACTOR.filter((name) => labels[name] !== undefined);
   return {
     requestId: requestIdOf(request),
-    address: request.socket.remoteAddress,
+    address: clientAddressOf(request),
     ...Object.fromEntries(actor.map((name) => [name, labels[name]])),
   };
 }

@@ -15,8 +15,11 @@ import { Audit, type AuditDetails } from './audit.js';
 
 const RULE = 'gridgate:audit';
 
-/** Details of an event from the request and, when it was done, the answer. */
-export type DetailsOf<T> = (request: HttpRequest, answer: T | undefined) => AuditDetails;
+/** Details of an event from the request and, when it was done, the answer; undefined where there was no such event. */
+export type DetailsOf<T> = (
+  request: HttpRequest,
+  answer: T | undefined,
+) => AuditDetails | undefined;
 
 interface Rule {
   event: AuditEvent;
@@ -42,9 +45,14 @@ export class AuditInterceptor implements NestInterceptor {
     const request = context.switchToHttp().getRequest<HttpRequest>();
     return next.handle().pipe(
       tap({
-        next: (answer) => this.audit.done(event, detailsOf(request, answer), { request }),
-        error: (error: unknown) =>
-          this.audit.refused(event, detailsOf(request, undefined), request, error),
+        next: (answer) => {
+          const details = detailsOf(request, answer);
+          if (details) this.audit.done(event, details, { request });
+        },
+        error: (error: unknown) => {
+          const details = detailsOf(request, undefined);
+          if (details) this.audit.refused(event, details, request, error);
+        },
       }),
     );
   }

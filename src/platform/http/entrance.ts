@@ -6,9 +6,12 @@ import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { Tracing } from '../tracing/tracing.js';
 import type { RunningSpan } from '../tracing/span-recorder.js';
+import { ClientAddresses } from './client-address.js';
 import {
+  clientAddressOf,
   labelsOf,
   requestIdOf,
+  setClientAddress,
   setRequestId,
   type HttpRequest,
   type HttpResponse,
@@ -42,9 +45,11 @@ export function entrance(input: EntranceInput): RequestHandler {
   const { config, readiness, tracing, problems } = input;
   const record = recorder(input);
   const deadlineMs = config.requestTimeout * 1000;
+  const addresses = new ClientAddresses(config.trustedProxies);
   return (request, response, next) => {
     const requestId = randomId();
     setRequestId(request, requestId);
+    setClientAddress(request, addresses.addressOf(request));
     response.setHeader('X-Request-Id', requestId);
     for (const [name, value] of HEADERS) response.setHeader(name, value);
     const span = tracing.request(request.method, headerOf(request.headers['traceparent']));
@@ -134,7 +139,7 @@ function recorder({ logger, metrics }: EntranceInput) {
         path: request.originalUrl.split('?')[0],
         status,
         ms: Math.round(duration * 10_000) / 10,
-        address: request.socket.remoteAddress,
+        address: clientAddressOf(request),
         ...labelsOf(request),
         ...span?.ids,
       },

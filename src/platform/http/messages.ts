@@ -7,9 +7,14 @@ export type HttpRequest = Request;
 export type HttpResponse = Response;
 
 const REQUEST_ID = Symbol('request id');
+const REQUEST_ADDRESS = Symbol('address of the client');
 const REQUEST_LABELS = Symbol('labels of the request');
 
-type Marked = { [REQUEST_ID]?: string; [REQUEST_LABELS]?: Record<string, string> };
+type Marked = {
+  [REQUEST_ID]?: string;
+  [REQUEST_ADDRESS]?: string;
+  [REQUEST_LABELS]?: Record<string, string>;
+};
 
 /** The id that the answer carries as X-Request-Id and problem bodies as `instance`. */
 export function requestIdOf(request: IncomingMessage): string {
@@ -19,6 +24,16 @@ export function requestIdOf(request: IncomingMessage): string {
 /** Gives the request its id. */
 export function setRequestId(request: IncomingMessage, id: string): void {
   (request as Marked)[REQUEST_ID] = id;
+}
+
+/** Where the request comes from, as far as trusted proxies are believed; also when the connection is gone. */
+export function clientAddressOf(request: IncomingMessage): string {
+  return (request as Marked)[REQUEST_ADDRESS] ?? '';
+}
+
+/** Says where the request comes from. */
+export function setClientAddress(request: IncomingMessage, address: string): void {
+  (request as Marked)[REQUEST_ADDRESS] = address;
 }
 
 /** Words for the log line of the request, for example the user and group. Never secrets. */

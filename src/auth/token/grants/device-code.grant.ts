@@ -18,7 +18,7 @@ const SLOWER_SECONDS = 5;
 // Timers of honest devices are never exact.
 const TOLERANCE_MS = 500;
 
-type Poll = { problem: OAuthProblem } | { tokens: TokenResponse };
+type Poll = { problem: OAuthProblem } | { user: string; tokens: TokenResponse };
 
 /** The device asks whether its user has decided (RFC 8628 §3.4, §3.5). */
 @Injectable()
@@ -48,7 +48,8 @@ export class DeviceCodeGrant implements Grant {
       return this.conclude(transaction, device);
     });
     if ('problem' in outcome) throw outcome.problem;
-    labelRequest(request, { group: outcome.tokens.group, setup: outcome.tokens.setup });
+    const { group, setup } = outcome.tokens;
+    labelRequest(request, { user: outcome.user, group, setup });
     return outcome.tokens;
   }
 
@@ -87,7 +88,7 @@ export class DeviceCodeGrant implements Grant {
     await this.devices.markUsed(transaction, device.deviceCodeHash);
     await this.consentsService.touch(transaction, consent.id);
     const refreshToken = await this.refreshTokens.start(transaction, consent.id);
-    return { tokens: TokenResponse.from(minted, { refreshToken }) };
+    return { user: consent.user, tokens: TokenResponse.from(minted, { refreshToken }) };
   }
 }
 
