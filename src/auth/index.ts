@@ -6,7 +6,14 @@ export {
   requestOf,
   type AccessRule,
 } from './access/access.decorator.js';
-export { borderOf, SCOPES, type Principal, type Property, type Scope } from './principal.js';
+export {
+  actorOf,
+  borderOf,
+  SCOPES,
+  type Principal,
+  type Property,
+  type Scope,
+} from './principal.js';
 export { SCOPE_TEXT } from './pages/consent-form.js';
 export { KeysService, type KeyReport } from './keys/keys.service.js';
 export {

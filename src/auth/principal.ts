@@ -1,3 +1,4 @@
+import type { AuditActor } from '#src/platform/index.js';
 import type { Group, Property, RegistrySnapshot } from '#src/registry/index.js';
 
 import { isBuiltIn } from './clients/built-in-applications.js';
@@ -45,6 +46,11 @@ export interface Principal {
  */
 export function borderOf(caller: Pick<Principal, 'vo' | 'properties'>): string | undefined {
   return caller.properties.has('ServiceAdministrator') ? undefined : caller.vo;
+}
+
+/** Who the audit trail says it was. */
+export function actorOf({ user, group, setup, clientId }: Principal): AuditActor {
+  return { user, group, setup, client: clientId };
 }
 
 /** `client_id` of tokens that were given for a certificate. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import { requestOf, type Principal } from '#src/auth/index.js';
+import { actorOf, requestOf, type Principal } from '#src/auth/index.js';
 import { Audit } from '#src/platform/index.js';
 import { parseJid, type Job } from './job.js';
 import { JobPolicy } from './job.policy.js';
@@ -65,8 +65,8 @@ export class JobAccess {
   }
 
   private noteRead(principal: Principal, { jid, owner }: Job, what: string): void {
-    const request = requestOf(principal);
-    this.audit.done('job.read', { what, jobs: 1, jids: [String(jid)], owner }, { request });
+    const origin = { request: requestOf(principal), actor: actorOf(principal) };
+    this.audit.done('job.read', { what, jobs: 1, jids: [String(jid)], owner }, origin);
   }
 }
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JsonObject } from '#src/kernel/index.js';
-import { requestOf, type Principal } from '#src/auth/index.js';
+import { actorOf, requestOf, type Principal } from '#src/auth/index.js';
 import { Audit, CONFIG, type Config, type QueryValues } from '#src/platform/index.js';
 import { JobAccess } from './job-access.service.js';
 import { idRanges, type Job } from './job.js';
@@ -82,7 +82,8 @@ export class JobsService {
     const read = jobs.filter((job) => this.policy.readsByPrivilege(principal, job, 'record'));
     if (read.length === 0) return;
     const details = { what: 'list', jobs: read.length, jids: idRanges(read.map(({ jid }) => jid)) };
-    this.audit.done('job.read', details, { request: requestOf(principal) });
+    const origin = { request: requestOf(principal), actor: actorOf(principal) };
+    this.audit.done('job.read', details, origin);
   }
 
   /** The token of the query form is not repeated: links are logged and shared. */
