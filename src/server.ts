@@ -146,6 +146,7 @@ export class GridServer {
     app.useGlobalFilters(problems);
     app.use(entrance({ config, logger, metrics, readiness, tracing, problems }));
     app.use(corsByAllowList(config.corsOrigins));
+    app.use(this.routes.guard((problem, ...exchange) => problems.answer(problem, ...exchange)));
     this.readiness = readiness;
     this.connections = watchConnections(app, { config, runtime, problems });
     servePortal(app, config);

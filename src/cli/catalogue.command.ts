@@ -24,7 +24,7 @@ import {
 } from '../file-catalogue/index.js';
 import { CommandError } from './command-error.js';
 import type { CliContext } from './context.js';
-import { say, show } from './output.js';
+import { jsonText, say, show } from './output.js';
 
 interface JsonOption {
   json?: boolean;
@@ -147,7 +147,7 @@ async function importFile(
   const summary = await service.import(
     { source: source(), format, prefix },
     {
-      failed: (line) => void process.stderr.write(`${stringifyJson(line)}\n`),
+      failed: (line) => void process.stderr.write(`${jsonText(line)}\n`),
       progress: ({ lines }) => bar.update(size ? read : 0, { lines }),
     },
   );

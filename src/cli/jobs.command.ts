@@ -4,7 +4,7 @@ import { JobControlService, JobsService } from '../jobs/index.js';
 import { QueryValues } from '../platform/index.js';
 import { CommandError } from './command-error.js';
 import type { CliContext } from './context.js';
-import { show, table } from './output.js';
+import { emit, jsonText, show, table } from './output.js';
 
 interface JobsOptions {
   setup: string;
@@ -54,7 +54,7 @@ export function jobsCommand(context: CliContext): Command {
     )
       .get(JobsService)
       .get(administrator(options.setup), jid);
-    show(options.json, job, () => [JSON.stringify(job, null, 2)]);
+    emit(jsonText(job, 2));
   });
   add(command, 'kill', 'kill jobs', '<jid...>').action(
     async (jids: string[], options: JobsOptions) => kill(context, jids, options),

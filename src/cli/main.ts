@@ -5,6 +5,7 @@ import { ConfigurationFault } from '../platform/config/env.js';
 import { version } from '../version.js';
 import type { AdminCommands } from './admin.commands.js';
 import { CommandError } from './command-error.js';
+import { tell } from './output.js';
 import { catalogueCommands } from './user/catalogue.commands.js';
 import { completionCommand } from './user/completion.command.js';
 import { jobCommands } from './user/jobs.commands.js';
@@ -53,7 +54,7 @@ async function main(): Promise<void> {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : 2;
     } else {
-      process.stderr.write(`gridgate: ${messageOf(error)}\n`);
+      for (const line of `gridgate: ${messageOf(error)}`.split('\n')) tell(line);
       process.exitCode = exitCodeOf(error);
     }
   } finally {

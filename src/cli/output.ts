@@ -1,13 +1,50 @@
 import { stringifyJson, type JsonValue } from '#src/kernel/index.js';
 
-/** Writes a line on standard output. */
+/**
+ * What must not reach a terminal from a text of somebody else: control characters (C0, DEL, C1, so every escape
+ * sequence), line separators, and what turns the direction of writing.
+ */
+const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
+/** The text as it may be shown to people: one `?` for each unsafe character, so that columns stay aligned. */
+export function printable(text: string): string {
+  return text.replace(UNSAFE, '?');
+}
+
+/** The name as a file may be called here: unsafe characters as %XX of their bytes. */
+export function safeFileName(name: string): string {
+  return name.replace(UNSAFE, (character) =>
+    Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&'),
+  );
+}
+
+/** JSON of the value in which nothing is unsafe on a terminal either; it means the same. */
+export function jsonText(value: unknown, indent?: number): string {
+  const escaped = (character: string): string =>
+    `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return stringifyJson(value, indent).replace(UNSAFE, (character) =>
+    character === '\n' ? character : escaped(character),
+  );
+}
+
+/** Writes a line for people on standard output. */
 export function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${printable(line)}\n`);
+}
+
+/** Writes a line for people on standard error. */
+export function tell(line: string): void {
+  process.stderr.write(`${printable(line)}\n`);
+}
+
+/** Writes what programs read, as it is, on standard output. */
+export function emit(text: string): void {
+  process.stdout.write(`${text}\n`);
 }
 
 /** Writes a value as JSON with `--json`, else the given lines. */
 export function show(asJson: boolean | undefined, value: unknown, lines: () => string[]): void {
-  if (asJson) say(stringifyJson(value, 2));
+  if (asJson) emit(jsonText(value, 2));
   else for (const line of lines()) say(line);
 }
 

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { describeDifference, RegistryFileError, RegistryLoader } from '../registry/index.js';
 import { CommandError } from './command-error.js';
 import type { CliContext } from './context.js';
-import { say, show } from './output.js';
+import { emit, show } from './output.js';
 
 interface JsonOption {
   json?: boolean;
@@ -33,7 +33,7 @@ export function registryCommand(context: CliContext): Command {
     .description('print the registry as a file that load takes')
     .action(async () => {
       const app = await context.application();
-      say((await app.get(RegistryLoader).dump()).trimEnd());
+      emit((await app.get(RegistryLoader).dump()).trimEnd());
     });
   return command;
 }

@@ -128,4 +128,30 @@ describe('the log', () => {
     expect(found).toMatchObject({ level: 'info', status: 401, requestId: expect.any(String) });
     expect(grid.server.log()).not.toContain('very-secret-token');
   });
+
+  it('lets no route with a parameter take the methods that a plain path does not have', async () => {
+    const alice = await grid.as('alice');
+    for (const method of ['DELETE', 'OPTIONS', 'POST']) {
+      for (const path of ['/jobs/summary', '/jobs/Summary/', '/jobs/summary?jid=1']) {
+        const { status, headers, body } = await alice.call(method, path);
+        expect([method, path, status, headers['allow'], body.code]).toEqual([
+          ...[method, path, 405, 'GET, HEAD', 'route.method-not-allowed'],
+        ]);
+      }
+    }
+    expect((await alice.get('/jobs/summary')).status).toBe(200);
+  });
+
+  it('names members of a body as they were sent', async () => {
+    const alice = await grid.as('alice');
+    const place = (path: string) => Buffer.from(path).toString('base64url');
+    const bad = await alice.post(`/filecatalogue/directory/${place('/vo/named')}`, {
+      json: { Mode: 512 },
+    });
+    expect([bad.status, bad.body.violations[0].field]).toEqual([400, 'Mode']);
+    const json = { Size: 1, Replicas: { 'SE-NONE': {} } };
+    const file = await alice.put(`/filecatalogue/file/${place('/vo/named/f')}`, { json });
+    const violations = [{ field: 'Replicas', problem: 'SE-NONE is not known' }];
+    expect([file.status, file.body.violations]).toEqual([400, violations]);
+  });
 });

@@ -5,9 +5,8 @@ import {
   type DirectoryContentsResponse,
   type FileAttributesResponse,
 } from '#src/client/index.js';
-import { stringifyJson } from '#src/kernel/index.js';
 import { CommandError } from '../command-error.js';
-import { say, show, table } from '../output.js';
+import { emit, jsonText, say, show, table } from '../output.js';
 import type { GridConnection } from './grid-connection.js';
 import { withConnection } from './with-connection.js';
 
@@ -84,7 +83,7 @@ async function search(
     path,
     await conditionsOf(grid, conditions),
   )) {
-    if (options.json) say(stringifyJson(found));
+    if (options.json) emit(jsonText(found));
     else rows.push([String(found.files), String(found.size), found.path]);
   }
   if (options.json) return;

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { CommandError } from '../command-error.js';
-import { say } from '../output.js';
+import { emit } from '../output.js';
 
 /** `completion bash|zsh|fish`: a script for the shell, made from the commands themselves. */
 export function completionCommand(program: Command): Command {
@@ -10,7 +10,7 @@ export function completionCommand(program: Command): Command {
     .action((shell: string) => {
       const make = { bash, zsh, fish }[shell];
       if (!make) throw new CommandError(`no completion for ${shell}: bash, zsh or fish`, 2);
-      say(make(wordsOf(program)));
+      emit(make(wordsOf(program)));
     });
 }
 

@@ -2,6 +2,7 @@ import { GridError } from '#src/client/index.js';
 import { RequestException, SSLError } from '#src/http-client/index.js';
 import { OAuthError } from '#src/oauth2-client/index.js';
 import { CommandError } from '../command-error.js';
+import { printable } from '../output.js';
 
 const FAILED = 1;
 const REFUSED = 2;
@@ -31,7 +32,7 @@ export function explained(error: unknown, server: string): unknown {
 
 /** The login cannot be renewed; a service that is in trouble is told apart from one that refuses. */
 function loginEnded(error: OAuthError, server: string): CommandError {
-  const text = error.description || error.error;
+  const text = printable(error.description || error.error);
   if (error.retryable)
     return new CommandError(`${server} does not renew the login now: ${text}`, AWAY);
   return new CommandError(
@@ -51,7 +52,8 @@ function unreachable(error: RequestException, server: string): CommandError {
 }
 
 function refusal(error: GridError, server: string): CommandError {
-  const { status, violations, retryAfter, message } = error;
+  const { status, violations, retryAfter } = error;
+  const message = printable(error.message);
   if (status === 401) {
     const text = `${message}: run \`gridgate login --server ${server}\``;
     return new CommandError(text, NOT_LOGGED_IN);
@@ -64,7 +66,7 @@ function refusal(error: GridError, server: string): CommandError {
   if (error.code === 'unknown' && typeof error.problem['error'] !== 'string') {
     return new CommandError(`${server} is no Gridgate: it answered ${status}`, REFUSED);
   }
-  const faults = violations.map(({ field, problem }) => `${field} ${problem}`);
+  const faults = violations.map(({ field, problem }) => printable(`${field} ${problem}`));
   return new CommandError(
     faults.length > 1 ? [`${message}:`, ...faults].join('\n  ') : faultOf(error),
     REFUSED,
@@ -74,5 +76,5 @@ function refusal(error: GridError, server: string): CommandError {
 /** One fault: the detail, which names it; errors of OAuth have a description of their own. */
 function faultOf({ problem, message }: GridError): string {
   const { error_description: text } = problem as { error_description?: unknown };
-  return typeof text === 'string' ? text : message;
+  return printable(typeof text === 'string' ? text : message);
 }

@@ -11,7 +11,7 @@ import type {
 } from '#src/client/index.js';
 import { isJsonObject, parseJson, stringifyJson } from '#src/kernel/index.js';
 import { CommandError } from '../command-error.js';
-import { show, table } from '../output.js';
+import { show, table, tell } from '../output.js';
 import type { GridConnection } from './grid-connection.js';
 import { isShown, progress, type Progress } from './progress.js';
 import { unpack } from './unpack.js';
@@ -67,7 +67,7 @@ async function submit(
   const manifest = await manifestOf(path, options);
   const folder = path === undefined || path === '-' ? '.' : dirname(path);
   const answer = await send(grid, manifest, inputFiles(manifest, folder, options.file), options);
-  for (const warning of answer.warnings ?? []) process.stderr.write(`warning: ${warning}\n`);
+  for (const warning of answer.warnings ?? []) tell(`warning: ${warning}`);
   if ('valid' in answer) {
     show(options.json, answer, () => [`valid: ${answer.jobs} job(s)`]);
     return;
@@ -220,7 +220,7 @@ async function waitForEnd(
       const line = summary(jobs);
       bar.update(ended, line);
       if (ended === jobs.length) return jobs;
-      if (tellsLines && line !== last) process.stderr.write(`${line}\n`);
+      if (tellsLines && line !== last) tell(line);
       last = line;
       await pause(POLL_MS);
       jobs = await jobsOf(grid, query);

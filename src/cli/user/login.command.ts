@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { CommandError } from '../command-error.js';
-import { say, show } from '../output.js';
+import { say, show, tell } from '../output.js';
 import { loginPath, readLogin, removeLogin, writeLogin } from './login-file.js';
 import type { SignIn } from './sign-in.js';
 import { withConnection } from './with-connection.js';
@@ -38,8 +38,8 @@ export function loginCommands(): Command[] {
       );
       await removeLogin(loginPath(process.env));
       if (!revoked) {
-        const text = `warning: ${server} has not revoked the token; it stays valid until it expires\n`;
-        process.stderr.write(text);
+        const text = `warning: ${server} has not revoked the token; it stays valid until it expires`;
+        tell(text);
       }
       show(options.json, { server, revoked }, () => ['logged out']);
     });
@@ -80,8 +80,7 @@ async function signIn(options: LoginOptions): Promise<void> {
   };
   const { tokenByCertificate, tokenByDevice } = await import('./sign-in.js');
   // with --json standard output is for the result alone
-  const tell = (line: string): void =>
-    options.json ? void process.stderr.write(`${line}\n`) : say(line);
+  const tell = (line: string): void => (options.json ? tell(line) : say(line));
   const token = to.cert ? await tokenByCertificate(to) : await tokenByDevice(to, tell);
   const claims = claimsOf(String(token['access_token'] ?? ''));
   await writeLogin(loginPath(process.env), { ...to, token });

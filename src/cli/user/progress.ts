@@ -1,3 +1,5 @@
+import { printable } from '../output.js';
+
 /** Progress of one piece of work, shown to people who look at it. */
 export interface Progress {
   /** How far the work is, in the unit of the total, and a few words. */
@@ -37,7 +39,8 @@ export async function progress(options: ProgressOptions): Promise<Progress> {
   return {
     update: (value, words = '') => {
       const reached = total > 0 ? Math.min(value, total) : 0;
-      bar.update(reached, { done: shown(total > 0 ? reached : value), words });
+      const done = shown(total > 0 ? reached : value);
+      bar.update(reached, { done, words: printable(words) });
     },
     stop: () => bar.stop(),
   };

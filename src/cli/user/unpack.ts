@@ -6,16 +6,18 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { CommandError } from '../command-error.js';
+import { safeFileName } from '../output.js';
 
 /**
  * Unpacks a tar.gz into the directory and answers the names of its files. Names that lead out of the directory,
- * links and devices are refused: the archive comes from a job.
+ * links and devices are refused: the archive comes from a job. Characters that would act on a terminal are written
+ * as %XX in the names, which are then those that are answered.
  */
 export async function unpack(
   archive: AsyncIterable<Uint8Array>,
   directory: string,
 ): Promise<string[]> {
-  const names: string[] = [];
+  const names = new Set<string>();
   const entries = extract();
   const feeding = pipeline(Readable.from(archive), createGunzip(), entries);
   feeding.catch(() => undefined); // the loop below sees the same error
@@ -28,11 +30,13 @@ export async function unpack(
     }
     const isInside = !name.startsWith('/') && !name.split('/').includes('..');
     if (type !== 'file' || !isInside) throw new CommandError(`refused to unpack ${name}`);
-    const path = join(directory, name);
+    const safe = safeFileName(name);
+    if (names.has(safe)) throw new CommandError(`refused to unpack ${safe} twice`);
+    names.add(safe);
+    const path = join(directory, safe);
     await mkdir(dirname(path), { recursive: true });
     await pipeline(entry, createWriteStream(path, { mode: (mode ?? 0o644) & 0o755 }));
-    names.push(name);
   }
   await feeding;
-  return names;
+  return [...names];
 }

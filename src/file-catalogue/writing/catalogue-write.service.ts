@@ -23,6 +23,7 @@ const FILE_MEMBERS: Record<string, string> = {
   Mode: 'mode',
   Replicas: 'replicas',
 };
+const REPLICA_MEMBERS: Record<string, string> = { PFN: 'pfn' };
 
 /** Single changes of the catalogue in a caller's name. */
 @Injectable()
@@ -36,15 +37,17 @@ export class CatalogueWriteService {
 
   /** Makes a directory and those above it; false when it was there. 400, 403, 409. */
   async makeDirectory(principal: Principal, path: string, body: JsonObject): Promise<boolean> {
-    const line = { kind: 'directory', path, ...renamed(body, { Mode: 'mode' }) };
-    return (await this.write(principal, line)) === 'created';
+    const names = { Mode: 'mode' };
+    const line = { kind: 'directory', path, ...renamed(body, names) };
+    return (await withSpelling(names, () => this.write(principal, line))) === 'created';
   }
 
   /** Registers a file; false when the same one was registered. 400, 403, 409 for another content. */
   async registerFile(principal: Principal, path: string, body: JsonObject): Promise<boolean> {
     const members = renamed(body, FILE_MEMBERS);
     const line = { kind: 'file', path, ...members, ...replicaList(members['replicas']) };
-    return (await this.write(principal, line)) === 'created';
+    const names = { ...FILE_MEMBERS, ...REPLICA_MEMBERS };
+    return (await withSpelling(names, () => this.write(principal, line))) === 'created';
   }
 
   /** Removes a file or an empty directory. 403, 404, 409 for a directory that is not empty. */
@@ -105,6 +108,21 @@ export class CatalogueWriteService {
   }
 }
 
+/** Does the work; violations come back in the spelling in which the body has its members. */
+async function withSpelling<T>(names: Record<string, string>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'request.invalid') throw error;
+    const spelling = new Map(Object.entries(names).map(([sent, read]) => [read, sent]));
+    const violations = (error.violations ?? []).map(({ field, problem }) => ({
+      field: spelling.get(field) ?? field,
+      problem,
+    }));
+    throw Problem.invalid(violations);
+  }
+}
+
 /** The members under their other names. Throws Problem 400 for a member that is not known. */
 function renamed(body: JsonObject, names: Record<string, string>): JsonObject {
   const entries = Object.entries(body).map(([key, value]) => {
@@ -122,7 +140,7 @@ function replicaList(replicas: JsonValue | undefined): JsonObject {
     if (replica !== null && !isJsonObject(replica)) {
       throw Problem.invalidField('Replicas', `${se} is not a JSON object`);
     }
-    return { se, ...renamed(replica ?? {}, { PFN: 'pfn' }) };
+    return { se, ...renamed(replica ?? {}, REPLICA_MEMBERS) };
   });
   return { replicas: list };
 }
