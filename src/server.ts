@@ -19,10 +19,12 @@ import {
   openHome,
   openTls,
   ProblemFilter,
+  RequestsUnderWay,
   RouteTable,
   serveMetrics,
   serveSwagger,
   startEmbeddedPostgres,
+  watchLoop,
   whenDatabaseIsThere,
   type Config,
   type DatabaseConnection,
@@ -30,6 +32,7 @@ import {
   type GridHome,
   type HttpRequest,
   type HttpResponse,
+  type LoopStalls,
   type OpenedTls,
   type Readiness,
 } from './platform/index.js';
@@ -55,6 +58,7 @@ export class GridServer {
   private postgres: EmbeddedPostgres | undefined;
   private connections: Connections | undefined;
   private readiness: Readiness | undefined;
+  private stalls: LoopStalls | undefined;
 
   constructor(private readonly config: Config) {}
 
@@ -82,12 +86,14 @@ export class GridServer {
     await whenDatabaseIsThere(() => prepareData(app, config), waiting);
     checkReadiness(runtime);
     runtime.readiness.started = true;
+    this.stalls?.start();
   }
 
   /** Stops accepting, lets requests finish, hands back leases, stops the embedded database. */
   async stop(): Promise<void> {
     this.cancel.abort(new Error('the server is stopping'));
     await this.drain();
+    this.stalls?.stop();
     for (const step of this.opened.splice(0).reverse()) await step();
   }
 
@@ -144,7 +150,9 @@ export class GridServer {
     });
     const problems = new ProblemFilter(logger, this.routes);
     app.useGlobalFilters(problems);
-    app.use(entrance({ config, logger, metrics, readiness, tracing, problems }));
+    const underWay = new RequestsUnderWay();
+    this.stalls = watchLoop(runtime, underWay);
+    app.use(entrance({ config, logger, metrics, readiness, tracing, problems, underWay }));
     app.use(corsByAllowList(config.corsOrigins));
     app.use(this.routes.guard((problem, ...exchange) => problems.answer(problem, ...exchange)));
     this.readiness = readiness;

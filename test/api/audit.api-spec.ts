@@ -21,7 +21,7 @@ let trail: AuditTrail;
 let log: FullLog;
 
 beforeAll(async () => {
-  const env = { GRID_ROLE: 'api', GRID_LOG_LEVEL: 'error', GRID_REFRESH_GRACE: '0' };
+  const env = { GRID_ROLE: 'api', GRID_LOG_LEVEL: 'warn', GRID_REFRESH_GRACE: '0' };
   grid = await startGrid({ env });
   trail = new AuditTrail(grid);
   ({ log } = trail);

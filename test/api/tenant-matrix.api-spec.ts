@@ -36,7 +36,7 @@ beforeAll(async () => {
   certificates = await issueBadCertificates(support().pki);
   const env = {
     GRID_ROLE: 'api',
-    GRID_LOG_LEVEL: 'error',
+    GRID_LOG_LEVEL: 'warn',
     GRID_TRUSTED_CA: certificates.directory,
     GRID_REGISTRY: await writeRegistry(certificates.directory),
   };

@@ -25,7 +25,7 @@ describeWith({ met: has('nginx'), name: 'nginx' })(
       site = await BalancedGrid.start('nginx', 'terminate', {
         DATABASE_URL: postgres.url,
         GRID_ROLE: 'api',
-        GRID_LOG_LEVEL: 'error',
+        GRID_LOG_LEVEL: 'warn',
       });
     }, 120_000);
     afterAll(async () => {

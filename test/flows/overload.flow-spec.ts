@@ -38,7 +38,7 @@ async function metric(grid: Grid, name: string): Promise<number> {
 }
 
 describe('more requests than connections of the database', () => {
-  const env = { GRID_ROLE: 'api', GRID_DB_POOL: '3', GRID_LOG_LEVEL: 'error' };
+  const env = { GRID_ROLE: 'api', GRID_DB_POOL: '3', GRID_LOG_LEVEL: 'warn' };
   let patient: Grid;
   let grid: Grid;
   beforeAll(async () => {
@@ -93,7 +93,7 @@ describe('a PostgreSQL that is frozen (SIGSTOP), so that no connection ends', ()
   let frozen: FrozenPostgres | undefined;
   beforeAll(async () => {
     postgres = await OwnPostgres.create(support().root);
-    const env = { GRID_ROLE: 'api', GRID_DB_POOL: '4', GRID_LOG_LEVEL: 'fatal' };
+    const env = { GRID_ROLE: 'api', GRID_DB_POOL: '4', GRID_LOG_LEVEL: 'warn' };
     const deadline = { GRID_REQUEST_TIMEOUT: String(DEADLINE_MS / 1_000) };
     grid = await startGrid({ env: { ...env, ...deadline, DATABASE_URL: postgres.url } });
   }, 120_000);

@@ -1,6 +1,13 @@
 import { rm } from 'node:fs/promises';
+import { refuseStalls } from './stalls.mjs';
 
 export default async function tearDown() {
-  await globalThis.gridTestPostgres?.stop();
-  if (globalThis.gridTestHome) await rm(globalThis.gridTestHome, { recursive: true, force: true });
+  const { gridTestPostgres: postgres, gridTestHome: home } = globalThis;
+  await postgres?.stop();
+  if (home === undefined) return;
+  try {
+    refuseStalls(home);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
 }

@@ -20,4 +20,6 @@ export function startServerProcess(options: {
   env: Record<string, string>;
   entry?: string;
   node?: string[];
+  /** Directory that gets the stalls of its event loop; by default that of the run. */
+  stallsIn?: string;
 }): Promise<ServerProcess>;

@@ -1,12 +1,19 @@
 /** Starts the built server as a child process and waits until it says that it is ready. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { collectStalls, supportHome } from './stalls.mjs';
 
 const START_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 30_000;
 const KEPT_LOG_BYTES = 200_000;
 
-export function startServerProcess({ root, env, entry = 'dist/src/main.js', node = [] }) {
+export function startServerProcess({
+  root,
+  env,
+  entry = 'dist/src/main.js',
+  node = [],
+  stallsIn = supportHome(),
+}) {
   const child = spawn(process.execPath, [...node, join(root, entry)], {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, ...env },
@@ -17,6 +24,7 @@ export function startServerProcess({ root, env, entry = 'dist/src/main.js', node
   child.stderr.setEncoding('utf8').on('data', (text) => {
     output.log = (output.log + text).slice(-KEPT_LOG_BYTES);
   });
+  collectStalls(child, stallsIn);
   const exited = new Promise((resolve) =>
     child.once('exit', (code, signal) => resolve({ code, signal })),
   );

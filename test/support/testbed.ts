@@ -198,13 +198,21 @@ export class Grid {
   }
 }
 
+/** How a server is started beside the usual: its environment, Node's options, and who gets its stalls. */
+export interface StartOptions {
+  env?: Record<string, string>;
+  node?: string[];
+  stallsIn?: string;
+}
+
 /** Starts a server with the demo registry and catalogue on a database of its own. */
-export async function startGrid(options: { env?: Record<string, string> } = {}): Promise<Grid> {
+export async function startGrid(options: StartOptions = {}): Promise<Grid> {
   const name = `t_${randomBytes(6).toString('hex')}`;
   await onServer(`create database "${name}" template template_grid`);
   const { url, pki } = support();
   const home = await makeHome(pki);
-  return startOn(home, { url: url.replace(/DATABASE$/, name), name }, options.env ?? {});
+  const { env = {}, ...process } = options;
+  return startOn(home, { url: url.replace(/DATABASE$/, name), name }, env, process);
 }
 
 /** Starts a server with the demo PKI on a database that is there. */
@@ -234,8 +242,10 @@ async function startOn(
   home: string,
   database: { url: string; name: string },
   env: Record<string, string>,
+  process: Omit<StartOptions, 'env'> = {},
 ): Promise<Grid> {
   const server = await startServerProcess({
+    ...process,
     root: support().root,
     env: {
       GRID_HOME: home,

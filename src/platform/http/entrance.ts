@@ -17,6 +17,7 @@ import {
   type HttpResponse,
 } from './messages.js';
 import type { ProblemFilter } from './problem.filter.js';
+import type { RequestsUnderWay } from './requests-under-way.js';
 
 const HEADERS: [string, string][] = [
   ['X-Content-Type-Options', 'nosniff'],
@@ -35,6 +36,7 @@ export interface EntranceInput {
   readiness: Readiness;
   tracing: Tracing;
   problems: ProblemFilter;
+  underWay: RequestsUnderWay;
 }
 
 /**
@@ -42,7 +44,7 @@ export interface EntranceInput {
  * metrics. Until the start is complete everything but the probes is answered 503 with Retry-After.
  */
 export function entrance(input: EntranceInput): RequestHandler {
-  const { config, readiness, tracing, problems } = input;
+  const { config, readiness, tracing, problems, underWay } = input;
   const record = recorder(input);
   const deadlineMs = config.requestTimeout * 1000;
   const addresses = new ClientAddresses(config.trustedProxies);
@@ -50,6 +52,7 @@ export function entrance(input: EntranceInput): RequestHandler {
     const requestId = randomId();
     setRequestId(request, requestId);
     setClientAddress(request, addresses.addressOf(request));
+    const place = underWay.begin(request);
     response.setHeader('X-Request-Id', requestId);
     for (const [name, value] of HEADERS) response.setHeader(name, value);
     const span = tracing.request(request.method, headerOf(request.headers['traceparent']));
@@ -61,6 +64,7 @@ export function entrance(input: EntranceInput): RequestHandler {
     }, deadlineMs).unref();
     response.once('close', () => {
       clearTimeout(timer);
+      underWay.end(place);
       record(request, response, { seconds: Number(process.hrtime.bigint() - started) / 1e9, span });
     });
     const refusal = refusalOf(request.path, config.role === 'worker', readiness.started);

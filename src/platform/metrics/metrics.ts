@@ -2,6 +2,12 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 
 const DURATION_BUCKETS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+/** What a histogram may have beside its name: other buckets, and what is to be done at each scrape. */
+export interface HistogramOptions {
+  buckets?: number[];
+  collect?: () => void;
+}
+
 /** The metrics of this instance, in Prometheus' text format at /metrics. Names start with `gridgate_`. */
 export class Metrics {
   private readonly registry = new Registry();
@@ -34,9 +40,10 @@ export class Metrics {
     name: string,
     help: string,
     labels: L[] = [],
-    buckets = DURATION_BUCKETS,
+    options: HistogramOptions = {},
   ): Histogram<L> {
-    return new Histogram({ name, help, labelNames: labels, buckets, registers: [this.registry] });
+    const frame = { name, help, labelNames: labels, registers: [this.registry] };
+    return new Histogram({ buckets: DURATION_BUCKETS, ...options, ...frame });
   }
 
   /** All metrics as text, and its content type. */
