@@ -21,6 +21,9 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
+/** What must never reach a terminal; a line feed ends our own lines. */
+const UNSAFE = /[^\P{Cc}\n]|[\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+
 const gridgate = (words: string[], env: Record<string, string> = {}): Promise<Ended> =>
   user.run(words, env);
 
@@ -108,6 +111,34 @@ describe('gridgate for users', () => {
     expect([missing.code, missing.stdout]).toEqual([2, '']);
     const text = await gridgate(['find', '/vo', 'particle>e']);
     expect(text.stderr).toBe('gridgate: particle is a text: only = and != are possible\n');
+  });
+
+  it('prints no control character of a job name, not even as JSON', async () => {
+    // clears the screen, C1 CSI, right-to-left override, line separator, a line of its own
+    const name = 'evil\u001b[2J\u009b31m\u202etxt.\u2028a\n1 Done\u007f';
+    await writeFile(
+      join(home, 'hostile.json'),
+      JSON.stringify({ Executable: '/bin/true', JobName: name }),
+    );
+    const jid = (await gridgate(['submit', 'hostile.json'])).stdout.trim();
+    const shown = 'evil?[2J?31m?txt.?a?1 Done?';
+    const runs = [
+      ['submit', 'hostile.json', '--wait'],
+      ['status'],
+      ['status', jid],
+      ['status', jid, '--json'],
+      ['output', jid],
+      ['output', jid, '--json'],
+    ];
+    for (const words of runs) {
+      const { code, stdout, stderr } = await gridgate(words);
+      const printed = { words, code, unsafe: UNSAFE.exec(stdout + stderr)?.[0] };
+      expect(printed).toEqual({ words, code: 0, unsafe: undefined });
+      if (words.includes('--json') || words[0] === 'output') continue;
+      expect(stdout).toContain(shown);
+    }
+    const { stdout } = await gridgate(['status', jid, '--json']);
+    expect(JSON.stringify(JSON.parse(stdout))).toContain(JSON.stringify(name).slice(1, -1));
   });
 
   it('says what is wrong with words that make no sense, before anything is sent', async () => {

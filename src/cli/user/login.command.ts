@@ -80,8 +80,8 @@ async function signIn(options: LoginOptions): Promise<void> {
   };
   const { tokenByCertificate, tokenByDevice } = await import('./sign-in.js');
   // with --json standard output is for the result alone
-  const tell = (line: string): void => (options.json ? tell(line) : say(line));
-  const token = to.cert ? await tokenByCertificate(to) : await tokenByDevice(to, tell);
+  const instruct = options.json ? tell : say;
+  const token = to.cert ? await tokenByCertificate(to) : await tokenByDevice(to, instruct);
   const claims = claimsOf(String(token['access_token'] ?? ''));
   await writeLogin(loginPath(process.env), { ...to, token });
   show(options.json, { server: to.server, ...claims }, () => [
