@@ -1,4 +1,5 @@
 import { stringifyJson } from '#src/kernel/index.js';
+import { isPlainObject } from './arguments.js';
 import { InvalidJSONError } from './errors.js';
 import { encodeFields, isFieldMap } from './fields.js';
 import { encodeMultipart } from './multipart.js';
@@ -8,6 +9,7 @@ import type {
   Data,
   FieldMap,
   FieldPairs,
+  FilePart,
   PreparedBody,
   RequestContent,
 } from './types.js';
@@ -22,44 +24,60 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /**
  * Encodes the body: files make a multipart body together with the fields of `data`; maps, pairs and URLSearchParams
- * make a form; text, bytes, blobs and iterables go as they are; `json` counts only when `data` is empty.
+ * make a form, FormData a multipart one; text, bytes, blobs and iterables go as they are; `json` counts only when `data`
+ * is empty. Throws TypeError for data that nothing of this fits.
  */
 export function prepareBody(content: RequestContent): EncodedBody {
   const { data, json, files } = content;
   if (files && Object.keys(files).length > 0) return encodeMultipart(files, data);
-  if (data === null || data === undefined || isEmpty(data)) {
+  if (isEmpty(data)) {
     if (json === null || json === undefined) return { body: null, contentType: null };
     return { body: encodeJson(json), contentType: 'application/json' };
   }
   if (isForm(data)) return { body: encodeFields(data), contentType: FORM_TYPE };
+  if (data instanceof FormData) return encodeMultipart(filesOfForm(data), null);
   if (data instanceof ArrayBuffer) return { body: new Uint8Array(data), contentType: null };
   if (data instanceof Blob) return { body: data, contentType: data.type || null };
-  return { body: data, contentType: null };
+  if (data instanceof Uint8Array || typeof data === 'string' || isStream(data)) {
+    return { body: data, contentType: null };
+  }
+  if (!ArrayBuffer.isView(data)) throw new TypeError('data cannot be sent: it is no body');
+  return { body: new Uint8Array(data.buffer, data.byteOffset, data.byteLength), contentType: null };
 }
 
-/** True for data that is sent as form fields. */
+/** Texts are plain fields, everything else is a file with its own name. */
+function filesOfForm(form: FormData): [string, FilePart][] {
+  return [...form].map(([name, value]) => [
+    name,
+    typeof value === 'string' ? [null, value] : [value.name, value],
+  ]);
+}
+
+/** True for data that is sent as form fields: lists of pairs, maps, and objects that have members. */
 export function isForm(data: Data): data is FieldMap | FieldPairs | URLSearchParams {
-  if (data instanceof URLSearchParams || Array.isArray(data)) return true;
-  return isFieldMap(data) && !isBytes(data) && !isStream(data);
+  if (data instanceof URLSearchParams || data instanceof Map || Array.isArray(data)) return true;
+  if (!isFieldMap(data) || isBytes(data) || isStream(data)) return false;
+  return isPlainObject(data) || Object.keys(data).length > 0;
 }
 
 /** True for bodies that are produced piece by piece. */
 export function isStream(body: unknown): body is BodyStream {
   if (typeof body !== 'object' || body === null) return false;
-  if (body instanceof Uint8Array || Array.isArray(body)) return false;
+  if (ArrayBuffer.isView(body) || Array.isArray(body) || body instanceof FormData) return false;
   return Symbol.asyncIterator in body || isIterable(body);
 }
 
 function isBytes(data: unknown): boolean {
-  return data instanceof Uint8Array || data instanceof ArrayBuffer || data instanceof Blob;
+  return ArrayBuffer.isView(data) || data instanceof ArrayBuffer || data instanceof Blob;
 }
 
-function isEmpty(data: Data): boolean {
-  if (typeof data === 'string') return data === '';
+/** Whether there is nothing to be sent. */
+export function isEmpty(data: Data | null | undefined): data is null | undefined {
+  if (data === null || data === undefined || data === '') return true;
   if (data instanceof URLSearchParams || data instanceof Blob) return data.size === 0;
-  if (data instanceof Uint8Array || data instanceof ArrayBuffer) return data.byteLength === 0;
+  if (ArrayBuffer.isView(data) || data instanceof ArrayBuffer) return data.byteLength === 0;
   if (Array.isArray(data)) return data.length === 0;
-  return isForm(data) && Object.keys(data).length === 0;
+  return isPlainObject(data) && Object.keys(data).length === 0;
 }
 
 /** JSON.stringify writes NaN and infinities as null, which would change the meaning; they are refused. */

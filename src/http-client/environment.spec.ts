@@ -65,7 +65,9 @@ describe('merge_environment_settings', () => {
   });
 
   it.each([
-    ['null', null, false, { REQUESTS_CA_BUNDLE: '/r', CURL_CA_BUNDLE: '/c' }, '/r'],
+    ['null', null, true, { REQUESTS_CA_BUNDLE: '/r', CURL_CA_BUNDLE: '/c' }, '/r'],
+    ['null, false of the session', null, false, { REQUESTS_CA_BUNDLE: '/r' }, false],
+    ['null, a path of the session', null, '/session', { CURL_CA_BUNDLE: '/c' }, '/session'],
     ['true', true, false, { CURL_CA_BUNDLE: '/c' }, '/c'],
     ['true, empty bundle', true, true, { REQUESTS_CA_BUNDLE: '', CURL_CA_BUNDLE: '/c' }, '/c'],
     ['false', false, true, { REQUESTS_CA_BUNDLE: '/r' }, false],

@@ -10,16 +10,28 @@ export function encodeFields(fields: FieldMap | FieldPairs | URLSearchParams): s
   return parts.join('&');
 }
 
-/** Every single name and value, as text and in order. */
+/** Every single name and value, as text and in order. Throws TypeError for what is no text, number or boolean. */
 export function* fieldPairs(
   fields: FieldMap | FieldPairs | URLSearchParams,
 ): Generator<[string, string]> {
-  const entries = isIterable(fields) ? fields : Object.entries(fields);
-  for (const [name, value] of entries as Iterable<[string, FieldValue | readonly FieldValue[]]>) {
+  const entries: Iterable<unknown> = isIterable(fields) ? fields : Object.entries(fields);
+  for (const entry of entries) {
+    if (!isPair(entry)) throw new TypeError('a field is no pair of a name and a value');
+    const [name, value] = entry;
     for (const single of isList(value) ? value : [value]) {
-      if (single !== null && single !== undefined) yield [String(name), String(single)];
+      if (single !== null && single !== undefined) yield [name, textOf(name, single)];
     }
   }
+}
+
+function isPair(entry: unknown): entry is [string, FieldValue | readonly FieldValue[]] {
+  return Array.isArray(entry) && entry.length === 2 && typeof entry[0] === 'string';
+}
+
+function textOf(name: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (['number', 'bigint', 'boolean'].includes(typeof value)) return String(value);
+  throw new TypeError(`the value of field "${name}" is neither text nor number nor boolean`);
 }
 
 /** The query of a request: two maps merge per key with the request's winning, anything else replaces. */

@@ -1,5 +1,13 @@
 export { Session } from './session.js';
+export {
+  bindArguments,
+  isPlainObject,
+  type CallArguments,
+  type Operation,
+  type Parameter,
+} from './arguments.js';
 export { Request } from './request.js';
+export { REQUEST_KEYWORDS } from './request-arguments.js';
 export { PreparedRequest, type PreparedRequestInit } from './prepared-request.js';
 export { Response, type ResponseInit, type ResponseStream } from './response.js';
 export { CaseInsensitiveDict, type DictSource } from './structures.js';

@@ -1,9 +1,10 @@
 import { AdapterRegistry } from './adapters.js';
+import type { CallArguments } from './arguments.js';
 import { basicAuthorization } from './auth.js';
 import { isCookieSource, toCookieJar, type CookieJar } from './cookies.js';
-import { environmentCaBundle, environmentProxies, isProduction } from './environment.js';
-import { SSLError } from './errors.js';
+import { environmentCaBundle, environmentProxies } from './environment.js';
 import { runResponseHooks, toHooks } from './hooks.js';
+import { InsecureTls } from './insecure-tls.js';
 import { HttpAdapter } from './transport/http-adapter.js';
 import { netrcAuth } from './netrc.js';
 import { definedHeaders, prepareRequest } from './preparation.js';
@@ -15,16 +16,25 @@ import { Request } from './request.js';
 import type { Response } from './response.js';
 import { CaseInsensitiveDict } from './structures.js';
 import { checkedTimeout, remainingSeconds } from './time-limits.js';
+import {
+  mergeOptions,
+  requestOptions,
+  REQUEST_KEYWORDS,
+  verbOptions,
+  type Verb,
+} from './request-arguments.js';
 import type {
   Adapter,
   AdapterOptions,
   Auth,
   ClientCert,
+  DataContent,
   Hooks,
   HooksInput,
   MergeArguments,
   MergedSettings,
   Params,
+  PostContent,
   Proxies,
   ProxyMap,
   RedirectOptions,
@@ -51,7 +61,7 @@ const DEFAULT_HEADERS: ReadonlyArray<readonly [string, string]> = [
  * it), these over the session's. All faults of a request are RequestExceptions; an aborted `signal` rejects with
  * the signal's reason. Close a session that is no longer needed.
  */
-export class Session {
+export class Session<O extends RequestOptions = RequestOptions> {
   /** Authentication of requests that bring none. */
   auth: Auth | null;
   /** Client certificate: path of a PEM file, or [certificate, key] paths. */
@@ -80,7 +90,7 @@ export class Session {
   #cookies: CookieJar;
   #hooks: Hooks;
   #adapters = new AdapterRegistry();
-  #hasWarned = false;
+  readonly #insecure = new InsecureTls();
 
   constructor(settings: SessionSettings = {}) {
     this.auth = settings.auth ?? null;
@@ -143,9 +153,15 @@ export class Session {
   async request(
     method: string,
     url: string | URL,
-    options: RequestOptions = {},
+    ...given: CallArguments<[], O>
   ): Promise<Response> {
+    const options = requestOptions(given, this.keywords);
     return this.perform(method, url, options, options.auth ?? null);
+  }
+
+  /** The names that the options of a request may have. */
+  protected get keywords(): ReadonlySet<string> {
+    return REQUEST_KEYWORDS;
   }
 
   /** `request` with the authentication beside its options: a copy of the options would cost more than the rest. */
@@ -181,41 +197,45 @@ export class Session {
   }
 
   /** GET. */
-  get(url: string | URL, options: RequestOptions = {}): Promise<Response> {
-    return this.request('GET', url, options);
+  get(url: string | URL, ...options: CallArguments<[], O>): Promise<Response> {
+    return this.#verb('GET', url, options);
   }
 
   /** HEAD; does not follow redirects unless `allow_redirects` is true. */
-  head(url: string | URL, options: RequestOptions = {}): Promise<Response> {
-    return this.request('HEAD', url, {
-      ...options,
-      allow_redirects: options.allow_redirects ?? false,
-    });
+  head(url: string | URL, ...options: CallArguments<[], O>): Promise<Response> {
+    return this.#verb('HEAD', url, options);
   }
 
   /** OPTIONS. */
-  options(url: string | URL, options: RequestOptions = {}): Promise<Response> {
-    return this.request('OPTIONS', url, options);
+  options(url: string | URL, ...options: CallArguments<[], O>): Promise<Response> {
+    return this.#verb('OPTIONS', url, options);
   }
 
-  /** POST with `data` or `json`. */
-  post(url: string | URL, options: RequestOptions = {}): Promise<Response> {
-    return this.request('POST', url, options);
+  /**
+   * POST with `data`, else with `json`: `post(url, data, json, {…})`. In the last place an object whose members are all
+   * names of options is the options, anything else is the data (the json).
+   */
+  post(url: string | URL, ...content: CallArguments<PostContent, O>): Promise<Response> {
+    return this.#verb('POST', url, content);
   }
 
-  /** PUT with `data`. */
-  put(url: string | URL, options: RequestOptions = {}): Promise<Response> {
-    return this.request('PUT', url, options);
+  /** PUT with `data`: `put(url, data, {…})`; what is data and what the options as in `post`. */
+  put(url: string | URL, ...content: CallArguments<DataContent, O>): Promise<Response> {
+    return this.#verb('PUT', url, content);
   }
 
-  /** PATCH with `data`. */
-  patch(url: string | URL, options: RequestOptions = {}): Promise<Response> {
-    return this.request('PATCH', url, options);
+  /** PATCH with `data`, like PUT. */
+  patch(url: string | URL, ...content: CallArguments<DataContent, O>): Promise<Response> {
+    return this.#verb('PATCH', url, content);
   }
 
   /** DELETE. */
-  delete(url: string | URL, options: RequestOptions = {}): Promise<Response> {
-    return this.request('DELETE', url, options);
+  delete(url: string | URL, ...options: CallArguments<[], O>): Promise<Response> {
+    return this.#verb('DELETE', url, options);
+  }
+
+  async #verb(method: Verb, url: string | URL, given: readonly unknown[]): Promise<Response> {
+    return this.request(method, url, verbOptions(method, given, this.keywords) as O);
   }
 
   /**
@@ -278,17 +298,17 @@ export class Session {
 
   /**
    * The settings of a call after merging: proxies are those of the call, then of the environment, then of the
-   * session (none of the latter two when no_proxy covers the URL); verify is a path or false of the call, then the
-   * environment's CA bundle, then the session's; stream and cert are the call's, then the session's.
+   * session (none of the latter two when no_proxy covers the URL); verify, stream and cert are the call's, then the
+   * session's. Where verify is merely true, a CA bundle of the environment is used: a path or false wins over it.
    */
-  merge_environment_settings(
-    ...[url, proxies, stream, verify, cert]: MergeArguments
-  ): MergedSettings {
-    const bundle = this.trust_env && (verify ?? true) === true ? environmentCaBundle() : undefined;
+  merge_environment_settings(url: string, ...given: MergeArguments): MergedSettings {
+    const { proxies, stream, verify, cert } = mergeOptions(given);
+    const chosen = verify ?? this.verify;
+    const bundle = this.trust_env && chosen === true ? environmentCaBundle() : undefined;
     return {
       proxies: this.#mergeProxies(url, proxies),
       stream: stream ?? this.stream,
-      verify: bundle ?? verify ?? this.verify,
+      verify: bundle ?? chosen,
       cert: cert ?? this.cert,
     };
   }
@@ -366,7 +386,7 @@ export class Session {
 
   #adapterOptions(prepared: PreparedRequest, options: SendOptions): AdapterOptions {
     const verify = options.verify ?? this.verify;
-    if (verify === false) this.#checkInsecure(prepared);
+    if (verify === false) this.#insecure.check(prepared, this.allow_insecure_tls);
     return {
       timeout: checkedTimeout(options.timeout),
       proxies:
@@ -380,21 +400,5 @@ export class Session {
       max_response_bytes: options.max_response_bytes ?? null,
       deadline: options.deadline ?? null,
     };
-  }
-
-  /** Unverified TLS is for tests: said once, and refused in production unless it is asked for explicitly. */
-  #checkInsecure(prepared: PreparedRequest): void {
-    if (!/^https:/i.test(prepared.url)) return;
-    if (isProduction() && !this.allow_insecure_tls) {
-      throw new SSLError('verify: false is refused in production, see allow_insecure_tls', {
-        request: prepared,
-      });
-    }
-    if (this.#hasWarned) return;
-    this.#hasWarned = true;
-    process.emitWarning(
-      'TLS certificates are not verified (verify: false)',
-      'InsecureRequestWarning',
-    );
   }
 }

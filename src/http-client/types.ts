@@ -1,4 +1,5 @@
 import type { CookieJar as ToughCookieJar } from 'tough-cookie';
+import type { CallArguments } from './arguments.js';
 import type { CookieJar } from './cookies.js';
 import type { PreparedRequest } from './prepared-request.js';
 import type { Response } from './response.js';
@@ -24,7 +25,15 @@ export type BodyStream = AsyncIterable<BodyChunk> | Iterable<BodyChunk>;
 
 /** Request bodies: maps, pairs and URLSearchParams become a form, text and bytes go as they are, iterables are streamed. */
 export type Data =
-  FieldMap | FieldPairs | URLSearchParams | string | Uint8Array | ArrayBuffer | Blob | BodyStream;
+  | FieldMap
+  | FieldPairs
+  | URLSearchParams
+  | FormData
+  | string
+  | ArrayBufferView
+  | ArrayBuffer
+  | Blob
+  | BodyStream;
 
 /** A prepared body as it goes on the wire. */
 export type PreparedBody = string | Uint8Array | Blob | BodyStream | null;
@@ -169,14 +178,29 @@ export interface RequestLike extends RequestContent {
   url: string | URL;
 }
 
-/** Parameters of `merge_environment_settings`, in the order that HTTP clients know. */
-export type MergeArguments = [
-  url: string,
-  proxies?: Proxies | null,
-  stream?: boolean | null,
-  verify?: Verify | null,
-  cert?: ClientCert | null,
-];
+/** The body of `put` and `patch` by its place. */
+export type DataContent = [data: Data | null | undefined];
+/** The bodies of `post` by their places: `json` is sent where there is no `data`. */
+export type PostContent = [data: Data | null | undefined, json: unknown];
+
+/** What `merge_environment_settings` merges with the session and the environment. */
+export interface MergeOptions {
+  proxies?: Proxies | null;
+  stream?: boolean | null;
+  verify?: Verify | null;
+  cert?: ClientCert | null;
+}
+
+/** Parameters of `merge_environment_settings` after the URL, in the order that HTTP clients know, or by name. */
+export type MergeArguments = CallArguments<
+  [
+    proxies: Proxies | null | undefined,
+    stream: boolean | null | undefined,
+    verify: Verify | null | undefined,
+    cert: ClientCert | null | undefined,
+  ],
+  MergeOptions
+>;
 
 /** Result of `merge_environment_settings`. */
 export interface MergedSettings {

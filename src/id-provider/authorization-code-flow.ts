@@ -7,6 +7,7 @@ import {
   type OAuthError,
   queryOf,
   refuseDuplicates,
+  type TokenFields,
 } from '#src/oauth2-client/index.js';
 import type { LoginSessionRecord, LoginSessionStore } from './login-sessions.js';
 
@@ -20,10 +21,24 @@ export interface CallbackRequest {
   headers?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What the browser holds of its login: at least the state. */
+/** What the browser holds of its login: at least the state. The token of a completed login is put into it. */
 export interface BrowserSession {
   [member: string]: unknown;
-  state: string;
+  state?: unknown;
+  token?: TokenFields | null;
+}
+
+/** Throws ConfigurationError for a session that the token could not be put into: before the login is used up. */
+export function requireRoomForToken(session: unknown): void {
+  if (session === undefined || session === null) return;
+  const isObject = typeof session === 'object' && !Array.isArray(session);
+  if (
+    !isObject ||
+    Object.isFrozen(session) ||
+    !('token' in session || Object.isExtensible(session))
+  ) {
+    throw new ConfigurationError('the session must be an object that a token can be put into');
+  }
 }
 
 /** What the answer of a login is checked against. */
@@ -86,7 +101,7 @@ export interface CompletedLogin {
 
 /** Reads the answer of a login (RFC 6749 §4.1.2, RFC 9207): duplicates, login, iss, error, code. */
 export async function readAnswer(
-  response: CallbackRequest,
+  response: CallbackRequest | null | undefined,
   session: BrowserSession | null | undefined,
   context: LoginContext,
 ): Promise<CompletedLogin> {
@@ -100,6 +115,7 @@ export async function readAnswer(
   if (issuer === null ? context.issuerRequired : issuer !== (record.issuer || context.issuer)) {
     throw new InvalidResponseError('the answer does not come from the issuer of the login (iss)');
   }
-  const code = codeFromAnswer(answer, { errorClass: context.errorClass });
+  const { state } = record;
+  const code = codeFromAnswer(answer, { state, errorClass: context.errorClass });
   return { record, code };
 }

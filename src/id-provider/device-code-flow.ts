@@ -26,7 +26,7 @@ export interface DeviceAuthorization {
 /** Keywords of the waiting operations. */
 export interface DeviceWaitOptions {
   /** Ends the waiting (Ctrl-C). */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Keywords of deviceAuthorization. */
@@ -50,8 +50,10 @@ export interface WaitLimits {
 }
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
-const DEFAULT_INTERVAL = 5;
-const DEFAULT_TIMEOUT = 300;
+/** Seconds between two polls, unless said otherwise (interface "Limits"). */
+export const DEVICE_INTERVAL_SECONDS = 5;
+/** Seconds after which waiting ends, unless said otherwise (interface "Limits"). */
+export const DEVICE_TIMEOUT_SECONDS = 300;
 const SLOW_DOWN_SECONDS = 5;
 const LONGEST_INTERVAL = 60;
 const NOT_PRINTABLE = /[^\x21-\x7e]/g;
@@ -70,10 +72,11 @@ export function parseDeviceAuthorization(answer: ProtocolAnswer): DeviceAuthoriz
 /** Poll at the reply's interval (a number ≥ 1, else 5) until its expires_in or 300 s, whichever is less. */
 export function limitsOfReply(reply: DeviceAuthorization): WaitLimits {
   const { interval, expires_in: expiresIn } = reply;
-  const lifetime = typeof expiresIn === 'number' && expiresIn >= 0 ? expiresIn : DEFAULT_TIMEOUT;
+  const lifetime =
+    typeof expiresIn === 'number' && expiresIn >= 0 ? expiresIn : DEVICE_TIMEOUT_SECONDS;
   return {
-    interval: typeof interval === 'number' && interval >= 1 ? interval : DEFAULT_INTERVAL,
-    timeout: Math.min(lifetime, DEFAULT_TIMEOUT),
+    interval: typeof interval === 'number' && interval >= 1 ? interval : DEVICE_INTERVAL_SECONDS,
+    timeout: Math.min(lifetime, DEVICE_TIMEOUT_SECONDS),
   };
 }
 

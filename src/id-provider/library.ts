@@ -1,5 +1,6 @@
 /** The door of the room for everything that must work without Nest and without a database. */
 export { OAuth2IdProvider, type LoginResult } from './oauth2-id-provider.js';
+export { OAuthError } from '#src/oauth2-client/index.js';
 export { OAuth2Session } from './oauth2-session.js';
 export {
   claimParser,

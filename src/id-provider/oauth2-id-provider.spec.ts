@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Response, type PreparedRequest } from '#src/http-client/index.js';
-import type { CallbackRequest } from './authorization-code-flow.js';
+import type { BrowserSession, CallbackRequest } from './authorization-code-flow.js';
 import { MemoryLoginSessions } from './login-sessions.js';
 import { maxAgeOf, metadataUrls, sameIssuer } from './metadata.js';
+import { ConfigurationError, OAuthError } from '#src/oauth2-client/index.js';
 import { OAuth2IdProvider } from './oauth2-id-provider.js';
+import { refusalOf } from './testing/refusal.js';
 import { providerOfToken } from './token-routing.js';
 import type { ProviderParameters } from './provider-settings.js';
 import { checkBinding } from './token-verifier.js';
@@ -156,25 +158,40 @@ describe('setParameters', () => {
     expect([await idp.get_metadata('unknown'), await idp.get_metadata()]).toEqual([null, null]);
   });
 
-  it.each([
-    ['submitNewSession', () => new OAuth2IdProvider({}).submitNewSession()],
-    ['refreshToken', () => new OAuth2IdProvider({}).refreshToken('r')],
-    ['refreshToken of an unknown group', () => new OAuth2IdProvider({}).refreshToken('r', 'g')],
-  ])('%s without configuration is an error result', async (_name, call) => {
-    expect(await call()).toMatchObject({ OK: false, Errno: 'configuration_error' });
+  it('submitNewSession without configuration is an error result', async () => {
+    expect(await new OAuth2IdProvider({}).submitNewSession()).toMatchObject({
+      OK: false,
+      Errno: 'configuration_error',
+    });
   });
 
   it.each([
-    ['refreshToken', () => new OAuth2IdProvider({}).refreshToken('')],
-    ['exchangeToken', () => new OAuth2IdProvider({}).exchangeToken('')],
+    ['refreshToken', () => new OAuth2IdProvider({}).refreshToken('r')],
+    ['refreshToken of an unknown group', () => new OAuth2IdProvider({}).refreshToken('r', 'g')],
+    ['fetchToken', () => new OAuth2IdProvider({}).fetchToken({ grant_type: 'x' })],
+  ])('%s without configuration throws', async (_name, call) => {
+    expect(await refusalOf(call())).toBeInstanceOf(ConfigurationError);
+  });
+
+  it.each([
     ['revokeToken', () => new OAuth2IdProvider({}).revokeToken('')],
-    ['verifyToken', () => new OAuth2IdProvider({}).verifyToken('')],
     ['getUserProfile', () => new OAuth2IdProvider({}).getUserProfile('')],
     ['getUserGroups', () => new OAuth2IdProvider({}).getUserGroups()],
     ['researchGroup', () => new OAuth2IdProvider({}).researchGroup()],
     ['waitFinal…', () => new OAuth2IdProvider({}).waitFinalStatusOfDeviceCodeAuthorizationFlow('')],
   ])('%s of nothing is an error result', async (_name, call) => {
     expect(await call()).toMatchObject({ OK: false, Errno: 'missing_token' });
+  });
+
+  it.each([
+    ['refreshToken', () => new OAuth2IdProvider({}).refreshToken('')],
+    ['exchangeToken', () => new OAuth2IdProvider({}).exchangeToken('')],
+    ['verifyToken', () => new OAuth2IdProvider({}).verifyToken('')],
+    ['verifyToken of null', () => new OAuth2IdProvider({}).verifyToken(null)],
+  ])('%s of nothing throws', async (_name, call) => {
+    const error = await refusalOf(call());
+    expect(error).toBeInstanceOf(OAuthError);
+    expect(error).toMatchObject({ error: 'missing_token' });
   });
 });
 
@@ -258,9 +275,17 @@ describe('parseAuthResponse', () => {
     const begun = await idp.submitNewSession();
     const state = new URL((begun as { Value: string }).Value).searchParams.get('state') as string;
     const response = { method: 'POST', uri: '/callback', body: body(`code=c&state=${state}`) };
-    expect(await idp.parseAuthResponse(response, { state })).toMatchObject({
+    const session: BrowserSession = { state };
+    expect(await idp.parseAuthResponse(response, session)).toEqual({
       OK: true,
-      Value: [{ ID: 'jane' }, { sub: 'jane' }, { user_id: 'jane' }],
+      Value: [{ ID: 'jane', DN: '/O=GRID/CN=jane' }, { sub: 'jane' }],
+    });
+    expect(session.token).toEqual({
+      access_token: 'opaque',
+      token_type: 'Bearer',
+      client_id: 'me',
+      provider: '',
+      user_id: 'jane',
     });
   });
 });

@@ -1,4 +1,4 @@
-import { S_OK, type Result } from '#src/kernel/index.js';
+import type { Result } from '#src/kernel/index.js';
 import {
   addParameters,
   ConfigurationError,
@@ -6,42 +6,38 @@ import {
   MissingTokenError,
   randomAlphanumeric,
   SingleFlight,
-  type FetchTokenOptions,
-  type HttpCallOptions,
   type OAuth2Token,
   type TokenFields,
 } from '#src/oauth2-client/index.js';
-import {
-  readAnswer,
-  type BrowserSession,
-  type CallbackRequest,
-} from './authorization-code-flow.js';
+import { readAnswer, requireRoomForToken } from './authorization-code-flow.js';
 import { DEFAULT_METADATA, JWKS_REFRESH_RATE, METADATA_REFRESH_RATE } from './constants.js';
 import {
+  DEVICE_INTERVAL_SECONDS,
+  DEVICE_TIMEOUT_SECONDS,
   deviceInstructions,
   limitsOfReply,
   parseDeviceAuthorization,
   waitForToken,
   type DeviceAuthorization,
-  type DeviceLoginOptions,
-  type DeviceWaitOptions,
 } from './device-code-flow.js';
 import { splitScopes } from './group-scopes.js';
 import type { JsonWebKeySet } from './key-set.js';
 import { LOGIN_SESSION_SECONDS, type LoginSessionRecord } from './login-sessions.js';
+import { providerCall, type DeviceWaitCall, type ProviderArguments } from './provider-arguments.js';
 import { ProviderClaims } from './provider-claims.js';
-import { asResult, errorResult } from './provider-result.js';
+import { asResult, orOAuthError } from './provider-result.js';
 import {
   checkBinding,
   unverifiedClaims,
   verifySignedToken,
-  type TokenBinding,
   type TokenClaims,
 } from './token-verifier.js';
 import { profileOf, type UserProfile } from './user-claims.js';
 
-/** What parseAuthResponse answers: who logged in, the claims that say so, and the token with `user_id`. */
-export type LoginResult = [profile: UserProfile, claims: TokenClaims, token: TokenFields];
+/** What parseAuthResponse answers: who logged in, and the claims that say so. */
+export type LoginResult = [profile: UserProfile, claims: TokenClaims];
+
+const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function requireToken(token: unknown): asserts token is string {
   if (typeof token !== 'string' || token === '') throw new MissingTokenError();
@@ -49,8 +45,9 @@ function requireToken(token: unknown): asserts token is string {
 
 /**
  * An external identity provider (interface "What the service does" 5, GRID.Resources.IdProvider.OAuth2IdProvider).
- * Made with the keywords of one configuration section. Its own operations answer S_OK/S_ERROR, never throw for data
- * or the network, and keep nothing of a user: one instance serves all. The operations of the session
+ * Made with the keywords of one configuration section. Its own operations keep nothing of a user: one instance serves
+ * all. Those that answer a token or claims throw OAuthError; the others answer S_OK/S_ERROR and never throw for data or
+ * the network. Parameters are given by their places or by name in one object. The operations of the session
  * (`fetch_token`, `request`, `token` …) are inherited and belong to whoever owns the instance.
  */
 export class OAuth2IdProvider extends ProviderClaims {
@@ -66,10 +63,10 @@ export class OAuth2IdProvider extends ProviderClaims {
   readonly #queues = new Map<string, Promise<unknown>>();
 
   /** Fetches the provider's metadata now, whatever their age; keywords are settings of the HTTP request. */
-  fetch_metadata(options: HttpCallOptions = {}): Promise<Result<undefined>> {
+  fetch_metadata(...given: ProviderArguments<'fetch_metadata'>): Promise<Result<undefined>> {
     return asResult(async () => {
       const metadata = this.providerMetadata;
-      const document = await metadata.refresh(options);
+      const document = await metadata.refresh(providerCall('fetch_metadata', given));
       // the parameters may name another issuer by now
       if (metadata === this.providerMetadata) this.applyMetadata(document);
       return undefined;
@@ -89,9 +86,9 @@ export class OAuth2IdProvider extends ProviderClaims {
   }
 
   /** Fetches the provider's keys now (`jwks_uri`); keywords are settings of the HTTP request. */
-  fetchJWKs(options: HttpCallOptions = {}): Promise<Result<undefined>> {
+  fetchJWKs(...given: ProviderArguments<'fetchJWKs'>): Promise<Result<undefined>> {
     return asResult(async () => {
-      await this.providerKeys.refresh(options);
+      await this.providerKeys.refresh(providerCall('fetchJWKs', given));
       return undefined;
     });
   }
@@ -103,10 +100,13 @@ export class OAuth2IdProvider extends ProviderClaims {
 
   /**
    * Begins a login: answers the URL for the browser. State, verifier and nonce are kept in the login store for
-   * 10 minutes and used once; the browser keeps the state, which is in the URL. PKCE S256 unless `pkce` is false.
+   * 10 minutes and used once. PKCE S256 unless `pkce` is false. The browser has to bring the state back to
+   * parseAuthResponse: it is put into `session.state` of a `session` handed in; it is in the URL as well, unless the
+   * request is pushed (RFC 9126).
    */
-  submitNewSession(pkce = true): Promise<Result<string>> {
+  submitNewSession(...given: ProviderArguments<'submitNewSession'>): Promise<Result<string>> {
     return asResult(async () => {
+      const { pkce, session } = providerCall('submitNewSession', given);
       const endpoint = await this.requireMetadata('authorization_endpoint');
       const record: LoginSessionRecord = {
         state: randomAlphanumeric(30),
@@ -114,31 +114,38 @@ export class OAuth2IdProvider extends ProviderClaims {
         issuer: this.issuer,
         createdAt: this.clock.now(),
       };
-      if (pkce) record.code_verifier = createCodeVerifier();
+      if (pkce !== false) record.code_verifier = createCodeVerifier();
       if (splitScopes(String(this.scope ?? '')).includes('openid'))
         record.nonce = randomAlphanumeric(30);
       if (this.redirect_uri) record.redirect_uri = this.redirect_uri;
       const { state, code_verifier, nonce } = record;
-      const [url] = await this.create_authorization_url(endpoint, { state, code_verifier, nonce });
+      const [url] = await this.create_authorization_url(endpoint, state, code_verifier, { nonce });
       await this.loginSessions.put(state, record, LOGIN_SESSION_SECONDS);
-      // a pushed request hides the state, but who holds the browser has to know it; the server ignores it here
-      return url.includes(`state=${state}`) ? url : `${url}&state=${state}`;
+      if (session !== undefined && session !== null) session.state = state;
+      return url;
     });
   }
 
-  /** Obtains a token like fetch_token, without keeping it; the answer also names client_id and provider. */
-  fetchToken(options: FetchTokenOptions = {}): Promise<Result<TokenFields>> {
-    return asResult(async () => this.asDictionary((await this.obtainToken(null, options)).token));
+  /**
+   * Obtains a token like fetch_token, without keeping it; the answer also names client_id and provider. Throws
+   * OAuthError.
+   */
+  fetchToken(...given: ProviderArguments<'fetchToken'>): Promise<TokenFields> {
+    return orOAuthError(async () => {
+      const options = providerCall('fetchToken', given);
+      return this.asDictionary((await this.obtainToken(null, options)).token);
+    });
   }
 
   /**
    * Renews a token, without keeping it; with a group its scope is exactly the group's. The same refresh token is
-   * never used by two calls at once: equal calls share one answer, others wait.
+   * never used by two calls at once: equal calls share one answer, others wait. Throws OAuthError.
    */
-  refreshToken(token: string, group?: string | null): Promise<Result<TokenFields>> {
-    return asResult(async () => {
+  refreshToken(...given: ProviderArguments<'refreshToken'>): Promise<TokenFields> {
+    return orOAuthError(async () => {
+      const { token, group } = providerCall('refreshToken', given);
       requireToken(token);
-      const scope = group ? this.scopesOf(group).join(' ') : null;
+      const scope = group ? (await this.scopesOf(group)).join(' ') : null;
       const renewed = await this.#refreshes.run(`${scope ?? ''} ${token}`, () =>
         this.inTurn(token, () => this.renewToken(null, token, { scope })),
       );
@@ -146,24 +153,25 @@ export class OAuth2IdProvider extends ProviderClaims {
     });
   }
 
-  /** Exchanges an access token (RFC 8693) for one with the scopes given, else the session's, and the group's. */
-  exchangeToken(
-    accessToken: string,
-    group?: string | null,
-    scope?: readonly string[] | string | null,
-  ): Promise<Result<TokenFields>> {
-    return asResult(async () => {
+  /**
+   * Exchanges an access token (RFC 8693) for one with the scopes given, else the session's, and the group's. Throws
+   * OAuthError.
+   */
+  exchangeToken(...given: ProviderArguments<'exchangeToken'>): Promise<TokenFields> {
+    return orOAuthError(async () => {
+      const { accessToken, group, scope } = providerCall('exchangeToken', given);
       requireToken(accessToken);
       const wanted = [scope ?? this.scope ?? []].flat().flatMap(splitScopes);
-      const scopes = [...new Set([...wanted, ...(group ? this.scopesOf(group) : [])])];
+      const scopes = [...new Set([...wanted, ...(group ? await this.scopesOf(group) : [])])];
       const options = { subject_token: accessToken, scope: scopes.length > 0 ? scopes : null };
       return this.asDictionary(await this.exchange_token(null, options));
     });
   }
 
-  /** Revokes a token (RFC 7009). */
-  revokeToken(token: string, tokenTypeHint = 'refresh_token'): Promise<Result<undefined>> {
+  /** Revokes a token (RFC 7009), a refresh token unless the hint says `access_token`. */
+  revokeToken(...given: ProviderArguments<'revokeToken'>): Promise<Result<undefined>> {
     return asResult(async () => {
+      const { token, tokenTypeHint = 'refresh_token' } = providerCall('revokeToken', given);
       requireToken(token);
       await this.revoke_token(null, { token, token_type_hint: tokenTypeHint });
       return undefined;
@@ -172,32 +180,26 @@ export class OAuth2IdProvider extends ProviderClaims {
 
   /**
    * Verifies an access token that is a JWT: signature by the provider's keys (or `jwks`), issuer, times, audience where
-   * one is configured, and where a binding is given the certificate or key of the bearer. Answers the claims; Errno
-   * names the failed check: malformed, too_large, opaque, alg, crit, typ, no_keys, unknown_key, signature, issuer,
-   * expired, not_yet, audience, cnf.
+   * one is configured, and where `certificate` or `jkt` is given the binding to that certificate or key. Answers the
+   * claims. Throws OAuthError, whose `error` names the failed check: malformed, too_large, opaque, alg, crit, typ,
+   * no_keys, unknown_key, signature, issuer, expired, not_yet, audience, cnf.
    */
-  async verifyToken(
-    accessToken: string,
-    jwks?: JsonWebKeySet | null,
-    binding?: TokenBinding,
-  ): Promise<Result<TokenClaims>> {
-    try {
+  verifyToken(...given: ProviderArguments<'verifyToken'>): Promise<TokenClaims> {
+    return orOAuthError(async () => {
+      const { accessToken, jwks, ...binding } = providerCall('verifyToken', given);
       const keys = this.keySource(jwks);
       if (this.issuer === '') await this.loadMetadata();
-      const claims = await verifySignedToken(accessToken, this.accessRules(), keys);
-      if (binding !== undefined) checkBinding(claims, binding);
-      return S_OK(claims);
-    } catch (error) {
-      return errorResult(error);
-    }
+      const claims = await verifySignedToken(accessToken ?? '', this.accessRules(), keys);
+      if (Object.keys(binding).length > 0) checkBinding(claims, binding);
+      return claims;
+    });
   }
 
   /** The user's claims from the userinfo endpoint; they must be about the subject of the token, if it names one. */
-  getUserProfile(accessToken: string): Promise<Result<TokenClaims>> {
+  getUserProfile(...given: ProviderArguments<'getUserProfile'>): Promise<Result<TokenClaims>> {
     return asResult(() => {
-      requireToken(accessToken);
-      const subject = unverifiedClaims(accessToken)?.sub;
-      return this.userInfo(accessToken, typeof subject === 'string' ? subject : undefined);
+      const { accessToken } = providerCall('getUserProfile', given);
+      return this.claimsOfUser(accessToken);
     });
   }
 
@@ -205,12 +207,9 @@ export class OAuth2IdProvider extends ProviderClaims {
    * Who a user is here, by the verified token (opaque ones are introspected where the provider offers it): ID, DN and
    * groups. The older way of calling, with payload and token, still finds its token; the payload is not trusted.
    */
-  getUserGroups(
-    accessToken?: string | null,
-    _payload?: unknown,
-    token?: string | null,
-  ): Promise<Result<UserProfile>> {
+  getUserGroups(...given: ProviderArguments<'getUserGroups'>): Promise<Result<UserProfile>> {
     return asResult(async () => {
+      const { accessToken, token } = providerCall('getUserGroups', given);
       const verified = accessToken || token;
       requireToken(verified);
       return this.profileOf(await this.claimsOf(verified));
@@ -220,13 +219,15 @@ export class OAuth2IdProvider extends ProviderClaims {
   /**
    * Completes a login: `response` is the request that brings the browser back, `session` what the browser holds, at
    * least its state. Order: login record (once), state, iss, error, code, token, ID token (nonce and all), access
-   * token, profile. Answers profile, claims and token (`user_id` = the profile's ID).
+   * token, profile. Answers profile and claims; the token, with `user_id` = the profile's ID, is put into
+   * `session.token`.
    */
   parseAuthResponse(
-    response: CallbackRequest,
-    session?: BrowserSession | null,
+    ...given: ProviderArguments<'parseAuthResponse'>
   ): Promise<Result<LoginResult>> {
     return asResult(async () => {
+      const { response, session } = providerCall('parseAuthResponse', given);
+      requireRoomForToken(session);
       await this.loadMetadata();
       const { record, code } = await readAnswer(response, session, {
         store: this.loginSessions,
@@ -242,8 +243,9 @@ export class OAuth2IdProvider extends ProviderClaims {
         redirect_uri: record.redirect_uri ?? null,
       });
       const claims = await this.claimsOfLogin(token, record);
-      const profile = this.profileOf(claims);
-      return [profile, claims, { ...this.asDictionary(token), user_id: profile.ID }];
+      const profile = await this.profileOf(claims);
+      if (session) session.token = { ...this.asDictionary(token), user_id: profile.ID };
+      return [profile, claims];
     });
   }
 
@@ -261,67 +263,80 @@ export class OAuth2IdProvider extends ProviderClaims {
    * A login at a terminal (RFC 8628): asks for codes, prints where to enter them, waits at the server's rhythm until
    * the codes expire or 300 s. Answers the token.
    */
-  async deviceAuthorization(
-    group?: string | null,
-    options: DeviceLoginOptions = {},
+  deviceAuthorization(
+    ...given: ProviderArguments<'deviceAuthorization'>
   ): Promise<Result<TokenFields>> {
-    const { print = (line: string) => void process.stdout.write(`${line}\n`), ...waiting } =
-      options;
-    const submitted = await this.submitDeviceCodeAuthorizationFlow(group);
-    if (!submitted.OK) return submitted;
-    const reply = submitted.Value;
-    print(deviceInstructions(reply));
-    const { interval, timeout } = limitsOfReply(reply);
-    const { device_code: code } = reply;
-    return this.waitFinalStatusOfDeviceCodeAuthorizationFlow(code, interval, timeout, waiting);
+    return asResult(async () => {
+      const { group, print = printLine, signal } = providerCall('deviceAuthorization', given);
+      const reply = await this.askForDeviceCode(group);
+      print(deviceInstructions(reply));
+      return this.tokenOfDevice({ deviceCode: reply.device_code, ...limitsOfReply(reply), signal });
+    });
   }
 
   /** Asks for the codes of a device login, with the session's scopes and the group's. */
-  submitDeviceCodeAuthorizationFlow(group?: string | null): Promise<Result<DeviceAuthorization>> {
-    return asResult(async () => {
-      const own = [this.scope ?? []].flat().flatMap(splitScopes);
-      const scope = [...new Set([...own, ...(group ? this.scopesOf(group) : [])])].join(' ');
-      const form = addParameters(new URLSearchParams(), {
-        client_id: this.client_id,
-        scope: scope === '' ? null : scope,
-      });
-      const answer = await this.postForm({
-        endpoint: 'device_authorization_endpoint',
-        form,
-        options: {},
-        requestHook: 'device_authorization_request',
-      });
-      return parseDeviceAuthorization(answer);
-    });
+  submitDeviceCodeAuthorizationFlow(
+    ...given: ProviderArguments<'submitDeviceCodeAuthorizationFlow'>
+  ): Promise<Result<DeviceAuthorization>> {
+    return asResult(() =>
+      this.askForDeviceCode(providerCall('submitDeviceCodeAuthorizationFlow', given).group),
+    );
   }
 
-  /** Waits for the user's decision: polls every `interval` seconds, for at most `timeout` seconds. */
+  /** Waits for the user's decision: polls every `interval` seconds (5), for at most `timeout` seconds (300). */
   waitFinalStatusOfDeviceCodeAuthorizationFlow(
-    deviceCode: string,
-    interval = 5,
-    timeout = 300,
-    options: DeviceWaitOptions = {},
+    ...given: ProviderArguments<'waitFinalStatusOfDeviceCodeAuthorizationFlow'>
   ): Promise<Result<TokenFields>> {
-    return asResult(async () => {
-      requireToken(deviceCode);
-      const body = addParameters(new URLSearchParams(), { client_id: this.client_id }).toString();
-      const token = await waitForToken(
-        deviceCode,
-        { interval, timeout, ...options },
-        async (grant) => (await this.obtainToken(null, { ...grant, body })).token,
-        this.clock,
-      );
-      return this.asDictionary(token);
-    });
+    return asResult(() =>
+      this.tokenOfDevice(providerCall('waitFinalStatusOfDeviceCodeAuthorizationFlow', given)),
+    );
   }
 
   /** Deprecated name of getUserProfile; the payload is not looked at. */
-  researchGroup(
-    _payload?: unknown,
-    token?: string | TokenFields | null,
-  ): Promise<Result<TokenClaims>> {
-    const accessToken = typeof token === 'string' ? token : token?.access_token;
-    return this.getUserProfile(accessToken ?? '');
+  researchGroup(...given: ProviderArguments<'researchGroup'>): Promise<Result<TokenClaims>> {
+    return asResult(() => {
+      const { token } = providerCall('researchGroup', given);
+      return this.claimsOfUser(typeof token === 'string' ? token : token?.access_token);
+    });
+  }
+
+  private claimsOfUser(accessToken: string | null | undefined): Promise<TokenClaims> {
+    requireToken(accessToken);
+    const subject = unverifiedClaims(accessToken)?.sub;
+    return this.userInfo(accessToken, typeof subject === 'string' ? subject : undefined);
+  }
+
+  private async askForDeviceCode(group: string | null | undefined): Promise<DeviceAuthorization> {
+    const own = [this.scope ?? []].flat().flatMap(splitScopes);
+    const scope = [...new Set([...own, ...(group ? await this.scopesOf(group) : [])])].join(' ');
+    const form = addParameters(new URLSearchParams(), {
+      client_id: this.client_id,
+      scope: scope === '' ? null : scope,
+    });
+    const answer = await this.postForm({
+      endpoint: 'device_authorization_endpoint',
+      form,
+      options: {},
+      requestHook: 'device_authorization_request',
+    });
+    return parseDeviceAuthorization(answer);
+  }
+
+  private async tokenOfDevice(call: DeviceWaitCall): Promise<TokenFields> {
+    const { deviceCode, signal } = call;
+    requireToken(deviceCode);
+    const body = addParameters(new URLSearchParams(), { client_id: this.client_id }).toString();
+    const token = await waitForToken(
+      deviceCode,
+      {
+        interval: call.interval ?? DEVICE_INTERVAL_SECONDS,
+        timeout: call.timeout ?? DEVICE_TIMEOUT_SECONDS,
+        ...(signal === undefined ? {} : { signal }),
+      },
+      async (grant) => (await this.obtainToken(null, { ...grant, body })).token,
+      this.clock,
+    );
+    return this.asDictionary(token);
   }
 
   /** Runs the work when no other one of the same refresh token runs any more. */
@@ -336,15 +351,17 @@ export class OAuth2IdProvider extends ProviderClaims {
     return run;
   }
 
-  private scopesOf(group: string): string[] {
+  /** The scopes of a group; rejects with ConfigurationError when there are none. */
+  protected scopesOf(group: string): Promise<string[]> {
     const scopes = this.getGroupScopes(group);
-    if (scopes.length === 0)
-      throw new ConfigurationError(`no scopes are known for group "${group}"`);
-    return scopes;
+    if (scopes.length > 0) return Promise.resolve(scopes);
+    return Promise.reject(new ConfigurationError(`no scopes are known for group "${group}"`));
   }
 
-  private profileOf(claims: TokenClaims): UserProfile {
+  /** Who verified claims speak of. */
+  protected profileOf(claims: TokenClaims): Promise<UserProfile> {
     const { dnPrefix, attributes } = this.settings;
-    return profileOf(claims, { dnPrefix, attributes, scopes: this.groupScopes });
+    const rules = { dnPrefix, attributes, scopes: this.groupScopes };
+    return new Promise((resolve) => resolve(profileOf(claims, rules)));
   }
 }

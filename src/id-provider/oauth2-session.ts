@@ -1,5 +1,6 @@
 import {
   addParameters,
+  callArguments,
   ConfigurationError,
   InvalidResponseError,
   MissingTokenError,
@@ -8,6 +9,7 @@ import {
   parseToken,
   scopeText,
   splitCall,
+  type ExchangeTokenArguments,
   type ExchangeTokenOptions,
   type OAuth2Token,
 } from '#src/oauth2-client/index.js';
@@ -23,10 +25,8 @@ export class OAuth2Session extends OAuth2Client {
    * stays. The token's `issued_token_type` is checked to be there; its `token_type` may be N_A. Throws
    * MissingTokenError, ConfigurationError, InvalidResponseError, HttpError or the server's error.
    */
-  async exchange_token(
-    url?: string | null,
-    options: ExchangeTokenOptions = {},
-  ): Promise<OAuth2Token> {
+  async exchange_token(...given: ExchangeTokenArguments): Promise<OAuth2Token> {
+    const { url, options } = callArguments<ExchangeTokenOptions>('exchange_token', given);
     const { subject_token, subject_token_type, actor_token, actor_token_type } = options;
     if (!subject_token) throw new MissingTokenError('there is no subject_token');
     if (Boolean(actor_token) !== Boolean(actor_token_type)) {

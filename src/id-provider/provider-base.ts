@@ -1,6 +1,6 @@
 import { CookieJar, type ClientCert } from '#src/http-client/index.js';
 import type {
-  AuthorizationUrlOptions,
+  AuthorizationUrlArguments,
   OAuth2ClientOptions,
   OAuth2Token,
   EndpointName,
@@ -241,11 +241,10 @@ export abstract class ProviderBase extends OAuth2Session {
 
   /** Whether the request has to be pushed stands in the metadata. */
   override async create_authorization_url(
-    url: string,
-    options: AuthorizationUrlOptions = {},
+    ...given: AuthorizationUrlArguments
   ): Promise<[authorization_url: string, state: string]> {
     await this.loadMetadata();
-    return super.create_authorization_url(url, options);
+    return super.create_authorization_url(...given);
   }
 
   /** A token as the provider's operations answer it: a plain dictionary that says whose it is and when it ends. */

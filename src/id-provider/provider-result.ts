@@ -1,4 +1,4 @@
-import { RequestException } from '#src/http-client/index.js';
+import { ConnectionError, RequestException, Timeout } from '#src/http-client/index.js';
 import { S_ERROR, S_OK, type ErrorResult, type Result } from '#src/kernel/index.js';
 import { OAuthError } from '#src/oauth2-client/index.js';
 
@@ -13,17 +13,38 @@ function isAbort(error: unknown): boolean {
   );
 }
 
+/** Kind and text of a fault that is no OAuth error of its own. */
+function describe(error: unknown): { code: string; text: string } {
+  if (error instanceof RequestException) {
+    return { code: codeOf(error), text: `${error.name}: ${error.message}` };
+  }
+  if (isAbort(error)) return { code: 'aborted', text: 'aborted' };
+  const kind = error instanceof Error ? error.name : typeof error;
+  return { code: 'unexpected', text: `unexpected failure (${kind})` };
+}
+
 /** What an operation marked S_OK/S_ERROR answers for a fault; the message never holds a secret. */
 export function errorResult(error: unknown): ErrorResult {
   if (error instanceof OAuthError) {
     return S_ERROR(error.message, { Errno: error.error, cause: error });
   }
-  if (error instanceof RequestException) {
-    return S_ERROR(`${error.name}: ${error.message}`, { Errno: codeOf(error), cause: error });
+  const { code, text } = describe(error);
+  return S_ERROR(text, { Errno: code, cause: error });
+}
+
+/**
+ * Runs an operation that answers a dictionary; every fault becomes an OAuthError. Those of the network keep their code
+ * (`connection_error`), may be tried again, and have the fault itself as `cause`.
+ */
+export async function orOAuthError<T>(operation: () => Promise<T> | T): Promise<T> {
+  try {
+    return await operation();
+  } catch (error) {
+    if (error instanceof OAuthError) throw error;
+    const { code, text: description } = describe(error);
+    const retryable = error instanceof ConnectionError || error instanceof Timeout;
+    throw new OAuthError(code, { description, retryable, cause: error });
   }
-  if (isAbort(error)) return S_ERROR('aborted', { Errno: 'aborted', cause: error });
-  const kind = error instanceof Error ? error.name : typeof error;
-  return S_ERROR(`unexpected failure (${kind})`, { Errno: 'unexpected', cause: error });
 }
 
 /** Runs an operation and answers its value as S_OK and its fault as S_ERROR. */

@@ -152,12 +152,12 @@ function scopeOf(scope: string | readonly string[]): string {
   return items.filter((item) => item !== '').join(' ');
 }
 
-/** The keywords for the session of a provider: PKCE always, scopes and verify as configuration writes them. */
+/** The keywords for the session of a provider: scopes and verify as configuration writes them. */
 export function sessionOptions(parameters: ProviderParameters): OAuth2ClientOptions {
   const options: OAuth2ClientOptions = Object.fromEntries(
     Object.entries(parameters).filter(([name]) => !OWN_KEYWORDS.has(name)),
   );
   if (options.scope) options.scope = scopeOf(options.scope);
   if (options.verify !== undefined) options.verify = verifyOf(options.verify);
-  return { ...options, code_challenge_method: 'S256' };
+  return options;
 }

@@ -25,11 +25,6 @@ describe('create_authorization_url', () => {
       'response_type=code&client_id=me&state=s&resource=a&resource=b',
     ],
     [
-      'a verifier without S256 is not used',
-      { state: 's', code_verifier: 'v' },
-      'response_type=code&client_id=me&state=s',
-    ],
-    [
       'another response_type',
       { state: 's', response_type: 'code id_token' },
       'response_type=code+id_token&client_id=me&state=s',
@@ -41,7 +36,7 @@ describe('create_authorization_url', () => {
   });
 
   it('adds the S256 challenge of RFC 7636 appendix B', async () => {
-    const { client } = setUp({ code_challenge_method: 'S256' });
+    const { client } = setUp();
     const [url] = await client.create_authorization_url('https://as.test/auth', {
       state: 's',
       code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',

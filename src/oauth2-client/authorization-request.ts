@@ -8,7 +8,6 @@ export interface AuthorizationDefaults {
   client_id: string | null;
   scope: string | readonly string[] | null;
   redirect_uri: string | null;
-  code_challenge_method: string | null;
   metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -26,8 +25,7 @@ function metadataValue(value: unknown): ParameterValue {
 
 /**
  * The members of an authorization request (RFC 6749 §4.1.1, PKCE RFC 7636 §4.3). A missing state becomes 30 random
- * letters and digits, an empty one is left out. The challenge is sent with a code_verifier, response_type `code`
- * and the method S256.
+ * letters and digits, an empty one is left out. A code_verifier sends its S256 challenge.
  */
 export function authorizationRequest(
   options: AuthorizationUrlOptions,
@@ -40,7 +38,7 @@ export function authorizationRequest(
     if (!(name in extra)) extra[name] = metadataValue(defaults.metadata[name]);
   }
   const type = response_type ?? metadataValue(defaults.metadata['response_type']) ?? 'code';
-  if (code_verifier && type === 'code' && defaults.code_challenge_method === 'S256') {
+  if (code_verifier) {
     extra['code_challenge'] = codeChallengeS256(code_verifier);
     extra['code_challenge_method'] = 'S256';
   }

@@ -4,6 +4,14 @@ export {
   type FormCall,
   type Introspection,
 } from './oauth2-client-session.js';
+export {
+  callArguments,
+  type AuthorizationUrlArguments,
+  type ExchangeTokenArguments,
+  type FetchTokenArguments,
+  type RefreshTokenArguments,
+  type TokenStatusArguments,
+} from './call-arguments.js';
 export { OAuth2SessionBase, defaultAuthMethod } from './session-base.js';
 export {
   EXTRA_AUTHORIZE_PARAMS,
@@ -16,6 +24,7 @@ export {
   type OAuth2ClientOptions,
   type OAuth2RequestOptions,
   type PreviousToken,
+  type RefreshTokenOptions,
   type TokenCallOptions,
   type TokenStatusOptions,
   type UpdateToken,

@@ -1,5 +1,12 @@
 import type { ClientCert, Response } from '#src/http-client/index.js';
 import { authorizationRequest, pushEndpoint, pushedUrl } from './authorization-request.js';
+import {
+  callArguments,
+  type AuthorizationUrlArguments,
+  type FetchTokenArguments,
+  type RefreshTokenArguments,
+  type TokenStatusArguments,
+} from './call-arguments.js';
 import { isMutualTls } from './client-auth.js';
 import type { HookHeaders, RequestHookType, ResponseHookType } from './compliance-hooks.js';
 import { requireAuthorizationUrl } from './endpoint.js';
@@ -18,6 +25,7 @@ import {
   splitCall,
   type AuthorizationUrlOptions,
   type FetchTokenOptions,
+  type RefreshTokenOptions,
   type TokenCallOptions,
   type TokenStatusOptions,
 } from './session-options.js';
@@ -90,9 +98,13 @@ export class OAuth2Client extends OAuth2SessionBase {
    * made where the server requires it or `pushed` is set and it is offered.
    */
   async create_authorization_url(
-    url: string,
-    options: AuthorizationUrlOptions = {},
+    ...given: AuthorizationUrlArguments
   ): Promise<[authorization_url: string, state: string]> {
+    const { url: place, options } = callArguments<AuthorizationUrlOptions>(
+      'create_authorization_url',
+      given,
+    );
+    const url = place ?? '';
     requireAuthorizationUrl(url, this.allowInsecureLoopback);
     const { query, state } = authorizationRequest(options, this);
     const endpoint = pushEndpoint(this.metadata, this.pushed);
@@ -115,7 +127,8 @@ export class OAuth2Client extends OAuth2SessionBase {
    * state and iss were checked. Throws the server's OAuth error, HttpError, InvalidResponseError, MissingCodeError,
    * MismatchingStateError, ConfigurationError.
    */
-  async fetch_token(url?: string | null, options: FetchTokenOptions = {}): Promise<OAuth2Token> {
+  async fetch_token(...given: FetchTokenArguments): Promise<OAuth2Token> {
+    const { url, options } = callArguments<FetchTokenOptions>('fetch_token', given);
     const { authorization_response: response, state } = options;
     if (response && fragmentOf(response) !== undefined && !queryOf(response).has('code')) {
       return this.token_from_fragment(response, state);
@@ -127,18 +140,15 @@ export class OAuth2Client extends OAuth2SessionBase {
   }
 
   /** The same as fetch_token. */
-  fetch_access_token(url?: string | null, options: FetchTokenOptions = {}): Promise<OAuth2Token> {
-    return this.fetch_token(url, options);
+  fetch_access_token(...given: FetchTokenArguments): Promise<OAuth2Token> {
+    return this.fetch_token(...given);
   }
 
   /**
-   * Takes a token from the fragment of an authorization answer (RFC 6749 §4.2.2) and keeps it. Only with
-   * `legacyFlows`: tokens in URLs leak (RFC 9700 §2.1.2).
+   * Takes a token from the fragment of an authorization answer (RFC 6749 §4.2.2) and keeps it. Tokens in URLs leak
+   * (RFC 9700 §2.1.2): better ask for a code.
    */
   token_from_fragment(authorization_response: string, state?: string | null): OAuth2Token {
-    if (!this.legacyFlows) {
-      throw new ConfigurationError('tokens from a fragment need legacyFlows: true');
-    }
     const fragment = fragmentOf(authorization_response) ?? '';
     const fields = tokenFromFragment(fragment, expectedAnswer(this.grantDefaults(), state));
     const token = new OAuth2Token(fields, { clock: this.clock });
@@ -151,9 +161,10 @@ export class OAuth2Client extends OAuth2SessionBase {
    * scope only when asked to. Then awaits update_token(token, {refresh_token: sent}). Throws MissingTokenError when
    * there is no refresh token; when the server refuses, the old token stays.
    */
-  async refresh_token(url?: string | null, options: TokenCallOptions = {}): Promise<OAuth2Token> {
-    const given = options['refresh_token'];
-    const refreshToken = given === undefined ? this.token?.refresh_token : given;
+  async refresh_token(...given: RefreshTokenArguments): Promise<OAuth2Token> {
+    const { url, options } = callArguments<RefreshTokenOptions>('refresh_token', given);
+    const { refresh_token: own = this.token?.refresh_token } = options;
+    const refreshToken: unknown = own;
     if (typeof refreshToken !== 'string' || refreshToken === '') {
       throw new MissingTokenError('there is no refresh token');
     }
@@ -172,7 +183,8 @@ export class OAuth2Client extends OAuth2SessionBase {
    * its token when that was it. Throws UnsupportedTokenTypeError, HttpError (503 with retryAfter), the server's
    * error.
    */
-  async revoke_token(url?: string | null, options: TokenStatusOptions = {}): Promise<Response> {
+  async revoke_token(...given: TokenStatusArguments): Promise<Response> {
+    const { url, options } = callArguments<TokenStatusOptions>('revoke_token', given);
     const { form, token } = this.statusForm(options);
     const answer = await this.postForm({
       endpoint: 'revocation_endpoint',
@@ -190,10 +202,8 @@ export class OAuth2Client extends OAuth2SessionBase {
   }
 
   /** Asks the server about a token (RFC 7662); `active` says whether it counts. Anything but 200 is an error. */
-  async introspect_token(
-    url?: string | null,
-    options: TokenStatusOptions = {},
-  ): Promise<Introspection> {
+  async introspect_token(...given: TokenStatusArguments): Promise<Introspection> {
+    const { url, options } = callArguments<TokenStatusOptions>('introspect_token', given);
     const answer = await this.postForm({
       endpoint: 'introspection_endpoint',
       url,
@@ -265,7 +275,7 @@ export class OAuth2Client extends OAuth2SessionBase {
     url: string | null | undefined,
     options: FetchTokenOptions,
   ): Promise<{ token: OAuth2Token; grantType: string }> {
-    const method = requireTokenMethod(options.method ?? 'POST', this.legacyFlows);
+    const method = requireTokenMethod(options.method ?? 'POST');
     const { form, grantType } = buildGrant(options, this.grantDefaults());
     const answer = await this.postForm({
       endpoint: 'token_endpoint',

@@ -132,10 +132,15 @@ export function raiseAnswerError(answer: URLSearchParams, errorClass: typeof OAu
   });
 }
 
-/** Compares states in constant time; throws MismatchingStateError. */
+/**
+ * Compares states in constant time; an answer with a state is not ours when none was sent. Throws
+ * MismatchingStateError.
+ */
 export function checkState(actual: string | null, expected: string | null | undefined): void {
-  if (expected === null || expected === undefined || expected === '') return;
-  if (actual === null || !constantTimeEqual(actual, expected)) throw new MismatchingStateError();
+  const [sent, got] = [expected ?? '', actual ?? ''];
+  if (sent !== got && (sent === '' || got === '' || !constantTimeEqual(got, sent))) {
+    throw new MismatchingStateError();
+  }
 }
 
 /** RFC 9207 §2.4: a present `iss` must be the issuer, and it must be present when the server announces it. */

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import {
   Session,
   UnrewindableBodyError,
+  type CallArguments,
   type PreparedRequest,
   type Response,
 } from '#src/http-client/index.js';
@@ -22,6 +23,11 @@ import {
   type ComplianceResponseHook,
   type ResponseHookType,
 } from './compliance-hooks.js';
+import {
+  tokenRequestOptions,
+  TOKEN_REQUEST_KEYWORDS,
+  type RequestParameters,
+} from './call-arguments.js';
 import { DpopProver } from './dpop.js';
 import { ConfigurationError, MissingTokenError, OAuthError } from './oauth-error.js';
 import { DEFAULT_LEEWAY, OAuth2Token, type TokenFields } from './oauth2-token.js';
@@ -35,7 +41,7 @@ import {
   type OAuth2RequestOptions,
   type UpdateToken,
 } from './session-options.js';
-import { requirePlacement, TokenAuth, type TokenPlacement } from './token-auth.js';
+import { isInQuery, requirePlacement, TokenAuth, type TokenPlacement } from './token-auth.js';
 import type { ProtocolAnswer } from './token-response.js';
 
 const NONCE_WANTED = /\bDPoP\b.*error="use_dpop_nonce"/is;
@@ -44,7 +50,7 @@ const NONCE_WANTED = /\bDPoP\b.*error="use_dpop_nonce"/is;
  * What every OAuth2 session is made of: its attributes, its token, client authentication, compliance hooks, and
  * requests that carry the token. The operations of the protocol stand in OAuth2Client.
  */
-export abstract class OAuth2SessionBase extends Session {
+export abstract class OAuth2SessionBase extends Session<OAuth2RequestOptions> {
   static readonly EXTRA_AUTHORIZE_PARAMS = EXTRA_AUTHORIZE_PARAMS;
   static readonly SESSION_REQUEST_PARAMS = SESSION_REQUEST_PARAMS;
   static client_auth_class: typeof ClientAuth = ClientAuth;
@@ -67,7 +73,8 @@ export abstract class OAuth2SessionBase extends Session {
   /** State expected by fetch_token. */
   state: string | null;
   redirect_uri: string | null;
-  code_challenge_method: string | null;
+  /** S256: the only one that is sent, with every code_verifier. */
+  code_challenge_method: 'S256';
   update_token: UpdateToken | null;
   /** Seconds before its expiry at which a token counts as expired. */
   leeway: number;
@@ -103,7 +110,7 @@ export abstract class OAuth2SessionBase extends Session {
     this.scope = options.scope ?? null;
     this.state = options.state ?? null;
     this.redirect_uri = options.redirect_uri ?? null;
-    this.code_challenge_method = options.code_challenge_method ?? null;
+    this.code_challenge_method = requireS256(options.code_challenge_method);
     this.update_token = options.update_token ?? null;
     this.leeway = options.leeway ?? DEFAULT_LEEWAY;
     this.rawBasic = options.rawBasic ?? false;
@@ -128,13 +135,16 @@ export abstract class OAuth2SessionBase extends Session {
     else this.#token = new OAuth2Token(token, { clock: this.clock });
   }
 
-  /** Where the token goes: header (default), uri or body. */
+  /** Where the token goes: header (default), uri or body. For `uri` a warning is emitted unless `legacyFlows` is set. */
   get token_placement(): TokenPlacement {
     return this.#placement;
   }
 
   set token_placement(placement: TokenPlacement) {
     requirePlacement(placement);
+    if (isInQuery(placement) && !this.legacyFlows) {
+      process.emitWarning('token_placement: tokens in URLs leak (RFC 9700 §4.3.2)', 'OAuthWarning');
+    }
     this.#placement = placement;
   }
 
@@ -179,50 +189,25 @@ export abstract class OAuth2SessionBase extends Session {
   }
 
   /**
-   * Sends a request with the token, which is renewed first when it is expired. `withhold_token` or an explicit
-   * `auth` leave the token out. A 401 is answered as it is. Throws MissingTokenError before any I/O,
+   * Sends a request with the token, which is renewed first when it is expired: `request(method, url, withhold_token,
+   * auth, {…})`. `withhold_token` or an explicit `auth` leave the token out. A 401 is answered as it is. Throws MissingTokenError before any I/O,
    * InvalidTokenError when the token is expired and cannot be renewed, RequestException for the network's faults.
    */
-  override request(
+  override async request(
     method: string,
     url: string | URL,
-    options: OAuth2RequestOptions = {},
+    ...given: CallArguments<RequestParameters, OAuth2RequestOptions>
   ): Promise<Response> {
-    const { auth, withhold_token } = options;
-    if (withhold_token === true || (auth !== undefined && auth !== null)) {
-      return super.request(method, url, options);
-    }
-    if (this.#token === null) return Promise.reject(new MissingTokenError());
+    const { withhold_token, ...options } = tokenRequestOptions(given, this.keywords);
+    const auth = options.auth ?? null;
+    if (withhold_token === true || auth !== null) return this.perform(method, url, options, auth);
+    if (this.#token === null) throw new MissingTokenError();
     if (this.dpopProver === undefined) return this.perform(method, url, options, this.token_auth);
-    return this.requestWithProof(method, String(url), { ...options, auth: this.token_auth });
+    return this.requestWithProof(method, url, options);
   }
 
-  override get(url: string | URL, options: OAuth2RequestOptions = {}): Promise<Response> {
-    return super.get(url, options);
-  }
-
-  override head(url: string | URL, options: OAuth2RequestOptions = {}): Promise<Response> {
-    return super.head(url, options);
-  }
-
-  override options(url: string | URL, options: OAuth2RequestOptions = {}): Promise<Response> {
-    return super.options(url, options);
-  }
-
-  override post(url: string | URL, options: OAuth2RequestOptions = {}): Promise<Response> {
-    return super.post(url, options);
-  }
-
-  override put(url: string | URL, options: OAuth2RequestOptions = {}): Promise<Response> {
-    return super.put(url, options);
-  }
-
-  override patch(url: string | URL, options: OAuth2RequestOptions = {}): Promise<Response> {
-    return super.patch(url, options);
-  }
-
-  override delete(url: string | URL, options: OAuth2RequestOptions = {}): Promise<Response> {
-    return super.delete(url, options);
+  protected override get keywords(): ReadonlySet<string> {
+    return TOKEN_REQUEST_KEYWORDS;
   }
 
   /** As in a Session; a proof of possession is made anew, since it holds for one method and URL only. */
@@ -253,7 +238,7 @@ export abstract class OAuth2SessionBase extends Session {
       clientSecret: this.client_secret,
       dpop: this.dpopProver,
       defaultTimeout: this.default_timeout,
-      send: (method, url, options) => super.request(method, url, options),
+      send: (method, url, options) => this.perform(method, url, options, options.auth ?? null),
     };
     return callEndpoint(session, call);
   }
@@ -270,15 +255,16 @@ export abstract class OAuth2SessionBase extends Session {
 
   private async requestWithProof(
     method: string,
-    url: string,
+    url: string | URL,
     options: OAuth2RequestOptions,
   ): Promise<Response> {
-    const response = await super.request(method, url, options);
+    const send = (): Promise<Response> => this.perform(method, url, options, this.token_auth);
+    const response = await send();
     const isNew = this.dpopProver?.learnNonce(response) === true;
     const wanted = NONCE_WANTED.test(response.headers.get('WWW-Authenticate') ?? '');
     if (response.status_code !== 401 || !isNew || !wanted) return response;
     try {
-      const repeated = await super.request(method, url, options);
+      const repeated = await send();
       response.close();
       return repeated;
     } catch (error) {
@@ -289,18 +275,20 @@ export abstract class OAuth2SessionBase extends Session {
   }
 }
 
+/** Throws ConfigurationError for another method than S256, which a code_verifier always gets (RFC 9700 §2.1.1). */
+function requireS256(method: string | null | undefined): 'S256' {
+  if (method === undefined || method === null || method === 'S256') return 'S256';
+  throw new ConfigurationError('code_challenge_method may be S256');
+}
+
 /** How a client authenticates that says nothing about it. */
 export function defaultAuthMethod(client_secret: string | null): string {
   return client_secret ? 'client_secret_basic' : 'none';
 }
 
-/** Throws ConfigurationError unless the method allows a token request by GET. */
-export function requireTokenMethod(method: string, legacyFlows: boolean): 'GET' | 'POST' {
+/** Throws ConfigurationError unless the method is one for token requests. */
+export function requireTokenMethod(method: string): 'GET' | 'POST' {
   const name = method.toUpperCase();
-  if (name === 'POST' || (name === 'GET' && legacyFlows)) return name;
-  throw new ConfigurationError(
-    name === 'GET'
-      ? 'token requests by GET need legacyFlows: true'
-      : 'a token request is POST or GET',
-  );
+  if (name === 'POST' || name === 'GET') return name;
+  throw new ConfigurationError('a token request is POST or GET');
 }

@@ -59,7 +59,7 @@ export interface OAuth2ClientOptions extends SessionSettings {
   leeway?: number | null;
   code_challenge_method?: string | null;
   clock?: Clock;
-  /** Permits implicit and password grants and token requests by GET (RFC 9700 advises against all of them). */
+  /** Permits the password grant, and says that a token in the query is meant (RFC 9700 advises against both). */
   legacyFlows?: boolean;
   /** Permits plain http to this machine. */
   allowInsecureLoopback?: boolean;
@@ -89,9 +89,16 @@ export interface TokenCallOptions extends HttpCallOptions {
   [field: string]: unknown;
 }
 
+/** Keywords of refresh_token. */
+export interface RefreshTokenOptions extends TokenCallOptions {
+  /** Default the session's own; null is a local error. */
+  refresh_token?: string | null;
+}
+
 /** Keywords of fetch_token. */
 export interface FetchTokenOptions extends TokenCallOptions {
-  method?: string;
+  /** POST (default) or GET. */
+  method?: string | null;
   grant_type?: string | null;
   state?: string | null;
   /** The URL to which the browser was sent back. */

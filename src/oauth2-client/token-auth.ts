@@ -36,6 +36,11 @@ export function requirePlacement(placement: string): asserts placement is TokenP
   }
 }
 
+/** Whether the placement is the query of the URL. */
+export function isInQuery(placement: TokenPlacement): boolean {
+  return placement === 'uri' || placement === 'url' || placement === 'query';
+}
+
 function placeInBody(prepared: PreparedRequest, accessToken: string): void {
   const { body, headers } = prepared;
   const type = headers.get('Content-Type')?.split(';', 1)[0]?.trim().toLowerCase();

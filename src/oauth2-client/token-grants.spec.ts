@@ -51,11 +51,11 @@ describe('fetch_token', () => {
       { grant_type: 'password', username: 'u', password: 'p' },
       'configuration_error',
     ],
-    ['GET', { grant_type: 'client_credentials', method: 'GET' }, 'configuration_error'],
+    ['PUT', { grant_type: 'client_credentials', method: 'PUT' }, 'configuration_error'],
     [
-      'a token in a fragment',
+      'a token in a fragment without the state',
       { authorization_response: `${CALLBACK}#access_token=a&token_type=b` },
-      'configuration_error',
+      'mismatching_state',
     ],
     [
       'an error',
@@ -144,7 +144,20 @@ describe('fetch_token', () => {
     }
   });
 
-  it('legacy flows work when asked for', async () => {
+  it.each([
+    ['a code', `${CALLBACK}?code=c&state=s`],
+    ['a token', `${CALLBACK}#access_token=a&token_type=b&state=s`],
+  ])('%s with a state is refused when none was sent', async (_name, authorization_response) => {
+    const { client, adapter } = setUp();
+    for (const state of [undefined, null, '']) {
+      await expect(
+        client.fetch_token(URL_TOKEN, { authorization_response, state }),
+      ).rejects.toMatchObject({ error: 'mismatching_state' });
+    }
+    expect([adapter.requests, client.token]).toEqual([[], null]);
+  });
+
+  it('GET, tokens in fragments and, when asked for, the password grant work', async () => {
     const { client, adapter } = setUp({ legacyFlows: true, client_secret: null });
     await client.fetch_token(`${URL_TOKEN}?a=1`, {
       method: 'GET',
@@ -155,8 +168,10 @@ describe('fetch_token', () => {
     expect(adapter.last.url).toBe(
       `${URL_TOKEN}?a=1&grant_type=password&username=u&password=p&client_id=me`,
     );
-    const token = await client.fetch_token(null, {
+    const plain = setUp().client;
+    const token = await plain.fetch_token(null, {
       authorization_response: `${CALLBACK}#access_token=a&token_type=Bearer&expires_in=10&state=z`,
+      state: 'z',
     });
     expect({ ...token }).toEqual({
       access_token: 'a',
@@ -177,7 +192,7 @@ describe('token_from_fragment', () => {
     ['access_token=a&token_type=b', 'mismatching_state'],
     ['access_token=a&token_type=b&state=s&error=e', 'e'],
   ])('%s is %s', (fragment, code) => {
-    const { client } = setUp({ legacyFlows: true });
+    const { client } = setUp();
     expect(() => client.token_from_fragment(`https://me.test/#${fragment}`, 's')).toThrow(
       new RegExp(`^${code}(:|$)`),
     );

@@ -26,9 +26,6 @@ export interface GrantRequest extends SplitCall {
   form: URLSearchParams;
 }
 
-/** Grants that need `legacyFlows` (RFC 9700 §2.1.2, §2.4). */
-const LEGACY_GRANTS = new Set(['password', 'implicit']);
-
 function issuerOf(metadata: Readonly<Record<string, unknown>>): string | undefined {
   const { issuer } = metadata;
   return typeof issuer === 'string' ? issuer : undefined;
@@ -71,8 +68,9 @@ export function buildGrant(options: FetchTokenOptions, defaults: GrantDefaults):
     fields['code'] = codeFromAnswer(queryOf(answer), expectedAnswer(defaults, options.state));
   }
   const grantType = grantTypeOf(options, defaults, fields['code']);
-  if (LEGACY_GRANTS.has(grantType) && !defaults.legacyFlows) {
-    throw new ConfigurationError(`the ${grantType} grant needs legacyFlows: true`);
+  if (grantType === 'password' && !defaults.legacyFlows) {
+    // RFC 9700 §2.4
+    throw new ConfigurationError('the password grant needs legacyFlows: true');
   }
   const isCode = grantType === 'authorization_code';
   if (isCode && !fields['code']) throw new MissingCodeError('there is no code to redeem');

@@ -11,6 +11,8 @@ import {
   InjectIdProvider,
   type OAuth2IdProvider,
 } from '#src/id-provider/index.js';
+import { type OAuthError } from '#src/oauth2-client/index.js';
+import { refusalOf } from '#src/id-provider/testing/refusal.js';
 import {
   createLogger,
   Metrics,
@@ -143,8 +145,8 @@ describe('IdProviderModule.forProviders', () => {
         .find('Institute')!.provider;
       const known = () => [provider.getGroupScopes('member'), provider.getScopeGroups('a b c')];
       const refusal = async () => {
-        const result = await provider.refreshToken('none', 'member');
-        return result.OK ? undefined : result.Errno;
+        const error = await refusalOf(provider.refreshToken('none', 'member'));
+        return (error as OAuthError).error;
       };
       await change(
         `insert into registry_group (name, position, properties, idp_scopes)

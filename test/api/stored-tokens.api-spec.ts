@@ -6,7 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { IdProviderModule, IdProvidersService, StoredTokens } from '#src/id-provider/index.js';
+import {
+  IdProviderModule,
+  IdProvidersService,
+  StoredTokens,
+  type BrowserSession,
+} from '#src/id-provider/index.js';
 import {
   createLogger,
   Metrics,
@@ -110,9 +115,10 @@ describe('StoredTokens', () => {
     if (!begun.OK) throw new Error(begun.Message);
     const state = new URL(begun.Value).searchParams.get('state')!;
     const { location } = await browse(pki.ca.certPath, begun.Value, { redirectUri: REDIRECT });
-    const done = await provider.parseAuthResponse({ uri: location! }, { state });
+    const session: BrowserSession = { state };
+    const done = await provider.parseAuthResponse({ uri: location! }, session);
     if (!done.OK) throw new Error(done.Message);
-    return done.Value[2];
+    return session.token as TokenFields;
   }
 
   const ended = (token: TokenFields): TokenFields => ({

@@ -1,5 +1,8 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { inspect } from 'node:util';
 import { SignJWT } from 'jose';
+import { OAuthError } from '#src/oauth2-client/index.js';
+import { refusalOf } from '#src/id-provider/testing/refusal.js';
 import { OAuth2IdProvider } from '#src/id-provider/library.js';
 import { startHostileServer, type HostileServer } from '../support/hostile-server.js';
 import { createTestPki, type TestPki } from '../support/id-provider-pki.js';
@@ -80,8 +83,8 @@ function token(claims: object = {}, header: object = {}, key: KeyObject = rsa.pr
 
 /** The whole result as text, causes included: nothing secret may be in it. */
 function expectNoSecret(result: unknown): void {
-  const { Message, cause } = result as { Message: string; cause?: Error };
-  const text = `${Message} ${String(cause)} ${cause?.stack ?? ''} ${JSON.stringify(result)}`;
+  const { cause } = result as { cause?: unknown };
+  const text = `${inspect(result)} ${inspect(cause)} ${JSON.stringify(result)}`;
   for (const secret of [SECRET, REFRESH, CODE, Buffer.from(`me:${SECRET}`).toString('base64')]) {
     expect(text).not.toContain(secret);
   }
@@ -147,33 +150,29 @@ describe('metadata', () => {
       '/.well-known/openid-configuration',
       metadata({ token_endpoint: 'http://localhost:1/token' }),
     );
-    expect(await provider().refreshToken(REFRESH)).toMatchObject({ Errno: 'insecure_transport' });
+    expect(await refusalOf(provider().refreshToken(REFRESH))).toMatchObject({
+      error: 'insecure_transport',
+    });
   });
 });
 
 describe('the token endpoint', () => {
   const cases: [name: string, status: number, headers: object, body: string, expected: object][] = [
-    ['redirects (307)', 307, { Location: '/elsewhere' }, '', { Errno: 'http_error' }],
-    ['redirects to nowhere', 302, { Location: 'ftp://x' }, '', { Errno: 'http_error' }],
-    ['answers a page', 200, {}, '<html>login</html>', { Errno: 'http_error' }],
-    [
-      'answers 429',
-      429,
-      { 'Retry-After': '7' },
-      'slow',
-      { cause: { retryAfter: 7, retryable: true } },
-    ],
-    ['answers 503', 503, { 'Retry-After': '9' }, '{}', { cause: { retryAfter: 9, status: 503 } }],
-    ['answers 401 without error', 401, {}, '{"a":1}', { Errno: 'http_error' }],
-    ['answers no token', 200, {}, '{"a":1}', { Errno: 'invalid_response' }],
-    ['answers an array', 200, {}, '[1]', { Errno: 'invalid_response' }],
-    ['answers an error with 200', 200, {}, '{"error":"invalid_scope"}', { Errno: 'invalid_scope' }],
+    ['redirects (307)', 307, { Location: '/elsewhere' }, '', { error: 'http_error' }],
+    ['redirects to nowhere', 302, { Location: 'ftp://x' }, '', { error: 'http_error' }],
+    ['answers a page', 200, {}, '<html>login</html>', { error: 'http_error' }],
+    ['answers 429', 429, { 'Retry-After': '7' }, 'slow', { retryAfter: 7, retryable: true }],
+    ['answers 503', 503, { 'Retry-After': '9' }, '{}', { retryAfter: 9, status: 503 }],
+    ['answers 401 without error', 401, {}, '{"a":1}', { error: 'http_error' }],
+    ['answers no token', 200, {}, '{"a":1}', { error: 'invalid_response' }],
+    ['answers an array', 200, {}, '[1]', { error: 'invalid_response' }],
+    ['answers an error with 200', 200, {}, '{"error":"invalid_scope"}', { error: 'invalid_scope' }],
     [
       'answers a bad lifetime',
       200,
       {},
       '{"access_token":"a","expires_in":"soon"}',
-      { Errno: 'invalid_response' },
+      { error: 'invalid_response' },
     ],
     [
       'repeats what it was sent',
@@ -183,7 +182,7 @@ describe('the token endpoint', () => {
         error: 'invalid_grant',
         error_description: `${REFRESH} of ${SECRET}\n[forged]`,
       }),
-      { Errno: 'invalid_grant', Message: 'invalid_grant: [redacted] of [redacted] [forged]' },
+      { error: 'invalid_grant', message: 'invalid_grant: [redacted] of [redacted] [forged]' },
     ],
   ];
 
@@ -191,10 +190,10 @@ describe('the token endpoint', () => {
     server.on('/token', (_request, response) =>
       response.writeHead(status, headers as Record<string, string>).end(body),
     );
-    const result = await provider({
-      token_endpoint_auth_method: 'client_secret_post',
-    }).refreshToken(REFRESH);
-    expect(result).toMatchObject({ OK: false, ...expected });
+    const idp = provider({ token_endpoint_auth_method: 'client_secret_post' });
+    const result = await refusalOf(idp.refreshToken(REFRESH));
+    expect(result).toBeInstanceOf(OAuthError);
+    expect(result).toMatchObject(expected);
     expectNoSecret(result);
     expect(server.requestsTo('/elsewhere')).toEqual([]);
   });
@@ -208,7 +207,9 @@ describe('the token endpoint', () => {
       };
       pump();
     });
-    expect(await provider().refreshToken(REFRESH)).toMatchObject({ Errno: 'invalid_response' });
+    expect(await refusalOf(provider().refreshToken(REFRESH))).toMatchObject({
+      error: 'invalid_response',
+    });
   });
 
   it('dribbles: the deadline of 10 s counts for the whole answer', async () => {
@@ -218,9 +219,9 @@ describe('the token endpoint', () => {
       timer = setInterval(() => response.write(' '), 200);
     });
     const started = performance.now();
-    const result = await provider().refreshToken(REFRESH);
+    const result = await refusalOf(provider().refreshToken(REFRESH));
     clearInterval(timer);
-    expect(result).toMatchObject({ OK: false, Errno: 'timeout' });
+    expect(result).toMatchObject({ error: 'timeout', retryable: true });
     expectNoSecret(result);
     expect(performance.now() - started).toBeLessThan(12_000);
   });
@@ -241,7 +242,9 @@ describe('the token endpoint', () => {
       headers,
       body,
     ]);
-    expect(await idp.refreshToken(REFRESH)).toMatchObject({ Errno: 'insecure_transport' });
+    expect(await refusalOf(idp.refreshToken(REFRESH))).toMatchObject({
+      error: 'insecure_transport',
+    });
   });
 });
 

@@ -1,4 +1,10 @@
-import { OAuth2IdProvider, type LoginResult } from '#src/id-provider/library.js';
+import { inspect } from 'node:util';
+import { OAuthError, type TokenFields } from '#src/oauth2-client/index.js';
+import {
+  OAuth2IdProvider,
+  type BrowserSession,
+  type LoginResult,
+} from '#src/id-provider/library.js';
 import { browse, CALLBACK, startIdProvider, type TestIdProvider } from '../support/id-provider.js';
 import { createTestPki, type TestPki } from '../support/id-provider-pki.js';
 
@@ -42,9 +48,12 @@ describe('submitNewSession and parseAuthResponse', () => {
     const idp = provider();
     const { uri, state } = await login(idp);
     expect(new URL(uri).searchParams.get('iss')).toBe(server.issuer);
-    const result = await idp.parseAuthResponse({ method: 'GET', uri }, { state });
+    const session: BrowserSession = { state };
+    const result = await idp.parseAuthResponse({ method: 'GET', uri }, session);
     expect(result).toMatchObject({ OK: true });
-    const [profile, claims, token] = (result as { Value: LoginResult }).Value;
+    expect((result as { Value: LoginResult }).Value).toHaveLength(2);
+    const [profile, claims] = (result as { Value: LoginResult }).Value;
+    const { token } = session;
     expect(profile).toMatchObject({ ID: 'jane', DN: '/O=GRID/CN=jane' });
     expect(claims).toMatchObject({ sub: 'jane', active: true });
     expect(token).toMatchObject({ user_id: 'jane', provider: 'real', client_id: 'conf' });
@@ -78,25 +87,26 @@ describe('submitNewSession and parseAuthResponse', () => {
     const { uri, state } = await login(idp);
     const body = new URL(uri).search.slice(1);
     const result = await idp.parseAuthResponse({ method: 'POST', uri: CALLBACK, body }, { state });
-    expect(result).toMatchObject({ OK: true, Value: [{ ID: 'jane' }, {}, {}] });
+    expect(result).toMatchObject({ OK: true, Value: [{ ID: 'jane' }, {}] });
   });
 
   it('serves a public client with PKCE', async () => {
     const idp = provider({ client_id: 'pub', client_secret: null });
     const { uri, state } = await login(idp, { user: 'bob' });
     const result = await idp.parseAuthResponse({ method: 'GET', uri }, { state });
-    expect(result).toMatchObject({ OK: true, Value: [{ ID: 'bob' }, { sub: 'bob' }, {}] });
+    expect(result).toMatchObject({ OK: true, Value: [{ ID: 'bob' }, { sub: 'bob' }] });
   });
 
-  it('pushes the request where the client must, and keeps the state in the URL', async () => {
+  it('pushes the request where the client must, and keeps the state out of the browser', async () => {
     const idp = provider({ client_id: 'par', client_secret: 'secret-of-par', pushed: true });
-    const begun = await idp.submitNewSession();
+    const session: BrowserSession = {};
+    const begun = await idp.submitNewSession(true, { session });
     const url = new URL((begun as { Value: string }).Value);
-    expect([...url.searchParams.keys()]).toEqual(['client_id', 'request_uri', 'state']);
-    const state = url.searchParams.get('state') as string;
+    expect([...url.searchParams.keys()]).toEqual(['client_id', 'request_uri']);
+    expect(session.state).toMatch(/^[A-Za-z0-9]{30}$/);
     const { location } = await browse(pki.ca.certPath, url.href);
-    const result = await idp.parseAuthResponse({ uri: location as string }, { state });
-    expect(result).toMatchObject({ OK: true, Value: [{ ID: 'jane' }, {}, {}] });
+    const result = await idp.parseAuthResponse({ uri: location as string }, session);
+    expect(result).toMatchObject({ OK: true, Value: [{ ID: 'jane' }, {}] });
   });
 
   it('pushes the request with client_secret_post as well', async () => {
@@ -122,10 +132,11 @@ describe('submitNewSession and parseAuthResponse', () => {
       groups: { vo_admin: { VO: 'vo' }, vo_user: { VO: 'vo' } },
     });
     const { uri, state } = await login(idp);
-    const result = await idp.parseAuthResponse({ uri }, { state });
+    const session: BrowserSession = { state };
+    const result = await idp.parseAuthResponse({ uri }, session);
     expect(result).toMatchObject({ OK: true });
-    const [profile, claims, token] = (result as { Value: LoginResult }).Value;
-    const accessToken = token.access_token as string;
+    const [profile, claims] = (result as { Value: LoginResult }).Value;
+    const accessToken = session.token?.access_token as string;
     expect(profile).toEqual({
       ID: 'jane',
       DN: '/O=GRID/CN=jane',
@@ -133,18 +144,21 @@ describe('submitNewSession and parseAuthResponse', () => {
       group: 'vo_user',
     });
     expect(claims).toMatchObject({ iss: server.issuer, aud: 'https://grid.example/api' });
-    expect(await idp.verifyToken(accessToken)).toEqual({ OK: true, Value: claims });
+    expect(await idp.verifyToken(accessToken)).toEqual(claims);
     expect(await idp.getUserGroups(accessToken)).toEqual({ OK: true, Value: profile });
     const stranger = provider({ audience: 'https://elsewhere.example' });
-    expect(await stranger.verifyToken(accessToken)).toMatchObject({ OK: false, Errno: 'audience' });
+    await expect(stranger.verifyToken(accessToken)).rejects.toMatchObject({ error: 'audience' });
   });
 
   it("binds tokens to a key where the client must (DPoP with the server's nonce)", async () => {
     const idp = provider({ client_id: 'dpop', client_secret: 'secret-of-dpop', dpop: true });
     const { uri, state } = await login(idp);
-    const result = await idp.parseAuthResponse({ uri }, { state });
-    expect(result).toMatchObject({ OK: true, Value: [{ ID: 'jane' }, {}, { token_type: 'DPoP' }] });
-    const [, claims, token] = (result as { Value: LoginResult }).Value;
+    const session: BrowserSession = { state };
+    const result = await idp.parseAuthResponse({ uri }, session);
+    expect(result).toMatchObject({ OK: true, Value: [{ ID: 'jane' }, {}] });
+    const [, claims] = (result as { Value: LoginResult }).Value;
+    const token = session.token as TokenFields;
+    expect(token.token_type).toBe('DPoP');
     const jkt = await idp.dpopProver?.thumbprint();
     expect(claims['cnf']).toEqual({ jkt });
     expect(await idp.getUserProfile(token.access_token as string)).toMatchObject({
@@ -154,44 +168,45 @@ describe('submitNewSession and parseAuthResponse', () => {
     idp.token = token;
     const userinfo = (await idp.get_metadata('userinfo_endpoint')) as string;
     expect((await idp.get(userinfo)).json()).toMatchObject({ sub: 'jane' });
-    expect(await idp.refreshToken(token.refresh_token as string)).toMatchObject({ OK: true });
+    expect(await idp.refreshToken(token.refresh_token as string)).toMatchObject({
+      access_token: expect.any(String),
+    });
   });
 });
 
 describe('tokens of a user', () => {
-  async function tokenOf(idp: OAuth2IdProvider): Promise<LoginResult[2]> {
+  async function tokenOf(idp: OAuth2IdProvider): Promise<TokenFields> {
     const { uri, state } = await login(idp);
-    const result = await idp.parseAuthResponse({ uri }, { state });
+    const session: BrowserSession = { state };
+    const result = await idp.parseAuthResponse({ uri }, session);
     if (!result.OK) throw new Error(result.Message);
-    return result.Value[2];
+    return session.token as TokenFields;
   }
 
   it('refreshToken rotates, and a used refresh token is refused', async () => {
     const idp = provider();
     const token = await tokenOf(idp);
     const sent = token.refresh_token as string;
-    const [first, same] = await Promise.all([idp.refreshToken(sent), idp.refreshToken(sent)]);
-    expect(first).toMatchObject({ OK: true, Value: { provider: 'real', client_id: 'conf' } });
-    expect(same).toEqual(first);
-    const renewed = (first as { Value: LoginResult[2] }).Value;
+    const [renewed, same] = await Promise.all([idp.refreshToken(sent), idp.refreshToken(sent)]);
+    expect(renewed).toMatchObject({ provider: 'real', client_id: 'conf' });
+    expect(same).toEqual(renewed);
     expect(renewed.refresh_token).not.toBe(sent);
-    const replay = await idp.refreshToken(sent);
-    expect(replay).toMatchObject({ OK: false, Errno: 'invalid_grant' });
-    expect(JSON.stringify(replay)).not.toContain(sent);
+    const replay = await idp.refreshToken(sent).catch((error: unknown) => error);
+    expect(replay).toBeInstanceOf(OAuthError);
+    expect(replay).toMatchObject({ error: 'invalid_grant', status: 400 });
+    expect(inspect(replay)).not.toContain(sent);
   });
 
   it('exchangeToken exchanges for the scopes asked for, and answers a refusal', async () => {
     const idp = provider({ groups: { g: { IdPRole: 'profile' }, bad: { IdPRole: 'admin' } } });
     const { access_token } = await tokenOf(idp);
     const exchanged = await idp.exchangeToken(access_token as string, 'g', ['openid']);
-    expect(exchanged).toMatchObject({ OK: true, Value: { scope: 'openid profile' } });
-    expect(await idp.exchangeToken(access_token as string, 'bad')).toMatchObject({
-      OK: false,
-      Errno: 'invalid_scope',
+    expect(exchanged).toMatchObject({ scope: 'openid profile', provider: 'real' });
+    await expect(idp.exchangeToken(access_token as string, 'bad')).rejects.toMatchObject({
+      error: 'invalid_scope',
     });
-    expect(await idp.exchangeToken(access_token as string, 'unknown')).toMatchObject({
-      OK: false,
-      Errno: 'configuration_error',
+    await expect(idp.exchangeToken(access_token as string, 'unknown')).rejects.toMatchObject({
+      error: 'configuration_error',
     });
   });
 

@@ -5,7 +5,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { OAuth2IdProvider } from '#src/id-provider/library.js';
+import { OAuth2IdProvider, type BrowserSession } from '#src/id-provider/library.js';
 import type { TokenFields } from '#src/oauth2-client/index.js';
 import { freePorts } from '../support/daemon.js';
 import { blocksOf, faultsOf } from '../support/documentation.js';
@@ -89,9 +89,10 @@ async function tokenOf(clientId: string, secret?: string): Promise<TokenFields> 
     if (!begun.OK) throw new Error(begun.Message);
     const state = new URL(begun.Value).searchParams.get('state') ?? '';
     const { location } = await browse(pki.ca.certPath, begun.Value);
-    const done = await client.parseAuthResponse({ uri: location ?? '' }, { state });
+    const session: BrowserSession = { state };
+    const done = await client.parseAuthResponse({ uri: location ?? '' }, session);
     if (!done.OK) throw new Error(done.Message);
-    return { ...done.Value[2] };
+    return { ...session.token };
   } finally {
     await client.close();
   }

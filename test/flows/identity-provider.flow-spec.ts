@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
-import { OAuth2IdProvider } from '#src/id-provider/library.js';
+import { OAuth2IdProvider, type BrowserSession } from '#src/id-provider/library.js';
 import { freePorts } from '../support/daemon.js';
 import { browse, CALLBACK, startIdProvider, type TestIdProvider } from '../support/id-provider.js';
 import { createTestPki, type IssuedPair, type TestPki } from '../support/id-provider-pki.js';
@@ -114,10 +114,11 @@ describe('an external identity provider', () => {
     if (!begun.OK) throw new Error(begun.Message);
     const state = new URL(begun.Value).searchParams.get('state')!;
     const { location } = await browse(pki.ca.certPath, begun.Value);
-    const done = await client.parseAuthResponse({ uri: location! }, { state });
+    const session: BrowserSession = { state };
+    const done = await client.parseAuthResponse({ uri: location! }, session);
     if (!done.OK) throw new Error(done.Message);
     await client.close();
-    return String(done.Value[2].access_token);
+    return String(session.token?.access_token);
   }
 
   it('signs a user in and lets a portal act for her', async () => {

@@ -4,14 +4,14 @@ import type { HttpRequest } from '#src/platform/index.js';
 
 /** Outcome of one step of a login. */
 export type LoginAttempt =
-  | { kind: 'redirect'; url: string }
+  | { kind: 'redirect'; url: string; state: string }
   | { kind: 'success'; issuer: string; sub: string }
   | { kind: 'failure'; reason: string };
 
 interface StepOptions {
   step: 'begin' | 'complete';
-  /** The state that this browser holds; absent when the login did not begin here. */
-  state?: string;
+  /** What this browser holds: its state, when the login began here. */
+  session: { state?: unknown };
 }
 
 /**
@@ -38,7 +38,10 @@ export class IdProviderStrategy extends OAuth2Strategy {
   run(request: HttpRequest, step: StepOptions['step'], state?: string): Promise<LoginAttempt> {
     return new Promise((resolve, reject) => {
       const attempt = Object.create(this) as IdProviderStrategy;
-      attempt.redirect = (url: string) => resolve({ kind: 'redirect', url });
+      const session: StepOptions['session'] = state === undefined ? {} : { state };
+      attempt.redirect = (url: string) => {
+        resolve({ kind: 'redirect', url, state: String(session.state) });
+      };
       attempt.success = (user: object) => {
         resolve({ kind: 'success', ...(user as { issuer: string; sub: string }) });
       };
@@ -46,28 +49,25 @@ export class IdProviderStrategy extends OAuth2Strategy {
         resolve({ kind: 'failure', reason: String(challenge) });
       };
       attempt.error = reject;
-      attempt.authenticate(request, { step, ...(state !== undefined && { state }) });
+      attempt.authenticate(request, { step, session });
     });
   }
 
   override authenticate(request: HttpRequest, options?: object): void {
-    const { step, state } = options as StepOptions;
-    const work = step === 'begin' ? this.begin() : this.complete(request, state);
+    const { step, session } = options as StepOptions;
+    const work = step === 'begin' ? this.begin(session) : this.complete(request, session);
     work.catch((error: unknown) => this.error(error));
   }
 
-  private async begin(): Promise<void> {
-    const begun = await this.provider.submitNewSession();
+  private async begin(session: StepOptions['session']): Promise<void> {
+    const begun = await this.provider.submitNewSession({ session });
     if (begun.OK) this.redirect(begun.Value);
     else this.fail(begun.Message);
   }
 
-  private async complete(request: HttpRequest, state: string | undefined): Promise<void> {
+  private async complete(request: HttpRequest, session: StepOptions['session']): Promise<void> {
     const response = { method: 'GET', uri: request.originalUrl };
-    const done = await this.provider.parseAuthResponse(
-      response,
-      state === undefined ? null : { state },
-    );
+    const done = await this.provider.parseAuthResponse(response, { ...session });
     if (!done.OK) {
       this.fail(done.Message);
       return;

@@ -38,7 +38,7 @@ export class LoginProviders {
   ): Promise<string | undefined> {
     const outcome = await this.strategyOf(name)?.run(request, 'begin');
     if (outcome?.kind !== 'redirect') return undefined;
-    const state = new URL(outcome.url).searchParams.get('state') ?? '';
+    const { state } = outcome;
     const { session, returnTo } = binding;
     await this.logins.bind(state, { browser: session.idHash, returnTo });
     return outcome.url;

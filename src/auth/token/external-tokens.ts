@@ -1,6 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { isJsonObject, OAuthProblem, Problem } from '#src/kernel/index.js';
-import { IdProvidersService, type NamedIdProvider } from '#src/id-provider/index.js';
+import {
+  IdProvidersService,
+  OAuthError,
+  type NamedIdProvider,
+  type TokenClaims,
+} from '#src/id-provider/index.js';
 import { PeerCertificates, type HttpRequest } from '#src/platform/index.js';
 import {
   RegistryService,
@@ -83,15 +88,15 @@ export class ExternalTokens {
   ): Promise<ExternalIdentity | undefined> {
     for (const named of await this.providers.candidatesFor(token)) {
       if (!named[use]) continue;
-      const verified = await named.provider.verifyToken(token);
-      if (!verified.OK || verified.Value.sub === undefined) continue;
-      if (!this.isHolder(verified.Value['cnf'], request)) return undefined;
+      const claims = await verifiedClaims(named, token);
+      if (claims?.sub === undefined) continue;
+      if (!this.isHolder(claims['cnf'], request)) return undefined;
       const registry = await this.registry.current();
-      const user = registry.userBySubject(named.provider.issuer, verified.Value.sub);
+      const user = registry.userBySubject(named.provider.issuer, claims.sub);
       if (!user) return undefined;
       const profile = await named.provider.getUserGroups(token);
       const said = profile.OK ? (profile.Value.groups ?? []) : [];
-      const { scope } = verified.Value;
+      const { scope } = claims;
       return { named, user, groups: groupsSaid(registry, user, said), scope };
     }
     return undefined;
@@ -110,6 +115,19 @@ export class ExternalTokens {
     return (
       members.length === 1 && thumbprint !== undefined && confirmation['x5t#S256'] === thumbprint
     );
+  }
+}
+
+/** The claims of a token that its provider has made for us; undefined when it is no good. */
+async function verifiedClaims(
+  { provider }: NamedIdProvider,
+  token: string,
+): Promise<TokenClaims | undefined> {
+  try {
+    return await provider.verifyToken(token);
+  } catch (error) {
+    if (error instanceof OAuthError) return undefined;
+    throw error;
   }
 }
 

@@ -1,12 +1,8 @@
-import type { Result } from '#src/kernel/index.js';
-import type { TokenFields } from '#src/oauth2-client/index.js';
 import type { RegistryService, RegistrySnapshot } from '#src/registry/index.js';
-import type { BrowserSession, CallbackRequest } from '../authorization-code-flow.js';
-import type { DeviceAuthorization } from '../device-code-flow.js';
 import type { GroupOptions, GroupTable, VoTable } from '../group-scopes.js';
-import { OAuth2IdProvider, type LoginResult } from '../oauth2-id-provider.js';
-import { errorResult } from '../provider-result.js';
+import { OAuth2IdProvider } from '../oauth2-id-provider.js';
 import type { ProviderParameters } from '../provider-settings.js';
+import type { TokenClaims } from '../token-verifier.js';
 import type { UserProfile } from '../user-claims.js';
 
 /** The mapping between groups of the registry and what providers say, kept up with the registry. */
@@ -76,51 +72,13 @@ export class RegistryIdProvider extends OAuth2IdProvider {
     });
   }
 
-  override refreshToken(token: string, group?: string | null): Promise<Result<TokenFields>> {
-    return group
-      ? this.mapped(() => super.refreshToken(token, group))
-      : super.refreshToken(token, group);
+  protected override async scopesOf(group: string): Promise<string[]> {
+    await this.registryGroups.bringUpToDate();
+    return super.scopesOf(group);
   }
 
-  override exchangeToken(
-    accessToken: string,
-    group?: string | null,
-    scope?: readonly string[] | string | null,
-  ): Promise<Result<TokenFields>> {
-    return group
-      ? this.mapped(() => super.exchangeToken(accessToken, group, scope))
-      : super.exchangeToken(accessToken, group, scope);
-  }
-
-  override submitDeviceCodeAuthorizationFlow(
-    group?: string | null,
-  ): Promise<Result<DeviceAuthorization>> {
-    return group
-      ? this.mapped(() => super.submitDeviceCodeAuthorizationFlow(group))
-      : super.submitDeviceCodeAuthorizationFlow(group);
-  }
-
-  override getUserGroups(
-    accessToken?: string | null,
-    payload?: unknown,
-    token?: string | null,
-  ): Promise<Result<UserProfile>> {
-    return this.mapped(() => super.getUserGroups(accessToken, payload, token));
-  }
-
-  override parseAuthResponse(
-    response: CallbackRequest,
-    session?: BrowserSession | null,
-  ): Promise<Result<LoginResult>> {
-    return this.mapped(() => super.parseAuthResponse(response, session));
-  }
-
-  private async mapped<T>(operation: () => Promise<Result<T>>): Promise<Result<T>> {
-    try {
-      await this.registryGroups.bringUpToDate();
-    } catch (error) {
-      return errorResult(error);
-    }
-    return operation();
+  protected override async profileOf(claims: TokenClaims): Promise<UserProfile> {
+    await this.registryGroups.bringUpToDate();
+    return super.profileOf(claims);
   }
 }

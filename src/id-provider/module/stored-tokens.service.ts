@@ -1,6 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { isJsonObject, Problem, sha256, type Clock } from '#src/kernel/index.js';
-import { OAuth2Token, SingleFlight, type TokenFields } from '#src/oauth2-client/index.js';
+import {
+  OAuth2Token,
+  OAuthError,
+  SingleFlight,
+  type TokenFields,
+} from '#src/oauth2-client/index.js';
 import {
   alonePerKey,
   CLOCK,
@@ -96,17 +101,20 @@ export class StoredTokens {
       await this.repository.remove(id, before);
       return undefined;
     }
-    const renewed = await provider.refreshToken(token.refresh_token);
-    if (renewed.OK) {
-      await this.repository.replace({ ...(await this.rowOf(id, renewed.Value)), before });
-      return renewed.Value;
+    try {
+      const renewed = await provider.refreshToken(token.refresh_token);
+      await this.repository.replace({ ...(await this.rowOf(id, renewed)), before });
+      return renewed;
+    } catch (cause) {
+      if (!(cause instanceof OAuthError)) throw cause;
+      const { message: reason, error } = cause;
+      this.logger.warn({ provider: key.provider, reason }, 'a token is not renewed');
+      if (error !== 'invalid_grant') {
+        throw Problem.unavailable('The identity provider does not renew the token now');
+      }
+      await this.repository.remove(id, before);
+      return undefined;
     }
-    this.logger.warn({ provider: key.provider, reason: renewed.Message }, 'a token is not renewed');
-    if (String(renewed.Errno) !== 'invalid_grant') {
-      throw Problem.unavailable('The identity provider does not renew the token now');
-    }
-    await this.repository.remove(id, before);
-    return undefined;
   }
 
   private isDue(token: TokenFields): boolean {
