@@ -1,3 +1,4 @@
+import { setUp } from './testing/answering-provider.js';
 import { ConnectionError, ReadTimeout } from '#src/http-client/index.js';
 import { HttpError, OAuth2Token, OAuthError } from '#src/oauth2-client/index.js';
 import { deviceInstructions, limitsOfReply, waitForToken } from './device-code-flow.js';
@@ -99,5 +100,40 @@ describe('deviceAuthorization', () => {
     expect(deviceInstructions(REPLY)).toBe('Open https://as.test/device and enter the code AB-CD');
     const complete = { ...REPLY, verification_uri_complete: 'https://as.test/d?c=\u001b[2JAB' };
     expect(deviceInstructions(complete)).toBe('Open https://as.test/d?c=[2JAB (code AB-CD)');
+  });
+});
+
+describe('waitFinalStatusOfDeviceCodeAuthorizationFlow', () => {
+  const pending = { '/token': { error: 'authorization_pending' } };
+  const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+
+  it.each<[given: [] | [number] | [number, number] | [object], polls: number, waits: number[]]>([
+    [[], 60, [...times(60, 5), 0]],
+    [[7], 42, [...times(42, 7), 6]],
+    [[10, 25], 2, [10, 10, 5]],
+    [[{ interval: 10, timeout: 25 }], 2, [10, 10, 5]],
+    [[{ timeout: 12 }], 2, [5, 5, 2]],
+  ])('%j', async (given, polls, waits) => {
+    const provider = setUp({}, pending);
+    const wait = (
+      provider.idp.waitFinalStatusOfDeviceCodeAuthorizationFlow as (
+        ...all: unknown[]
+      ) => Promise<unknown>
+    ).bind(provider.idp);
+    expect(await wait('d', ...given)).toMatchObject({ OK: false, Errno: 'timeout' });
+    expect([provider.forms.length, provider.waits]).toEqual([polls, waits]);
+  });
+
+  it('deviceAuthorization waits as the reply says', async () => {
+    const reply = { device_code: 'd', user_code: 'u', verification_uri: 'https://idp.test/u' };
+    const lines: string[] = [];
+    const print = (line: string): void => void lines.push(line);
+    const own = setUp({}, { ...pending, '/device': { ...reply, interval: 20, expires_in: 50 } });
+    expect(await own.idp.deviceAuthorization(null, { print })).toMatchObject({ Errno: 'timeout' });
+    expect(own.waits).toEqual([20, 20, 10]);
+    const silent = setUp({}, { ...pending, '/device': reply });
+    await silent.idp.deviceAuthorization({ print });
+    expect(silent.waits).toEqual([...times(60, 5), 0]);
+    expect(lines).toEqual(times(2, 'Open https://idp.test/u and enter the code u'));
   });
 });

@@ -27,7 +27,7 @@ export const ACCEPTED = {
  * A provider whose server says yes to everything, the forms that it was sent, the paths that were asked for, and the
  * seconds of each pause (which take no time).
  */
-export function setUp(parameters: object = {}) {
+export function setUp(parameters: object = {}, answers: Record<string, object> = {}) {
   const waits: number[] = [];
   let now = 1_800_000_000_000;
   const sleep = (milliseconds: number): Promise<void> => {
@@ -57,8 +57,9 @@ export function setUp(parameters: object = {}) {
     const { pathname } = new URL(request.url);
     asked.push(pathname);
     if (typeof request.body === 'string') forms.push(request.body);
-    const content = JSON.stringify(ANSWERS[pathname] ?? {});
-    const status_code = pathname in ANSWERS ? 200 : 404;
+    const answer = answers[pathname] ?? ANSWERS[pathname];
+    const content = JSON.stringify(answer ?? {});
+    const status_code = answer === undefined ? 404 : 200;
     return Promise.resolve(new Response({ status_code, url: request.url, content, request }));
   };
   idp.mount('https://', { send, close: () => undefined });
