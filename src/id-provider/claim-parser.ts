@@ -1,5 +1,6 @@
 import { ConfigurationError } from '#src/oauth2-client/index.js';
-import { compilePattern } from './claim-pattern.js';
+import { compilePattern, MAX_STEPS } from './claim-pattern.js';
+import type { StepBudget } from './python-pattern-program.js';
 
 /** Per claim a regular expression with named groups, or the same for the members of a claim that is an object. */
 export interface ClaimAttributes {
@@ -34,33 +35,36 @@ function emptyResult(): ParsedClaims {
 function parseValue(
   value: unknown,
   spec: string | ClaimAttributes,
+  budget: StepBudget,
 ): ClaimGroups | ParsedClaims | undefined {
   if (typeof spec === 'string') {
     const text = textOf(value);
-    return text === undefined ? undefined : compilePattern(spec).match(text);
+    return text === undefined ? undefined : compilePattern(spec).match(text, budget);
   }
   if (!isPlainObject(value)) return undefined;
-  const nested = parseClaims(value, spec);
+  const nested = parseClaims(value, spec, budget);
   return Object.keys(nested).length > 0 ? nested : undefined;
 }
 
 /**
  * Selects and parses claims (interface "What the service does" 6). Per claim of `attributes`: absent or null →
  * no key; text → the named groups of a match anchored at the start, else `{}`; object → the nested result, else
- * `{}`; list → the results of the matching items. Numbers and booleans count as text, values beyond 1 KiB never
- * match. Never throws on claims; throws ConfigurationError for an invalid pattern. Results have no prototype.
+ * `{}`; list → the results of the matching items. Patterns are those of Python's `re`. Numbers and booleans count as
+ * text; values beyond 1 KiB never match, nor do those that are left when a call has taken MAX_STEPS steps. Never throws on claims; throws ConfigurationError for an invalid pattern. Results have no prototype.
  */
 export function claimParser(
   claimDict: Readonly<Record<string, unknown>>,
   attributes: ClaimAttributes,
 ): ParsedClaims {
   checkAttributes(attributes);
-  return isPlainObject(claimDict) ? parseClaims(claimDict, attributes) : emptyResult();
+  if (!isPlainObject(claimDict)) return emptyResult();
+  return parseClaims(claimDict, attributes, { left: MAX_STEPS });
 }
 
 function parseClaims(
   claimDict: Readonly<Record<string, unknown>>,
   attributes: ClaimAttributes,
+  budget: StepBudget,
 ): ParsedClaims {
   const result = emptyResult();
   for (const [claim, spec] of Object.entries(attributes)) {
@@ -69,10 +73,10 @@ function parseClaims(
     if (value === null || value === undefined) continue;
     if (Array.isArray(value)) {
       result[claim] = value
-        .map((item: unknown) => parseValue(item, spec))
+        .map((item: unknown) => parseValue(item, spec, budget))
         .filter((parsed) => parsed !== undefined);
     } else {
-      result[claim] = parseValue(value, spec) ?? emptyResult();
+      result[claim] = parseValue(value, spec, budget) ?? emptyResult();
     }
   }
   return result;

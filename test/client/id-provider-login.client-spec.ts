@@ -200,7 +200,7 @@ describe('tokens of a user', () => {
   it('exchangeToken exchanges for the scopes asked for, and answers a refusal', async () => {
     const idp = provider({ groups: { g: { IdPRole: 'profile' }, bad: { IdPRole: 'admin' } } });
     const { access_token } = await tokenOf(idp);
-    const exchanged = await idp.exchangeToken(access_token as string, 'g', ['openid']);
+    const exchanged = await idp.exchangeToken(access_token, 'g', ['openid']);
     expect(exchanged).toMatchObject({ scope: 'openid profile', provider: 'real' });
     await expect(idp.exchangeToken(access_token as string, 'bad')).rejects.toMatchObject({
       error: 'invalid_scope',
