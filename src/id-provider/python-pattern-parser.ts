@@ -184,7 +184,8 @@ export class PythonPatternParser {
       return pointOf(char);
     }
     const hex = this.chars.slice(this.at, this.at + digits).join('');
-    const point = new RegExp(`^[0-9A-Fa-f]{${digits}}$`).test(hex) ? parseInt(hex, 16) : NaN;
+    const isWhole = hex.length === digits && /^[0-9A-Fa-f]+$/.test(hex);
+    const point = isWhole ? parseInt(hex, 16) : NaN;
     if (!(point <= 0x10ffff)) throw new SyntaxError(`incomplete escape \\${char}`);
     this.at += digits;
     return point;
