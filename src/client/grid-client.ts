@@ -1,4 +1,9 @@
-import type { JobListResponse, JobResponse, ManifestRequest } from './generated/schemas.js';
+import type {
+  JobListResponse,
+  JobResponse,
+  ManifestRequest,
+  SubmitJobsResponse,
+} from './generated/schemas.js';
 import { Operations, type ListJobsQuery } from './generated/operations.js';
 import { GridError } from './grid-error.js';
 import { encodePath } from './encoding.js';
@@ -65,6 +70,18 @@ export class GridClient extends Operations {
     const jid = 'jids' in answer ? answer.jids[0] : undefined;
     if (jid === undefined) throw new GridError(0, { detail: 'The service named no job' });
     return jid;
+  }
+
+  /** Submits many jobs in one request, all or none; one manifest a line, up to GRID_MAX_BULK_BODY bytes. */
+  async submitLines(
+    manifests: Iterable<ManifestRequest>,
+    { dryRun, ...options }: CallOptions & { dryRun?: boolean } = {},
+  ): Promise<SubmitJobsResponse> {
+    const lines = Array.from(manifests, (manifest) => `${JSON.stringify(manifest)}\n`);
+    const query = { ...(dryRun !== undefined && { dryRun }) };
+    const type = 'application/x-ndjson';
+    const body = new Blob(lines);
+    return this.call({ method: 'POST', path: '/jobs', query, body, type, answer: 'json' }, options);
   }
 
   /** All jobs that match, page by page; any number of them costs the same per page. */

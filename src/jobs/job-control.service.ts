@@ -14,7 +14,7 @@ import {
   KILLABLE_STATES,
   RESCHEDULABLE_STATES,
 } from './state/job-transitions.js';
-import { shownSite } from './submit/submit.repository.js';
+import { shownSite } from './submit/job-lines.js';
 
 const MAX_BULK = 1_000;
 

@@ -1,6 +1,7 @@
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import type { Job } from './job.js';
 import { ManifestRequest } from './manifest.request.js';
+import { WARNING_CODES, type ManifestWarning } from './manifest/manifest-warning.js';
 import { JOB_STATES, type JobState } from './state/job-state.js';
 
 /** A 64-bit integer: a JSON number with all its digits. */
@@ -138,6 +139,19 @@ export class JobListResponse {
   jobs!: JobResponse[];
 }
 
+/** What looks like a mistake in a manifest that was accepted. */
+export class SubmitWarning implements ManifestWarning {
+  @ApiProperty({ enum: Object.keys(WARNING_CODES), example: 'manifest.alias' })
+  code!: ManifestWarning['code'];
+  /** @example 'StdOut is read as StdOutput' */
+  detail!: string;
+  /**
+   * RFC 6901: into the manifest; of several manifests, however they were sent, into `{"manifests": […]}`.
+   * @example '/StdOut'
+   */
+  pointer!: string;
+}
+
 /** Answer to a submit. */
 export class SubmitResponse {
   @ApiProperty({
@@ -147,8 +161,13 @@ export class SubmitResponse {
     example: [101, 102],
   })
   jids!: (number | bigint)[];
-  /** What looks like a mistake but was accepted. */
-  warnings?: string[];
+  @ApiProperty({
+    type: () => [SubmitWarning],
+    required: false,
+    description:
+      'What looks like a mistake but was accepted, the first 100; absent when there is nothing',
+  })
+  warnings?: SubmitWarning[];
 }
 
 /** Answer to a submit with `dryRun=true`. */
@@ -161,7 +180,11 @@ export class DryRunResponse {
     description: 'The manifests as they would be stored, one for each job',
   })
   manifests!: Record<string, unknown>[];
-  warnings!: string[];
+  @ApiProperty({
+    type: () => [SubmitWarning],
+    description: 'What looks like a mistake but would be accepted, the first 100',
+  })
+  warnings!: SubmitWarning[];
 }
 
 /** Answer to a kill or a reschedule. */

@@ -1,4 +1,15 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { Readable } from 'node:stream';
+import {
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Req,
+  Res,
+  StreamableFile,
+} from '@nestjs/common';
 import {
   ApiBadRequestResponse,
   ApiBody,
@@ -49,6 +60,12 @@ import {
 } from './manifest.request.js';
 import { QueryKeys } from './query-keys.decorator.js';
 import { SubmitService } from './submit/submit.service.js';
+
+const NDJSON = {
+  type: 'string',
+  description: 'One manifest a line; up to GRID_MAX_BULK_BODY bytes, like `{"manifests": […]}`',
+  example: '{"Executable":"/bin/true"}\n{"Executable":"/bin/false"}\n',
+};
 
 /** The routes of /jobs that the interface names, and the summary. */
 @ApiTags('jobs')
@@ -158,7 +175,12 @@ export class JobsController {
   @QueryKeys('dryRun')
   @Audited<SubmitResponse | DryRunResponse>('job.submitted', submittedJobs)
   @ApiOperation({ operationId: 'submitJobs', summary: 'Submit jobs; all of a request or none' })
-  @ApiConsumes('application/json', 'multipart/form-data', 'application/x-www-form-urlencoded')
+  @ApiConsumes(
+    'application/json',
+    'application/x-ndjson',
+    'multipart/form-data',
+    'application/x-www-form-urlencoded',
+  )
   @ApiExtraModels(
     ManifestRequest,
     ManifestsRequest,
@@ -170,6 +192,7 @@ export class JobsController {
   @ApiBody({
     schema: schemaByMediaType({
       'application/json': { $ref: '#/components/schemas/SubmitJobsRequest' },
+      'application/x-ndjson': NDJSON,
       'multipart/form-data': { $ref: getSchemaPath(ManifestUploadRequest) },
       'application/x-www-form-urlencoded': { $ref: getSchemaPath(ManifestFormRequest) },
     }),
@@ -199,9 +222,9 @@ export class JobsController {
     @CurrentPrincipal() principal: Principal,
     @Query() query: QueryValues,
     @Req() request: HttpRequest,
-  ): Promise<SubmitResponse | DryRunResponse> {
+  ): Promise<SubmitResponse | StreamableFile> {
     return query.boolean('dryRun')
-      ? this.submissions.dryRun(principal, request)
+      ? streamedJson(await this.submissions.dryRun(principal, request))
       : this.submissions.submit(principal, request);
   }
 
@@ -213,10 +236,9 @@ export class JobsController {
   @ApiOperation({ operationId: 'killJobs', summary: 'Kill many jobs' })
   @ApiQuery({
     name: 'jid',
-    isArray: true,
-    type: String,
+    schema: { type: 'array', minItems: 1, items: { type: 'integer', format: 'int64', minimum: 1 } },
     description: 'Ids, at least one',
-    example: ['1', '2'],
+    example: [1, 2],
   })
   @ApiQuery({
     name: 'purge',
@@ -287,6 +309,14 @@ export class JobsController {
   ): Promise<JobIdResponse> {
     return { jid: await this.control.kill(principal, jid, query.boolean('purge')) };
   }
+}
+
+/** An answer that is too large to be held whole. A client that goes away ends it. */
+function streamedJson(text: AsyncGenerator<string>): StreamableFile {
+  const type = 'application/json; charset=utf-8';
+  return new StreamableFile(Readable.from(text, { objectMode: false }), { type }).setErrorLogger(
+    () => undefined,
+  );
 }
 
 /** For the audit trail: which jobs of a bulk kill were killed, and how many were not. */

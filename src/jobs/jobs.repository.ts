@@ -1,8 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { parseJson, stringifyJson, type JsonObject } from '#src/kernel/index.js';
+import { stringifyJson, type JsonObject } from '#src/kernel/index.js';
 import { Database, type Queryable } from '#src/platform/index.js';
 import { JOB_COLUMNS } from './job-attributes.js';
 import type { Jid, Job } from './job.js';
+import {
+  MANIFEST_COLUMNS,
+  MANIFEST_JOIN,
+  manifestOf,
+  type ManifestRow,
+} from './manifest/stored-manifest.js';
 import type { JobState } from './state/job-state.js';
 import { assertPath, statesBefore } from './state/job-transitions.js';
 
@@ -87,12 +93,12 @@ export class JobsRepository {
 
   /** The manifest of a job with all digits of its numbers. */
   async manifest(jid: Jid): Promise<JsonObject | undefined> {
-    const [row] = await this.database.query<{ manifest: string }>({
+    const [row] = await this.database.query<ManifestRow>({
       name: 'jobs-manifest',
-      text: 'select manifest::text from job_descriptions where jid = $1',
+      text: `select ${MANIFEST_COLUMNS} from jobs j ${MANIFEST_JOIN} where j.jid = $1`,
       values: [String(jid)],
     });
-    return row && (parseJson(row.manifest) as JsonObject);
+    return row && manifestOf(row, jid);
   }
 
   /** Every move of the job, oldest first. */

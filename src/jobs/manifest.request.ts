@@ -110,19 +110,23 @@ export class ManifestsRequest {
 
 /** Jobs without files, as a form. */
 export class ManifestFormRequest {
-  /**
-   * A manifest as JSON text; may be repeated.
-   * @example '{"Executable":"/bin/echo","Arguments":"hello"}'
-   */
+  @ApiProperty({
+    type: 'string',
+    description: 'A manifest as JSON text; may be repeated',
+    example: '{"Executable":"/bin/echo","Arguments":"hello"}', // in a doc comment it would lose its quotes
+  })
   manifest!: string;
 }
 
-/** Jobs with files, as a multipart form. Every part with a file name is an input file, whatever its field name. */
+/**
+ * Jobs with files, as a multipart form. Every other part needs a file name and is an input file, whatever its field name.
+ */
 export class ManifestUploadRequest {
-  /**
-   * A manifest as JSON text; may be repeated.
-   * @example '{"Executable":"/bin/cat","Arguments":"input.txt"}'
-   */
+  @ApiProperty({
+    type: 'string',
+    description: 'A manifest as JSON text, or a file that holds one; may be repeated',
+    example: '{"Executable":"/bin/echo","Arguments":"hello"}', // in a doc comment it would lose its quotes
+  })
   manifest!: string;
   @ApiProperty({
     type: 'array',

@@ -1,3 +1,4 @@
+export { Slices } from './slices.js';
 export { Problem, type ProblemOptions, type Violation } from './problem.js';
 export { PROBLEM_CODES, type ProblemCode } from './problem-codes.js';
 export { OAuthProblem, type OAuthErrorCode } from './oauth-problem.js';

@@ -8,6 +8,7 @@ import { CreateStoredTokens1763600100010 } from './1763600100010-create-stored-t
 import { CountFieldValues1763600100080 } from './1763600100080-count-field-values.js';
 import { PlaceSegments1763600100081 } from './1763600100081-place-segments.js';
 import { Resources1763600200101 } from './1763600200101-resources.js';
+import { JobTemplates1763600200102 } from './1763600200102-job-templates.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -24,4 +25,5 @@ export const MIGRATIONS: (new () => object)[] = [
   CountFieldValues1763600100080,
   PlaceSegments1763600100081,
   Resources1763600200101,
+  JobTemplates1763600200102,
 ];

@@ -31,12 +31,16 @@ export { openVault } from './vault/key-encryption-key.js';
 export { KeyVault, KeyVaultError } from './vault/key-vault.js';
 export { Query, QueryValues, queryValuesOf, unknownParameters } from './http/query-values.js';
 export {
+  bodyTooLarge,
   contentTypeOf,
+  decodeText,
   hasBody,
   parseJsonText,
+  readChunks,
   readForm,
   readJsonObject,
   readText,
+  refuseEncoding,
   unsupportedMediaType,
 } from './http/body.js';
 export {

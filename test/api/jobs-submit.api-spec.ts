@@ -203,12 +203,12 @@ describe('POST /jobs', () => {
 
   it('makes all jobs of a request or none, and names every fault', async () => {
     const before = await count();
-    const manifests = [TRUE, { Executable: '', Sites: ['X'] }, { ...TRUE, CPUTime: 1 }];
+    const manifests = [TRUE, { Executable: '', BannedSites: ['X'] }, { ...TRUE, CPUTime: 1 }];
     const { status, body } = await alice.post('/jobs', { json: { manifests } });
     expect(status).toBe(400);
     expect(violationsOf({ body })).toEqual([
       { field: 'manifests[1].Executable', problem: 'is empty' },
-      { field: 'manifests[1].Sites', problem: 'X: is not a known site' },
+      { field: 'manifests[1].BannedSites', problem: 'X: is not a known site' },
       { field: 'manifests[2].CPUTime', problem: 'must be between 100 and 500000' },
     ]);
     expect(await count()).toBe(before);
@@ -217,7 +217,9 @@ describe('POST /jobs', () => {
   it('accepts what looks like a mistake with a warning', async () => {
     const { status, body } = await alice.post('/jobs', { json: { ...TRUE, StdOut: 'x.out' } });
     expect(status).toBe(200);
-    expect(body.warnings).toEqual(['StdOut is read as StdOutput']);
+    expect(body.warnings).toEqual([
+      { code: 'manifest.alias', detail: 'StdOut is read as StdOutput', pointer: '/StdOut' },
+    ]);
   });
 
   it.each<[string, () => object, string]>([

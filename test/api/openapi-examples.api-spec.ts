@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { FormData } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually, startGrid, type Grid } from '../support/testbed.js';
 
@@ -48,6 +49,26 @@ describe('the examples of the OpenAPI document', () => {
   it('cover every operation that reads', () => {
     expect(reads.length).toBeGreaterThan(18);
     expect(reads.filter(({ address }) => address.includes('{'))).toEqual([]);
+  });
+
+  it.each(['ManifestFormRequest', 'ManifestUploadRequest'])('submits that of %s', async (name) => {
+    const manifest = schemas[name].properties.manifest.example as string;
+    const alice = await grid.as('alice');
+    const form = { manifest };
+    const multipart = new FormData();
+    multipart.append('manifest', manifest);
+    const query = { dryRun: true };
+    const sent = name === 'ManifestFormRequest' ? { form, query } : { multipart, query };
+    const { status, body } = await alice.post('/jobs', sent);
+    expect([status, body]).toEqual([
+      200,
+      {
+        valid: true,
+        jobs: 1,
+        manifests: [expect.objectContaining(JSON.parse(manifest) as Json)],
+        warnings: [],
+      },
+    ]);
   });
 
   it.each(reads)('GET $address works on the demo', async ({ path, address }) => {

@@ -67,7 +67,7 @@ async function submit(
   const manifest = await manifestOf(path, options);
   const folder = path === undefined || path === '-' ? '.' : dirname(path);
   const answer = await send(grid, manifest, inputFiles(manifest, folder, options.file), options);
-  for (const warning of answer.warnings ?? []) tell(`warning: ${warning}`);
+  for (const { detail } of answer.warnings ?? []) tell(`warning: ${detail}`);
   if ('valid' in answer) {
     show(options.json, answer, () => [`valid: ${answer.jobs} job(s)`]);
     return;
@@ -292,7 +292,7 @@ function killCommand(): Command {
     .option('--json', 'print JSON')
     .action((jids: string[], options: { json?: boolean }) =>
       withConnection(async (grid) => {
-        const answer = await grid.client.killJobs({ jid: jids.map((jid) => String(jidOf(jid))) });
+        const answer = await grid.client.killJobs({ jid: jids.map(jidOf) });
         const { results } = answer;
         const lines = Object.entries(results).map(([jid, { status, detail }]) =>
           status === 200 ? `${jid} killed` : `${jid} ${detail ?? status}`,

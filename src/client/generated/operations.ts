@@ -229,7 +229,7 @@ export interface KillJobsQuery {
   /** Delete them afterwards */
   purge?: boolean;
   /** Ids, at least one */
-  jid: string | string[];
+  jid: number | number[];
 }
 
 /** Query of {@link Operations.summarizeJobs}. */

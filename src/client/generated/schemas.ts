@@ -128,8 +128,9 @@ export interface DryRunResponse {
   jobs: number;
   /** The manifests as they would be stored, one for each job */
   manifests: ManifestRequest[];
+  /** What looks like a mistake but would be accepted, the first 100 */
+  warnings: SubmitWarning[];
   valid: boolean;
-  warnings: string[];
 }
 
 export interface FieldResponse {
@@ -371,7 +372,7 @@ export interface MakeDirectoryRequest {
 }
 
 export interface ManifestFormRequest {
-  /** A manifest as JSON text; may be repeated. */
+  /** A manifest as JSON text; may be repeated */
   manifest: string;
 }
 
@@ -417,10 +418,10 @@ export interface ManifestRequest {
 }
 
 export interface ManifestUploadRequest {
+  /** A manifest as JSON text, or a file that holds one; may be repeated */
+  manifest: string;
   /** Input files */
   file?: Blob[];
-  /** A manifest as JSON text; may be repeated. */
-  manifest: string;
 }
 
 export interface ManifestsRequest {
@@ -577,8 +578,22 @@ export type SubmitJobsResponse = SubmitResponse | DryRunResponse;
 export interface SubmitResponse {
   /** Ids of the new jobs, in the order of the manifests */
   jids: number[];
-  /** What looks like a mistake but was accepted. */
-  warnings?: string[];
+  /** What looks like a mistake but was accepted, the first 100; absent when there is nothing */
+  warnings?: SubmitWarning[];
+}
+
+export interface SubmitWarning {
+  code:
+    | 'manifest.alias'
+    | 'manifest.unknown-key'
+    | 'manifest.no-effect'
+    | 'manifest.unknown-site'
+    | 'manifest.no-site'
+    | 'manifest.executable-not-found'
+    | 'manifest.input-not-found';
+  detail: string;
+  /** RFC 6901: into the manifest; of several manifests, however they were sent, into `{"manifests": […]}`. */
+  pointer: string;
 }
 
 export interface TokenForm {

@@ -1,8 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { parseJson, type Clock, type JsonObject } from '#src/kernel/index.js';
+import type { Clock, JsonObject } from '#src/kernel/index.js';
 import { CLOCK, Database, type Transaction } from '#src/platform/index.js';
 import type { Jid } from '../job.js';
 import { JobsRepository, type Move } from '../jobs.repository.js';
+import {
+  MANIFEST_COLUMNS,
+  MANIFEST_JOIN,
+  manifestOf,
+  type ManifestRow,
+} from '../manifest/stored-manifest.js';
 import { MINOR, type JobState } from '../state/job-state.js';
 import type { HeldJob, RunOrder, RunningOutput } from './executor.js';
 
@@ -26,7 +32,7 @@ interface Candidate {
   last_update: Date;
 }
 
-interface HeldRow {
+interface HeldRow extends ManifestRow {
   jid: Jid;
   attempt: number;
   site: string;
@@ -34,7 +40,6 @@ interface HeldRow {
   owner: string;
   owner_group: string;
   cpu_time: number;
-  manifest: string;
   input_sandbox: string | null;
   status: JobState;
   run_reference: string | null;
@@ -43,7 +48,7 @@ interface HeldRow {
 }
 
 const HELD_COLUMNS = `j.jid, j.attempt, j.site, j.setup, j.owner, j.owner_group, j.cpu_time, j.input_sandbox,
-  j.status, j.run_reference, j.start_execution, j.last_update, d.manifest::text as manifest`;
+  j.status, j.run_reference, j.start_execution, j.last_update, ${MANIFEST_COLUMNS}`;
 
 /** What dispatchers and executors ask the database. */
 @Injectable()
@@ -85,7 +90,7 @@ export class DispatchRepository {
   async held(executor: string): Promise<HeldJob[]> {
     const rows = await this.database.query<HeldRow>({
       name: 'jobs-held',
-      text: `select ${HELD_COLUMNS} from jobs j join job_descriptions d using (jid)
+      text: `select ${HELD_COLUMNS} from jobs j ${MANIFEST_JOIN}
         where j.executor = $1 order by j.jid`,
       values: [executor],
     });
@@ -183,18 +188,16 @@ export class DispatchRepository {
     decide: (jid: Jid, manifest: JsonObject) => Promise<Move>,
   ): Promise<number> {
     return this.database.transaction(async (transaction) => {
-      const rows = await transaction.query<{ jid: Jid; manifest: string }>({
+      const rows = await transaction.query<ManifestRow & { jid: Jid }>({
         name: 'jobs-to-admit',
-        text: `select j.jid, d.manifest::text as manifest
-          from jobs j join job_descriptions d using (jid)
+        text: `select j.jid, ${MANIFEST_COLUMNS}
+          from jobs j ${MANIFEST_JOIN}
           where j.status in ('Received', 'Checking') order by j.jid limit $1
           for update of j skip locked`,
         values: [limit],
       });
       const moves: Move[] = [];
-      for (const { jid, manifest } of rows) {
-        moves.push(await decide(jid, parseJson(manifest) as JsonObject));
-      }
+      for (const row of rows) moves.push(await decide(row.jid, manifestOf(row, row.jid)));
       await this.jobs.move(moves, this.now(), transaction);
       return rows.length;
     });
@@ -261,7 +264,7 @@ export class DispatchRepository {
   async heldJob(jid: Jid): Promise<(HeldJob & { executor: string }) | undefined> {
     const [row] = await this.database.query<HeldRow & { executor: string | null }>({
       name: 'jobs-held-job',
-      text: `select ${HELD_COLUMNS}, j.executor from jobs j join job_descriptions d using (jid)
+      text: `select ${HELD_COLUMNS}, j.executor from jobs j ${MANIFEST_JOIN}
         where j.jid = $1`,
       values: [String(jid)],
     });
@@ -294,7 +297,7 @@ export class DispatchRepository {
   private async orders(transaction: Transaction, jids: readonly Jid[]): Promise<RunOrder[]> {
     const rows = await transaction.query<HeldRow>({
       name: 'jobs-orders',
-      text: `select ${HELD_COLUMNS} from jobs j join job_descriptions d using (jid)
+      text: `select ${HELD_COLUMNS} from jobs j ${MANIFEST_JOIN}
         where j.jid = any ($1::bigint[]) order by j.priority desc, j.jid`,
       values: [jids.map(String)],
     });
@@ -334,7 +337,7 @@ function heldOf(row: HeldRow): HeldJob {
     owner: row.owner,
     ownerGroup: row.owner_group,
     cpuTime: row.cpu_time,
-    manifest: parseJson(row.manifest) as JsonObject,
+    manifest: manifestOf(row, row.jid),
     inputSandbox: row.input_sandbox,
     status: row.status,
     reference: row.run_reference,

@@ -1,19 +1,32 @@
 import type { JsonObject } from '#src/kernel/index.js';
+import { pointerTo, type ManifestWarning } from './manifest-warning.js';
 import type { Faults } from './manifest-values.js';
 
 const MAX_PATH = 1024;
+const SITE_NAME = /^[^\s/,\p{Cc}]{1,128}$/u;
 
-/** Wanted and banned sites. Notes unknown ones, `Site` and `Sites` that differ, and bans that leave nothing. */
+/**
+ * Wanted and banned sites. Warns of wanted ones that are not known: they may come yet. A ban that is not known is
+ * a fault, since a misspelt one would let the job run where it must not; so are `Site` and `Sites` that differ, and bans
+ * that leave nothing.
+ */
 export function readSites(
   manifest: JsonObject,
   known: ReadonlySet<string>,
-  faults: Faults,
+  { faults, warnings }: { faults: Faults; warnings: ManifestWarning[] },
 ): { sites: string[]; bannedSites: string[] } {
   const wanted = twoNames(manifest, ['Sites', 'Site'], faults);
   const bannedSites = twoNames(manifest, ['BannedSites', 'BannedSite'], faults);
   const sites = wanted.names.includes('ANY') ? [] : wanted.names;
   const unknown = (name: string): boolean => !known.has(name);
-  for (const name of sites.filter(unknown)) faults.add(wanted.key, `${name}: is not a known site`);
+  for (const name of sites.filter(unknown)) {
+    if (!SITE_NAME.test(name)) {
+      faults.add(wanted.key, `${name}: is not the name of a site`);
+      continue;
+    }
+    const detail = `${name} is not a known site; the job does not run there`;
+    warnings.push({ code: 'manifest.unknown-site', detail, pointer: pointerTo(wanted.key) });
+  }
   for (const name of bannedSites.names.filter(unknown)) {
     faults.add(bannedSites.key, `${name}: is not a known site`);
   }
@@ -35,7 +48,8 @@ function twoNames(
   const one = clean(faults.texts(manifest, first));
   const two = clean(faults.texts(manifest, second));
   if (manifest[first] !== undefined && manifest[second] !== undefined) {
-    const differ = one.length !== two.length || one.some((name) => !two.includes(name));
+    const others = new Set(two);
+    const differ = one.length !== two.length || one.some((name) => !others.has(name));
     if (differ) faults.add(second, `differs from ${first}`);
   }
   return manifest[first] === undefined && manifest[second] !== undefined

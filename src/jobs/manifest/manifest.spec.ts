@@ -66,8 +66,21 @@ describe('readManifest', () => {
       { Arguments: '"a' },
       { field: 'Arguments', problem: 'has a quote or backslash without its end' },
     ],
-    ['an unknown site', { Sites: ['X'] }, { field: 'Sites', problem: 'X: is not a known site' }],
-    ['an unknown Site', { Site: 'X' }, { field: 'Site', problem: 'X: is not a known site' }],
+    [
+      'a site that has no name of one',
+      { Sites: ['a b'] },
+      { field: 'Sites', problem: 'a b: is not the name of a site' },
+    ],
+    [
+      'an unknown ban',
+      { BannedSites: ['X'] },
+      { field: 'BannedSites', problem: 'X: is not a known site' },
+    ],
+    [
+      'a program that only the prototype has',
+      JSON.parse('{"Executable": "", "__proto__": {"Executable": "/bin/true"}}') as JsonObject,
+      { field: 'Executable', problem: 'is empty' },
+    ],
     [
       'Site and Sites that differ',
       { Site: 'A', Sites: ['B'] },
@@ -178,7 +191,10 @@ describe('readManifest', () => {
   });
 
   it('lists every fault, not only the first', () => {
-    const found = readManifest({ Sites: ['X'], CPUTime: 1, Priority: 'high' }, context).violations;
+    const found = readManifest(
+      { Sites: ['a b'], CPUTime: 1, Priority: 'high' },
+      context,
+    ).violations;
     expect(found.map(({ field }) => field)).toEqual(['Executable', 'Sites', 'Priority', 'CPUTime']);
   });
 
@@ -209,7 +225,9 @@ describe('readManifest', () => {
 
   it('reads StdOut as StdOutput and says so', () => {
     const { job, warnings } = read({ StdOut: 'out.log' });
-    expect(warnings).toEqual(['StdOut is read as StdOutput']);
+    expect(warnings).toEqual([
+      { code: 'manifest.alias', detail: 'StdOut is read as StdOutput', pointer: '/StdOut' },
+    ]);
     expect(job.manifest).toMatchObject({
       StdOutput: 'out.log',
       OutputSandbox: ['out.log', 'std.err'],
@@ -232,8 +250,37 @@ describe('readManifest', () => {
   ])('warns of %s, which is probably %s', (key, meant) => {
     expect(read({ [key]: 1 })).toMatchObject({
       violations: [],
-      warnings: [`${key} is not known and has no effect; did you mean ${meant}?`],
+      warnings: [
+        {
+          code: 'manifest.unknown-key',
+          detail: `${key} is not known and has no effect; did you mean ${meant}?`,
+          pointer: `/${key}`,
+        },
+      ],
     });
+  });
+
+  it.each([
+    ['Sites', 'A'],
+    ['Site', undefined],
+  ])('warns of an unknown site in %s', (key, known) => {
+    const { job, violations, warnings } = read({ [key]: known === undefined ? 'X' : [known, 'X'] });
+    expect(violations).toEqual([]);
+    expect(warnings).toEqual([
+      {
+        code: 'manifest.unknown-site',
+        detail: 'X is not a known site; the job does not run there',
+        pointer: `/${key}`,
+      },
+    ]);
+    expect(job.sites).toEqual(known === undefined ? ['X'] : [known, 'X']);
+  });
+
+  it('takes nothing from a key called __proto__', () => {
+    const raw = JSON.parse('{"__proto__": {"Executable": "/bin/true"}}') as JsonObject;
+    expect(readManifest(raw, context).violations).toEqual([
+      { field: 'Executable', problem: 'is missing' },
+    ]);
   });
 
   it('leaves unknown keys alone', () => {

@@ -3,6 +3,7 @@ import { splitArguments } from './arguments.js';
 import { fileNameFault, isWellFormed, relativePathFault } from './file-name.js';
 import { isKnownKey, KEY_ALIASES, nearestKey } from './manifest-keys.js';
 import { Faults, isTextList, wholeNumber } from './manifest-values.js';
+import { pointerTo, type ManifestWarning } from './manifest-warning.js';
 import { readInputData, readSites } from './manifest-places.js';
 import { readResources, type JobResources } from './resources.js';
 
@@ -40,7 +41,7 @@ export interface JobRequest {
 export interface ManifestReading {
   job: JobRequest;
   violations: Violation[];
-  warnings: string[];
+  warnings: ManifestWarning[];
 }
 
 const JOB_TYPES = ['User', 'Test', 'Hospital'];
@@ -68,13 +69,13 @@ const TEXT_OR_LIST_KEYS = ['OutputData', 'OutputSE', 'GridCE', 'SubmitPools', 'P
 /** Reads one manifest by the rules of reference 3.1 and 3.3 and lists everything that is wrong with it. */
 export function readManifest(raw: JsonObject, context: ManifestContext): ManifestReading {
   const faults = new Faults();
-  const warnings: string[] = [];
+  const warnings: ManifestWarning[] = [];
   const manifest = renameAliases(raw, faults, warnings);
   checkText(manifest, faults);
   readProgram(manifest, faults);
   const files = readInputSandbox(manifest, context, faults);
   const outputs = readOutputs(manifest, faults);
-  const { sites, bannedSites } = readSites(manifest, context.sites, faults);
+  const { sites, bannedSites } = readSites(manifest, context.sites, { faults, warnings });
   const inputData = readInputData(manifest, context, faults);
   checkOtherKeys(manifest, faults);
   const job: JobRequest = {
@@ -91,30 +92,39 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
   };
   setByServer(job, context, faults);
   if (manifest['OutputData'] !== undefined) {
-    warnings.push('OutputData is kept in the manifest; only OutputSandbox is brought back');
+    warnings.push({
+      code: 'manifest.no-effect',
+      detail: 'OutputData is kept in the manifest; only OutputSandbox is brought back',
+      pointer: pointerTo('OutputData'),
+    });
   }
   return { job, violations: faults.list, warnings };
 }
 
-function renameAliases(raw: JsonObject, faults: Faults, warnings: string[]): JsonObject {
-  const manifest: JsonObject = {};
+/** Pairs make the new object, not assignments: `__proto__` is a key like any other and lends no keys of its own. */
+function renameAliases(raw: JsonObject, faults: Faults, warnings: ManifestWarning[]): JsonObject {
+  const members: [string, JsonValue][] = [];
   for (const [key, value] of Object.entries(raw)) {
     const alias = KEY_ALIASES.get(key);
     if (alias !== undefined) {
-      if (raw[alias] === undefined) manifest[alias] = value;
+      if (raw[alias] === undefined) members.push([alias, value]);
       else faults.add(key, `is another name of ${alias}, which is given too`);
-      warnings.push(`${key} is read as ${alias}`);
+      const detail = `${key} is read as ${alias}`;
+      warnings.push({ code: 'manifest.alias', detail, pointer: pointerTo(key) });
       continue;
     }
-    manifest[key] = value;
+    members.push([key, value]);
     if (isKnownKey(key)) continue;
     const near = nearestKey(key);
     if (near === undefined) continue;
     if (near === 'Executable' && raw['Executable'] === undefined) {
       faults.add(key, 'is not known; did you mean Executable?');
-    } else warnings.push(`${key} is not known and has no effect; did you mean ${near}?`);
+    } else {
+      const detail = `${key} is not known and has no effect; did you mean ${near}?`;
+      warnings.push({ code: 'manifest.unknown-key', detail, pointer: pointerTo(key) });
+    }
   }
-  return manifest;
+  return Object.fromEntries(members);
 }
 
 function checkText(manifest: JsonObject, faults: Faults): void {

@@ -1,8 +1,15 @@
 import type { JsonObject } from '#src/kernel/index.js';
 import { splitArguments } from './arguments.js';
-import { expandParameters, insertJobId, isParametric } from './parametric.js';
+import { fillTemplate, insertJobId, isParametric, readTemplate } from './parametric.js';
 
-const expand = (manifest: JsonObject, limit = 1000) => expandParameters(manifest, limit);
+/** All manifests of a template, or what is wrong with it. */
+function expand(manifest: JsonObject, limit = 1000) {
+  const read = readTemplate(manifest, limit);
+  if ('violations' in read) return { manifests: [], violations: read.violations };
+  const { template } = read;
+  const manifests = [...template.values()].map((values) => fillTemplate(template.manifest, values));
+  return { manifests, violations: [] };
+}
 
 describe('parametric manifests', () => {
   it('makes one job for each element of a list', () => {

@@ -1,15 +1,27 @@
+import { stringifyJson } from '#src/kernel/index.js';
 import type { JsonObject, JsonValue, Violation } from '#src/kernel/index.js';
 
-/** A parametric manifest turned into its jobs, or what is wrong with it. */
-export interface Expansion {
-  manifests: JsonObject[];
-  violations: Violation[];
+/** Place-holder (`%s`, `%n`, `%(name)s`) → the text that stands there in one job. */
+export type PlaceValues = Readonly<Record<string, string>>;
+
+/** A parametric manifest: what its jobs have in common, and their number. */
+export interface ManifestTemplate {
+  /** The manifest without `Parameters…`, with its place-holders. */
+  manifest: JsonObject;
+  count: number;
+  /** What stands for the place-holders that occur, job by job; made one after the other. */
+  values(): Generator<PlaceValues>;
+  /** Bytes of the JSON text of the manifest with these values, without making it. */
+  bytesWith(values: PlaceValues): number;
 }
+
+type Texts = (string | number)[] | { count: number };
 
 interface Sequence {
   field: string;
+  /** Undefined for the one without a name. */
   name: string | undefined;
-  values: (string | number)[] | { count: number };
+  texts: Texts;
 }
 
 const PARAMETER_KEY = /^Parameter(s|Start|Step|Factor)(?:\.([\w-]+))?$/;
@@ -21,14 +33,16 @@ export function isParametric(manifest: JsonObject): boolean {
 }
 
 /**
- * Expands `Parameters` (a count or a list, also as named sequences `Parameters.<name>`) into one manifest for each
- * value; place-holders `%s`, `%(name)s` and `%n` are replaced in all texts. At most `limit` jobs are made: the
- * count is checked before anything is expanded.
+ * Reads `Parameters` (a count or a list, also as named sequences `Parameters.<name>`): one job for each value;
+ * place-holders `%s`, `%(name)s` and `%n` stand for it in all texts. At most `limit` jobs. Nothing is expanded here.
  */
-export function expandParameters(manifest: JsonObject, limit: number): Expansion {
+export function readTemplate(
+  manifest: JsonObject,
+  limit: number,
+): { template: ManifestTemplate } | { violations: Violation[] } {
   const violations: Violation[] = [];
   const sequences = readSequences(manifest, violations);
-  const counts = sequences.map(({ values }) => ('count' in values ? values.count : values.length));
+  const counts = sequences.map(({ texts }) => ('count' in texts ? texts.count : texts.length));
   const count = counts[0] ?? 0;
   if (violations.length === 0 && counts.some((other) => other !== count)) {
     violations.push({ field: 'Parameters', problem: 'the named sequences differ in length' });
@@ -37,25 +51,51 @@ export function expandParameters(manifest: JsonObject, limit: number): Expansion
     const problem = `makes ${count} jobs, at most ${limit} are allowed in one request`;
     violations.push({ field: sequences[0]?.field ?? 'Parameters', problem });
   }
-  if (violations.length > 0) return { manifests: [], violations };
-  const template = withoutParameters(manifest);
-  const tables = sequences.map(({ name, values }, index) => ({
-    name,
-    values: 'count' in values ? progression(manifest, sequences[index] as Sequence) : values,
-  }));
-  const manifests = Array.from({ length: count }, (_unused, index) =>
-    substitute(template, (whole, name) => {
-      if (whole === '%n') return String(index).padStart(String(count).length, '0');
-      const value = tables.find((table) => table.name === name)?.values[index];
-      return value === undefined ? whole : String(value);
-    }),
+  if (violations.length > 0) return { violations };
+  const shared = withoutParameters(manifest);
+  const uses = usesOf(shared);
+  const fixed = [...uses].reduce(
+    (bytes, [holder, times]) => bytes - holder.length * times,
+    Buffer.byteLength(stringifyJson(shared)),
   );
-  return { manifests: manifests as JsonObject[], violations };
+  const bytesWith = (values: PlaceValues): number =>
+    Object.entries(values).reduce(
+      (bytes, [holder, text]) => bytes + bytesInJson(text) * (uses.get(holder) ?? 0),
+      fixed + heldBytes(uses, values),
+    );
+  const used = sequences.filter(({ name }) => uses.has(holderOf(name)));
+  const values = (): Generator<PlaceValues> => valuesOf(manifest, count, used, uses.has('%n'));
+  return { template: { manifest: shared, count, values, bytesWith } };
+}
+
+/** Puts the values of one job into all texts. A place-holder without a value stays as it is. */
+export function fillTemplate(manifest: JsonObject, values: PlaceValues): JsonObject {
+  const replace = (holder: string): string =>
+    Object.hasOwn(values, holder) ? (values[holder] as string) : holder;
+  return mapTexts(manifest, (text) => text.replaceAll(PLACE_HOLDER, replace)) as JsonObject;
 }
 
 /** Replaces `%j` by the job's id in all texts. */
 export function insertJobId(manifest: JsonObject, jid: number | bigint): JsonObject {
   return mapTexts(manifest, (text) => text.replaceAll('%j', String(jid))) as JsonObject;
+}
+
+function* valuesOf(
+  manifest: JsonObject,
+  count: number,
+  sequences: readonly Sequence[],
+  isNumbered: boolean,
+): Generator<PlaceValues> {
+  const tables = sequences.map(({ name, texts }) => ({
+    holder: holderOf(name),
+    next: 'count' in texts ? progression(manifest, name) : (index: number) => texts[index],
+  }));
+  for (let index = 0; index < count; index += 1) {
+    const values: Record<string, string> = {};
+    if (isNumbered) values['%n'] = String(index).padStart(String(count).length, '0');
+    for (const { holder, next } of tables) values[holder] = String(next(index));
+    yield values;
+  }
 }
 
 function readSequences(manifest: JsonObject, violations: Violation[]): Sequence[] {
@@ -64,9 +104,9 @@ function readSequences(manifest: JsonObject, violations: Violation[]): Sequence[
     const match = PARAMETER_KEY.exec(field);
     if (!match) continue;
     if (match[1] === 's') {
-      const values = readValues(value);
-      if (typeof values === 'string') violations.push({ field, problem: values });
-      else sequences.push({ field, name: match[2], values });
+      const texts = readTexts(value);
+      if (typeof texts === 'string') violations.push({ field, problem: texts });
+      else sequences.push({ field, name: match[2], texts });
     } else if (typeof numberOf(value) !== 'number') {
       violations.push({ field, problem: 'must be a number' });
     }
@@ -74,7 +114,7 @@ function readSequences(manifest: JsonObject, violations: Violation[]): Sequence[
   return sequences;
 }
 
-function readValues(value: JsonValue | undefined): Sequence['values'] | string {
+function readTexts(value: JsonValue | undefined): Texts | string {
   if (Array.isArray(value)) {
     if (value.length === 0) return 'must have at least one element';
     const plain = value.every((item) => ['string', 'number', 'bigint'].includes(typeof item));
@@ -85,19 +125,48 @@ function readValues(value: JsonValue | undefined): Sequence['values'] | string {
   return count >= 1 ? { count } : 'must be at least 1';
 }
 
-function progression(manifest: JsonObject, sequence: Sequence): number[] {
-  const suffix = sequence.name === undefined ? '' : `.${sequence.name}`;
+/** The numbers of a sequence that is given as a count, each from the one before. */
+function progression(manifest: JsonObject, name: string | undefined): () => number {
+  const suffix = name === undefined ? '' : `.${name}`;
   const option = (key: string, fallback: number): number =>
     numberOf(manifest[`${key}${suffix}`]) ?? numberOf(manifest[key]) ?? fallback;
   const step = option('ParameterStep', 0);
   const factor = option('ParameterFactor', 1);
-  const count = 'count' in sequence.values ? sequence.values.count : 0;
-  const values: number[] = [];
-  for (let value = option('ParameterStart', 1); values.length < count;) {
-    values.push(value);
-    value = value * factor + step;
+  let following = option('ParameterStart', 1);
+  return () => {
+    const value = following;
+    following = value * factor + step;
+    return value;
+  };
+}
+
+function holderOf(name: string | undefined): string {
+  return name === undefined ? '%s' : `%(${name})s`;
+}
+
+/** How often each place-holder occurs. */
+function usesOf(manifest: JsonObject): Map<string, number> {
+  const uses = new Map<string, number>();
+  mapTexts(manifest, (text) => {
+    for (const [holder] of text.matchAll(PLACE_HOLDER)) {
+      uses.set(holder, (uses.get(holder) ?? 0) + 1);
+    }
+    return text;
+  });
+  return uses;
+}
+
+/** Bytes of the place-holders that nothing stands for, and which therefore stay. */
+function heldBytes(uses: ReadonlyMap<string, number>, values: PlaceValues): number {
+  let bytes = 0;
+  for (const [holder, times] of uses) {
+    if (!Object.hasOwn(values, holder)) bytes += holder.length * times;
   }
-  return values;
+  return bytes;
+}
+
+function bytesInJson(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text)) - 2;
 }
 
 function withoutParameters(manifest: JsonObject): JsonObject {
@@ -108,13 +177,6 @@ function numberOf(value: JsonValue | undefined): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
   return undefined;
-}
-
-function substitute(
-  value: JsonValue,
-  replace: (whole: string, name: string | undefined) => string,
-): JsonValue {
-  return mapTexts(value, (text) => text.replaceAll(PLACE_HOLDER, replace));
 }
 
 function mapTexts(value: JsonValue, change: (text: string) => string): JsonValue {

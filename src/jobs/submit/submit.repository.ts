@@ -2,15 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { stringifyJson, type JsonObject } from '#src/kernel/index.js';
 import { ChangeFeed, Database, type Transaction } from '#src/platform/index.js';
 import type { Jid } from '../job.js';
-import type { Step } from '../jobs.repository.js';
-import { insertJobId } from '../manifest/parametric.js';
-import type { JobRequest } from '../manifest/manifest.js';
 import { assertPath } from '../state/job-transitions.js';
 import { ADMISSION, admissionSteps, WORK_CHANNEL } from '../state/admission.js';
+import { templateOf } from './job-lines.js';
 
 /** Jobs of one request, all by the same caller. */
 export interface NewJobs {
-  requests: readonly JobRequest[];
+  /** Lines of jobs and templates (job-lines.ts), and how many there are of each. */
+  lines: AsyncIterable<string>;
+  count: number;
+  templates: number;
   owner: string;
   ownerDn: string;
   ownerGroup: string;
@@ -44,24 +45,16 @@ export class SubmitRepository {
     return this.database.transaction(work);
   }
 
-  /** Adds the jobs with their history and wakes the dispatchers; answers their ids in the order of the requests. */
+  /**
+   * Adds the jobs with their history and wakes the dispatchers; answers their ids in the order of the lines. They are
+   * written in batches: neither the text nor the time of one statement grows with the request.
+   */
   async add(transaction: Transaction, jobs: NewJobs): Promise<Jid[]> {
-    const jids = await this.newIds(transaction, jobs.requests.length);
-    const records = jobs.requests.map((request, index) => recordOf(request, jids[index] as Jid));
-    await transaction.execute({
-      name: 'jobs-add',
-      text: ADD,
-      values: [
-        stringifyJson(records),
-        jobs.setup,
-        jobs.owner,
-        jobs.ownerDn,
-        jobs.ownerGroup,
-        jobs.vo,
-        jobs.inputSandbox ?? null,
-        jobs.now,
-      ],
-    });
+    const jids = await this.newIds(transaction, 'jobs', 'jid', jobs.count);
+    const templates = await this.newIds(transaction, 'job_templates', 'id', jobs.templates);
+    const writing = new BatchWriting(transaction, jobs, { jids, templates });
+    for await (const line of jobs.lines) await writing.add(line);
+    await writing.flush();
     await transaction.query(ChangeFeed.notification(WORK_CHANNEL));
     return jids;
   }
@@ -127,69 +120,132 @@ export class SubmitRepository {
     });
   }
 
-  private async newIds(transaction: Transaction, count: number): Promise<Jid[]> {
-    const rows = await transaction.query<{ jid: Jid }>({
-      name: 'jobs-new-ids',
-      text: `select nextval(pg_get_serial_sequence('jobs', 'jid')) as jid
+  private async newIds(
+    transaction: Transaction,
+    table: 'jobs' | 'job_templates',
+    column: string,
+    count: number,
+  ): Promise<Jid[]> {
+    if (count === 0) return [];
+    const rows = await transaction.query<{ id: Jid }>({
+      name: `jobs-new-ids-${table}`,
+      text: `select nextval(pg_get_serial_sequence('${table}', '${column}')) as id
         from generate_series(1, $1)`,
       values: [count],
     });
-    return rows.map((row) => row.jid);
+    return rows.map((row) => row.id);
   }
 }
 
-function recordOf(request: JobRequest, jid: Jid): Record<string, unknown> {
-  const steps: Step[] = admissionSteps(request.inputData.length > 0);
-  assertPath(steps.map((step) => step.to));
-  const last = steps[steps.length - 1] as Step;
-  const manifest: JsonObject = { ...insertJobId(request.manifest, jid), JobID: jid };
-  return {
-    jid,
-    name: typeof manifest['JobName'] === 'string' ? manifest['JobName'] : request.name,
-    job_group: request.jobGroup,
-    job_type: request.jobType,
-    site: shownSite(request.sites),
-    priority: request.priority,
-    cpu_time: request.cpuTime,
-    wanted_sites: request.sites,
-    banned_sites: request.bannedSites,
-    processors: request.resources.processors,
-    min_ram_mb: request.resources.minRamMB ?? 0,
-    gpus: request.resources.gpus,
-    tags: request.resources.tags,
-    wall_time: request.resources.wallTimeSeconds ?? null,
-    status: last.to,
-    minor: last.minor,
-    verified: last.to === ADMISSION.admitted,
-    steps,
-    manifest,
-  };
+/** The statements of one submit, as its lines are read. */
+class BatchWriting {
+  private lines: string[] = [];
+  private templates: string[] = [];
+  private characters = 0;
+  private jobsWritten = 0;
+  private templatesWritten = 0;
+
+  constructor(
+    private readonly transaction: Transaction,
+    private readonly jobs: NewJobs,
+    private readonly ids: { jids: readonly Jid[]; templates: readonly Jid[] },
+  ) {}
+
+  async add(line: string): Promise<void> {
+    const template = templateOf(line);
+    (template === undefined ? this.lines : this.templates).push(template ?? line);
+    this.characters += line.length;
+    if (this.characters >= BATCH_CHARACTERS || this.lines.length >= BATCH_JOBS) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    const { lines, templates } = this;
+    [this.lines, this.templates, this.characters] = [[], [], 0];
+    if (templates.length > 0) await this.addTemplates(templates);
+    if (lines.length > 0) await this.addJobs(lines);
+  }
+
+  private async addTemplates(texts: readonly string[]): Promise<void> {
+    const start = this.templatesWritten;
+    this.templatesWritten += texts.length;
+    await this.transaction.execute({
+      name: 'jobs-add-templates',
+      text: ADD_TEMPLATES,
+      values: [
+        `[${texts.join(',')}]`,
+        this.ids.templates.slice(start, this.templatesWritten).map(String),
+      ],
+    });
+  }
+
+  private async addJobs(texts: readonly string[]): Promise<void> {
+    const { jobs, ids } = this;
+    const start = this.jobsWritten;
+    this.jobsWritten += texts.length;
+    await this.transaction.execute({
+      name: 'jobs-add',
+      text: ADD,
+      values: [
+        `[${texts.join(',')}]`,
+        jobs.setup,
+        jobs.owner,
+        jobs.ownerDn,
+        jobs.ownerGroup,
+        jobs.vo,
+        jobs.inputSandbox ?? null,
+        jobs.now,
+        ids.jids.slice(start, this.jobsWritten).map(String),
+        ids.templates.map(String),
+        ...[true, false].map((hasInput) => stepsText(hasInput)),
+      ],
+    });
+  }
 }
 
-/** What the record shows before a site has taken the job. */
-export function shownSite(sites: readonly string[]): string {
-  if (sites.length === 0) return 'ANY';
-  return sites.length === 1 ? (sites[0] as string) : 'Multiple';
+function stepsText(hasInput: boolean): string {
+  const steps = admissionSteps(hasInput);
+  assertPath(steps.map((step) => step.to));
+  return stringifyJson(steps);
 }
+
+const BATCH_JOBS = 500;
+const BATCH_CHARACTERS = 256 * 1024;
+
+const ADD_TEMPLATES = `
+  insert into job_templates (id, manifest, added) overriding system value
+  select id, manifest, added
+  from rows from (
+    json_to_recordset($1::json) as (manifest json, added json), unnest($2::bigint[])
+  ) as x (manifest, added, id)`;
 
 const ADD = `
   with r as materialized (
-    select * from json_to_recordset($1::json) as x (
-      jid bigint, name text, job_group text, job_type text, site text, priority integer, cpu_time integer,
-      wanted_sites text[], banned_sites text[], processors integer, min_ram_mb integer, gpus integer,
-      tags text[], wall_time integer, status text, minor text, verified boolean, steps json,
-      manifest json)
+    select *, template_ids.ids[template] as template_id
+    from rows from (
+      json_to_recordset($1::json) as (
+        name text, job_group text, job_type text, site text, priority integer, cpu_time integer,
+        wanted_sites text[], banned_sites text[], processors integer, min_ram_mb integer, gpus integer,
+        tags text[], wall_time integer, status text, minor text, has_input boolean, manifest json,
+        place_values json, template integer),
+      unnest($9::bigint[])
+    ) as x (
+      name, job_group, job_type, site, priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb,
+      gpus, tags, wall_time, status, minor, has_input, manifest, place_values, template, jid),
+    (select $10::bigint[] as ids) as template_ids
   ), added as (
     insert into jobs (jid, setup, owner, owner_dn, owner_group, vo, status, minor_status, name, job_group,
       job_type, site, priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, gpus, tags,
-      wall_time, verified, input_sandbox,
-      submission_time, last_update)
+      wall_time, verified, input_sandbox, submission_time, last_update)
     overriding system value
-    select jid, $2, $3, $4, $5, $6, status, minor, name, job_group, job_type, site, priority, cpu_time,
-      wanted_sites, banned_sites, processors, min_ram_mb, gpus, tags, wall_time, verified, $7, $8, $8 from r
+    select jid, $2, $3, $4, $5, $6, status, minor, replace(name, '%j', jid::text), job_group, job_type, site,
+      priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, gpus, tags, wall_time,
+      status = '${ADMISSION.admitted}', $7, $8, $8 from r
   ), described as (
-    insert into job_descriptions (jid, manifest) select jid, manifest from r
+    insert into job_descriptions (jid, manifest, place_values, template)
+    select jid, manifest, place_values, template_id from r
   )
   insert into job_history (jid, status, minor_status, app_status, time, source)
   select r.jid, s.step ->> 'to', s.step ->> 'minor', 'Unknown', $8::timestamptz, s.step ->> 'source'
-  from r, json_array_elements(r.steps) with ordinality as s (step, n) order by r.jid, s.n`;
+  from r, json_array_elements(case when r.has_input then $11::json else $12::json end)
+    with ordinality as s (step, n)
+  order by r.jid, s.n`;

@@ -1,27 +1,44 @@
-import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, stringifyJson } from '#src/kernel/index.js';
-import type { Clock, JsonObject, Violation } from '#src/kernel/index.js';
+import type { Clock } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
 import { CLOCK, CONFIG, labelRequest, type Config, type HttpRequest } from '#src/platform/index.js';
 import { RegistryService } from '#src/registry/index.js';
 import { JobPolicy } from '../job.policy.js';
-import type { DryRunResponse, SubmitResponse } from '../job.response.js';
-import { readManifest, type JobRequest, type ManifestContext } from '../manifest/manifest.js';
-import { expandParameters, isParametric } from '../manifest/parametric.js';
+import type { SubmitResponse } from '../job.response.js';
+import type { ManifestContext } from '../manifest/manifest.js';
+import type { ManifestWarning } from '../manifest/manifest-warning.js';
+import type { SharedManifest } from '../manifest/stored-manifest.js';
 import { SandboxService } from '../sandbox/sandbox.service.js';
+import { SandboxSpool } from '../sandbox/sandbox-spool.js';
 import { SubmissionReader, type Submission } from './submission.js';
 import { JobMetrics } from '../job-metrics.js';
+import { BodyHash } from './body-hash.js';
+import { jobLine, templateLine } from './job-lines.js';
+import { LineSpool } from './line-spool.js';
+import { Preparation, type PreparedJob } from './preparation.js';
 import { SubmitRate } from './submit-rate.js';
 import { SubmitRepository, type IdempotencyKey } from './submit.repository.js';
 
+/** What a submit will make, checked and waiting in the spool. */
 interface Prepared {
-  requests: JobRequest[];
-  warnings: string[];
+  lines: LineSpool;
+  count: number;
+  templates: number;
+  warnings: ManifestWarning[];
+  /** Stands for the body, when an Idempotency-Key asks for it. */
+  bodyHash: string;
 }
 
+/** Turns a job or a template into the line that is kept of it, if any. */
+interface LineWriter {
+  job(job: PreparedJob): string;
+  template?(shared: SharedManifest): string;
+}
+
+const TO_STORE: LineWriter = { job: jobLine, template: templateLine };
+const TO_SHOW: LineWriter = { job: ({ manifest }) => stringifyJson(manifest) };
 const KEY_LIFE_MS = 24 * 3600_000;
-const MAX_VIOLATIONS = 100;
 
 /** POST /jobs: reads, checks everything, and then makes all jobs of the request or none. */
 @Injectable()
@@ -33,6 +50,7 @@ export class SubmitService {
     private readonly registry: RegistryService,
     private readonly reader: SubmissionReader,
     private readonly sandboxes: SandboxService,
+    private readonly spool: SandboxSpool,
     private readonly repository: SubmitRepository,
     private readonly rate: SubmitRate,
     private readonly metrics: JobMetrics,
@@ -47,31 +65,34 @@ export class SubmitService {
     await this.rate.count(principal.user);
     const key = idempotencyKeyOf(request);
     const submission = await this.reader.read(request);
+    const lines = new LineSpool(this.spool);
     try {
-      const prepared = await this.prepare(principal, submission);
+      const prepared = await this.prepare(principal, submission, { lines, writer: TO_STORE, key });
       const inputSandbox = await this.keepFiles(submission);
-      const { answer, isRepeated } = await this.store(principal, submission, {
-        ...prepared,
-        inputSandbox,
-        key,
-      });
+      const { answer, isRepeated } = await this.store(principal, { ...prepared, inputSandbox, key });
       if (isRepeated) labelRequest(request, { repeated: 'true' });
       return answer;
     } finally {
-      await submission.discard();
+      await Promise.all([submission.discard(), lines.discard()]);
     }
   }
 
-  /** Does everything that `submit` does before it makes jobs. Throws what it would throw. */
-  async dryRun(principal: Principal, request: HttpRequest): Promise<DryRunResponse> {
+  /**
+   * Does everything that `submit` does before it makes jobs. Throws what it would throw. The answer (DryRunResponse)
+   * is text in pieces, since it may be large; who reads it ends or returns the generator.
+   */
+  async dryRun(principal: Principal, request: HttpRequest): Promise<AsyncGenerator<string>> {
     this.requireRight(principal);
     await this.rate.count(principal.user);
     idempotencyKeyOf(request);
     const submission = await this.reader.read(request);
+    const lines = new LineSpool(this.spool);
     try {
-      const { requests, warnings } = await this.prepare(principal, submission);
-      const manifests = requests.map(({ manifest }) => manifest);
-      return { valid: true, jobs: requests.length, manifests, warnings };
+      const prepared = await this.prepare(principal, submission, { lines, writer: TO_SHOW });
+      return dryRunAnswer(prepared);
+    } catch (error) {
+      await lines.discard();
+      throw error;
     } finally {
       await submission.discard();
     }
@@ -82,7 +103,11 @@ export class SubmitService {
     throw new Problem('job.forbidden', `Group ${principal.group} may not submit jobs`);
   }
 
-  private async prepare(principal: Principal, submission: Submission): Promise<Prepared> {
+  private async prepare(
+    principal: Principal,
+    submission: Submission,
+    { lines, writer, key }: { lines: LineSpool; writer: LineWriter; key?: string | undefined },
+  ): Promise<Prepared> {
     const registry = await this.registry.current();
     const context: ManifestContext = {
       user: principal.user,
@@ -94,13 +119,25 @@ export class SubmitService {
       files: submission.files.map((file) => file.name),
       maxInputData: this.config.maxInputData,
     };
-    const { requests, warnings, violations } = readAll(
-      submission.manifests,
+    const { maxParametricJobs: maxJobs, maxManifestBytes, maxSubmitBytes } = this.config;
+    const preparation = new Preparation(
       context,
-      this.config.maxParametricJobs,
+      { maxJobs, maxManifestBytes, maxSubmitBytes },
+      {
+        job: (job) => lines.add(writer.job(job)),
+        template: async (shared) => {
+          if (writer.template) await lines.add(writer.template(shared));
+        },
+      },
     );
-    if (violations.length > 0) throw Problem.invalid(violations.slice(0, MAX_VIOLATIONS));
-    return { requests, warnings };
+    const hash = new BodyHash();
+    for await (const received of submission.manifests) {
+      if (key !== undefined) hash.add(received.manifest);
+      await preparation.add(received);
+    }
+    const { warnings } = preparation.finish();
+    const bodyHash = hash.digest(submission.files);
+    return { lines, count: preparation.jobs, templates: preparation.templates, warnings, bodyHash };
   }
 
   private async keepFiles(submission: Submission): Promise<string | undefined> {
@@ -115,20 +152,20 @@ export class SubmitService {
 
   private async store(
     principal: Principal,
-    submission: Submission,
     jobs: Prepared & { inputSandbox: string | undefined; key: string | undefined },
   ): Promise<{ answer: SubmitResponse; isRepeated: boolean }> {
     const { user: owner, group: ownerGroup, setup } = principal;
     const now = new Date(this.clock.now());
-    const bodyHash = hashOf(submission);
-    const key = jobs.key && { owner, ownerGroup, setup, key: jobs.key, bodyHash };
+    const key = jobs.key && { owner, ownerGroup, setup, key: jobs.key, bodyHash: jobs.bodyHash };
     return this.repository.transaction(async (transaction) => {
       if (key) {
         const earlier = await this.earlierAnswer(transaction, key, now);
         if (earlier) return { answer: earlier, isRepeated: true };
       }
       const jids = await this.repository.add(transaction, {
-        requests: jobs.requests,
+        lines: jobs.lines.read(),
+        count: jobs.count,
+        templates: jobs.templates,
         owner,
         ownerDn: principal.dn,
         ownerGroup,
@@ -163,33 +200,6 @@ export class SubmitService {
   }
 }
 
-/** Reads and expands all manifests. The faults of one manifest are those of its first faulty job. */
-function readAll(
-  manifests: readonly JsonObject[],
-  context: ManifestContext,
-  maxJobs: number,
-): Prepared & { violations: Violation[] } {
-  const requests: JobRequest[] = [];
-  const warnings = new Set<string>();
-  const violations: Violation[] = [];
-  manifests.forEach((manifest, index) => {
-    const prefix = manifests.length === 1 ? '' : `manifests[${index}].`;
-    const expansion = isParametric(manifest)
-      ? expandParameters(manifest, maxJobs - requests.length)
-      : { manifests: [manifest], violations: [] };
-    const faults = [...expansion.violations];
-    for (const single of expansion.manifests) {
-      const reading = readManifest(single, context);
-      for (const warning of reading.warnings) warnings.add(prefix + warning);
-      faults.push(...reading.violations);
-      if (reading.violations.length > 0) break;
-      requests.push(reading.job);
-    }
-    for (const { field, problem } of faults) violations.push({ field: prefix + field, problem });
-  });
-  return { requests, warnings: [...warnings], violations };
-}
-
 /** The key of the request. Throws Problem 400 for one that is empty, too long or not printable. */
 function idempotencyKeyOf(request: HttpRequest): string | undefined {
   const key = request.headers['idempotency-key'];
@@ -198,16 +208,16 @@ function idempotencyKeyOf(request: HttpRequest): string | undefined {
   throw Problem.invalidField('Idempotency-Key', 'must be 1 to 255 printable ASCII characters');
 }
 
-/** Equal for the same manifests (whatever the order of their keys) with the same file contents. */
-function hashOf(submission: Submission): string {
-  const files = submission.files.map(({ name, hash }) => [name, hash]).sort();
-  const body = stringifyJson([submission.manifests.map(sorted), files]);
-  return createHash('sha256').update(body).digest('hex');
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, member]) => [key, sorted(member)]));
+async function* dryRunAnswer({ lines, count, warnings }: Prepared): AsyncGenerator<string> {
+  try {
+    yield `{"valid":true,"jobs":${count},"manifests":[`;
+    let separator = '';
+    for await (const line of lines.read()) {
+      yield separator + line;
+      separator = ',';
+    }
+    yield `],"warnings":${stringifyJson(warnings)}}`;
+  } finally {
+    await lines.discard();
+  }
 }

@@ -148,6 +148,10 @@ export const VARIABLES = {
     min: 1024,
     description: 'Bytes of a JSON or form body',
   }),
+  maxBulkBytes: v.integer('GRID_MAX_BULK_BODY', 64 * 1024 * 1024, {
+    min: 1024,
+    description: 'Bytes of a body with many manifests (`{"manifests": […]}`, NDJSON)',
+  }),
   requestTimeout: v.integer('GRID_REQUEST_TIMEOUT', 60, {
     min: 1,
     max: 3600,
@@ -278,6 +282,11 @@ export const VARIABLES = {
   maxManifestBytes: v.integer('GRID_MAX_MANIFEST_BYTES', 65_536, {
     min: 256,
     description: 'Bytes of one manifest',
+  }),
+  maxSubmitBytes: v.integer('GRID_MAX_SUBMIT_BYTES', 16 * 1024 * 1024, {
+    min: 1024,
+    description:
+      'Bytes of manifests that the templates of one submit may make; also of those in one form',
   }),
   maxParametricJobs: v.integer('GRID_MAX_PARAMETRIC_JOBS', 10_000, {
     min: 1,

@@ -28,27 +28,32 @@ export function unsupportedMediaType(request: IncomingMessage, expected: string)
   );
 }
 
-/**
- * Reads the whole body as UTF-8 text. 413 above the limit (the rest is not read), 400 for bytes that are no
- * UTF-8, 415 for a content encoding.
- */
-export async function readText(request: IncomingMessage, limitBytes: number): Promise<string> {
+/** 415 for a body in a content encoding, which nothing here decodes. */
+export function refuseEncoding(request: IncomingMessage): void {
   const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw new Problem(
-      'request.unsupported-media-type',
-      `Content encoding ${encoding} is not supported`,
-    );
-  }
+  if (encoding === undefined || encoding === 'identity') return;
+  const detail = `Content encoding ${encoding} is not supported`;
+  throw new Problem('request.unsupported-media-type', detail);
+}
+
+/**
+ * The body as it arrives. Throws Problem 413 above the limit (the rest is not read), 415 for a content encoding, 400
+ * when it ends before its end. Who stops reading leaves the rest unread and the connection whole.
+ */
+export async function* readChunks(
+  request: IncomingMessage,
+  limitBytes: number,
+): AsyncGenerator<Buffer> {
+  refuseEncoding(request);
   const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > limitBytes) throw tooLarge(limitBytes);
-  const chunks: Buffer[] = [];
+  if (announced > limitBytes) throw bodyTooLarge(limitBytes);
   let size = 0;
+  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
       size += chunk.length;
-      if (size > limitBytes) throw tooLarge(limitBytes);
-      chunks.push(chunk);
+      if (size > limitBytes) throw bodyTooLarge(limitBytes);
+      yield chunk;
     }
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
@@ -56,11 +61,25 @@ export async function readText(request: IncomingMessage, limitBytes: number): Pr
       cause,
     });
   }
+}
+
+/** Bytes as UTF-8 text without a byte order mark; `where` names them in the message. Throws Problem 400. */
+export function decodeText(bytes: Uint8Array, where = 'The body'): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new Problem('request.malformed-body', 'The body is not valid UTF-8', { cause });
+    throw new Problem('request.malformed-body', `${where} is not valid UTF-8`, { cause });
   }
+}
+
+/**
+ * Reads the whole body as UTF-8 text. 413 above the limit (the rest is not read), 400 for bytes that are no
+ * UTF-8, 415 for a content encoding.
+ */
+export async function readText(request: IncomingMessage, limitBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of readChunks(request, limitBytes)) chunks.push(chunk);
+  return decodeText(Buffer.concat(chunks));
 }
 
 /** Reads a JSON object. 415 unless application/json, 400 with the parser's position, 413 above the limit. */
@@ -109,7 +128,8 @@ export async function readForm(request: IncomingMessage, limitBytes: number): Pr
   return new QueryValues(await readText(request, limitBytes));
 }
 
-function tooLarge(limitBytes: number): Problem {
+/** 413 of a body that is not read to its end. */
+export function bodyTooLarge(limitBytes: number): Problem {
   return new Problem('request.too-large', `The body is larger than ${limitBytes} bytes`, {
     headers: { Connection: 'close' },
   });

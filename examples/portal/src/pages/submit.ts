@@ -201,7 +201,7 @@ class SubmitForm {
         { class: 'note', role: 'status' },
         h('p', {}, 'This job would be accepted.'),
       );
-      good.append(...warnings.map((warning) => h('p', {}, warning)));
+      good.append(...warnings.map(({ detail }) => h('p', {}, detail)));
       update(this.note, good);
     });
   }

@@ -1,0 +1,28 @@
+/** Codes of what looks like a mistake in a manifest that is accepted. Stable; `docs/errors.md` explains them. */
+export const WARNING_CODES = {
+  'manifest.alias': 'Another name of a key; it is taken for the key',
+  'manifest.unknown-key': 'A key without a meaning whose name is nearly that of one with a meaning',
+  'manifest.no-effect': 'A key that is kept and has no effect here',
+  'manifest.unknown-site': 'A wanted site that the setup does not have: the job does not run there',
+  'manifest.no-site':
+    'No site of the setup on which the job may run can hold it: it waits until one can',
+  'manifest.executable-not-found':
+    'The program was neither uploaded nor found on a site: the job will fail when it starts',
+  'manifest.input-not-found':
+    'An input file that is not in the catalogue, or that the caller may not see: the job will fail',
+} as const;
+
+/** What looks like a mistake but was accepted. */
+export interface ManifestWarning {
+  code: keyof typeof WARNING_CODES;
+  detail: string;
+  /** RFC 6901, into the manifest or, of several manifests, into `{"manifests": […]}`. */
+  pointer: string;
+}
+
+/** A pointer to a key of a manifest and, where there is one, to an element of its list. */
+export function pointerTo(...steps: (string | number)[]): string {
+  return steps
+    .map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .join('');
+}

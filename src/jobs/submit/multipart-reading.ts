@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { Transform, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import { Problem } from '#src/kernel/index.js';
+import { decodeText, refuseEncoding, type Config, type HttpRequest } from '#src/platform/index.js';
+import { fileNameFault } from '../manifest/file-name.js';
+import { ByteBuffer } from './byte-buffer.js';
+
+/** A file that came with a submit, in the spool. */
+export interface ReceivedFile {
+  name: string;
+  path: string;
+  sizeBytes: number;
+  /** SHA-256 of the content, hexadecimal. */
+  hash: string;
+}
+
+const DRAIN_MS = 10_000;
+const DRAIN_BYTES = 256 * 1024 * 1024;
+
+/**
+ * One multipart body on its way in. A part named `manifest` is a manifest, with or without a file name; every other
+ * part needs a file name and is an input file. After the first fault nothing is kept any more.
+ */
+export class MultipartReading {
+  private readonly manifests: string[] = [];
+  private readonly files: ReceivedFile[] = [];
+  private readonly names = new Set<string>();
+  private readonly writing: Promise<void>[] = [];
+  private totalBytes = 0;
+  private manifestBytes = 0;
+  private fault: Problem | undefined;
+  private faultAt: number | undefined;
+  private drained = 0;
+  private readonly open = new Set<Readable>();
+  private readonly busboy: InstanceType<typeof Busboy>;
+
+  constructor(
+    private readonly request: HttpRequest,
+    private readonly directory: string,
+    private readonly config: Config,
+  ) {
+    refuseEncoding(request);
+    try {
+      this.busboy = new Busboy({
+        headers: request.headers as BusboyHeaders,
+        preservePath: true,
+        limits: {
+          fieldSize: config.maxManifestBytes + 1,
+          fields: config.maxManifests + 1,
+          files: config.maxSandboxFiles + config.maxManifests + 1,
+          headerPairs: 50,
+        },
+      });
+    } catch (cause) {
+      throw new Problem('request.malformed-body', 'The multipart body has no boundary', { cause });
+    }
+    this.busboy.on('field', (name, value, _cut, isCut) => this.onField(name, value, isCut));
+    this.busboy.on('file', (field, stream, name: string | undefined) => {
+      stream.on('error', () => undefined);
+      if (this.fault) stream.resume();
+      else if (field === 'manifest') this.onManifestFile(stream);
+      else this.onFile(stream, name);
+    });
+  }
+
+  async finished(): Promise<{ manifests: string[]; files: ReceivedFile[] }> {
+    // The parser always sees the body to its end: one that is destroyed in the middle of a part throws out of reach.
+    const end = new Promise<void>((resolve, reject) => {
+      this.busboy.once('finish', resolve);
+      this.busboy.on('error', reject);
+      this.request.once('error', reject);
+      const onClose = (): void => {
+        if (!this.request.readableEnded) reject(new Error('the client went away'));
+      };
+      this.request.once('close', onClose);
+      if (this.request.closed) onClose(); // while the spool was being prepared
+    });
+    this.request.on('data', (chunk: Buffer) => this.boundDrain(chunk.length));
+    this.request.pipe(this.busboy);
+    try {
+      await end;
+    } catch (cause) {
+      this.request.unpipe(this.busboy);
+      for (const stream of this.open) stream.destroy();
+      this.fault ??= new Problem('request.malformed-body', 'The multipart body is cut or broken', {
+        cause,
+      });
+      this.request.resume();
+    }
+    const written = await Promise.allSettled(this.writing);
+    if (this.fault) throw this.fault;
+    const failed = written.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+    return { manifests: this.manifests, files: this.files };
+  }
+
+  private onField(name: string | undefined, value: string, isCut: boolean): void {
+    if (this.fault) return;
+    if (name === 'access_token') return; // the guard has spoken; some clients repeat it here
+    if (name !== 'manifest') {
+      this.refuse(Problem.invalidField(name ?? '', 'is not known; files need a file name'));
+    } else if (isCut) this.manifestTooLarge();
+    else this.setManifest(this.manifests.push('') - 1, value);
+  }
+
+  /** `curl -F manifest=@job.json`: the manifest is the content of the file. */
+  private onManifestFile(stream: Readable): void {
+    const index = this.manifests.push('') - 1;
+    const content = new ByteBuffer();
+    const whole = new Promise<void>((resolve) => stream.once('close', resolve));
+    stream.on('data', (chunk: Buffer) => {
+      if (content.length > this.config.maxManifestBytes) return; // read on, keep nothing
+      content.add(chunk);
+      if (content.length > this.config.maxManifestBytes) this.manifestTooLarge();
+    });
+    stream.once('end', () => {
+      try {
+        if (!this.fault) this.setManifest(index, decodeText(content.take(), 'A manifest'));
+      } catch (error) {
+        this.refuse(error as Problem);
+      }
+    });
+    this.open.add(stream);
+    this.writing.push(whole.finally(() => this.open.delete(stream)));
+  }
+
+  private setManifest(index: number, text: string): void {
+    const { maxManifests, maxSubmitBytes } = this.config;
+    this.manifests[index] = text;
+    this.manifestBytes += text.length;
+    if (index >= maxManifests) this.tooLarge(`More than ${maxManifests} manifests were sent`);
+    if (this.manifestBytes <= maxSubmitBytes) return;
+    this.tooLarge(`The manifests of a form are larger than ${maxSubmitBytes} bytes together`);
+  }
+
+  private manifestTooLarge(): void {
+    this.tooLarge(`A manifest is larger than ${this.config.maxManifestBytes} bytes`);
+  }
+
+  private onFile(stream: Readable, name: string | undefined): void {
+    const fault = this.fileFault(name ?? '');
+    if (fault) {
+      this.refuse(fault);
+      stream.resume();
+      return;
+    }
+    this.open.add(stream);
+    const written = this.write(stream, name ?? '').finally(() => this.open.delete(stream));
+    written.catch(() => undefined);
+    this.writing.push(written);
+  }
+
+  private fileFault(name: string): Problem | undefined {
+    const fault = fileNameFault(name) ?? (this.names.has(name) ? 'is sent twice' : undefined);
+    if (fault !== undefined) {
+      const problem = name === '' ? 'a file has no name' : `${name.slice(0, 255)}: ${fault}`;
+      return Problem.invalidField('files', problem.replaceAll('\0', '?'));
+    }
+    this.names.add(name);
+    const { maxSandboxFiles } = this.config;
+    if (this.names.size <= maxSandboxFiles) return undefined;
+    return new Problem('request.too-large', `More than ${maxSandboxFiles} files were sent`, {
+      members: { limit: maxSandboxFiles },
+    });
+  }
+
+  private async write(stream: Readable, name: string): Promise<void> {
+    const path = join(this.directory, String(this.names.size));
+    const hash = createHash('sha256');
+    let sizeBytes = 0;
+    const meter = new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        sizeBytes += chunk.length;
+        this.totalBytes += chunk.length;
+        hash.update(chunk);
+        const limit = this.config.maxSandboxBytes;
+        if (this.totalBytes <= limit) return done(null, chunk);
+        this.tooLarge(`The files are larger than ${limit} bytes together`, limit);
+        return done(); // read on, keep nothing
+      },
+    });
+    const index = this.files.push({ name, path, sizeBytes: 0, hash: '' }) - 1;
+    await pipeline(stream, meter, createWriteStream(path, { mode: 0o600 }));
+    this.files[index] = { name, path, sizeBytes, hash: hash.digest('hex') };
+  }
+
+  private tooLarge(text: string, limit?: number): void {
+    const members = limit === undefined ? {} : { limit };
+    this.refuse(new Problem('request.too-large', text, { members }));
+  }
+
+  private refuse(fault: Problem): void {
+    this.fault ??= fault;
+    this.faultAt ??= Date.now();
+  }
+
+  /**
+   * Most clients read the answer only after they have sent everything, so the rest of a refused body is read and
+   * thrown away, for a while; then the connection is cut.
+   */
+  private boundDrain(bytes: number): void {
+    if (this.faultAt === undefined) return;
+    this.drained += bytes;
+    const isLong = this.drained > DRAIN_BYTES || Date.now() - this.faultAt > DRAIN_MS;
+    if (isLong) this.request.destroy();
+  }
+}

@@ -1,0 +1,176 @@
+import { Problem, Slices, stringifyJson } from '#src/kernel/index.js';
+import type { JsonObject, Violation } from '#src/kernel/index.js';
+import { readManifest, type JobRequest, type ManifestContext } from '../manifest/manifest.js';
+import type { ManifestWarning } from '../manifest/manifest-warning.js';
+import { fillTemplate, isParametric, readTemplate } from '../manifest/parametric.js';
+import type { ManifestTemplate, PlaceValues } from '../manifest/parametric.js';
+import { SharedManifest } from '../manifest/stored-manifest.js';
+import type { ReceivedManifest } from './submission.js';
+
+/** What is done with what a request will make; nothing of it is kept in memory here. */
+export interface PreparationTarget {
+  /** A job: `stored` is its manifest or, with a template, what it has for itself. */
+  job(job: PreparedJob): Promise<void>;
+  /** What the following jobs with `template` have in common. */
+  template(shared: SharedManifest): Promise<void>;
+}
+
+/** A job that was found good. */
+export interface PreparedJob {
+  request: JobRequest;
+  /** With `place-holders` replaced; as it is read later but for the id. */
+  manifest: JsonObject;
+  template?: { number: number; own: JsonObject; values: PlaceValues };
+}
+
+/** Upper bounds of what one request makes. */
+export interface PreparationLimits {
+  maxJobs: number;
+  maxManifestBytes: number;
+  maxSubmitBytes: number;
+}
+
+const MAX_VIOLATIONS = 100;
+const MAX_WARNINGS = 100;
+
+/**
+ * Checks the manifests of one request as they arrive and expands the parametric ones. What is made of templates is
+ * counted before it is made. After a fault it looks on for further ones but makes nothing.
+ */
+export class Preparation {
+  jobs = 0;
+  templates = 0;
+  private manifests = 0;
+  private madeBytes = 0;
+  private tooLarge: Problem | undefined;
+  private readonly slices = new Slices();
+  private readonly violations: (Violation & { place: string })[] = [];
+  private readonly warnings = new Map<string, ManifestWarning & { place: number }>();
+  private readonly filesBytes: number;
+
+  constructor(
+    private readonly context: ManifestContext,
+    private readonly limits: PreparationLimits,
+    private readonly target: PreparationTarget,
+  ) {
+    const { files } = context;
+    this.filesBytes = files.length === 0 ? 0 : Buffer.byteLength(stringifyJson(files));
+  }
+
+  /** Takes the next manifest of the request. */
+  async add({ manifest, place }: ReceivedManifest): Promise<void> {
+    this.manifests += 1;
+    if (this.tooLarge || this.violations.length >= MAX_VIOLATIONS) return;
+    if (!isParametric(manifest)) {
+      if (this.countMade(this.filesBytes)) await this.addJob(manifest, place);
+      return;
+    }
+    const read = readTemplate(manifest, this.limits.maxJobs - this.jobs);
+    if ('violations' in read) this.noteViolations(read.violations, place);
+    else if (await this.countTemplate(read.template)) await this.addTemplate(read.template, place);
+  }
+
+  /**
+   * To be called at the end. Throws Problem 413 when the request would make too much, 400 with the faults of all
+   * manifests (those of one manifest are those of its first faulty job).
+   */
+  finish(): { warnings: ManifestWarning[] } {
+    if (this.tooLarge) throw this.tooLarge;
+    const isOne = this.manifests === 1;
+    if (this.violations.length > 0) {
+      throw Problem.invalid(
+        this.violations
+          .slice(0, MAX_VIOLATIONS)
+          .map(({ place, field, problem }) => ({ field: isOne ? field : place + field, problem })),
+      );
+    }
+    const warnings = [...this.warnings.values()].map(({ place, code, detail, pointer }) => ({
+      code,
+      detail,
+      pointer: isOne ? pointer : `/manifests/${place}${pointer}`,
+    }));
+    return { warnings };
+  }
+
+  private async addTemplate(template: ManifestTemplate, place: string): Promise<void> {
+    let shared: SharedManifest | undefined;
+    for (const values of template.values()) {
+      const filled = fillTemplate(template.manifest, values);
+      const request = this.read(filled, place);
+      if (!request) return;
+      const { manifest } = request;
+      if (template.count === 1) return this.keep({ request, manifest });
+      if (!shared) {
+        shared = new SharedManifest(template.manifest, filled, manifest);
+        await this.target.template(shared);
+        this.templates += 1;
+      }
+      const own = shared.ownOf(filled, manifest);
+      await this.keep({ request, manifest, template: { number: this.templates, own, values } });
+    }
+  }
+
+  private async addJob(manifest: JsonObject, place: string): Promise<void> {
+    const request = this.read(manifest, place);
+    if (request) await this.keep({ request, manifest: request.manifest });
+  }
+
+  private read(manifest: JsonObject, place: string): JobRequest | undefined {
+    const { job, violations, warnings } = readManifest(manifest, this.context);
+    for (const warning of warnings) this.noteWarning(warning);
+    this.noteViolations(violations, place);
+    return violations.length > 0 ? undefined : job;
+  }
+
+  private async keep(job: PreparedJob): Promise<void> {
+    this.jobs += 1;
+    if (this.violations.length === 0) await this.target.job(job);
+    await this.rest();
+  }
+
+  /** Counts what a template would make, value by value; false when it is too much. */
+  private async countTemplate(template: ManifestTemplate): Promise<boolean> {
+    const { maxManifestBytes } = this.limits;
+    for (const values of template.values()) {
+      const bytes = template.bytesWith(values);
+      if (bytes > maxManifestBytes) {
+        return this.refuse(
+          `A manifest would be larger than ${maxManifestBytes} bytes`,
+          maxManifestBytes,
+        );
+      }
+      if (!this.countMade(bytes + this.filesBytes)) return false;
+      await this.rest();
+    }
+    return true;
+  }
+
+  private countMade(bytes: number): boolean {
+    const limit = this.limits.maxSubmitBytes;
+    this.madeBytes += bytes;
+    if (this.madeBytes <= limit) return true;
+    return this.refuse(`The request would make more than ${limit} bytes of manifests`, limit);
+  }
+
+  private refuse(text: string, limit: number): false {
+    this.tooLarge = new Problem('request.too-large', text, { members: { limit } });
+    return false;
+  }
+
+  private noteViolations(violations: readonly Violation[], place: string): void {
+    for (const violation of violations.slice(0, MAX_VIOLATIONS)) {
+      this.violations.push({ ...violation, place });
+    }
+  }
+
+  private noteWarning(warning: ManifestWarning): void {
+    if (this.warnings.size >= MAX_WARNINGS) return;
+    const place = this.manifests - 1;
+    const key = JSON.stringify([place, warning.code, warning.pointer, warning.detail]);
+    if (!this.warnings.has(key)) this.warnings.set(key, { ...warning, place });
+  }
+
+  private async rest(): Promise<void> {
+    if (this.slices.isOver) await this.slices.rest();
+  }
+}
