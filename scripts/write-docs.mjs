@@ -6,8 +6,9 @@ import { root } from './run.mjs';
 const from = (path) => import(join(root, 'dist/src', path));
 const { AUDIT_EVENTS, VARIABLES } = await from('platform/index.js');
 const { PROBLEM_CODES } = await from('kernel/index.js');
+const { WARNING_CODES } = await from('jobs/manifest/manifest-warning.js');
 
-function problemPage(codes) {
+function problemPage(codes, warnings) {
   const rows = Object.entries(codes)
     .sort(([, a], [, b]) => a.status - b.status)
     .map(([code, { status, title }]) => `| \`${code}\` | ${status} | ${title} |`);
@@ -21,6 +22,15 @@ function problemPage(codes) {
     '| code | status | title |',
     '|---|---|---|',
     ...rows,
+    '',
+    '## Warnings',
+    '',
+    'A submit that is accepted, and a dry run, may answer `warnings`: objects with `code`, `detail` and `pointer` (RFC 6901, into',
+    'the manifest or, of several manifests, into `{"manifests": […]}`); at most 100 of one request.',
+    '',
+    '| code | meaning |',
+    '|---|---|',
+    ...Object.entries(warnings).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
     '',
   ].join('\n');
 }
@@ -74,7 +84,7 @@ function auditPage() {
 
 const pages = {
   'docs/audit.md': auditPage(),
-  'docs/errors.md': problemPage(PROBLEM_CODES),
+  'docs/errors.md': problemPage(PROBLEM_CODES, WARNING_CODES),
   'docs/configuration.md': configurationPage(),
 };
 const jobs = await from('jobs/index.js').catch(() => undefined);

@@ -588,9 +588,7 @@ export interface SubmitWarning {
     | 'manifest.unknown-key'
     | 'manifest.no-effect'
     | 'manifest.unknown-site'
-    | 'manifest.no-site'
-    | 'manifest.executable-not-found'
-    | 'manifest.input-not-found';
+    | 'manifest.no-site';
   detail: string;
   /** RFC 6901: into the manifest; of several manifests, however they were sent, into `{"manifests": […]}`. */
   pointer: string;

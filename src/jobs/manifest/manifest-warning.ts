@@ -6,10 +6,6 @@ export const WARNING_CODES = {
   'manifest.unknown-site': 'A wanted site that the setup does not have: the job does not run there',
   'manifest.no-site':
     'No site of the setup on which the job may run can hold it: it waits until one can',
-  'manifest.executable-not-found':
-    'The program was neither uploaded nor found on a site: the job will fail when it starts',
-  'manifest.input-not-found':
-    'An input file that is not in the catalogue, or that the caller may not see: the job will fail',
 } as const;
 
 /** What looks like a mistake but was accepted. */

@@ -8,6 +8,12 @@ const context: ManifestContext = {
   setup: 'Prod',
   vo: 'vo',
   sites: new Set(['A', 'B', 'C']),
+  siteList: ['A', 'B', 'C'].map((name) => ({
+    name,
+    backend: 'slurm',
+    options: {},
+    processors: name === 'C' ? 16 : 8,
+  })),
   files: [],
   maxInputData: 3,
 };
@@ -266,14 +272,35 @@ describe('readManifest', () => {
   ])('warns of an unknown site in %s', (key, known) => {
     const { job, violations, warnings } = read({ [key]: known === undefined ? 'X' : [known, 'X'] });
     expect(violations).toEqual([]);
+    const detail = 'No site can hold the job now (there is none of those it may run on)';
     expect(warnings).toEqual([
       {
         code: 'manifest.unknown-site',
         detail: 'X is not a known site; the job does not run there',
         pointer: `/${key}`,
       },
+      ...(known === undefined ? [{ code: 'manifest.no-site', detail, pointer: '' }] : []),
     ]);
     expect(job.sites).toEqual(known === undefined ? ['X'] : [known, 'X']);
+  });
+
+  it('warns when no site can hold the job, and says why', () => {
+    const warningsOf = (manifest: JsonObject) => read(manifest).warnings;
+    expect(warningsOf({ NumberOfProcessors: 16 })).toEqual([]);
+    expect(warningsOf({ NumberOfProcessors: 16, Sites: ['A', 'B'] })).toEqual([
+      {
+        code: 'manifest.no-site',
+        detail: 'No site can hold the job now (A: It has 8 processors; B: It has 8 processors)',
+        pointer: '',
+      },
+    ]);
+    expect(warningsOf({ GPUs: 1, BannedSites: ['A', 'B'] })).toEqual([
+      {
+        code: 'manifest.no-site',
+        detail: 'No site can hold the job now (C: It has 0 GPUs)',
+        pointer: '',
+      },
+    ]);
   });
 
   it('takes nothing from a key called __proto__', () => {

@@ -1,11 +1,12 @@
 import type { JsonObject, JsonValue, Violation } from '#src/kernel/index.js';
+import type { Site } from '#src/registry/index.js';
 import { splitArguments } from './arguments.js';
 import { fileNameFault, isWellFormed, relativePathFault } from './file-name.js';
 import { isKnownKey, KEY_ALIASES, nearestKey } from './manifest-keys.js';
 import { Faults, isTextList, wholeNumber } from './manifest-values.js';
 import { pointerTo, type ManifestWarning } from './manifest-warning.js';
 import { readInputData, readSites } from './manifest-places.js';
-import { readResources, type JobResources } from './resources.js';
+import { lackOf, readResources, type JobResources } from './resources.js';
 
 /** What the rules of a manifest depend on. */
 export interface ManifestContext {
@@ -16,6 +17,8 @@ export interface ManifestContext {
   vo: string | undefined;
   /** Sites that run jobs of the setup. */
   sites: ReadonlySet<string>;
+  /** The same sites with what they have. */
+  siteList: readonly Site[];
   /** Names of the files that came with the request. */
   files: readonly string[];
   maxInputData: number;
@@ -57,6 +60,7 @@ const LOG_LEVELS = [
   'ALWAYS',
 ];
 const MAX_DEPTH = 8;
+const MAX_LACKS = 5;
 const TEXT_KEYS = [
   'InputDataPolicy',
   'InputDataModule',
@@ -91,6 +95,7 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
     resources: readResources(manifest, faults),
   };
   setByServer(job, context, faults);
+  warnOfLack(job, context, warnings);
   if (manifest['OutputData'] !== undefined) {
     warnings.push({
       code: 'manifest.no-effect',
@@ -125,6 +130,26 @@ function renameAliases(raw: JsonObject, faults: Faults, warnings: ManifestWarnin
     }
   }
   return Object.fromEntries(members);
+}
+
+function warnOfLack(
+  job: JobRequest,
+  { siteList }: ManifestContext,
+  warnings: ManifestWarning[],
+): void {
+  const allowed = siteList.filter(
+    ({ name }) =>
+      (job.sites.length === 0 || job.sites.includes(name)) && !job.bannedSites.includes(name),
+  );
+  const lacks: string[] = [];
+  for (const site of allowed) {
+    const lack = lackOf(site, job.resources);
+    if (lack === undefined) return;
+    if (lacks.length < MAX_LACKS) lacks.push(`${site.name}: ${lack}`);
+  }
+  const why = lacks.length === 0 ? 'there is none of those it may run on' : lacks.join('; ');
+  const detail = `No site can hold the job now (${why})`;
+  warnings.push({ code: 'manifest.no-site', detail, pointer: '' });
 }
 
 function checkText(manifest: JsonObject, faults: Faults): void {

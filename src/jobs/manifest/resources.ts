@@ -31,6 +31,12 @@ const MAX_GPUS = 1024;
 const MAX_TAGS = 32;
 const MIB = 1024 * 1024;
 
+/** Processors and memory of the machine that this instance runs on. */
+export const THIS_MACHINE: Machine = {
+  processors: availableParallelism(),
+  ramMB: Math.floor(totalmem() / MIB),
+};
+
 /** Reads the resource keys of a manifest (contract 11). Notes wrong types, impossible values and contradictions. */
 export function readResources(manifest: JsonObject, faults: Faults): JobResources {
   const number = (key: string, min: number, max: number): number | undefined =>
@@ -67,7 +73,7 @@ export function resourcesOf(manifest: JsonObject): JobResources {
 export function lackOf(
   site: Site,
   wanted: JobResources,
-  machine: Machine = thisMachine(),
+  machine: Machine = THIS_MACHINE,
 ): string | undefined {
   const own = site.backend === 'local-process' ? machine : undefined;
   const processors = site.processors ?? own?.processors ?? Infinity;
@@ -81,11 +87,6 @@ export function lackOf(
   const limit = site.maxWallTime ?? Infinity;
   if ((wanted.wallTimeSeconds ?? 0) > limit) return `Jobs may run for ${limit} s there`;
   return undefined;
-}
-
-/** Processors and memory of the machine that this instance runs on. */
-export function thisMachine(): Machine {
-  return { processors: availableParallelism(), ramMB: Math.floor(totalmem() / MIB) };
 }
 
 function readTags(manifest: JsonObject, faults: Faults): string[] {

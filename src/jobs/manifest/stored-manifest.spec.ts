@@ -12,6 +12,7 @@ const context: ManifestContext = {
   setup: 'Prod',
   vo: 'vo',
   sites: new Set(['A']),
+  siteList: [{ name: 'A', backend: 'slurm', options: {} }],
   files: ['in.txt'],
   maxInputData: 10,
 };
@@ -126,7 +127,10 @@ describe('a parametric manifest', () => {
   });
 
   it('keeps nothing for a job but the values of its place-holders', () => {
-    const read = readTemplate({ Executable: '/bin/true', Arguments: '%s', Parameters: ['1', '2', '3'] }, 10);
+    const read = readTemplate(
+      { Executable: '/bin/true', Arguments: '%s', Parameters: ['1', '2', '3'] },
+      10,
+    );
     if ('violations' in read) throw new Error('refused');
     const { template } = read;
     const filled = [...template.values()].map((held) => fillTemplate(template.manifest, held));

@@ -109,13 +109,15 @@ export class SubmitService {
     { lines, writer, key }: { lines: LineSpool; writer: LineWriter; key?: string | undefined },
   ): Promise<Prepared> {
     const registry = await this.registry.current();
+    const siteList = registry.sitesOf(principal.setup);
     const context: ManifestContext = {
       user: principal.user,
       dn: principal.dn,
       group: principal.group,
       setup: principal.setup,
       vo: principal.vo,
-      sites: new Set(registry.sitesOf(principal.setup).map((site) => site.name)),
+      sites: new Set(siteList.map((site) => site.name)),
+      siteList,
       files: submission.files.map((file) => file.name),
       maxInputData: this.config.maxInputData,
     };
