@@ -69,7 +69,11 @@ export class SubmitService {
     try {
       const prepared = await this.prepare(principal, submission, { lines, writer: TO_STORE, key });
       const inputSandbox = await this.keepFiles(submission);
-      const { answer, isRepeated } = await this.store(principal, { ...prepared, inputSandbox, key });
+      const { answer, isRepeated } = await this.store(principal, {
+        ...prepared,
+        inputSandbox,
+        key,
+      });
       if (isRepeated) labelRequest(request, { repeated: 'true' });
       return answer;
     } finally {
