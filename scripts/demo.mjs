@@ -21,7 +21,7 @@ const say = (text = '') => process.stdout.write(`${text}\n`);
 
 const server = spawn(process.execPath, [join(root, 'dist/src/main.js')], {
   stdio: ['ignore', 'pipe', 'pipe'],
-  env: { GRID_LOG_LEVEL: 'warn', ...process.env },
+  env: { GRID_LOG_LEVEL: 'warn', ...(await isolationOfDemo()), ...process.env },
 });
 let leaving = false;
 for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -74,6 +74,19 @@ async function call(path, options = {}) {
     throw new Error(`${path} answered ${answer.statusCode}: ${body.toString('utf8')}`);
   }
   return body;
+}
+
+/** Where jobs cannot be isolated the demo alone runs them without, and says so. */
+async function isolationOfDemo() {
+  if (process.env.GRID_LOCAL_ISOLATION) return {};
+  const { readConfig } = await import(join(root, 'dist/src/platform/index.js'));
+  const { describeLocalIsolation } = await import(join(root, 'dist/src/jobs/index.js'));
+  const { level } = await describeLocalIsolation(readConfig(process.env));
+  if (level !== 'off') return {};
+  say(
+    'Jobs cannot be isolated on this machine: the demo runs its own without (GRID_LOCAL_ISOLATION=none).',
+  );
+  return { GRID_LOCAL_ISOLATION: 'none' };
 }
 
 const json = (body) => JSON.parse(body.toString('utf8'));

@@ -1,11 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { DemoCatalogue } from './file-catalogue/index.js';
+import { refuseTrustedNetwork } from './jobs/index.js';
 import { LOGGER, type Config, type Logger } from './platform/index.js';
-import { describeDifference, RegistryLoader } from './registry/index.js';
+import { describeDifference, RegistryLoader, RegistryService } from './registry/index.js';
 import type { Runtime } from './runtime.js';
 
-/** Loads what the configuration asks for: the registry file or the demo registry, and the demo catalogue. */
+/**
+ * Loads what the configuration asks for: the registry file or the demo registry, and the demo catalogue. Throws Error for
+ * a registry with which jobs could speak as a trusted proxy.
+ */
 export async function prepareData(app: INestApplicationContext, config: Config): Promise<void> {
   const logger = app.get<Logger>(LOGGER);
   const registry = app.get(RegistryLoader);
@@ -16,6 +20,7 @@ export async function prepareData(app: INestApplicationContext, config: Config):
   } else if (config.loadDemo) {
     await registry.loadDemo();
   }
+  refuseTrustedNetwork(config, (await app.get(RegistryService).current()).sites());
   if (config.loadDemo) await app.get(DemoCatalogue).load();
 }
 

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { Command } from 'commander';
 import { KeysService } from '../auth/index.js';
-import { SANDBOX_STORE, type SandboxStore } from '../jobs/index.js';
+import { describeLocalIsolation, SANDBOX_STORE, type SandboxStore } from '../jobs/index.js';
 import { CommandError } from './command-error.js';
 import type { CliContext } from './context.js';
 import { checkBalancer, type BalancerInput } from './doctor/balancer-checks.js';
@@ -10,6 +10,7 @@ import { checkDatabase, checkSessions } from './doctor/database-checks.js';
 import { fault, reasonOf, skipped, type Finding, type FindingState } from './doctor/finding.js';
 import { checkKeys } from './doctor/key-checks.js';
 import { checkDisk, checkStore } from './doctor/storage-checks.js';
+import { isolationFinding } from './doctor/isolation-check.js';
 import { checkTrust } from './doctor/trust-checks.js';
 import { show } from './output.js';
 
@@ -62,6 +63,7 @@ async function examine(context: CliContext, options: DoctorOptions): Promise<Fin
   const hasSchema = database.some(({ check, state }) => check === 'schema' && state === 'ok');
   findings.push(...(hasSchema ? await examineService(context) : notTried(NEEDS_SCHEMA)));
   findings.push(...(await checkTrust(config)), ...(await checkDisk(config)));
+  findings.push(isolationFinding(await describeLocalIsolation(config)));
   findings.push(...(await checkBalancer(config, options)));
   return findings;
 }

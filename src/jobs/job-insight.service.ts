@@ -5,8 +5,8 @@ import { RegistryService, type Site } from '#src/registry/index.js';
 import { JobAccess } from './job-access.service.js';
 import type { Job } from './job.js';
 import type { JobExplainResponse, JobPeekResponse } from './job.response.js';
-import { DispatchRepository } from './executor/dispatch.repository.js';
-import { notRunning, waitFor } from './executor/dispatcher.js';
+import { DispatchRepository } from './matching/dispatch.repository.js';
+import { notRunning, waitFor } from './matching/dispatcher.js';
 import { PEEK_CHANNEL } from './state/admission.js';
 
 const PEEK_TIMEOUT_MS = 4_000;

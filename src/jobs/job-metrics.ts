@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '#src/platform/index.js';
-import type { RunOrder } from './executor/executor.js';
-import { DispatchRepository } from './executor/dispatch.repository.js';
+import type { RunOrder } from './run/executor.js';
+import { DispatchRepository } from './matching/dispatch.repository.js';
 import { JOB_STATE_NAMES } from './state/job-state.js';
 
 /** Metrics of jobs: how many in which state, how long the oldest waits, how long it takes to dispatch. */
@@ -9,6 +9,7 @@ import { JOB_STATE_NAMES } from './state/job-state.js';
 export class JobMetrics {
   private readonly latency;
   private readonly submitted;
+  private readonly isolationLevel;
 
   constructor(metrics: Metrics, repository: DispatchRepository) {
     this.latency = metrics.histogram(
@@ -16,6 +17,11 @@ export class JobMetrics {
       'Seconds from Waiting to Matched',
     );
     this.submitted = metrics.counter('gridgate_jobs_submitted_total', 'Jobs made by submits here');
+    this.isolationLevel = metrics.gauge(
+      'gridgate_local_isolation',
+      'Isolation of local jobs on this instance: 1 for the level in force (off: they are not run)',
+      ['level'],
+    );
     metrics.gauge('gridgate_jobs', 'Jobs by state', ['status'], async (gauge) => {
       const states = new Map(
         (await repository.states().catch(() => [])).map(({ status, total }) => [status, total]),
@@ -28,6 +34,12 @@ export class JobMetrics {
       [],
       async (gauge) => gauge.set(await repository.queueAgeSeconds().catch(() => 0)),
     );
+  }
+
+  /** How local jobs are kept apart on this instance: 1 for the level in force. */
+  isolation(level: string): void {
+    this.isolationLevel.reset();
+    this.isolationLevel.set({ level }, 1);
   }
 
   /** A job was given to an executor. */

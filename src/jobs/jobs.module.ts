@@ -2,18 +2,19 @@ import { Module, type DynamicModule, type FactoryProvider, type Type } from '@ne
 import type { Clock } from '#src/kernel/index.js';
 import { CLOCK, CONFIG, Database, LOGGER, type Config, type Logger } from '#src/platform/index.js';
 import { RegistryModule, RegistryService, type Site } from '#src/registry/index.js';
-import { Dispatcher } from './executor/dispatcher.js';
-import { DispatchRepository } from './executor/dispatch.repository.js';
+import { Dispatcher } from './matching/dispatcher.js';
+import { DispatchRepository } from './matching/dispatch.repository.js';
 import {
   EXECUTORS,
   INPUT_DATA_CATALOGUE,
   type Executor,
   type InputDataCatalogue,
-} from './executor/executor.js';
-import { LocalProcessExecutor } from './executor/local/local-process.executor.js';
-import { Reaper } from './executor/reaper.js';
-import { RunReports } from './executor/run-reports.js';
-import { SlurmExecutor } from './executor/slurm/slurm.executor.js';
+} from './run/executor.js';
+import type { IsolationReport } from './places/local/open-place.js';
+import { LocalProcessExecutor } from './places/local/local-process.executor.js';
+import { Reaper } from './matching/reaper.js';
+import { RunReports } from './run/run-reports.js';
+import { SlurmExecutor } from './places/slurm/slurm.executor.js';
 import { JobAccess } from './job-access.service.js';
 import { JobControlService } from './job-control.service.js';
 import { JobDetailsController } from './job-details.controller.js';
@@ -122,6 +123,7 @@ const PARTS = [
       SANDBOX_STORE,
       RegistryService,
       Database,
+      JobMetrics,
     ],
     useFactory: (
       config: Config,
@@ -133,16 +135,14 @@ const PARTS = [
       store: SandboxStore,
       registry: RegistryService,
       database: Database,
+      metrics: JobMetrics,
     ): Executor[] => {
       const parts = { config, logger, clock, reports, repository, sandboxes, store };
       const siteOf = async (name: string): Promise<Site | undefined> =>
         (await registry.current()).site(name);
-      const pathOf = async (name: string): Promise<string | undefined> => {
-        const path = (await siteOf(name))?.options['path'];
-        return typeof path === 'string' ? path : undefined;
-      };
+      const onIsolation = ({ level }: IsolationReport): void => metrics.isolation(level);
       return [
-        new LocalProcessExecutor({ ...parts, pathOf }),
+        new LocalProcessExecutor({ ...parts, siteOf, onIsolation }),
         new SlurmExecutor({ ...parts, siteOf }, database),
       ];
     },

@@ -23,7 +23,11 @@ describe('two instances that run jobs', () => {
   beforeAll(async () => {
     outside = mkdtempSync(join(tmpdir(), 'grid-outside-'));
     chmodSync(outside, 0o711);
-    const env = { GRID_SANDBOX_STORE: join(outside, 'sandboxes'), GRID_LOCAL_SLOTS: '3' };
+    const env = {
+      GRID_SANDBOX_STORE: join(outside, 'sandboxes'),
+      GRID_LOCAL_SLOTS: '3',
+      GRID_LOCAL_BINDS: `${outside}:rw`,
+    };
     grid = await startGrid({ env });
     const [port = 0] = await freePorts(1);
     second = await grid.second({ GRID_PUBLIC_URL: grid.url, GRID_PORT: String(port) });

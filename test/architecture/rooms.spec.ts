@@ -19,6 +19,14 @@ const MAY_IMPORT: Record<string, string[]> = {
   migrations: [],
 };
 
+/** Sub-rooms of jobs that run them → sub-rooms they may import; places never each other. */
+const MAY_IMPORT_IN_JOBS: Record<string, string[]> = {
+  run: [],
+  'places/local': ['run'],
+  'places/slurm': ['run'],
+  matching: ['run'],
+};
+
 const LIBRARY_ROOMS = ['kernel', 'http-client', 'oauth2-client', 'id-provider'];
 const SERVER_FRAMEWORKS = /^(@nestjs\/|typeorm|pg$|pg-|express$|passport|prom-client|pino)/;
 
@@ -60,6 +68,12 @@ function roomOf(path: string): string | undefined {
   return parts[0];
 }
 
+/** The sub-room of jobs; undefined for other files. */
+function subRoomOf(path: string): string | undefined {
+  const within = relative(join(SRC, 'jobs'), path);
+  return Object.keys(MAY_IMPORT_IN_JOBS).find((room) => within.startsWith(`${room}/`));
+}
+
 function resolved(one: Import): string | undefined {
   if (one.target.startsWith('#src/')) return join(SRC, one.target.slice('#src/'.length));
   if (one.target.startsWith('.')) return resolve(dirname(one.file), one.target);
@@ -92,6 +106,17 @@ describe('rooms', () => {
       const to = path === undefined ? undefined : roomOf(path);
       if (path === undefined || to === from) return false;
       return to === undefined || !(MAY_IMPORT[from] ?? []).includes(to);
+    });
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('of jobs have arrows downwards only', () => {
+    const wrong = inRooms.filter((one) => {
+      const path = resolved(one);
+      const own = subRoomOf(one.file);
+      const other = path === undefined ? undefined : subRoomOf(path);
+      if (own === undefined || other === undefined || own === other) return false;
+      return !(MAY_IMPORT_IN_JOBS[own] ?? []).includes(other);
     });
     expect(wrong.map(show)).toEqual([]);
   });

@@ -84,7 +84,7 @@ describe(`jobs among deaths of instances, PostgreSQL and processes (GRID_FAULT_S
         jobs: JOBS,
         jobMs: IS_FULL ? 400 : 250,
         pauseMs: IS_FULL ? 700 : 250,
-        patienceMs: IS_FULL ? 180_000 : 60_000,
+        patienceMs: IS_FULL ? 180_000 : 120_000,
         outages: IS_FULL
           ? [
               ['short', 12],

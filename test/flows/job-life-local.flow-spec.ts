@@ -18,12 +18,17 @@ describe('the life of a job on local-process', () => {
   let outside: string;
 
   beforeAll(async () => {
-    grid = await startGrid({
-      env: { GRID_JOB_WALL_TIME: '6', GRID_JOB_MAX_OUTPUT: '1000000', GRID_MAX_SANDBOX: '500000' },
-    });
-    alice = await grid.as('alice');
     outside = mkdtempSync(join(tmpdir(), 'outside-'));
     chmodSync(outside, 0o777);
+    grid = await startGrid({
+      env: {
+        GRID_LOCAL_BINDS: `${outside}:rw`,
+        GRID_JOB_WALL_TIME: '6',
+        GRID_JOB_MAX_OUTPUT: '1000000',
+        GRID_MAX_SANDBOX: '500000',
+      },
+    });
+    alice = await grid.as('alice');
   }, 90_000);
 
   afterAll(async () => {
@@ -52,10 +57,14 @@ describe('the life of a job on local-process', () => {
     expect(out).toContain(`JOBID=${job.jid}\n`);
     expect(out).toContain('A=b c\n');
     expect(out).not.toMatch(/DATABASE_URL|GRID_HOME|GRID_KEY|postgres:/);
-    if (process.getuid?.() === 0) {
-      expect(files['std.err']?.match(/Permission denied/g)).toHaveLength(2);
-      expect(out).toContain('USER=nobody\n');
-    }
+    expect(files['std.err']?.match(/No such file or directory/g)).toHaveLength(2);
+    expect(out).toContain('USER=job\n');
+    const { body } = await alice.get(`/jobs/${job.jid}/parameters`);
+    expect(body).toMatchObject({ Isolation: 'namespaces' });
+    const metrics = await alice.get('/metrics');
+    expect(metrics.bytes.toString('utf8')).toContain(
+      'gridgate_local_isolation{level="namespaces"} 1\n',
+    );
   });
 
   it.each<[string, object, string, string, string]>([

@@ -7,6 +7,8 @@ import { eventually, startGrid, type Grid, type GridClient } from '../support/te
 
 const MEMORY_MIB = 64;
 const PROCESSES = 20;
+/** Opens files until it may not, and tells the error by its exit code. */
+const OPEN_MANY = 'for (1..100) { open($f[$_], "<", "/dev/null") or exit($!) }';
 
 /** Limits of local jobs, reached by real programs; that of wall-clock time is in job-life-local. */
 describe('limits of local jobs', () => {
@@ -19,6 +21,9 @@ describe('limits of local jobs', () => {
         GRID_JOB_MEMORY: String(MEMORY_MIB),
         GRID_JOB_PROCESSES: String(PROCESSES),
         GRID_JOB_MAX_OUTPUT: '1000000',
+        GRID_JOB_DISK: '4000000',
+        GRID_JOB_FILES: '200',
+        GRID_JOB_OPEN_FILES: '40',
         GRID_LOCAL_SLOTS: '12',
       },
     });
@@ -85,9 +90,29 @@ describe('limits of local jobs', () => {
       'Job has insufficient disk space to continue',
       'A file became larger than allowed',
     ],
+    'all files together': [
+      sh('for i in 1 2 3 4 5 6; do head -c 900000 /dev/zero > $i; done; sleep 600'),
+      'Job has insufficient disk space to continue',
+      'Used more than 3 MiB of disk',
+    ],
+    'all files together in its directory for temporary files': [
+      sh('cd $TMPDIR; for i in 1 2 3 4 5 6; do head -c 900000 /dev/zero > $i; done; sleep 600'),
+      'Job has insufficient disk space to continue',
+      'Used more than 3 MiB of disk',
+    ],
+    'number of files': [
+      sh('mkdir d; i=0; while [ $i -lt 300 ]; do : > d/$i; i=$((i+1)); done; sleep 600'),
+      'Job has exceeded maximum number of files',
+      'Had more than 200 files',
+    ],
+    'open files': [
+      { Executable: '/usr/bin/perl', Arguments: ['-e', OPEN_MANY] },
+      'Application Finished With Errors',
+      'Exited with code 24', // EMFILE
+    ],
     processes: [
       sh(`i=0; while [ $i -lt ${PROCESSES + 5} ]; do sleep 600 & i=$((i+1)); done; wait`),
-      'Application thread failed',
+      'Job has exceeded maximum number of processes',
       `Had more than ${PROCESSES} processes`,
     ],
   };
@@ -122,7 +147,7 @@ describe('limits of local jobs', () => {
     const [job] = await awaitFinal(alice, [jid], 20_000);
     expect(job).toMatchObject({
       status: 'Failed',
-      minorStatus: 'Application thread failed',
+      minorStatus: 'Job has exceeded maximum number of processes',
       appStatus: `Had more than ${PROCESSES} processes`,
     });
     expect(slowest).toBeLessThan(3_000);
@@ -150,7 +175,7 @@ describe('limits of local jobs', () => {
     await eventually(() => Promise.resolve(sleepers(mark).length > 0), 'the program');
     if (how.includes('lived a while')) {
       await eventually(
-        () => Promise.resolve(sleepers(mark).every(({ parent }) => parent === 1)),
+        () => Promise.resolve(sleepers(mark).every(({ parent }) => isFirstOfItsOwn(parent))),
         'its parents to be gone',
       );
     }
@@ -191,3 +216,9 @@ describe('limits of local jobs', () => {
     return alive.map((line) => ({ parent: Number.parseInt(line, 10) }));
   }
 });
+
+/** True for the first process of a pid namespace, who has become the parent of orphans. */
+function isFirstOfItsOwn(pid: number): boolean {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  return /^NSpid:(?:\t\d+)*\t1$/m.test(status);
+}

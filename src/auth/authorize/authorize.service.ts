@@ -54,7 +54,7 @@ export class AuthorizeService {
     const asked: AuthorizationRequest = {
       application,
       ...provedRedirect(query, application),
-      state: query.single('state'), // also an empty one comes back as it was sent
+      state: only(query, 'state'),
       scope: only(query, 'scope'),
       codeChallenge: only(query, 'code_challenge'),
       group: only(query, 'group'),

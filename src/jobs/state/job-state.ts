@@ -77,6 +77,8 @@ export const MINOR = {
   wallClockLimit: 'Job has exceeded maximum wall clock time',
   memoryLimit: 'Job has exceeded maximum memory',
   diskLimit: 'Job has insufficient disk space to continue',
+  filesLimit: 'Job has exceeded maximum number of files',
+  processLimit: 'Job has exceeded maximum number of processes',
   marked: 'Marked for termination',
   rescheduled: 'Job Rescheduled',
   maxReschedules: 'Maximum of reschedulings reached',

@@ -1,19 +1,7 @@
+import { LOCAL_JOBS } from './settings-local-jobs.js';
 import * as v from './variables.js';
 
 const DAY = 86_400;
-
-/** Suites with authenticated encryption and forward secrecy: no CBC (RFC 9325 §4.2). */
-const DEFAULT_CIPHERS = [
-  'TLS_AES_256_GCM_SHA384',
-  'TLS_CHACHA20_POLY1305_SHA256',
-  'TLS_AES_128_GCM_SHA256',
-  'ECDHE-ECDSA-AES256-GCM-SHA384',
-  'ECDHE-RSA-AES256-GCM-SHA384',
-  'ECDHE-ECDSA-CHACHA20-POLY1305',
-  'ECDHE-RSA-CHACHA20-POLY1305',
-  'ECDHE-ECDSA-AES128-GCM-SHA256',
-  'ECDHE-RSA-AES128-GCM-SHA256',
-].join(':');
 
 /**
  * Every environment variable of the service, read once by env.ts. docs/configuration.md is made from this table;
@@ -23,7 +11,7 @@ export const VARIABLES = {
   nodeEnv: v.text(
     'NODE_ENV',
     'development',
-    '`production` turns off the embedded defaults that are meant for trying out: development CA, demo registry and local-process executor must then be asked for, and GRID_KEY_ENCRYPTION_KEY must be given',
+    '`production` turns off the embedded defaults that are meant for trying out: development CA, demo registry and local-process executor must then be asked for',
   ),
 
   // where it lives
@@ -111,11 +99,6 @@ export const VARIABLES = {
     ['on', 'off'],
     'on',
     '`off`: plain HTTP listener for use behind a load balancer',
-  ),
-  tlsCiphers: v.text(
-    'GRID_TLS_CIPHERS',
-    DEFAULT_CIPHERS,
-    "Cipher suites of TLS 1.2 and 1.3 in OpenSSL's notation; the default has those with authenticated encryption and forward secrecy only",
   ),
   trustedCa: v.optional(
     'GRID_TRUSTED_CA',
@@ -308,43 +291,7 @@ export const VARIABLES = {
     min: 0,
     description: 'Times that a job may be rescheduled',
   }),
-  localExecutor: v.optionalFlag(
-    'GRID_LOCAL_EXECUTOR',
-    'Allow sites with the local-process backend',
-    '`true` outside production',
-  ),
-  localSlots: v.integer('GRID_LOCAL_SLOTS', 0, {
-    min: 0,
-    max: 4096,
-    description: 'Jobs that local-process runs at once on this instance (0: the number of CPUs)',
-  }),
-  jobUser: v.text(
-    'GRID_JOB_USER',
-    'nobody',
-    'Account that runs local jobs when the service was started as root',
-  ),
-  jobLease: v.integer('GRID_JOB_LEASE', 60, {
-    min: 5,
-    max: 3600,
-    description:
-      'Seconds of silence after which the jobs of a lost instance are looked after by others',
-  }),
-  jobWallTime: v.integer('GRID_JOB_WALL_TIME', 7 * DAY, {
-    min: 1,
-    description: 'Seconds of wall-clock time of a local job',
-  }),
-  jobMemoryMb: v.integer('GRID_JOB_MEMORY', 4096, {
-    min: 16,
-    description: 'Memory limit of a local job, MiB',
-  }),
-  jobOutputBytes: v.integer('GRID_JOB_MAX_OUTPUT', 100 * 1024 * 1024, {
-    min: 1024,
-    description: 'Bytes that a local job may write into one file',
-  }),
-  jobProcesses: v.integer('GRID_JOB_PROCESSES', 512, {
-    min: 4,
-    description: 'Processes of one local job',
-  }),
+  ...LOCAL_JOBS,
   jobRetention: v.integer('GRID_SANDBOX_RETENTION', 15 * DAY, {
     min: 60,
     description: 'Seconds after which an unassigned sandbox is removed',

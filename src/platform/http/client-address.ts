@@ -13,6 +13,11 @@ export class ClientAddresses {
     this.trusted = AddressList.parse(trustedProxies);
   }
 
+  /** True when the address is that of a trusted proxy. */
+  trusts(address: string): boolean {
+    return this.trusted.contains(address);
+  }
+
   /** True when the peer of the connection is a trusted proxy. */
   isBehindProxy(request: IncomingMessage): boolean {
     const peer = request.socket.remoteAddress;

@@ -7,8 +7,7 @@ import { KeyVault, KeyVaultError } from './key-vault.js';
 
 /**
  * The vault of this process: GRID_KEY_ENCRYPTION_KEY, or with the embedded database a key file in GRID_HOME/pki
- * (made at the first start), or none, with a warning, when the database is elsewhere. In production the configuration
- * demands the former.
+ * (made at the first start), or none, with a warning, when the database is elsewhere.
  */
 export async function openVault(config: Config, logger: Logger): Promise<KeyVault> {
   if (config.keyEncryptionKey !== undefined) {

@@ -104,14 +104,7 @@ export class FaultRound {
       await faults;
       await this.outage;
     }
-    await this.until((left) => left === 0, 'all jobs to end').catch(async (error: Error) => {
-      const rows = await this.site.sql<object>(
-        `select jid, status, minor_status, executor, attempt, last_update, heart_beat from jobs
-          where job_group = $1 and status not in ${FINAL}`,
-        [this.options.name],
-      );
-      throw new Error(`${error.message}: ${JSON.stringify(rows)}\n${this.site.logs()}`);
-    });
+    await this.until((left) => left === 0, 'all jobs to end');
     await eventually(
       () => Promise.resolve(markedProcesses(this.executors).length === 0),
       'the end of every process of a job',
@@ -121,7 +114,16 @@ export class FaultRound {
   }
 
   private async until(enough: (left: number) => boolean, what: string): Promise<void> {
-    await eventually(async () => enough(await this.unfinished()), what, this.options.patienceMs);
+    const { patienceMs } = this.options;
+    const isThere = async (): Promise<boolean> => enough(await this.unfinished());
+    await eventually(isThere, what, patienceMs).catch(async (error: Error) => {
+      const rows = await this.site.sql<object>(
+        `select jid, status, minor_status, executor, attempt, last_update, heart_beat from jobs
+          where job_group = $1 and status not in ${FINAL}`,
+        [this.options.name],
+      );
+      throw new Error(`${error.message}: ${JSON.stringify(rows)}\n${this.site.logs()}`);
+    });
   }
 
   private async unfinished(): Promise<number> {

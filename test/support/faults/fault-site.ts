@@ -36,6 +36,7 @@ export class FaultSite {
         GRID_PORT: String(ports[0]),
         GRID_SANDBOX_STORE: join(outside, 'sandboxes'),
         GRID_LOG_LEVEL: 'warn',
+        GRID_LOCAL_BINDS: `${outside}:rw`,
         ...env,
       },
     });

@@ -1,0 +1,369 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Clock, JsonObject } from '#src/kernel/index.js';
+import { CLOCK, Database, type Transaction } from '#src/platform/index.js';
+import type { Jid } from '../job.js';
+import { JobsRepository, type Move } from '../jobs.repository.js';
+import {
+  MANIFEST_COLUMNS,
+  MANIFEST_JOIN,
+  manifestOf,
+  type ManifestRow,
+} from '../manifest/stored-manifest.js';
+import { MINOR, type JobState } from '../state/job-state.js';
+import type { HeldJob, RunOrder, RunningOutput } from '../run/executor.js';
+
+/** What a claim is made for. */
+export interface Claim {
+  executor: string;
+  /** Sites of the executor with the setups whose jobs they run. */
+  sites: readonly { name: string; setups: readonly string[] | undefined }[];
+  limit: number;
+  /** Chooses among the sites on which a job may run. */
+  choose(sites: readonly string[]): string;
+  reference?: string;
+}
+
+interface Candidate {
+  jid: Jid;
+  setup: string;
+  wanted_sites: string[];
+  banned_sites: string[];
+  /** Since when it waits. */
+  last_update: Date;
+}
+
+interface HeldRow extends ManifestRow {
+  jid: Jid;
+  attempt: number;
+  site: string;
+  setup: string;
+  owner: string;
+  owner_group: string;
+  cpu_time: number;
+  input_sandbox: string | null;
+  status: JobState;
+  run_reference: string | null;
+  start_execution: Date | null;
+  last_update: Date;
+}
+
+const HELD_COLUMNS = `j.jid, j.attempt, j.site, j.setup, j.owner, j.owner_group, j.cpu_time, j.input_sandbox,
+  j.status, j.run_reference, j.start_execution, j.last_update, ${MANIFEST_COLUMNS}`;
+
+/** What dispatchers and executors ask the database. */
+@Injectable()
+export class DispatchRepository {
+  constructor(
+    private readonly database: Database,
+    private readonly jobs: JobsRepository,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Takes up to `limit` waiting jobs for an executor, by priority and age. Rows that other dispatchers hold are
+   * skipped, so instances never wait for each other and never get the same job.
+   */
+  async claim(claim: Claim): Promise<RunOrder[]> {
+    return this.database.transaction(async (transaction) => {
+      const candidates = await transaction.query<Candidate>({
+        name: 'jobs-candidates',
+        text: CANDIDATES,
+        values: [
+          claim.sites.map((site) => site.name),
+          JSON.stringify(claim.sites.map(({ name, setups }) => ({ name, setups: setups ?? null }))),
+          claim.limit,
+        ],
+      });
+      const moves = candidates.map((job) => matchMove(job, claim));
+      const moved = await this.jobs.move(moves, this.now(), transaction);
+      if (moved.length === 0) return [];
+      const since = new Map(candidates.map((job) => [String(job.jid), job.last_update.getTime()]));
+      const now = this.clock.now();
+      return (await this.orders(transaction, moved)).map((order) => ({
+        ...order,
+        waitedSeconds: Math.max(0, now - (since.get(String(order.jid)) ?? now)) / 1000,
+      }));
+    });
+  }
+
+  /** Everything that an executor holds. */
+  async held(executor: string): Promise<HeldJob[]> {
+    const rows = await this.database.query<HeldRow>({
+      name: 'jobs-held',
+      text: `select ${HELD_COLUMNS} from jobs j ${MANIFEST_JOIN}
+        where j.executor = $1 order by j.jid`,
+      values: [executor],
+    });
+    return rows.map(heldOf);
+  }
+
+  /** Ids, attempts and states of what an executor holds: the cheap question that is asked every few seconds. */
+  async heldStates(executor: string): Promise<{ jid: Jid; attempt: number; status: JobState }[]> {
+    return this.database.query({
+      name: 'jobs-held-states',
+      text: 'select jid, attempt, status from jobs where executor = $1',
+      values: [executor],
+    });
+  }
+
+  /** Lets go of a run that is over, without moving the job; an output that came late is still kept. */
+  async release(
+    run: { jid: Jid; attempt: number; executor: string },
+    outputSandbox: string | null,
+  ): Promise<void> {
+    await this.database.execute({
+      name: 'jobs-release',
+      text: `update jobs set executor = null,
+          output_sandbox = case when status = 'Killed' then coalesce($4, output_sandbox)
+            else output_sandbox end
+        where jid = $1 and attempt = $2 and executor = $3
+          and status not in ('Matched', 'Running', 'Stalled', 'Completing', 'Completed')`,
+      values: [String(run.jid), run.attempt, run.executor, outputSandbox],
+    });
+  }
+
+  /** True while the very run is under way in the hands of the executor. */
+  async isUnderWay(run: { jid: Jid; attempt: number; executor: string }): Promise<boolean> {
+    const rows = await this.database.query({
+      name: 'jobs-under-way',
+      text: `select from jobs where jid = $1 and attempt = $2 and executor = $3
+        and status in ('Matched', 'Running', 'Stalled', 'Completing', 'Completed')`,
+      values: [String(run.jid), run.attempt, run.executor],
+    });
+    return rows.length > 0;
+  }
+
+  /** Says that the executor is alive, by the database's clock. */
+  async beat(executor: string, instance: string, backend: string): Promise<void> {
+    await this.database.execute({
+      name: 'jobs-beat',
+      text: `insert into job_executors (executor, instance, backend, seen_at)
+        values ($1, $2, $3, clock_timestamp())
+        on conflict (executor) do update set instance = $2, backend = $3, seen_at = clock_timestamp()`,
+      values: [executor, instance, backend],
+    });
+  }
+
+  /** Notes the sign of life in the records of running jobs; seldom, since every note writes each row. */
+  async beatJobs(executor: string, olderThan: Date): Promise<void> {
+    await this.database.execute({
+      name: 'jobs-beat-jobs',
+      text: `update jobs set heart_beat = $3
+        where executor = $1 and status in ('Running', 'Completing')
+          and coalesce(heart_beat, start_execution) < $2`,
+      values: [executor, olderThan, this.now()],
+    });
+  }
+
+  /**
+   * Jobs of executors that have been silent for `seconds`. Jobs of a batch system are none of them: they run, or wait
+   * to be started, without any instance, and only who sees its shared directory may give them back.
+   */
+  async heldByLost(
+    seconds: number,
+  ): Promise<{ jid: Jid; attempt: number; status: JobState; executor: string }[]> {
+    return this.database.query({
+      name: 'jobs-held-by-lost',
+      text: `select j.jid, j.attempt, j.status, j.executor
+        from jobs j join job_executors e using (executor)
+        where e.backend <> 'slurm' and e.seen_at < clock_timestamp() - make_interval(secs => $1) order by j.jid limit 5000`,
+      values: [seconds],
+    });
+  }
+
+  /** Jobs that went back to the queue while a lost executor still holds their last run: nobody waits for it. */
+  async releaseLost(seconds: number): Promise<void> {
+    await this.database.execute({
+      name: 'jobs-release-lost',
+      text: `update jobs j set executor = null from job_executors e
+        where j.executor = e.executor and j.status in ('Received', 'Checking', 'Waiting')
+          and e.backend <> 'slurm' and e.seen_at < clock_timestamp() - make_interval(secs => $1)`,
+      values: [seconds],
+    });
+  }
+
+  /** Moves new jobs with input data on: `decide` says which paths are missing. Answers how many were looked at. */
+  async admit(
+    limit: number,
+    decide: (jid: Jid, manifest: JsonObject) => Promise<Move>,
+  ): Promise<number> {
+    return this.database.transaction(async (transaction) => {
+      const rows = await transaction.query<ManifestRow & { jid: Jid }>({
+        name: 'jobs-to-admit',
+        text: `select j.jid, ${MANIFEST_COLUMNS}
+          from jobs j ${MANIFEST_JOIN}
+          where j.status in ('Received', 'Checking') order by j.jid limit $1
+          for update of j skip locked`,
+        values: [limit],
+      });
+      const moves: Move[] = [];
+      for (const row of rows) moves.push(await decide(row.jid, manifestOf(row, row.jid)));
+      await this.jobs.move(moves, this.now(), transaction);
+      return rows.length;
+    });
+  }
+
+  /** Seconds that the oldest waiting job has waited; 0 when none waits. */
+  async queueAgeSeconds(): Promise<number> {
+    const [row] = await this.database.query<{ age: number }>({
+      name: 'jobs-queue-age',
+      text: `select coalesce(extract(epoch from clock_timestamp() - min(last_update)), 0)::float8 as age
+        from (select last_update from jobs where status = 'Waiting' and executor is null
+          order by jid limit 1000) w`,
+    });
+    return Math.max(0, row?.age ?? 0);
+  }
+
+  /** Numbers of jobs by state. */
+  async states(): Promise<{ status: JobState; total: number }[]> {
+    return this.database.query({
+      name: 'jobs-states',
+      text: 'select status, sum(n)::bigint as total from job_totals group by status',
+    });
+  }
+
+  /** Asks for the running output of a job that another instance runs. */
+  async askPeek(jid: Jid): Promise<void> {
+    await this.database.execute({
+      name: 'jobs-peek-ask',
+      text: `insert into job_peeks (jid, asked_at) values ($1, clock_timestamp())
+        on conflict (jid) do update set asked_at = excluded.asked_at, answered_at = null`,
+      values: [String(jid)],
+    });
+  }
+
+  /** The answer, once it is there. */
+  async readPeek(jid: Jid): Promise<RunningOutput | undefined> {
+    const [row] = await this.database.query<RunningOutput>({
+      name: 'jobs-peek-read',
+      text: 'select stdout, stderr from job_peeks where jid = $1 and answered_at is not null',
+      values: [String(jid)],
+    });
+    return row;
+  }
+
+  /** Answers what `askPeek` asked. */
+  async answerPeek(jid: Jid, output: RunningOutput): Promise<void> {
+    await this.database.execute({
+      name: 'jobs-peek-answer',
+      text: `update job_peeks set stdout = $2, stderr = $3, answered_at = clock_timestamp()
+        where jid = $1 and answered_at is null`,
+      values: [String(jid), output.stdout, output.stderr],
+    });
+  }
+
+  /** Forgets questions and answers of peeks that nobody waits for any more. */
+  async forgetPeeks(): Promise<void> {
+    await this.database.execute({
+      name: 'jobs-peek-forget',
+      text: `delete from job_peeks where asked_at < clock_timestamp() - interval '10 minutes'`,
+    });
+  }
+
+  /** One held job, for peek. */
+  async heldJob(jid: Jid): Promise<(HeldJob & { executor: string }) | undefined> {
+    const [row] = await this.database.query<HeldRow & { executor: string | null }>({
+      name: 'jobs-held-job',
+      text: `select ${HELD_COLUMNS}, j.executor from jobs j ${MANIFEST_JOIN}
+        where j.jid = $1`,
+      values: [String(jid)],
+    });
+    return row?.executor ? { ...heldOf(row), executor: row.executor } : undefined;
+  }
+
+  /** Executors that were seen lately, by backend. */
+  async liveBackends(seconds: number): Promise<Set<string>> {
+    const rows = await this.database.query<{ backend: string }>({
+      name: 'jobs-live-backends',
+      text: `select distinct backend from job_executors
+        where seen_at > clock_timestamp() - make_interval(secs => $1)`,
+      values: [seconds],
+    });
+    return new Set(rows.map((row) => row.backend));
+  }
+
+  /** How many jobs wait in front of this one for the same sites. */
+  async jobsAhead(jid: Jid): Promise<number> {
+    const [row] = await this.database.query<{ n: number }>({
+      name: 'jobs-ahead',
+      text: `select count(*) as n from (
+          select from jobs o, jobs j where j.jid = $1 and o.status = 'Waiting' and o.executor is null
+            and (o.priority > j.priority or o.priority = j.priority and o.jid < j.jid) limit 10000) x`,
+      values: [String(jid)],
+    });
+    return Number(row?.n ?? 0);
+  }
+
+  private async orders(transaction: Transaction, jids: readonly Jid[]): Promise<RunOrder[]> {
+    const rows = await transaction.query<HeldRow>({
+      name: 'jobs-orders',
+      text: `select ${HELD_COLUMNS} from jobs j ${MANIFEST_JOIN}
+        where j.jid = any ($1::bigint[]) order by j.priority desc, j.jid`,
+      values: [jids.map(String)],
+    });
+    return rows.map(heldOf);
+  }
+
+  private now(): Date {
+    return new Date(this.clock.now());
+  }
+}
+
+function matchMove(job: Candidate, claim: Claim): Move {
+  const sites = claim.sites
+    .filter(({ setups }) => setups === undefined || setups.includes(job.setup))
+    .map(({ name }) => name)
+    .filter((name) => job.wanted_sites.length === 0 || job.wanted_sites.includes(name))
+    .filter((name) => !job.banned_sites.includes(name));
+  return {
+    jid: job.jid,
+    steps: [{ to: 'Matched', minor: MINOR.matched }],
+    source: 'Dispatcher',
+    set: {
+      site: claim.choose(sites),
+      executor: claim.executor,
+      newAttempt: true,
+      ...(claim.reference === undefined ? {} : { reference: claim.reference }),
+    },
+  };
+}
+
+function heldOf(row: HeldRow): HeldJob {
+  return {
+    jid: row.jid,
+    attempt: row.attempt,
+    site: row.site,
+    setup: row.setup,
+    owner: row.owner,
+    ownerGroup: row.owner_group,
+    cpuTime: row.cpu_time,
+    manifest: manifestOf(row, row.jid),
+    inputSandbox: row.input_sandbox,
+    status: row.status,
+    reference: row.run_reference,
+    startedAt: row.start_execution,
+    lastUpdate: row.last_update,
+  };
+}
+
+/**
+ * The site column of a waiting job says which index range it stands in, so a long queue for other sites is never
+ * walked. Jobs of `Multiple` wanted sites share one range.
+ */
+const CANDIDATES = `
+  with sites as (
+    select name, setups from jsonb_to_recordset($2::jsonb) as x (name text, setups jsonb)
+  )
+  select jid, setup, wanted_sites, banned_sites, last_update
+  from unnest($1::text[] || '{ANY,Multiple}'::text[]) as queue (site)
+  cross join lateral (
+    select j.jid, j.setup, j.wanted_sites, j.banned_sites, j.last_update, j.priority from jobs j
+    where j.status = 'Waiting' and j.executor is null and j.site = queue.site
+      and exists (
+        select from sites s
+        where (s.setups is null or jsonb_typeof(s.setups) = 'null' or s.setups ? j.setup)
+          and (j.wanted_sites = '{}' or s.name = any (j.wanted_sites))
+          and s.name <> all (j.banned_sites))
+    order by j.priority desc, j.jid limit $3 for update of j skip locked
+  ) w
+  order by w.priority desc, w.jid limit $3`;

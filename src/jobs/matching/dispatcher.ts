@@ -1,0 +1,250 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type {
+  BeforeApplicationShutdown,
+  OnApplicationBootstrap,
+  OnModuleDestroy,
+} from '@nestjs/common';
+import { Problem, randomId, sleep } from '#src/kernel/index.js';
+import type { JsonObject } from '#src/kernel/index.js';
+import {
+  ChangeFeed,
+  CONFIG,
+  LOGGER,
+  Tracing,
+  type Config,
+  type Logger,
+} from '#src/platform/index.js';
+import { RegistryService } from '#src/registry/index.js';
+import type { Jid } from '../job.js';
+import type { Move } from '../jobs.repository.js';
+import { readInputData } from '../manifest/manifest-places.js';
+import { Faults } from '../manifest/manifest-values.js';
+import { admittedSteps, PEEK_CHANNEL, STOP_CHANNEL, WORK_CHANNEL } from '../state/admission.js';
+import { MINOR } from '../state/job-state.js';
+import { JobMetrics } from '../job-metrics.js';
+import { DispatchRepository } from './dispatch.repository.js';
+import {
+  EXECUTORS,
+  INPUT_DATA_CATALOGUE,
+  type Executor,
+  type InputDataCatalogue,
+} from '../run/executor.js';
+import { RunReports } from '../run/run-reports.js';
+import { Loop } from '../run/loop.js';
+
+const POLL_MS = 2_000;
+const CLAIM_BATCH = 200;
+const ADMIT_BATCH = 200;
+
+/**
+ * Admits new jobs and gives waiting ones to the executors of this instance; woken by the change feed, by free
+ * places, and by a slow poll when both were missed. Any number of instances run it on one database.
+ */
+@Injectable()
+export class Dispatcher
+  implements OnApplicationBootstrap, BeforeApplicationShutdown, OnModuleDestroy
+{
+  private readonly instance = randomId();
+  private readonly loops: Loop[] = [];
+  private readonly stopListening: (() => void)[] = [];
+  private open: Executor[] = [];
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(EXECUTORS) private readonly executors: readonly Executor[],
+    @Inject(INPUT_DATA_CATALOGUE) private readonly catalogue: InputDataCatalogue,
+    private readonly repository: DispatchRepository,
+    private readonly registry: RegistryService,
+    private readonly feed: ChangeFeed,
+    private readonly reports: RunReports,
+    private readonly metrics: JobMetrics,
+    private readonly tracing: Tracing,
+  ) {}
+
+  /** Starts the loops, unless this instance is to run no jobs. */
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.config.role === 'api') return;
+    this.open = [];
+    for (const executor of this.executors) {
+      if (await executor.open()) this.open.push(executor);
+    }
+    const { logger } = this;
+    const admit = new Loop('admission', POLL_MS, () => this.admit(), logger);
+    this.loops.push(admit);
+    for (const executor of this.open) this.startExecutor(executor);
+    this.stopListening.push(
+      this.feed.listen(WORK_CHANNEL, () => this.loops.forEach((loop) => loop.wakeOn('work'))),
+      this.feed.listen(STOP_CHANNEL, (jid) => this.onStop(jid)),
+      this.feed.listen(PEEK_CHANNEL, (jid) => this.onPeek(jid)),
+    );
+    for (const loop of this.loops) loop.start();
+  }
+
+  /** Stops claiming and hands back what was claimed but not started; running programs go on. */
+  async beforeApplicationShutdown(): Promise<void> {
+    for (const stop of this.stopListening.splice(0)) stop();
+    await Promise.all(this.loops.splice(0).map((loop) => loop.stop()));
+    await Promise.all(this.open.map((executor) => executor.close()));
+    await this.reports.close();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.beforeApplicationShutdown();
+  }
+
+  private startExecutor(executor: Executor): void {
+    const { logger, config } = this;
+    const beatMs = Math.max(1_000, (config.jobLease * 1000) / 4);
+    let isTended = false;
+    const tend = new Loop(
+      'tend',
+      POLL_MS,
+      async () => {
+        await executor.tend(await this.repository.held(executor.id));
+        isTended = true;
+        return false;
+      },
+      logger,
+    );
+    const beat = new Loop('beat', beatMs, () => this.beat(executor), logger);
+    // Nothing is claimed before the runs of a predecessor are found again.
+    const claim = new Loop(
+      'claim',
+      POLL_MS,
+      async () => (isTended ? this.claim(executor) : false),
+      logger,
+    );
+    executor.onFree = () => claim.wake();
+    this.loops.push(beat, tend, claim);
+  }
+
+  private async beat(executor: Executor): Promise<boolean> {
+    await this.repository.beat(executor.id, this.instance, executor.backend);
+    const olderThan = new Date(Date.now() - Math.max(30_000, this.config.jobLease * 1000));
+    await this.repository.beatJobs(executor.id, olderThan);
+    return false;
+  }
+
+  /** Fills the free places of an executor; true when there may be more to claim. */
+  private async claim(executor: Executor): Promise<boolean> {
+    const free = Math.min(CLAIM_BATCH, executor.freeSlots());
+    if (free === 0) return false;
+    const started = Date.now();
+    const registry = await this.registry.current();
+    const sites = registry
+      .sites()
+      .filter((site) => site.backend === executor.backend)
+      .filter((site) => site.slots === undefined || executor.load(site.name) < site.slots);
+    if (sites.length === 0) return false;
+    const extra = new Map<string, number>();
+    const load = (name: string): number => executor.load(name) + (extra.get(name) ?? 0);
+    const orders = await this.repository.claim({
+      executor: executor.id,
+      sites: sites.map(({ name, setups }) => ({ name, setups })),
+      limit: limitOf(free, sites, load),
+      choose: (names) => {
+        const [best = ''] = [...names].sort((a, b) => load(a) - load(b));
+        extra.set(best, (extra.get(best) ?? 0) + 1);
+        return best;
+      },
+      ...(executor.reference === undefined ? {} : { reference: executor.reference }),
+    });
+    if (orders.length === 0) return false;
+    for (const order of orders) this.metrics.dispatched(order);
+    executor.start(orders);
+    const { id, backend } = executor;
+    const traced = { 'gridgate.executor': id, 'gridgate.backend': backend };
+    this.tracing.record('dispatch jobs', started, { ...traced, 'gridgate.jobs': orders.length });
+    return orders.length >= free && executor.freeSlots() > 0;
+  }
+
+  /** Looks the input data of new jobs up; true when there may be more. */
+  private async admit(): Promise<boolean> {
+    const count = await this.repository.admit(ADMIT_BATCH, (jid, manifest) =>
+      this.admission(jid, manifest),
+    );
+    if (count > 0) await this.feed.notify(WORK_CHANNEL);
+    return count === ADMIT_BATCH;
+  }
+
+  private async admission(jid: Jid, manifest: JsonObject): Promise<Move> {
+    const [checking, admitted] = admittedSteps();
+    const paths = readInputData(
+      manifest,
+      { vo: undefined, maxInputData: Number.MAX_SAFE_INTEGER },
+      new Faults(),
+    );
+    const missing = paths.length === 0 ? [] : await this.catalogue.missing(paths);
+    if (missing.length === 0) {
+      return {
+        jid,
+        steps: [checking, admitted],
+        from: ['Received'],
+        source: 'Optimizer',
+        set: { verified: true },
+      };
+    }
+    const more = missing.length > 1 ? ` and ${missing.length - 1} more` : '';
+    const app = `${(missing[0] ?? '').slice(0, 200)}${more} not in the catalogue`;
+    return {
+      jid,
+      steps: [checking, { to: 'Failed', minor: MINOR.inputDataMissing, app }],
+      from: ['Received'],
+      source: 'Optimizer',
+    };
+  }
+
+  private onStop(jid: string | undefined): void {
+    if (jid === undefined) return; // missed ones are found by the next look at what is held
+    for (const executor of this.open) executor.cancel(jid);
+  }
+
+  private onPeek(jid: string | undefined): void {
+    if (jid === undefined) return;
+    void this.answerPeek(jid).catch((error: unknown) => {
+      this.logger.debug({ err: error }, 'the output of a job cannot be shown');
+    });
+  }
+
+  private async answerPeek(jid: string): Promise<void> {
+    const job = await this.repository.heldJob(BigInt(jid));
+    const executor = this.open.find((candidate) => candidate.id === job?.executor);
+    if (!job || !executor) return;
+    const output = await executor.peek(job);
+    if (output) await this.repository.answerPeek(job.jid, output);
+  }
+}
+
+/** A site's own limit holds for what one claim may bring, too. */
+function limitOf(
+  free: number,
+  sites: readonly { name: string; slots?: number }[],
+  load: (name: string) => number,
+): number {
+  const room = sites.reduce(
+    (sum, site) => sum + (site.slots === undefined ? Infinity : site.slots - load(site.name)),
+    0,
+  );
+  return Math.max(1, Math.min(free, room));
+}
+
+/** Waits until the condition holds; for instances that answer a peek. */
+export async function waitFor<T>(
+  look: () => Promise<T | undefined>,
+  timeoutMs: number,
+): Promise<T | undefined> {
+  const deadline = Date.now() + timeoutMs;
+  for (let pause = 10; ; pause = Math.min(200, pause * 2)) {
+    const found = await look();
+    if (found !== undefined || Date.now() > deadline) return found;
+    await sleep(pause);
+  }
+}
+
+/** 409 for output of a job that does not run. */
+export function notRunning(jid: Jid, status: string): Problem {
+  return new Problem('job.state-conflict', `Job ${jid} is ${status}: it has no running output`, {
+    members: { jobStatus: status },
+  });
+}

@@ -1,0 +1,150 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type {
+  BeforeApplicationShutdown,
+  OnApplicationBootstrap,
+  OnModuleDestroy,
+} from '@nestjs/common';
+import type { Clock } from '#src/kernel/index.js';
+import {
+  ChangeFeed,
+  CLOCK,
+  CONFIG,
+  Database,
+  LOGGER,
+  whenAlone,
+  type Config,
+  type Logger,
+} from '#src/platform/index.js';
+import { JobListRepository } from '../job-list.repository.js';
+import { JobsRepository, type Move } from '../jobs.repository.js';
+import { SandboxRepository } from '../sandbox/sandbox.repository.js';
+import { SandboxSpool } from '../sandbox/sandbox-spool.js';
+import { SANDBOX_STORE, type SandboxStore } from '../sandbox/sandbox.store.js';
+import { WORK_CHANNEL } from '../state/admission.js';
+import { MINOR, type JobState } from '../state/job-state.js';
+import { SubmitRepository } from '../submit/submit.repository.js';
+import { DispatchRepository } from './dispatch.repository.js';
+import { Loop } from '../run/loop.js';
+import { UnbrokenWatch } from './unbroken-watch.js';
+
+const KEY_LIFE_MS = 24 * 3600_000;
+const MERGE_MS = 5_000;
+const CLEAN_MS = 10 * 60_000;
+const CLEAN_BATCH = 100;
+/** After so many leases of silence a stalled job is given up (the reference: 2 and 6 hours). */
+const GIVE_UP_LEASES = 3;
+/** Looks that are further apart than this, and than half a lease, tell nothing of the time between them. */
+const SHORTEST_GAP_MS = 3_000;
+
+/**
+ * Looks after what nobody else does: jobs of instances that went silent, counters, sandboxes without a job, old
+ * idempotency keys. Every instance runs it; an advisory lock lets one do the work.
+ */
+@Injectable()
+export class Reaper implements OnApplicationBootstrap, BeforeApplicationShutdown, OnModuleDestroy {
+  private readonly loops: Loop[] = [];
+  private readonly watch: UnbrokenWatch;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(SANDBOX_STORE) private readonly store: SandboxStore,
+    private readonly database: Database,
+    private readonly jobs: JobsRepository,
+    private readonly lists: JobListRepository,
+    private readonly dispatch: DispatchRepository,
+    private readonly sandboxes: SandboxRepository,
+    private readonly spool: SandboxSpool,
+    private readonly submits: SubmitRepository,
+  ) {
+    this.watch = new UnbrokenWatch(Math.max(SHORTEST_GAP_MS, (config.jobLease * 1000) / 2));
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.config.role === 'api') return;
+    const leaseMs = this.config.jobLease * 1000;
+    const { logger } = this;
+    this.loops.push(
+      new Loop('lost executors', Math.max(1_000, leaseMs / 6), () => this.reap(), logger),
+      new Loop('counters', MERGE_MS, () => this.mergeCounters(), logger),
+      new Loop('cleaning', CLEAN_MS, () => this.clean(), logger),
+    );
+    for (const loop of this.loops) loop.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all(this.loops.splice(0).map((loop) => loop.stop()));
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.beforeApplicationShutdown();
+  }
+
+  /** Stalls, gives back and in the end fails the jobs of silent executors. */
+  async reap(): Promise<boolean> {
+    const lease = this.config.jobLease;
+    const silent = await this.dispatch.heldByLost(lease);
+    const dead = await this.dispatch.heldByLost(lease * GIVE_UP_LEASES);
+    const watchedLeases = this.watch.look(this.clock.now()) / (lease * 1000);
+    if (watchedLeases < 1) return false;
+    const isLong = watchedLeases >= GIVE_UP_LEASES;
+    const deadJobs = new Set(isLong ? dead.map(({ jid }) => String(jid)) : []);
+    const moves = silent.flatMap((job) => {
+      const held = { executor: job.executor, attempt: job.attempt };
+      const move = moveOfLost(job.status, deadJobs.has(String(job.jid)));
+      return move ? [{ ...move, jid: job.jid, held, source: 'Reaper' }] : [];
+    });
+    const moved = await this.jobs.move(moves, new Date(this.clock.now()));
+    if (isLong) await this.dispatch.releaseLost(lease * GIVE_UP_LEASES);
+    if (moved.length > 0) await this.database.execute(ChangeFeed.notification(WORK_CHANNEL));
+    return false;
+  }
+
+  private async mergeCounters(): Promise<boolean> {
+    const merged = await whenAlone(this.database, 'reaper', (transaction) =>
+      this.lists.mergeCounters(transaction),
+    );
+    return merged ?? false;
+  }
+
+  private async clean(): Promise<boolean> {
+    const now = this.clock.now();
+    await this.spool.clean(now);
+    await this.dispatch.forgetPeeks();
+    await this.submits.forgetKeys(new Date(now - KEY_LIFE_MS));
+    const before = new Date(now - this.config.jobRetention * 1000);
+    const removed = await this.sandboxes.removeUnused(before, CLEAN_BATCH, (hash) =>
+      this.store.remove(hash),
+    );
+    return removed === CLEAN_BATCH;
+  }
+}
+
+/** A Matched job has certainly not been started: the move to Running needs the claim that this takes away. */
+function moveOfLost(
+  status: JobState,
+  isDead: boolean,
+): Pick<Move, 'steps' | 'from' | 'set'> | undefined {
+  if (status === 'Matched') {
+    return {
+      steps: [
+        { to: 'Rescheduled', minor: MINOR.rescheduled },
+        { to: 'Waiting', minor: MINOR.waiting },
+      ],
+      from: ['Matched'],
+      set: { executor: null },
+    };
+  }
+  if (status === 'Running' || status === 'Completing') {
+    return { steps: [{ to: 'Stalled', minor: MINOR.stalled }], from: [status] };
+  }
+  if (status === 'Stalled' && isDead) {
+    return {
+      steps: [{ to: 'Failed', minor: MINOR.pilotGone, app: 'Nothing was heard of it any more' }],
+      from: ['Stalled'],
+      set: { executor: null },
+    };
+  }
+  return undefined;
+}

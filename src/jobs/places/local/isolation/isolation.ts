@@ -1,0 +1,52 @@
+/** How far programs of jobs are kept apart from the service, the machine and each other, from best to none. */
+export const ISOLATION_LEVELS = ['namespaces', 'accounts', 'none'] as const;
+
+export type IsolationLevel = (typeof ISOLATION_LEVELS)[number];
+
+/** What a run is started in. Paths are absolute and of the machine. */
+export interface Enclosure {
+  /** Directory of the run; what stands in it beside `work` and `tmp` is not the job's. */
+  path: string;
+  /** The account that the program runs under; undefined for the service's own. */
+  uid: number | undefined;
+  /** The program may use the machine's network. */
+  hasNetwork: boolean;
+}
+
+/**
+ * One way of keeping programs apart. It only says which command encloses the launch script of a run: starting it, its
+ * limits and its end are the same for all ways.
+ */
+export interface Isolation {
+  readonly level: IsolationLevel;
+  /** The programs of the machine that do it, for people. */
+  readonly means: string;
+  /** True when jobs can use the network whatever their site says. */
+  readonly sharesNetwork: boolean;
+  /** It wants descriptor 3 for its status and 4 with the filter of system calls. */
+  readonly hasDescriptors: boolean;
+  /** Where the program finds its directories. */
+  placesOf(path: string): JobPlaces;
+  /** Program and arguments that run `/bin/sh <launch script>` enclosed; the last words of the supervisor's command. */
+  commandOf(enclosure: Enclosure): string[];
+  /** Whether the program at that absolute path of the machine can be seen by jobs. */
+  shows(path: string): boolean;
+}
+
+/** Directories as the program sees them. */
+export interface JobPlaces {
+  work: string;
+  tmp: string;
+  launch: string;
+}
+
+/** Names in the directory of a run. */
+export const RUN_FILES = {
+  work: 'work',
+  tmp: 'tmp',
+  launch: 'launch',
+  stdout: 'out',
+  stderr: 'err',
+  account: 'account',
+  status: 'status',
+} as const;

@@ -1,0 +1,209 @@
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { supervisorCommand } from '../supervisor.js';
+import { Bubblewrap, type NamespacesInput } from './bubblewrap.js';
+import { RUN_FILES, type Isolation, type IsolationLevel } from './isolation.js';
+import { NoIsolation, OwnAccounts } from './plain.js';
+import { systemCallFilter } from './system-call-filter.js';
+import type { SystemView } from './system-view.js';
+import { enterScript, UtilLinux } from './util-linux.js';
+
+/** What isolation was asked for, and on what it rests. */
+export interface ProbeInput {
+  wanted: IsolationLevel | 'auto';
+  view: SystemView;
+  /** Directory in which what all runs share is written; jobs' accounts can pass through it. */
+  directory: string;
+  shmBytes: number;
+  /** An account to try with when the service is root; nobody else has it meanwhile. */
+  uid: number | undefined;
+  /** Programs are looked for on this path. */
+  path?: string;
+}
+
+/** What was found: a way of isolation, or why there is none. */
+export interface ProbeResult {
+  isolation: Isolation | undefined;
+  /** What was tried and did not work, one sentence each. */
+  refusals: string[];
+}
+
+/** Jobs can do nothing: what a person can do about it. */
+export const WHAT_TO_DO =
+  'permit user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone, or the container’s ' +
+  'security profile) and install bubblewrap or util-linux; or start the service as root, so that each job gets an ' +
+  'account of its own; or ask for no isolation by name: GRID_LOCAL_ISOLATION=none';
+
+const PROGRAM_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
+const TRIAL_MS = 10_000;
+
+/**
+ * Finds the best isolation that was asked for and that this machine permits, by really running a program in it: what a
+ * kernel, a container or a security module allows cannot be read anywhere.
+ */
+export async function probeIsolation(input: ProbeInput): Promise<ProbeResult> {
+  const refusals: string[] = [];
+  if (input.wanted === 'none') return { isolation: new NoIsolation(), refusals };
+  for (const candidate of candidates(input, refusals)) {
+    const fault = await faultOf(candidate, input);
+    if (fault === undefined) return { isolation: candidate, refusals };
+    refusals.push(`${candidate.level} by ${candidate.means}: ${fault}`);
+  }
+  return { isolation: undefined, refusals };
+}
+
+function candidates(input: ProbeInput, refusals: string[]): Isolation[] {
+  const { wanted, uid } = input;
+  const find = (name: string): string | undefined => findProgram(name, input.path ?? PROGRAM_PATH);
+  const setpriv = find('setpriv');
+  if (uid !== undefined && setpriv === undefined) {
+    refusals.push(
+      'as root: setpriv (util-linux), which gives up the rights of root, is not installed',
+    );
+    return [];
+  }
+  const become = (id: number): string[] => [
+    ...[setpriv ?? '', `--reuid=${id}`, `--regid=${id}`, '--clear-groups'],
+    ...['--inh-caps=-all', '--bounding-set=-all', '--'],
+  ];
+  const found: Isolation[] = [];
+  if (wanted === 'auto' || wanted === 'namespaces') {
+    found.push(...namespaces(input, refusals, { find, become }));
+  }
+  if (wanted === 'auto' || wanted === 'accounts') {
+    if (uid === undefined) refusals.push('accounts: the service was not started as root');
+    else {
+      const noNew = (id: number): string[] => become(id).toSpliced(-1, 0, '--no-new-privs');
+      found.push(new OwnAccounts('setpriv', noNew));
+    }
+  }
+  return found;
+}
+
+function namespaces(
+  input: ProbeInput,
+  refusals: string[],
+  tools: {
+    find: (name: string) => string | undefined;
+    become: (uid: number) => string[];
+  },
+): Isolation[] {
+  const { view, shmBytes, directory } = input;
+  const etc = join(directory, 'etc');
+  const rest: NamespacesInput = { view, etc, shmBytes, becomeAccount: tools.become };
+  const found: Isolation[] = [];
+  const bwrap = tools.find('bwrap');
+  if (bwrap === undefined) refusals.push('namespaces by bubblewrap: bwrap is not installed');
+  else found.push(new Bubblewrap(bwrap, meansOf(bwrap), { ...rest, hasFilter: hasFilter() }));
+  const unshare = tools.find('unshare');
+  const missing = ['setpriv', 'mount', 'umount', 'pivot_root'].filter((name) => !tools.find(name));
+  if (unshare === undefined || missing.length > 0) {
+    refusals.push(`namespaces by util-linux: ${missing[0] ?? 'unshare'} is not installed`);
+    return found;
+  }
+  const script = join(directory, 'etc', 'enter');
+  writeWhole(script, enterScript(rest));
+  found.push(new UtilLinux(unshare, { script, root: join(directory, 'etc', 'root') }, rest));
+  return found;
+}
+
+function hasFilter(): boolean {
+  return systemCallFilter(process.arch) !== undefined;
+}
+
+function meansOf(bwrap: string): string {
+  const { stdout } = spawnSync(bwrap, ['--version'], { encoding: 'utf8', timeout: TRIAL_MS });
+  return stdout?.trim().replace(/^bubblewrap /, 'bubblewrap ') || 'bubblewrap';
+}
+
+/** Writes what runs share: the accounts that jobs see, the filter of system calls, an empty directory. */
+export function writeShared(directory: string): void {
+  const etc = join(directory, 'etc');
+  mkdirSync(join(etc, 'root'), { recursive: true, mode: 0o755 });
+  const write = (name: string, content: string | Buffer): void =>
+    writeWhole(join(etc, name), content);
+  write('passwd', 'job:x:1000:1000:job:/job:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n');
+  write('group', 'job:x:1000:\nnogroup:x:65534:\n');
+  const filter = systemCallFilter(process.arch);
+  if (filter !== undefined) write('filter', filter);
+}
+
+/** A run may be starting with the file at this moment. */
+function writeWhole(path: string, content: string | Buffer): void {
+  writeFileSync(`${path}.new`, content, { mode: 0o644 });
+  renameSync(`${path}.new`, path);
+}
+
+/** Runs a program that leaves a file; undefined when that worked, else what was said. */
+async function faultOf(isolation: Isolation, input: ProbeInput): Promise<string | undefined> {
+  const path = mkdtempSync(join(input.directory, 'probe-'));
+  try {
+    const { uid } = input;
+    const places = isolation.placesOf(path);
+    const script = `umask 022; : >${places.work}/done && : >${places.tmp}/done`;
+    prepareTrial(path, script, uid);
+    const command = isolation.commandOf({ path, uid, hasNetwork: isolation.sharesNetwork });
+    const said = await runTrial(path, command, { isolation, directory: input.directory });
+    const isDone = statSync(join(path, RUN_FILES.work, 'done'), { throwIfNoEntry: false });
+    return isDone ? undefined : said;
+  } finally {
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function prepareTrial(path: string, script: string, uid: number | undefined): void {
+  spawnSync('chmod', [uid === undefined ? '700' : '711', path]);
+  for (const name of [RUN_FILES.work, RUN_FILES.tmp]) {
+    mkdirSync(join(path, name), { mode: 0o700 });
+    if (uid !== undefined) chownSync(join(path, name), uid, uid);
+  }
+  writeFileSync(join(path, RUN_FILES.launch), script, { mode: 0o400 });
+  if (uid !== undefined) chownSync(join(path, RUN_FILES.launch), uid, uid);
+}
+
+async function runTrial(
+  path: string,
+  command: string[],
+  { isolation, directory }: { isolation: Isolation; directory: string },
+): Promise<string> {
+  const [program = '', ...words] = supervisorCommand(
+    { fileBlocks: 2048, cpuSeconds: 5, openFiles: 256, memoryKiB: undefined },
+    {
+      command,
+      ...(isolation.hasDescriptors ? { filter: join(directory, 'etc', 'filter') } : {}),
+    },
+  );
+  const child = spawn(program, words, {
+    cwd: path,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: PROGRAM_PATH },
+    detached: true,
+    timeout: TRIAL_MS,
+    killSignal: 'SIGKILL',
+  });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  return new Promise((resolve) => {
+    const end = (): void =>
+      resolve(said.trim().split('\n').at(-1)?.slice(0, 300) || 'it did not run');
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', end);
+  });
+}
+
+/** The program of that name on a path; undefined when there is none. */
+export function findProgram(name: string, path: string): string | undefined {
+  return path
+    .split(delimiter)
+    .map((directory) => join(directory, name))
+    .find((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
+}

@@ -1,0 +1,133 @@
+/**
+ * The filter of system calls of jobs (seccomp, classic BPF; seccomp(2)): no kernel keyrings, which namespaces do not keep
+ * apart; no new namespaces and mounts, whose code in the kernel a stranger should not reach; no bpf, perf, io_uring,
+ * userfaultfd; no typing into somebody else's terminal. Everything else is left to the job.
+ */
+
+interface Machine {
+  /** AUDIT_ARCH_* of the kernel. */
+  audit: number;
+  numbers: Record<string, number>;
+}
+
+/** Numbers that are the same on every machine since Linux 5.1. */
+const COMMON = {
+  io_uring_setup: 425,
+  io_uring_enter: 426,
+  io_uring_register: 427,
+  open_tree: 428,
+  move_mount: 429,
+  fsopen: 430,
+  fsconfig: 431,
+  fsmount: 432,
+  fspick: 433,
+  mount_setattr: 442,
+};
+
+const MACHINES: Record<string, Machine & { clone: number; ioctl: number }> = {
+  x64: {
+    audit: 0xc000003e,
+    clone: 56,
+    ioctl: 16,
+    numbers: {
+      ...COMMON,
+      pivot_root: 155,
+      mount: 165,
+      umount2: 166,
+      add_key: 248,
+      request_key: 249,
+      keyctl: 250,
+      unshare: 272,
+      perf_event_open: 298,
+      setns: 308,
+      bpf: 321,
+      userfaultfd: 323,
+    },
+  },
+  arm64: {
+    audit: 0xc00000b7,
+    clone: 220,
+    ioctl: 29,
+    numbers: {
+      ...COMMON,
+      umount2: 39,
+      mount: 40,
+      pivot_root: 41,
+      unshare: 97,
+      add_key: 217,
+      request_key: 218,
+      keyctl: 219,
+      perf_event_open: 241,
+      setns: 268,
+      bpf: 280,
+      userfaultfd: 282,
+    },
+  },
+};
+
+const CLONE3 = 435;
+const X32_BIT = 0x40000000;
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
+const NEW_NAMESPACES = 0x7e020000;
+/** Put letters into the input of a terminal. */
+const TIOCSTI = 0x5412;
+const TIOCLINUX = 0x541c;
+
+const EPERM = 0x00050001;
+const ENOSYS = 0x00050026;
+const ALLOW = 0x7fff0000;
+
+const LOAD = 0x20;
+const EQUAL = 0x15;
+const AT_LEAST = 0x35;
+const ANY_BIT = 0x45;
+const RETURN = 0x06;
+/** Offsets in struct seccomp_data; arguments are looked at by their lower half. */
+const AT = { number: 0, machine: 4, firstArgument: 16, secondArgument: 24 };
+
+type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
+
+/** The filter for a machine (`process.arch`), as struct sock_filter[]; undefined where its numbers are not known. */
+export function systemCallFilter(arch: string): Buffer | undefined {
+  const machine = MACHINES[arch];
+  if (machine === undefined) return undefined;
+  const denied = Object.values(machine.numbers).flatMap((number): Instruction[] => [
+    [EQUAL, 0, 1, number],
+    [RETURN, 0, 0, EPERM],
+  ]);
+  const program: Instruction[] = [
+    [LOAD, 0, 0, AT.machine],
+    [EQUAL, 1, 0, machine.audit],
+    [RETURN, 0, 0, ENOSYS],
+    [LOAD, 0, 0, AT.number],
+    [AT_LEAST, 0, 1, X32_BIT],
+    [RETURN, 0, 0, ENOSYS],
+    // Its flags stand in memory, which a filter cannot read; libraries fall back to clone.
+    [EQUAL, 0, 1, CLONE3],
+    [RETURN, 0, 0, ENOSYS],
+    ...denied,
+    [EQUAL, 0, 4, machine.clone],
+    [LOAD, 0, 0, AT.firstArgument],
+    [ANY_BIT, 0, 1, NEW_NAMESPACES],
+    [RETURN, 0, 0, EPERM],
+    [RETURN, 0, 0, ALLOW],
+    [EQUAL, 0, 4, machine.ioctl],
+    [LOAD, 0, 0, AT.secondArgument],
+    [EQUAL, 1, 0, TIOCSTI],
+    [EQUAL, 0, 1, TIOCLINUX],
+    [RETURN, 0, 0, EPERM],
+    [RETURN, 0, 0, ALLOW],
+  ];
+  return encode(program);
+}
+
+function encode(program: readonly Instruction[]): Buffer {
+  const bytes = Buffer.alloc(program.length * 8);
+  program.forEach(([code, ifTrue, ifFalse, value], index) => {
+    bytes.writeUInt16LE(code, index * 8);
+    bytes.writeUInt8(ifTrue, index * 8 + 2);
+    bytes.writeUInt8(ifFalse, index * 8 + 3);
+    bytes.writeUInt32LE(value, index * 8 + 4);
+  });
+  return bytes;
+}

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Site } from '#src/registry/index.js';
+import type { SandboxStore } from '../../sandbox/sandbox.store.js';
+import type { RunOrder } from '../../run/executor.js';
+import type { LifeParts } from '../../run/run-life.js';
+import { planOf } from '../../run/run-plan.js';
+import type { AccountPool } from './isolation/account-pool.js';
+import type { Isolation } from './isolation/isolation.js';
+import type { JobRights } from './job-rights.js';
+import { LocalRun } from './local-run.js';
+import type { IsolationReport } from './open-place.js';
+import { RunDirectory } from './run-directory.js';
+import type { RunRoot } from './run-root.js';
+import type { RunTraces } from './watch/run-members.js';
+
+/** What the executor works with. */
+export interface LocalProcessParts extends LifeParts {
+  store: SandboxStore;
+  /** The site of that name; undefined when the registry has none (any more). */
+  siteOf: (name: string) => Promise<Site | undefined>;
+  /** Told how jobs are kept apart here, once that is known. */
+  onIsolation: (report: IsolationReport) => void;
+}
+
+/** What `open()` has found and made. */
+export interface LocalPlace {
+  root: RunRoot;
+  isolation: Isolation;
+  /** Accounts for runs; undefined when they run under the service's own. */
+  accounts: AccountPool | undefined;
+  rights: JobRights;
+  /** Program that binds a run to processors; undefined where there is none. */
+  taskset: string | undefined;
+}
+
+/** The executor's parts after it was opened, and the words that they share. */
+export class LocalContext {
+  readonly backend = 'local-process';
+  readonly id: string;
+
+  constructor(
+    readonly parts: LocalProcessParts,
+    readonly place: LocalPlace,
+  ) {
+    this.id = place.root.executorId;
+  }
+
+  newRun(order: RunOrder): LocalRun {
+    return new LocalRun(order, planOf(order), this.directoryOf(order));
+  }
+
+  directoryOf(order: Pick<RunOrder, 'jid' | 'attempt'>): RunDirectory {
+    return new RunDirectory(join(this.place.root.path, runName(order)));
+  }
+
+  /** What the supervisor and every process of the run carry in their environment, for people who look for them. */
+  markOf(order: Pick<RunOrder, 'jid' | 'attempt'>): string {
+    return `${this.id}/${runName(order)}`;
+  }
+
+  /** By what its processes are found. */
+  tracesOf(run: LocalRun): RunTraces {
+    return { leader: run.leader(), uid: run.uid };
+  }
+
+  now(): Date {
+    return new Date(this.parts.clock.now());
+  }
+}
+
+/** Name of a run's directory. */
+export function runName(order: Pick<RunOrder, 'jid' | 'attempt'>): string {
+  return `${order.jid}.${order.attempt}`;
+}
+
+/** Changes with every boot of the machine. */
+export function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return hostname();
+  }
+}

@@ -1,0 +1,98 @@
+import { chmodSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { MINOR } from '../../state/job-state.js';
+import type { OutputPlaces } from '../../run/output-collector.js';
+import type { RunEnd, RunPlace } from '../../run/run-life.js';
+import { judge, type ExitRecord, type Verdict } from '../../run/run-verdict.js';
+import type { LocalContext } from './local-context.js';
+import type { LocalRun } from './local-run.js';
+import type { RunCleaner } from './run-cleaner.js';
+
+const SETUP_FAILED = 1;
+const MIB = 2 ** 20;
+
+/** What the life of runs has to know of this machine. */
+export class LocalRunPlace implements RunPlace<LocalRun> {
+  readonly executorId: string;
+  readonly source: string;
+
+  constructor(
+    private readonly context: LocalContext,
+    private readonly cleaner: RunCleaner,
+  ) {
+    this.executorId = context.id;
+    this.source = context.backend;
+  }
+
+  outputOf(run: LocalRun): OutputPlaces {
+    const { directory, plan, uid } = run;
+    const files = directory.outputs(plan);
+    if (uid === undefined) for (const path of files.values()) makeReadable(path);
+    return { directory: directory.work, files, uid };
+  }
+
+  async endProcesses(run: LocalRun): Promise<void> {
+    await this.cleaner.endProcesses(run);
+  }
+
+  remove(run: LocalRun): Promise<void> {
+    this.cleaner.remove(run);
+    return Promise.resolve();
+  }
+
+  /**
+   * How a run ended whose supervisor is gone. Whatever may live of it is ended first: a job must not have ended while
+   * its program goes on.
+   */
+  async endOf(run: LocalRun): Promise<RunEnd> {
+    const isEndedFromOutside = run.isStopped || run.isCondemned || run.isAttached;
+    if (isEndedFromOutside || !this.cleaner.isEndCertain(run)) {
+      await this.cleaner.endProcesses(run);
+    }
+    const exit = run.directory.exit();
+    const verdict = this.unenclosed(run, exit) ?? judgeRun(run, exit);
+    const endedAt = exit?.endedAt ?? this.context.now();
+    return { verdict, endedAt, parameters: this.parametersOf(run, exit, endedAt) };
+  }
+
+  /** The sandbox could not be made, so the program has not run: no fault of the job. */
+  private unenclosed(run: LocalRun, exit: ExitRecord | undefined): Verdict | undefined {
+    if (exit?.code !== SETUP_FAILED || run.directory.verdict() !== undefined) return undefined;
+    const said = run.directory.enclosureFault();
+    if (said === undefined) return undefined;
+    this.context.parts.logger.error({ jid: run.key, said }, 'a job cannot be enclosed');
+    return { isGood: false, minor: MINOR.initialization, app: 'The job could not be started' };
+  }
+
+  private parametersOf(
+    run: LocalRun,
+    exit: ExitRecord | undefined,
+    endedAt: Date,
+  ): Record<string, string | number> {
+    const { isolation } = this.context.place;
+    const cpuSeconds = exit?.cpuSeconds ?? run.cpuSeconds;
+    return {
+      HostName: hostname(),
+      BatchSystem: this.context.backend,
+      Isolation: isolation.level,
+      'WallClockTime(s)': Math.max(0, endedAt.getTime() - run.startedMs) / 1000,
+      ...(exit ? { ExitCode: exit.code } : {}),
+      ...(exit || cpuSeconds > 0 ? { 'TotalCPUTime(s)': cpuSeconds } : {}),
+      ...(run.maxRssBytes > 0 ? { 'Memory(MB)': Math.ceil(run.maxRssBytes / MIB) } : {}),
+      ...(run.maxDiskBytes > 0 ? { 'DiskSpace(MB)': Math.ceil(run.maxDiskBytes / MIB) } : {}),
+    };
+  }
+}
+
+function judgeRun(run: LocalRun, exit: ExitRecord | undefined): Verdict {
+  return judge(exit, run.directory.verdict(), run.order.cpuTime);
+}
+
+/** A program of our own account can have closed its output to itself, and so to us. The name cannot be exchanged. */
+function makeReadable(path: string): void {
+  try {
+    chmodSync(path, 0o600);
+  } catch {
+    // It was never opened.
+  }
+}

@@ -1,0 +1,449 @@
+import { readdirSync } from 'node:fs';
+import { sleep } from '#src/kernel/index.js';
+import type { Executor, HeldJob, RunningOutput, RunOrder } from '../../run/executor.js';
+import { Loop } from '../../run/loop.js';
+import { tailOf } from '../../run/output-tail.js';
+import { isAway, RunLife } from '../../run/run-life.js';
+import { planOf, processorsOf } from '../../run/run-plan.js';
+import { bootId, LocalContext, runName, type LocalProcessParts } from './local-context.js';
+import { LocalRunPlace } from './local-place.js';
+import type { LocalRun } from './local-run.js';
+import { closeInherited, openPlace, type IsolationReport } from './open-place.js';
+import { ownProcessors, ProcessorPool } from './processors.js';
+import { RunCleaner } from './run-cleaner.js';
+import { launchRun, prepareRun } from './run-launch.js';
+import { RunPace } from './run-pace.js';
+import { closeRunRoot } from './run-root.js';
+import { namesOf, RunWatchdog } from './run-watchdog.js';
+import { isAlive } from './watch/process-table.js';
+import { Watcher } from './watch/watcher.js';
+
+const MAX_COLLECTING = 64;
+const PREPARING_AT_ONCE = 3;
+/** While the database or the sandbox store is away a run is prepared again so often, and then given back. */
+const PREPARING_ATTEMPTS = 30;
+const AWAY_MS = 1_000;
+const WATCH_MS = 1_000;
+const PEEK_BYTES = 8_192;
+const FORGOTTEN_MS = 10_000;
+/** A prepared run that finds no free place for so long is better off with another instance. */
+const LANGUISHED_MS = 5_000;
+/** What slipped away from runs that are over is looked for so often. */
+const STRAYS_MS = 30_000;
+const REMAINS = /^\d+\.\d+(\.gone[\w-]*)?$/;
+const NOTHING_LEFT = 'Nothing is left of the run on its machine';
+
+/** What `open()` makes. */
+interface Opened {
+  context: LocalContext;
+  place: LocalRunPlace;
+  life: RunLife<LocalRun>;
+  cleaner: RunCleaner;
+  watchdog: RunWatchdog;
+}
+
+/**
+ * Runs jobs as processes of this machine: each enclosed as the machine permits it, below a small supervisor in its own
+ * session, with its own directory and limits, and under an account of its own when the service is root. Everything that matters is on disk before it
+ * happens, so the executor can be killed at any moment: `tend` finds every run again, starts none twice and
+ * loses none.
+ */
+export class LocalProcessExecutor implements Executor {
+  readonly backend = 'local-process';
+  /** Noted with every claim: what was started before a reboot does not run any more. */
+  readonly reference = bootId();
+  onFree: () => void = () => undefined;
+
+  private readonly slots: number;
+  private readonly pace: RunPace;
+  private readonly watching: Loop;
+  private readonly runs = new Map<string, LocalRun>();
+  private readonly waiting: LocalRun[] = [];
+  private readonly ready: LocalRun[] = [];
+  private preparing = 0;
+  private running = 0;
+  private collecting = 0;
+  private isClosed = false;
+  private hasTended = false;
+  private opened: Opened | undefined;
+  private readonly watcher = new Watcher();
+  private readonly processors = new ProcessorPool(ownProcessors());
+  private straysAt = 0;
+
+  constructor(private readonly parts: LocalProcessParts) {
+    this.slots = parts.config.localSlots || ownProcessors().length;
+    this.pace = new RunPace(this.slots);
+    this.watching = new Loop('watch', WATCH_MS, () => this.watch(), parts.logger);
+  }
+
+  get id(): string {
+    return this.context.id;
+  }
+
+  async open(): Promise<boolean> {
+    const { config, logger } = this.parts;
+    if (!config.allowLocalExecutor) return false;
+    try {
+      const { report, ...place } = await openPlace(config);
+      closeInherited();
+      this.assemble(new LocalContext(this.parts, place));
+      this.tell(report);
+      this.watching.start();
+      return true;
+    } catch (error) {
+      const reason = (error as Error).message;
+      this.tell({ level: 'off', reason, isWanted: true });
+      logger.error({ err: error }, `local sites are off: ${reason}`);
+      return false;
+    }
+  }
+
+  private assemble(context: LocalContext): void {
+    const cleaner = new RunCleaner(context, this.watcher);
+    const place = new LocalRunPlace(context, cleaner);
+    const life = new RunLife(this.parts, place);
+    const watchdog = new RunWatchdog(context, cleaner, this.watcher);
+    this.opened = { context, place, life, cleaner, watchdog };
+  }
+
+  private tell(report: IsolationReport): void {
+    const { logger, onIsolation } = this.parts;
+    onIsolation(report);
+    const { level, reason } = report;
+    if (level === 'none') {
+      logger.warn(
+        { level },
+        `${reason}: whoever may submit a job can do whatever this service can`,
+      );
+    } else if (level !== 'off') logger.info({ level }, reason);
+  }
+
+  freeSlots(): number {
+    if (this.isClosed || this.collecting >= MAX_COLLECTING) return 0;
+    return this.pace.wanted(
+      this.running + this.waiting.length + this.preparing + this.ready.length,
+    );
+  }
+
+  load(site: string): number {
+    let count = 0;
+    for (const run of this.runs.values()) if (run.order.site === site && !run.isOver) count += 1;
+    return count;
+  }
+
+  start(orders: readonly RunOrder[]): void {
+    for (const order of orders) this.waiting.push(this.newRun(order));
+    this.prepareNext();
+  }
+
+  cancel(jid: string): void {
+    const run = this.runs.get(jid);
+    if (run) this.inBackground(run, this.stop(run));
+  }
+
+  async peek(job: HeldJob): Promise<RunningOutput | undefined> {
+    const directory = this.context.directoryOf(job);
+    if (!directory.exists()) return undefined;
+    const plan = planOf(job);
+    const files = directory.outputs(plan);
+    const shown = (name: string): string => tailOf(files.get(name) ?? '', PEEK_BYTES);
+    const stderr = plan.stderr === plan.stdout ? '' : shown(plan.stderr);
+    return Promise.resolve({ stdout: shown(plan.stdout), stderr });
+  }
+
+  async tend(held: readonly HeldJob[]): Promise<void> {
+    const known = new Set(held.map(runName));
+    for (const job of held) {
+      const run = this.runs.get(String(job.jid));
+      if (run?.order.attempt === job.attempt) await this.compare(run, job);
+      else if (!run) await this.recover(job);
+    }
+    if (!this.hasTended) await this.removeRemains(known);
+    this.hasTended = true;
+    await this.endStrays(known);
+    this.giveLanguishedBack();
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.watching.stop();
+    const unstarted = [...this.waiting.splice(0), ...this.ready.splice(0)];
+    await Promise.all(unstarted.map((run) => this.giveBack(run).catch(() => undefined)));
+    const deadline = Date.now() + 3_000;
+    while (this.collecting + this.preparing > 0 && Date.now() < deadline) await sleep(20);
+    await this.watcher.close();
+    closeRunRoot(this.context.place.root);
+  }
+
+  private async endStrays(known: ReadonlySet<string>): Promise<void> {
+    const now = this.parts.clock.now();
+    if (now - this.straysAt < STRAYS_MS) return;
+    this.straysAt = now;
+    await this.opened?.watchdog.endStrays(new Set([...known, ...namesOf(this.runs.values())]));
+  }
+
+  // -- the way of one run ---------------------------------------------------------------------------------------
+
+  private prepareNext(): void {
+    while (this.preparing < PREPARING_AT_ONCE && this.waiting.length > 0 && !this.isClosed) {
+      const run = this.waiting.shift() as LocalRun;
+      this.preparing += 1;
+      const prepared = this.prepare(run).finally(() => {
+        this.preparing -= 1;
+        this.prepareNext();
+        this.startNext();
+      });
+      this.inBackground(run, prepared);
+    }
+  }
+
+  private async prepare(run: LocalRun): Promise<void> {
+    let isPrepared: boolean;
+    try {
+      isPrepared = await this.prepareWhenPossible(run);
+    } catch (error) {
+      await this.life.refuse(run, error);
+      this.forget(run);
+      return;
+    }
+    if (!isPrepared || this.isClosed || run.isStopped) await this.giveBack(run);
+    else this.ready.push(run);
+  }
+
+  /** Waits while the database or the store is away; false when that takes too long for this instance. */
+  private async prepareWhenPossible(run: LocalRun): Promise<boolean> {
+    for (let attempt = 1; !this.isClosed && !run.isStopped; attempt += 1) {
+      try {
+        this.cleaner.remove(run); // an earlier try of this very attempt, which was never started
+        await prepareRun(this.context, run);
+        return true;
+      } catch (error) {
+        if (!isAway(error)) throw error;
+        if (attempt >= PREPARING_ATTEMPTS) return false;
+        await sleep(AWAY_MS, { unref: true });
+      }
+    }
+    return false;
+  }
+
+  private startNext(): void {
+    while (this.running < this.slots && this.ready.length > 0 && !this.isClosed) {
+      const run = this.ready.shift() as LocalRun;
+      this.running += 1;
+      const launched = this.launch(run).finally(() => {
+        this.running -= 1;
+        this.startNext();
+      });
+      this.inBackground(run, launched);
+    }
+    if (this.freeSlots() > 0) this.onFree();
+  }
+
+  /** Resolves when the payload has ended and its place is free. */
+  private async launch(run: LocalRun): Promise<void> {
+    const startedAt = this.context.now();
+    const mayStart = await this.life.begin(run, { startedAt, from: ['Matched'] });
+    if (!mayStart || run.isStopped) {
+      // Whether the permission was written may be unknown: the database was lost before it could tell.
+      run.directory.abandon();
+      await this.giveBack(run);
+      return;
+    }
+    run.processors = this.processors.take(processorsOf(run.order));
+    try {
+      await launchRun(this.context, run);
+    } catch (error) {
+      await this.life.refuse(run, error);
+      this.forget(run);
+      return;
+    } finally {
+      this.processors.giveBack(run.processors);
+    }
+    this.pace.learn((this.parts.clock.now() - run.startedMs) / 1000);
+    this.collect(run);
+  }
+
+  /** Brings the output home beside the next run; its place is free already. */
+  private collect(run: LocalRun): void {
+    if (run.isOver) return;
+    run.isOver = true;
+    this.collecting += 1;
+    const finished = this.finish(run)
+      .then(() => this.forget(run))
+      .finally(() => {
+        this.collecting -= 1;
+        if (this.collecting === MAX_COLLECTING - 1) this.onFree();
+      });
+    this.inBackground(run, finished);
+  }
+
+  private async finish(run: LocalRun): Promise<void> {
+    const { life, place } = this.whenOpen();
+    await life.finish(run, await place.endOf(run));
+  }
+
+  private async stop(run: LocalRun): Promise<void> {
+    if (run.isStopped || run.isOver) return;
+    run.isStopped = true;
+    for (const list of [this.waiting, this.ready]) {
+      const index = list.indexOf(run);
+      if (index < 0) continue;
+      list.splice(index, 1);
+      await this.life.release(run);
+      this.forget(run);
+      return;
+    }
+    await this.cleaner.endProcesses(run); // whoever waits for its end collects it
+  }
+
+  private async giveBack(run: LocalRun): Promise<void> {
+    await this.life.giveBack(run);
+    this.forget(run);
+  }
+
+  /** Long runs in all places: what was prepared for short ones goes back to the queue. */
+  private giveLanguishedBack(): void {
+    const now = this.parts.clock.now();
+    if (this.running < this.slots) return;
+    const old = this.ready.filter((run) => now - run.takenMs > LANGUISHED_MS);
+    if (old.length === 0) return;
+    this.pace.slowDownTo(LANGUISHED_MS / 1000);
+    for (const run of old) {
+      this.ready.splice(this.ready.indexOf(run), 1);
+      this.inBackground(run, this.giveBack(run));
+    }
+  }
+
+  // -- after restarts -------------------------------------------------------------------------------------------
+
+  private async compare(run: LocalRun, job: HeldJob): Promise<void> {
+    if (job.status === 'Stalled') {
+      await this.life.revive(run);
+      return;
+    }
+    if (!isUnderWay(job) && !run.isOver) this.inBackground(run, this.stop(run));
+  }
+
+  /** A job that the database says we hold, but that we know nothing of: our predecessor was killed. */
+  private async recover(job: HeldJob): Promise<void> {
+    if (job.status === 'Matched') {
+      const isFresh = this.parts.clock.now() - job.lastUpdate.getTime() < FORGOTTEN_MS;
+      if (isFresh && this.hasTended) return; // claimed this moment, not handed over yet
+      return this.giveBack(this.newRun(job));
+    }
+    const run = this.newRun(job);
+    run.startedMs = job.startedAt?.getTime() ?? this.parts.clock.now();
+    run.uid = run.directory.account();
+    const isWanted = isUnderWay(job);
+    if (isWanted && !this.isCertain(run, job)) {
+      await this.life.lose(run, NOTHING_LEFT);
+      this.forget(run);
+      return;
+    }
+    // Who creates the start record first decides: if it is us, the program will never start.
+    const isUnstarted = !run.directory.exists() || run.directory.abandon();
+    const start = isUnstarted ? 'abandoned' : run.directory.start();
+    if (start === 'being written') {
+      this.forget(run); // the wrapper is at it this moment: look again soon
+      return;
+    }
+    if (start === 'abandoned') {
+      if (isWanted) await this.life.giveBack(run);
+      else await this.life.release(run);
+      this.forget(run);
+      return;
+    }
+    await this.attach(run, job);
+  }
+
+  /**
+   * True when the files of a run can tell whether it was started. The directory is there before the permission to
+   * start is asked for, and stays until the job is let go of; what was written shortly before the machine went down
+   * may be lost.
+   */
+  private isCertain(run: LocalRun, job: HeldJob): boolean {
+    if (!run.directory.exists()) return false;
+    return job.reference === this.reference || run.directory.start() !== 'none';
+  }
+
+  private async attach(run: LocalRun, job: HeldJob): Promise<void> {
+    run.isAttached = true;
+    run.isStopped = !isUnderWay(job);
+    if (job.status === 'Stalled') await this.life.revive(run);
+    if (run.isStopped) await this.cleaner.endProcesses(run);
+    this.running += 1;
+    const followed = this.untilEnd(run)
+      .then((isEnded) => {
+        if (isEnded) this.collect(run);
+      })
+      .finally(() => {
+        this.running -= 1;
+        this.startNext();
+      });
+    this.inBackground(run, followed);
+  }
+
+  private async untilEnd(run: LocalRun): Promise<boolean> {
+    for (let pause = 20; !this.isClosed; pause = Math.min(1_000, pause * 2)) {
+      const leader = run.leader();
+      const isEnded = run.directory.exit() !== undefined || !leader || !isAlive(leader);
+      if (isEnded) return true;
+      await sleep(pause, { unref: true });
+    }
+    return false;
+  }
+
+  /** Directories of runs that the database knows nothing of any more. */
+  private async removeRemains(known: ReadonlySet<string>): Promise<void> {
+    for (const name of readdirSync(this.context.place.root.path)) {
+      if (!known.has(name) && REMAINS.test(name)) await this.cleaner.removeRemains(name);
+    }
+  }
+
+  private async watch(): Promise<boolean> {
+    await this.whenOpen().watchdog.watch([...this.runs.values()]);
+    return false;
+  }
+
+  // -- small parts ----------------------------------------------------------------------------------------------
+
+  private newRun(order: RunOrder): LocalRun {
+    const run = this.context.newRun(order);
+    run.takenMs = this.parts.clock.now();
+    this.runs.set(run.key, run);
+    return run;
+  }
+
+  private forget(run: LocalRun): void {
+    if (this.runs.get(run.key) === run) this.runs.delete(run.key);
+  }
+
+  /** A fault (the database is away for good, a disk is full) forgets the run: `tend` takes it up again. */
+  private inBackground(run: LocalRun, work: Promise<unknown>): void {
+    work.catch((error: unknown) => {
+      this.parts.logger.error({ err: error, jid: run.key }, 'a step of a run failed');
+      this.forget(run);
+    });
+  }
+
+  private get context(): LocalContext {
+    return this.whenOpen().context;
+  }
+
+  private get life(): RunLife<LocalRun> {
+    return this.whenOpen().life;
+  }
+
+  private get cleaner(): RunCleaner {
+    return this.whenOpen().cleaner;
+  }
+
+  private whenOpen(): Opened {
+    if (!this.opened) throw new Error('the local-process executor is not open');
+    return this.opened;
+  }
+}
+
+function isUnderWay(job: HeldJob): boolean {
+  return ['Matched', 'Running', 'Stalled', 'Completing', 'Completed'].includes(job.status);
+}

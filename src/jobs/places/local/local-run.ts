@@ -1,0 +1,51 @@
+import type { RunOrder } from '../../run/executor.js';
+import { SITE_PATH, type RunPlan } from '../../run/run-plan.js';
+import type { RunDirectory, StartRecord } from './run-directory.js';
+
+/** One run as this process knows it; everything that must survive is in its directory. */
+export class LocalRun {
+  /** PATH of its site. */
+  path = SITE_PATH;
+  program = '';
+  /** Its site lets its jobs use the network. */
+  hasNetwork = false;
+  /** Processors that it may use, by their numbers; empty for all. */
+  processors: readonly number[] = [];
+  /** Its account; undefined for the service's own. */
+  uid: number | undefined;
+  /** When it was taken, milliseconds. */
+  takenMs = 0;
+  /** When the payload began, milliseconds; 0 before that. */
+  startedMs = 0;
+  maxRssBytes = 0;
+  maxDiskBytes = 0;
+  /** CPU at the last look, for a run that was ended before it could tell. */
+  cpuSeconds = 0;
+  /** The payload has ended, its output is being collected. */
+  isOver = false;
+  /** Nobody wants it any more. */
+  isStopped = false;
+  /** It went over a limit. */
+  isCondemned = false;
+  /** Started by a predecessor of this process. */
+  isAttached = false;
+  private started: StartRecord | undefined;
+
+  constructor(
+    readonly order: RunOrder,
+    readonly plan: RunPlan,
+    readonly directory: RunDirectory,
+  ) {}
+
+  get key(): string {
+    return String(this.order.jid);
+  }
+
+  /** The leader of its session, once the supervisor has said who it is. */
+  leader(): StartRecord | undefined {
+    if (this.started) return this.started;
+    const start = this.directory.start();
+    if (typeof start === 'object') this.started = start;
+    return this.started;
+  }
+}

@@ -1,0 +1,185 @@
+import { chmodSync, closeSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import type { Config } from '#src/platform/index.js';
+import { sandboxDirectory } from '../../sandbox/sandbox-spool.js';
+import { AccountPool, accountDirectory, parseAccounts } from './isolation/account-pool.js';
+import type { Isolation, IsolationLevel } from './isolation/isolation.js';
+import { findProgram, probeIsolation, WHAT_TO_DO, writeShared } from './isolation/probe.js';
+import { parseBinds, systemView, type SystemView } from './isolation/system-view.js';
+import { JobRights } from './job-rights.js';
+import type { LocalPlace } from './local-context.js';
+import { trustedOwnAddress } from './network-rule.js';
+import { openRunRoot, type RunRoot } from './run-root.js';
+
+const PROGRAM_PATH = '/usr/bin:/bin:/usr/sbin:/sbin';
+/** A part of the memory of a job may be in `/dev/shm`. */
+const SHM_PART = 0.5;
+const MIB = 2 ** 20;
+const CLOSE_ON_EXEC = 0o2000000;
+
+/** How local jobs are kept apart here, for people: in the log of the start, `gridgate doctor` and /metrics. */
+export interface IsolationReport {
+  /** `off`: no local job is run. */
+  level: IsolationLevel | 'off';
+  /** One sentence. */
+  reason: string;
+  /** Local jobs are allowed here by the settings. */
+  isWanted: boolean;
+}
+
+/** No way of isolation that was asked for is possible. */
+export class NoIsolationError extends Error {
+  constructor(readonly refusals: readonly string[]) {
+    super(
+      `local jobs cannot be isolated here (${refusals.join('; ')}). To have them: ${WHAT_TO_DO}`,
+    );
+    this.name = 'NoIsolationError';
+  }
+}
+
+/** Opens this machine as a place for jobs. Throws NoIsolationError, and Error for settings that cannot be. */
+export async function openPlace(config: Config): Promise<LocalPlace & { report: IsolationReport }> {
+  const accounts = accountsOf(config);
+  const root = await openRunRoot(config.homePath, accounts !== undefined);
+  const { isolation, refusals } = await findIsolation(config, root, accounts);
+  return {
+    root,
+    isolation,
+    accounts,
+    rights: new JobRights(becomeOf()),
+    taskset: findProgram('taskset', PROGRAM_PATH),
+    report: reportOf(isolation, refusals),
+  };
+}
+
+function accountsOf(config: Config): AccountPool | undefined {
+  if (process.getuid?.() !== 0 || config.localIsolation === 'none') return undefined;
+  return new AccountPool(accountDirectory(), parseAccounts(config.localAccounts));
+}
+
+async function findIsolation(
+  config: Config,
+  root: RunRoot,
+  accounts: AccountPool | undefined,
+): Promise<{ isolation: Isolation; refusals: readonly string[] }> {
+  const { isolation, refusals } = await probe(config, root, accounts);
+  if (!isolation) throw new NoIsolationError(refusals);
+  refuseSharedNetwork(config, isolation);
+  return { isolation, refusals };
+}
+
+/** Without a network namespace every job is as a program of a site with `network: host`. */
+function refuseSharedNetwork(config: Config, isolation: Isolation): void {
+  const address = trustedOwnAddress(config);
+  if (isolation.level !== 'accounts' || address === undefined) return;
+  throw new Error(
+    `at level accounts local jobs have the machine's network, and GRID_TRUSTED_PROXIES believes ${address}, from ` +
+      `which they could speak. To have local jobs: ${WHAT_TO_DO.split(';')[0]}; or name other proxies`,
+  );
+}
+
+/** What `openPlace` would find, tried in a temporary directory: beside a running server nothing of it is touched. */
+export async function describeLocalIsolation(config: Config): Promise<IsolationReport> {
+  if (!config.allowLocalExecutor) {
+    const reason = 'GRID_LOCAL_EXECUTOR does not allow local jobs';
+    return { level: 'off', reason, isWanted: false };
+  }
+  const path = mkdtempSync(join(tmpdir(), 'gridgate-trial-'));
+  try {
+    chmodSync(path, 0o711);
+    const root = { path, executorId: '' };
+    const { isolation, refusals } = await findIsolation(config, root, accountsOf(config));
+    return reportOf(isolation, refusals);
+  } catch (error) {
+    return { level: 'off', reason: (error as Error).message, isWanted: true };
+  } finally {
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+async function probe(
+  config: Config,
+  root: RunRoot,
+  accounts: AccountPool | undefined,
+): ReturnType<typeof probeIsolation> {
+  writeShared(root.path);
+  removeTrials(root.path);
+  const trial = mkdtempSync(join(root.path, TRIAL));
+  const uid = accounts?.take(trial);
+  try {
+    return await probeIsolation({
+      wanted: config.localIsolation,
+      view: viewOf(config, root),
+      directory: root.path,
+      shmBytes: Math.floor(config.jobMemoryMb * MIB * SHM_PART),
+      uid,
+    });
+  } finally {
+    if (uid !== undefined) accounts?.giveBack(uid, trial);
+    rmSync(trial, { recursive: true, force: true });
+  }
+}
+
+const TRIAL = 'probe-';
+
+function removeTrials(path: string): void {
+  for (const name of readdirSync(path)) {
+    if (name.startsWith(TRIAL)) rmSync(join(path, name), { recursive: true, force: true });
+  }
+}
+
+/** Whatever the service keeps on disk is left out of what jobs see, wherever it lies. */
+function viewOf(config: Config, root: RunRoot): SystemView {
+  const files = [config.tlsKey, config.idProvidersFile, config.slurmTokenKeyFile];
+  const own = [
+    ...[config.homePath, root.path, config.slurmWorkDir],
+    ...(/^s3:/.test(config.sandboxStore) ? [] : [sandboxDirectory(config)]),
+    ...files.map((file) => (file === undefined ? undefined : dirname(file))),
+  ];
+  const paths = own.filter((path) => path !== undefined).map((path) => resolve(path));
+  return systemView(parseBinds(config.localBinds), paths);
+}
+
+function becomeOf(): (uid: number) => string[] {
+  const setpriv = findProgram('setpriv', PROGRAM_PATH) ?? 'setpriv';
+  return (uid) => [
+    ...[setpriv, `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--inh-caps=-all'],
+    ...['--bounding-set=-all', '--no-new-privs', '--'],
+  ];
+}
+
+function reportOf(isolation: Isolation, refusals: readonly string[]): IsolationReport {
+  const { level, means } = isolation;
+  const rest = refusals.length > 0 ? ` (${refusals.join('; ')})` : '';
+  const reason = `local jobs run at isolation level ${level} by ${means}${rest}`;
+  return { level, reason, isWanted: true };
+}
+
+/**
+ * Closes descriptors that whoever started the service had left open: Node closes its own ones in programs that it
+ * starts, not those, and a job would have them.
+ */
+export function closeInherited(): void {
+  if (process.channel) return; // one of them is the channel to the parent
+  for (const name of readDescriptors()) {
+    const file = Number(name);
+    if (file <= 2) continue;
+    try {
+      const flags = /^flags:\t(\d+)/m.exec(
+        readFileSync(`/proc/self/fdinfo/${name}`, 'latin1'),
+      )?.[1];
+      if (flags !== undefined && (parseInt(flags, 8) & CLOSE_ON_EXEC) === 0) closeSync(file);
+    } catch {
+      // closed already: it was that of this very look
+    }
+  }
+}
+
+function readDescriptors(): string[] {
+  try {
+    return readdirSync('/proc/self/fd');
+  } catch {
+    return [];
+  }
+}

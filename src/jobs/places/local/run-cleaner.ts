@@ -1,0 +1,120 @@
+import { existsSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { randomId } from '#src/kernel/index.js';
+import type { LocalContext } from './local-context.js';
+import type { LocalRun } from './local-run.js';
+import { ASIDE, RunDirectory } from './run-directory.js';
+import type { RunTraces } from './watch/run-members.js';
+import type { Watcher } from './watch/watcher.js';
+
+const END_MS = 5_000;
+
+/** Ends processes of runs and removes what they have left; a run's account is free when both are certain. */
+export class RunCleaner {
+  /** Directories that are being removed at this moment. */
+  private readonly removing = new Set<string>();
+
+  constructor(
+    private readonly context: LocalContext,
+    private readonly watcher: Watcher,
+  ) {}
+
+  /** Ends every process of a run, its supervisor last. */
+  async endProcesses(run: LocalRun): Promise<void> {
+    const isGone = await this.end(run.directory.path, this.context.tracesOf(run));
+    if (!isGone) {
+      this.context.parts.logger.warn({ jid: run.key }, 'processes of a job do not end');
+    }
+  }
+
+  /**
+   * True when nothing of the run can live, as its enclosure has ended by itself: with the pid namespace everything in it.
+   * Without one the program may have left something.
+   */
+  isEndCertain(run: LocalRun): boolean {
+    return (
+      this.context.place.isolation.level === 'namespaces' && run.directory.exit() !== undefined
+    );
+  }
+
+  /** Removes what a run has left; not there is fine. Resolves when its name is free for another try. */
+  remove(run: LocalRun): void {
+    const { path } = run.directory;
+    if (!existsSync(path)) return;
+    const uid = run.uid ?? run.directory.account();
+    if (this.takeEmpty(path) && this.isMachineClean()) {
+      this.removeOwn(path, uid);
+      return;
+    }
+    const aside = `${path}${ASIDE}-${randomId()}`;
+    if (uid !== undefined) this.context.place.accounts?.move(uid, path, aside);
+    renameSync(path, aside);
+    this.removeAside(aside, uid);
+  }
+
+  /** Takes up what a predecessor has left of a run: its processes, its files, its account. */
+  async removeRemains(name: string): Promise<void> {
+    const path = join(this.context.place.root.path, name);
+    if (this.removing.has(path)) return;
+    const directory = new RunDirectory(path);
+    const start = directory.start();
+    const leader = typeof start === 'object' ? start : undefined;
+    const uid = directory.account();
+    await this.end(path, { leader, uid });
+    this.removeAside(path, uid);
+  }
+
+  private removeAside(path: string, uid: number | undefined): void {
+    if (this.removing.has(path)) return;
+    this.removing.add(path);
+    const { logger } = this.context.parts;
+    void this.sweep(path, uid)
+      .catch((error: unknown) => logger.error({ err: error, path }, 'a run cannot be removed'))
+      .finally(() => this.removing.delete(path));
+  }
+
+  private async sweep(path: string, uid: number | undefined): Promise<void> {
+    const { rights } = this.context.place;
+    const { work, tmp } = new RunDirectory(path);
+    const isEmpty = await rights.empty(uid, [work, tmp].filter(existsSync));
+    const isClean = this.isMachineClean() || uid === undefined || (await rights.sweepMachine(uid));
+    if (isEmpty && isClean) {
+      this.takeEmpty(path);
+      this.removeOwn(path, uid);
+      return;
+    }
+    // The directory stays, and with it the account: nobody else gets it while something of it is left.
+    this.context.parts.logger.warn({ path, uid }, 'a job has left something that does not go away');
+  }
+
+  /** Removes the two directories that were the job's when there is nothing in them. */
+  private takeEmpty(path: string): boolean {
+    const { work, tmp } = new RunDirectory(path);
+    for (const directory of [work, tmp]) {
+      try {
+        rmdirSync(directory);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return false;
+      }
+    }
+    return true;
+  }
+
+  /** Removes the service's own files of a run, and gives its account back. */
+  private removeOwn(path: string, uid: number | undefined): void {
+    rmSync(path, { recursive: true, force: true });
+    if (uid === undefined) return;
+    this.context.place.accounts?.giveBack(uid, path);
+  }
+
+  /** With a view of its own a job can leave nothing outside of its directory. */
+  private isMachineClean(): boolean {
+    return this.context.place.isolation.level !== 'accounts';
+  }
+
+  private async end(path: string, traces: RunTraces): Promise<boolean> {
+    const { rights } = this.context.place;
+    if (traces.uid !== undefined) await rights.killAll(traces.uid, END_MS);
+    return this.watcher.ask({ kind: 'end', run: path, traces, timeoutMs: END_MS });
+  }
+}

@@ -1,0 +1,171 @@
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchownSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { tailOf } from '../../run/output-tail.js';
+import type { ExitRecord } from '../../run/run-verdict.js';
+import { RUN_FILES } from './isolation/isolation.js';
+import { cpuSecondsOf } from './supervisor.js';
+
+/** Who runs, as the supervisor wrote it. */
+export interface StartRecord {
+  pid: number;
+  startTicks: string;
+}
+
+/** What the `started` file says. */
+export type Start = StartRecord | 'abandoned' | 'being written' | 'none';
+
+/** End of the name of a directory that is being removed. */
+export const ASIDE = '.gone';
+const ABANDONED = 'abandoned end\n';
+const SAID_BYTES = 500;
+
+/**
+ * The directory of one run. Two directories in it, `work` and `tmp`, become the job's with `handOver`; everything else is
+ * the service's: the files in which supervisor and service tell each other what has happened (see SUPERVISOR_SCRIPT), and
+ * the two files of the output, of which the job has descriptors. The directory itself is never the job's, so no name in
+ * it can be exchanged. Calls are synchronous: they are short, local, and a third of the CPU of promises, which at a
+ * hundred short jobs a second is what limits the rate.
+ */
+export class RunDirectory {
+  readonly work: string;
+  readonly tmp: string;
+
+  constructor(readonly path: string) {
+    this.work = join(path, RUN_FILES.work);
+    this.tmp = join(path, RUN_FILES.tmp);
+  }
+
+  /** Makes the directory anew; `isPassable` when another account has to get to its own part. Throws EEXIST. */
+  create(isPassable: boolean): void {
+    mkdirSync(this.path, { mode: 0o711 });
+    chmodSync(this.path, isPassable ? 0o711 : 0o700); // mkdir obeys the umask
+    mkdirSync(this.work, { mode: 0o700 });
+    mkdirSync(this.tmp, { mode: 0o700 });
+  }
+
+  /** Notes the account of the run before anything is given to it. */
+  noteAccount(uid: number): void {
+    this.write(RUN_FILES.account, `${uid} end\n`);
+  }
+
+  /** The account of the run; undefined for the service's own. */
+  account(): number | undefined {
+    const match = /^(\d+) end\n$/.exec(this.read(RUN_FILES.account) ?? '');
+    return match ? Number(match[1]) : undefined;
+  }
+
+  /** Writes the launch script, and gives the job what is its own. No process of that account lives yet. */
+  handOver(uid: number | undefined, launch: string): void {
+    const path = join(this.path, RUN_FILES.launch);
+    writeFileSync(path, launch, { flag: 'wx', mode: 0o400 });
+    if (uid === undefined) return;
+    chownSync(path, uid, uid);
+    chownSync(this.tmp, uid, uid);
+    chownSync(this.work, uid, uid);
+  }
+
+  /** Makes and opens the file of one output; the job may open its descriptor again, as `/dev/stdout`. */
+  openOutput(name: 'out' | 'err', uid: number | undefined): number {
+    const { O_CREAT, O_EXCL, O_WRONLY, O_APPEND, O_NOFOLLOW } = constants;
+    const flags = O_CREAT | O_EXCL | O_WRONLY | O_APPEND | O_NOFOLLOW;
+    const file = openSync(join(this.path, name), flags, 0o600);
+    try {
+      if (uid !== undefined) fchownSync(file, uid, uid);
+    } catch (error) {
+      closeSync(file);
+      throw error;
+    }
+    return file;
+  }
+
+  exists(): boolean {
+    return existsSync(this.path);
+  }
+
+  /** Decides that the run never starts. False when the supervisor was first. Throws when there is no directory. */
+  abandon(): boolean {
+    try {
+      this.write('started', ABANDONED);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw error;
+    }
+  }
+
+  /** Who runs, or has run, here. */
+  start(): Start {
+    const text = this.read('started');
+    if (text === undefined) return 'none';
+    if (text === ABANDONED) return 'abandoned';
+    const match = /^(\d+) (\d+) end\n$/.exec(text);
+    if (!match) return 'being written';
+    return { pid: Number(match[1]), startTicks: match[2] as string };
+  }
+
+  /** How the payload ended; undefined while it has not, or when the supervisor did not live to see it. */
+  exit(): ExitRecord | undefined {
+    const match = /^(\d+) end\n$/.exec(this.read('exit') ?? '');
+    if (!match) return undefined;
+    const { mtime } = statSync(join(this.path, 'exit'));
+    const cpuSeconds = cpuSecondsOf(this.read('usage') ?? '');
+    return { code: Number(match[1]), cpuSeconds, endedAt: mtime };
+  }
+
+  /** What was said when the sandbox of the run could not be made; undefined when it was, or nothing is known. */
+  enclosureFault(): string | undefined {
+    const status = this.read(RUN_FILES.status);
+    if (status === undefined || status.includes('"exit-code"')) return undefined;
+    return tailOf(join(this.path, RUN_FILES.stderr), SAID_BYTES).trim();
+  }
+
+  /** Notes why the service ends the payload, before it does; the first reason stays. */
+  condemn(reason: string): void {
+    try {
+      this.write('verdict', reason);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'EEXIST' && code !== 'ENOENT') throw error;
+    }
+  }
+
+  /** The reason noted by `condemn`. */
+  verdict(): string | undefined {
+    return this.read('verdict');
+  }
+
+  /** The files of the output by the names that the job gave them; both may be one. */
+  outputs(plan: { stdout: string; stderr: string }): Map<string, string> {
+    const stdout = join(this.path, RUN_FILES.stdout);
+    const stderr = plan.stderr === plan.stdout ? stdout : join(this.path, RUN_FILES.stderr);
+    return new Map([
+      [plan.stdout, stdout],
+      [plan.stderr, stderr],
+    ]);
+  }
+
+  private write(name: string, text: string): void {
+    writeFileSync(join(this.path, name), text, { flag: 'wx', mode: 0o600 });
+  }
+
+  private read(name: string): string | undefined {
+    try {
+      return readFileSync(join(this.path, name), 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+}

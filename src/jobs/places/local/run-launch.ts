@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, closeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Site } from '#src/registry/index.js';
+import { unpackArchive } from '../../sandbox/sandbox-archive.js';
+import { SandboxMissingError } from '../../sandbox/sandbox.store.js';
+import { MINOR } from '../../state/job-state.js';
+import { isAway } from '../../run/run-life.js';
+import {
+  catalogueInputs,
+  processorsOf,
+  RunFault,
+  SITE_PATH,
+  uploadedProgram,
+} from '../../run/run-plan.js';
+import { findProgram } from './find-program.js';
+import { RUN_FILES } from './isolation/isolation.js';
+import { refuseTrustedNetwork } from './network-rule.js';
+import { launchScript } from './launch-script.js';
+import type { LocalContext } from './local-context.js';
+import type { LocalRun } from './local-run.js';
+import { supervisorCommand } from './supervisor.js';
+
+/** Variable of every process of a run, by which people and tests find them. */
+export const RUN_MARKER = 'GRIDGATE_RUN';
+/**
+ * Address space of one process for each byte of memory that the job may use. Programs reserve more than they use, and
+ * a job that uses too much is to be ended with that reason, not to fail with one of its own.
+ */
+const ADDRESS_SPACE = 1.5;
+/** The kernel counts threads, the limit of a job processes: this many for each, and some for what encloses it. */
+const TASKS_PER_PROCESS = 4;
+const SPARE_TASKS = 64;
+/** At level `none` the kernel counts everything that the account does. */
+const OTHER_TASKS = 4_096;
+
+/**
+ * Makes everything ready that a run needs before its start. What a job can write is given to it as the last step, and
+ * nothing in it is touched any more before the job is over. Throws RunFault when it can never start, and Problem
+ * `service.unavailable` while the database or the sandbox store is away: that says nothing about the job.
+ */
+export async function prepareRun(context: LocalContext, run: LocalRun): Promise<void> {
+  const { order, directory } = run;
+  const { place, parts } = context;
+  directory.create(place.accounts !== undefined);
+  if (place.accounts) {
+    run.uid = place.accounts.take(directory.path);
+    directory.noteAccount(run.uid);
+  }
+  if (catalogueInputs(order).length > 0) {
+    throw new RunFault(MINOR.inputFilesFailed, 'Files of the catalogue cannot be fetched here');
+  }
+  if (order.inputSandbox !== null) await unpackInput(context, run, order.inputSandbox);
+  const site = await parts.siteOf(order.site);
+  const path = site?.options['path'];
+  run.path = typeof path === 'string' ? path : SITE_PATH;
+  run.hasNetwork = networkOf(context, site);
+  run.program = await findProgram(order, { path: run.path, isolation: place.isolation });
+  const uploaded = uploadedProgram(order);
+  if (uploaded !== undefined) chmodSync(join(directory.work, uploaded), 0o755);
+  directory.handOver(run.uid, launchOf(context, run));
+}
+
+/** Whether the jobs of a site may use the machine's network; the registry may have changed since the start. */
+function networkOf({ parts, place }: LocalContext, site: Site | undefined): boolean {
+  try {
+    if (site) refuseTrustedNetwork(parts.config, [site]);
+  } catch (cause) {
+    const app = 'Its site has the network of a machine whose addresses are believed';
+    throw new RunFault(MINOR.initialization, app, { cause });
+  }
+  return place.isolation.sharesNetwork || site?.network === 'host';
+}
+
+async function unpackInput(context: LocalContext, run: LocalRun, hash: string): Promise<void> {
+  const { store, config } = context.parts;
+  const { uid } = run;
+  try {
+    await unpackArchive(await store.open(hash), run.directory.work, {
+      maxBytes: config.maxSandboxBytes,
+      ...(uid === undefined ? {} : { owner: { uid, gid: uid } }),
+    });
+  } catch (cause) {
+    if (isAway(cause)) throw cause;
+    const isMissing = cause instanceof SandboxMissingError;
+    const app = isMissing ? 'It is not in the store' : 'It cannot be unpacked';
+    throw new RunFault(MINOR.inputSandboxFailed, app, { cause });
+  }
+}
+
+function launchOf(context: LocalContext, run: LocalRun): string {
+  const { isolation } = context.place;
+  const places = isolation.placesOf(run.directory.path);
+  const tasks = context.parts.config.jobProcesses * TASKS_PER_PROCESS + SPARE_TASKS;
+  return launchScript({
+    work: places.work,
+    program: run.program,
+    arguments: run.plan.arguments,
+    environment: { ...environmentOf(context, run, places), ...run.plan.environment },
+    tasks: isolation.level === 'none' ? tasks + OTHER_TASKS : tasks,
+  });
+}
+
+/** Starts the supervisor of a prepared run and resolves when it has ended. Rejects when it cannot be started. */
+export async function launchRun(context: LocalContext, run: LocalRun): Promise<void> {
+  const { config, clock } = context.parts;
+  const { isolation, taskset, root } = context.place;
+  const { plan, order, directory, uid } = run;
+  const { hasNetwork, processors } = run;
+  const bind =
+    taskset === undefined || processors.length === 0 ? [] : [taskset, '-c', processors.join(',')];
+  const [program = '', ...words] = supervisorCommand(
+    {
+      cpuSeconds: order.cpuTime,
+      memoryKiB: Math.ceil(config.jobMemoryMb * 1024 * ADDRESS_SPACE),
+      fileBlocks: Math.ceil(config.jobOutputBytes / 512),
+      openFiles: config.jobOpenFiles,
+    },
+    {
+      command: [...bind, ...isolation.commandOf({ path: directory.path, uid, hasNetwork })],
+      ...(isolation.hasDescriptors ? { filter: join(root.path, 'etc', 'filter') } : {}),
+    },
+  );
+  const stdout = directory.openOutput(RUN_FILES.stdout, uid);
+  const isOne = plan.stderr === plan.stdout;
+  const stderr = isOne ? stdout : directory.openOutput(RUN_FILES.stderr, uid);
+  try {
+    const child = spawn(program, words, {
+      cwd: directory.path,
+      detached: true,
+      stdio: ['ignore', stdout, stderr],
+      // Nothing of the service's own (tokens, database) is in it, and nothing of the job's: the shell may be root's.
+      env: { PATH: SITE_PATH, [RUN_MARKER]: context.markOf(order) },
+    });
+    run.startedMs = clock.now();
+    child.unref();
+    await new Promise<void>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', () => resolve());
+    });
+  } finally {
+    closeSync(stdout);
+    if (!isOne) closeSync(stderr);
+  }
+}
+
+function environmentOf(
+  context: LocalContext,
+  run: LocalRun,
+  places: { work: string; tmp: string },
+): Record<string, string> {
+  const { order } = run;
+  return {
+    PATH: run.path,
+    HOME: places.work,
+    TMPDIR: places.tmp,
+    PWD: places.work,
+    LANG: 'C.UTF-8',
+    USER: 'job',
+    LOGNAME: 'job',
+    SHELL: '/bin/sh',
+    JOBID: String(order.jid),
+    GRID_JOBID: String(order.jid),
+    GRID_SITE: order.site,
+    GRID_SETUP: order.setup,
+    GRID_OWNER: order.owner,
+    GRID_OWNER_GROUP: order.ownerGroup,
+    GRIDGATE_PROCESSORS: String(processorsOf(order)),
+    [RUN_MARKER]: context.markOf(order),
+  };
+}

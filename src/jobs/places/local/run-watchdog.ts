@@ -1,0 +1,104 @@
+import { limitsOf } from '../../run/run-plan.js';
+import { CONDEMNED } from '../../run/run-verdict.js';
+import type { LocalContext } from './local-context.js';
+import { runName } from './local-context.js';
+import type { LocalRun } from './local-run.js';
+import type { RunCleaner } from './run-cleaner.js';
+import type { RunUse, WatchedRun } from './watch/watch-messages.js';
+import type { Watcher } from './watch/watcher.js';
+
+const YOUNG_MS = 1_000;
+const MIB = 2 ** 20;
+
+/** Keeps the limits that the kernel does not keep for a whole job, and ends processes that belong to no run. */
+export class RunWatchdog {
+  constructor(
+    private readonly context: LocalContext,
+    private readonly cleaner: RunCleaner,
+    private readonly watcher: Watcher,
+  ) {}
+
+  /** Looks at all runs that have gone on for a while. */
+  async watch(runs: readonly LocalRun[]): Promise<void> {
+    const { clock, config } = this.context.parts;
+    const now = clock.now();
+    const old = runs.filter(
+      (run) => run.startedMs > 0 && !run.isOver && now - run.startedMs > YOUNG_MS,
+    );
+    if (old.length === 0) return;
+    const uses = await this.watcher.ask({
+      kind: 'look',
+      runs: old.map((run) => this.watched(run)),
+      maxEntries: config.jobFiles,
+    });
+    await Promise.all(
+      old.map((run) => this.judge(run, uses[run.directory.path], (now - run.startedMs) / 1000)),
+    );
+  }
+
+  /** Ends processes that slipped away from runs which are over; `alive` are the names of those that are not. */
+  async endStrays(alive: ReadonlySet<string>): Promise<void> {
+    const directory = this.context.place.root.path;
+    const ended = await this.watcher.ask({ kind: 'strays', directory, alive: [...alive] });
+    if (ended > 0) this.context.parts.logger.warn({ ended }, 'strays of runs were ended');
+  }
+
+  private watched(run: LocalRun): WatchedRun {
+    const { directory, plan } = run;
+    return {
+      name: directory.path,
+      ...this.context.tracesOf(run),
+      directories: [directory.work, directory.tmp],
+      files: [...new Set(directory.outputs(plan).values())],
+    };
+  }
+
+  private async judge(run: LocalRun, use: RunUse | undefined, wallSeconds: number): Promise<void> {
+    if (use === undefined || run.isOver) return;
+    run.maxRssBytes = Math.max(run.maxRssBytes, use.rssBytes);
+    run.maxDiskBytes = Math.max(run.maxDiskBytes, use.disk?.bytes ?? 0);
+    run.cpuSeconds = Math.max(run.cpuSeconds, use.cpuSeconds);
+    const reason = this.overLimit(run, use, wallSeconds);
+    if (reason === undefined || run.isCondemned) return;
+    run.isCondemned = true;
+    run.directory.condemn(reason);
+    await this.cleaner.endProcesses(run);
+  }
+
+  private overLimit(run: LocalRun, use: RunUse, wall: number): string | undefined {
+    const { config } = this.context.parts;
+    const { wallSeconds, memoryMb } = limitsOf(run.order, config);
+    if (use.cpuSeconds > run.order.cpuTime) {
+      return `${CONDEMNED.cpu}|Used more than ${run.order.cpuTime} s of CPU`;
+    }
+    if (wall > wallSeconds) return `${CONDEMNED.wall}|Ran longer than ${wallSeconds} s`;
+    if (use.processes > config.jobProcesses + this.ownProcesses()) {
+      return `${CONDEMNED.processes}|Had more than ${config.jobProcesses} processes`;
+    }
+    if (use.rssBytes > memoryMb * MIB) return `${CONDEMNED.memory}|Used more than ${memoryMb} MiB`;
+    return this.overDisk(use);
+  }
+
+  private overDisk({ disk }: RunUse): string | undefined {
+    const { jobDiskBytes, jobFiles } = this.context.parts.config;
+    if (disk === undefined) return undefined;
+    if (disk.bytes > jobDiskBytes) {
+      return `${CONDEMNED.disk}|Used more than ${Math.floor(jobDiskBytes / MIB)} MiB of disk`;
+    }
+    if (disk.entries > jobFiles) return `${CONDEMNED.files}|Had more than ${jobFiles} files`;
+    if (disk.closed !== undefined) {
+      return `${CONDEMNED.disk}|Has a directory that the service cannot look into`;
+    }
+    return undefined;
+  }
+
+  /** Processes of the enclosure, which are not the job's: the supervisor, and what makes the namespaces. */
+  private ownProcesses(): number {
+    return this.context.place.isolation.level === 'namespaces' ? 3 : 1;
+  }
+}
+
+/** The names of runs, as their directories have them. */
+export function namesOf(runs: Iterable<LocalRun>): Set<string> {
+  return new Set([...runs].map((run) => runName(run.order)));
+}

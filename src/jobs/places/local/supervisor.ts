@@ -1,0 +1,84 @@
+/** Limits that the kernel keeps for each process of a job, from before it is enclosed. */
+export interface KernelLimits {
+  cpuSeconds: number;
+  /** Address space; undefined for no limit. */
+  memoryKiB: number | undefined;
+  /** Size of a file in blocks of 512 bytes. */
+  fileBlocks: number;
+  openFiles: number;
+}
+
+/** What the supervisor runs. */
+export interface SupervisedCommand {
+  /** Program and arguments: whatever encloses the job, then the shell with its launch script. */
+  command: readonly string[];
+  /** Set for an enclosure that wants descriptor 3 for its status and 4 with the filter of system calls. */
+  filter?: string | undefined;
+}
+
+/**
+ * The supervisor of a run: a POSIX shell script that becomes leader of its own session, outside of whatever encloses the
+ * job. Its directory is not the job's, its descriptors 1 and 2 are the files of the job's output, which were opened
+ * before. It survives the service, and all that it has to say is in files of its directory, each written once by one
+ * write:
+ *
+ *  started  "<pid> <start ticks> end": created exclusively. Who creates it decides about the start: the supervisor
+ *           (then the payload may run) or a service that gives the run up (then it never will).
+ *  status   what bubblewrap tells of its sandbox: without an exit code it could not be made.
+ *  usage    the output of `times` after the payload: CPU of the payload in its second line.
+ *  exit     "<exit code> end".
+ *
+ * It uses no program but the payload's, so a short job costs one fork beside it. Its last act ends its process group.
+ */
+export const SUPERVISOR_SCRIPT = `
+set -C
+umask 077
+ticks=0
+stat=
+read -r stat 2>/dev/null < /proc/$$/stat
+startOf() { shift 19; ticks=$1; }
+if [ -n "$stat" ]; then startOf \${stat##*) }; fi
+printf '%s %s end\\n' "$$" "$ticks" 2>/dev/null > started || exit 111
+cpu=$1 memory=$2 blocks=$3 files=$4 filter=$5
+shift 5
+(
+  ulimit -c 0
+  ulimit -f "$blocks"
+  ulimit -n "$files" 2>/dev/null
+  [ "$memory" = 0 ] || ulimit -v "$memory" 2>/dev/null
+  ulimit -H -t $((cpu + 5)) 2>/dev/null
+  ulimit -S -t "$cpu" 2>/dev/null
+  if [ -n "$filter" ]; then exec 3>|status 4<"$filter"; fi
+  exec "$@"
+)
+code=$?
+times > usage
+printf '%s end\\n' "$code" > exit
+kill -9 0
+`;
+
+/** Program and arguments of a supervisor. */
+export function supervisorCommand(limits: KernelLimits, run: SupervisedCommand): string[] {
+  return [
+    '/bin/sh',
+    '-c',
+    SUPERVISOR_SCRIPT,
+    'gridgate-job',
+    String(limits.cpuSeconds),
+    String(limits.memoryKiB ?? 0),
+    String(limits.fileBlocks),
+    String(limits.openFiles),
+    run.filter ?? '',
+    ...run.command,
+  ];
+}
+
+/** CPU seconds of the payload in the output of `times` ("0m1.230s 0m0.450s" for children in the second line). */
+export function cpuSecondsOf(usage: string): number {
+  const children = usage.trim().split('\n')[1] ?? '';
+  let seconds = 0;
+  for (const [, minutes = '0', rest = '0'] of children.matchAll(/(?<!\d)(\d+)m([\d.,]+)s/g)) {
+    seconds += Number(minutes) * 60 + Number(rest.replace(',', '.'));
+  }
+  return Math.round(seconds * 1000) / 1000;
+}

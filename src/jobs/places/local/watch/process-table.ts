@@ -1,0 +1,112 @@
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+
+const TICKS_PER_SECOND = 100; // USER_HZ of every Linux that runs Node
+const PAGE_BYTES = 4096;
+const KERNEL_THREADS = 2; // kthreadd, the parent of all of them
+const SHOWN_ARGUMENT_BYTES = 2_048;
+
+/** One process of this machine, as far as watching runs needs it. Nothing in it can be made large by the process. */
+export class ProcessEntry {
+  private account: { uid: number | undefined } | undefined;
+
+  constructor(
+    readonly pid: number,
+    private readonly fields: readonly string[],
+  ) {}
+
+  get parent(): number {
+    return Number(this.fields[1]);
+  }
+
+  get session(): number {
+    return Number(this.fields[3]);
+  }
+
+  /** The account that it runs under; undefined when it is gone. */
+  get uid(): number | undefined {
+    this.account ??= { uid: uidOf(this.pid) };
+    return this.account.uid;
+  }
+
+  /** When it was started; tells it from another process that had its pid. */
+  get startTicks(): string {
+    return this.fields[19] ?? '0';
+  }
+
+  /** Of the process itself and of its children that have ended. */
+  get cpuSeconds(): number {
+    const ticks = [11, 12, 13, 14].reduce((sum, n) => sum + Number(this.fields[n]), 0);
+    return ticks / TICKS_PER_SECOND;
+  }
+
+  get rssBytes(): number {
+    return Number(this.fields[21]) * PAGE_BYTES;
+  }
+}
+
+/** The process of that pid; undefined when there is none or it is dead and only waits to be reaped. */
+export function processEntry(pid: number): ProcessEntry | undefined {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch {
+    return undefined;
+  }
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const state = fields[0] ?? '?';
+  if (state === 'Z' || state === 'X') return undefined;
+  return new ProcessEntry(pid, fields);
+}
+
+/** All processes of the machine that programs run in. Empty where there is no /proc. */
+export function allProcesses(): ProcessEntry[] {
+  return processIds().flatMap((pid) => {
+    const entry = processEntry(pid);
+    return entry && entry.parent !== KERNEL_THREADS ? [entry] : [];
+  });
+}
+
+function uidOf(pid: number): number | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    return Number(/^Uid:\t(\d+)/m.exec(status)?.[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The begin of a program's arguments, joined by spaces; '' when it is gone. */
+export function argumentsOf(pid: number): string {
+  try {
+    const file = openSync(`/proc/${pid}/cmdline`, 'r');
+    try {
+      const bytes = Buffer.alloc(SHOWN_ARGUMENT_BYTES);
+      return bytes.toString('latin1', 0, readSync(file, bytes)).replaceAll('\0', ' ');
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return '';
+  }
+}
+
+/** True when the very process (not another one with its pid) is alive. */
+export function isAlive(leader: { pid: number; startTicks: string }): boolean {
+  const entry = processEntry(leader.pid);
+  if (entry) return leader.startTicks === '0' || entry.startTicks === leader.startTicks;
+  if (processIds().length > 0) return false;
+  try {
+    process.kill(leader.pid, 0); // no /proc on this system
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function processIds(): number[] {
+  try {
+    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,33 @@
+import type { DiskUse } from './disk-use.js';
+import type { RunTraces } from './run-members.js';
+
+/** A run that is to be looked at. */
+export interface WatchedRun extends RunTraces {
+  name: string;
+  directories: readonly string[];
+  files: readonly string[];
+}
+
+/** What a run uses. */
+export interface RunUse {
+  processes: number;
+  cpuSeconds: number;
+  rssBytes: number;
+  /** As of the last whole look; undefined before it. */
+  disk: DiskUse | undefined;
+}
+
+/** What the watcher is asked. */
+export type WatchQuestion =
+  | { kind: 'look'; runs: readonly WatchedRun[]; maxEntries: number }
+  | { kind: 'end'; run: string; traces: RunTraces; timeoutMs: number }
+  | { kind: 'is-gone'; run: string; traces: RunTraces }
+  | { kind: 'strays'; directory: string; alive: readonly string[] };
+
+/** What it answers: uses by the name of the run; whether nothing is left; how many strays were ended. */
+export interface WatchAnswers {
+  look: Record<string, RunUse>;
+  end: boolean;
+  'is-gone': boolean;
+  strays: number;
+}

@@ -1,0 +1,123 @@
+import { setImmediate } from 'node:timers/promises';
+import { parentPort } from 'node:worker_threads';
+import { measureDisk, type DiskUse } from './disk-use.js';
+import { allProcesses, argumentsOf, type ProcessEntry } from './process-table.js';
+import { endMembers, membersOf, signal, type RunTraces, type Seen } from './run-members.js';
+import type { RunUse, WatchAnswers, WatchedRun, WatchQuestion } from './watch-messages.js';
+
+/** A directory is measured again after so many times as long as the last measuring took, and not sooner than that. */
+const REST = 10;
+const SHORTEST_REST_MS = 1_500;
+const ENCLOSING = /^(?:\/[\w/]+\/)?(?:sh|bwrap|unshare|setpriv|taskset) /;
+
+interface Known {
+  seen: Seen;
+  disk: DiskUse | undefined;
+  isMeasuring: boolean;
+  nextMs: number;
+}
+
+/**
+ * The thread that looks at jobs, so that nothing that a job makes large (processes, files, directories) costs the thread
+ * that answers requests. It reads of each process one line that the kernel bounds.
+ */
+class Watcher {
+  private readonly known = new Map<string, Known>();
+
+  async answer(question: WatchQuestion): Promise<WatchAnswers[keyof WatchAnswers]> {
+    switch (question.kind) {
+      case 'look':
+        return this.look(question.runs, question.maxEntries);
+      case 'end':
+        return endMembers(question.traces, this.of(question.run).seen, question.timeoutMs);
+      case 'is-gone':
+        return this.isGone(question.run, question.traces);
+      case 'strays':
+        return this.endStrays(question.directory, new Set(question.alive));
+    }
+  }
+
+  private look(runs: readonly WatchedRun[], maxEntries: number): Record<string, RunUse> {
+    const names = new Set(runs.map(({ name }) => name));
+    for (const name of this.known.keys()) if (!names.has(name)) this.known.delete(name);
+    const processes = allProcesses();
+    const uses: Record<string, RunUse> = {};
+    for (const run of runs) {
+      const known = this.of(run.name);
+      const own = membersOf(run, known.seen, processes);
+      uses[run.name] = {
+        processes: own.length,
+        cpuSeconds: sum(own, (entry) => entry.cpuSeconds),
+        rssBytes: sum(own, (entry) => entry.rssBytes),
+        disk: known.disk,
+      };
+      void this.measure(run, known, maxEntries);
+    }
+    return uses;
+  }
+
+  private async measure(run: WatchedRun, known: Known, maxEntries: number): Promise<void> {
+    const started = Date.now();
+    if (known.isMeasuring || started < known.nextMs) return;
+    known.isMeasuring = true;
+    try {
+      const walk = measureDisk(run.directories, run.files, maxEntries);
+      for (let step = walk.next(); ; step = walk.next()) {
+        if (step.done === true) {
+          known.disk = step.value;
+          break;
+        }
+        await setImmediate();
+      }
+    } finally {
+      known.isMeasuring = false;
+      const took = Date.now() - started;
+      known.nextMs = Date.now() + Math.max(SHORTEST_REST_MS, took * REST);
+    }
+  }
+
+  private isGone(run: string, traces: RunTraces): boolean {
+    return membersOf(traces, this.of(run).seen).length === 0;
+  }
+
+  /** Ends what encloses runs that are over: it names the directory of its run in its first arguments. */
+  private endStrays(directory: string, alive: ReadonlySet<string>): number {
+    let ended = 0;
+    for (const { pid } of allProcesses()) {
+      const name = enclosedRun(argumentsOf(pid), directory);
+      if (name === undefined || alive.has(name) || pid === process.pid) continue;
+      signal(pid, 'SIGKILL');
+      ended += 1;
+    }
+    return ended;
+  }
+
+  private of(run: string): Known {
+    let known = this.known.get(run);
+    if (!known) {
+      known = { seen: new Map(), disk: undefined, isMeasuring: false, nextMs: 0 };
+      this.known.set(run, known);
+    }
+    return known;
+  }
+}
+
+/** Name of the run that a supervisor, or a program that encloses one, was started for. */
+function enclosedRun(words: string, directory: string): string | undefined {
+  if (!ENCLOSING.test(words)) return undefined;
+  const at = words.indexOf(`${directory}/`);
+  if (at < 0) return undefined;
+  return /^\d+\.\d+(?![\w.])/.exec(words.slice(at + directory.length + 1))?.[0];
+}
+
+function sum(entries: readonly ProcessEntry[], value: (entry: ProcessEntry) => number): number {
+  return entries.reduce((total, entry) => total + value(entry), 0);
+}
+
+const watcher = new Watcher();
+parentPort?.on('message', ({ id, question }: { id: number; question: WatchQuestion }) => {
+  watcher.answer(question).then(
+    (answer) => parentPort?.postMessage({ id, answer }),
+    (error: unknown) => parentPort?.postMessage({ id, fault: String(error) }),
+  );
+});

@@ -1,0 +1,162 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { shellWord } from '../../run/shell-word.js';
+import { batchScript, wrapperScript, type WrapperInput } from './payload-wrapper.js';
+import { RunDirectory } from './run-directory.js';
+
+const run = promisify(execFile);
+const LIMITS = { cpuSeconds: 100, wallSeconds: 100, fileBytes: 1_000_000 };
+
+describe('a run in its directory', () => {
+  let root: string;
+  let directory: RunDirectory;
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), "slurm run's "));
+    directory = new RunDirectory(root, undefined);
+    await directory.prepare();
+  });
+  afterEach(async () => rm(root, { recursive: true }));
+
+  const stage = async (key: string, more: Partial<WrapperInput>): Promise<void> => {
+    const wrapper = wrapperScript({
+      key,
+      root,
+      executable: 'sh',
+      isUploaded: false,
+      path: '/usr/bin:/bin',
+      arguments: [],
+      stdOutput: 'std.out',
+      stdError: 'std.err',
+      environment: {},
+      limits: LIMITS,
+      ...more,
+    });
+    await directory.stage(key, wrapper, () => Promise.resolve());
+  };
+  /** Runs the wrapper as Slurm does; its exit code. */
+  const wrapper = async (key: string): Promise<number> =>
+    run('/bin/sh', [join(directory.pathOf(key), 'wrapper')]).then(
+      () => 0,
+      (error: { code: number }) => error.code,
+    );
+  const output = (key: string, name = 'std.out') =>
+    readFile(join(directory.pathOf(key), 'work', name), 'utf8');
+
+  it('leaves exit code, output and records, and says that it began and ended', async () => {
+    const script = 'printf "%s|" "$@" "$WHO" "$PWD"; exit 3';
+    await stage('1-1', {
+      arguments: ['-c', script, 'x', "a 'b'", '$(id)'],
+      environment: { WHO: 'it is; me' },
+    });
+    expect(await wrapper('1-1')).toBe(3);
+    expect(await output('1-1')).toBe(`a 'b'|$(id)|it is; me|${directory.pathOf('1-1')}/work|`);
+    expect(await directory.exitRecord('1-1')).toMatchObject({ status: 3, reason: '' });
+    expect(await directory.startRecord('1-1')).toMatchObject({ begunAt: expect.any(Date) });
+    expect([await directory.begun(), await directory.ended()]).toEqual([
+      new Set(['1-1']),
+      new Set(['1-1']),
+    ]);
+  });
+
+  it('never starts twice', async () => {
+    await stage('2-1', { arguments: ['-c', `echo x >>'${root.replaceAll("'", "'\\''")}/log'`] });
+    await Promise.all([wrapper('2-1'), wrapper('2-1'), wrapper('2-1')]);
+    await wrapper('2-1');
+    expect(await readFile(join(root, 'log'), 'utf8')).toBe('x\n');
+    expect(await directory.fence('2-1')).toBe(false);
+  });
+
+  it('never starts once it is fenced, and may be fenced again', async () => {
+    await stage('3-1', { arguments: ['-c', 'echo x'] });
+    expect(await directory.fence('3-1')).toBe(true);
+    expect(await directory.fence('3-1')).toBe(true);
+    expect(await wrapper('3-1')).toBe(0);
+    await expect(output('3-1')).rejects.toThrow('ENOENT');
+    expect(await directory.exitRecord('3-1')).toBeUndefined();
+  });
+
+  it('is fenced when it has no directory, but not when the shared directory is away', async () => {
+    expect(await directory.fence('4-1')).toBe(true);
+    await rm(join(root, 'runs'), { recursive: true });
+    await expect(directory.fence('4-1')).rejects.toThrow('the shared directory is away');
+  });
+
+  it.each([
+    ['nothing of that name', { executable: 'no-such-program' }],
+    ['a builtin of the shell', { executable: 'export' }],
+    ['a directory', { executable: '/usr/bin' }],
+    ['an uploaded file that did not arrive', { executable: 'job.sh', isUploaded: true }],
+  ])('does not start %s', async (_name, more) => {
+    await stage('5-1', more);
+    expect(await wrapper('5-1')).toBe(127);
+    expect(await directory.exitRecord('5-1')).toMatchObject({ reason: 'not-found' });
+  });
+
+  it('ends the payload at its wall-clock limit', async () => {
+    await stage('6-1', { arguments: ['-c', 'sleep 30'], limits: { ...LIMITS, wallSeconds: 1 } });
+    await wrapper('6-1');
+    expect(await directory.exitRecord('6-1')).toMatchObject({ status: 143, reason: 'wall' });
+  });
+
+  it('ends a payload that ignores SIGTERM when it is cancelled', async () => {
+    await stage('7-1', { arguments: ['-c', "trap '' TERM; echo up; while :; do sleep 0.1; done"] });
+    const ended = wrapper('7-1');
+    while ((await output('7-1').catch(() => '')) === '')
+      await new Promise((r) => setTimeout(r, 20));
+    await directory.cancel('7-1');
+    await ended;
+    expect(await directory.exitRecord('7-1')).toMatchObject({ status: 137, reason: 'cancel' });
+  });
+
+  it('notes a SIGTERM that came from outside', async () => {
+    await stage('8-1', { arguments: ['-c', 'echo up; sleep 30'] });
+    const child = spawn('/bin/sh', [join(directory.pathOf('8-1'), 'wrapper')]);
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    while ((await output('8-1').catch(() => '')) === '')
+      await new Promise((r) => setTimeout(r, 20));
+    child.kill('SIGTERM');
+    await ended;
+    expect(await directory.exitRecord('8-1')).toMatchObject({ reason: 'term' });
+  });
+
+  it('follows no link that a payload left for a record', async () => {
+    await stage('9-1', {});
+    await writeFile(join(root, 'secret'), 'status=0\n');
+    await symlink(join(root, 'secret'), join(directory.pathOf('9-1'), 'record', 'exit'));
+    expect(await directory.exitRecord('9-1')).toBeUndefined();
+  });
+
+  it('starts task n of a batch from line n of its list', async () => {
+    await stage('10-1', { arguments: ['-c', 'echo ten'] });
+    await stage('11-1', { arguments: ['-c', 'echo eleven'] });
+    const batch = { id: '10-1', comment: 'grid:10:1', shape: { cpus: 1 }, keys: ['10-1', '11-1'] };
+    await directory.writeBatch(batch);
+    expect(await directory.batches()).toEqual([batch]);
+    const script = batchScript(root, directory.batchPath('10-1'));
+    await run('/bin/sh', ['-c', script], {
+      env: { PATH: '/usr/bin:/bin', SLURM_ARRAY_TASK_ID: '1' },
+    });
+    expect(await output('11-1')).toBe('eleven\n');
+    await expect(output('10-1')).rejects.toThrow('ENOENT');
+    await directory.remove(['10-1', '11-1']);
+    await directory.removeBatch('10-1');
+    expect([await directory.known(), await directory.batches()]).toEqual([[], []]);
+    expect((await directory.begun()).size).toBe(0);
+  });
+
+  it('refuses keys that are paths', async () => {
+    expect(() => directory.pathOf('../x')).toThrow('not the key of a run');
+    await expect(stat(join(root, 'x'))).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('shellWord', () => {
+  it('is one word whatever the text holds', () => {
+    expect(shellWord(`it's $(x) "y"`)).toBe(`'it'\\''s $(x) "y"'`);
+    expect(() => shellWord('a\0b')).toThrow('NUL in a command');
+  });
+});

@@ -1,0 +1,45 @@
+import type { Clock } from '#src/kernel/index.js';
+import type { Config, Logger } from '#src/platform/index.js';
+import type { Site } from '#src/registry/index.js';
+import type { SandboxService } from '../../sandbox/sandbox.service.js';
+import type { SandboxStore } from '../../sandbox/sandbox.store.js';
+import type { HeldRuns } from '../../run/executor.js';
+import type { RunReports } from '../../run/run-reports.js';
+import type { RunDirectory } from './run-directory.js';
+import type { SlurmApi } from './slurm-api.js';
+
+/** What the Slurm executor works with. */
+export interface SlurmParts {
+  config: Config;
+  logger: Logger;
+  clock: Clock;
+  reports: RunReports;
+  repository: HeldRuns;
+  sandboxes: SandboxService;
+  store: SandboxStore;
+  /** The site of that name; undefined when the registry has none (any more). */
+  siteOf: (name: string) => Promise<Site | undefined>;
+}
+
+/** The parts with what `open()` has made. */
+export interface OpenSlurmParts extends SlurmParts {
+  executorId: string;
+  api: SlurmApi;
+  directory: RunDirectory;
+  account: { name: string; uid: number; gid: number; isOther: boolean };
+}
+
+/** Runs the work for all items, some at a time; the work must not throw. */
+export async function forEachOf<T>(
+  items: Iterable<T>,
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const iterator = items[Symbol.iterator]();
+  const next = async (): Promise<void> => {
+    for (let item = iterator.next(); item.done !== true; item = iterator.next()) {
+      await work(item.value);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, next));
+}

@@ -1,0 +1,78 @@
+import { MINOR } from '../../state/job-state.js';
+import type { OutputPlaces } from '../../run/output-collector.js';
+import type { RunEnd, RunPlace } from '../../run/run-life.js';
+import { judge, type Verdict } from '../../run/run-verdict.js';
+import type { ExitRecord } from './run-record.js';
+import type { OpenSlurmParts } from './slurm-parts.js';
+import type { SlurmRun } from './slurm-run.js';
+
+const SOURCE = 'slurm';
+const NO_FILES: ReadonlyMap<string, string> = new Map();
+
+/** What the wrapper's record means for the job. Undefined when it was ended by somebody whom only Slurm can name. */
+export function verdictOfRecord(record: ExitRecord, cpuTime: number): Verdict | undefined {
+  const { status, reason, cpuSeconds, endedAt } = record;
+  switch (reason) {
+    case '':
+      return judge({ code: status, cpuSeconds, endedAt }, undefined, cpuTime);
+    case 'wall':
+      return { isGood: false, minor: MINOR.wallClockLimit, app: 'Ran longer than it may' };
+    case 'not-found':
+      return { isGood: false, minor: MINOR.applicationNotFound, app: 'The program was not found' };
+    case 'no-directory':
+      return { isGood: false, minor: MINOR.inputSandboxFailed, app: 'The node lacks its files' };
+    case 'cancel':
+      return { isGood: false, minor: MINOR.threadFailed, app: 'Ended by the service' };
+    case 'term':
+      return undefined;
+  }
+}
+
+/** What the life of runs has to know of a cluster: its directory is emptied by whoever forgets the run. */
+export class SlurmPlace implements RunPlace<SlurmRun> {
+  readonly executorId: string;
+  readonly source = SOURCE;
+
+  constructor(private readonly parts: OpenSlurmParts) {
+    this.executorId = parts.executorId;
+  }
+
+  outputOf(run: SlurmRun): OutputPlaces {
+    const { directory, account } = this.parts;
+    return {
+      directory: `${directory.pathOf(run.key)}/work`,
+      files: NO_FILES,
+      uid: account.isOther ? account.uid : undefined,
+    };
+  }
+
+  endProcesses(): Promise<void> {
+    return Promise.resolve(); // there are none here
+  }
+
+  remove(): Promise<void> {
+    return Promise.resolve(); // with many others, soon
+  }
+
+  /** The end of a run by its own record or, without one, by what Slurm says. */
+  endOf(run: SlurmRun, record: ExitRecord | undefined, verdict: Verdict): RunEnd {
+    const { reference } = run;
+    return {
+      verdict,
+      endedAt: record?.endedAt ?? new Date(this.parts.clock.now()),
+      parameters: {
+        BatchSystem: SOURCE,
+        LocalAccount: this.parts.account.name,
+        ...(reference === undefined ? {} : { Pilot_Reference: reference }),
+        ...(record === undefined
+          ? {}
+          : {
+              HostName: record.host,
+              ExitCode: record.status,
+              'WallClockTime(s)': (record.endedAt.getTime() - record.begunAt.getTime()) / 1000,
+              'TotalCPUTime(s)': record.cpuSeconds,
+            }),
+      },
+    };
+  }
+}

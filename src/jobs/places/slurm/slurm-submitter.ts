@@ -1,0 +1,253 @@
+import { sleep } from '#src/kernel/index.js';
+import { unpackArchive } from '../../sandbox/sandbox-archive.js';
+import { SandboxMissingError } from '../../sandbox/sandbox.store.js';
+import { MINOR } from '../../state/job-state.js';
+import { catalogueInputs, RunFault, SITE_PATH } from '../../run/run-plan.js';
+import { isSameShape, pathOf, shapeOf, type BatchShape } from './batch-shape.js';
+import { batchScript, wrapperScript } from './payload-wrapper.js';
+import type { SlurmJob } from './slurm-api.js';
+import { SlurmError } from './slurm-error.js';
+import { forEachOf, type OpenSlurmParts } from './slurm-parts.js';
+import { programOf, variablesOf } from './slurm-program.js';
+import type { StoredBatch } from './run-directory.js';
+import type { SlurmRun } from './slurm-run.js';
+
+/** Jobs that are claimed one after the other still go into one array. */
+const GATHER_MS = 30;
+const STAGING_AT_ONCE = 8;
+const SPARE_MINUTES = 2;
+
+/** What the submitter asks and tells. */
+export interface SubmitterEvents {
+  /** The run cannot be submitted, ever. */
+  refused(run: SlurmRun, fault: RunFault): Promise<void>;
+  /** The run was stopped while it was staged: nothing of it is with Slurm. */
+  stopped(run: SlurmRun): Promise<void>;
+  /** Those runs of a batch that are still wanted. */
+  runsOf(batch: StoredBatch): SlurmRun[];
+}
+
+/**
+ * Brings runs to Slurm: stages each in the shared directory, puts those that ask for the same into one array, and
+ * submits the array in one call. The list of the array is written first, so that a submit of which nobody knows
+ * whether it has arrived is found again by its comment, or done again; a task that comes twice does not start twice.
+ */
+export class SlurmSubmitter {
+  private queue: SlurmRun[] = [];
+  private unsure: StoredBatch[] = [];
+  private late: SlurmRun[] = [];
+  private working: Promise<void> | undefined;
+  private isClosed = false;
+
+  constructor(
+    private readonly parts: OpenSlurmParts,
+    private readonly events: SubmitterEvents,
+  ) {}
+
+  /** Takes runs; returns at once. */
+  add(runs: readonly SlurmRun[]): void {
+    this.queue.push(...runs);
+    if (!this.isClosed) this.working ??= this.work();
+  }
+
+  /** Takes a run back that is not on its way yet; false when it is. */
+  withdraw(run: SlurmRun): boolean {
+    for (const list of [this.queue, this.late]) {
+      const index = list.indexOf(run);
+      if (index < 0) continue;
+      list.splice(index, 1);
+      return true;
+    }
+    return false;
+  }
+
+  /** A batch of an earlier process of which only the list is there. */
+  adopt(batch: StoredBatch): void {
+    this.unsure.push(batch);
+  }
+
+  /** Finds out whether unsure submits have arrived, and submits again those that have not. */
+  async settle(): Promise<void> {
+    this.takeLate();
+    if (this.unsure.length === 0 || this.isClosed) return;
+    const jobs = await this.parts.api.jobs();
+    const batches = this.unsure.splice(0);
+    for (const batch of batches) {
+      const found = findBatch(jobs, batch, this.parts.account.name);
+      if (found !== undefined) await this.note(batch, found);
+      else if (this.events.runsOf(batch).length > 0) await this.submit(batch);
+      else await this.parts.directory.removeBatch(batch.id);
+    }
+  }
+
+  /** Takes no more; answers the runs that have not been staged. */
+  async close(): Promise<SlurmRun[]> {
+    this.isClosed = true;
+    await this.working;
+    return [...this.queue.splice(0), ...this.late.splice(0)];
+  }
+
+  private async work(): Promise<void> {
+    try {
+      await sleep(GATHER_MS);
+      while (this.queue.length > 0 && !this.isClosed) await this.submitSome();
+    } catch (error) {
+      this.parts.logger.error({ err: error }, 'runs cannot be submitted');
+    } finally {
+      this.working = undefined;
+    }
+  }
+
+  /** Takes the first run and all that may share an array with it. */
+  private async submitSome(): Promise<void> {
+    const taken: SlurmRun[] = [];
+    const left: SlurmRun[] = [];
+    const shapes = new Map<SlurmRun, BatchShape>();
+    for (const run of this.queue) {
+      const site = await this.parts.siteOf(run.order.site);
+      shapes.set(run, shapeOf(run.order, site, this.parts.config));
+    }
+    const [first] = this.queue;
+    const shape = first && shapes.get(first);
+    if (shape === undefined) return;
+    for (const run of this.queue) {
+      const own = shapes.get(run);
+      const fits = own !== undefined && isSameShape(own, shape);
+      if (fits && taken.length < this.parts.config.slurmBatch) taken.push(run);
+      else left.push(run);
+    }
+    this.queue = left;
+    await this.submitRuns(taken, shape);
+  }
+
+  private async submitRuns(runs: readonly SlurmRun[], shape: BatchShape): Promise<void> {
+    const staged = new Set<SlurmRun>();
+    await forEachOf(runs, STAGING_AT_ONCE, async (run) => {
+      try {
+        await this.stage(run);
+        staged.add(run);
+      } catch (error) {
+        if (error instanceof RunFault) await this.events.refused(run, error);
+        else this.tryLater(run, error);
+      }
+    });
+    for (const run of staged) if (run.isStopped) await this.events.stopped(run);
+    const ready = runs.filter((run) => staged.has(run) && !run.isStopped);
+    const [first] = ready;
+    if (first === undefined) return;
+    const { jid, attempt } = first.order;
+    const keys = ready.map((run) => run.key);
+    const batch: StoredBatch = {
+      id: first.key,
+      // The last part tells services apart that share an account of the cluster.
+      comment: `grid:${jid}:${attempt}:${this.parts.directory.mark}`,
+      shape,
+      keys,
+    };
+    await this.parts.directory.writeBatch(batch);
+    for (const run of ready) run.batch = batch;
+    await this.submit(batch);
+  }
+
+  /** The sandbox store or the shared directory is away: no fault of the job. */
+  private tryLater(run: SlurmRun, error: unknown): void {
+    this.parts.logger.warn(
+      { err: error, jid: String(run.order.jid) },
+      'a run cannot be staged yet',
+    );
+    this.late.push(run);
+  }
+
+  /** Takes up what could not be staged. */
+  private takeLate(): void {
+    const runs = this.late.splice(0).filter((run) => !run.isStopped);
+    if (runs.length > 0) this.add(runs);
+  }
+
+  private async submit(batch: StoredBatch): Promise<void> {
+    const { api, directory, config, logger } = this.parts;
+    try {
+      const id = await api.submit({
+        name: batch.keys.length > 1 ? 'gridgate' : `gridgate-${batch.id}`,
+        comment: batch.comment,
+        script: batchScript(directory.root, directory.batchPath(batch.id)),
+        directory: directory.root,
+        tasks: batch.keys.length,
+        timeLimitMinutes: Math.ceil(config.jobWallTime / 60) + SPARE_MINUTES,
+        environment: { PATH: SITE_PATH },
+        ...batch.shape,
+      });
+      await this.note(batch, id);
+    } catch (error) {
+      const isFinal = error instanceof SlurmError && ['refused', 'denied'].includes(error.fault);
+      if (!isFinal) {
+        logger.warn({ err: error, batch: batch.id }, 'nobody knows whether Slurm has the batch');
+        this.unsure.push(batch);
+        return;
+      }
+      await this.refuse(batch, error);
+    }
+  }
+
+  private async refuse(batch: StoredBatch, error: SlurmError): Promise<void> {
+    await this.parts.directory.removeBatch(batch.id);
+    const fault = new RunFault(MINOR.submitting, `Slurm refuses it: ${error.message}`);
+    for (const run of this.events.runsOf(batch)) await this.events.refused(run, fault);
+  }
+
+  private async note(batch: StoredBatch, arrayId: number): Promise<void> {
+    batch.arrayId = arrayId;
+    await this.parts.directory.noteBatch(batch);
+  }
+
+  private async stage(run: SlurmRun): Promise<void> {
+    const { directory, config, siteOf, account } = this.parts;
+    const { order, plan } = run;
+    if (catalogueInputs(order).length > 0) {
+      throw new RunFault(MINOR.inputFilesFailed, 'Files of the catalogue cannot be fetched here');
+    }
+    const site = await siteOf(order.site);
+    const path = pathOf(site, SITE_PATH);
+    const wrapper = wrapperScript({
+      key: run.key,
+      root: directory.root,
+      ...programOf(order),
+      path,
+      arguments: plan.arguments,
+      stdOutput: plan.stdout,
+      stdError: plan.stderr,
+      environment: { ...variablesOf(order, { path, user: account.name }), ...plan.environment },
+      limits: {
+        cpuSeconds: order.cpuTime,
+        wallSeconds: config.jobWallTime,
+        fileBytes: config.jobOutputBytes,
+      },
+    });
+    await directory.stage(run.key, wrapper, (work) => this.unpackInput(run, work));
+  }
+
+  private async unpackInput({ order }: SlurmRun, work: string): Promise<void> {
+    if (order.inputSandbox === null) return;
+    const { store, config, account } = this.parts;
+    const { uid, gid, isOther } = account;
+    let source;
+    try {
+      source = await store.open(order.inputSandbox);
+    } catch (cause) {
+      if (!(cause instanceof SandboxMissingError)) throw cause;
+      throw new RunFault(MINOR.inputSandboxFailed, 'It is not in the store', { cause });
+    }
+    const owner = isOther ? { owner: { uid, gid } } : {};
+    await unpackArchive(source, work, { maxBytes: config.maxSandboxBytes, ...owner });
+  }
+}
+
+function findBatch(
+  jobs: readonly SlurmJob[],
+  batch: StoredBatch,
+  user: string,
+): number | undefined {
+  const own = (job: SlurmJob) =>
+    job.comment === batch.comment && (job.user === '' || job.user === user);
+  return jobs.find(own)?.arrayId;
+}

@@ -1,0 +1,260 @@
+import { MINOR } from '../../state/job-state.js';
+import type { RunLife } from '../../run/run-life.js';
+import type { Verdict } from '../../run/run-verdict.js';
+import { mayTryAgain, verdictOfState, viewOf, type ControllerView } from './controller-view.js';
+import { RunFault } from '../../run/run-plan.js';
+import type { ExitRecord } from './run-record.js';
+import type { SlurmJob } from './slurm-api.js';
+import { SlurmError } from './slurm-error.js';
+import { forEachOf, type OpenSlurmParts } from './slurm-parts.js';
+import { verdictOfRecord, type SlurmPlace } from './slurm-place.js';
+import type { SlurmRun } from './slurm-run.js';
+
+const HEARTBEAT_MS = 10_000;
+/** Four heartbeats missed; a run that has not begun only waits in Slurm's queue. */
+const SILENT_MS = 45_000;
+const NOT_BEGUN_MS = 20_000;
+const ASK_MS = 10_000;
+/** Time for the record of a run that Slurm says is over to become visible (network file systems). */
+const SETTLE_MS = 15_000;
+/** A run that the controller forgot, that has begun and shows no sign of life. */
+const LOST_MS = 600_000;
+const FINISHING_AT_ONCE = 16;
+/** Above that many arrays the whole table is asked for once. */
+const SINGLE_CALLS = 50;
+
+/** What the watcher needs of the executor. */
+export interface WatchedRuns {
+  all(): Iterable<SlurmRun>;
+  /** Nothing is left to look after. */
+  forget(run: SlurmRun): Promise<void>;
+  /** Takes the task out of Slurm. */
+  takeOut(run: SlurmRun): Promise<void>;
+}
+
+/**
+ * Looks at all runs at once. Two directories say which have begun and ended; the controller is asked only about
+ * runs that show no sign of life, so a controller that is away delays nothing but what only it can know.
+ */
+export class SlurmWatcher {
+  private looking: Promise<void> | undefined;
+  private heartbeatAt = 0;
+  private askedAt = 0;
+  private finishing = 0;
+
+  constructor(
+    private readonly parts: OpenSlurmParts,
+    private readonly runs: WatchedRuns,
+    private readonly ways: { life: RunLife<SlurmRun>; place: SlurmPlace },
+  ) {}
+
+  /** One look; a look that is under way is not repeated. */
+  async look(): Promise<void> {
+    this.looking ??= this.lookOnce()
+      .catch((error: unknown) => this.parts.logger.error({ err: error }, 'cannot look at the runs'))
+      .finally(() => (this.looking = undefined));
+    await this.looking;
+  }
+
+  /** Runs whose output is being brought home. */
+  get busy(): number {
+    return this.finishing;
+  }
+
+  private async lookOnce(): Promise<void> {
+    const { directory } = this.parts;
+    const [begun, ended] = await Promise.all([directory.begun(), directory.ended()]);
+    const started: SlurmRun[] = [];
+    const quiet: SlurmRun[] = [];
+    for (const run of this.runs.all()) {
+      if (run.batch === undefined || run.isFinishing || this.now() < run.retryMs) continue;
+      if (ended.has(run.key)) this.finishSoon(run, () => this.conclude(run));
+      else if (begun.has(run.key) && !run.hasBegun && !run.isStopped) started.push(run);
+      else quiet.push(run);
+    }
+    await Promise.all([this.begin(started), this.lookAtQuiet(quiet)]);
+  }
+
+  private async begin(runs: readonly SlurmRun[]): Promise<void> {
+    await forEachOf(runs, FINISHING_AT_ONCE * 4, async (run) => {
+      const record = await this.parts.directory.startRecord(run.key);
+      if (record === undefined) return;
+      run.seenMs = this.now();
+      await this.noteBegin(run, record.begunAt).catch((error: unknown) => {
+        run.hasBegun = false;
+        this.parts.logger.error({ err: error }, 'the begin of a run cannot be noted');
+      });
+    });
+  }
+
+  private finishSoon(run: SlurmRun, work: () => Promise<void>): void {
+    if (this.finishing >= FINISHING_AT_ONCE) return;
+    this.finishing += 1;
+    run.isFinishing = true;
+    void work()
+      .catch((error: unknown) => {
+        this.parts.logger.error(
+          { err: error, jid: String(run.order.jid) },
+          'a run is not finished',
+        );
+        this.lookLater(run);
+      })
+      .finally(() => (this.finishing -= 1));
+  }
+
+  private lookLater(run: SlurmRun, milliseconds = 2_000): void {
+    run.isFinishing = false;
+    run.retryMs = this.now() + milliseconds;
+  }
+
+  /** The run says that it has ended. */
+  private async conclude(run: SlurmRun): Promise<void> {
+    const record = await this.parts.directory.exitRecord(run.key);
+    if (record === undefined) return this.concludeUnreadable(run);
+    if (run.isStopped) {
+      await this.ways.life.finishUnwanted(run);
+      return this.runs.forget(run);
+    }
+    const verdict = verdictOfRecord(record, run.order.cpuTime) ?? (await this.verdictOfSlurm(run));
+    if (verdict === undefined) return this.lookLater(run);
+    if (!run.hasBegun) await this.noteBegin(run, record.begunAt);
+    await this.finish(run, record, verdict);
+    await this.runs.forget(run);
+  }
+
+  /** The wrapper got a SIGTERM that was not ours. Undefined while Slurm cannot say why. */
+  private async verdictOfSlurm(run: SlurmRun): Promise<Verdict | undefined> {
+    const view = await this.viewOf(run);
+    if (view === undefined || view.kind === 'alive') return undefined;
+    const isPlain =
+      view.kind === 'forgotten' || ['', 'COMPLETED', 'FAILED', 'NODE_FAIL'].includes(view.state);
+    if (!isPlain) return verdictOfState(view.state);
+    const app = 'Ended by signal SIGTERM';
+    return { isGood: false, minor: MINOR.threadFailed, app };
+  }
+
+  private async concludeUnreadable(run: SlurmRun): Promise<void> {
+    run.goneMs ??= this.now();
+    if (this.now() - run.goneMs < SETTLE_MS) return this.lookLater(run);
+    await this.concludeGone(run, 'FAILED');
+  }
+
+  private async lookAtQuiet(runs: readonly SlurmRun[]): Promise<void> {
+    const now = this.now();
+    if (now - this.heartbeatAt >= HEARTBEAT_MS) {
+      this.heartbeatAt = now;
+      await forEachOf(runs, FINISHING_AT_ONCE, async (run) => {
+        if (run.hasBegun) {
+          run.noteHeartbeat(await this.parts.directory.heartbeat(run.key), this.now());
+        }
+      });
+    }
+    if (now - this.askedAt < ASK_MS) return;
+    const silent = runs.filter((run) => {
+      const patience = run.hasBegun ? SILENT_MS : NOT_BEGUN_MS;
+      return run.batch?.arrayId !== undefined && now - run.seenMs > patience;
+    });
+    if (silent.length === 0) return;
+    this.askedAt = now;
+    await this.askAbout(silent);
+  }
+
+  private async askAbout(runs: readonly SlurmRun[]): Promise<void> {
+    let known: Map<number, SlurmJob[]>;
+    try {
+      known = await this.ask(new Set(runs.flatMap((run) => run.batch?.arrayId ?? [])));
+    } catch (error) {
+      if (!(error instanceof SlurmError)) throw error;
+      this.parts.logger.warn({ err: error, runs: runs.length }, 'Slurm cannot be asked about runs');
+      return;
+    }
+    for (const run of runs) {
+      const jobs = known.get(run.batch?.arrayId ?? 0) ?? [];
+      await this.follow(run, viewOf(jobs, run.batch?.comment ?? '', run.index ?? 0));
+    }
+  }
+
+  private async ask(arrays: ReadonlySet<number>): Promise<Map<number, SlurmJob[]>> {
+    const { api } = this.parts;
+    const known = new Map<number, SlurmJob[]>();
+    if (arrays.size > SINGLE_CALLS) {
+      for (const job of await api.jobs()) {
+        known.set(job.arrayId, [...(known.get(job.arrayId) ?? []), job]);
+      }
+      return known;
+    }
+    await Promise.all([...arrays].map(async (id) => known.set(id, await api.job(id))));
+    return known;
+  }
+
+  private async viewOf(run: SlurmRun): Promise<ControllerView | undefined> {
+    const { batch, index = 0 } = run;
+    if (batch?.arrayId === undefined) return undefined;
+    try {
+      return viewOf(await this.parts.api.job(batch.arrayId), batch.comment, index);
+    } catch (error) {
+      if (error instanceof SlurmError) return undefined;
+      throw error;
+    }
+  }
+
+  private async follow(run: SlurmRun, view: ControllerView): Promise<void> {
+    const now = this.now();
+    if (view.kind === 'alive') {
+      run.seenMs = now;
+      run.goneMs = undefined;
+      return;
+    }
+    if (view.kind === 'forgotten' && (await this.parts.directory.fence(run.key))) {
+      await this.runs.takeOut(run);
+      return this.finishSoon(run, () => this.concludeGone(run, 'NODE_FAIL'));
+    }
+    run.goneMs ??= now;
+    const patience = view.kind === 'forgotten' ? LOST_MS : SETTLE_MS;
+    if (now - run.goneMs < patience) return;
+    const state = view.kind === 'forgotten' ? '' : view.state;
+    this.finishSoon(run, () => this.concludeGone(run, state));
+  }
+
+  /** Slurm says that it is over, and there is no record of its end. */
+  private async concludeGone(run: SlurmRun, state: string): Promise<void> {
+    const isFenced = await this.parts.directory.fence(run.key);
+    if (run.isStopped) await this.ways.life.finishUnwanted(run);
+    else if (isFenced) await this.concludeUnstarted(run, state);
+    else {
+      if (!run.hasBegun) await this.noteBegin(run, new Date(this.now()));
+      await this.finish(run, undefined, verdictOfState(state));
+    }
+    await this.runs.forget(run);
+  }
+
+  private async concludeUnstarted(run: SlurmRun, state: string): Promise<void> {
+    if (mayTryAgain(state)) {
+      await this.ways.life.giveBack(
+        run,
+        `Slurm did not start it${state === '' ? '' : `: ${state}`}`,
+      );
+      return;
+    }
+    const fault = new RunFault(MINOR.threadFailed, `Slurm ended it before its start: ${state}`);
+    await this.ways.life.refuse(run, fault);
+  }
+
+  private async noteBegin(run: SlurmRun, startedAt: Date): Promise<void> {
+    const { reference } = run;
+    run.hasBegun = true;
+    await this.ways.life.begin(run, { startedAt, from: ['Matched', 'Stalled'], reference });
+  }
+
+  private async finish(
+    run: SlurmRun,
+    record: ExitRecord | undefined,
+    verdict: Verdict,
+  ): Promise<void> {
+    await this.ways.life.finish(run, this.ways.place.endOf(run, record, verdict));
+  }
+
+  private now(): number {
+    return this.parts.clock.now();
+  }
+}

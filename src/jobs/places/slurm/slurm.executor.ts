@@ -1,0 +1,376 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { sleep } from '#src/kernel/index.js';
+import { SessionLock, type Database } from '#src/platform/index.js';
+import type { Executor, HeldJob, RunningOutput, RunOrder } from '../../run/executor.js';
+import { tailOf } from '../../run/output-tail.js';
+import { RunLife } from '../../run/run-life.js';
+import { planOf, type RunFault } from '../../run/run-plan.js';
+import { openBatchAccount } from './batch-account.js';
+import { RunDirectory, type StoredBatch } from './run-directory.js';
+import { SlurmApi } from './slurm-api.js';
+import { SlurmCanceller } from './slurm-canceller.js';
+import { SlurmError } from './slurm-error.js';
+import type { OpenSlurmParts, SlurmParts } from './slurm-parts.js';
+import { SlurmPlace } from './slurm-place.js';
+import { runKey, SlurmRun } from './slurm-run.js';
+import { SlurmSubmitter } from './slurm-submitter.js';
+import { SlurmWatcher } from './slurm-watcher.js';
+
+const LOOK_MS = 400;
+const TELL_MS = 2_000;
+const PEEK_BYTES = 8_192;
+const STRAY_MS = 30_000;
+const CLOSE_MS = 3_000;
+const WANTED = ['Matched', 'Running', 'Stalled', 'Completing', 'Completed'];
+
+/** What `open()` makes. */
+interface Opened {
+  parts: OpenSlurmParts;
+  submitter: SlurmSubmitter;
+  canceller: SlurmCanceller;
+  place: SlurmPlace;
+  life: RunLife<SlurmRun>;
+  watcher: SlurmWatcher;
+}
+
+/**
+ * Runs jobs on a Slurm cluster. One instance leads and looks after all batch runs; another takes over when it dies.
+ *
+ * A job is Matched until its payload has begun: Slurm may start it at any time after the submit, so what proves that
+ * a Matched job has not been started is the fence in the shared directory (`RunDirectory.fence`), which is taken
+ * before a job is given back. Truth about begin and end is what the wrapper leaves there; the controller is asked
+ * only about runs that show no sign of life, and may be away for as long as it likes.
+ */
+export class SlurmExecutor implements Executor {
+  readonly backend = 'slurm';
+  /** All instances share the runs. */
+  readonly id = 'slurm';
+  onFree: () => void = () => undefined;
+
+  private readonly runs = new Map<string, SlurmRun>();
+  private readonly lock: SessionLock;
+  private opened: Opened | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private hasTended = false;
+  private isClosed = false;
+  private toldAt = 0;
+  private trash: SlurmRun[] = [];
+
+  constructor(
+    private readonly given: SlurmParts,
+    database: Database,
+  ) {
+    this.lock = new SessionLock(database, 'slurm');
+  }
+
+  async open(): Promise<boolean> {
+    const { config, logger } = this.given;
+    if (config.slurmUrl === undefined) return false;
+    try {
+      const parts = await this.openParts(config.slurmUrl);
+      this.opened = this.assemble(parts);
+    } catch (error) {
+      logger.error({ err: error }, 'the Slurm executor cannot be used');
+      return false;
+    }
+    this.timer = setInterval(() => void this.tick(), LOOK_MS);
+    this.timer.unref();
+    return true;
+  }
+
+  freeSlots(): number {
+    if (this.isClosed || !this.lock.isHeld || !this.hasTended) return 0;
+    return Math.max(0, this.given.config.slurmSlots - this.runs.size);
+  }
+
+  load(site: string): number {
+    let count = 0;
+    for (const run of this.runs.values()) if (run.order.site === site) count += 1;
+    return count;
+  }
+
+  start(orders: readonly RunOrder[]): void {
+    const fresh = orders.filter(({ jid }) => !this.runs.has(String(jid)));
+    this.parts.submitter.add(fresh.map((order) => this.newRun(order)));
+  }
+
+  cancel(jid: string): void {
+    const run = this.runs.get(jid);
+    if (run !== undefined && this.lock.isHeld) this.stopSoon(run);
+  }
+
+  peek(job: HeldJob): Promise<RunningOutput | undefined> {
+    return Promise.resolve(this.tailOf(job));
+  }
+
+  private tailOf(job: HeldJob): RunningOutput | undefined {
+    const { directory } = this.parts.parts;
+    const work = join(directory.pathOf(runKey(job)), 'work');
+    if (!existsSync(work)) return undefined;
+    const { stdout, stderr } = planOf(job);
+    return {
+      stdout: tailOf(join(work, stdout), PEEK_BYTES),
+      stderr: stderr === stdout ? '' : tailOf(join(work, stderr), PEEK_BYTES),
+    };
+  }
+
+  async tend(held: readonly HeldJob[]): Promise<void> {
+    if (this.isClosed || !(await this.lead())) return;
+    const batches = this.hasTended ? undefined : await this.parts.parts.directory.batches();
+    const batchOf = new Map(batches?.flatMap((batch) => batch.keys.map((key) => [key, batch])));
+    for (const job of held) {
+      const run = this.runs.get(String(job.jid));
+      // Another instance may have led in between and begun a new attempt.
+      const isSame = run?.order.attempt === job.attempt;
+      if (run !== undefined && isSame) this.compare(run, job);
+      else await this.adopt(job, batchOf.get(runKey(job)));
+    }
+    this.dropStrays(held);
+    if (!this.hasTended) await this.clean(batches ?? []);
+    this.hasTended = true;
+    this.onFree();
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearInterval(this.timer);
+    if (this.opened === undefined) return;
+    const { submitter, life, watcher, parts } = this.opened;
+    for (const run of await submitter.close()) {
+      await life.giveBack(run, 'The service was stopped').catch(() => undefined);
+    }
+    const deadline = Date.now() + CLOSE_MS;
+    while (watcher.busy > 0 && Date.now() < deadline) await sleep(20);
+    this.lock.release();
+    await parts.api.close();
+  }
+
+  // -- opening ---------------------------------------------------------------------------------------------------
+
+  private async openParts(url: string): Promise<OpenSlurmParts> {
+    const { config } = this.given;
+    const account = await openBatchAccount(config.slurmUser);
+    if (account.owner === undefined && account.name !== config.slurmUser) {
+      throw new Error(
+        `GRID_SLURM_USER=${config.slurmUser}: the service must run as root or as that account`,
+      );
+    }
+    const root = config.slurmWorkDir ?? join(config.homePath, 'slurm');
+    const directory = new RunDirectory(root, account.owner);
+    await directory.prepare();
+    const api = new SlurmApi({
+      url,
+      user: config.slurmUser,
+      token: config.slurmToken,
+      keyFile: config.slurmTokenKeyFile,
+      timeoutMs: config.slurmTimeout * 1000,
+      clock: this.given.clock,
+    });
+    const { name, uid, gid, owner } = account;
+    const isOther = owner !== undefined;
+    const rest = { executorId: this.id, api, directory };
+    return { ...this.given, ...rest, account: { name, uid, gid, isOther } };
+  }
+
+  private assemble(parts: OpenSlurmParts): Opened {
+    const place = new SlurmPlace(parts);
+    const life = new RunLife(parts, place);
+    const isWanted = (batch: StoredBatch): boolean => this.runsOf(batch).length > 0;
+    const canceller = new SlurmCanceller(parts, isWanted);
+    const submitter = new SlurmSubmitter(parts, {
+      refused: (run, fault) => this.refuse(run, fault),
+      stopped: (run) => this.stopUnsubmitted(run),
+      runsOf: (batch) => this.runsOf(batch),
+    });
+    const watcher = new SlurmWatcher(
+      parts,
+      {
+        all: () => [...this.runs.values()],
+        forget: (run) => this.forget(run),
+        takeOut: (run) => this.takeOut(run),
+      },
+      { life, place },
+    );
+    return { parts, submitter, canceller, place, life, watcher };
+  }
+
+  private async lead(): Promise<boolean> {
+    const wasLeader = this.lock.isHeld;
+    const isLeader = await this.lock.claim();
+    if (!wasLeader) this.hasTended = false;
+    if (!isLeader) this.runs.clear();
+    return isLeader;
+  }
+
+  private async tick(): Promise<void> {
+    if (!this.lock.isHeld || !this.hasTended || this.isClosed) return;
+    const { watcher, submitter, canceller, parts } = this.parts;
+    if (this.runs.size > 0) await watcher.look();
+    await this.emptyTrash();
+    const now = parts.clock.now();
+    if (now - this.toldAt < TELL_MS) return;
+    this.toldAt = now;
+    try {
+      await submitter.settle();
+      await canceller.flush();
+      await canceller.tidy([...this.runs.values()]);
+    } catch (error) {
+      const isAway = error instanceof SlurmError;
+      if (isAway) parts.logger.warn({ err: error }, 'Slurm is away; batch jobs wait');
+      else parts.logger.error({ err: error }, 'batch jobs cannot be looked after');
+    }
+  }
+
+  // -- what the database says ------------------------------------------------------------------------------------
+
+  /** A job that we hold but know nothing of: claimed a moment ago, or left by a predecessor. */
+  private async adopt(job: HeldJob, batch: StoredBatch | undefined): Promise<void> {
+    const { directory } = this.parts.parts;
+    const isWanted = WANTED.includes(job.status);
+    const run = this.newRun(job);
+    run.batch = batch;
+    run.hasBegun = !['Matched', 'Stalled'].includes(job.status);
+    if (!(await directory.exists(run.key))) {
+      if (!isWanted) await this.stopUnsubmitted(run);
+      else if (job.status === 'Matched') this.parts.submitter.add([run]);
+      else await this.lose(run);
+      return;
+    }
+    if (!isWanted && batch === undefined) {
+      // Staged, but never handed to Slurm.
+      if (await directory.fence(run.key)) await this.stopUnsubmitted(run);
+      return;
+    }
+    if (!isWanted) return this.stopSoon(run);
+    if (batch === undefined) {
+      if (job.status === 'Matched') this.parts.submitter.add([run]);
+      else await this.lose(run);
+    } else if (batch.arrayId === undefined) this.parts.submitter.adopt(batch);
+  }
+
+  private compare(run: SlurmRun, job: HeldJob): void {
+    if (run.isFinishing) return;
+    if (job.status === 'Stalled') run.hasBegun = false;
+    if (!WANTED.includes(job.status) && !run.isStopped) this.stopSoon(run);
+  }
+
+  /** Runs that the database does not say we hold: nobody will ask for them any more. */
+  private dropStrays(held: readonly HeldJob[]): void {
+    const known = new Set(held.map((job) => runKey(job)));
+    const now = this.given.clock.now();
+    for (const run of this.runs.values()) {
+      const isOld = now - run.madeMs > STRAY_MS;
+      if (isOld && !known.has(run.key) && !run.isFinishing && !run.isStopped) this.stopSoon(run);
+    }
+  }
+
+  /** What a predecessor did not get round to remove: runs that are over and that nobody holds. */
+  private async clean(batches: readonly StoredBatch[]): Promise<void> {
+    const { directory } = this.parts.parts;
+    const alive = new Set([...this.runs.values()].map((run) => run.key));
+    const ended = await directory.ended();
+    const over: string[] = [];
+    for (const key of await directory.known()) {
+      if (!alive.has(key) && (ended.has(key) || (await directory.fence(key)))) over.push(key);
+    }
+    await directory.remove(over);
+    for (const batch of batches) {
+      if (!batch.keys.some((key) => alive.has(key))) await directory.removeBatch(batch.id);
+    }
+  }
+
+  // -- ending runs -----------------------------------------------------------------------------------------------
+
+  private stopSoon(run: SlurmRun): void {
+    if (run.isStopped) return;
+    run.isStopped = true;
+    void this.stop(run).catch((error: unknown) => {
+      run.isStopped = false; // tend finds it again
+      this.given.logger.error({ err: error, jid: String(run.order.jid) }, 'a run is not stopped');
+    });
+  }
+
+  private async stop(run: SlurmRun): Promise<void> {
+    const { submitter, parts } = this.parts;
+    if (submitter.withdraw(run)) return this.stopUnsubmitted(run);
+    // Being staged at this moment: the submitter hands it back.
+    if (run.batch === undefined) return;
+    await parts.directory.cancel(run.key);
+    const isFenced = await parts.directory.fence(run.key);
+    await this.takeOut(run);
+    if (isFenced && !run.isFinishing) await this.stopUnsubmitted(run);
+  }
+
+  private async takeOut(run: SlurmRun): Promise<void> {
+    if (run.batch === undefined || run.index === undefined) return;
+    this.parts.canceller.add(run.batch, run.index);
+    await this.parts.canceller.flush();
+  }
+
+  /** Its payload will never start, and nobody waits for it. */
+  private async stopUnsubmitted(run: SlurmRun): Promise<void> {
+    await this.parts.life.release(run);
+    await this.forget(run);
+  }
+
+  private async refuse(run: SlurmRun, fault: RunFault): Promise<void> {
+    const { parts, life } = this.parts;
+    // A submit of which nobody knew had arrived after all.
+    if (run.batch !== undefined && !(await parts.directory.fence(run.key))) return;
+    try {
+      await life.refuse(run, fault);
+      await this.forget(run);
+    } catch (error) {
+      parts.logger.error({ err: error, jid: String(run.order.jid) }, 'a run is not refused');
+      this.runs.delete(String(run.order.jid)); // tend takes it up again
+    }
+  }
+
+  /** The shared directory has lost a run that has begun: nobody can say what became of it. */
+  private async lose(run: SlurmRun): Promise<void> {
+    await this.parts.life.lose(run, 'Nothing is left of the run in the shared directory');
+    await this.forget(run);
+  }
+
+  private forget(run: SlurmRun): Promise<void> {
+    const jid = String(run.order.jid);
+    if (this.runs.get(jid) === run) this.runs.delete(jid);
+    this.trash.push(run);
+    this.onFree();
+    return Promise.resolve();
+  }
+
+  private async emptyTrash(): Promise<void> {
+    const { directory } = this.parts.parts;
+    const trash = this.trash.splice(0);
+    if (trash.length === 0) return;
+    try {
+      await directory.remove(trash.map((run) => run.key));
+      const batches = new Set(trash.flatMap((run) => run.batch ?? []));
+      for (const batch of batches) {
+        const isUsed = [...this.runs.values()].some((run) => run.batch === batch);
+        if (!isUsed) await directory.removeBatch(batch.id);
+      }
+    } catch (error) {
+      this.given.logger.warn({ err: error }, 'runs that are over cannot be removed yet');
+    }
+  }
+
+  // -- small parts -----------------------------------------------------------------------------------------------
+
+  private newRun(order: RunOrder): SlurmRun {
+    const run = new SlurmRun(order, planOf(order), this.given.clock.now());
+    this.runs.set(String(order.jid), run);
+    return run;
+  }
+
+  private runsOf(batch: StoredBatch): SlurmRun[] {
+    return [...this.runs.values()].filter((run) => run.batch === batch && !run.isStopped);
+  }
+
+  private get parts(): Opened {
+    if (this.opened === undefined) throw new Error('the Slurm executor is not open');
+    return this.opened;
+  }
+}

@@ -1,0 +1,96 @@
+import type { JsonObject } from '#src/kernel/index.js';
+import type { SiteBackend } from '#src/registry/index.js';
+import type { Jid } from '../job.js';
+import type { JobState } from '../state/job-state.js';
+
+/** A job that was claimed for an executor: Matched, held by it, certainly not started. */
+export interface RunOrder {
+  jid: Jid;
+  /** Grows with every claim; (jid, attempt) names a run. */
+  attempt: number;
+  site: string;
+  setup: string;
+  owner: string;
+  ownerGroup: string;
+  /** Seconds of CPU that it may use. */
+  cpuTime: number;
+  manifest: JsonObject;
+  inputSandbox: string | null;
+  /** How long it stood in the queue; only right after a claim. */
+  waitedSeconds?: number;
+}
+
+/** A job as the database shows it to the executor that holds it. */
+export interface HeldJob extends RunOrder {
+  status: JobState;
+  /** What the executor noted about the run; for a batch system its id there. */
+  reference: string | null;
+  startedAt: Date | null;
+  lastUpdate: Date;
+}
+
+/** The end of what a running job has written. */
+export interface RunningOutput {
+  stdout: string;
+  stderr: string;
+}
+
+/**
+ * A compute backend on this instance. It holds jobs in the database under its `id`; only an executor that holds a
+ * job moves it on, always through RunReports, and it starts a program only after the move to Running was
+ * committed: a Matched job has certainly not been started, whoever died. (A batch system starts jobs at a time of its
+ * own: its executor proves by a fence that a Matched job never starts before it gives it back, and nobody else gives
+ * its jobs back.) It lets go of a job (executor null)
+ * when nothing of the job is left to look after.
+ */
+export interface Executor {
+  readonly backend: SiteBackend;
+  /** Stable over restarts. Instances that share an id look after the same runs, one at a time. */
+  readonly id: string;
+  /** What is noted as the reference of a claim; undefined for none. */
+  readonly reference?: string;
+  /** Called when places have become free; set by the dispatcher. */
+  onFree: () => void;
+  /** Prepares the backend; false (with a reason in the log) when it cannot be used on this instance. */
+  open(): Promise<boolean>;
+  /** Jobs that it would take now, over all of its sites. */
+  freeSlots(): number;
+  /** Jobs under way at a site, for the choice among sites. */
+  load(site: string): number;
+  /** Takes claimed jobs; returns at once, everything after it is the executor's care. */
+  start(orders: readonly RunOrder[]): void;
+  /**
+   * Compares what it knows with all jobs that the database says it holds: re-attaches after a restart, ends what
+   * should not run any more, gives back what was never started. Called at start and every few seconds.
+   */
+  tend(held: readonly HeldJob[]): Promise<void>;
+  /** A job was killed or taken back: end its run soon. Unknown ids are ignored. */
+  cancel(jid: string): void;
+  /** The end of the output of a run of this executor; undefined when it has no such run. */
+  peek(job: HeldJob): Promise<RunningOutput | undefined>;
+  /** Hands back what was not started and stops looking; running programs go on. */
+  close(): Promise<void>;
+}
+
+/** What executors ask and tell the database of the jobs that they hold, beside the moves that they report. */
+export interface HeldRuns {
+  /** Lets go of a run that is over, without moving the job; an output that came late is still kept. */
+  release(
+    run: { jid: Jid; attempt: number; executor: string },
+    outputSandbox: string | null,
+  ): Promise<void>;
+  /** True while the very run is under way in the hands of the executor. */
+  isUnderWay(run: { jid: Jid; attempt: number; executor: string }): Promise<boolean>;
+}
+
+/** Injection token of the executors of this instance. */
+export const EXECUTORS = Symbol('Executors');
+
+/** Looks files up that jobs name as input data; the composition root binds it to the catalogue. */
+export interface InputDataCatalogue {
+  /** Those of the paths that are no files of the catalogue. */
+  missing(paths: readonly string[]): Promise<string[]>;
+}
+
+/** Injection token of the InputDataCatalogue. */
+export const INPUT_DATA_CATALOGUE = Symbol('InputDataCatalogue');

@@ -1,0 +1,294 @@
+import { Problem } from '#src/kernel/index.js';
+import type { Config, Logger } from '#src/platform/index.js';
+import type { Clock } from '#src/kernel/index.js';
+import type { Move } from '../jobs.repository.js';
+import type { SandboxService } from '../sandbox/sandbox.service.js';
+import { MINOR } from '../state/job-state.js';
+import type { HeldRuns, RunOrder } from './executor.js';
+import { collectOutput, type OutputPlaces } from './output-collector.js';
+import { RunFault, type RunPlan } from './run-plan.js';
+import type { RunReports } from './run-reports.js';
+import type { Verdict } from './run-verdict.js';
+
+const MAX_OUTPUT_FILES = 10_000;
+const MAX_GIVEN_BACK = 20;
+const SHOWN_NAMES = 100;
+
+/** One attempt of a job in the hands of an executor. */
+export interface Run {
+  readonly order: RunOrder;
+  readonly plan: RunPlan;
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  verdict: Verdict;
+  endedAt: Date;
+  /** What is told of the run beside its output: host, exit code, times. */
+  parameters: Parameters;
+}
+
+type Parameters = Record<string, string | number>;
+
+/** What the life of runs needs of the service. */
+export interface LifeParts {
+  config: Config;
+  logger: Logger;
+  clock: Clock;
+  reports: RunReports;
+  repository: HeldRuns;
+  sandboxes: SandboxService;
+}
+
+/** What is different from place to place. */
+export interface RunPlace<R extends Run> {
+  /** The id under which its executor holds jobs. */
+  executorId: string;
+  /** Who moves the jobs, in their history; the batch system of their parameters. */
+  source: string;
+  /** Where the output of a run lies. */
+  outputOf(run: R): OutputPlaces;
+  /** Ends what may still live of a run of which nobody knows what became. */
+  endProcesses(run: R): Promise<void>;
+  /** Nothing is left to look after: removes what the run has left. */
+  remove(run: R): Promise<void>;
+}
+
+interface Output {
+  hash?: string;
+  missing: string[];
+  leftOut: string[];
+  /** Why the output is not whole. */
+  fault?: string;
+}
+
+/**
+ * The one life of a run, whatever its place: begun, ended, given back, refused, lost, revived, let go of. Each step
+ * starts from a state in which the job is held by this executor in this attempt; a job that is not ours any more is
+ * left as it is.
+ */
+export class RunLife<R extends Run> {
+  constructor(
+    private readonly parts: LifeParts,
+    private readonly place: RunPlace<R>,
+  ) {}
+
+  /** Asks for the permission to start (local), or notes that the batch system has started it. */
+  async begin(
+    run: R,
+    begin: { startedAt: Date; from: ('Matched' | 'Stalled')[]; reference?: string | undefined },
+  ): Promise<boolean> {
+    const { startedAt, from, reference } = begin;
+    return this.report(run, {
+      steps: [{ to: 'Running', minor: MINOR.application }],
+      from,
+      set: { startedAt, ...(reference === undefined ? {} : { reference }) },
+      ...(reference === undefined
+        ? {}
+        : { parameters: { BatchSystem: this.place.source, Pilot_Reference: reference } }),
+    });
+  }
+
+  /** The payload has ended and nothing of it lives: brings its output home and moves the job to its end. */
+  async finish(run: R, end: RunEnd): Promise<void> {
+    const { verdict } = end;
+    const output = await this.keepOutput(run);
+    const isGood = verdict.isGood && output.fault === undefined;
+    const minor = verdict.isGood ? MINOR.uploadingOutput : verdict.minor;
+    const app = verdict.isGood ? output.fault : verdict.app;
+    const moved = await this.report(run, {
+      steps: [
+        { to: 'Completing', minor: MINOR.resolvingOutput },
+        ...(isGood ? [{ to: 'Completed', minor: MINOR.outputUploaded } as const] : []),
+        {
+          to: isGood ? 'Done' : 'Failed',
+          minor: isGood ? MINOR.complete : minor,
+          ...(app === undefined ? {} : { app }),
+        },
+      ],
+      from: ['Running'],
+      set: {
+        endedAt: end.endedAt,
+        executor: null,
+        accounted: true,
+        ...(output.hash === undefined ? {} : { outputSandbox: output.hash }),
+      },
+      parameters: { ...end.parameters, ...parametersOf(output) },
+    });
+    if (moved) await this.place.remove(run);
+    else await this.finishOther(run, end, output.hash);
+  }
+
+  /** A run that nobody waits for is over: what it left may still be had of a killed job. */
+  async finishUnwanted(run: R): Promise<void> {
+    const output = await this.keepOutput(run);
+    await this.release(run, output.hash ?? null);
+  }
+
+  /** Lets go of a run without moving its job. */
+  async release(run: R, output: string | null = null): Promise<void> {
+    await this.parts.repository.release(this.held(run), output);
+    await this.place.remove(run);
+  }
+
+  /** Certainly not started: back to the queue, without counting as a reschedule, also when it was stalled. */
+  async giveBack(run: R, reason?: string): Promise<void> {
+    await this.revive(run);
+    if (run.order.attempt > MAX_GIVEN_BACK) {
+      const why = reason === undefined ? '' : `: ${reason}`;
+      await this.refuse(run, new RunFault(MINOR.submitting, `Given back too often${why}`));
+      return;
+    }
+    await this.report(run, {
+      steps: [
+        {
+          to: 'Rescheduled',
+          minor: MINOR.rescheduled,
+          ...(reason === undefined ? {} : { app: reason }),
+        },
+        { to: 'Waiting', minor: MINOR.waiting },
+      ],
+      from: ['Matched', 'Running'],
+      source: 'Reaper',
+      set: { executor: null },
+    });
+    await this.release(run);
+  }
+
+  /** It was not started and never will be: the job fails. */
+  async refuse(run: R, error: unknown): Promise<void> {
+    const fault = error instanceof RunFault ? error : undefined;
+    if (!fault) {
+      const jid = String(run.order.jid);
+      this.parts.logger.error({ err: error, jid }, 'a job cannot be started');
+    }
+    await this.report(run, {
+      steps: [
+        {
+          to: 'Failed',
+          minor: fault?.minor ?? MINOR.initialization,
+          app: fault?.app ?? 'The job could not be started',
+        },
+      ],
+      from: ['Matched', 'Running'],
+      set: { executor: null, endedAt: this.now(), accounted: true },
+      parameters: { BatchSystem: this.place.source },
+    });
+    await this.release(run);
+  }
+
+  /** What would tell is gone, and nobody can say whether it ran: never again, then. */
+  async lose(run: R, app: string): Promise<void> {
+    await this.place.endProcesses(run);
+    const isHeld = await this.revive(run);
+    await this.report(run, {
+      steps: [{ to: 'Failed', minor: MINOR.pilotGone, app }],
+      from: isHeld ? ['Running'] : ['Running', 'Completing'],
+      source: 'Reaper',
+      set: { executor: null, endedAt: this.now() },
+    });
+    await this.release(run);
+  }
+
+  /** A stalled job shows a sign of life; true when it was stalled. */
+  async revive(run: R): Promise<boolean> {
+    return this.report(run, {
+      steps: [{ to: 'Running', minor: MINOR.application }],
+      from: ['Stalled'],
+    });
+  }
+
+  /**
+   * The job was not Running any more: stalled meanwhile, or killed, or taken back. One that was stalled and has been
+   * revived in between is still ours: what the run has left must stay until its end is written.
+   */
+  private async finishOther(run: R, end: RunEnd, output: string | undefined): Promise<void> {
+    const isOurs =
+      (await this.revive(run)) || (await this.parts.repository.isUnderWay(this.held(run)));
+    if (isOurs) await this.finish(run, end);
+    else await this.release(run, output ?? null);
+  }
+
+  private async keepOutput(run: R): Promise<Output> {
+    const { config, sandboxes, logger } = this.parts;
+    const found = await collectOutput(this.place.outputOf(run), run.plan.outputs, {
+      maxBytes: config.maxSandboxBytes,
+      maxFiles: MAX_OUTPUT_FILES,
+    });
+    try {
+      const { missing, leftOut } = found;
+      const hash = found.files.length > 0 ? await sandboxes.keep(found.files) : undefined;
+      const fault = faultOf(found, config.maxSandboxBytes);
+      return {
+        missing,
+        leftOut,
+        ...(hash === undefined ? {} : { hash }),
+        ...(fault === undefined ? {} : { fault }),
+      };
+    } catch (error) {
+      if (isOurs(error)) throw error;
+      logger.warn(
+        { err: error, jid: String(run.order.jid) },
+        'the output of a job cannot be packed',
+      );
+      return { missing: [], leftOut: [], fault: 'The output cannot be packed' };
+    } finally {
+      await found.close();
+    }
+  }
+
+  private async report(
+    run: R,
+    move: Omit<Move, 'jid' | 'held' | 'source'> & { source?: string },
+  ): Promise<boolean> {
+    const { executorId, source } = this.place;
+    const { jid, attempt } = run.order;
+    return this.parts.reports.report({
+      source,
+      ...move,
+      jid,
+      held: { executor: executorId, attempt },
+    });
+  }
+
+  private held(run: R): { jid: RunOrder['jid']; attempt: number; executor: string } {
+    const { jid, attempt } = run.order;
+    return { jid, attempt, executor: this.place.executorId };
+  }
+
+  private now(): Date {
+    return new Date(this.parts.clock.now());
+  }
+}
+
+function faultOf(
+  found: { leftOut: readonly string[]; isCut: boolean },
+  maxBytes: number,
+): string | undefined {
+  if (found.isCut) return 'The sandbox directory has too many files to look through';
+  return found.leftOut.length > 0 ? `The output is larger than ${maxBytes} bytes` : undefined;
+}
+
+function parametersOf({ missing, leftOut }: Output): Parameters {
+  return {
+    ...(missing.length > 0 ? { MissingOutput: shortList(missing) } : {}),
+    ...(leftOut.length > 0 ? { OutputLeftOut: shortList(leftOut) } : {}),
+  };
+}
+
+/** A job may have made any number of names, of any length. */
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, SHOWN_NAMES).map((name) => name.slice(0, 255));
+  const more = names.length - shown.length;
+  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** True for the fault of something that the service needs and that will be back. */
+export function isAway(error: unknown): boolean {
+  return error instanceof Problem && error.code === 'service.unavailable';
+}
+
+/** True for a fault of the machine, the database or the store, which passes; the output is not to blame. */
+function isOurs(error: unknown): boolean {
+  return isAway(error) || (error as NodeJS.ErrnoException).syscall !== undefined;
+}

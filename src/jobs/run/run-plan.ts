@@ -1,0 +1,96 @@
+import type { JsonValue } from '#src/kernel/index.js';
+import { splitArguments } from '../manifest/arguments.js';
+import { environmentOf } from '../manifest/manifest.js';
+import type { RunOrder } from './executor.js';
+
+/** Programs of a site are looked for here; a site's option `path` replaces it. */
+export const SITE_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** A run that cannot be: the job fails with these. */
+export class RunFault extends Error {
+  constructor(
+    readonly minor: string,
+    readonly app: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${minor}: ${app}`, options);
+    this.name = 'RunFault';
+  }
+}
+
+/** What of a manifest matters when it runs. */
+export interface RunPlan {
+  stdout: string;
+  stderr: string;
+  outputs: string[];
+  environment: Record<string, string>;
+  arguments: string[];
+}
+
+/** Reads the manifest of an order, which was checked when it was submitted. */
+export function planOf(order: RunOrder): RunPlan {
+  const { manifest } = order;
+  const stdout = textOf(manifest['StdOutput'], 'std.out');
+  const stderr = textOf(manifest['StdError'], 'std.err');
+  return {
+    stdout,
+    stderr,
+    outputs: listOf(manifest['OutputSandbox'] ?? [stdout, stderr]).filter((name) => name !== ''),
+    environment: environmentOf(manifest['ExecutionEnvironment'] ?? {}) ?? {},
+    arguments: splitArguments(manifest['Arguments'] as string | string[] | undefined),
+  };
+}
+
+/** The program as the manifest names it. */
+export function executableOf(order: RunOrder): string {
+  return textOf(order.manifest['Executable'], '');
+}
+
+/** Name of the program in the input sandbox; undefined when it was not uploaded. */
+export function uploadedProgram(order: RunOrder): string | undefined {
+  const name = executableOf(order).replace(/^\.\//, '');
+  return listOf(order.manifest['InputSandbox'] ?? []).includes(name) ? name : undefined;
+}
+
+/** Processors that a job asks for; 1 unless told. */
+export function processorsOf(order: Pick<RunOrder, 'manifest'>): number {
+  const { manifest } = order;
+  const value = manifest['NumberOfProcessors'] ?? manifest['MinNumberOfProcessors'];
+  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isInteger(number) && number >= 1 ? number : 1;
+}
+
+/** Limits of one job: what it asks for, within what the service allows. */
+export interface JobLimits {
+  wallSeconds: number;
+  memoryMb: number;
+}
+
+/** The limits of a job: `WallTime` and `MaxRAM` of its manifest can only lower those of the service. */
+export function limitsOf(
+  order: Pick<RunOrder, 'manifest'>,
+  config: { jobWallTime: number; jobMemoryMb: number },
+): JobLimits {
+  const lower = (key: string, limit: number): number => {
+    const value = order.manifest[key];
+    return typeof value === 'number' && value > 0 ? Math.min(value, limit) : limit;
+  };
+  return {
+    wallSeconds: lower('WallTime', config.jobWallTime),
+    memoryMb: lower('MaxRAM', config.jobMemoryMb),
+  };
+}
+
+/** Names in the input sandbox that are files of the catalogue, whose content this service does not have. */
+export function catalogueInputs(order: RunOrder): string[] {
+  return listOf(order.manifest['InputSandbox'] ?? []).filter((name) => /^LFN:/i.test(name));
+}
+
+function textOf(value: JsonValue | undefined, fallback: string): string {
+  return typeof value === 'string' && value !== '' ? value : fallback;
+}
+
+function listOf(value: JsonValue): string[] {
+  const list = Array.isArray(value) ? value : [value];
+  return list.filter((item) => typeof item === 'string');
+}

@@ -1,0 +1,69 @@
+import * as v from './variables.js';
+
+const DAY = 86_400;
+
+/** Jobs on this machine: whether, how kept apart, and their limits. */
+export const LOCAL_JOBS = {
+  localExecutor: v.optionalFlag(
+    'GRID_LOCAL_EXECUTOR',
+    'Allow sites with the local-process backend',
+    '`true` outside production',
+  ),
+  localSlots: v.integer('GRID_LOCAL_SLOTS', 0, {
+    min: 0,
+    max: 4096,
+    description: 'Jobs that local-process runs at once on this instance (0: the number of CPUs)',
+  }),
+  localIsolation: v.oneOf(
+    'GRID_LOCAL_ISOLATION',
+    ['auto', 'namespaces', 'accounts', 'none'],
+    'auto',
+    'How local jobs are kept apart from the service and each other; `auto`: the best of the first two',
+  ),
+  localAccounts: v.text(
+    'GRID_LOCAL_ACCOUNTS',
+    '200000-265535',
+    'Accounts for running local jobs, one each, when the service was started as root',
+  ),
+  localBinds: v.text(
+    'GRID_LOCAL_BINDS',
+    '',
+    'Directories of the machine that local jobs see: `/cvmfs:ro,/scratch:rw`',
+  ),
+  jobLease: v.integer('GRID_JOB_LEASE', 60, {
+    min: 5,
+    max: 3600,
+    description:
+      'Seconds of silence after which the jobs of a lost instance are looked after by others',
+  }),
+  jobWallTime: v.integer('GRID_JOB_WALL_TIME', 7 * DAY, {
+    min: 1,
+    description: 'Seconds of wall-clock time of a local job',
+  }),
+  jobMemoryMb: v.integer('GRID_JOB_MEMORY', 4096, {
+    min: 16,
+    description: 'Memory limit of a local job, MiB',
+  }),
+  jobOutputBytes: v.integer('GRID_JOB_MAX_OUTPUT', 100 * 1024 * 1024, {
+    min: 1024,
+    description: 'Bytes that a local job may write into one file',
+  }),
+  jobProcesses: v.integer('GRID_JOB_PROCESSES', 512, {
+    min: 4,
+    description: 'Processes of one local job',
+  }),
+  jobDiskBytes: v.integer('GRID_JOB_DISK', 10 * 1024 * 1024 * 1024, {
+    min: 1024 * 1024,
+    description: 'Bytes that a local job may have on disk, all files together',
+  }),
+  jobFiles: v.integer('GRID_JOB_FILES', 100_000, {
+    min: 10,
+    max: 1_000_000,
+    description: 'Files and directories that a local job may have at once',
+  }),
+  jobOpenFiles: v.integer('GRID_JOB_OPEN_FILES', 1024, {
+    min: 16,
+    max: 1_048_576,
+    description: 'Files that one process of a local job may have open',
+  }),
+} as const;
