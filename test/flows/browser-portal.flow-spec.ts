@@ -161,12 +161,12 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal in Chromium
         inPage(async (page) => {
           await signInToPortal(page, grid, '#/submit');
           await page.getByLabel('Program').fill('/bin/echo');
-          await page.getByLabel('Sites').fill('NO.where');
+          await page.getByLabel('Sites').fill('NO/where');
           await page.getByRole('button', { name: 'Submit', exact: true }).click();
           await page.getByRole('alert').waitFor();
           const faults = page.getByRole('alert').getByRole('listitem');
           expect(await faults.allInnerTexts()).toEqual([
-            expect.stringMatching(/^Sites .*NO\.where/),
+            expect.stringMatching(/^Sites .*NO\/where/),
           ]);
           await expectAccessible(page);
         }),

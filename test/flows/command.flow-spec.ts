@@ -66,8 +66,15 @@ describe('gridgate for users', () => {
 
   it('checks without submitting, and names every fault', async () => {
     const fine = await gridgate(['submit', '--exec', '/bin/true', '--dry-run']);
-    expect([fine.code, fine.stdout]).toEqual([0, 'valid: 1 job(s)\n']);
-    await writeFile(join(home, 'bad.json'), '{"Site": "NO.where", "Priority": 99}');
+    expect([fine.code, fine.stdout, fine.stderr]).toEqual([0, 'valid: 1 job(s)\n', '']);
+    await writeFile(join(home, 'doubtful.json'), '{"Executable": "/bin/true", "Site": "NO.where"}');
+    const doubtful = await gridgate(['submit', 'doubtful.json', '--dry-run']);
+    expect([doubtful.code, doubtful.stderr]).toEqual([
+      0,
+      'warning: NO.where is not a known site; the job does not run there\n' +
+        'warning: No site can hold the job now (there is none of those it may run on)\n',
+    ]);
+    await writeFile(join(home, 'bad.json'), '{"BannedSites": "NO.where", "Priority": 99}');
     const bad = await gridgate(['submit', 'bad.json']);
     expect(bad.code).toBe(2);
     expect(bad.stderr).toMatch(/Executable/);
