@@ -3,7 +3,7 @@ import { authEntities, AuthModule } from './auth/index.js';
 import { FileCatalogueModule, NamespaceService } from './file-catalogue/index.js';
 import { JobsModule, type InputDataCatalogue } from './jobs/index.js';
 import { PlatformModule, type PlatformInput } from './platform/index.js';
-import { RegistryModule } from './registry/index.js';
+import { RegistryModule, RegistryService } from './registry/index.js';
 
 /** TypeORM entities of all rooms. */
 export const entities: (new () => object)[] = [...authEntities];
@@ -15,8 +15,8 @@ export class AppModule {
     const jobs = JobsModule.forRoot({
       hasRoutes: platform.config.role !== 'worker',
       inputData: {
-        imports: [FileCatalogueModule],
-        inject: [NamespaceService],
+        imports: [FileCatalogueModule, RegistryModule],
+        inject: [NamespaceService, RegistryService],
         useFactory: inputDataOf,
       },
     });
@@ -33,11 +33,15 @@ export class AppModule {
   }
 }
 
-/** The catalogue as jobs see it: which of their input files are not there. */
-function inputDataOf(namespace: NamespaceService): InputDataCatalogue {
+/** The catalogue as jobs see it: which of their input files are not there for those who submitted them. */
+function inputDataOf(namespace: NamespaceService, registry: RegistryService): InputDataCatalogue {
   return {
-    async missing(paths) {
-      const found = await namespace.existing(paths);
+    async missing({ user, group }, paths) {
+      const known = (await registry.current()).group(group);
+      const found = await namespace.existingFor(
+        { user, group, properties: new Set(), ...known },
+        paths,
+      );
       return paths.filter((path) => !found.has(path));
     },
   };

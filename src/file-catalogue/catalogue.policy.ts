@@ -13,6 +13,9 @@ export interface Actor {
   readonly readsAll: boolean;
 }
 
+/** Who reads, as the rules need it: also somebody who is not there, like the owner of a job. */
+export type Reader = Pick<Principal, 'user' | 'group' | 'vo' | 'properties'>;
+
 /** What the bits are about. */
 export interface Guarded {
   owner_id: number;
@@ -34,7 +37,7 @@ const WRITE = 2;
  *   deleting fields, whose values lie anywhere; with ServiceAdministrator there is no border (ADR 0295).
  * - While GRID_CATALOGUE_GLOBAL_READ is on, everybody reads everything.
  * - Otherwise a directory is readable when it and every directory above it grant r (ADR 0082); what is not readable
- *   is left out of listings, searches, values and totals, and asked for directly it is 403.
+ *   is left out of listings, searches, values and totals, and is not there for who asks for it (ADR 0286).
  * - Entries of a directory and its metadata are written with w on the directory (ADR 0083).
  */
 @Injectable()
@@ -45,7 +48,7 @@ export class CataloguePolicy {
   ) {}
 
   /** The caller as a reader; whoever reads everything needs no numbers. */
-  async readerOf(principal: Principal): Promise<Actor> {
+  async readerOf(principal: Reader): Promise<Actor> {
     const realm = realmOf(principal);
     if (realm.realm === EVERYTHING || this.config.catalogueGlobalRead) {
       return { userId: NOBODY, groupId: NOBODY, ...realm, readsAll: true };
@@ -118,7 +121,7 @@ export class CataloguePolicy {
   }
 }
 
-function realmOf(principal: Principal): { realm?: string } {
+function realmOf(principal: Reader): { realm?: string } {
   if (!principal.properties.has('FileCatalogManagement')) return {};
   const border = borderOf(principal);
   return { realm: border === undefined ? EVERYTHING : `/${border}` };

@@ -108,6 +108,7 @@ describe('the border of a virtual organisation, for the catalogue', () => {
   const path = (of: string): string => `/filecatalogue/directory/${encoded(of)}`;
   const file = (of: string): string => `/filecatalogue/file/${encoded(of)}`;
   const closed = [403, 'catalogue.forbidden'];
+  const unseen = [404, 'catalogue.directory-not-found'];
   let here: GridClient;
   let elsewhere: GridClient;
 
@@ -144,8 +145,8 @@ describe('the border of a virtual organisation, for the catalogue', () => {
     const found = await elsewhere.get<string>(`${path('/')}/search`, lines);
     expect(found.body).toContain('{"path":"/else/a","files":2,"size":6}\n');
     expect(await codes(here.get(path('/else')), here.get(path('/else/a')))).toEqual([
-      closed,
-      closed,
+      unseen,
+      unseen,
     ]);
     expect((await here.get(path('/'))).body.SubDirs).not.toHaveProperty('/else');
   });
@@ -163,7 +164,7 @@ describe('the border of a virtual organisation, for the catalogue', () => {
         here.put(file('/else/a/forged'), { json: { Size: 1 } }),
         here.delete(path('/else')),
       ),
-    ).toEqual([closed, closed, closed, closed, closed, closed, closed, closed]);
+    ).toEqual([closed, closed, closed, closed, closed, closed, closed, unseen]);
   });
 
   it('lets managers give away what is theirs only', async () => {

@@ -24,7 +24,7 @@ export class CompatibleValuesService {
 
   /**
    * Writes the values that hold on the directories below the path which fulfil the conditions; `{}` when none does.
-   * 400, 403, 404 before anything is written.
+   * 400, 404 before anything is written.
    */
   async write(
     principal: Principal,

@@ -70,7 +70,7 @@ export class MetadataController {
       example: { energy: [100], run: [1, 2] },
     },
   })
-  @ApiNotFoundResponse({ description: 'The directory does not exist' })
+  @ApiNotFoundResponse({ description: 'The directory does not exist, or may not be seen' })
   async readDirectoryMetadata(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,

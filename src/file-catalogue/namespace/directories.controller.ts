@@ -66,8 +66,8 @@ export class DirectoriesController {
       },
     },
   })
-  @ApiForbiddenResponse({ description: 'The directory may not be read' })
-  @ApiNotFoundResponse({ description: 'The directory does not exist' })
+  @ApiForbiddenResponse({ description: 'The root directory may not be read' })
+  @ApiNotFoundResponse({ description: 'The directory does not exist, or may not be seen' })
   async listDirectory(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,

@@ -2,8 +2,8 @@ import { Problem } from '#src/kernel/index.js';
 import type { Actor, CataloguePolicy, Guarded } from '../catalogue.policy.js';
 
 /**
- * The directory at the end of its chain. 403 when the caller may not read it or one above it, whether it exists or
- * not; 404 when it does not exist.
+ * The directory at the end of its chain. 404 when it does not exist, and likewise when the caller may not read it or
+ * one above it: what no listing shows is not there for who asks (decision 0286). The root is there for everybody: 403.
  */
 export function readableEnd<Directory extends Guarded & { path: string }>(
   policy: CataloguePolicy,
@@ -11,22 +11,20 @@ export function readableEnd<Directory extends Guarded & { path: string }>(
   chain: readonly Directory[],
   path: string,
 ): Directory {
-  refuseUnreadable(policy, actor, chain, path);
   const last = chain.at(-1);
-  if (last?.path !== path) throw directoryNotFound(path);
-  return last;
+  if (last?.path === path && isSeen(policy, actor, chain, path)) return last;
+  if (path !== '/') throw directoryNotFound(path);
+  throw new Problem('catalogue.forbidden', 'You may not read this directory');
 }
 
-/** 403 when the caller may not read one of the directories on the way to the path. */
-export function refuseUnreadable(
+/** May the caller read the path and all directories on the way to it, which are given? */
+export function isSeen(
   policy: CataloguePolicy,
   actor: Actor,
   chain: readonly Guarded[],
   path: string,
-): void {
-  if (policy.rules(actor, path)) return;
-  if (chain.every((directory) => policy.mayRead(actor, directory))) return;
-  throw new Problem('catalogue.forbidden', 'You may not read this directory');
+): boolean {
+  return policy.rules(actor, path) || chain.every((directory) => policy.mayRead(actor, directory));
 }
 
 /** 404 for a directory. */

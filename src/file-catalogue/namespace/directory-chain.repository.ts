@@ -23,10 +23,19 @@ export const DIRECTORY_COLUMNS =
 
 /** The directories that exist on the way to the path, the root first. */
 export async function readChain(source: Queryable, path: string): Promise<DirectoryRow[]> {
+  const rows = [...(await readDirectories(source, [path])).values()];
+  return rows.sort((a, b) => a.label.length - b.label.length);
+}
+
+/** The directories of the given paths and all above them, by path. */
+export async function readDirectories(
+  source: Queryable,
+  paths: readonly string[],
+): Promise<Map<string, DirectoryRow>> {
   const rows = await source.query<DirectoryRow>({
     name: 'catalogue-chain',
     text: `select ${DIRECTORY_COLUMNS} from catalogue_directory where path = any($1)`,
-    values: [pathChain(path)],
+    values: [[...new Set(paths.flatMap(pathChain))]],
   });
-  return rows.sort((a, b) => a.label.length - b.label.length);
+  return new Map(rows.map((row) => [row.path, row]));
 }

@@ -1,6 +1,5 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import {
-  ApiForbiddenResponse,
   ApiNotFoundResponse,
   ApiOkResponse,
   ApiOperation,
@@ -19,8 +18,7 @@ import { NamespaceService } from './namespace.service.js';
 /** What is known of files. */
 @ApiTags('file catalogue')
 @ApiParam(FILE_PARAM)
-@ApiForbiddenResponse({ description: 'The directory of the file may not be read' })
-@ApiNotFoundResponse({ description: 'The file does not exist' })
+@ApiNotFoundResponse({ description: 'The file does not exist, or may not be seen' })
 @Controller('filecatalogue/file/:file')
 export class FilesController {
   constructor(private readonly namespace: NamespaceService) {}

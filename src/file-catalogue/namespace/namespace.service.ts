@@ -4,13 +4,13 @@ import type { JsonObject } from '#src/kernel/index.js';
 import { Database } from '#src/platform/index.js';
 import type { AnswerWriter } from '../answer/answer-writer.js';
 import { CatalogueNames } from '../catalogue-names.service.js';
-import { CataloguePolicy, type Actor } from '../catalogue.policy.js';
+import { CataloguePolicy, type Actor, type Reader } from '../catalogue.policy.js';
 import { valuesHolding } from '../metadata/fields.repository.js';
 import { presentValue } from '../metadata/metadata-field.js';
-import { joinPath, parentPath } from '../path/catalogue-path.js';
+import { joinPath, parentPath, pathChain } from '../path/catalogue-path.js';
 import { listSubDirectories, type SubDirectoryRow } from './directories.repository.js';
-import { fileNotFound, readableEnd, refuseUnreadable } from './directory-access.js';
-import { readChain } from './directory-chain.repository.js';
+import { fileNotFound, isSeen, readableEnd } from './directory-access.js';
+import { readChain, readDirectories } from './directory-chain.repository.js';
 import { fileAttributes, fileMetadata, fileText, namesIn, subDirectoryText } from './entry-json.js';
 import { existingFiles, findFile, listFiles, type FileRow } from './files.repository.js';
 import type { ListingPlace, ListingWanted } from './listing.query.js';
@@ -31,7 +31,7 @@ export class NamespaceService {
   /**
    * Writes the contents `{"SubDirs", "Files"}` of a directory, page by page (decision 0285): between two pages nothing
    * of the database is held, so that a slow reader is nobody's business. Rights are looked at once, as when a directory
-   * is opened. With a limit `onNext` is told where the next page begins. 403 and 404 before anything is written.
+   * is opened. With a limit `onNext` is told where the next page begins. 404 before anything is written.
    */
   async writeListing(
     principal: Principal,
@@ -60,7 +60,7 @@ export class NamespaceService {
     writer.push(text.finish());
   }
 
-  /** Attributes of a file (rest.md 1.16). 404 when there is none, 403 when its directory may not be read. */
+  /** Attributes of a file (rest.md 1.16). 404 when there is none, or none that the caller may see. */
   async fileAttributes(principal: Principal, path: string): Promise<Record<string, unknown>> {
     const file = await this.readFile(principal, path);
     await this.names.load([file.owner_id, file.group_id]);
@@ -74,9 +74,23 @@ export class NamespaceService {
     return inherited ? { ...(await this.directoryValues(parentPath(path))), ...own } : own;
   }
 
-  /** Which of the paths are registered files, whoever asks: the check of a job's input data. */
+  /** Which of the paths are registered files, whoever asks. */
   async existing(paths: readonly string[]): Promise<Set<string>> {
     return paths.length === 0 ? new Set() : existingFiles(this.database, paths);
+  }
+
+  /** Which of the paths are registered files that the reader may see: the check of a job's input data. */
+  async existingFor(reader: Reader, paths: readonly string[]): Promise<Set<string>> {
+    const actor = await this.policy.readerOf(reader);
+    if (actor.readsAll || paths.length === 0) return this.existing(paths);
+    const directories = [...new Set(paths.map(parentPath))];
+    const known = await readDirectories(this.database, directories);
+    const seen = directories.filter((directory) => {
+      const chain = pathChain(directory).flatMap((path) => known.get(path) ?? []);
+      return isSeen(this.policy, actor, chain, directory);
+    });
+    const isIn = new Set(seen);
+    return this.existing(paths.filter((path) => isIn.has(parentPath(path))));
   }
 
   /** Is there such a directory, whoever asks? */
@@ -88,7 +102,8 @@ export class NamespaceService {
     const actor = await this.policy.readerOf(principal);
     if (!actor.readsAll) {
       const directory = parentPath(path);
-      refuseUnreadable(this.policy, actor, await readChain(this.database, directory), directory);
+      const chain = await readChain(this.database, directory);
+      if (!isSeen(this.policy, actor, chain, directory)) throw fileNotFound(path);
     }
     const file = await findFile(this.database, path);
     if (!file) throw fileNotFound(path);

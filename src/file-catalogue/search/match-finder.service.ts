@@ -51,7 +51,7 @@ export class MatchFinder {
 
   /**
    * Reads with the plan of a request, on one snapshot; `read` is not called when nothing can match. 400 for a bad
-   * condition, 403 and 404 for the start directory, before `read`.
+   * condition, 404 for the start directory, before `read`.
    */
   async find(
     actor: Actor,

@@ -44,7 +44,7 @@ export class SearchController {
       'The tree; with `Accept: application/x-ndjson` a line `{"path","files","size"}` per directory',
     schema: { $ref: getSchemaPath(FoundTreeResponse) },
   })
-  @ApiNotFoundResponse({ description: 'The start directory does not exist' })
+  @ApiNotFoundResponse({ description: 'The start directory does not exist, or may not be seen' })
   async searchDirectory(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,

@@ -23,7 +23,7 @@ export class SearchService {
     private readonly finder: MatchFinder,
   ) {}
 
-  /** Writes the tree `{"f", "s", "d"}` of the matching directories. 400, 403, 404 before anything is written. */
+  /** Writes the tree `{"f", "s", "d"}` of the matching directories. 400, 404 before anything is written. */
   async writeTree(
     principal: Principal,
     request: MatchRequest,

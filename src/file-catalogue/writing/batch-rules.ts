@@ -34,6 +34,12 @@ const MAX_METADATA_KEYS = 256;
 
 type Owned = Ownership & { path: string };
 
+/** The deepest directory on a way that the caller sees, and the one below it that may not be seen. */
+interface Seen {
+  nearest: DirectoryState;
+  hidden?: DirectoryState;
+}
+
 /** What the rules need beside the state. */
 export interface BatchContext {
   actor: Actor;
@@ -63,14 +69,15 @@ export class BatchRules {
   }
 
   private putDirectory(line: DirectoryPut): LineOutcome {
-    const nearest = this.state.nearest(line.path);
-    this.refuseUnreadable(nearest, line.path);
-    const existing = nearest.path === line.path ? nearest : undefined;
+    const place = this.seen(line.path);
+    const { nearest, hidden } = place;
+    const existing = !hidden && nearest.path === line.path ? nearest : undefined;
     if (!existing && line.mustExist) throw directoryNotFound(line.path);
     const values = this.readDirectoryValues(line.metadata);
     if (!existing) {
-      this.refuseCreation(line.path, nearest, line);
+      this.refuseCreation(line.path, place, line);
       this.refuseValueConflicts(line.path, nearest, values);
+      if (hidden) throw pathTaken(hidden.path, 'taken');
       const made = this.makeDirectories(line.path, nearest, line);
       for (const [field, value] of values) made.setValue(field.id, value);
       return 'created';
@@ -88,16 +95,18 @@ export class BatchRules {
 
   private putFile(line: FilePut): LineOutcome {
     const directory = parentPath(line.path);
-    const nearest = this.state.nearest(directory);
-    this.refuseUnreadable(nearest, directory);
-    const existing = this.state.file(line.path);
+    const place = this.seen(directory);
+    const { nearest } = place;
+    const hidden = place.hidden ?? this.seen(line.path).hidden;
+    const existing = hidden ? undefined : this.state.file(line.path);
     if (!existing && line.size === undefined) throw fileNotFound(line.path);
-    if (this.state.directory(line.path)) throw pathTaken(line.path, 'a directory');
+    if (!hidden && this.state.directory(line.path)) throw pathTaken(line.path, 'a directory');
     if (existing) return this.changeFile(line, existing, nearest);
     if (nearest.path === directory) this.refuseUnwritable(nearest, directory);
-    else this.refuseCreation(directory, nearest, line);
+    else this.refuseCreation(directory, place, line);
     const attributes = this.newAttributes(line);
     const metadata = this.readFileMetadata(line.metadata, {});
+    if (hidden) throw pathTaken(hidden.path, 'taken');
     if (nearest.path !== directory)
       this.makeDirectories(directory, nearest, { ...line, mode: undefined });
     this.state.setFile(line.path, {
@@ -133,8 +142,8 @@ export class BatchRules {
   private delete(line: EntryDelete): LineOutcome {
     const { path } = line;
     const place = line.kind === 'file' ? parentPath(path) : path;
-    const nearest = this.state.nearest(place);
-    this.refuseUnreadable(nearest, place);
+    const { nearest, hidden } = this.seen(place);
+    if (hidden) return 'absent';
     if (line.kind === 'file') {
       if (this.state.file(path) === undefined) return 'absent';
       this.refuseUnwritable(nearest, place);
@@ -162,21 +171,27 @@ export class BatchRules {
     return made;
   }
 
-  private refuseCreation(path: string, nearest: DirectoryState, line: Owned): void {
+  private refuseCreation(path: string, { nearest, hidden }: Seen, line: Owned): void {
     const taken = pathChain(path).find((above) => this.state.file(above) !== undefined);
-    if (taken !== undefined) throw pathTaken(taken, 'a file');
+    if (taken !== undefined && !hidden) throw pathTaken(taken, 'a file');
     this.refuseUnwritable(nearest, path);
     this.newAttributes(line);
   }
 
-  private refuseUnreadable(directory: DirectoryState, path: string): void {
+  /**
+   * The way to a path as the caller sees it. What is hidden is taken for missing: every check and every answer is the
+   * same, up to the moment when something would be made in its place (decision 0286).
+   */
+  private seen(path: string): Seen {
     const { actor, policy } = this.context;
-    if (policy.rules(actor, path)) return;
-    for (const above of directory.upwards()) {
-      if (!policy.mayRead(actor, above.attributes)) {
-        throw new Problem('catalogue.forbidden', 'You may not read this directory');
-      }
-    }
+    const nearest = this.state.nearest(path);
+    if (policy.rules(actor, path)) return { nearest };
+    const way = [...nearest.upwards()].reverse();
+    const closed = way.findIndex(({ attributes }) => !policy.mayRead(actor, attributes));
+    if (closed < 0) return { nearest };
+    const last = way[closed - 1];
+    if (!last) throw new Problem('catalogue.forbidden', 'You may not read this directory');
+    return { nearest: last, hidden: way[closed] };
   }
 
   /** `path` is what is written: a directory in the realm of a manager may be made and removed as well. */

@@ -10,7 +10,7 @@ import {
   type ManifestRow,
 } from '../manifest/stored-manifest.js';
 import { MINOR, type JobState } from '../state/job-state.js';
-import type { HeldJob, RunOrder, RunningOutput } from '../run/executor.js';
+import type { HeldJob, RunOrder, RunningOutput, Submitter } from '../run/executor.js';
 
 /** What a claim is made for. */
 export interface Claim {
@@ -21,6 +21,19 @@ export interface Claim {
   /** Chooses among the sites on which a job may run. */
   choose(sites: readonly string[]): string;
   reference?: string;
+}
+
+/** A new job whose input data is to be looked up. */
+export interface JobToAdmit {
+  jid: Jid;
+  submitter: Submitter;
+  manifest: JsonObject;
+}
+
+interface ToAdmitRow extends ManifestRow {
+  jid: Jid;
+  owner: string;
+  owner_group: string;
 }
 
 interface Candidate {
@@ -183,21 +196,21 @@ export class DispatchRepository {
   }
 
   /** Moves new jobs with input data on: `decide` says which paths are missing. Answers how many were looked at. */
-  async admit(
-    limit: number,
-    decide: (jid: Jid, manifest: JsonObject) => Promise<Move>,
-  ): Promise<number> {
+  async admit(limit: number, decide: (job: JobToAdmit) => Promise<Move>): Promise<number> {
     return this.database.transaction(async (transaction) => {
-      const rows = await transaction.query<ManifestRow & { jid: Jid }>({
+      const rows = await transaction.query<ToAdmitRow>({
         name: 'jobs-to-admit',
-        text: `select j.jid, ${MANIFEST_COLUMNS}
+        text: `select j.jid, j.owner, j.owner_group, ${MANIFEST_COLUMNS}
           from jobs j ${MANIFEST_JOIN}
           where j.status in ('Received', 'Checking') order by j.jid limit $1
           for update of j skip locked`,
         values: [limit],
       });
       const moves: Move[] = [];
-      for (const row of rows) moves.push(await decide(row.jid, manifestOf(row, row.jid)));
+      for (const row of rows) {
+        const submitter = { user: row.owner, group: row.owner_group };
+        moves.push(await decide({ jid: row.jid, submitter, manifest: manifestOf(row, row.jid) }));
+      }
       await this.jobs.move(moves, this.now(), transaction);
       return rows.length;
     });

@@ -5,7 +5,6 @@ import type {
   OnModuleDestroy,
 } from '@nestjs/common';
 import { Problem, randomId, sleep } from '#src/kernel/index.js';
-import type { JsonObject } from '#src/kernel/index.js';
 import {
   ChangeFeed,
   CONFIG,
@@ -22,7 +21,7 @@ import { Faults } from '../manifest/manifest-values.js';
 import { admittedSteps, PEEK_CHANNEL, STOP_CHANNEL, WORK_CHANNEL } from '../state/admission.js';
 import { MINOR } from '../state/job-state.js';
 import { JobMetrics } from '../job-metrics.js';
-import { DispatchRepository } from './dispatch.repository.js';
+import { DispatchRepository, type JobToAdmit } from './dispatch.repository.js';
 import {
   EXECUTORS,
   INPUT_DATA_CATALOGUE,
@@ -161,21 +160,19 @@ export class Dispatcher
 
   /** Looks the input data of new jobs up; true when there may be more. */
   private async admit(): Promise<boolean> {
-    const count = await this.repository.admit(ADMIT_BATCH, (jid, manifest) =>
-      this.admission(jid, manifest),
-    );
+    const count = await this.repository.admit(ADMIT_BATCH, (job) => this.admission(job));
     if (count > 0) await this.feed.notify(WORK_CHANNEL);
     return count === ADMIT_BATCH;
   }
 
-  private async admission(jid: Jid, manifest: JsonObject): Promise<Move> {
+  private async admission({ jid, manifest, submitter }: JobToAdmit): Promise<Move> {
     const [checking, admitted] = admittedSteps();
     const paths = readInputData(
       manifest,
       { vo: undefined, maxInputData: Number.MAX_SAFE_INTEGER },
       new Faults(),
     );
-    const missing = paths.length === 0 ? [] : await this.catalogue.missing(paths);
+    const missing = paths.length === 0 ? [] : await this.catalogue.missing(submitter, paths);
     if (missing.length === 0) {
       return {
         jid,

@@ -86,10 +86,19 @@ export interface HeldRuns {
 /** Injection token of the executors of this instance. */
 export const EXECUTORS = Symbol('Executors');
 
+/** Whose job it is. */
+export interface Submitter {
+  user: string;
+  group: string;
+}
+
 /** Looks files up that jobs name as input data; the composition root binds it to the catalogue. */
 export interface InputDataCatalogue {
-  /** Those of the paths that are no files of the catalogue. */
-  missing(paths: readonly string[]): Promise<string[]>;
+  /**
+   * Those of the paths that are no files of the catalogue as the submitter sees it: what may not be read there is
+   * missing, and nothing says which of both it is (contract 12).
+   */
+  missing(submitter: Submitter, paths: readonly string[]): Promise<string[]>;
 }
 
 /** Injection token of the InputDataCatalogue. */

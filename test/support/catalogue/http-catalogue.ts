@@ -91,11 +91,14 @@ export function treeOf(start: string, found: Map<string, { f: number; s: number 
   return root;
 }
 
-/** Who may be told what about a path: 403 for whatever lies in what may not be read, 404 for what does not exist. */
+/** Lies the directory, or where it would be, in what the reader may not see? */
+export function isHidden(model: CatalogueModel, reader: ModelActor, directory: string): boolean {
+  const nearest = chain(directory).filter((above) => model.directories.has(above));
+  return !model.isReadable(reader, nearest.at(-1) as string);
+}
+
+/** What is told of a directory: what may not be seen is not there, but the root, which everybody knows. */
 export function statusOf(model: CatalogueModel, reader: ModelActor, directory: string): number {
-  const nearest = chain(directory)
-    .filter((above) => model.directories.has(above))
-    .at(-1) as string;
-  if (!model.isReadable(reader, nearest)) return 403;
-  return nearest === directory ? 200 : 404;
+  if (isHidden(model, reader, directory)) return directory === '/' ? 403 : 404;
+  return model.directories.has(directory) ? 200 : 404;
 }

@@ -36,6 +36,12 @@ const SCOPE = '403 auth.insufficient-scope';
 const NO_JOB = '404 job.not-found';
 const NOT_YOURS = '403 job.forbidden';
 const CLOSED = '403 catalogue.forbidden';
+/** What may not be seen is answered like what is not there. */
+const NO_DIRECTORY = '404 catalogue.directory-not-found';
+const NO_FILE = '404 catalogue.file-not-found';
+/** The mate of alice's group may write where her closed directory stands, and learns that its name is taken. */
+const TAKEN = '409 catalogue.exists';
+const GROUP_MATE = 0;
 
 type Rule = Omit<BearerExpectation, 'outcome'> & Partial<Pick<BearerExpectation, 'outcome'>>;
 
@@ -85,22 +91,31 @@ function control(call: (place: Place) => Call): BearerExpectation {
 }
 
 /** Reading in the catalogue, which has no setups. */
-function reading(call: (place: Place) => Call): BearerExpectation {
+function reading(call: (place: Place) => Call, hidden: Outcome): BearerExpectation {
   const others = {
     shared: ['200', '200', '200', '200', '200', ...four('200')],
-    closed: [CLOSED, CLOSED, '200', CLOSED, CLOSED, '200', CLOSED, CLOSED, CLOSED],
+    closed: [hidden, hidden, '200', hidden, hidden, '200', hidden, hidden, hidden],
   };
   return rule({ scope: 'catalogue:read', call, own: '200', others });
 }
 
 /** Changing something in a directory of alice; in her other setup she is still its owner. */
-function writing(call: (place: Place) => Call, own: Outcome = '200'): BearerExpectation {
+function writing(
+  call: (place: Place) => Call,
+  { own = '200', hidden = CLOSED }: { own?: Outcome; hidden?: Outcome },
+): BearerExpectation {
   const verdicts = [CLOSED, CLOSED, NOT_TRIED, SCOPE, SCOPE, NOT_TRIED, SCOPE, SCOPE, CLOSED];
   return rule({
     scope: 'catalogue:write',
     call,
     own,
-    others: { shared: verdicts, closed: verdicts },
+    others: {
+      shared: verdicts,
+      closed: verdicts.map((verdict, who) => {
+        if (verdict !== CLOSED) return verdict;
+        return hidden === CLOSED && who === GROUP_MATE ? TAKEN : hidden;
+      }),
+    },
   });
 }
 
@@ -214,34 +229,44 @@ export const BEARER: Record<string, BearerExpectation> = {
     own: '200',
     others: ANYBODY,
   }),
-  'GET /filecatalogue/directory/{directory}': reading(directory('')),
-  'GET /filecatalogue/directory/{directory}/metadata': reading(directory('/metadata')),
-  'GET /filecatalogue/directory/{directory}/search': reading(directory('/search')),
-  'GET /filecatalogue/file/{file}/attributes': reading(file('/attributes')),
-  'GET /filecatalogue/file/{file}/metadata': reading(file('/metadata')),
+  'GET /filecatalogue/directory/{directory}': reading(directory(''), NO_DIRECTORY),
+  'GET /filecatalogue/directory/{directory}/metadata': reading(
+    directory('/metadata'),
+    NO_DIRECTORY,
+  ),
+  'GET /filecatalogue/directory/{directory}/search': reading(directory('/search'), NO_DIRECTORY),
+  'GET /filecatalogue/file/{file}/attributes': reading(file('/attributes'), NO_FILE),
+  'GET /filecatalogue/file/{file}/metadata': reading(file('/metadata'), NO_FILE),
   'POST /filecatalogue/directory/{directory}': writing(
     ({ directory: place }) => ({ path: `/filecatalogue/directory/${encoded(`${place}/new`)}` }),
-    '201',
+    { own: '201' },
   ),
-  'DELETE /filecatalogue/directory/{directory}': writing(({ directory: place }) => ({
-    path: `/filecatalogue/directory/${encoded(`${place}/empty`)}`,
-  })),
+  'DELETE /filecatalogue/directory/{directory}': writing(
+    ({ directory: place }) => ({ path: `/filecatalogue/directory/${encoded(`${place}/empty`)}` }),
+    { hidden: NO_DIRECTORY },
+  ),
   'PUT /filecatalogue/directory/{directory}/metadata': writing(
     directory('/metadata', { [FIELD]: 'changed' }),
+    { hidden: NO_DIRECTORY },
   ),
   'PATCH /filecatalogue/directory/{directory}/metadata': writing(
     directory('/metadata', { [FIELD]: 'changed' }),
+    { hidden: NO_DIRECTORY },
   ),
   'PUT /filecatalogue/file/{file}': writing(
     ({ directory: place }) => ({
       path: `/filecatalogue/file/${encoded(`${place}/new`)}`,
       options: { json: { Size: 1 } },
     }),
-    '201',
+    { own: '201' },
   ),
-  'DELETE /filecatalogue/file/{file}': writing(file('')),
-  'PUT /filecatalogue/file/{file}/metadata': writing(file('/metadata', { note: 'changed' })),
-  'PATCH /filecatalogue/file/{file}/metadata': writing(file('/metadata', { note: 'changed' })),
+  'DELETE /filecatalogue/file/{file}': writing(file(''), { hidden: NO_FILE }),
+  'PUT /filecatalogue/file/{file}/metadata': writing(file('/metadata', { note: 'changed' }), {
+    hidden: NO_FILE,
+  }),
+  'PATCH /filecatalogue/file/{file}/metadata': writing(file('/metadata', { note: 'changed' }), {
+    hidden: NO_FILE,
+  }),
   'POST /filecatalogue/bulk': rule({
     scope: 'catalogue:write',
     call: (place) => ({
@@ -254,7 +279,7 @@ export const BEARER: Record<string, BearerExpectation> = {
     own: '200 item done',
     others: {
       shared: DELETED_BY,
-      closed: DELETED_BY,
+      closed: DELETED_BY.map((outcome) => (outcome === '200 item 403' ? '200 item done' : outcome)),
     },
     outcome: firstItem,
   }),
