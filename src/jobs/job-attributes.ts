@@ -1,7 +1,9 @@
 import { Problem } from '#src/kernel/index.js';
 import { parseJid, type Job } from './job.js';
+import { readTime } from './job-times.js';
+import { JOB_STATES } from './state/job-state.js';
 
-type ValueType = 'text' | 'integer' | 'jid' | 'boolean';
+type ValueType = 'text' | 'state' | 'integer' | 'jid' | 'boolean' | 'time';
 
 /** One attribute of a job: its names, where it is stored, and how text of a query becomes its value. */
 export interface JobAttribute {
@@ -9,6 +11,8 @@ export interface JobAttribute {
   wire: string;
   /** Attribute name of the older interface; both are accepted in filters. */
   attribute: string;
+  /** Another spelling that filters take. */
+  alias?: string;
   type: ValueType;
   /** SQL expression over the columns of `jobs`. */
   sql: string;
@@ -19,7 +23,7 @@ export interface JobAttribute {
 /** Attributes that filters, sort and summary understand (reference 2.1). Records read the same columns. */
 export const JOB_ATTRIBUTES: readonly JobAttribute[] = [
   { wire: 'jid', attribute: 'JobID', type: 'jid', sql: 'jid' },
-  counted('status', 'Status', 'status'),
+  { ...counted('status', 'Status', 'status'), type: 'state' },
   counted('minorStatus', 'MinorStatus', 'minor_status'),
   { wire: 'appStatus', attribute: 'ApplicationStatus', type: 'text', sql: 'app_status' },
   counted('name', 'JobName', 'name'),
@@ -41,34 +45,30 @@ export const JOB_ATTRIBUTES: readonly JobAttribute[] = [
   flag('deleted', 'DeletedFlag', "(status = 'Deleted')"),
   flag('inputSandboxReady', 'ISandboxReadyFlag', '(input_sandbox is not null)'),
   flag('outputSandboxReady', 'OSandboxReadyFlag', '(output_sandbox is not null)'),
+  time('submission', 'SubmissionTime', 'submission_time'),
+  time('lastUpdate', 'LastUpdateTime', 'last_update'),
+  time('lastSOL', 'LastSOL', 'greatest(heart_beat, last_update)'),
+  time('heartBeat', 'HeartBeatTime', 'heart_beat'),
+  time('startExecution', 'StartExecTime', 'start_execution'),
+  time('endExecution', 'EndExecTime', 'end_execution'),
+  time('reschedule', 'RescheduleTime', 'reschedule_time'),
 ];
 
-/** Columns that `sort` knows, by wire name: the attributes and the times. */
-export const SORT_COLUMNS: ReadonlyMap<string, string> = new Map([
-  ...JOB_ATTRIBUTES.flatMap(({ wire, attribute, sql }): [string, string][] => [
-    [wire, sql],
-    [attribute, sql],
-  ]),
-  ['submission', 'submission_time'],
-  ['SubmissionTime', 'submission_time'],
-  ['lastUpdate', 'last_update'],
-  ['LastUpdateTime', 'last_update'],
-  ['startExecution', 'start_execution'],
-  ['StartExecTime', 'start_execution'],
-  ['endExecution', 'end_execution'],
-  ['EndExecTime', 'end_execution'],
-  ['heartBeat', 'heart_beat'],
-  ['HeartBeatTime', 'heart_beat'],
-  ['reschedule', 'reschedule_time'],
-  ['RescheduleTime', 'reschedule_time'],
-]);
-
 const BY_NAME: ReadonlyMap<string, JobAttribute> = new Map(
-  JOB_ATTRIBUTES.flatMap((attribute) => [
-    [attribute.wire, attribute],
-    [attribute.attribute, attribute],
-  ]),
+  JOB_ATTRIBUTES.flatMap((attribute) =>
+    namesOf(attribute).map((name): [string, JobAttribute] => [name, attribute]),
+  ),
 );
+
+/** Columns that `sort` knows, by every name of the attribute. */
+export const SORT_COLUMNS: ReadonlyMap<string, string> = new Map(
+  [...BY_NAME].map(([name, { sql }]) => [name, sql]),
+);
+
+/** Every spelling of an attribute. */
+export function namesOf({ wire, attribute, alias }: JobAttribute): string[] {
+  return [...new Set([wire, attribute, alias ?? wire])];
+}
 
 /** The attribute of that wire or attribute name (case-sensitive); undefined when there is none. */
 export function jobAttribute(name: string): JobAttribute | undefined {
@@ -80,6 +80,11 @@ export function attributeValue(attribute: JobAttribute, key: string, text: strin
   switch (attribute.type) {
     case 'text':
       return text;
+    case 'time':
+      return readTime(key, text);
+    case 'state':
+      if (Object.hasOwn(JOB_STATES, text)) return text;
+      throw Problem.invalidField(key, `is not one of ${Object.keys(JOB_STATES).join(', ')}`);
     case 'boolean': {
       const word = text.toLowerCase();
       if (['true', '1', 'yes', ''].includes(word)) return true;
@@ -87,9 +92,9 @@ export function attributeValue(attribute: JobAttribute, key: string, text: strin
       throw Problem.invalidField(key, 'is not one of true, false, 1, 0, yes, no');
     }
     case 'integer': {
-      const value = Number(text);
-      if (/^-?\d{1,10}$/.test(text) && Math.abs(value) < 2 ** 31) return value;
-      throw Problem.invalidField(key, 'is not a whole number');
+      if (!/^-?\d+$/.test(text)) throw Problem.invalidField(key, 'is not a whole number');
+      if (Math.abs(Number(text)) < 2 ** 31) return Number(text);
+      throw Problem.invalidField(key, `must be between ${1 - 2 ** 31} and ${2 ** 31 - 1}`);
     }
     case 'jid': {
       const jid = parseJid(text);
@@ -101,7 +106,8 @@ export function attributeValue(attribute: JobAttribute, key: string, text: strin
 
 /** PostgreSQL's name of the attribute's type, for array parameters. */
 export function sqlType(attribute: JobAttribute): string {
-  return { text: 'text', integer: 'integer', jid: 'bigint', boolean: 'boolean' }[attribute.type];
+  const types = { text: 'text', state: 'text', integer: 'integer', jid: 'bigint' } as const;
+  return { ...types, boolean: 'boolean', time: 'timestamptz' }[attribute.type];
 }
 
 /** Columns of a job row, for SELECT lists. */
@@ -142,6 +148,11 @@ export const JOB_COLUMNS: readonly (keyof Job)[] = [
 
 function counted(wire: string, attribute: string, column: string): JobAttribute {
   return { wire, attribute, type: 'text', sql: column, counted: column };
+}
+
+function time(wire: string, attribute: string, sql: string): JobAttribute {
+  const alias = attribute.charAt(0).toLowerCase() + attribute.slice(1);
+  return { wire, attribute, alias, type: 'time', sql };
 }
 
 function flag(wire: string, attribute: string, sql: string): JobAttribute {

@@ -1,9 +1,13 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiQuery, type ApiParamOptions } from '@nestjs/swagger';
-import { JOB_ATTRIBUTES } from './job-attributes.js';
+import { JOB_ATTRIBUTES, namesOf } from './job-attributes.js';
 import { JOB_STATES } from './state/job-state.js';
 
-const NAMES = JOB_ATTRIBUTES.map(({ wire, attribute }) => `\`${wire}\` or \`${attribute}\``);
+const NAMES = JOB_ATTRIBUTES.map((attribute) =>
+  namesOf(attribute)
+    .map((name) => `\`${name}\``)
+    .join(' or '),
+);
 
 /** `<jid>` in the OpenAPI document. */
 export const JID_PARAM: ApiParamOptions = {
@@ -13,9 +17,16 @@ export const JID_PARAM: ApiParamOptions = {
 };
 
 /** What the filters are, in words. */
-export const FILTERS = `Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: ${NAMES.join(', ')}.`;
+export const FILTERS = `Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: ${NAMES.join(', ')}. A time is an instant, or a day for the whole day in UTC.`;
 
-const TYPES = { text: 'string', integer: 'integer', jid: 'integer', boolean: 'boolean' } as const;
+const ITEMS = {
+  text: { type: 'string' },
+  state: { type: 'string', enum: Object.keys(JOB_STATES) },
+  integer: { type: 'integer', minimum: 1 - 2 ** 31, maximum: 2 ** 31 - 1 },
+  jid: { type: 'integer' },
+  boolean: { type: 'boolean' },
+  time: { type: 'string', oneOf: [{ format: 'date' }, { format: 'date-time' }] },
+} as const;
 
 /** One query parameter for each attribute of a job, by its wire name. */
 export function ApiJobFilters(): MethodDecorator {
@@ -27,10 +38,7 @@ export function ApiJobFilters(): MethodDecorator {
         description: `Only jobs with one of these values of \`${wire}\``,
         schema: {
           type: 'array',
-          items:
-            wire === 'status'
-              ? { type: 'string', enum: Object.keys(JOB_STATES) }
-              : { type: TYPES[type] },
+          items: { ...ITEMS[type] } as Record<string, unknown>,
         },
       }),
     ),

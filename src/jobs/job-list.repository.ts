@@ -3,6 +3,7 @@ import { Problem } from '#src/kernel/index.js';
 import { Database, sqlState, type Transaction } from '#src/platform/index.js';
 import { JOB_COLUMNS, sqlType, type JobAttribute } from './job-attributes.js';
 import type { Job } from './job.js';
+import type { TimeSpan } from './job-times.js';
 import type { Visibility } from './job.policy.js';
 import type { JobFilter, JobSelection, ListJobsQuery, SortKey } from './list-jobs.query.js';
 
@@ -293,6 +294,12 @@ function filterCondition(
   column: string,
   values: unknown[],
 ): string {
+  if (attribute.type === 'time') {
+    const spans = (wanted as TimeSpan[]).map(({ from, to }) => {
+      return `${column} >= $${values.push(from)} and ${column} < $${values.push(to)}`;
+    });
+    return `(${spans.join(' or ')})`;
+  }
   const type = sqlType(attribute);
   if (wanted.length === 1) return `${column} = $${values.push(wanted[0])}::${type}`;
   return `${column} = any ($${values.push(wanted)}::${type}[])`;
@@ -339,7 +346,11 @@ function afterCondition(
 function castOf(sql: string): string {
   if (sql === 'jid') return 'bigint';
   if (['priority', 'cpu_time', 'reschedules'].includes(sql)) return 'integer';
-  if (sql.endsWith('_time') || /^(last_update|heart_beat|(start|end)_execution)$/.test(sql)) {
+  if (
+    sql.endsWith('_time') ||
+    sql.startsWith('greatest(') ||
+    /^(last_update|heart_beat|(start|end)_execution)$/.test(sql)
+  ) {
     return 'timestamptz';
   }
   return sql.startsWith('(') || ['verified', 'retrieved', 'accounted'].includes(sql)

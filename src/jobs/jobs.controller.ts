@@ -94,13 +94,13 @@ export class JobsController {
   @ApiQuery({
     name: 'maxJobs',
     required: false,
-    description: 'At most so many jobs',
+    description: 'At most so many jobs; more than `GRID_MAX_JOBS` (10000) is taken as that many',
     schema: { type: 'integer', minimum: 1, default: 100 },
   })
   @ApiQuery({
     name: 'startJob',
     required: false,
-    description: 'So many jobs are left out at the start',
+    description: 'So many jobs are left out at the start; the page is empty behind the last one',
     schema: { type: 'integer', minimum: 0, default: 0 },
   })
   @ApiJobFilters()

@@ -50,7 +50,9 @@ export interface JobsModuleInput {
   };
 }
 
-const NO_CATALOGUE: InputDataCatalogue = { missing: (paths) => Promise.resolve([...paths]) };
+const NO_CATALOGUE: InputDataCatalogue = {
+  missing: (_submitter, paths) => Promise.resolve([...paths]),
+};
 
 /** Jobs: the routes, the sandboxes, and on instances that run jobs the dispatcher and its executors. */
 @Module({})

@@ -1,6 +1,7 @@
 import { isJsonObject, parseJson, Problem, type JsonObject } from '#src/kernel/index.js';
 import { unknownParameters, type QueryValues } from '#src/platform/index.js';
 import { attributeValue, jobAttribute, SORT_COLUMNS, type JobAttribute } from './job-attributes.js';
+import { readTime } from './job-times.js';
 
 /** A restriction of one attribute to some values. */
 export interface JobFilter {
@@ -36,6 +37,8 @@ export interface ListJobsQuery extends JobSelection {
 
 const SELECTION_KEYS = ['access_token', 'allOwners', 'fromDate', 'toDate'];
 const LIST_KEYS = ['maxJobs', 'startJob', 'sort', 'after'];
+/** Jobs of a page for who asks for no number. */
+const DEFAULT_JOBS = 100;
 const NEWEST_FIRST: SortKey = { wire: 'jid', sql: 'jid', descending: true };
 
 /** Reads the query of GET /jobs (reference 1.5 and contract 10). Throws Problem 400 naming every bad key. */
@@ -43,13 +46,17 @@ export function readListJobsQuery(query: QueryValues, maxJobsLimit: number): Lis
   const selection = readSelection(query, LIST_KEYS);
   const sort = readSort(query.single('sort'));
   const after = query.single('after');
-  const startJob = query.integer('startJob', 0, { min: 0 });
+  const startJob = query.integer('startJob', 0, { min: 0, clamp: true });
   if (after !== undefined && startJob > 0) {
     throw Problem.invalidField('startJob', 'cannot be combined with after');
   }
   return {
     ...selection,
-    maxJobs: query.integer('maxJobs', 100, { min: 1, max: maxJobsLimit, clamp: true }),
+    maxJobs: query.integer('maxJobs', Math.min(DEFAULT_JOBS, maxJobsLimit), {
+      min: 1,
+      max: maxJobsLimit,
+      clamp: true,
+    }),
     startJob,
     sort,
     ...(after === undefined ? {} : { after: readCursor(after, sort) }),
@@ -63,6 +70,7 @@ export function readSummaryQuery(query: QueryValues): JobSelection & { groups: J
   const groups = [...new Set(names)].map((name) => {
     const attribute = jobAttribute(name);
     if (!attribute) throw Problem.invalidField('group', `${name} is not an attribute of jobs`);
+    if (attribute.type === 'time') throw Problem.invalidField('group', `${name} is a time`);
     return attribute;
   });
   return { ...selection, groups };
@@ -97,21 +105,7 @@ function readFilters(query: QueryValues): JobFilter[] {
 
 function readDate(query: QueryValues, key: string): Date | undefined {
   const text = query.single(key);
-  if (text === undefined) return undefined;
-  const shape = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
-  // A plus sign that nobody escaped arrives as a blank; no zone means UTC.
-  const whole = text.replace(/ (\d\d:?\d\d)$/, (rest, zone: string) =>
-    text.includes('T') ? `+${zone}` : rest,
-  );
-  const date = new Date(/(Z|[+-]\d\d:?\d\d)$/.test(whole.slice(10)) ? whole : zoned(whole));
-  if (!shape.test(whole) || Number.isNaN(date.getTime())) {
-    throw Problem.invalidField(key, 'is not an ISO 8601 date or time');
-  }
-  return date;
-}
-
-function zoned(text: string): string {
-  return text.length === 10 ? text : `${text.replace(' ', 'T')}Z`;
+  return text === undefined ? undefined : readTime(key, text).from;
 }
 
 function readSort(text: string | undefined): SortKey[] {

@@ -66,7 +66,6 @@ describe('reading jobs', () => {
       [{ priority: '3' }, [2]],
       [{ inputSandboxReady: 'true' }, [0]],
       [{ jid: '9223372036854775807' }, []],
-      [{ status: 'Nonsense' }, []],
       [{ fromDate: '2100-01-01' }, []],
     ])('filters by %j', async (query, expected) => {
       const { body } = await alice.get('/jobs', { query });
@@ -87,6 +86,66 @@ describe('reading jobs', () => {
       expect(body.violations).toEqual([
         { field: 'after', problem: 'is not a cursor of this list' },
       ]);
+    });
+
+    it('filters by every time of the record: an instant, or the whole day', async () => {
+      const { times } = (await alice.get(`/jobs/${jids[1]}`)).body as {
+        times: Record<string, string>;
+      };
+      const both: [string, string][] = [
+        ['submission', 'submissionTime'],
+        ['lastUpdate', 'LastUpdateTime'],
+        ['lastSOL', 'lastSOL'],
+        ['heartBeat', 'HeartBeatTime'],
+        ['startExecution', 'startExecTime'],
+        ['endExecution', 'EndExecTime'],
+      ];
+      for (const [name, other] of both) {
+        const value = times[name];
+        if (value === undefined) continue;
+        const day = value.slice(0, 10);
+        const dayBefore = new Date(Date.parse(day) - 1).toISOString().slice(0, 10);
+        expect([name, await listed({ [name]: value })]).toEqual([
+          name,
+          expect.arrayContaining([jids[1]]),
+        ]);
+        expect(await listed({ [other]: value, jid: String(jids[1]) })).toEqual([jids[1]]);
+        expect(await listed({ [name]: day, jid: String(jids[1]) })).toEqual([jids[1]]);
+        expect(await listed({ [name]: [dayBefore, day], jid: String(jids[1]) })).toEqual([jids[1]]);
+        expect(await listed({ [name]: dayBefore })).toEqual([]);
+        const later = new Date(Date.parse(value) + 1).toISOString();
+        expect(await listed({ [name]: later, jid: String(jids[1]) })).toEqual([]);
+      }
+      expect(await listed({ reschedule: '2026-01-02' })).toEqual([]);
+      const { body } = await alice.get('/jobs/summary', {
+        query: { SubmissionTime: '2001-01-01' },
+      });
+      expect(body).toEqual({});
+    });
+
+    it.each<[string, string]>([
+      ['status', 'Nonsense'],
+      ['Status', ''],
+      ['lastUpdate', 'yesterday'],
+      ['SubmissionTime', '2026-02-30T99:00Z'],
+      ['killed', 'perhaps'],
+      ['priority', '99999999999'],
+      ['priority', '1.5'],
+      ['maxJobs', '-99999999999999999999'],
+    ])('refuses %s=%s and names it', async (field, value) => {
+      const { status, body } = await alice.get('/jobs', { query: { [field]: value } });
+      expect([status, body.code]).toEqual([400, 'request.invalid']);
+      expect(body.violations).toEqual([{ field, problem: expect.any(String) }]);
+      if (/status/i.test(field)) expect(body.violations[0].problem).toContain('Stalled');
+      if (value === '99999999999') expect(body.violations[0].problem).not.toContain('whole');
+    });
+
+    it('takes numbers beyond every bound as the bound', async () => {
+      for (const many of ['99999999999999999999', '9007199254740992']) {
+        expect((await listed({ maxJobs: many })).length).toBe(4);
+        const { body } = await alice.get('/jobs', { query: { startJob: many } });
+        expect(body).toEqual({ entries: 4, jobs: [] });
+      }
     });
 
     it('names unknown keys', async () => {

@@ -98,7 +98,7 @@ export interface SearchDirectoryQuery {
 export interface ListRootDirectoryQuery {
   /** Cursor of the next page, from the `Link` header */
   after?: string;
-  /** Entries of one page, directories first, each kind by name; at most 10000. Without it the listing is complete */
+  /** Entries of one page, directories first, each kind by name; more than 10000 is taken as 10000. Without it the listing is complete */
   limit?: number;
   /** With replicas of files and attributes of directories (older name: `extra`) */
   verbose?: boolean;
@@ -108,7 +108,7 @@ export interface ListRootDirectoryQuery {
 export interface ListDirectoryQuery {
   /** Cursor of the next page, from the `Link` header */
   after?: string;
-  /** Entries of one page, directories first, each kind by name; at most 10000. Without it the listing is complete */
+  /** Entries of one page, directories first, each kind by name; more than 10000 is taken as 10000. Without it the listing is complete */
   limit?: number;
   /** With replicas of files and attributes of directories (older name: `extra`) */
   verbose?: boolean;
@@ -210,9 +210,44 @@ export interface ListJobsQuery {
   inputSandboxReady?: boolean | boolean[];
   /** Only jobs with one of these values of `outputSandboxReady` */
   outputSandboxReady?: boolean | boolean[];
-  /** So many jobs are left out at the start */
+  /** Only jobs with one of these values of `submission` */
+  submission?:
+    | Record<string, unknown>
+    | Record<string, unknown>
+    | (Record<string, unknown> | Record<string, unknown>)[];
+  /** Only jobs with one of these values of `lastUpdate` */
+  lastUpdate?:
+    | Record<string, unknown>
+    | Record<string, unknown>
+    | (Record<string, unknown> | Record<string, unknown>)[];
+  /** Only jobs with one of these values of `lastSOL` */
+  lastSOL?:
+    | Record<string, unknown>
+    | Record<string, unknown>
+    | (Record<string, unknown> | Record<string, unknown>)[];
+  /** Only jobs with one of these values of `heartBeat` */
+  heartBeat?:
+    | Record<string, unknown>
+    | Record<string, unknown>
+    | (Record<string, unknown> | Record<string, unknown>)[];
+  /** Only jobs with one of these values of `startExecution` */
+  startExecution?:
+    | Record<string, unknown>
+    | Record<string, unknown>
+    | (Record<string, unknown> | Record<string, unknown>)[];
+  /** Only jobs with one of these values of `endExecution` */
+  endExecution?:
+    | Record<string, unknown>
+    | Record<string, unknown>
+    | (Record<string, unknown> | Record<string, unknown>)[];
+  /** Only jobs with one of these values of `reschedule` */
+  reschedule?:
+    | Record<string, unknown>
+    | Record<string, unknown>
+    | (Record<string, unknown> | Record<string, unknown>)[];
+  /** So many jobs are left out at the start; the page is empty behind the last one */
   startJob?: number;
-  /** At most so many jobs */
+  /** At most so many jobs; more than `GRID_MAX_JOBS` (10000) is taken as that many */
   maxJobs?: number;
   /** Jobs of all owners */
   allOwners?: boolean;
@@ -314,6 +349,41 @@ export interface SummarizeJobsQuery {
   inputSandboxReady?: boolean | boolean[];
   /** Only jobs with one of these values of `outputSandboxReady` */
   outputSandboxReady?: boolean | boolean[];
+  /** Only jobs with one of these values of `submission` */
+  submission?:
+    | Record<string, unknown>
+    | Record<string, unknown>
+    | (Record<string, unknown> | Record<string, unknown>)[];
+  /** Only jobs with one of these values of `lastUpdate` */
+  lastUpdate?:
+    | Record<string, unknown>
+    | Record<string, unknown>
+    | (Record<string, unknown> | Record<string, unknown>)[];
+  /** Only jobs with one of these values of `lastSOL` */
+  lastSOL?:
+    | Record<string, unknown>
+    | Record<string, unknown>
+    | (Record<string, unknown> | Record<string, unknown>)[];
+  /** Only jobs with one of these values of `heartBeat` */
+  heartBeat?:
+    | Record<string, unknown>
+    | Record<string, unknown>
+    | (Record<string, unknown> | Record<string, unknown>)[];
+  /** Only jobs with one of these values of `startExecution` */
+  startExecution?:
+    | Record<string, unknown>
+    | Record<string, unknown>
+    | (Record<string, unknown> | Record<string, unknown>)[];
+  /** Only jobs with one of these values of `endExecution` */
+  endExecution?:
+    | Record<string, unknown>
+    | Record<string, unknown>
+    | (Record<string, unknown> | Record<string, unknown>)[];
+  /** Only jobs with one of these values of `reschedule` */
+  reschedule?:
+    | Record<string, unknown>
+    | Record<string, unknown>
+    | (Record<string, unknown> | Record<string, unknown>)[];
   /** Jobs of all owners */
   allOwners?: boolean;
   /** Attributes to count by; default `Status` */
@@ -695,7 +765,7 @@ export abstract class Operations {
   /**
    * List jobs, newest first
    *
-   * Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`.
+   * Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`, `submission` or `SubmissionTime` or `submissionTime`, `lastUpdate` or `LastUpdateTime` or `lastUpdateTime`, `lastSOL` or `LastSOL`, `heartBeat` or `HeartBeatTime` or `heartBeatTime`, `startExecution` or `StartExecTime` or `startExecTime`, `endExecution` or `EndExecTime` or `endExecTime`, `reschedule` or `RescheduleTime` or `rescheduleTime`. A time is an instant, or a day for the whole day in UTC.
    */
   listJobs(query: ListJobsQuery = {}, options: CallOptions = {}): Promise<JobListResponse> {
     return this.call<JobListResponse>(
@@ -727,7 +797,7 @@ export abstract class Operations {
   /**
    * Count jobs
    *
-   * Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`.
+   * Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`, `submission` or `SubmissionTime` or `submissionTime`, `lastUpdate` or `LastUpdateTime` or `lastUpdateTime`, `lastSOL` or `LastSOL`, `heartBeat` or `HeartBeatTime` or `heartBeatTime`, `startExecution` or `StartExecTime` or `startExecTime`, `endExecution` or `EndExecTime` or `endExecTime`, `reschedule` or `RescheduleTime` or `rescheduleTime`. A time is an instant, or a day for the whole day in UTC.
    */
   summarizeJobs(query: SummarizeJobsQuery = {}, options: CallOptions = {}): Promise<JobSummary> {
     return this.call<JobSummary>(

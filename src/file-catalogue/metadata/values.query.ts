@@ -9,7 +9,7 @@ export function readValuesQuery(
   const { controls, conditions } = splitQuery(query, ['maxValues', 'counts']);
   return {
     conditions,
-    maxValues: controls.integer('maxValues', undefined, { min: 1 }),
+    maxValues: controls.integer('maxValues', undefined, { min: 1, clamp: true }),
     counts: controls.boolean('counts'),
   };
 }

@@ -12,9 +12,9 @@ export const VERBOSE_QUERY: ApiQueryOptions = {
 /** `limit` in the OpenAPI document. */
 export const LIMIT_QUERY: ApiQueryOptions = {
   name: 'limit',
-  description: `Entries of one page, directories first, each kind by name; at most ${MAX_PAGE}. Without it the listing is complete`,
+  description: `Entries of one page, directories first, each kind by name; more than ${MAX_PAGE} is taken as ${MAX_PAGE}. Without it the listing is complete`,
   required: false,
-  schema: { type: 'integer', minimum: 1, maximum: MAX_PAGE },
+  schema: { type: 'integer', minimum: 1 },
 };
 
 /** `after` in the OpenAPI document. */

@@ -83,3 +83,11 @@ describe('path arithmetic', () => {
     expect(namesBelow('/vo', '/vo/a/b')).toEqual(['a', 'b']);
   });
 });
+
+describe('two slashes', () => {
+  it('are no other name of the root', () => {
+    const fault = 'decodes to a path that has an empty name (// or / at the end)';
+    expect(decodeDirectoryPath(encodePath('//'))).toEqual({ fault });
+    expect(decodeDirectoryPath(encodePath('/'))).toEqual({ path: '/' });
+  });
+});

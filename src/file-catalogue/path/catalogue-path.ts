@@ -42,7 +42,7 @@ export function decodeDirectoryPath(encoded: string): DecodedPath {
   const text = decodeBase64UrlText(encoded);
   if (text === undefined) return { fault: 'is not URL-safe base 64 of UTF-8 text' };
   const path = text.length > 1 && text.endsWith('/') ? text.slice(0, -1) : text || '/';
-  const fault = pathFault(path);
+  const fault = text === '//' ? pathFault(text) : pathFault(path);
   return fault === undefined ? { path } : { fault: `decodes to a path that ${fault}` };
 }
 

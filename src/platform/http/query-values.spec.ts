@@ -86,3 +86,20 @@ describe('QueryValues', () => {
     });
   });
 });
+
+describe('a whole number beyond the bounds', () => {
+  const huge = '26682051376729000';
+  it.each([
+    [{ min: 0 }, 'must be at most 9007199254740991'],
+    [{ min: 0, max: 10 }, 'must be at most 10'],
+  ])('is said to be beyond them: %j', (rule, problem) => {
+    const read = (): unknown => new QueryValues(`n=${huge}`).integer('n', 1, rule);
+    expect(read).toThrow(expect.objectContaining({ violations: [{ field: 'n', problem }] }));
+  });
+
+  it('is the bound where that is the rule', () => {
+    const values = new QueryValues(`n=${huge}${huge}`);
+    expect(values.integer('n', 1, { min: 0, max: 10, clamp: true })).toBe(10);
+    expect(values.integer('n', 1, { min: 0, clamp: true })).toBe(Number.MAX_SAFE_INTEGER);
+  });
+});

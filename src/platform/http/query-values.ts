@@ -65,14 +65,13 @@ export class QueryValues {
   integer<T extends number | undefined>(key: string, fallback: T, rule: IntegerRule): number | T {
     const value = this.single(key);
     if (value === undefined) return fallback;
-    const number = Number(value);
-    if (!/^-?\d{1,16}$/.test(value) || !Number.isSafeInteger(number)) {
-      throw Problem.invalidField(key, 'is not a whole number');
-    }
-    if (number < rule.min) throw Problem.invalidField(key, `must be at least ${rule.min}`);
-    if (rule.max === undefined || number <= rule.max) return number;
-    if (rule.clamp) return rule.max;
-    throw Problem.invalidField(key, `must be at most ${rule.max}`);
+    if (!/^-?\d+$/.test(value)) throw Problem.invalidField(key, 'is not a whole number');
+    const number = Number(value); // only far beyond the bounds is it not exact
+    const { min, max = Number.MAX_SAFE_INTEGER, clamp } = rule;
+    if (number < min) throw Problem.invalidField(key, `must be at least ${min}`);
+    if (number <= max) return number;
+    if (clamp) return max;
+    throw Problem.invalidField(key, `must be at most ${max}`);
   }
 
   /** Refuses keys that are neither named nor `access_token` (which the guard has read). */

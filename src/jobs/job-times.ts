@@ -1,0 +1,32 @@
+import { Problem } from '#src/kernel/index.js';
+
+/** A stretch of time: `from` belongs to it, `to` does not. */
+export interface TimeSpan {
+  from: Date;
+  to: Date;
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+const SHAPE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+const ZONE = /(Z|[+-]\d\d:?\d\d)$/;
+
+/**
+ * Reads an ISO 8601 day, which is the whole day in UTC, or an instant, which is the millisecond that records show. No
+ * zone means UTC. Throws Problem 400 naming the key.
+ */
+export function readTime(key: string, text: string): TimeSpan {
+  // A plus sign that nobody escaped arrives as a blank.
+  const whole = text.replace(/ (\d\d:?\d\d)$/, (rest, zone: string) =>
+    text.includes('T') ? `+${zone}` : rest,
+  );
+  const from = SHAPE.test(whole) ? new Date(withZone(whole)) : new Date(NaN);
+  if (Number.isNaN(from.getTime())) {
+    throw Problem.invalidField(key, 'is not an ISO 8601 date or time');
+  }
+  return { from, to: new Date(from.getTime() + (whole.length === 10 ? DAY_MS : 1)) };
+}
+
+function withZone(text: string): string {
+  if (text.length === 10 || ZONE.test(text.slice(10))) return text;
+  return `${text.replace(' ', 'T')}Z`;
+}
