@@ -127,7 +127,7 @@ export const VARIABLES = {
   ),
 
   // HTTP
-  maxBodyBytes: v.integer('GRID_MAX_BODY', 64 * 1024 * 1024, {
+  maxBodyBytes: v.integer('GRID_MAX_BODY', 1024 * 1024, {
     min: 1024,
     description: 'Bytes of a JSON or form body',
   }),
