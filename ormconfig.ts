@@ -1,13 +1,11 @@
 /** The data source for the TypeORM command line: `npx typeorm migration:show -d dist/ormconfig.js` (after a build). */
 import 'reflect-metadata';
-import { readConfig, runningEmbeddedPostgres } from './src/platform/index.js';
+import { configuredDatabase, readConfig, runningEmbeddedPostgres } from './src/platform/index.js';
 import { createDataSource } from './src/runtime.js';
 
 const config = readConfig(process.env);
 const connection =
-  config.databaseUrl === undefined
-    ? await runningEmbeddedPostgres({ home: config.homePath })
-    : { url: config.databaseUrl };
+  configuredDatabase(config) ?? (await runningEmbeddedPostgres({ home: config.homePath }));
 if (!connection) {
   throw new Error('no database: set DATABASE_URL, or start the server of this GRID_HOME');
 }

@@ -142,10 +142,8 @@ const home = await mkdtemp(join(tmpdir(), 'gridgate-soak-'));
 const postgres = await startEmbeddedPostgres({ home: join(home, 'database') });
 let server;
 try {
-  const { host, port, user, database } = postgres.connection;
-  const url = `postgres://${user}@${encodeURIComponent(host)}:${port}/${database}`;
   const env = { GRID_ROLE: 'all' };
-  server = await BenchServer.start({ home, database: url, env, profile: '' });
+  server = await BenchServer.start({ home, database: postgres.url, env, profile: '' });
   const { counts, failures, samples } = await soak(server);
   const calls = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const memory = Object.fromEntries(

@@ -1,18 +1,20 @@
-import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { MIGRATIONS } from './migrations/index.js';
 import { entities } from './app.module.js';
 import {
+  adviseRole,
   Audit,
   ChangeFeed,
+  checkPooler,
   ConnectionGate,
-  clientOptions,
   connectDataSource,
   createLogger,
   Database,
   dataSourceOptions,
+  directClient,
   migrate,
   Metrics,
+  poolerRules,
   Readiness,
   Tracing,
   whenDatabaseIsThere,
@@ -20,6 +22,7 @@ import {
   type Config,
   type DatabaseConnection,
   type Logger,
+  type PoolerRules,
 } from './platform/index.js';
 
 /** How long somebody waits for a connection while the database does not answer. */
@@ -55,12 +58,23 @@ export function createDataSource(config: Config, connection: DatabaseConnection)
     dataSourceOptions({
       connection,
       poolSize: config.databasePool,
-      statementTimeoutSeconds: config.databaseTimeout,
-      connectTimeoutSeconds: config.databaseConnectTimeout,
+      ...limitsOf(config),
       entities,
       migrations: MIGRATIONS,
     }),
   );
+}
+
+function limitsOf(config: Config): {
+  statementTimeoutSeconds: number;
+  connectTimeoutSeconds: number;
+  sessions: number;
+} {
+  return {
+    statementTimeoutSeconds: config.databaseTimeout,
+    connectTimeoutSeconds: config.databaseConnectTimeout,
+    sessions: config.databasePool,
+  };
 }
 
 /** Prepares a process for the given database; connects to nothing yet. */
@@ -76,11 +90,14 @@ export function createRuntime(
   let dataSource: DataSource | undefined;
   let migrated = false;
   const gate = connectionGate(config, metrics);
-  const database = new Database(() => dataSource, tracing, gate);
-  const changeFeed = new ChangeFeed(
-    () => new pg.Client(clientOptions(connection(), 'gridgate changes')),
-    database,
+  let pooler: PoolerRules | undefined;
+  const database = new Database(
+    () => dataSource,
+    tracing,
+    gate,
+    () => pooler,
   );
+  const changeFeed = new ChangeFeed(() => directClient(connection(), 'gridgate changes'), database);
   return {
     config,
     logger,
@@ -94,9 +111,16 @@ export function createRuntime(
       return migrated;
     },
     async connect(signal) {
-      dataSource = createDataSource(config, connection());
-      await connectDataSource(dataSource, { logger, signal });
-      const source = dataSource;
+      const source = createDataSource(config, connection());
+      pooler = poolerRules(connection(), limitsOf(config));
+      dataSource = source;
+      await connectDataSource(source, { logger, signal });
+      const { pool } = database;
+      const look = async (): Promise<void> => {
+        await checkPooler(pool, connection());
+        if (pooler) await adviseRole(pool, { ...limitsOf(config), logger });
+      };
+      await whenDatabaseIsThere(look, { logger, signal });
       const done = await whenDatabaseIsThere(() => migrate(source, connection()), {
         logger,
         signal,
@@ -107,6 +131,7 @@ export function createRuntime(
     },
     async close() {
       await changeFeed.stop();
+      await pooler?.sessions.end();
       if (dataSource?.isInitialized) await dataSource.destroy();
     },
   };

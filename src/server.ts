@@ -9,6 +9,7 @@ import { sleep } from './kernel/index.js';
 import { checkReadiness, prepareData } from './start-data.js';
 import {
   answerClientErrors,
+  configuredDatabase,
   Connections,
   corsByAllowList,
   entrance,
@@ -118,7 +119,8 @@ export class GridServer {
   }
 
   private connection(): DatabaseConnection {
-    if (this.config.databaseUrl !== undefined) return { url: this.config.databaseUrl };
+    const configured = configuredDatabase(this.config);
+    if (configured !== undefined) return configured;
     if (!this.postgres) throw new Error('the embedded database is not started');
     return this.postgres.connection;
   }

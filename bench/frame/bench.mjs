@@ -53,8 +53,7 @@ export class Bench {
     const { startEmbeddedPostgres } = await import(entry);
     const postgres = await startEmbeddedPostgres({ home: await this.directory() });
     this.opened.push(() => postgres.stop());
-    const { host, port, user } = postgres.connection;
-    return (name) => `postgres://${user}@${encodeURIComponent(host)}:${port}/${name}`;
+    return (name) => postgres.urlOf(name);
   }
 
   /** The server of that name, started at the first call. */

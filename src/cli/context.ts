@@ -5,6 +5,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
 import {
+  configuredDatabase,
   createLogger,
   createFileLogger,
   openHome,
@@ -63,8 +64,9 @@ export class CliContext {
 
   /** How to reach the database: the one that is named, or the embedded one, started for the command when none runs. */
   async connection(): Promise<DatabaseConnection> {
-    const { databaseUrl, homePath } = this.config;
-    if (databaseUrl !== undefined) return { url: databaseUrl };
+    const { homePath } = this.config;
+    const configured = configuredDatabase(this.config);
+    if (configured !== undefined) return configured;
     const running = await runningEmbeddedPostgres({ home: homePath });
     if (running) return running;
     const postgres = await startEmbeddedPostgres({ home: homePath });

@@ -1,17 +1,15 @@
-export { CONFIG, ConfigurationFault, readConfig, VARIABLES, type Config } from './config/env.js';
 export {
-  Database,
-  isDatabaseAway,
-  sqlState,
-  type Queryable,
-  type Statement,
-  type Transaction,
-} from './database/database.js';
-export {
-  dataSourceOptions,
-  parseInt8,
-  type DatabaseConnection,
-} from './database/data-source-options.js';
+  CONFIG,
+  ConfigurationFault,
+  configuredDatabase,
+  readConfig,
+  VARIABLES,
+  type Config,
+} from './config/env.js';
+export { DatabaseConnectionError, isDatabaseAway, sqlState } from './database/connection-error.js';
+export type { DatabaseConnection } from './database/database-client.js';
+export { Database, type Queryable, type Statement, type Transaction } from './database/database.js';
+export { dataSourceOptions, parseInt8 } from './database/data-source-options.js';
 export {
   commitMilliseconds,
   keepsSessions,
@@ -26,6 +24,7 @@ export {
   whenAlone,
   type AdvisoryLock,
 } from './database/advisory-lock.js';
+export { adviseRole, checkPooler, poolerRules, type PoolerRules } from './database/pooler.js';
 export { SessionLock } from './database/session-lock.js';
 export { openVault } from './vault/key-encryption-key.js';
 export { KeyVault, KeyVaultError } from './vault/key-vault.js';
@@ -51,8 +50,8 @@ export {
   type HttpResponse,
 } from './http/messages.js';
 export {
-  clientOptions,
   connectDataSource,
+  directClient,
   migrate,
   whenDatabaseIsThere,
 } from './database/connect.js';

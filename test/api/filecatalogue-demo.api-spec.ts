@@ -9,7 +9,7 @@ import pg from 'pg';
 import { routes } from '../support/catalogue/http-catalogue.js';
 import { CommandUser } from '../support/command.js';
 import { startServerProcess } from '../support/server-process.mjs';
-import { eventually, Grid, support } from '../support/testbed.js';
+import { databaseUrl, eventually, Grid, support } from '../support/testbed.js';
 
 const FILES = 19_800;
 const name = `t_${randomBytes(6).toString('hex')}`;
@@ -19,7 +19,7 @@ let database: pg.Client;
 
 beforeAll(async () => {
   await onServer(`create database "${name}"`);
-  url = support().url.replace(/DATABASE$/, name);
+  url = databaseUrl(name);
   home = await mkdtemp(join(tmpdir(), 'grid-demo-'));
   await cp(support().pki, join(home, 'pki'), { recursive: true });
   database = new pg.Client({ connectionString: url });

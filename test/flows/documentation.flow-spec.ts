@@ -13,7 +13,7 @@ import { startIdProvider, type TestIdProvider } from '../support/id-provider.js'
 import { createTestPki, type TestPki } from '../support/id-provider-pki.js';
 import { formOf, PageVisitor } from '../support/page-visitor.js';
 import { runPage, type PageResult, type PageSetting } from '../support/page-shell.js';
-import { startGrid, support, type Grid, onServer } from '../support/testbed.js';
+import { databaseUrl, startGrid, support, type Grid, onServer } from '../support/testbed.js';
 
 /** Pages whose commands are run, and how. Those of `docs/client.md` are run by client-examples.flow-spec.ts. */
 const FIRST = ['README.md', 'docs/tutorial-portal.md', 'examples/portal/README.md'];
@@ -89,7 +89,7 @@ async function onDatabase(
   template: string,
   env: Record<string, string>,
 ): Promise<void> {
-  const { pki, url } = support();
+  const { pki } = support();
   const name = `t_page_${randomBytes(6).toString('hex')}`;
   await onServer(`create database "${name}" template ${template}`);
   closers.unshift(() => onServer(`drop database "${name}" with (force)`));
@@ -97,7 +97,7 @@ async function onDatabase(
   closers.unshift(() => rm(gridHome, { recursive: true, force: true }));
   await cp(pki, join(gridHome, 'pki'), { recursive: true });
   const [port = 0] = await freePorts(1);
-  const own = { GRID_PORT: String(port), DATABASE_URL: url.replace(/DATABASE$/, name), ...env };
+  const own = { GRID_PORT: String(port), DATABASE_URL: databaseUrl(name), ...env };
   await run(page, { gridHome, port, env: own });
 }
 

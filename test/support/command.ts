@@ -2,6 +2,7 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { throughPooler } from './server-process.mjs';
 import { support, type Grid, type Identity } from './testbed.js';
 
 /** How a command has ended. */
@@ -78,7 +79,7 @@ export class CommandUser {
   }
 
   private environment(env: Record<string, string>): NodeJS.ProcessEnv {
-    return { PATH: process.env['PATH'], HOME: this.home, ...env };
+    return { PATH: process.env['PATH'], HOME: this.home, ...throughPooler(env) };
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * One embedded PostgreSQL for the whole run, and in it a template database: migrated, with the demo registry and
+ * One PostgreSQL for the whole run, which demands a password (database/test-database.mjs), and in it a template database: migrated, with the demo registry and
  * the demo catalogue. Every test server gets a copy of its own.
  */
 import { mkdtemp, writeFile, mkdir } from 'node:fs/promises';
@@ -8,18 +8,19 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { startTestDatabase } from './database/test-database.mjs';
 import { startServerProcess } from './server-process.mjs';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 export default async function setUp() {
-  const entry = join(root, 'dist/src/platform/database/embedded-postgres.js');
+  const entry = join(root, 'dist/src/main.js');
   if (!existsSync(entry)) throw new Error('dist/ is missing: npm run build');
-  const { startEmbeddedPostgres } = await import(entry);
   const home = await mkdtemp(join(tmpdir(), 'gridgate-test-'));
-  const postgres = await startEmbeddedPostgres({ home });
-  const { host, port, user } = postgres.connection;
-  const url = (database) => `postgres://${user}@${encodeURIComponent(host)}:${port}/${database}`;
+  const postgres = await startTestDatabase({ root, home });
+  globalThis.gridTestPostgres = postgres;
+  globalThis.gridTestHome = home;
+  const url = postgres.urlOf;
   await sql(url('postgres'), 'create database template_grid');
   const pki = join(home, 'pki');
   await mkdir(pki, { recursive: true });
@@ -40,10 +41,9 @@ export default async function setUp() {
     admin: url('postgres'),
     pki,
     url: url('DATABASE'),
+    pooler: postgres.pooler,
   });
   await writeFile(join(home, 'ready'), '');
-  globalThis.gridTestPostgres = postgres;
-  globalThis.gridTestHome = home;
 }
 
 async function sql(connection, text) {

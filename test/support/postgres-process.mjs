@@ -12,7 +12,7 @@ const { startEmbeddedPostgres } = await import(
   join(root, 'dist/src/platform/database/embedded-postgres.js')
 );
 const postgres = await startEmbeddedPostgres({ home });
-const { host, port: number, user, database } = postgres.connection;
+const { host, port: number, user, password, database } = postgres.connection;
 const sockets = new Set();
 
 const forwarder = createServer((inner) => {
@@ -27,7 +27,7 @@ const forwarder = createServer((inner) => {
   inner.pipe(outer).pipe(inner);
 });
 forwarder.listen(Number(port), '127.0.0.1', () => {
-  process.stdout.write(`ready postgres://${user}@127.0.0.1:${port}/${database}\n`);
+  process.stdout.write(`ready postgres://${user}:${password}@127.0.0.1:${port}/${database}\n`);
 });
 
 process.on('SIGUSR2', () => {

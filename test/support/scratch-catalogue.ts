@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { Principal, Property } from '#src/auth/index.js';
-import { Database, dataSourceOptions, readConfig } from '#src/platform/index.js';
+import { Database, dataSourceOptions, poolerRules, readConfig } from '#src/platform/index.js';
 import type { RegistryService } from '#src/registry/index.js';
 import { DEMO_REGISTRY, RegistrySnapshot } from '#src/registry/index.js';
 import { MIGRATIONS } from '../../src/migrations/index.js';
@@ -18,7 +18,7 @@ import { MatchFinder } from '../../src/file-catalogue/search/match-finder.servic
 import { SearchService } from '../../src/file-catalogue/search/search.service.js';
 import { CatalogueWriter } from '../../src/file-catalogue/writing/catalogue-writer.service.js';
 import { LineReader } from '../../src/file-catalogue/writing/line-reader.service.js';
-import { support } from './testbed.js';
+import { databaseConnection, support } from './testbed.js';
 
 /** The services of the catalogue on a database of their own, without HTTP. */
 export interface ScratchCatalogue {
@@ -40,26 +40,35 @@ export interface ScratchCatalogue {
 export async function scratchCatalogue(
   environment: Record<string, string> = {},
 ): Promise<ScratchCatalogue> {
-  const { admin, url } = support();
+  const { admin } = support();
   const name = `c_${randomBytes(6).toString('hex')}`;
   await onServer(admin, `create database "${name}"`);
+  const connection = databaseConnection(name);
+  const limits = { statementTimeoutSeconds: 60, connectTimeoutSeconds: 5 };
+  const pooler = poolerRules(connection, { ...limits, sessions: 10 });
   const dataSource = new DataSource(
     dataSourceOptions({
-      connection: { url: url.replace(/DATABASE$/, name) },
+      connection,
       poolSize: 10,
-      statementTimeoutSeconds: 60,
-      connectTimeoutSeconds: 5,
+      ...limits,
       entities: [],
       migrations: MIGRATIONS,
     }),
   );
   await dataSource.initialize();
   await dataSource.runMigrations();
-  const services = catalogueServices(new Database(() => dataSource), environment);
+  const database = new Database(
+    () => dataSource,
+    undefined,
+    undefined,
+    () => pooler,
+  );
+  const services = catalogueServices(database, environment);
   return {
     ...services,
     clear: () => clear(services.database),
     async remove() {
+      await pooler?.sessions.end();
       await dataSource.destroy();
       await onServer(admin, `drop database "${name}" with (force)`);
     },

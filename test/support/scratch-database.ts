@@ -2,8 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { entities } from '../../src/app.module.js';
 import { MIGRATIONS } from '../../src/migrations/index.js';
-import { Database, dataSourceOptions } from '../../src/platform/index.js';
-import { onServer, support } from './testbed.js';
+import {
+  Database,
+  dataSourceOptions,
+  poolerRules,
+  type PoolerRules,
+} from '../../src/platform/index.js';
+import { databaseConnection, databaseUrl, onServer } from './testbed.js';
 
 /** A database of its own with the schema of this version, without a server. */
 export interface ScratchDatabase {
@@ -17,11 +22,11 @@ export interface ScratchDatabase {
 /** Makes a database with the schema of this version. */
 export async function scratchDatabase(): Promise<ScratchDatabase> {
   const name = `s_${randomBytes(6).toString('hex')}`;
-  const url = support().url.replace(/DATABASE$/, name);
+  const connection = databaseConnection(name);
+  const limits = { poolSize: 4, statementTimeoutSeconds: 20, connectTimeoutSeconds: 5 };
   const opened: DataSource[] = [];
+  const poolers: PoolerRules[] = [];
   const open = async (): Promise<DataSource> => {
-    const connection = { url };
-    const limits = { poolSize: 4, statementTimeoutSeconds: 20, connectTimeoutSeconds: 5 };
     const options = dataSourceOptions({ connection, ...limits, entities, migrations: MIGRATIONS });
     const dataSource = await new DataSource(options).initialize();
     opened.push(dataSource);
@@ -30,12 +35,20 @@ export async function scratchDatabase(): Promise<ScratchDatabase> {
   await onServer(`create database "${name}"`);
   await (await open()).runMigrations({ transaction: 'each' });
   return {
-    url,
+    url: databaseUrl(name),
     async open() {
       const dataSource = await open();
-      return new Database(() => dataSource);
+      const pooler = poolerRules(connection, { ...limits, sessions: limits.poolSize });
+      if (pooler) poolers.push(pooler);
+      return new Database(
+        () => dataSource,
+        undefined,
+        undefined,
+        () => pooler,
+      );
     },
     async remove() {
+      await Promise.all(poolers.splice(0).map(({ sessions }) => sessions.end()));
       await Promise.all(opened.splice(0).map((dataSource) => dataSource.destroy()));
       await onServer(`drop database "${name}" with (force)`);
     },

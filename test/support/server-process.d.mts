@@ -15,6 +15,11 @@ export interface ServerProcess {
   kill(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
+/** The environment of a server of the run; with a pooler (npm run test:database) it goes through it. */
+export function throughPooler<T extends Record<string, string>>(
+  env: T,
+): T & { GRID_DATABASE_DIRECT_URL?: string };
+
 export function startServerProcess(options: {
   root: string;
   env: Record<string, string>;

@@ -7,6 +7,21 @@ const START_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 30_000;
 const KEPT_LOG_BYTES = 200_000;
 
+/** The environment of a server of the run; with a pooler (npm run test:database) it goes through it. */
+export function throughPooler(env) {
+  const { pooler, url } = JSON.parse(process.env.GRID_TEST_SUPPORT ?? '{}');
+  const [before, after = ''] = url?.split('DATABASE') ?? [];
+  const direct = env.DATABASE_URL;
+  const isOurs = pooler && direct?.startsWith(before) && direct.endsWith(after);
+  if (!isOurs || env.GRID_DATABASE_DIRECT_URL !== undefined) return env;
+  const name = direct.slice(before.length, direct.length - after.length);
+  return {
+    ...env,
+    DATABASE_URL: pooler.replace('DATABASE', name),
+    GRID_DATABASE_DIRECT_URL: direct,
+  };
+}
+
 export function startServerProcess({
   root,
   env,
@@ -16,7 +31,12 @@ export function startServerProcess({
 }) {
   const child = spawn(process.execPath, [...node, join(root, entry)], {
     cwd: root,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, ...env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      TMPDIR: process.env.TMPDIR,
+      ...throughPooler(env),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', log: '' };

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Agent, type FormData, request as send } from 'undici';
-import { startServerProcess, type ServerProcess } from './server-process.mjs';
+import type { DatabaseConnection } from '#src/platform/index.js';
+import { startServerProcess, throughPooler, type ServerProcess } from './server-process.mjs';
 
 /** The demo identities of the contract. */
 export type Identity = 'alice' | 'bob' | 'carol' | 'mona' | 'adam' | 'fred' | 'stranger';
@@ -209,10 +210,9 @@ export interface StartOptions {
 export async function startGrid(options: StartOptions = {}): Promise<Grid> {
   const name = `t_${randomBytes(6).toString('hex')}`;
   await onServer(`create database "${name}" template template_grid`);
-  const { url, pki } = support();
-  const home = await makeHome(pki);
+  const home = await makeHome(support().pki);
   const { env = {}, ...process } = options;
-  return startOn(home, { url: url.replace(/DATABASE$/, name), name }, env, process);
+  return startOn(home, { url: databaseUrl(name), name }, env, process);
 }
 
 /** Starts a server with the demo PKI on a database that is there. */
@@ -266,8 +266,28 @@ async function makeHome(pki: string): Promise<string> {
   return home;
 }
 
-/** What the global set-up has prepared. */
-export function support(): { root: string; home: string; admin: string; pki: string; url: string } {
+/** The URL of a database of the tests' PostgreSQL. */
+export function databaseUrl(name: string): string {
+  return support().url.replace('DATABASE', name);
+}
+
+/** How the service connects to that database: through a pooler, when the run has one. */
+export function databaseConnection(name: string): DatabaseConnection {
+  const env = throughPooler({ DATABASE_URL: databaseUrl(name) });
+  const { DATABASE_URL: url, GRID_DATABASE_DIRECT_URL: directUrl } = env;
+  return { url, ...(directUrl === undefined ? {} : { directUrl }) };
+}
+
+/** What the global set-up has prepared; in URLs `DATABASE` stands for the name of a database. */
+export function support(): {
+  root: string;
+  home: string;
+  admin: string;
+  pki: string;
+  url: string;
+  /** The same through PgBouncer, when the run has one. */
+  pooler?: string;
+} {
   const text = process.env['GRID_TEST_SUPPORT'];
   if (text === undefined) throw new Error('the global set-up has not run');
   return JSON.parse(text) as ReturnType<typeof support>;

@@ -65,9 +65,20 @@ describe('readConfig', () => {
   });
 
   it('never prints a secret', () => {
-    const found = faults({ DATABASE_URL: 'mysql://a:geheim@h/d', GRID_KEY_ENCRYPTION_KEY: 'kurz' });
-    expect(found).toHaveLength(2);
-    expect(found.join()).not.toMatch(/geheim|kurz/);
+    expect([
+      ...faults({ DATABASE_URL: 'mysql://a:geheim@h/d', GRID_DATABASE_DIRECT_URL: 'geheim' }),
+      ...faults({ GRID_KEY_ENCRYPTION_KEY: 'kurz' }),
+    ]).toEqual([
+      'DATABASE_URL=(hidden) is not a postgres:// URL',
+      'GRID_DATABASE_DIRECT_URL=(hidden) is not a postgres:// URL',
+      'GRID_KEY_ENCRYPTION_KEY=(hidden) is not the base64 of 32 bytes',
+    ]);
+  });
+
+  it('refuses a direct URL of no database', () => {
+    expect(faults({ GRID_DATABASE_DIRECT_URL: 'postgres://h/d' })).toEqual([
+      'GRID_DATABASE_DIRECT_URL is given without DATABASE_URL',
+    ]);
   });
 
   it('has each variable once', () => {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { DatabaseConnection } from '../database/database-client.js';
 import { VARIABLES } from './settings.js';
 
 export { VARIABLES };
@@ -26,6 +27,15 @@ export class ConfigurationFault extends Error {
     super(faults.join('\n'));
     this.name = 'ConfigurationFault';
   }
+}
+
+/** The database that the environment names; undefined: the embedded one of GRID_HOME. */
+export function configuredDatabase(config: Config): DatabaseConnection | undefined {
+  const { databaseUrl, databaseDirectUrl } = config;
+  if (databaseUrl === undefined) return undefined;
+  return databaseDirectUrl === undefined
+    ? { url: databaseUrl }
+    : { url: databaseUrl, directUrl: databaseDirectUrl };
 }
 
 /** Reads the environment. Throws ConfigurationFault with every fault at once. */
@@ -64,9 +74,8 @@ function contradictions(values: Values): string[] {
   if ((values.tlsCertificate === undefined) !== (values.tlsKey === undefined)) {
     faults.push('GRID_TLS_CERT and GRID_TLS_KEY must be given together');
   }
-  const { databaseUrl } = values;
-  if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
-    faults.push('DATABASE_URL=(hidden) is not a postgres:// URL');
+  if (values.databaseDirectUrl !== undefined && values.databaseUrl === undefined) {
+    faults.push('GRID_DATABASE_DIRECT_URL is given without DATABASE_URL');
   }
   const noCertificate = values.tlsMode === 'on' && values.tlsCertificate === undefined;
   if (values.nodeEnv === 'production' && noCertificate && values.developmentCa !== true) {

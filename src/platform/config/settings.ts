@@ -55,10 +55,15 @@ export const VARIABLES = {
   ),
 
   // database
-  databaseUrl: v.optional(
+  databaseUrl: v.databaseUrl(
     'DATABASE_URL',
-    '`postgres://…`; without it an embedded PostgreSQL runs in `GRID_HOME`',
-    { secret: true, defaultText: 'embedded PostgreSQL' },
+    '`postgres://user:password@host:port/database?sslmode=…&sslrootcert=…&sslcert=…&sslkey=…` (docs/deployment.md, Database connections); without it an embedded PostgreSQL runs in `GRID_HOME`',
+    'embedded PostgreSQL',
+  ),
+  databaseDirectUrl: v.databaseUrl(
+    'GRID_DATABASE_DIRECT_URL',
+    'PostgreSQL itself, when `DATABASE_URL` leads to PgBouncer in transaction mode: changes of other instances are heard and locks of sessions held there',
+    '`DATABASE_URL`',
   ),
   databasePool: v.integer('GRID_DB_POOL', 10, {
     min: 2,

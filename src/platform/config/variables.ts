@@ -1,3 +1,5 @@
+import { parseDatabaseUrl } from '../database/database-url.js';
+
 /** One environment variable: how it is called, read, explained and, when it is a secret, hidden. */
 export interface Variable<T> {
   name: string;
@@ -45,6 +47,19 @@ export function optional(
     { fallback: undefined, description, ...options },
     (value) => value,
   );
+}
+
+/** A PostgreSQL URL, or absent; a secret, for it holds a password. */
+export function databaseUrl(
+  name: string,
+  description: string,
+  defaultText: string,
+): Variable<string | undefined> {
+  const notes = { fallback: undefined, description, secret: true, defaultText };
+  return variable<string | undefined>(name, 'URL', notes, (value) => {
+    parseDatabaseUrl(value);
+    return value;
+  });
 }
 
 /** A whole number within bounds. */

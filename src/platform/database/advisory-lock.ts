@@ -54,15 +54,15 @@ export async function whenAlone<T>(
 
 /**
  * Runs the work for one caller of all instances at a time per key; the others wait, no longer than a statement may take
- * (then 503). A session lock: no transaction is open while the work talks to strangers. It takes a connection of the
- * pool for as long as the work lasts, so the caller has to bound how many run at once.
+ * (then 503). A session lock: no transaction is open while the work talks to strangers. It takes a connection
+ * for as long as the work lasts, so the caller has to bound how many run at once.
  */
 export async function alonePerKey<T>(
   database: Database,
   key: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  const client = await database.connect();
+  const client = await database.session();
   let broken: Error | undefined;
   const onError = (error: Error): void => void (broken = error);
   client.on('error', onError);

@@ -1,26 +1,33 @@
-import pg from 'pg';
 import { QueryRunnerAlreadyReleasedError, type DataSource } from 'typeorm';
 import { Problem, sleep } from '#src/kernel/index.js';
 import type { Logger } from '../logging/logger.js';
 import { ADVISORY_LOCKS, LOCK_SPACE } from './advisory-lock.js';
-import type { DatabaseConnection } from './data-source-options.js';
-import { isDatabaseAway } from './database.js';
+import { DatabaseConnectionError, isDatabaseAway } from './connection-error.js';
+import {
+  DatabaseClient,
+  directTarget,
+  pooledTarget,
+  type DatabaseConnection,
+} from './database-client.js';
 
+const CONNECT_TIMEOUT_SECONDS = 2;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 3_000;
 
-/** Options of one connection outside the pool (LISTEN, migrations). */
-export function clientOptions(connection: DatabaseConnection, name: string): pg.ClientConfig {
-  const target =
-    connection.url === undefined
-      ? {
-          host: connection.host,
-          port: connection.port,
-          user: connection.user,
-          database: connection.database,
-        }
-      : { connectionString: connection.url };
-  return { ...target, application_name: name, connectionTimeoutMillis: 2_000, keepAlive: true };
+/** A connection of its own past pool and pooler, for LISTEN and locks that outlive a transaction; not yet connected. */
+export function directClient(connection: DatabaseConnection, name: string): DatabaseClient {
+  return new DatabaseClient(directTarget(connection), {
+    name,
+    connectTimeoutSeconds: CONNECT_TIMEOUT_SECONDS,
+  });
+}
+
+/** A connection of its own by the way that the pool takes; not yet connected. */
+export function pooledClient(connection: DatabaseConnection, name: string): DatabaseClient {
+  return new DatabaseClient(pooledTarget(connection), {
+    name,
+    connectTimeoutSeconds: CONNECT_TIMEOUT_SECONDS,
+  });
 }
 
 /**
@@ -41,6 +48,7 @@ export async function whenDatabaseIsThere<T>(
       const isAway = error instanceof Problem && error.code === 'service.unavailable';
       // TypeORM says this when a connection was lost in the middle of a migration and it tries to roll back.
       const isLost = error instanceof QueryRunnerAlreadyReleasedError;
+      if (error instanceof DatabaseConnectionError && error.isFinal) throw error;
       if (!isAway && !isLost && !isDatabaseAway(error)) throw error;
       options.logger.warn({ err: error }, 'the database is not there yet; trying again');
     }
@@ -65,8 +73,7 @@ export async function migrate(
   dataSource: DataSource,
   connection: DatabaseConnection,
 ): Promise<string[]> {
-  const guard = new pg.Client(clientOptions(connection, 'gridgate migrations'));
-  guard.on('error', () => undefined);
+  const guard = directClient(connection, 'gridgate migrations');
   await guard.connect();
   try {
     await guard.query('select pg_advisory_lock($1, $2)', [LOCK_SPACE, ADVISORY_LOCKS.migrations]);

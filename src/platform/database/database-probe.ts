@@ -1,7 +1,8 @@
-import pg from 'pg';
-import { clientOptions } from './connect.js';
-import type { DatabaseConnection } from './data-source-options.js';
+import type pg from 'pg';
+import { directClient, pooledClient } from './connect.js';
+import type { DatabaseConnection } from './database-client.js';
 
+const NAME = 'gridgate doctor';
 const COMMITS = 20;
 const PROBE_LOCK = 'select pg_try_advisory_lock(1735550308, 0) as got';
 
@@ -38,7 +39,7 @@ const FACTS = `
 
 /** Looks at a database without changing it. Throws the driver's error when it cannot be reached. */
 export async function probeDatabase(connection: DatabaseConnection): Promise<DatabaseFacts> {
-  return withClients(connection, 1, async ([client]) => {
+  return withClients([pooledClient(connection, NAME)], async ([client]) => {
     const { rows } = await client.query<DatabaseFacts & { isMigrated: boolean }>(FACTS);
     const { isMigrated, ...facts } = rows[0] as DatabaseFacts & { isMigrated: boolean };
     if (!isMigrated) return { ...facts, migrations: undefined };
@@ -49,7 +50,7 @@ export async function probeDatabase(connection: DatabaseConnection): Promise<Dat
 
 /** Median milliseconds of a durable commit: pg_logical_emit_message writes to the log and leaves nothing behind. */
 export async function commitMilliseconds(connection: DatabaseConnection): Promise<number> {
-  return withClients(connection, 1, async ([client]) => {
+  return withClients([pooledClient(connection, NAME)], async ([client]) => {
     const times: number[] = [];
     for (let i = 0; i < COMMITS; i += 1) {
       const start = performance.now();
@@ -60,9 +61,10 @@ export async function commitMilliseconds(connection: DatabaseConnection): Promis
   });
 }
 
-/** True when notifications arrive and session locks hold: not so through a pooler in transaction mode. */
+/** True when notifications arrive and session locks hold: not so through a pooler that the direct URL does not avoid. */
 export async function keepsSessions(connection: DatabaseConnection): Promise<boolean> {
-  return withClients(connection, 2, async ([one, other]) => {
+  const clients = [directClient(connection, NAME), directClient(connection, NAME)];
+  return withClients(clients, async ([one, other]) => {
     const heard = notification(one);
     await one.query('listen gridgate_probe');
     await one.query(PROBE_LOCK);
@@ -75,19 +77,11 @@ export async function keepsSessions(connection: DatabaseConnection): Promise<boo
 type Clients = [pg.Client, pg.Client];
 
 async function withClients<T>(
-  connection: DatabaseConnection,
-  count: number,
+  clients: pg.Client[],
   work: (clients: Clients) => Promise<T>,
 ): Promise<T> {
-  const clients = Array.from(
-    { length: count },
-    () => new pg.Client(clientOptions(connection, 'gridgate doctor')),
-  );
   try {
-    for (const client of clients) {
-      client.on('error', () => undefined);
-      await client.connect();
-    }
+    for (const client of clients) await client.connect();
     return await work(clients as Clients);
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => undefined)));

@@ -2,7 +2,9 @@ import { Problem } from '#src/kernel/index.js';
 import type { DataSource, EntityManager } from 'typeorm';
 import type pg from 'pg';
 import { Tracing } from '../tracing/tracing.js';
+import { isDatabaseAway, sqlState } from './connection-error.js';
 import { ConnectionGate } from './connection-gate.js';
+import type { PoolerRules } from './pooler.js';
 
 /**
  * One SQL statement. With a `name` it is prepared once per connection and costs about half
@@ -27,9 +29,6 @@ export interface Transaction extends Queryable {
   readonly client: pg.PoolClient;
 }
 
-const CONNECTION_CODES = /^(08|57P0|53|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_)/;
-const CONNECTION_TEXT =
-  /Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|not queryable/i;
 const DEFAULT_LIMITS = {
   places: 10,
   maxWaiting: 1_000,
@@ -37,20 +36,6 @@ const DEFAULT_LIMITS = {
   longestWaitInDoubtMs: 1_500,
 };
 const RETRYABLE = new Set(['40001', '40P01']);
-
-/** True for errors that mean the database is away or refuses new work, not that a statement is wrong. */
-export function isDatabaseAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = (error as { code?: unknown }).code;
-  if (typeof code === 'string' && CONNECTION_CODES.test(code)) return true;
-  return CONNECTION_TEXT.test(error.message);
-}
-
-/** SQLSTATE of a database error (`23505` unique violation …), undefined for anything else. */
-export function sqlState(error: unknown): string | undefined {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
-}
 
 /**
  * The database as repositories see it: named statements on the driver's pool, transactions, and TypeORM's
@@ -64,6 +49,8 @@ export class Database implements Queryable {
     private readonly tracing: Tracing = new Tracing(),
     /** The queue in front of the pool; for metrics, and for whoever notices that the database is silent. */
     readonly gate: ConnectionGate = new ConnectionGate(DEFAULT_LIMITS),
+    /** How to work through the pooler that stands before the database, if one does. */
+    private readonly pooler: () => PoolerRules | undefined = () => undefined,
   ) {}
 
   /** The connected data source. Throws 503 before the first connection. */
@@ -110,7 +97,7 @@ export class Database implements Queryable {
   async snapshot<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const client = await this.connect();
     try {
-      await this.run(client, { text: 'begin isolation level repeatable read read only' });
+      await this.begin(client, 'begin isolation level repeatable read read only');
       const result = await work(this.on(client));
       void client.query('commit').then(
         () => client.release(),
@@ -127,7 +114,7 @@ export class Database implements Queryable {
     const client = await this.connect();
     let broken: Error | undefined;
     try {
-      await this.run(client, { text: 'begin' });
+      await this.begin(client, 'begin');
       const result = await work(this.on(client));
       await this.run(client, { text: 'commit' });
       return result;
@@ -137,6 +124,10 @@ export class Database implements Queryable {
     } finally {
       client.release(broken);
     }
+  }
+
+  private async begin(client: pg.PoolClient, text: string): Promise<void> {
+    await this.run(client, { text: text + (this.pooler()?.settings ?? '') });
   }
 
   private on(client: pg.PoolClient): Transaction {
@@ -165,6 +156,17 @@ export class Database implements Queryable {
     }
   }
 
+  /** A session that is the caller's until it is released, for locks that outlive transactions. */
+  async session(): Promise<pg.PoolClient> {
+    const pooler = this.pooler();
+    if (pooler === undefined) return this.connect();
+    try {
+      return await pooler.sessions.connect();
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
   private async alone(statement: Statement): Promise<pg.QueryResult> {
     const { gate, pool } = this;
     if (!gate.tryEnter('statement')) await gate.enter('statement');
@@ -179,13 +181,14 @@ export class Database implements Queryable {
     target: pg.Pool | pg.PoolClient,
     statement: Statement,
   ): Promise<pg.QueryResult> {
+    // Behind a pooler the next statement may be another server's, which has not prepared it.
+    const { text, values } = statement;
+    const query = (this.pooler() ? { text, values } : statement) as pg.QueryConfig;
     try {
-      if (!this.tracing.isOn) return await target.query(statement as pg.QueryConfig);
+      if (!this.tracing.isOn) return await target.query(query);
       const name = statement.name ?? /^\s*(\w+)/.exec(statement.text)?.[1] ?? 'statement';
       const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': name };
-      return await this.tracing.within(`sql ${name}`, attributes, () =>
-        target.query(statement as pg.QueryConfig),
-      );
+      return await this.tracing.within(`sql ${name}`, attributes, () => target.query(query));
     } catch (error) {
       throw translate(error);
     }

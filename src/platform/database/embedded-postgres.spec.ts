@@ -95,6 +95,39 @@ describe('the embedded PostgreSQL', () => {
     await query(server, 'CREATE TABLE kept AS SELECT 1 AS row');
   });
 
+  it('demands its password, also from who owns the socket', async () => {
+    const server = await start();
+    const url = server.url.replace(/:[^:@/]+@/, ':guess@');
+    await expect(new pg.Client({ connectionString: url }).connect()).rejects.toThrow(
+      'password authentication failed for user "gridgate"',
+    );
+    const password = join(home, 'postgres', 'password');
+    expect(statSync(password).mode & 0o777).toBe(0o600);
+    expect(readFileSync(password, 'utf8')).toBe(`${server.connection.password}\n`);
+  });
+
+  it('closes a data directory of an earlier version, which asked for none', async () => {
+    const rules = join(data(), 'pg_hba.conf');
+    writeFileSync(rules, readFileSync(rules, 'utf8').replace(/scram-sha-256$/gm, 'trust'));
+    unlinkSync(join(home, 'postgres', 'password'));
+    const server = await start();
+    expect(await query(server, 'SELECT * FROM kept')).toEqual([{ row: 1 }]);
+    expect(readFileSync(rules, 'utf8')).not.toMatch(/^local.*trust/m);
+    await until(() => readFileSync(join(home, 'logs/postgres.log'), 'utf8').includes('SIGHUP'));
+    const url = server.url.replace(/:[^:@/]+@/, ':guess@');
+    await expect(new pg.Client({ connectionString: url }).connect()).rejects.toThrow('password');
+  });
+
+  it('makes a new password when the file is lost, and says so when it is another one', async () => {
+    const password = join(home, 'postgres', 'password');
+    writeFileSync(password, 'another\n');
+    await expect(startEmbeddedPostgres({ home })).rejects.toThrow(
+      `The password in ${password} is not that of the database beside it: remove the file`,
+    );
+    unlinkSync(password);
+    expect(await query(await start(), 'SELECT * FROM kept')).toEqual([{ row: 1 }]);
+  });
+
   it('tells others where it runs, and that it does not', async () => {
     expect(await runningEmbeddedPostgres({ home })).toBeUndefined();
     const server = await start();
@@ -102,7 +135,7 @@ describe('the embedded PostgreSQL', () => {
     await server.stop();
     expect(await runningEmbeddedPostgres({ home })).toBeUndefined();
     expect(postgresProcesses(data())).toEqual([]);
-    expect(readdirSync(join(home, 'postgres')).sort()).toEqual(['data', 'socket']);
+    expect(readdirSync(join(home, 'postgres')).sort()).toEqual(['data', 'password', 'socket']);
   });
 
   it('refuses a second launcher on the same home and leaves the first alone', async () => {

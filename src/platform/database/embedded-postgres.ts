@@ -1,9 +1,10 @@
 import { access, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
 import { sleep } from '#src/kernel/index.js';
 import { openHome } from '../home/grid-home.js';
 import { acquireProcessLock, LockHeldError, type ProcessLock } from '../home/process-lock.js';
+import { directClient } from './connect.js';
+import { sqlState, type DatabaseConnectionError } from './connection-error.js';
 import { EMBEDDED_USER, ensureCluster } from './embedded/postgres-cluster.js';
 import { EmbeddedPostgresError } from './embedded/postgres-error.js';
 import {
@@ -15,6 +16,7 @@ import {
   type PostgresLayout,
 } from './embedded/postgres-layout.js';
 import { endOrphans } from './embedded/postgres-orphan.js';
+import { PostgresAccess, readPassword } from './embedded/postgres-password.js';
 import { EMBEDDED_PORT, PostgresServer } from './embedded/postgres-server.js';
 import { postgresProcesses, readPostmasterFile } from './embedded/postmaster-file.js';
 
@@ -23,11 +25,13 @@ const SOCKET_CHECK_MS = 1_000;
 const FIRST_BACK_OFF_MS = 250;
 const MAX_BACK_OFF_MS = 10_000;
 
-/** Where to connect: `host` is the directory of the unix socket, there is no password. */
+/** Where to connect, as whom: `host` is the directory of the unix socket. */
 export interface EmbeddedConnection {
   host: string;
   port: number;
   user: string;
+  /** Absent only while a server of an earlier version runs, which asks for none. */
+  password?: string;
   database: string;
 }
 
@@ -47,8 +51,10 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** Stays the same over restarts. */
   readonly connection: EmbeddedConnection;
-  /** The same as a URL for libpq-like clients (`pg` understands it, TypeORM wants `connection`). */
+  /** The same as a URL, password included. */
   readonly url: string;
+  /** The URL of another database of the same server. */
+  urlOf(database: string): string;
   /** A PostgreSQL that a killed server had left running was found; it was stopped and its data taken over. */
   readonly adopted: boolean;
   /** The system account it runs as; jobs must run as another one. Undefined: as this process. */
@@ -62,7 +68,7 @@ export interface EmbeddedPostgres {
 /**
  * Starts the PostgreSQL of `node_modules` on `$GRID_HOME/postgres`: makes the data directory and the database
  * when missing, recovers from whatever a killed server has left, and restarts it with growing pauses when it
- * ends by itself. It listens on a unix socket in a private directory only. Throws EmbeddedPostgresError (with
+ * ends by itself. It listens on a unix socket in a private directory only, and asks for a password. Throws EmbeddedPostgresError (with
  * what to do) or GridHomeError.
  */
 export async function startEmbeddedPostgres(
@@ -80,11 +86,17 @@ export async function startEmbeddedPostgres(
     const adopted = await endOrphansOf(layout, log);
     await ensureCluster(layout, log);
     layout.data = await dataDirectory(layout.base);
+    const access = await PostgresAccess.prepare(layout, postgresHome);
+    const { password } = access;
     const socketDirectory = await makeSocketDirectory(layout);
     const logPath = join(home.logs, 'postgres.log');
-    supervisor = new Supervisor({ layout, socketDirectory, logPath, log, locks, adopted }, options);
+    supervisor = new Supervisor(
+      { layout, socketDirectory, password, logPath, log, locks, adopted },
+      options,
+    );
     await supervisor.start();
-    await createDatabase(supervisor.connection);
+    await createDatabase(supervisor.connection, postgresHome);
+    await access.close(supervisor.connection);
     return supervisor;
   } catch (error) {
     await supervisor?.stop();
@@ -105,11 +117,12 @@ export async function runningEmbeddedPostgres(options: {
   const data = await dataDirectory(await recordedBase(postgresHome));
   const file = readPostmasterFile(data);
   if (!file?.isReady || !postgresProcesses(data).includes(file.pid)) return undefined;
-  return connectionAt(file.socketDirectory);
+  return connectionAt(file.socketDirectory, await readPassword(postgresHome));
 }
 
-function connectionAt(host: string): EmbeddedConnection {
-  return { host, port: EMBEDDED_PORT, user: EMBEDDED_USER, database: DATABASE };
+function connectionAt(host: string, password: string | undefined): EmbeddedConnection {
+  const secret = password === undefined ? {} : { password };
+  return { host, port: EMBEDDED_PORT, user: EMBEDDED_USER, ...secret, database: DATABASE };
 }
 
 /** One launcher per home, whoever it is: without it a second one would take the first one's for an orphan. */
@@ -140,9 +153,15 @@ async function endOrphansOf(layout: PostgresLayout, log: (line: string) => void)
 }
 
 /** CREATE DATABASE knows no IF NOT EXISTS. */
-async function createDatabase(connection: EmbeddedConnection): Promise<void> {
-  const client = new pg.Client({ ...connection, password: '', database: 'postgres', ssl: false });
-  await client.connect();
+async function createDatabase(connection: EmbeddedConnection, postgresHome: string): Promise<void> {
+  const client = directClient({ ...connection, database: 'postgres' }, 'gridgate launcher');
+  await client.connect().catch((error: DatabaseConnectionError) => {
+    if (sqlState(error.cause) !== '28P01') throw error;
+    throw new EmbeddedPostgresError(
+      `The password in ${join(postgresHome, 'password')} is not that of the database beside it: remove the file, and the next start sets a new one`,
+      { cause: error },
+    );
+  });
   try {
     const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
     if (found.rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
@@ -154,6 +173,7 @@ async function createDatabase(connection: EmbeddedConnection): Promise<void> {
 interface SupervisorParts {
   layout: PostgresLayout;
   socketDirectory: string;
+  password: string;
   logPath: string;
   log: (line: string) => void;
   locks: ProcessLock[];
@@ -177,9 +197,8 @@ class Supervisor implements EmbeddedPostgres {
     private readonly parts: SupervisorParts,
     private readonly hooks: Pick<EmbeddedPostgresOptions, 'onExit' | 'onRestart'>,
   ) {
-    this.connection = connectionAt(parts.socketDirectory);
-    const { host, port, user, database } = this.connection;
-    this.url = `postgres://${user}@${encodeURIComponent(host)}:${port}/${database}`;
+    this.connection = connectionAt(parts.socketDirectory, parts.password);
+    this.url = this.urlOf(DATABASE);
     this.adopted = parts.adopted;
     const { kind, name } = parts.layout.account;
     this.account = kind === 'account' ? name : undefined;
@@ -187,6 +206,12 @@ class Supervisor implements EmbeddedPostgres {
 
   get pid(): number | undefined {
     return this.#server?.pid;
+  }
+
+  urlOf(database: string): string {
+    const { host, port, user } = this.connection;
+    const where = `${encodeURIComponent(host)}:${port}`;
+    return `postgres://${user}:${this.parts.password}@${where}/${encodeURIComponent(database)}`;
   }
 
   async start(): Promise<void> {

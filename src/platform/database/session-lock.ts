@@ -3,8 +3,8 @@ import { ADVISORY_LOCKS, LOCK_SPACE, type AdvisoryLock } from './advisory-lock.j
 import type { Database } from './database.js';
 
 /**
- * An advisory lock that is held for as long as the instance lives: whoever holds it leads. It belongs to a connection
- * of the pool, so when the instance or its connection dies another instance gets it. A leader may not notice for a
+ * An advisory lock that is held for as long as the instance lives: whoever holds it leads. It belongs to a connection,
+ * so when the instance or its connection dies another instance gets it. A leader may not notice for a
  * moment that it is none any more; what must not happen twice has to be guarded otherwise.
  */
 export class SessionLock {
@@ -23,7 +23,7 @@ export class SessionLock {
   /** Takes the lock when nobody else has it; answers whether it is ours. */
   async claim(): Promise<boolean> {
     if (this.client !== undefined) return true;
-    const client = await this.database.connect();
+    const client = await this.database.session();
     try {
       const { rows } = await client.query<{ got: boolean }>(
         'select pg_try_advisory_lock($1, $2) as got',

@@ -1,0 +1,35 @@
+/**
+ * The PostgreSQL of a test run, by GRID_TEST_DATABASE:
+ *   (unset)  the embedded one: SCRAM on a unix socket
+ *   tls      Debian's, SCRAM over TCP with TLS (verify-full) and a client certificate
+ *   pooler   Debian's, SCRAM over TCP; the service goes through PgBouncer in transaction mode
+ * In the URLs `DATABASE` stands for the name of a database.
+ */
+import { join } from 'node:path';
+import { startDebianPostgres } from './debian-postgres.mjs';
+import { startPgBouncer } from './pgbouncer.mjs';
+
+const LOGIN = { user: 'gridgate', password: "pass/w@rd: 'ä#%" };
+
+export async function startTestDatabase({ root, home, kind = process.env.GRID_TEST_DATABASE }) {
+  switch (kind || 'embedded') {
+    case 'embedded': {
+      const entry = join(root, 'dist/src/platform/database/embedded-postgres.js');
+      const { startEmbeddedPostgres } = await import(entry);
+      const postgres = await startEmbeddedPostgres({ home });
+      return { urlOf: (name) => postgres.urlOf(name), stop: () => postgres.stop() };
+    }
+    case 'tls': {
+      const postgres = await startDebianPostgres({ ...LOGIN, tls: true });
+      return { urlOf: postgres.url, stop: postgres.stop };
+    }
+    case 'pooler': {
+      const postgres = await startDebianPostgres(LOGIN);
+      const pgbouncer = await startPgBouncer(postgres);
+      const stop = () => pgbouncer.stop().then(postgres.stop);
+      return { urlOf: postgres.url, pooler: pgbouncer.url('DATABASE'), stop };
+    }
+    default:
+      throw new Error(`GRID_TEST_DATABASE=${kind} is none of tls, pooler`);
+  }
+}
