@@ -1,5 +1,6 @@
 /**
- * npm test: the unit and api suites. With --drills the suites of kills, overload and storms of writers, with --slurm the
+ * npm test: the unit and api suites. With --database the api suites once on Debian's PostgreSQL (SCRAM over TCP with TLS and
+ * a client certificate) and once through PgBouncer in transaction mode; with --drills the suites of kills, overload and storms of writers, with --slurm the
  * flows on a real one-node Slurm and a real object store. Tests that need a system package say which are missing and are
  * left out; .ci/run installs them, and with CI=true a missing one is a failure.
  */
@@ -12,6 +13,9 @@ const NEEDS = [
   { program: 'chromium', tests: 'browser flows' },
   { program: 'slurmctld', tests: 'Slurm flow (npm run test:slurm)' },
   { program: 'radosgw', tests: 'S3 sandbox store flow' },
+  { program: '/usr/lib/postgresql/*/bin/initdb', tests: 'connections to PostgreSQL' },
+  { program: 'pgbouncer', tests: 'work behind PgBouncer' },
+  { program: 'openssl', tests: 'connections to PostgreSQL with TLS' },
 ];
 
 const missing = NEEDS.filter(
@@ -22,7 +26,8 @@ for (const { program, tests } of missing) {
   process.stderr.write(`not on this machine: ${program} — its tests are left out: ${tests}\n`);
 }
 
-const PROJECTS = { '--slurm': ['batch'], '--drills': ['drills'] };
+const PROJECTS = { '--slurm': ['batch'], '--drills': ['drills'], '--database': ['api'] };
+const DATABASES = { '--database': ['tls', 'pooler'] };
 const chosen = process.argv.find((argument) => argument in PROJECTS);
 const args = process.argv.slice(2).filter((argument) => argument !== chosen);
 if (chosen) await buildWhenNeeded();
@@ -34,8 +39,9 @@ const jest = [
   '--no-warnings=ExperimentalWarning',
   'node_modules/jest/bin/jest.js',
 ];
-const options = {
-  cwd: root,
-  env: { ...process.env, GRID_TEST_MISSING: missing.map(({ program }) => program).join(',') },
-};
-await run('node', [...jest, ...args], options);
+const GRID_TEST_MISSING = missing.map(({ program }) => program).join(',');
+for (const database of DATABASES[chosen] ?? [process.env.GRID_TEST_DATABASE ?? '']) {
+  if (chosen === '--database') process.stderr.write(`api suites, database: ${database}\n`);
+  const env = { ...process.env, GRID_TEST_MISSING, GRID_TEST_DATABASE: database };
+  await run('node', [...jest, ...args], { cwd: root, env });
+}

@@ -114,8 +114,11 @@ describeWith(need)('behind PgBouncer in transaction mode', () => {
       await held;
       order.push('first ends');
     });
-    await eventually(async () => order.length === 1, 'the first to work');
-    const second = alonePerKey(other, 'k', async () => void order.push('second'));
+    await eventually(() => Promise.resolve(order.length === 1), 'the first to work');
+    const second = alonePerKey(other, 'k', () => {
+      order.push('second');
+      return Promise.resolve();
+    });
     const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
     await eventually(
       async () => (await one.query({ text: waiting })).length === 1,
@@ -133,11 +136,11 @@ describeWith(need)('behind PgBouncer in transaction mode', () => {
     const heard: (string | undefined)[] = [];
     feed.listen('pooler_test', (payload) => heard.push(payload));
     feed.start();
-    await eventually(async () => feed.live && heard.length === 1, 'the feed');
+    await eventually(() => Promise.resolve(feed.live && heard.length === 1), 'the feed');
     await other.transaction(async (transaction) => {
       await transaction.query(ChangeFeed.notification('pooler_test', 'from afar'));
     });
-    await eventually(async () => heard.includes('from afar'), 'the change');
+    await eventually(() => Promise.resolve(heard.includes('from afar')), 'the change');
   });
 
   describe('a server', () => {
@@ -180,8 +183,8 @@ describeWith(need)('behind PgBouncer in transaction mode', () => {
       const ignore = 'statement_timeout,idle_in_transaction_session_timeout,options';
       const settings = [`ignore_startup_parameters = ${ignore}`];
       const lenient = await startPgBouncer({ ...postgres, settings });
-      const message = await refusal({ DATABASE_URL: lenient.url('postgres') }).finally(
-        lenient.stop,
+      const message = await refusal({ DATABASE_URL: lenient.url('postgres') }).finally(() =>
+        lenient.stop(),
       );
       expect(message).toContain(
         'gridgate: DATABASE_URL leads to a connection pooler (PgBouncer), ',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandUser, type Ended } from '../support/command.js';
-import { onServer, startGrid, support, type Grid } from '../support/testbed.js';
+import { databaseUrl, onServer, startGrid, type Grid } from '../support/testbed.js';
 
 interface Finding {
   check: string;
@@ -88,7 +88,9 @@ describe('gridgate doctor', () => {
     const url = 'postgres://gridgate:open-sesame@127.0.0.1:1/grid';
     const ended = await user.run(['doctor'], environment(grid, { DATABASE_URL: url }));
     expect(ended.code).toBe(1);
-    expect(ended.stdout).toMatch(/^FAULT {4}database +cannot be used: DATABASE_URL: nothing listens there \(127\.0\.0\.1:1\)$/m);
+    expect(ended.stdout).toMatch(
+      /^FAULT {4}database +cannot be used: DATABASE_URL: nothing listens there \(127\.0\.0\.1:1\)$/m,
+    );
     expect(ended.stdout).toMatch(/^ +→ Check DATABASE_URL/m);
     expect(ended.stderr).toBe('gridgate: 1 fault\n');
     expect(ended.stdout + ended.stderr).not.toContain('open-sesame');
@@ -98,7 +100,7 @@ describe('gridgate doctor', () => {
     const name = `t_doctor_${process.pid}`;
     await onServer(`create database "${name}"`);
     try {
-      const url = support().url.replace(/DATABASE$/, name);
+      const url = databaseUrl(name);
       const { by, ended } = await findings(environment(grid, { DATABASE_URL: url }));
       expect(by['schema']).toMatchObject({ state: 'warning', text: 'the database is empty' });
       expect(by['signing keys']).toMatchObject({ state: 'skipped' });

@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { CommandUser } from '../support/command.js';
-import { eventually, onServer, startOnDatabase, support, type Grid } from '../support/testbed.js';
+import {
+  databaseUrl,
+  eventually,
+  onServer,
+  startOnDatabase,
+  support,
+  type Grid,
+} from '../support/testbed.js';
 
 /** What version 0.1.0 left: its database as SQL, and its sandbox store. */
 const LEFT = 'test/support/upgrade';
@@ -17,7 +24,7 @@ let home: string;
 beforeAll(async () => {
   name = `t_upgrade_${randomBytes(4).toString('hex')}`;
   await onServer(`create database "${name}" template template0`);
-  const url = support().url.replace(/DATABASE$/, name);
+  const url = databaseUrl(name);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query(await readFile(join(support().root, LEFT, '0.1.0.sql'), 'utf8'));
