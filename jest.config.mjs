@@ -18,6 +18,7 @@ const DRILLS = [
   '<rootDir>/test/flows/overload.flow-spec.ts',
   '<rootDir>/test/flows/doctor.flow-spec.ts',
   '<rootDir>/test/flows/upgrade.flow-spec.ts',
+  '<rootDir>/test/flows/backup-restore.flow-spec.ts',
   '<rootDir>/test/api/filecatalogue-writers.api-spec.ts',
 ];
 
