@@ -114,6 +114,7 @@ export async function startDebianPostgres({ user, password, tls = false, rules =
     port,
     stopSignal: 'SIGINT',
   });
+  await untilReady(join(data, 'postmaster.pid'));
   const login = `${encodeURIComponent(user)}:${encodeURIComponent(password)}`;
   return {
     directory,
@@ -135,6 +136,15 @@ export async function startDebianPostgres({ user, password, tls = false, rules =
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** It accepts before it is ready; the eighth line of its file says which. */
+async function untilReady(file) {
+  const end = Date.now() + DEADLINE_MS;
+  while (!/^ready/.test(readFileSync(file, 'utf8').split('\n')[7] ?? '')) {
+    if (Date.now() > end) throw new Error('PostgreSQL does not get ready');
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
 }
 
 function hbaRules(tls, rules) {
