@@ -148,6 +148,7 @@ databases('a service that is backed up while it works, and restored', () => {
         ...env,
         GRID_PORT: new URL(env['GRID_PUBLIC_URL'] ?? '').port,
         GRID_SANDBOX_STORE: join(folder, 'restored'),
+        GRID_JOB_LEASE: '5', // so soon jobs of the instance that is gone are looked after
       },
     ));
 
@@ -194,7 +195,7 @@ databases('a service that is backed up while it works, and restored', () => {
     const [next = 0] = await submit(alice, [{ Executable: '/bin/true' }]);
     expect(next).toBeGreaterThan(Math.max(...jids));
     await awaitFinal(alice, [next]);
-  });
+  }, 120_000);
 });
 
 describe('a home with the embedded database that is copied while it is stopped', () => {
