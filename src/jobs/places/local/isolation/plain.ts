@@ -11,6 +11,8 @@ export class OwnAccounts implements Isolation {
   constructor(
     readonly means: string,
     private readonly becomeAccount: (uid: number) => string[],
+    /** Program that leaves the supervisor's session: within one, SIGCONT asks for no right. */
+    private readonly setsid: string,
   ) {}
 
   placesOf(path: string): JobPlaces {
@@ -23,7 +25,7 @@ export class OwnAccounts implements Isolation {
 
   commandOf({ path, uid }: Enclosure): string[] {
     if (uid === undefined) throw new Error('a run at level accounts has an account');
-    return [...this.becomeAccount(uid), '/bin/sh', join(path, RUN_FILES.launch)];
+    return [this.setsid, ...this.becomeAccount(uid), '/bin/sh', join(path, RUN_FILES.launch)];
   }
 }
 

@@ -83,7 +83,7 @@ function candidates(input: ProbeInput, refusals: string[]): Isolation[] {
     if (uid === undefined) refusals.push('accounts: the service was not started as root');
     else {
       const noNew = (id: number): string[] => become(id).toSpliced(-1, 0, '--no-new-privs');
-      found.push(new OwnAccounts('setpriv', noNew));
+      found.push(new OwnAccounts('setpriv', noNew, find('setsid') ?? 'setsid'));
     }
   }
   return found;
