@@ -43,6 +43,7 @@ export {
   unsupportedMediaType,
 } from './http/body.js';
 export {
+  clientAddressOf,
   labelRequest,
   labelsOf,
   requestIdOf,
@@ -90,6 +91,7 @@ export {
 export { serveStaticSite, type StaticSite } from './http/static-site.js';
 export { openApiDocument, serveSwagger } from './http/swagger.js';
 export { CertificateRefusal, PeerCertificates } from './http/peer-certificates.js';
+export { Callers } from './http/callers.js';
 export { ClientAddresses } from './http/client-address.js';
 export { openHome, GridHomeError, type GridHome } from './home/grid-home.js';
 export {

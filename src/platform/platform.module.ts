@@ -7,6 +7,7 @@ import { HealthController } from './health/health.controller.js';
 import { Readiness } from './health/readiness.js';
 import { LOGGER, type Logger } from './logging/logger.js';
 import { Metrics } from './metrics/metrics.js';
+import { Callers } from './http/callers.js';
 import { PeerCertificates } from './http/peer-certificates.js';
 import { TrustedAuthorities } from './tls/trusted-authorities.js';
 import { Audit } from './audit/audit.js';
@@ -46,6 +47,7 @@ export class PlatformModule {
       { provide: Audit, useValue: input.audit },
       { provide: TrustedAuthorities, useValue: input.authorities },
       PeerCertificates,
+      Callers,
     ];
     return {
       module: PlatformModule,

@@ -72,9 +72,15 @@ describe('routes', () => {
   });
 
   it('each declare their access', () => {
-    const kinds = ['bearer', 'certificate', 'open'];
+    const kinds = ['bearer', 'certificate', 'open', 'probe'];
     const without = routes.filter(({ access }) => !kinds.includes(access?.kind ?? ''));
     expect(without.map((route) => route.name)).toEqual([]);
+  });
+
+  it('are counted for their callers, all but health and metrics', () => {
+    const uncounted = routes.filter(({ access }) => access?.kind === 'probe');
+    const names = ['GET /health/live', 'GET /health/ready', 'GET /metrics'];
+    expect(uncounted.map(({ name }) => name).sort()).toEqual(names);
   });
 
   it('of bearers each name a scope', () => {

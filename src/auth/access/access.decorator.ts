@@ -9,8 +9,11 @@ import { ACCESS_RULE, type HttpRequest } from '#src/platform/index.js';
 import type { User } from '#src/registry/index.js';
 import type { Principal, Scope } from '../principal.js';
 
-/** How a route is opened: a bearer token (with a scope), a client certificate, or by nobody in particular. */
-export type AccessKind = 'bearer' | 'certificate' | 'open';
+/**
+ * How a route is opened: a bearer token (with a scope), a client certificate, or by nobody in particular. Probes
+ * (`@OpenRoute` of the platform) are open and not counted.
+ */
+export type AccessKind = 'bearer' | 'certificate' | 'open' | 'probe';
 
 /** What `@Access` writes on a route. */
 export interface AccessRule {
@@ -25,7 +28,10 @@ const CERTIFICATE_USER = Symbol('user of the certificate');
 /** Declares who may call a route; every route must carry it. `bearer` routes name the scope they need. */
 export function Access(kind: 'bearer', scope: Scope): MethodDecorator & ClassDecorator;
 export function Access(kind: 'certificate' | 'open'): MethodDecorator & ClassDecorator;
-export function Access(kind: AccessKind, scope?: Scope): MethodDecorator & ClassDecorator {
+export function Access(
+  kind: Exclude<AccessKind, 'probe'>,
+  scope?: Scope,
+): MethodDecorator & ClassDecorator {
   const rule: AccessRule = scope === undefined ? { kind } : { kind, scope };
   const mark = SetMetadata(ACCESS_RULE, rule);
   if (kind === 'certificate') return applyDecorators(mark, ApiSecurity('certificate'));

@@ -138,6 +138,12 @@ export const VARIABLES = {
     description:
       'Seconds within which a body or an answer under way must move by 1 KiB before its client is cut off',
   }),
+  callerConcurrency: v.integer('GRID_CALLER_CONCURRENCY', 32, {
+    min: 1,
+    max: 10_000,
+    description:
+      'Requests of one caller (user with application, else address) that are at work at once; further ones wait their turn, then 429',
+  }),
   maxConnections: v.integer('GRID_MAX_CONNECTIONS', 10_000, {
     min: 1,
     description: 'Connections at once; further ones are dropped',

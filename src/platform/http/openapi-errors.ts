@@ -81,8 +81,9 @@ export const ERROR_SCHEMAS: Record<string, OpenApiSchema> = {
 
 /** Statuses that an operation may answer beside those that it names itself. */
 export function standardErrors(nature: OperationNature): Record<string, string> {
-  if (nature.isProbe) return { '503': 'The service is not available' };
   const errors: Record<string, string> = {};
+  if (nature.path.startsWith('/.well-known/')) errors['429'] = 'Too many requests; see Retry-After';
+  if (nature.isProbe) return { ...errors, '503': 'The service is not available' };
   if (nature.hasInput || nature.isBearer) errors['400'] = 'The request is not valid';
   if (nature.isBearer) {
     errors['401'] = 'No access token, or one that is not valid';
@@ -93,7 +94,7 @@ export function standardErrors(nature: OperationNature): Record<string, string> 
     errors['413'] = 'The body is too large';
     errors['415'] = 'The content type is not supported';
   }
-  if (nature.isOAuth) errors['429'] = 'Too many requests; see Retry-After';
+  errors['429'] = 'Too many requests; see Retry-After';
   errors['503'] = 'Temporarily unavailable; see Retry-After';
   return errors;
 }

@@ -1,0 +1,149 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Problem } from '#src/kernel/index.js';
+import { CONFIG, type Config } from '../config/env.js';
+import { Metrics } from '../metrics/metrics.js';
+import type { HttpRequest } from './messages.js';
+
+/** Requests of one caller that wait, for each that may be at work. */
+const WAITING_PER_PLACE = 16;
+const RETRY_AFTER_SECONDS = 1;
+
+interface Waiter {
+  enter: () => void;
+  timer: NodeJS.Timeout;
+}
+
+/** One caller that has requests at work: how many, and those that wait, the first of them first. */
+interface Caller {
+  atWork: number;
+  readonly waiting: Set<Waiter>;
+}
+
+/**
+ * Bounds how many requests of one caller are at work at once (GRID_CALLER_CONCURRENCY), on this instance. Further ones
+ * wait in the caller's own queue, in turn, bounded in number and time; then they are refused. A request is at work
+ * until its answer is sent or its connection is gone, so slow bodies and slow readers count.
+ */
+@Injectable()
+export class Callers {
+  private readonly callers = new Map<string, Caller>();
+  private readonly places: number;
+  private readonly longestWaitMs: number;
+  private readonly refusals;
+
+  constructor(@Inject(CONFIG) config: Config, metrics: Metrics) {
+    this.places = config.callerConcurrency;
+    // As patient as with the database, and answered before the deadline of the request.
+    this.longestWaitMs = Math.min(config.databaseQueueTimeout, config.requestTimeout * 0.9) * 1000;
+    this.refusals = metrics.counter(
+      'gridgate_caller_refusals_total',
+      'Requests refused because their caller had too many at work, by reason',
+      ['reason'],
+    );
+    const text = 'Requests that count for their caller';
+    metrics.gauge('gridgate_caller_requests', text, ['state'], (gauge) => {
+      const callers = [...this.callers.values()];
+      gauge.set({ state: 'working' }, sum(callers.map(({ atWork }) => atWork)));
+      gauge.set({ state: 'waiting' }, sum(callers.map(({ waiting }) => waiting.size)));
+    });
+  }
+
+  /**
+   * Counts the request for the caller until its answer is sent or its client is gone; waits for a place first. Throws
+   * Problem 429 when too many of the caller wait already, or none of its requests ends in time.
+   */
+  async admit(key: string, request: HttpRequest): Promise<void> {
+    const response = request.res;
+    if (!response || response.destroyed) throw gone();
+    const caller = this.callerOf(key);
+    const hold = (): void => void response.once('close', () => this.leave(key, caller));
+    if (this.take(caller)) hold();
+    else await this.wait(caller, response, hold);
+  }
+
+  /** Runs the work as one request at work of the caller. Throws Problem 429 as `admit`. */
+  async during<T>(key: string, request: HttpRequest, work: () => Promise<T>): Promise<T> {
+    const response = request.res;
+    if (!response || response.destroyed) throw gone();
+    const caller = this.callerOf(key);
+    if (!this.take(caller)) await this.wait(caller, response);
+    try {
+      return await work();
+    } finally {
+      this.leave(key, caller);
+    }
+  }
+
+  private callerOf(key: string): Caller {
+    const known = this.callers.get(key);
+    if (known) return known;
+    const caller: Caller = { atWork: 0, waiting: new Set() };
+    this.callers.set(key, caller);
+    return caller;
+  }
+
+  private take(caller: Caller): boolean {
+    if (caller.atWork >= this.places) return false;
+    caller.atWork += 1;
+    return true;
+  }
+
+  /**
+   * Resolves with a place of the caller taken. `entered` is called at once with it: the client may be gone before
+   * whoever waits for the promise hears of it.
+   */
+  private async wait(
+    caller: Caller,
+    response: NonNullable<HttpRequest['res']>,
+    entered?: () => void,
+  ): Promise<void> {
+    if (caller.waiting.size >= this.places * WAITING_PER_PLACE) throw this.refused('queue-full');
+    await new Promise<void>((resolve, reject) => {
+      const settle = (outcome: () => void): void => {
+        clearTimeout(waiter.timer);
+        caller.waiting.delete(waiter);
+        response.off('close', leave);
+        outcome();
+      };
+      const leave = (): void => settle(() => reject(gone()));
+      const waiter: Waiter = {
+        enter: () => {
+          settle(resolve);
+          entered?.();
+        },
+        timer: setTimeout(
+          () => settle(() => reject(this.refused('time-out'))),
+          this.longestWaitMs,
+        ).unref(),
+      };
+      caller.waiting.add(waiter);
+      response.once('close', leave);
+    });
+  }
+
+  /** The place goes to the one that has waited longest; a caller without requests is forgotten. */
+  private leave(key: string, caller: Caller): void {
+    const [next] = caller.waiting;
+    if (next) {
+      next.enter();
+      return;
+    }
+    caller.atWork -= 1;
+    if (caller.atWork === 0) this.callers.delete(key);
+  }
+
+  private refused(reason: 'queue-full' | 'time-out'): Problem {
+    this.refusals.inc({ reason });
+    const detail = `More than ${this.places} requests of yours are at work at once`;
+    return new Problem('rate.limited', detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+}
+
+/** Nobody reads it: the connection is gone. */
+function gone(): Problem {
+  return new Problem('rate.limited', 'The client is gone');
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
