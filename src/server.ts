@@ -41,6 +41,8 @@ import { servePortal } from './portal-site.js';
 import { createRuntime, type Runtime } from './runtime.js';
 import { version } from './version.js';
 
+/** Lists and documents; never /oauth2, whose answers carry tokens, codes and what protects forms. */
+const COMPRESSED_BELOW = ['/jobs', '/filecatalogue', '/.well-known'];
 const MAX_HEADER_BYTES = 32 * 1024;
 /** How long a stopping server keeps an idle connection for a request that is already on its way. */
 const IDLE_GRACE_MS = 1_000;
@@ -143,6 +145,7 @@ export class GridServer {
       tls: tls.serverOptions,
       maxHeaderBytes: MAX_HEADER_BYTES,
       requestTimeoutSeconds: config.requestTimeout,
+      compressedBelow: COMPRESSED_BELOW,
     });
     const module = AppModule.forRoot({ ...runtime, authorities: tls.authorities });
     const app = await NestFactory.create(module, adapter, {

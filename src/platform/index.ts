@@ -63,6 +63,7 @@ export {
   NestLogger,
   type Logger,
 } from './logging/logger.js';
+export { beginCompressible, sendCompressible } from './http/compressed-answer.js';
 export { ACCESS_RULE, OpenRoute } from './http/open-route.js';
 export { Audit, type AuditActor, type AuditDetails } from './audit/audit.js';
 export { Audited } from './audit/audited.decorator.js';

@@ -30,7 +30,7 @@ export interface CallOptions {
   headers?: Record<string, string>;
 }
 
-/** An answer, read whole. `body` is the parsed JSON, or the text of anything else. */
+/** An answer, read whole. `body` is the parsed JSON, or the text of anything else; what is compressed stays so. */
 export interface Answer<T = any> {
   status: number;
   headers: Record<string, string | string[] | undefined>;
@@ -82,7 +82,8 @@ export class GridClient {
     const bytes = Buffer.from(await answer.body.arrayBuffer());
     const type = String(answer.headers['content-type'] ?? '');
     const text = bytes.toString('utf8');
-    const parsed: unknown = /[/+]json/.test(type) && text !== '' ? JSON.parse(text) : text;
+    const isPlain = answer.headers['content-encoding'] === undefined && text !== '';
+    const parsed: unknown = /[/+]json/.test(type) && isPlain ? JSON.parse(text) : text;
     return { status: answer.statusCode, headers: answer.headers, body: parsed as T, bytes };
   }
 }

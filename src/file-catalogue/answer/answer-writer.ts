@@ -1,14 +1,11 @@
-import { once } from 'node:events';
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { isDatabaseAway, type HttpResponse } from '#src/platform/index.js';
+import { AnswerBody, ClientGone } from './answer-body.js';
 import { AnswerSpool, SpoolClosed } from './answer-spool.js';
 import { SpoolSpace } from './spool-space.js';
 
 const CHUNK_CHARACTERS = 65_536;
-
-/** The client went away while its answer was written; nothing is left to do. */
-class ClientGone extends Error {}
 
 /** Text of an answer, handed on in pieces: memory stays bounded however long the answer is. */
 export class AnswerWriter {
@@ -55,9 +52,10 @@ export class AnswerSender {
    */
   async stream(response: HttpResponse, contentType: string, write: AnswerSource): Promise<void> {
     await guarded(async () => {
-      const writer = new AnswerWriter((text) => sendPiece(response, contentType, text));
+      const body = new AnswerBody(response, contentType);
+      const writer = new AnswerWriter((text) => body.send(text));
       await write(writer);
-      end(response, contentType, writer.take());
+      body.end(writer.take());
     });
   }
 
@@ -74,7 +72,8 @@ export class AnswerSender {
   ): Promise<void> {
     const spool = new AnswerSpool(this.space);
     let sending: Promise<Error | undefined> | undefined;
-    const send = (): Promise<Error | undefined> => pump(spool, response, contentType);
+    const body = new AnswerBody(response, contentType);
+    const send = (): Promise<Error | undefined> => pump(spool, body);
     const writer = new AnswerWriter(async (text) => {
       await spool.add(text);
       if (!whole) sending ??= send();
@@ -82,12 +81,12 @@ export class AnswerSender {
     try {
       await guarded(async () => {
         await write(writer);
-        if (!sending && spool.isEmpty) return end(response, contentType, writer.take());
+        if (!sending && spool.isEmpty) return body.end(writer.take());
         await spool.add(writer.take());
         spool.end();
         const fault = await (sending ?? send());
         if (fault !== undefined) throw fault;
-        end(response, contentType, '');
+        body.end('');
       });
     } finally {
       await spool.close();
@@ -96,13 +95,9 @@ export class AnswerSender {
 }
 
 /** Sends what comes through the spool; answers what went wrong, and then closes it so that its writer stops. */
-async function pump(
-  spool: AnswerSpool,
-  response: HttpResponse,
-  contentType: string,
-): Promise<Error | undefined> {
+async function pump(spool: AnswerSpool, body: AnswerBody): Promise<Error | undefined> {
   try {
-    for await (const piece of spool.read()) await sendPiece(response, contentType, piece);
+    for await (const piece of spool.read()) await body.send(piece);
     return undefined;
   } catch (fault) {
     await spool.close();
@@ -120,34 +115,4 @@ async function guarded(work: () => Promise<void>): Promise<void> {
       ? Problem.unavailable('The database is not available', { cause: error })
       : error;
   }
-}
-
-/** Sends a piece; done when the client can take more. */
-async function sendPiece(
-  response: HttpResponse,
-  contentType: string,
-  piece: string | Buffer,
-): Promise<void> {
-  if (response.destroyed || response.closed) throw new ClientGone();
-  if (!response.headersSent) response.setHeader('Content-Type', contentType);
-  if (piece.length === 0 || response.write(piece)) return;
-  const gone = new AbortController();
-  const onClose = (): void => gone.abort();
-  response.once('close', onClose);
-  try {
-    await once(response, 'drain', { signal: gone.signal });
-  } catch (cause) {
-    throw new ClientGone('closed while waiting', { cause });
-  } finally {
-    response.off('close', onClose);
-  }
-}
-
-/** Sends the last piece and ends the answer. */
-function end(response: HttpResponse, contentType: string, text: string): void {
-  if (!response.headersSent) {
-    response.setHeader('Content-Type', contentType);
-    response.setHeader('Content-Length', Buffer.byteLength(text));
-  }
-  response.end(text);
 }

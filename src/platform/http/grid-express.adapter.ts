@@ -3,6 +3,7 @@ import https from 'node:https';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { stringifyJson } from '#src/kernel/index.js';
+import { LEAST_COMPRESSED, sendCompressible, sendWhole } from './compressed-answer.js';
 import type { RouteTable } from './route-table.js';
 import type { HttpResponse } from './messages.js';
 
@@ -11,6 +12,8 @@ export interface ListenerOptions {
   tls?: https.ServerOptions;
   maxHeaderBytes: number;
   requestTimeoutSeconds: number;
+  /** Paths below which long JSON answers may be compressed: none of them carries a token, a code or a secret. */
+  compressedBelow: readonly string[];
 }
 
 const TLS_LIMITS = { handshakeTimeout: 10_000 };
@@ -53,13 +56,21 @@ export class GridExpressAdapter extends ExpressAdapter {
       response.setHeader('Content-Type', 'application/json; charset=utf-8');
     }
     const text = stringifyJson(body);
-    response.setHeader('Content-Length', Buffer.byteLength(text));
-    return response.end(response.req.method === 'HEAD' ? undefined : text);
+    if (text.length >= LEAST_COMPRESSED && this.isCompressible(response.req.originalUrl)) {
+      sendCompressible(response, text);
+    } else sendWhole(response, text);
+    return response;
   }
 
   /** The express application, whose router knows the routes. */
   routerOwner(): Parameters<RouteTable['read']>[0] {
     return this.getInstance<Parameters<RouteTable['read']>[0]>();
+  }
+
+  private isCompressible(url: string): boolean {
+    return this.listener.compressedBelow.some(
+      (path) => url.startsWith(path) && /^[/?]?$/.test(url.charAt(path.length)),
+    );
   }
 
   private limits(): http.ServerOptions {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import express, { type RequestHandler } from 'express';
+import { compressedFiles } from './compressed-files.js';
 
 /** A site of static files below a path of the service. */
 export interface StaticSite {
@@ -21,7 +22,7 @@ export function serveStaticSite(app: INestApplication, site: StaticSite): boolea
   const index = join(site.directory, 'index.html');
   if (!existsSync(index)) return false;
   const policy = contentPolicy(readFileSync(index, 'utf8'), site.connectTo);
-  app.use(site.path, headers(policy), documents(site.documents));
+  app.use(site.path, headers(policy), documents(site.documents), compressedFiles(site.directory));
   app.use(
     site.path,
     express.static(site.directory, { cacheControl: false, dotfiles: 'ignore', etag: true }),

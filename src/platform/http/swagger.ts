@@ -1,6 +1,10 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { RequestHandler } from 'express';
+import { Asset, isRead } from './asset.js';
+import { compressedFiles } from './compressed-files.js';
 import { completeOpenApi, type CompletionInput } from './openapi-completion.js';
 
 const DESCRIPTION = [
@@ -31,6 +35,16 @@ const PAGE_STYLE = [
   '.swagger-ui .auth-container input { visibility: hidden; animation: shown 0s 0.1s forwards }',
   '@keyframes shown { to { visibility: visible } }',
 ].join('\n');
+
+/** What Swagger's module makes from the document; with and without slash the page has other links. */
+const GENERATED = new Set([
+  '/docs',
+  '/docs/',
+  '/docs/index.html',
+  '/docs/swagger-ui-init.js',
+  '/docs/openapi.json',
+  '/docs/openapi.yaml',
+]);
 
 /** What the document says of this installation. */
 export interface SwaggerInput extends CompletionInput {
@@ -91,7 +105,8 @@ export function serveSwagger(
   document: () => OpenAPIObject,
   { publicUrl, scopes }: { publicUrl: string; scopes: readonly string[] },
 ): void {
-  app.use('/docs', pageHeaders(publicUrl));
+  app.use('/docs', pageHeaders(publicUrl), keepGenerated());
+  app.use('/docs', compressedFiles(swaggerFiles(), { without: ['index.html'] }));
   SwaggerModule.setup('docs', app, document, {
     jsonDocumentUrl: 'docs/openapi.json',
     yamlDocumentUrl: 'docs/openapi.yaml',
@@ -109,6 +124,37 @@ export function serveSwagger(
       },
     },
   });
+}
+
+/** The folder of Swagger UI's own files, as @nestjs/swagger finds it. */
+function swaggerFiles(): string {
+  const itself = createRequire(import.meta.url).resolve('@nestjs/swagger');
+  return dirname(createRequire(itself).resolve('swagger-ui-dist/package.json'));
+}
+
+/**
+ * What is made from the document is made once and compressed once, not at each request: the YAML form alone takes
+ * longer than a hundred other answers.
+ */
+function keepGenerated(): RequestHandler {
+  const kept = new Map<string, Asset>();
+  return (request, response, next) => {
+    const path = request.originalUrl.split('?')[0] ?? '';
+    if (!GENERATED.has(path) || !isRead(request)) return next();
+    const known = kept.get(path);
+    if (known) {
+      known.send(request, response).catch(next);
+      return;
+    }
+    response.send = (text: string) => {
+      const bytes = Buffer.from(text);
+      const asset = new Asset(response.get('Content-Type') ?? '', () => Promise.resolve(bytes));
+      kept.set(path, asset);
+      asset.send(request, response).catch(next);
+      return response;
+    };
+    next();
+  };
 }
 
 /** Scripts of the page itself only; Swagger UI sets styles on its elements and has icons in data URLs. */

@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { beginCompressible, sendCompressible, type HttpResponse } from '#src/platform/index.js';
+
+/** The client went away while its answer was written; nothing is left to do. */
+export class ClientGone extends Error {}
+
+/** The body of an answer, sent in pieces at the speed of the client, compressed when it likes. */
+export class AnswerBody {
+  private target: Writable | undefined;
+
+  constructor(
+    private readonly response: HttpResponse,
+    private readonly contentType: string,
+  ) {}
+
+  /** Sends a piece; done when the client can take more. Throws ClientGone. */
+  async send(piece: string | Buffer): Promise<void> {
+    const { response } = this;
+    if (response.destroyed || response.closed) throw new ClientGone();
+    const target = (this.target ??= this.begin());
+    if (piece.length === 0 || target.write(piece)) return;
+    const gone = new AbortController();
+    const onClose = (): void => gone.abort();
+    response.once('close', onClose);
+    try {
+      await once(target, 'drain', { signal: gone.signal });
+    } catch (cause) {
+      throw new ClientGone('closed while waiting', { cause });
+    } finally {
+      response.off('close', onClose);
+    }
+  }
+
+  /** Sends the last piece and ends the answer. */
+  end(text: string): void {
+    if (this.target) {
+      this.target.end(text);
+      return;
+    }
+    this.response.setHeader('Content-Type', this.contentType);
+    sendCompressible(this.response, text);
+  }
+
+  private begin(): Writable {
+    this.response.setHeader('Content-Type', this.contentType);
+    return beginCompressible(this.response);
+  }
+}
