@@ -34,6 +34,7 @@ import { sandboxDirectory, SandboxSpool } from './sandbox/sandbox-spool.js';
 import { SANDBOX_STORE, type SandboxStore } from './sandbox/sandbox.store.js';
 import { S3SandboxStore, s3SettingsOf } from './sandbox/s3.store.js';
 import { SubmissionReader } from './submit/submission.js';
+import { SubmitLookup } from './submit/submit-lookup.js';
 import { SubmitRate } from './submit/submit-rate.js';
 import { SubmitRepository } from './submit/submit.repository.js';
 import { SubmitService } from './submit/submit.service.js';
@@ -89,6 +90,7 @@ const PARTS = [
   JobListRepository,
   JobMetrics,
   SubmissionReader,
+  SubmitLookup,
   SubmitRate,
   SubmitRepository,
   SubmitService,

@@ -587,7 +587,9 @@ export interface SubmitWarning {
     | 'manifest.unknown-key'
     | 'manifest.no-effect'
     | 'manifest.unknown-site'
-    | 'manifest.no-site';
+    | 'manifest.no-site'
+    | 'manifest.no-program'
+    | 'manifest.no-input-file';
   detail: string;
   /** RFC 6901: into the manifest; of several manifests, however they were sent, into `{"manifests": […]}`. */
   pointer: string;

@@ -77,12 +77,18 @@ export function readInputData(
   }
   const paths: string[] = [];
   for (const name of listed) {
-    const path = name.startsWith('LFN:/') ? name.slice(4) : name;
+    const path = cataloguePath(name);
     const fault = pathFault(path, context.vo);
     if (fault === undefined) paths.push(path);
     else faults.add('InputData', `${name}: ${fault}`);
   }
   return paths;
+}
+
+/** A path of the catalogue as the manifest writes it, without `LFN:`. */
+export function cataloguePath(text: string): string {
+  const name = text.trim();
+  return name.startsWith('LFN:/') ? name.slice(4) : name;
 }
 
 function pathFault(path: string, vo: string | undefined): string | undefined {

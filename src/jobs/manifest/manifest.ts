@@ -132,15 +132,22 @@ function renameAliases(raw: JsonObject, faults: Faults, warnings: ManifestWarnin
   return Object.fromEntries(members);
 }
 
+/** The sites that a job wants, without those that it bans. */
+export function allowedSites(
+  { sites, bannedSites }: Pick<JobRequest, 'sites' | 'bannedSites'>,
+  siteList: readonly Site[],
+): Site[] {
+  return siteList.filter(
+    ({ name }) => (sites.length === 0 || sites.includes(name)) && !bannedSites.includes(name),
+  );
+}
+
 function warnOfLack(
   job: JobRequest,
   { siteList }: ManifestContext,
   warnings: ManifestWarning[],
 ): void {
-  const allowed = siteList.filter(
-    ({ name }) =>
-      (job.sites.length === 0 || job.sites.includes(name)) && !job.bannedSites.includes(name),
-  );
+  const allowed = allowedSites(job, siteList);
   const lacks: string[] = [];
   for (const site of allowed) {
     const lack = lackOf(site, job.resources);

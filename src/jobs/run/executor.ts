@@ -1,5 +1,5 @@
 import type { JsonObject } from '#src/kernel/index.js';
-import type { SiteBackend } from '#src/registry/index.js';
+import type { Site, SiteBackend } from '#src/registry/index.js';
 import type { Jid } from '../job.js';
 import type { JobState } from '../state/job-state.js';
 
@@ -66,6 +66,8 @@ export interface Executor {
   tend(held: readonly HeldJob[]): Promise<void>;
   /** A job was killed or taken back: end its run soon. Unknown ids are ignored. */
   cancel(jid: string): void;
+  /** Whether jobs of the site would find that program there; undefined where this instance cannot look. */
+  hasProgram(name: string, site: Site): Promise<boolean | undefined>;
   /** The end of the output of a run of this executor; undefined when it has no such run. */
   peek(job: HeldJob): Promise<RunningOutput | undefined>;
   /** Hands back what was not started and stops looking; running programs go on. */

@@ -42,12 +42,12 @@ export function planOf(order: RunOrder): RunPlan {
 }
 
 /** The program as the manifest names it. */
-export function executableOf(order: RunOrder): string {
+export function executableOf(order: Pick<RunOrder, 'manifest'>): string {
   return textOf(order.manifest['Executable'], '');
 }
 
 /** Name of the program in the input sandbox; undefined when it was not uploaded. */
-export function uploadedProgram(order: RunOrder): string | undefined {
+export function uploadedProgram(order: Pick<RunOrder, 'manifest'>): string | undefined {
   const name = executableOf(order).replace(/^\.\//, '');
   return listOf(order.manifest['InputSandbox'] ?? []).includes(name) ? name : undefined;
 }

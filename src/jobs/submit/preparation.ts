@@ -5,6 +5,7 @@ import type { ManifestWarning } from '../manifest/manifest-warning.js';
 import { fillTemplate, isParametric, readTemplate } from '../manifest/parametric.js';
 import type { ManifestTemplate, PlaceValues } from '../manifest/parametric.js';
 import { SharedManifest } from '../manifest/stored-manifest.js';
+import { NamedThings, type PlacedWarning } from './named-things.js';
 import type { ReceivedManifest } from './submission.js';
 
 /** What is done with what a request will make; nothing of it is kept in memory here. */
@@ -31,7 +32,8 @@ export interface PreparationLimits {
 }
 
 const MAX_VIOLATIONS = 100;
-const MAX_WARNINGS = 100;
+/** Warnings of one answer. */
+export const MAX_WARNINGS = 100;
 
 /**
  * Checks the manifests of one request as they arrive and expands the parametric ones. What is made of templates is
@@ -40,12 +42,14 @@ const MAX_WARNINGS = 100;
 export class Preparation {
   jobs = 0;
   templates = 0;
+  /** What the manifests name and what may not be there. */
+  readonly named = new NamedThings(MAX_WARNINGS);
   private manifests = 0;
   private madeBytes = 0;
   private tooLarge: Problem | undefined;
   private readonly slices = new Slices();
   private readonly violations: (Violation & { place: string })[] = [];
-  private readonly warnings = new Map<string, ManifestWarning & { place: number }>();
+  private readonly warnings = new Map<string, PlacedWarning>();
   private readonly filesBytes: number;
 
   constructor(
@@ -74,22 +78,33 @@ export class Preparation {
    * To be called at the end. Throws Problem 413 when the request would make too much, 400 with the faults of all
    * manifests (those of one manifest are those of its first faulty job).
    */
-  finish(): { warnings: ManifestWarning[] } {
+  finish(): void {
     if (this.tooLarge) throw this.tooLarge;
+    if (this.violations.length === 0) return;
     const isOne = this.manifests === 1;
-    if (this.violations.length > 0) {
-      throw Problem.invalid(
-        this.violations
-          .slice(0, MAX_VIOLATIONS)
-          .map(({ place, field, problem }) => ({ field: isOne ? field : place + field, problem })),
-      );
-    }
-    const warnings = [...this.warnings.values()].map(({ place, code, detail, pointer }) => ({
+    throw Problem.invalid(
+      this.violations
+        .slice(0, MAX_VIOLATIONS)
+        .map(({ place, field, problem }) => ({ field: isOne ? field : place + field, problem })),
+    );
+  }
+
+  /** What looks like a mistake, at most 100, none twice. */
+  allWarnings(): ManifestWarning[] {
+    const isOne = this.manifests === 1;
+    return [...this.warnings.values()].map(({ place, code, detail, pointer }) => ({
       code,
       detail,
       pointer: isOne ? pointer : `/manifests/${place}${pointer}`,
     }));
-    return { warnings };
+  }
+
+  /** Adds a warning, unless there are enough or it is there. */
+  warn(warning: PlacedWarning): void {
+    if (this.warnings.size >= MAX_WARNINGS) return;
+    const { place, code, pointer, detail } = warning;
+    const key = JSON.stringify([place, code, pointer, detail]);
+    if (!this.warnings.has(key)) this.warnings.set(key, warning);
   }
 
   private async addTemplate(template: ManifestTemplate, place: string): Promise<void> {
@@ -117,9 +132,12 @@ export class Preparation {
 
   private read(manifest: JsonObject, place: string): JobRequest | undefined {
     const { job, violations, warnings } = readManifest(manifest, this.context);
-    for (const warning of warnings) this.noteWarning(warning);
+    const index = this.manifests - 1;
+    for (const warning of warnings) this.warn({ ...warning, place: index });
     this.noteViolations(violations, place);
-    return violations.length > 0 ? undefined : job;
+    if (violations.length > 0) return undefined;
+    this.named.note(job, index);
+    return job;
   }
 
   private async keep(job: PreparedJob): Promise<void> {
@@ -161,13 +179,6 @@ export class Preparation {
     for (const violation of violations.slice(0, MAX_VIOLATIONS)) {
       this.violations.push({ ...violation, place });
     }
-  }
-
-  private noteWarning(warning: ManifestWarning): void {
-    if (this.warnings.size >= MAX_WARNINGS) return;
-    const place = this.manifests - 1;
-    const key = JSON.stringify([place, warning.code, warning.pointer, warning.detail]);
-    if (!this.warnings.has(key)) this.warnings.set(key, { ...warning, place });
   }
 
   private async rest(): Promise<void> {

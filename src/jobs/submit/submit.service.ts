@@ -17,6 +17,7 @@ import { BodyHash } from './body-hash.js';
 import { jobLine, templateLine } from './job-lines.js';
 import { LineSpool } from './line-spool.js';
 import { Preparation, type PreparedJob } from './preparation.js';
+import { SubmitLookup } from './submit-lookup.js';
 import { SubmitRate } from './submit-rate.js';
 import { SubmitRepository, type IdempotencyKey } from './submit.repository.js';
 
@@ -53,6 +54,7 @@ export class SubmitService {
     private readonly spool: SandboxSpool,
     private readonly repository: SubmitRepository,
     private readonly rate: SubmitRate,
+    private readonly lookup: SubmitLookup,
     private readonly metrics: JobMetrics,
   ) {}
 
@@ -141,7 +143,11 @@ export class SubmitService {
       if (key !== undefined) hash.add(received.manifest);
       await preparation.add(received);
     }
-    const { warnings } = preparation.finish();
+    preparation.finish();
+    for (const warning of await this.lookup.warningsOf(principal, preparation.named, siteList)) {
+      preparation.warn(warning);
+    }
+    const warnings = preparation.allWarnings();
     const bodyHash = hash.digest(submission.files);
     return { lines, count: preparation.jobs, templates: preparation.templates, warnings, bodyHash };
   }

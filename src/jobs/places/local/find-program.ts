@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import type { Site } from '#src/registry/index.js';
 import type { RunOrder } from '../../run/executor.js';
-import { executableOf, RunFault, uploadedProgram } from '../../run/run-plan.js';
+import { executableOf, RunFault, SITE_PATH, uploadedProgram } from '../../run/run-plan.js';
 import { MINOR } from '../../state/job-state.js';
 import type { Isolation } from './isolation/isolation.js';
 import { everybodyMayExecute } from './reach.js';
@@ -16,15 +17,30 @@ export async function findProgram(
   const uploaded = uploadedProgram(order);
   if (uploaded !== undefined) return `./${uploaded}`;
   const name = executableOf(order);
+  const found = await locateProgram(name, site);
+  if (found !== undefined) return found;
+  throw new RunFault(MINOR.applicationNotFound, `${name.slice(0, 200)} was not found`);
+}
+
+/** Directories in which programs of a site are looked for, joined by `:`. */
+export function sitePath(site: Site | undefined): string {
+  const path = site?.options['path'];
+  return typeof path === 'string' ? path : SITE_PATH;
+}
+
+/** Absolute path of a program that was not uploaded; undefined for what the job could not see or execute. */
+export async function locateProgram(
+  name: string,
+  { path, isolation }: { path: string; isolation: Isolation },
+): Promise<string | undefined> {
   const candidates = name.startsWith('/')
     ? [name]
     : name.includes('/')
       ? []
-      : site.path.split(':').map((directory) => join(directory, name));
-  const { isolation } = site;
+      : path.split(':').map((directory) => join(directory, name));
   for (const candidate of candidates) {
     const isOpen = isolation.level === 'none' || (await everybodyMayExecute(candidate));
     if (isOpen && isolation.shows(candidate)) return candidate;
   }
-  throw new RunFault(MINOR.applicationNotFound, `${name.slice(0, 200)} was not found`);
+  return undefined;
 }

@@ -1,10 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { sleep } from '#src/kernel/index.js';
+import type { Site } from '#src/registry/index.js';
 import type { Executor, HeldJob, RunningOutput, RunOrder } from '../../run/executor.js';
 import { Loop } from '../../run/loop.js';
 import { tailOf } from '../../run/output-tail.js';
 import { isAway, RunLife } from '../../run/run-life.js';
 import { planOf, processorsOf } from '../../run/run-plan.js';
+import { locateProgram, sitePath } from './find-program.js';
 import { bootId, LocalContext, runName, type LocalProcessParts } from './local-context.js';
 import { LocalRunPlace } from './local-place.js';
 import type { LocalRun } from './local-run.js';
@@ -139,6 +141,12 @@ export class LocalProcessExecutor implements Executor {
   cancel(jid: string): void {
     const run = this.runs.get(jid);
     if (run) this.inBackground(run, this.stop(run));
+  }
+
+  async hasProgram(name: string, site: Site): Promise<boolean | undefined> {
+    if (!this.opened) return undefined;
+    const { isolation } = this.context.place;
+    return (await locateProgram(name, { path: sitePath(site), isolation })) !== undefined;
   }
 
   async peek(job: HeldJob): Promise<RunningOutput | undefined> {

@@ -13,7 +13,7 @@ import {
   SITE_PATH,
   uploadedProgram,
 } from '../../run/run-plan.js';
-import { findProgram } from './find-program.js';
+import { findProgram, sitePath } from './find-program.js';
 import { RUN_FILES } from './isolation/isolation.js';
 import { refuseTrustedNetwork } from './network-rule.js';
 import { launchScript } from './launch-script.js';
@@ -52,8 +52,7 @@ export async function prepareRun(context: LocalContext, run: LocalRun): Promise<
   }
   if (order.inputSandbox !== null) await unpackInput(context, run, order.inputSandbox);
   const site = await parts.siteOf(order.site);
-  const path = site?.options['path'];
-  run.path = typeof path === 'string' ? path : SITE_PATH;
+  run.path = sitePath(site);
   run.hasNetwork = networkOf(context, site);
   run.program = await findProgram(order, { path: run.path, isolation: place.isolation });
   const uploaded = uploadedProgram(order);

@@ -100,6 +100,11 @@ export class SlurmExecutor implements Executor {
     if (run !== undefined && this.lock.isHeld) this.stopSoon(run);
   }
 
+  /** Its machines are not this one. */
+  hasProgram(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
   peek(job: HeldJob): Promise<RunningOutput | undefined> {
     return Promise.resolve(this.tailOf(job));
   }

@@ -1,0 +1,171 @@
+import { FormData } from 'undici';
+import { startGrid, type Answer, type Grid, type GridClient } from '../support/testbed.js';
+
+const NOWHERE = '/opt/none/such-program';
+
+function noProgram(name: string, pointer = '/Executable'): object {
+  const detail = `${name} was neither uploaded nor found on a site that can run the job`;
+  return { code: 'manifest.no-program', detail, pointer };
+}
+
+function noFile(path: string, pointer: string): object {
+  const detail = `${path} is not in the catalogue`;
+  return { code: 'manifest.no-input-file', detail, pointer };
+}
+
+describe('warnings of POST /jobs', () => {
+  let grid: Grid;
+  let alice: GridClient;
+  let bob: GridClient;
+
+  beforeAll(async () => {
+    grid = await startGrid({ env: { GRID_CATALOGUE_GLOBAL_READ: 'false' } });
+    [alice, bob] = [await grid.as('alice'), await grid.as('bob')];
+    const lines = [
+      { kind: 'directory', path: '/vo/mine', mode: 0o700 },
+      { kind: 'file', path: '/vo/mine/data', size: 10 },
+    ];
+    const { bytes } = await alice.post('/filecatalogue/bulk', {
+      body: lines.map((line) => JSON.stringify(line)).join('\n'),
+      headers: { 'content-type': 'application/x-ndjson' },
+    });
+    expect(bytes.toString('utf8')).toContain('"failed":0');
+  }, 90_000);
+  afterAll(async () => grid.remove());
+
+  const warningsOf = async (manifest: object, client = alice): Promise<unknown> => {
+    const { status, body } = await client.post('/jobs?dryRun=true', { json: manifest });
+    expect(status).toBe(200);
+    return body.warnings;
+  };
+
+  const submitted = ({ status, body }: Answer, warnings?: object[]): void => {
+    const jids = expect.arrayContaining([expect.any(Number)]);
+    expect([status, body]).toEqual([200, warnings ? { jids, warnings } : { jids }]);
+  };
+
+  describe('about the program', () => {
+    it.each([
+      NOWHERE,
+      'no-such-program',
+      'bin/true',
+      './true',
+      '/etc/passwd',
+      '/root/x',
+      '/usr/bin',
+    ])('names %s, which no job would find', async (name) => {
+      expect(await warningsOf({ Executable: name })).toEqual([noProgram(name)]);
+    });
+
+    it.each(['/bin/true', 'true', 'sh'])('is silent about %s', async (name) => {
+      expect(await warningsOf({ Executable: name })).toEqual([]);
+      submitted(await alice.post('/jobs', { json: { Executable: name } }));
+    });
+
+    it('is the same when the jobs are made', async () => {
+      const json = { Executable: NOWHERE };
+      submitted(await alice.post('/jobs', { json }), [noProgram(NOWHERE)]);
+    });
+
+    it.each(['run.sh', './run.sh'])('is silent about the uploaded %s', async (name) => {
+      const form = new FormData();
+      form.append('manifest', JSON.stringify({ Executable: name }));
+      form.append('file', new File(['#!/bin/sh\n'], 'run.sh'));
+      submitted(await alice.post('/jobs', { multipart: form }));
+    });
+
+    it('is about the site that is wanted', async () => {
+      expect(await warningsOf({ Executable: 'no-such', Sites: ['LOCAL.spare'] })).toEqual([
+        noProgram('no-such'),
+      ]);
+    });
+
+    it('is silent where a site cannot be looked at, or none can take the job', async () => {
+      const codes = async (manifest: object): Promise<string[]> =>
+        ((await warningsOf(manifest)) as { code: string }[]).map(({ code }) => code);
+      expect(await codes({ Executable: NOWHERE, Sites: ['NO.where'] })).toEqual([
+        'manifest.unknown-site',
+        'manifest.no-site',
+      ]);
+      expect(await codes({ Executable: NOWHERE, GPUs: 1 })).toEqual(['manifest.no-site']);
+    });
+
+    it('is silent on an instance that runs no jobs', async () => {
+      const other = await grid.second({ GRID_ROLE: 'api' });
+      try {
+        expect(await warningsOf({ Executable: NOWHERE }, await other.as('alice'))).toEqual([]);
+      } finally {
+        await other.stop();
+      }
+    }, 60_000);
+
+    it('is said once for each manifest, not for each job of it', async () => {
+      expect(await warningsOf({ Executable: NOWHERE, Parameters: 50 })).toEqual([
+        noProgram(NOWHERE),
+      ]);
+      const manifests = [{ Executable: '/bin/true' }, { Executable: NOWHERE, Parameters: 3 }];
+      expect(await warningsOf({ manifests })).toEqual([
+        noProgram(NOWHERE, '/manifests/1/Executable'),
+      ]);
+    });
+  });
+
+  describe('about input files', () => {
+    const job = (InputData: string | string[]): object => ({ Executable: '/bin/true', InputData });
+
+    it('is silent about what the submitter may read', async () => {
+      expect(await warningsOf(job(['LFN:/vo/mine/data', '/vo/mine/data']))).toEqual([]);
+    });
+
+    it('names each that is not there by its place in the list', async () => {
+      const list = ['LFN:/vo/mine/data', 'LFN:/vo/mine/none', '', ' /vo/mine '];
+      expect(await warningsOf(job(list))).toEqual([
+        noFile('/vo/mine/none', '/InputData/1'),
+        noFile('/vo/mine', '/InputData/3'),
+      ]);
+      expect(await warningsOf(job('LFN:/vo/mine/none'))).toEqual([
+        noFile('/vo/mine/none', '/InputData'),
+      ]);
+    });
+
+    it('is the same when the jobs are made', async () => {
+      const json = { manifests: [job('/vo/mine/data'), job(['/vo/none'])] };
+      submitted(await alice.post('/jobs', { json }), [
+        noFile('/vo/none', '/manifests/1/InputData/0'),
+      ]);
+    });
+
+    it('does not tell a hidden file from a missing one', async () => {
+      const paths = ['/vo/mine/data', '/vo/mine/none'];
+      expect(await warningsOf(job(paths), bob)).toEqual(
+        paths.map((path, index) => noFile(path, `/InputData/${index}`)),
+      );
+    });
+  });
+
+  it('are none beside a fault', async () => {
+    const json = { Executable: NOWHERE, InputData: ['/vo/none'], CPUTime: 1 };
+    const { status, body } = await alice.post('/jobs', { json });
+    expect(status).toBe(400);
+    expect(body).not.toHaveProperty('warnings');
+    expect(body.violations).toEqual([
+      { field: 'CPUTime', problem: 'must be between 100 and 500000' },
+    ]);
+  });
+
+  it('are the first 100 of a large submit, in which things are looked for once', async () => {
+    const manifests = Array.from({ length: 10_000 }, (_, index) => ({
+      Executable: NOWHERE,
+      InputData: [`/vo/none/${index}`, '/vo/mine/data'],
+      Sites: ['LOCAL.demo'],
+    }));
+    const answer = await alice.post('/jobs', { json: { manifests } });
+    submitted(
+      answer,
+      Array.from({ length: 100 }, (_, index) =>
+        noProgram(NOWHERE, `/manifests/${index}/Executable`),
+      ),
+    );
+    expect(answer.body.jids).toHaveLength(10_000);
+  }, 60_000);
+});
