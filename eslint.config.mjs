@@ -17,6 +17,8 @@ export default tseslint.config(
       'node_modules/',
       'coverage/',
       '.grid*/',
+      '.stryker-tmp/',
+      'reports/',
       'examples/**/dist/',
       'src/client/generated/',
     ],

@@ -1,5 +1,4 @@
-import { classOf, isFinal, JOB_STATE_NAMES } from './job-state.js';
-import { renderJobStates } from './job-states.page.js';
+import { JOB_STATE_NAMES } from './job-state.js';
 import {
   assertPath,
   DELETABLE_STATES,
@@ -62,18 +61,5 @@ describe('transitions of jobs', () => {
   it('refuses a path with a step that is not in the table', () => {
     expect(() => assertPath(['Matched', 'Rescheduled', 'Waiting'])).not.toThrow();
     expect(() => assertPath(['Killed', 'Running'])).toThrow('no move Killed → Running');
-  });
-
-  it('maps states to coarse classes', () => {
-    expect(classOf('Waiting')).toBe('queued');
-    expect(classOf('Stalled')).toBe('active');
-    expect(classOf('Done')).toBe('final-ok');
-    expect(['Failed', 'Killed', 'Deleted'].every((s) => isFinal(s as 'Failed'))).toBe(true);
-  });
-
-  it('prints every state and move', () => {
-    const page = renderJobStates();
-    for (const { from, to } of JOB_TRANSITIONS) expect(page).toContain(`${from} --> ${to}`);
-    for (const state of JOB_STATE_NAMES) expect(page).toContain(`| ${state} |`);
   });
 });
