@@ -44,7 +44,7 @@ const shared = {
       },
     ],
   },
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.grid'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.grid', '<rootDir>/.stryker-tmp/'],
 };
 
 export default {

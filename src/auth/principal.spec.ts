@@ -1,5 +1,15 @@
 import { DEMO_REGISTRY, RegistrySnapshot, type RegistryContents } from '#src/registry/index.js';
-import { narrowScopes, principalFrom, scopesOf, type Grantee } from './principal.js';
+import {
+  actorOf,
+  borderOf,
+  CERTIFICATE_CLIENT,
+  narrowScopes,
+  principalFrom,
+  SCOPES,
+  scopesOf,
+  type Grantee,
+  type Property,
+} from './principal.js';
 
 const demo = new RegistrySnapshot(DEMO_REGISTRY, 1);
 const alice: Grantee = {
@@ -14,7 +24,37 @@ function registryWith(change: Partial<RegistryContents>): RegistrySnapshot {
   return new RegistrySnapshot({ ...DEMO_REGISTRY, ...change }, 2);
 }
 
+describe('the border of a virtual organisation', () => {
+  it.each<[string | undefined, Property[], string | undefined]>([
+    ['vo', ['JobAdministrator'], 'vo'],
+    ['vo', [], 'vo'],
+    ['vo', ['JobAdministrator', 'ServiceAdministrator'], undefined],
+    [undefined, ['JobAdministrator'], undefined],
+  ])('of a group of %s with %j is %s', (vo, properties, border) => {
+    const caller = { ...(vo !== undefined && { vo }), properties: new Set(properties) };
+    expect(borderOf(caller)).toBe(border);
+  });
+});
+
 describe('scopes of a group', () => {
+  it.each<[Property, string]>([
+    ['NormalUser', 'jobs:read jobs:submit jobs:kill catalogue:read catalogue:write'],
+    ['JobMonitor', 'jobs:read catalogue:read'],
+    ['JobAdministrator', 'jobs:read jobs:kill catalogue:read'],
+    ['FileCatalogManagement', 'catalogue:read catalogue:write'],
+    ['JobSharing', ''],
+    ['ServiceAdministrator', ''],
+  ])('%s alone allows "%s"', (property, scopes) => {
+    expect(scopesOf(new Set([property])).join(' ')).toBe(scopes);
+  });
+
+  it('come in one order, whatever the order of the properties', () => {
+    const properties = new Set<Property>(['FileCatalogManagement', 'JobAdministrator']);
+    const scopes = ['jobs:read', 'jobs:kill', 'catalogue:read', 'catalogue:write'];
+    expect(scopesOf(properties)).toEqual(scopes);
+    expect(SCOPES.filter((scope) => scope !== 'jobs:submit')).toEqual(scopes);
+  });
+
   it.each([
     ['grid_user', 'jobs:read jobs:submit jobs:kill catalogue:read catalogue:write'],
     ['grid_share', 'jobs:read jobs:submit jobs:kill catalogue:read catalogue:write'],
@@ -51,6 +91,25 @@ describe('principal of a token', () => {
       clientId: 'certificate',
       userGroups: ['grid_user', 'grid_share'],
     });
+  });
+
+  it('is written in the audit trail with group, setup and application', () => {
+    const principal = principalFrom({ ...alice, clientId: CERTIFICATE_CLIENT }, demo)!;
+    const actor = { user: 'alice', group: 'grid_user', setup: 'Prod', client: 'certificate' };
+    expect(actorOf(principal)).toEqual(actor);
+  });
+
+  it('has no DN without a certificate, and no virtual organisation that its group has not', () => {
+    const users = DEMO_REGISTRY.users.map((user) => ({ ...user, certificates: [] }));
+    const fred = { ...alice, user: 'fred', group: 'grid_fc' };
+    const principal = principalFrom(fred, registryWith({ users }))!;
+    expect(principal.dn).toBe('');
+    expect(Object.keys(principal)).not.toContain('vo');
+  });
+
+  it('may have come through an application of the service itself', () => {
+    const principal = principalFrom({ ...alice, clientId: 'gridgate-cli' }, demo);
+    expect(principal?.clientId).toBe('gridgate-cli');
   });
 
   it('is nobody once the user has left the group', () => {

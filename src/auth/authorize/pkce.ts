@@ -12,6 +12,6 @@ export function isChallenge(text: string): boolean {
 /** True when the verifier is well-formed and belongs to the S256 challenge (RFC 7636 §4.6). */
 export function matchesChallenge(verifier: string, challenge: string): boolean {
   if (!VERIFIER.test(verifier)) return false;
-  const hash = createHash('sha256').update(verifier, 'ascii').digest('base64url');
+  const hash = createHash('sha256').update(verifier).digest('base64url');
   return constantTimeEqual(hash, challenge);
 }

@@ -37,6 +37,28 @@ describe('redirect URIs', () => {
     expect(isRegisteredRedirect(confidential, 'http://127.0.0.1:7000/cb')).toBe(true);
   });
 
+  it.each(['#x', '\\x', ' ', '\x7f'])('gives loopback URIs that end in %j no freedom', (end) => {
+    const odd = { ...application, redirectUris: [`http://127.0.0.1:7000/cb${end}`] };
+    expect(isRegisteredRedirect(odd, `http://127.0.0.1:7000/cb${end}`)).toBe(true);
+    expect(isRegisteredRedirect(odd, `http://127.0.0.1:9/cb${end}`)).toBe(false);
+  });
+
+  it.each([
+    ['http://localhost:7000/cb', 'http://localhost:9/cb', true],
+    ['http://localhost/cb', 'http://127.0.0.1/cb', false],
+    ['http://127.0.0.1:1', 'http://127.0.0.1:65535', true],
+    ['http://127.0.0.1:1', 'http://127.0.0.1:1/', false],
+    ['http://127.0.0.1:1?a', 'http://127.0.0.1:2?a', true],
+    ['http://127.0.0.1:1/a', 'http://127.0.0.1:/a', false],
+    ['http://127.0.0.1:1/a', 'xhttp://127.0.0.1:2/a', false],
+    ['http://127.0.0.1:1/a', 'http://127.0.0.1:000002/a', false],
+    ['http://127.0.0.1:1/a', 'http://127x0.0.1:2/a', false],
+    ['myapp:/cb', 'other:/cb', false],
+  ])('registered as %s: %s is %s', (registered, uri, expected) => {
+    const native = { ...application, redirectUris: [registered] };
+    expect(isRegisteredRedirect(native, uri)).toBe(expected);
+  });
+
   it.each([
     ['https://a.example/cb', undefined],
     ['org.example.app:/cb', undefined],
@@ -60,5 +82,6 @@ describe('redirect URIs', () => {
     expect(withParameters('https://a/cb', parameters)).toBe(`https://a/cb?${added}`);
     expect(withParameters('https://a/cb?x=1', parameters)).toBe(`https://a/cb?x=1&${added}`);
     expect(withParameters('https://a/cb?', parameters)).toBe(`https://a/cb?${added}`);
+    expect(withParameters('https://a/cb?x&', parameters)).toBe(`https://a/cb?x&${added}`);
   });
 });

@@ -35,6 +35,18 @@ describe('the schedule of signing keys', () => {
     expect(PUBLICATION_LEAD_MS).toBeGreaterThan(300_000);
   });
 
+  it('publishes a key twice as long as the key set may be cached', () => {
+    expect(PUBLICATION_LEAD_MS).toBe(600_000);
+  });
+
+  it('has nothing to do without keys, but to rotate', () => {
+    expect(signingKeyAt([], T0)).toBeUndefined();
+    expect(nextKey([])).toBeUndefined();
+    expect(deadKeys([], T0)).toEqual([]);
+    expect(isRotationDue([], T0, 100)).toBe(true);
+    expect(isRotationDue([key('next')], T0, 100)).toBe(true);
+  });
+
   it('finds the published key that waits', () => {
     expect(nextKey([key('a', T0), key('b')])?.kid).toBe('b');
     expect(nextKey([key('a', T0), key('b', T0 + DAY_MS)])).toBeUndefined();
@@ -51,6 +63,10 @@ describe('the schedule of signing keys', () => {
     const keys = [key('a', T0), key('b', T0 + DAY_MS), key('next')];
     expect(deadKeys(keys, T0 + 2 * DAY_MS)).toEqual([]);
     expect(deadKeys(keys, T0 + 2 * DAY_MS + 121_000).map(({ kid }) => kid)).toEqual(['a']);
+    expect(deadKeys(keys, T0 + 2 * DAY_MS + 120_000)).toEqual([]);
+    expect(deadKeys(keys, T0 + 2 * DAY_MS + 120_001).map(({ kid }) => kid)).toEqual(['a']);
     expect(deadKeys([key('a', T0)], T0 + 900 * DAY_MS)).toEqual([]);
+    const unordered = [key('c', T0 + 4 * DAY_MS), key('b', T0 + 2 * DAY_MS), key('a', T0)];
+    expect(deadKeys(unordered, T0 + 9 * DAY_MS).map(({ kid }) => kid)).toEqual(['a', 'b']);
   });
 });

@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { Problem } from '#src/kernel/index.js';
 import { QueryValues } from '#src/platform/index.js';
-import { bindConditions, isFulfilled, splitQuery } from './metadata-condition.js';
+import {
+  bindConditions,
+  isFulfilled,
+  MAX_CONDITIONS,
+  MAX_OPERANDS,
+  splitQuery,
+} from './metadata-condition.js';
 import { presentValue, readJsonValue, type MetadataField } from './metadata-field.js';
 
 const FIELDS = new Map<string, MetadataField>(
@@ -94,13 +100,75 @@ describe('metadata conditions', () => {
   });
 
   it('refuses more conditions than a request may have', () => {
-    const search = Array.from({ length: 65 }, (_, n) => `run=>|${n}`).join('&');
-    expect(refusal(search).status).toBe(400);
+    const search = (many: number) => Array.from({ length: many }, (_, n) => `run=>|${n}`).join('&');
+    expect(read(search(64)).conditions).toHaveLength(64);
+    const problem = refusal(search(65));
+    expect([problem.status, problem.detail]).toEqual([
+      400,
+      'More than 64 conditions in one request',
+    ]);
+    expect([MAX_CONDITIONS, MAX_OPERANDS]).toEqual([64, 1000]);
+  });
+
+  it('refuses more values than one condition may have', () => {
+    const search = (many: number) =>
+      `particle=in|${Array.from({ length: many }, (_, n) => `p${n}`).join(',')}`;
+    expect(read(search(1000)).conditions).toHaveLength(1);
+    expect(refusal(search(1001)).violations).toEqual([
+      { field: 'particle', problem: 'more than 1000 values' },
+    ]);
+  });
+
+  it.each([
+    ['nothing==|1', 'is no metadata field'],
+    ['run=in|1', 'has type int; its operators are < > = <= >= !='],
+    ['weight=|1', 'has type float; its operators are < > = <= >= !='],
+    ['taken=nin|1', 'has type date; its operators are < > = <= >= !='],
+    ['particle==|e', 'has type string; its operators are in nin'],
+    ['particle=in|', 'the operand of in is empty'],
+    ['particle=nin|+,', 'the operand of nin is empty'],
+  ])('says of %s: %s', (search, problem) => {
+    const field = search.slice(0, search.indexOf('='));
+    expect(refusal(search).violations).toEqual([{ field, problem }]);
+  });
+
+  it('says what is wrong with an operand', () => {
+    expect(refusal('run==|x').violations?.[0]?.problem).toMatch(/^the operand ./);
+  });
+
+  it('lists every fault, and every unknown key once', () => {
+    expect(refusal('run=in|1&weight=<|1&nothing==|1').violations).toEqual([
+      { field: 'run', problem: 'has type int; its operators are < > = <= >= !=' },
+      { field: 'nothing', problem: 'is no metadata field' },
+    ]);
+    const problem = refusal('x=1&limit=5&y=2&x=3&run=<|1');
+    expect(problem.detail).toBe(
+      'Unknown query parameter: x, y (a condition is written operation|value)',
+    );
+    expect(problem.violations?.map(({ field }) => field)).toEqual(['x', 'y']);
+  });
+
+  it('reads blanks around the operator, and an operand with its own bar', () => {
+    expect(read('run=+<+|3').conditions).toEqual([['run', '<', [3]]]);
+    expect(read('particle=in|a|b').conditions).toEqual([['particle', 'in', ['a|b']]]);
   });
 
   it.each([
     ['run=<|5', 4, true],
     ['run=<|5', 5, false],
+    ['run=<|5', undefined, false],
+    ['run=>|5', 5, false],
+    ['run=>|5', 6, true],
+    ['run=<=|5', 5, true],
+    ['run=<=|5', 6, false],
+    ['run=>=|5', 5, true],
+    ['run=>=|5', 4, false],
+    ['run==|5', 5, true],
+    ['run==|5', 4, false],
+    ['run=!=|5', 5, false],
+    ['particle=in|e,mu', 'mu', true],
+    ['particle=in|e,mu', 'tau', false],
+    ['particle=nin|e,mu', 'mu', false],
     ['run=!=|5', 4, true],
     ['run=!=|5', undefined, false],
     ['run=>|9223372036854775806', 9223372036854775807n, true],

@@ -1,0 +1,143 @@
+import { DEMO_REGISTRY, RegistrySnapshot, type RegistryContents } from '#src/registry/index.js';
+import {
+  applicationTitle,
+  consentChoices,
+  consentFields,
+  SCOPE_TEXT,
+  whoIsIt,
+} from './consent-form.js';
+
+const demo = new RegistrySnapshot(DEMO_REGISTRY, 1);
+const alice = demo.userByName('alice')!;
+const ALL = ['jobs:read', 'jobs:submit', 'jobs:kill', 'catalogue:read', 'catalogue:write'];
+
+/** The choices with the names of the groups in their place. */
+function choices(registry: RegistrySnapshot, user: string, asked: object): unknown {
+  const answer = consentChoices(registry, registry.userByName(user)!, asked);
+  const groups = answer.groups.map(({ group, scopes }) => [group.name, scopes]);
+  return { ...answer, groups };
+}
+
+function registryWith(change: Partial<RegistryContents>): RegistrySnapshot {
+  return new RegistrySnapshot({ ...DEMO_REGISTRY, ...change }, 2);
+}
+
+/** The lines of a page without their indents. */
+const page = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+describe('what a person may choose', () => {
+  it('is every group and setup, the first of each chosen unless the application asks', () => {
+    const groups = [
+      ['grid_user', ALL],
+      ['grid_share', ALL],
+    ];
+    const setups = ['Prod', 'Test'];
+    const first = { groups, setups, chosenGroup: 'grid_user', chosenSetup: 'Prod' };
+    expect(choices(demo, 'alice', {})).toEqual(first);
+    expect(choices(demo, 'alice', { group: 'grid_mon', setup: 'None' })).toEqual(first);
+    expect(choices(demo, 'alice', { group: 'grid_share', setup: 'Test' })).toEqual({
+      ...first,
+      chosenGroup: 'grid_share',
+      chosenSetup: 'Test',
+    });
+  });
+
+  it('leaves out groups that allow nothing of what is asked', () => {
+    expect(choices(demo, 'mona', { scope: 'jobs:read jobs:kill' })).toMatchObject({
+      groups: [['grid_mon', ['jobs:read']]],
+      chosenGroup: 'grid_mon',
+    });
+    expect(choices(demo, 'mona', { scope: 'jobs:kill' })).toEqual({
+      groups: [],
+      setups: ['Prod', 'Test'],
+      chosenGroup: undefined,
+      chosenSetup: 'Prod',
+    });
+  });
+
+  it('leaves out groups without any setup', () => {
+    const setups = [{ name: 'Prod', groups: ['grid_share', 'grid_mon'] }];
+    expect(choices(registryWith({ setups }), 'alice', {})).toEqual({
+      groups: [['grid_share', ALL]],
+      setups: ['Prod'],
+      chosenGroup: 'grid_share',
+      chosenSetup: 'Prod',
+    });
+    expect(choices(registryWith({ setups: [] }), 'alice', {})).toEqual({
+      groups: [],
+      setups: [],
+      chosenGroup: undefined,
+      chosenSetup: undefined,
+    });
+  });
+});
+
+describe('the form of consent', () => {
+  it('names all rights in words, and those of each group beside it', () => {
+    const registry = registryWith({
+      groups: DEMO_REGISTRY.groups.map((group) =>
+        group.name === 'grid_share' ? { ...group, properties: new Set(['JobMonitor']) } : group,
+      ),
+      setups: [{ name: 'Prod' }, { name: '<b>' }],
+    });
+    const form = consentFields(
+      consentChoices(registry, alice, { group: 'grid_share', setup: '<b>' }),
+    );
+    expect(page(form.text)).toEqual(
+      page(`
+        <h2>It will be able to</h2>
+        <ul class="rights">
+        <li>See your jobs and their output</li><li>Submit jobs for you</li><li>Kill your jobs</li><li>Read the file catalogue</li><li>Change the file catalogue for you</li>
+        </ul>
+        <fieldset>
+        <legend>In the name of which group?</legend>
+        <label class="choice">
+        <input type="radio" name="group" value="grid_user" required>
+        <span>grid_user<small>see jobs, submit jobs, kill jobs, read the catalogue, change the catalogue</small></span>
+        </label><label class="choice">
+        <input type="radio" name="group" value="grid_share" required checked>
+        <span>grid_share<small>see jobs, read the catalogue</small></span>
+        </label>
+        </fieldset>
+        <fieldset>
+        <legend>In which setup?</legend>
+        <label class="choice">
+        <input type="radio" name="setup" value="Prod" required>
+        <span>Prod</span>
+        </label><label class="choice">
+        <input type="radio" name="setup" value="&lt;b&gt;" required checked>
+        <span>&lt;b&gt;</span>
+        </label>
+        </fieldset>
+        <div class="actions">
+        <button type="submit" name="decision" value="allow">Allow</button>
+        <button type="submit" name="decision" value="deny" class="plain" formnovalidate>Deny</button>
+        </div>`),
+    );
+  });
+
+  it('names only rights that some group would give', () => {
+    const form = consentFields(consentChoices(demo, alice, { scope: 'jobs:kill' }));
+    expect(form.text.match(/<li>.*<\/li>/g)).toEqual(['<li>Kill your jobs</li>']);
+    expect(Object.keys(SCOPE_TEXT)).toEqual(ALL);
+  });
+
+  it('says who is signed in and who asks', () => {
+    expect(page(whoIsIt(alice).text)).toEqual(
+      page(`
+        <div class="who">
+        <span class="badge" aria-hidden="true">a</span>
+        <div><b>alice</b><span class="soft">/DC=org/DC=grid/CN=alice</span></div>
+        </div>`),
+    );
+    expect(whoIsIt({ ...alice, certificates: [] }).text).toContain(
+      '<span class="soft">signed in through an identity provider</span>',
+    );
+    const asking = { ...demo.application('demo-portal')!, name: 'Us & them' };
+    expect(applicationTitle(asking).text).toBe('<h1>Us &amp; them asks for access</h1>');
+  });
+});
