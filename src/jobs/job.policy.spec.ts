@@ -68,6 +68,21 @@ describe('JobPolicy', () => {
     expect(open.mayControl(who, other)).toBe(false);
   });
 
+  it.each([
+    ['owner', alice, job, [false, false, false]],
+    ['sharer of the group', bobShare, shared, [false, false, false]],
+    ['monitor', mona, job, [true, true, false]],
+    ['administrator', adam, job, [true, true, false]],
+    ['monitor, own job', monaElsewhere, ofMona, [false, false, false]],
+  ] as const)('tells what %s reads by privilege alone', (_who, who, what, expected) => {
+    expect([
+      closed.readsByPrivilege(who, what, 'record'),
+      open.readsByPrivilege(who, what, 'inside'),
+      open.readsByPrivilege(who, what, 'record'),
+    ]).toEqual(expected);
+    expect(closed.readsByPrivilege(who, what, 'inside')).toBe(expected[1]);
+  });
+
   it('lets only normal users submit', () => {
     expect([alice, bobShare].every((who) => open.maySubmit(who))).toBe(true);
     expect([mona, adam].some((who) => open.maySubmit(who))).toBe(false);
