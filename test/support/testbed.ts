@@ -96,7 +96,8 @@ export class Grid {
   constructor(
     readonly server: ServerProcess,
     readonly home: string,
-    readonly database: { url: string; name: string },
+    /** Shared: it is another server's, which removes it. */
+    readonly database: { url: string; name: string; isShared?: boolean },
     readonly ca: string,
     private readonly env: Record<string, string>,
   ) {}
@@ -162,7 +163,7 @@ export class Grid {
   /** A second server on the same database and, for local files, the same CA. */
   async second(env: Record<string, string> = {}): Promise<Grid> {
     const home = await makeHome(join(this.home, 'pki'));
-    return startOn(home, this.database, { ...this.env, ...env });
+    return startOn(home, { ...this.database, isShared: true }, { ...this.env, ...env });
   }
 
   /** Starts again after stop() or kill(), on the same home and database. */
@@ -182,10 +183,11 @@ export class Grid {
     await this.server.kill();
   }
 
-  /** Stops the server and removes its home and database. */
+  /** Stops the server and removes its home, and its database unless that is another server's. */
   async remove(): Promise<void> {
     await this.stop();
-    await onServer(`drop database if exists "${this.database.name}" with (force)`);
+    const { name, isShared } = this.database;
+    if (!isShared) await onServer(`drop database if exists "${name}" with (force)`);
     await rm(this.home, { recursive: true, force: true });
   }
 
@@ -241,7 +243,7 @@ export async function eventually<T>(
 
 async function startOn(
   home: string,
-  database: { url: string; name: string },
+  database: Grid['database'],
   env: Record<string, string>,
   process: Omit<StartOptions, 'env'> = {},
 ): Promise<Grid> {

@@ -23,6 +23,8 @@ export async function startPgBouncer({ port: postgresPort, user, password, setti
     'default_pool_size = 10',
     'max_client_conn = 1000',
     'server_idle_timeout = 5',
+    'server_login_retry = 1',
+    'query_wait_timeout = 20',
     ...settings,
   ];
   await writeFile(file, `${lines.join('\n')}\n`);
