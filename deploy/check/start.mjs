@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -24,10 +25,16 @@ export async function checkStart(report, stage, image) {
       GRID_HOME: home,
       GRID_PORT: String(port),
     };
-    await report.run('image: refuses to start in production without certificates', () =>
+    await report.run('image: refuses to start in production without certificates and key', () =>
       refusesToStart(command, { cwd: app, env }),
     );
-    const asked = { ...env, GRID_DEVELOPMENT_CA: 'true', GRID_DEMO: 'true' };
+    const key = randomBytes(32).toString('base64');
+    const asked = {
+      ...env,
+      GRID_KEY_ENCRYPTION_KEY: key,
+      GRID_DEVELOPMENT_CA: 'true',
+      GRID_DEMO: 'true',
+    };
     await report.run('image: starts, is healthy, stops on SIGTERM', () =>
       startsAndStops(command, { cwd: app, env: asked, probe }),
     );
@@ -56,7 +63,10 @@ async function refusesToStart(command, options) {
   const timer = setTimeout(() => state.child.kill('SIGKILL'), START_DEADLINE_MS);
   const [code] = await state.exited;
   clearTimeout(timer);
-  if (code !== 1 || !state.output.includes('GRID_TLS_CERT')) {
+  if (
+    code !== 1 ||
+    !['GRID_TLS_CERT', 'GRID_KEY_ENCRYPTION_KEY'].every((name) => state.output.includes(name))
+  ) {
     throw new Error(`it ended with ${code}:\n${state.output}`);
   }
 }

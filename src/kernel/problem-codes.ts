@@ -14,6 +14,7 @@ export const PROBLEM_CODES = {
   'route.method-not-allowed': { status: 405, title: 'Method not allowed' },
   'auth.token-missing': { status: 401, title: 'Authentication required' },
   'auth.token-invalid': { status: 401, title: 'The access token is not valid' },
+  'auth.token-malformed': { status: 400, title: 'The Authorization header is not understood' },
   'auth.token-ambiguous': { status: 400, title: 'More than one access token was sent' },
   'auth.certificate-required': { status: 401, title: 'A known client certificate is required' },
   'auth.client-unknown': { status: 401, title: 'Unknown application' },

@@ -58,6 +58,17 @@ describe('GET /oauth2/auth', () => {
     });
   });
 
+  it('gives an empty state back as it was sent', async () => {
+    const path = authorizePath({ state: '', response_type: 'nonsense' });
+    const { status, headers } = await (await visitor('alice')).open(path);
+    const sent = new URL(String(headers['location'])).searchParams;
+    expect([status, sent.get('error'), sent.get('state')]).toEqual([
+      302,
+      'unsupported_response_type',
+      '',
+    ]);
+  });
+
   it('redirects with invalid_request for a repeated parameter', async () => {
     const answer = await (await visitor('alice')).open(`${authorizePath()}&state=abc`);
     const { parameters } = redirectOf(answer);

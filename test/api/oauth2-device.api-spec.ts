@@ -136,6 +136,9 @@ describe('device authorization (RFC 8628)', () => {
       statuses.add(answer.status);
     }
     expect([...statuses]).toEqual([400, 429]);
+    // Who has guessed too often is told nothing about a code that is right either.
+    const { user_code: right } = (await start()).body;
+    expect((await visitor.send(form, { user_code: right })).status).toBe(429);
   });
 });
 

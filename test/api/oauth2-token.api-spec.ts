@@ -160,6 +160,29 @@ describe('/oauth2/token with a certificate', () => {
       ]);
     });
 
+    it.each([
+      ['a token without the word', (token: string) => token],
+      ['two tokens', (token: string) => `Bearer ${token} ${token}`],
+      ['the word alone', () => 'Bearer'],
+    ])('is not understood as %s', async (_what, header) => {
+      const token = await grid.token('alice', 'grid_user');
+      const { status, headers, body } = await grid.anonymous.get('/jobs', {
+        headers: { authorization: header(token) },
+      });
+      const detail = 'The Authorization header is not of the form: Bearer <token>';
+      expect([status, body.code, body.detail, headers['www-authenticate']]).toEqual([
+        400,
+        'auth.token-malformed',
+        detail,
+        `Bearer realm="gridgate", error="invalid_request", error_description="${detail}"`,
+      ]);
+    });
+
+    it('is missing when another scheme is used', async () => {
+      const headers = { authorization: 'Digest username="a", realm="b"' };
+      expect((await grid.anonymous.get('/jobs', { headers })).body.code).toBe('auth.token-missing');
+    });
+
     it('needs the scope of the route', async () => {
       const mona = await grid.as('mona');
       const answer = await mona.post('/jobs', { json: { Executable: '/bin/true' } });

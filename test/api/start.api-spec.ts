@@ -1,12 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { text } from 'node:stream/consumers';
 import { startServerProcess } from '../support/server-process.mjs';
 import { startGrid, support, type Grid } from '../support/testbed.js';
+
+/** The base64 of 32 bytes. */
+const KEY = Buffer.alloc(32, 7).toString('base64');
 
 let grid: Grid;
 let busy: Server;
@@ -115,9 +120,67 @@ describe('a start is refused with a clear message', () => {
   });
 
   it('in production without TLS files', async () => {
-    const message = await refusal({ NODE_ENV: 'production' });
+    const message = await refusal({ NODE_ENV: 'production', GRID_KEY_ENCRYPTION_KEY: KEY });
     expect(message).toContain('GRID_TLS_CERT is not set');
+    expect(message).not.toContain('GRID_KEY_ENCRYPTION_KEY');
   });
+
+  it('in production without a key that encrypts what is stored', async () => {
+    const message = await refusal({ NODE_ENV: 'production', GRID_TLS: 'off' });
+    expect(message).toContain(
+      'GRID_KEY_ENCRYPTION_KEY is not set: in production private keys and tokens of identity providers are never stored without it; give the output of: openssl rand -base64 32 (the same on every instance, with a copy in your vault)',
+    );
+  });
+
+  it('with cipher suites that OpenSSL does not know', async () => {
+    const message = await refusal({ GRID_TLS_CIPHERS: 'NONSENSE' });
+    expect(message).toContain('GRID_TLS_CIPHERS=NONSENSE');
+  });
+});
+
+describe('a handshake', () => {
+  /** The suite that the server and a client with these suites of TLS 1.2 agree on. */
+  async function suite(ciphers: string): Promise<string> {
+    const { hostname, port } = new URL(grid.url);
+    const options = { host: hostname, port: Number(port), maxVersion: 'TLSv1.2' as const, ciphers };
+    const socket = connect({ ...options, rejectUnauthorized: false });
+    try {
+      await once(socket, 'secureConnect');
+      return socket.getCipher().name;
+    } finally {
+      socket.destroy();
+    }
+  }
+
+  it('takes suites with authenticated encryption', async () => {
+    expect(await suite('ECDHE-ECDSA-AES128-GCM-SHA256')).toBe('ECDHE-ECDSA-AES128-GCM-SHA256');
+  });
+
+  it.each(['ECDHE-ECDSA-AES128-SHA256', 'ECDHE-ECDSA-AES256-SHA'])(
+    'refuses %s (CBC)',
+    async (cbc) => {
+      await expect(suite(cbc)).rejects.toThrow('handshake failure');
+    },
+  );
+});
+
+describe('GET /metrics', () => {
+  it('answers in its one spelling', async () => {
+    const answer = await grid.anonymous.get('/metrics?x=1');
+    expect([answer.status, String(answer.body).includes('gridgate_')]).toEqual([200, true]);
+  });
+
+  it.each(['/metrics/', '/METRICS', '/%6detrics', '//metrics', '/metrics;x', '/metrics%2F'])(
+    'is not %s, which a load balancer may let pass',
+    async (path) => {
+      const { status, body } = await grid.anonymous.get(path);
+      expect([status, body.code, body.detail]).toEqual([
+        404,
+        'route.not-found',
+        'There is nothing at this address',
+      ]);
+    },
+  );
 });
 
 describe('a stop', () => {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Strategy, type VerifyFunctionWithRequest } from 'passport-http-bearer';
-import { Problem } from '#src/kernel/index.js';
+import { Problem, type ProblemCode } from '#src/kernel/index.js';
 import { CONFIG, queryValuesOf, type Config, type HttpRequest } from '#src/platform/index.js';
 import type { Principal } from '../principal.js';
 import { BearerTokens } from '../token/bearer-tokens.js';
@@ -54,6 +54,8 @@ export class BearerStrategy {
   async authenticate(request: HttpRequest): Promise<Principal> {
     const queryTokens = queryValuesOf(request).all('access_token');
     if (queryTokens.length > 1) throw ambiguous();
+    const { authorization } = request.headers;
+    if (authorization !== undefined && !isSchemeAndValue(authorization)) throw malformed();
     const view = {
       caller: request,
       headers: { authorization: inUsualOrder(request.headers.authorization) },
@@ -97,10 +99,24 @@ interface Attempt {
 
 function ambiguous(): Problem {
   const detail = 'Send one access token, in the header or in the query string';
+  return invalidRequest('auth.token-ambiguous', detail);
+}
+
+function malformed(): Problem {
+  const detail = 'The Authorization header is not of the form: Bearer <token>';
+  return invalidRequest('auth.token-malformed', detail);
+}
+
+function invalidRequest(code: ProblemCode, detail: string): Problem {
   const parts = `realm="${REALM}", error="invalid_request", error_description="${detail}"`;
-  return new Problem('auth.token-ambiguous', detail, {
-    headers: { 'WWW-Authenticate': `Bearer ${parts}` },
-  });
+  return new Problem(code, detail, { headers: { 'WWW-Authenticate': `Bearer ${parts}` } });
+}
+
+/** RFC 9110 §11.4: a scheme and one value; schemes with parameters are none of bearer tokens and of no interest here. */
+function isSchemeAndValue(header: string): boolean {
+  const [scheme = '', ...rest] = header.trim().split(/[ \t]+/);
+  if (rest.length === 1) return true;
+  return rest.length > 1 && !SCHEME.test(scheme) && rest.every((word) => !SCHEME.test(word));
 }
 
 /**
@@ -114,7 +130,7 @@ export function bearerHeaderOf(request: HttpRequest): string | undefined {
 
 function inUsualOrder(header: string | undefined): string | undefined {
   const words = header?.trim().split(/[ \t]+/);
-  if (!words || words.length !== 2) return header;
+  if (!words || words.length !== 2) return undefined; // of another scheme
   const [first = '', second = ''] = words;
   return !SCHEME.test(first) && SCHEME.test(second) ? `Bearer ${first}` : `${first} ${second}`;
 }

@@ -54,7 +54,7 @@ export class AuthorizeService {
     const asked: AuthorizationRequest = {
       application,
       ...provedRedirect(query, application),
-      state: only(query, 'state'),
+      state: query.single('state'), // also an empty one comes back as it was sent
       scope: only(query, 'scope'),
       codeChallenge: only(query, 'code_challenge'),
       group: only(query, 'group'),

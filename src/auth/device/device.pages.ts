@@ -73,9 +73,11 @@ export class DevicePages {
     isDecided = false,
   ): Promise<DeviceQuestion | undefined> {
     const { response } = turn;
+    // Counted before the look-up, or many guesses at once would all be looked up (RFC 8628 §5.1).
+    await this.limits.count('userCode', request);
     const question = await this.devices.question(typed, turn.user);
+    if (question) await this.limits.giveBack('userCode', request);
     if (!question) {
-      await this.limits.count('userCode', request); // guessing codes gets slow (RFC 8628 §5.1)
       sendPage(response, userCodePage({ ...turn, fault: NO_SUCH_CODE }));
       return undefined;
     }

@@ -34,6 +34,11 @@ export class RateLimits {
     if (clientId !== undefined) await this.consume(limit, `client ${clientId}`);
   }
 
+  /** Takes back one count of the address: what was counted was none of what is limited. */
+  async giveBack(limit: Limit, request: HttpRequest): Promise<void> {
+    await this.limiters[limit]?.reward(`address ${this.addresses.addressOf(request)}`);
+  }
+
   private async consume(limit: Limit, key: string): Promise<void> {
     try {
       await this.limiters[limit]?.consume(key);

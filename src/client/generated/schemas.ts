@@ -485,6 +485,7 @@ export type ProblemCode =
   | 'route.method-not-allowed'
   | 'auth.token-missing'
   | 'auth.token-invalid'
+  | 'auth.token-malformed'
   | 'auth.token-ambiguous'
   | 'auth.certificate-required'
   | 'auth.client-unknown'

@@ -49,12 +49,22 @@ describe('readConfig', () => {
   });
 
   it('asks for the embedded defaults in production', () => {
-    const production = { NODE_ENV: 'production', GRID_TLS_CERT: 'c', GRID_TLS_KEY: 'k' };
+    const key = Buffer.alloc(32).toString('base64');
+    const tls = { GRID_TLS_CERT: 'c', GRID_TLS_KEY: 'k' };
+    const production = { NODE_ENV: 'production', ...tls, GRID_KEY_ENCRYPTION_KEY: key };
     expect(readConfig(production)).toMatchObject({
       loadDemo: false,
       useDevelopmentCa: false,
       allowLocalExecutor: false,
     });
+  });
+
+  it('demands the key for what is stored in production, and there only', () => {
+    const tls = { GRID_TLS_CERT: 'c', GRID_TLS_KEY: 'k' };
+    expect(faults({ NODE_ENV: 'production', ...tls })).toEqual([
+      expect.stringMatching(/^GRID_KEY_ENCRYPTION_KEY is not set: /),
+    ]);
+    expect(faults(tls)).toEqual([]);
   });
 
   it('names variable, value and expectation of every fault', () => {

@@ -98,6 +98,11 @@ function contradictions(values: Values): string[] {
     faults.push('OTEL_EXPORTER_OTLP_ENDPOINT is not a base URL like http://collector:4318');
   }
   const key = values.keyEncryptionKey;
+  if (values.nodeEnv === 'production' && key === undefined) {
+    faults.push(
+      'GRID_KEY_ENCRYPTION_KEY is not set: in production private keys and tokens of identity providers are never stored without it; give the output of: openssl rand -base64 32 (the same on every instance, with a copy in your vault)',
+    );
+  }
   if (key !== undefined && Buffer.from(key, 'base64').length !== 32) {
     faults.push('GRID_KEY_ENCRYPTION_KEY=(hidden) is not the base64 of 32 bytes');
   }

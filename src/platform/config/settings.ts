@@ -4,6 +4,19 @@ import * as v from './variables.js';
 
 const DAY = 86_400;
 
+/** Suites with authenticated encryption and forward secrecy: no CBC (RFC 9325 §4.2). */
+const DEFAULT_CIPHERS = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+].join(':');
+
 /**
  * Every environment variable of the service, read once by env.ts. docs/configuration.md is made from this table;
  * the environment is read nowhere else.
@@ -12,7 +25,7 @@ export const VARIABLES = {
   nodeEnv: v.text(
     'NODE_ENV',
     'development',
-    '`production` turns off the embedded defaults that are meant for trying out: development CA, demo registry and local-process executor must then be asked for',
+    '`production` turns off the embedded defaults that are meant for trying out: development CA, demo registry and local-process executor must then be asked for, and GRID_KEY_ENCRYPTION_KEY must be given',
   ),
 
   // where it lives
@@ -69,6 +82,11 @@ export const VARIABLES = {
     ['on', 'off'],
     'on',
     '`off`: plain HTTP listener for use behind a load balancer',
+  ),
+  tlsCiphers: v.text(
+    'GRID_TLS_CIPHERS',
+    DEFAULT_CIPHERS,
+    "Cipher suites of TLS 1.2 and 1.3 in OpenSSL's notation; the default has those with authenticated encryption and forward secrecy only",
   ),
   trustedCa: v.optional(
     'GRID_TRUSTED_CA',

@@ -1,8 +1,8 @@
-import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Problem } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '../config/env.js';
-import type { HttpResponse } from '../http/messages.js';
+import type { HttpRequest, HttpResponse } from '../http/messages.js';
 import { OpenRoute } from '../http/open-route.js';
 import { Metrics } from './metrics.js';
 
@@ -17,8 +17,10 @@ export class MetricsController {
   ) {}
 
   @Get()
-  async read(@Res() response: HttpResponse): Promise<void> {
-    if (this.config.metricsPort !== 0) {
+  async read(@Req() request: HttpRequest, @Res() response: HttpResponse): Promise<void> {
+    // Load balancers hide this path, and know it in one spelling only: /METRICS, /metrics/ and /%6detrics are none.
+    const isExact = request.originalUrl.split('?')[0] === '/metrics';
+    if (this.config.metricsPort !== 0 || !isExact) {
       throw new Problem('route.not-found', 'There is nothing at this address');
     }
     const { text, contentType } = await this.metrics.render();

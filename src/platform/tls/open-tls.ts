@@ -1,6 +1,7 @@
 import { constants } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ServerOptions } from 'node:https';
+import { createSecureContext } from 'node:tls';
 import type { Config } from '../config/env.js';
 import { ensureDevelopmentPki, type CertificateFiles } from './development-ca.js';
 import { TrustedAuthorities, type TrustLog } from './trusted-authorities.js';
@@ -51,11 +52,23 @@ async function listenerOptions(
     cert: await readPem('GRID_TLS_CERT', certificate),
     key: await readPem('GRID_TLS_KEY', key),
     minVersion: 'TLSv1.2',
+    ciphers: knownCiphers(config.tlsCiphers),
+    honorCipherOrder: true,
     requestCert: true,
     rejectUnauthorized: false,
     // A resumed session has lost the client's chain but for the leaf (measured, TLS 1.2 and 1.3).
     secureOptions: constants.SSL_OP_NO_TICKET,
   };
+}
+
+/** Suites that OpenSSL does not know are a fault of the start, not of the first handshake. */
+function knownCiphers(ciphers: string): string {
+  try {
+    createSecureContext({ ciphers });
+    return ciphers;
+  } catch (cause) {
+    throw new Error(`GRID_TLS_CIPHERS=${ciphers} names no cipher suites of OpenSSL`, { cause });
+  }
 }
 
 async function readPem(variable: string, path: string): Promise<string> {

@@ -7,7 +7,8 @@ import { KeyVault, KeyVaultError } from './key-vault.js';
 
 /**
  * The vault of this process: GRID_KEY_ENCRYPTION_KEY, or with the embedded database a key file in GRID_HOME/pki
- * (made at the first start), or none, with a warning, when the database is elsewhere.
+ * (made at the first start), or none, with a warning, when the database is elsewhere. In production the configuration
+ * demands the former.
  */
 export async function openVault(config: Config, logger: Logger): Promise<KeyVault> {
   if (config.keyEncryptionKey !== undefined) {
