@@ -7,6 +7,7 @@ import {
   queryValuesOf,
   type Config,
   type HttpRequest,
+  type QueryValues,
 } from '#src/platform/index.js';
 import { RegistryService, type User } from '#src/registry/index.js';
 import { ClientsService } from '../clients/clients.service.js';
@@ -54,7 +55,7 @@ export class AuthorizeService {
     const asked: AuthorizationRequest = {
       application,
       ...provedRedirect(query, application),
-      state: query.single('state'), // also an empty one comes back as it was sent
+      state: stateOf(query),
       scope: only(query, 'scope'),
       codeChallenge: only(query, 'code_challenge'),
       group: only(query, 'group'),
@@ -138,4 +139,10 @@ export class AuthorizeService {
       iss: this.config.publicUrl, // RFC 9207: also in errors, against mix-up
     });
   }
+}
+
+/** As it was sent, also when it is empty (RFC 6749 §4.1.2); none when it is given more than once. */
+function stateOf(query: QueryValues): string | undefined {
+  const [state, ...more] = query.all('state');
+  return more.length === 0 ? state : undefined;
 }
