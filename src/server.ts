@@ -3,7 +3,7 @@ import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
 import { SCOPE_TEXT, SCOPES } from './auth/index.js';
-import { CATALOGUE_SCHEMAS } from './file-catalogue/index.js';
+import { CATALOGUE_SCHEMAS, CLOSED_CATALOGUE_BODIES } from './file-catalogue/index.js';
 import { JOB_SCHEMAS } from './jobs/index.js';
 import { sleep } from './kernel/index.js';
 import { checkReadiness, prepareData } from './start-data.js';
@@ -224,6 +224,7 @@ export function openApiOf(
     publicUrl,
     scopes: SCOPE_TEXT,
     schemas,
+    closed: CLOSED_CATALOGUE_BODIES,
     pages: PAGES,
   });
 }

@@ -1,4 +1,4 @@
-export { CATALOGUE_SCHEMAS } from './openapi.js';
+export { CATALOGUE_SCHEMAS, CLOSED_CATALOGUE_BODIES } from './openapi.js';
 export { FileCatalogueModule } from './file-catalogue.module.js';
 export { NamespaceService } from './namespace/namespace.service.js';
 export { DemoCatalogue } from './demo-catalogue.js';

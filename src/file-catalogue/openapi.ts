@@ -1,5 +1,13 @@
 import type { ApiParamOptions, ApiQueryOptions } from '@nestjs/swagger';
 
+/** Bodies whose unknown members are refused. */
+export const CLOSED_CATALOGUE_BODIES = [
+  'MakeDirectoryRequest',
+  'RegisterFileRequest',
+  'ReplicaRequest',
+  'DeclareFieldRequest',
+] as const;
+
 /** Named shapes of the catalogue that no class can describe. */
 export const CATALOGUE_SCHEMAS = {
   MetadataValue: {

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiQuery, type ApiParamOptions } from '@nestjs/swagger';
+import { ApiQuery, type ApiParamOptions, type ApiQueryOptions } from '@nestjs/swagger';
 import { JOB_ATTRIBUTES, namesOf } from './job-attributes.js';
 import { JOB_STATES } from './state/job-state.js';
 
@@ -16,6 +16,29 @@ export const JID_PARAM: ApiParamOptions = {
   schema: { type: 'integer', format: 'int64', minimum: 1, example: 1 },
 };
 
+/** A day or an instant of ISO 8601 in a query; a blank is a plus sign that nobody escaped. */
+const INSTANT = {
+  type: 'string',
+  pattern:
+    '^\\d{4}-\\d\\d-\\d\\d([T ]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?(Z|[+ -]\\d\\d:?\\d\\d)?)?$',
+  example: '2026-01-02T03:04:05Z',
+} as const;
+
+/** A parameter that is a time. */
+export function instantQuery(name: string, meaning: string): ApiQueryOptions {
+  return {
+    name,
+    required: false,
+    description: `${meaning}; a day or an instant`,
+    schema: INSTANT,
+  };
+}
+
+/** What jobs can be counted by: the attributes in both spellings, but times. */
+export const COUNTABLE_NAMES = JOB_ATTRIBUTES.filter(({ type }) => type !== 'time').flatMap(
+  ({ wire, attribute }) => [wire, attribute],
+);
+
 /** What the filters are, in words. */
 export const FILTERS = `Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: ${NAMES.join(', ')}. A time is an instant, or a day for the whole day in UTC.`;
 
@@ -23,9 +46,9 @@ const ITEMS = {
   text: { type: 'string' },
   state: { type: 'string', enum: Object.keys(JOB_STATES) },
   integer: { type: 'integer', minimum: 1 - 2 ** 31, maximum: 2 ** 31 - 1 },
-  jid: { type: 'integer' },
+  jid: { type: 'integer', format: 'int64', minimum: 1 },
   boolean: { type: 'boolean' },
-  time: { type: 'string', oneOf: [{ format: 'date' }, { format: 'date-time' }] },
+  time: INSTANT,
 } as const;
 
 /** One query parameter for each attribute of a job, by its wire name. */

@@ -40,7 +40,13 @@ import {
   type HttpResponse,
   type QueryValues,
 } from '#src/platform/index.js';
-import { ApiJobFilters, FILTERS, JID_PARAM } from './job-filters.openapi.js';
+import {
+  ApiJobFilters,
+  COUNTABLE_NAMES,
+  FILTERS,
+  instantQuery,
+  JID_PARAM,
+} from './job-filters.openapi.js';
 import { JobControlService } from './job-control.service.js';
 import { idRanges } from './job.js';
 import {
@@ -110,22 +116,13 @@ export class JobsController {
     description: 'Wire names, minus for descending: `-jid,lastUpdate`',
     schema: { type: 'string' },
   })
-  @ApiQuery({
-    name: 'fromDate',
-    required: false,
-    description: 'Last update at or after; a day or an instant',
-    schema: { type: 'string' },
-  })
-  @ApiQuery({
-    name: 'toDate',
-    required: false,
-    description: 'Last update before; a day or an instant',
-    schema: { type: 'string' },
-  })
+  @ApiQuery(instantQuery('fromDate', 'Last update at or after'))
+  @ApiQuery(instantQuery('toDate', 'Last update before'))
   @ApiQuery({
     name: 'after',
     required: false,
     description: 'Cursor of the `Link: rel="next"` header',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+$' },
   })
   @ApiOkResponse({ type: JobListResponse })
   @ApiBadRequestResponse({ description: 'A key or value of the query is wrong' })
@@ -146,9 +143,8 @@ export class JobsController {
   @ApiQuery({
     name: 'group',
     required: false,
-    type: String,
-    isArray: true,
     description: 'Attributes to count by; default `Status`',
+    schema: { type: 'array', items: { type: 'string', enum: COUNTABLE_NAMES } },
   })
   @ApiQuery({
     name: 'allOwners',
@@ -207,6 +203,7 @@ export class JobsController {
     name: 'Idempotency-Key',
     required: false,
     description: 'Makes a retry safe for 24 h',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
   })
   @ApiOkResponse({
     description: 'The ids of the new jobs; with `dryRun=true` what would be made',

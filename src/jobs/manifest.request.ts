@@ -2,10 +2,11 @@ import { ApiProperty } from '@nestjs/swagger';
 
 /** A job as it is asked for. Keys that are not named here are kept and echoed. */
 export class ManifestRequest {
-  /**
-   * An uploaded file, an absolute path, or a name on the PATH of the site.
-   * @example '/bin/echo'
-   */
+  @ApiProperty({
+    description: 'An uploaded file, an absolute path, or a name on the PATH of the site.',
+    minLength: 1,
+    example: '/bin/echo',
+  })
   Executable!: string;
   /**
    * Split like a shell splits words, without a shell; a list of texts is taken as it is.
@@ -31,15 +32,19 @@ export class ManifestRequest {
   InputData?: string[];
   @ApiProperty({
     type: 'integer',
-    description: 'Seconds of CPU, 100 to 500000',
+    description: 'Seconds of CPU',
     required: false,
+    minimum: 100,
+    maximum: 500_000,
     example: 86400,
   })
   CPUTime?: number;
   @ApiProperty({
     type: 'integer',
-    description: '0 to 10; the queue is ordered by priority, then age',
+    description: 'The queue is ordered by priority, then age',
     required: false,
+    minimum: 0,
+    maximum: 10,
     example: 1,
   })
   Priority?: number;
@@ -91,14 +96,16 @@ export class ManifestRequest {
     maximum: 1024,
   })
   GPUs?: number;
-  /**
-   * At most 128 characters.
-   * @example 'hello'
-   */
+  @ApiProperty({
+    description: 'What to call it',
+    required: false,
+    maxLength: 128,
+    example: 'hello',
+  })
   JobName?: string;
-  /** At most 32 characters. */
+  @ApiProperty({ description: 'Jobs that belong together', required: false, maxLength: 32 })
   JobGroup?: string;
-  /** `User`, `Test` or `Hospital`. */
+  @ApiProperty({ description: 'Kind of job', required: false, enum: ['User', 'Test', 'Hospital'] })
   JobType?: string;
 }
 

@@ -117,13 +117,16 @@ describe('files', () => {
   });
 
   it.each([
-    [{}, 'size'],
-    [{ Size: -1 }, 'size'],
-    [{ Size: 1.5 }, 'size'],
-    [{ Size: '1' }, 'size'],
-    [{ Size: 1, Replicas: { 'SE-X': {} } }, 'replicas'],
+    [{}, 'Size'],
+    [{ Size: -1 }, 'Size'],
+    [{ Size: 1.5 }, 'Size'],
+    [{ Size: '1' }, 'Size'],
+    [{ Size: 1, Replicas: { 'SE-X': {} } }, 'Replicas'],
     [{ Size: 1, Owner: 'bob' }, 'Owner'],
-    [{ Size: 1, Checksum: '' }, 'checksum'],
+    [{ Size: 1, Checksum: '' }, 'Checksum'],
+    [{ Size: 1, Mode: null }, 'Mode'],
+    [{ Size: 1, Replicas: null }, 'Replicas'],
+    [{ Size: 1, Replicas: { 'SE-A': null } }, 'Replicas'],
   ])('refuse %j', async (json, field) => {
     const answer = await alice.put(file('/vo/files/bad'), { json });
     expect([answer.status, answer.body.violations]).toEqual([

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 
 /** Form of revocation and introspection. */
 export class InspectForm {
-  @ApiProperty({ description: 'An access token or a refresh token' })
+  @ApiProperty({ description: 'An access token or a refresh token', minLength: 1 })
   token!: string;
 
   @ApiPropertyOptional({ description: '`access_token` or `refresh_token`; only a hint' })

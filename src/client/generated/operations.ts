@@ -211,40 +211,19 @@ export interface ListJobsQuery {
   /** Only jobs with one of these values of `outputSandboxReady` */
   outputSandboxReady?: boolean | boolean[];
   /** Only jobs with one of these values of `submission` */
-  submission?:
-    | Record<string, unknown>
-    | Record<string, unknown>
-    | (Record<string, unknown> | Record<string, unknown>)[];
+  submission?: string | string[];
   /** Only jobs with one of these values of `lastUpdate` */
-  lastUpdate?:
-    | Record<string, unknown>
-    | Record<string, unknown>
-    | (Record<string, unknown> | Record<string, unknown>)[];
+  lastUpdate?: string | string[];
   /** Only jobs with one of these values of `lastSOL` */
-  lastSOL?:
-    | Record<string, unknown>
-    | Record<string, unknown>
-    | (Record<string, unknown> | Record<string, unknown>)[];
+  lastSOL?: string | string[];
   /** Only jobs with one of these values of `heartBeat` */
-  heartBeat?:
-    | Record<string, unknown>
-    | Record<string, unknown>
-    | (Record<string, unknown> | Record<string, unknown>)[];
+  heartBeat?: string | string[];
   /** Only jobs with one of these values of `startExecution` */
-  startExecution?:
-    | Record<string, unknown>
-    | Record<string, unknown>
-    | (Record<string, unknown> | Record<string, unknown>)[];
+  startExecution?: string | string[];
   /** Only jobs with one of these values of `endExecution` */
-  endExecution?:
-    | Record<string, unknown>
-    | Record<string, unknown>
-    | (Record<string, unknown> | Record<string, unknown>)[];
+  endExecution?: string | string[];
   /** Only jobs with one of these values of `reschedule` */
-  reschedule?:
-    | Record<string, unknown>
-    | Record<string, unknown>
-    | (Record<string, unknown> | Record<string, unknown>)[];
+  reschedule?: string | string[];
   /** So many jobs are left out at the start; the page is empty behind the last one */
   startJob?: number;
   /** At most so many jobs; more than `GRID_MAX_JOBS` (10000) is taken as that many */
@@ -350,44 +329,117 @@ export interface SummarizeJobsQuery {
   /** Only jobs with one of these values of `outputSandboxReady` */
   outputSandboxReady?: boolean | boolean[];
   /** Only jobs with one of these values of `submission` */
-  submission?:
-    | Record<string, unknown>
-    | Record<string, unknown>
-    | (Record<string, unknown> | Record<string, unknown>)[];
+  submission?: string | string[];
   /** Only jobs with one of these values of `lastUpdate` */
-  lastUpdate?:
-    | Record<string, unknown>
-    | Record<string, unknown>
-    | (Record<string, unknown> | Record<string, unknown>)[];
+  lastUpdate?: string | string[];
   /** Only jobs with one of these values of `lastSOL` */
-  lastSOL?:
-    | Record<string, unknown>
-    | Record<string, unknown>
-    | (Record<string, unknown> | Record<string, unknown>)[];
+  lastSOL?: string | string[];
   /** Only jobs with one of these values of `heartBeat` */
-  heartBeat?:
-    | Record<string, unknown>
-    | Record<string, unknown>
-    | (Record<string, unknown> | Record<string, unknown>)[];
+  heartBeat?: string | string[];
   /** Only jobs with one of these values of `startExecution` */
-  startExecution?:
-    | Record<string, unknown>
-    | Record<string, unknown>
-    | (Record<string, unknown> | Record<string, unknown>)[];
+  startExecution?: string | string[];
   /** Only jobs with one of these values of `endExecution` */
-  endExecution?:
-    | Record<string, unknown>
-    | Record<string, unknown>
-    | (Record<string, unknown> | Record<string, unknown>)[];
+  endExecution?: string | string[];
   /** Only jobs with one of these values of `reschedule` */
-  reschedule?:
-    | Record<string, unknown>
-    | Record<string, unknown>
-    | (Record<string, unknown> | Record<string, unknown>)[];
+  reschedule?: string | string[];
   /** Jobs of all owners */
   allOwners?: boolean;
   /** Attributes to count by; default `Status` */
-  group?: string | string[];
+  group?:
+    | 'jid'
+    | 'JobID'
+    | 'status'
+    | 'Status'
+    | 'minorStatus'
+    | 'MinorStatus'
+    | 'appStatus'
+    | 'ApplicationStatus'
+    | 'name'
+    | 'JobName'
+    | 'jobGroup'
+    | 'JobGroup'
+    | 'jobType'
+    | 'JobType'
+    | 'site'
+    | 'Site'
+    | 'owner'
+    | 'Owner'
+    | 'ownerDN'
+    | 'OwnerDN'
+    | 'ownerGroup'
+    | 'OwnerGroup'
+    | 'vo'
+    | 'VO'
+    | 'setup'
+    | 'DIRACSetup'
+    | 'priority'
+    | 'UserPriority'
+    | 'cpuTime'
+    | 'CPUTime'
+    | 'reschedules'
+    | 'RescheduleCounter'
+    | 'verified'
+    | 'VerifiedFlag'
+    | 'retrieved'
+    | 'RetrievedFlag'
+    | 'accounted'
+    | 'AccountedFlag'
+    | 'killed'
+    | 'KilledFlag'
+    | 'deleted'
+    | 'DeletedFlag'
+    | 'inputSandboxReady'
+    | 'ISandboxReadyFlag'
+    | 'outputSandboxReady'
+    | 'OSandboxReadyFlag'
+    | (
+        | 'jid'
+        | 'JobID'
+        | 'status'
+        | 'Status'
+        | 'minorStatus'
+        | 'MinorStatus'
+        | 'appStatus'
+        | 'ApplicationStatus'
+        | 'name'
+        | 'JobName'
+        | 'jobGroup'
+        | 'JobGroup'
+        | 'jobType'
+        | 'JobType'
+        | 'site'
+        | 'Site'
+        | 'owner'
+        | 'Owner'
+        | 'ownerDN'
+        | 'OwnerDN'
+        | 'ownerGroup'
+        | 'OwnerGroup'
+        | 'vo'
+        | 'VO'
+        | 'setup'
+        | 'DIRACSetup'
+        | 'priority'
+        | 'UserPriority'
+        | 'cpuTime'
+        | 'CPUTime'
+        | 'reschedules'
+        | 'RescheduleCounter'
+        | 'verified'
+        | 'VerifiedFlag'
+        | 'retrieved'
+        | 'RetrievedFlag'
+        | 'accounted'
+        | 'AccountedFlag'
+        | 'killed'
+        | 'KilledFlag'
+        | 'deleted'
+        | 'DeletedFlag'
+        | 'inputSandboxReady'
+        | 'ISandboxReadyFlag'
+        | 'outputSandboxReady'
+        | 'OSandboxReadyFlag'
+      )[];
 }
 
 /** Query of {@link Operations.killJob}. */

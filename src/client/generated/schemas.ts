@@ -377,9 +377,11 @@ export interface ManifestFormRequest {
 }
 
 export interface ManifestRequest {
-  /** Seconds of CPU, 100 to 500000 */
+  /** An uploaded file, an absolute path, or a name on the PATH of the site. */
+  Executable: string;
+  /** Seconds of CPU */
   CPUTime?: number;
-  /** 0 to 10; the queue is ordered by priority, then age */
+  /** The queue is ordered by priority, then age */
   Priority?: number;
   /** Processors that the job gets; default 1 */
   NumberOfProcessors?: number;
@@ -393,8 +395,12 @@ export interface ManifestRequest {
   Tags?: string[];
   /** GPUs that the job gets; default 0 */
   GPUs?: number;
-  /** An uploaded file, an absolute path, or a name on the PATH of the site. */
-  Executable: string;
+  /** What to call it */
+  JobName?: string;
+  /** Jobs that belong together */
+  JobGroup?: string;
+  /** Kind of job */
+  JobType?: 'User' | 'Test' | 'Hospital';
   /** Split like a shell splits words, without a shell; a list of texts is taken as it is. */
   Arguments?: string;
   /** Sites on which it may run; none: any. */
@@ -409,12 +415,6 @@ export interface ManifestRequest {
   OutputSandbox?: string[];
   /** Catalogue paths under the virtual organisation, with or without `LFN:`. */
   InputData?: string[];
-  /** At most 128 characters. */
-  JobName?: string;
-  /** At most 32 characters. */
-  JobGroup?: string;
-  /** `User`, `Test` or `Hospital`. */
-  JobType?: string;
 }
 
 export interface ManifestUploadRequest {

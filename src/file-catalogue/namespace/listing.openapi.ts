@@ -22,5 +22,5 @@ export const AFTER_QUERY: ApiQueryOptions = {
   name: 'after',
   description: 'Cursor of the next page, from the `Link` header',
   required: false,
-  schema: { type: 'string' },
+  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+={0,2}$' },
 };

@@ -134,13 +134,13 @@ function renamed(body: JsonObject, names: Record<string, string>): JsonObject {
 
 /** `{"SE-A": {"PFN": "…"}}` as the list of NDJSON. */
 function replicaList(replicas: JsonValue | undefined): JsonObject {
-  if (replicas === undefined || replicas === null) return {};
+  if (replicas === undefined) return {};
   if (!isJsonObject(replicas)) throw Problem.invalidField('Replicas', 'is not a JSON object');
   const list = Object.entries(replicas).map(([se, replica]) => {
-    if (replica !== null && !isJsonObject(replica)) {
+    if (!isJsonObject(replica)) {
       throw Problem.invalidField('Replicas', `${se} is not a JSON object`);
     }
-    return { se, ...renamed(replica ?? {}, REPLICA_MEMBERS) };
+    return { se, ...renamed(replica, REPLICA_MEMBERS) };
   });
   return { replicas: list };
 }

@@ -189,7 +189,7 @@ class Members {
   constructor(private readonly json: JsonObject) {}
 
   has(name: string): boolean {
-    return this.json[name] !== undefined && this.json[name] !== null;
+    return this.json[name] !== undefined;
   }
 
   allowOnly(known: readonly string[]): void {

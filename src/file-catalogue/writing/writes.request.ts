@@ -4,6 +4,7 @@ import { FIELD_TYPES } from '../metadata/metadata-field.js';
 /** Body of `POST …/directory/<d>`; optional. */
 export class MakeDirectoryRequest {
   @ApiProperty({
+    type: 'integer',
     description: 'Mode bits as decimal number',
     required: false,
     minimum: 0,
@@ -43,6 +44,7 @@ export class RegisterFileRequest {
   GUID?: string;
 
   @ApiProperty({
+    type: 'integer',
     description: 'Mode bits as decimal number',
     required: false,
     minimum: 0,
@@ -63,7 +65,13 @@ export class RegisterFileRequest {
 
 /** Body of `POST /filecatalogue/metadata`. */
 export class DeclareFieldRequest {
-  @ApiProperty({ description: 'Name of the field', maxLength: 64, example: 'run' })
+  @ApiProperty({
+    description: 'Name of the field',
+    minLength: 1,
+    maxLength: 64,
+    pattern: '^[\\p{L}\\p{N}_][\\p{L}\\p{N}_.:-]*$',
+    example: 'run',
+  })
   name!: string;
 
   @ApiProperty({ description: 'Type of its values', enum: FIELD_TYPES, example: 'int' })

@@ -227,7 +227,7 @@ function readOutputs(manifest: JsonObject, faults: Faults): JsonObject {
   const streams = { StdOutput: 'std.out', StdError: 'std.err' };
   const names: Record<string, string> = {};
   for (const [key, fallback] of Object.entries(streams)) {
-    const value = manifest[key] ?? fallback;
+    const value = manifest[key] === undefined ? fallback : manifest[key];
     names[key] = typeof value === 'string' && value !== '' ? value : fallback;
     const fault = typeof value === 'string' ? fileNameFault(names[key]) : 'must be a text';
     if (fault !== undefined) faults.add(key, fault);

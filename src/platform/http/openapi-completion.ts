@@ -40,6 +40,8 @@ const BY_MEDIA_TYPE = 'x-by-media-type';
 export interface CompletionInput {
   /** Named shapes that no class describes. */
   schemas: Record<string, OpenApiSchema>;
+  /** Names of the shapes that may have no further members: what reads them refuses unknown ones. */
+  closed: readonly string[];
   /** Paths of pages for people. */
   pages: RegExp;
 }
@@ -55,7 +57,7 @@ export function schemaByMediaType(schemas: Record<string, OpenApiSchema>): OpenA
  */
 export function completeOpenApi(
   document: OpenAPIObject,
-  { schemas: named, pages }: CompletionInput,
+  { schemas: named, closed, pages }: CompletionInput,
 ): OpenAPIObject {
   const components = (document.components ??= {});
   const schemas = { ...(components.schemas as Record<string, OpenApiSchema>), ...named };
@@ -70,6 +72,11 @@ export function completeOpenApi(
     }
   }
   for (const schema of Object.values(schemas)) cleanReferences(schema);
+  for (const name of closed) {
+    const schema = schemas[name];
+    if (schema === undefined) throw new Error(`no shape is called ${name}`);
+    schema['additionalProperties'] = false;
+  }
   components.schemas = sorted(schemas);
   (components.securitySchemes as Record<string, unknown>)['certificate'] = {
     type: 'mutualTLS',

@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Bounds, type Probe } from '../support/fuzz/bounds.js';
+import { readDocument, type Operation, type Parameter } from '../support/fuzz/document.js';
+import { PORTAL, portalTokens } from '../support/portal.js';
+import { encoded, FIELD, makePlaces, type Place } from '../support/tenants/place.js';
+import {
+  startGrid,
+  type Answer,
+  type CallOptions,
+  type Grid,
+  type GridClient,
+} from '../support/testbed.js';
+
+const document = readDocument();
+let grid: Grid;
+let clients: Record<'jobs' | 'catalogue' | 'anonymous' | 'certificate', GridClient>;
+let bounds: Bounds;
+
+beforeAll(async () => {
+  grid = await startGrid({
+    env: { GRID_ROLE: 'api', GRID_RATE_TOKEN: '0', GRID_RATE_AUTHORIZE: '0' },
+  });
+  clients = {
+    jobs: await grid.as('alice'),
+    catalogue: await grid.as('fred'),
+    anonymous: grid.anonymous,
+    certificate: await grid.certificate('alice'),
+  };
+  const [place] = await makePlaces(grid, ['one', 'two']);
+  bounds = new Bounds(document, {
+    jid: place?.jid,
+    directory: encoded('/vo/bounds'),
+    file: encoded('/vo/bounds/f'),
+    after: encoded('dsome'),
+    fromDate: '2026-01-01',
+    'Idempotency-Key': 'bounds',
+    Executable: '/bin/true',
+    SE: 'SE-A',
+    client_id: PORTAL,
+    group: 'grid_user',
+    setup: 'Prod',
+  });
+}, 60_000);
+afterAll(() => grid?.remove());
+
+/** Probes that the document alone cannot make right or wrong. */
+const LEFT_OUT = new Set([
+  // a cursor of jobs is made of a job
+  'GET /jobs inside after pattern',
+  // of the grants only some exist
+  'POST /oauth2/token inside grant_type maxLength 100',
+  // the body without it is the other one of `oneOf`: one job
+  'POST /jobs outside manifests required',
+]);
+
+/** Pages and grants behind secrets of a visit, a provider or a running job: the flows and their own specs reach them. */
+const NEEDS_A_VISIT = [
+  'GET /jobs/{jid}/peek',
+  'POST /oauth2/auth',
+  'POST /oauth2/device',
+  'POST /oauth2/login/{provider}',
+  'GET /oauth2/callback/{provider}',
+  'POST /oauth2/applications',
+  'POST /oauth2/logout',
+];
+
+describe('docs/openapi.json', () => {
+  it('and the service agree on both sides of every rule about input', async () => {
+    const probes = document.operations
+      .flatMap((operation) => bounds.of(operation))
+      .filter(
+        ({ operation, field, rule, isInside }) =>
+          !LEFT_OUT.has(`${operation.name} ${isInside ? 'inside' : 'outside'} ${field} ${rule}`),
+      );
+    const kinds = new Set(probes.map(({ rule }) => rule.split(' ')[0]));
+    expect([...kinds].sort()).toEqual([
+      'closed',
+      'enum',
+      'maxItems',
+      'maxLength',
+      'maximum',
+      'minLength',
+      'minimum',
+      'null',
+      'pattern',
+      'required',
+      'type',
+    ]);
+    const faults: string[] = [];
+    for (const probe of probes) {
+      const answer = await send(probe.operation, probe);
+      if (isRefused(answer, probe) !== probe.isInside && answer.status < 500) continue;
+      faults.push(`${titleOf(probe)}: ${answer.status} ${answer.bytes.toString().slice(0, 200)}`);
+    }
+    expect(faults).toEqual([]);
+  }, 60_000);
+
+  it('describes requests that succeed: one of every operation', async () => {
+    const operations = document.operations.filter(({ name }) => !NEEDS_A_VISIT.includes(name));
+    const own = await makePlaces(
+      grid,
+      operations.map(({ name }) => name),
+    );
+    const last = own.map(({ jid }) => jid);
+    await grid.sql(`update jobs set status = 'Failed' where jid = $1`, [
+      last[operations.findIndex(({ path }) => path.endsWith('/reschedule'))],
+    ]);
+    const failed: string[] = [];
+    for (const [index, operation] of operations.entries()) {
+      const answer = await send(operation, undefined, await valuesFor(operation, own[index]!));
+      if (answer.status < 400) continue;
+      failed.push(`${operation.name}: ${answer.status} ${answer.bytes.toString().slice(0, 300)}`);
+    }
+    expect(failed).toEqual([]);
+  }, 60_000);
+});
+
+/** What a request of the operation needs that only the service knows. */
+async function valuesFor(operation: Operation, place: Place): Promise<Record<string, unknown>> {
+  const isRemoval = operation.name === 'DELETE /filecatalogue/directory/{directory}';
+  const isNew = operation.name === 'PUT /filecatalogue/file/{file}';
+  const { access_token, refresh_token } = await portalTokens(grid, 'alice');
+  return {
+    jid: place.jid,
+    directory: encoded(isRemoval ? `${place.directory}/empty` : place.directory),
+    file: encoded(isNew ? `${place.directory}/new` : place.file),
+    name: operation.path.includes('{name}') ? 'in.txt' : 'bounds_run',
+    metadata: { [FIELD]: place.directory },
+    token: access_token,
+    refresh_token,
+  };
+}
+
+/** Is the field what was refused? An id that none can be is one of no job. */
+function isRefused(answer: Answer, { place, field, isInside }: Probe): boolean {
+  if (!isInside && place === 'path' && field === 'jid') return answer.status === 404;
+  const back = String(answer.headers['location'] ?? '');
+  if (back.includes('error=')) return back.includes(field);
+  return answer.status === 400 && names(answer, field);
+}
+
+function titleOf({ operation, field, rule, isInside, value, body }: Probe): string {
+  const sent = JSON.stringify(body?.content ?? value)?.slice(0, 80);
+  return `${operation.name} ${field} ${isInside ? 'inside' : 'outside'} ${rule}: ${sent}`;
+}
+
+/** Is the field named in the answer: in a violation, or as a word of the text of an error of OAuth? */
+function names({ body, bytes }: Answer, field: string): boolean {
+  const { violations } = body as { violations?: { field: string }[] };
+  if (violations === undefined) return bytes.toString().includes(field);
+  return violations.some(
+    ({ field: named }) =>
+      named
+        .split('.')
+        .at(-1)
+        ?.replace(/\[\d+\]$/, '') === field,
+  );
+}
+
+function send(
+  operation: Operation,
+  probe: Probe | undefined,
+  own: Record<string, unknown> = {},
+): Promise<Answer> {
+  const query = new URLSearchParams(operation.name === 'POST /jobs' ? { dryRun: 'true' } : {});
+  const headers: Record<string, string> = {};
+  let path = operation.path;
+  const put = (parameter: Parameter, value: unknown): void => {
+    if (value === undefined) return;
+    const given = typeof value === 'string' ? value : JSON.stringify(value);
+    if (parameter.in === 'query') query.set(parameter.name, given);
+    else if (parameter.in === 'header') headers[parameter.name] = given;
+    else path = path.replace(`{${parameter.name}}`, encodeURIComponent(given));
+  };
+  for (const parameter of operation.parameters) {
+    const { name, schema = {} } = parameter;
+    const isProbed = name === probe?.field && parameter.in === probe.place;
+    if (isProbed) put(parameter, probe.value);
+    else if (parameter.required || isWanted(operation, name))
+      put(parameter, own[name] ?? bounds.valid(schema, name));
+  }
+  const target = query.size === 0 ? path : `${path}?${query.toString()}`;
+  const client = probe === undefined ? ownerOf(operation) : clientOf(operation);
+  return client.call(operation.method, target, {
+    headers,
+    ...payload(operation, probe?.body, own),
+  });
+}
+
+/** A token by certificate needs group and setup; other grants do not, so the document cannot require it. */
+function isWanted({ name }: Operation, parameter: string): boolean {
+  return name === 'GET /oauth2/token' && ['group', 'setup'].includes(parameter);
+}
+
+/** The body of the probe, else one that is right. */
+function payload(
+  operation: Operation,
+  probed: Probe['body'],
+  own: Record<string, unknown>,
+): CallOptions {
+  const [[type, schema = {}] = []] = Object.entries(operation.bodies);
+  if (type === undefined) return {};
+  if (type === 'application/x-ndjson') {
+    return { body: String(schema['example']), headers: { 'content-type': type } };
+  }
+  const content = probed?.content ?? bounds.validBody(schema, own);
+  if ((probed?.type ?? type) === 'application/json') return { json: content };
+  return { form: formOf(operation, content as Record<string, string>, own) };
+}
+
+/** Of the grants that a form may ask for, renewal needs nothing but a token. */
+function formOf(
+  { name }: Operation,
+  form: Record<string, string>,
+  { refresh_token: token }: Record<string, unknown>,
+): Record<string, string> {
+  const isRenewal = name === 'POST /oauth2/token' && token !== undefined;
+  const renewal = { grant_type: 'refresh_token', refresh_token: String(token) };
+  return { ...form, ...(isRenewal && renewal), ...(token !== undefined && { client_id: PORTAL }) };
+}
+
+function clientOf({ ways, path }: Operation): GridClient {
+  if (!ways.includes('bearer')) return clients.anonymous;
+  return path.startsWith('/jobs') ? clients.jobs : clients.catalogue;
+}
+
+/** Who may do it: places are alice's, fields are declared by fred, tokens are given for a certificate. */
+function ownerOf(operation: Operation): GridClient {
+  const { ways, name } = operation;
+  if (ways.includes('certificate') || name === 'GET /oauth2/token') return clients.certificate;
+  if (!ways.includes('bearer')) return clients.anonymous;
+  return name === 'POST /filecatalogue/metadata' ? clients.catalogue : clients.jobs;
+}
