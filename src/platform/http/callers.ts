@@ -7,13 +7,15 @@ import type { HttpRequest } from './messages.js';
 /** Requests of one caller that wait, for each that may be at work. */
 const WAITING_PER_PLACE = 16;
 const RETRY_AFTER_SECONDS = 1;
+/** Callers without requests are looked for when there are more than this. */
+const MANY_CALLERS = 1_000;
 
 interface Waiter {
   enter: () => void;
   timer: NodeJS.Timeout;
 }
 
-/** One caller that has requests at work: how many, and those that wait, the first of them first. */
+/** One caller: how many requests it has at work, and those that wait, the first of them first. */
 interface Caller {
   atWork: number;
   readonly waiting: Set<Waiter>;
@@ -27,6 +29,7 @@ interface Caller {
 @Injectable()
 export class Callers {
   private readonly callers = new Map<string, Caller>();
+  private many = MANY_CALLERS;
   private readonly places: number;
   private readonly longestWaitMs: number;
   private readonly refusals;
@@ -56,7 +59,7 @@ export class Callers {
     const response = request.res;
     if (!response || response.destroyed) throw gone();
     const caller = this.callerOf(key);
-    const hold = (): void => void response.once('close', () => this.leave(key, caller));
+    const hold = (): void => void response.once('close', () => this.leave(caller));
     if (this.take(caller)) hold();
     else await this.wait(caller, response, hold);
   }
@@ -70,13 +73,14 @@ export class Callers {
     try {
       return await work();
     } finally {
-      this.leave(key, caller);
+      this.leave(caller);
     }
   }
 
   private callerOf(key: string): Caller {
     const known = this.callers.get(key);
     if (known) return known;
+    if (this.callers.size >= this.many) this.forgetIdle();
     const caller: Caller = { atWork: 0, waiting: new Set() };
     this.callers.set(key, caller);
     return caller;
@@ -121,15 +125,20 @@ export class Callers {
     });
   }
 
-  /** The place goes to the one that has waited longest; a caller without requests is forgotten. */
-  private leave(key: string, caller: Caller): void {
-    const [next] = caller.waiting;
-    if (next) {
-      next.enter();
+  /** Not at the end of each request: that costs more than all the rest, as in RequestsUnderWay. */
+  private forgetIdle(): void {
+    for (const [key, { atWork }] of this.callers) if (atWork === 0) this.callers.delete(key);
+    this.many = Math.max(MANY_CALLERS, this.callers.size * 2);
+  }
+
+  /** The place goes to the one that has waited longest. */
+  private leave(caller: Caller): void {
+    if (caller.waiting.size === 0) {
+      caller.atWork -= 1;
       return;
     }
-    caller.atWork -= 1;
-    if (caller.atWork === 0) this.callers.delete(key);
+    const [next] = caller.waiting;
+    next?.enter();
   }
 
   private refused(reason: 'queue-full' | 'time-out'): Problem {
