@@ -7,3 +7,4 @@ export { type Clock, systemClock, sleep } from './clock.js';
 export { randomToken, randomId, sha256, constantTimeEqual } from './random.js';
 export { decodeBase64UrlText, encodeBase64UrlText } from './base64url.js';
 export { stringifyJson, parseJson, isJsonObject, type JsonValue, type JsonObject } from './json.js';
+export { Turns } from './turns.js';

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { isJsonObject, Problem, type JsonValue } from '#src/kernel/index.js';
-import { parseJsonText } from '#src/platform/index.js';
 import type { Actor } from '../catalogue.policy.js';
 import { BATCH_LINES, CatalogueWriter } from '../writing/catalogue-writer.service.js';
 import type { LineOutcome } from '../writing/catalogue-line.js';
 import { LineReader } from '../writing/line-reader.service.js';
-import { textLines, type TextLine } from './text-lines.js';
+import { parsedLines, type NumberedObject } from './parsed-lines.js';
+import { textLines } from './text-lines.js';
 
 /** What became of a bulk request. */
 export interface BulkSummary {
@@ -22,12 +22,6 @@ export interface FailedLine {
   path?: string;
   status: number;
   detail: string;
-}
-
-/** One object to apply, with the number of its line. */
-export interface NumberedObject {
-  number: number;
-  json: JsonValue | Problem;
 }
 
 /** Who is told about a bulk request under way. */
@@ -100,27 +94,6 @@ export class BulkService {
       if (outcome instanceof Problem) await listener.failed(failedLine(number, json, outcome));
     }
     listener.progress?.(summary);
-  }
-}
-
-async function* parsedLines(
-  lines: AsyncIterable<TextLine>,
-): AsyncGenerator<NumberedObject & { characters: number }> {
-  for await (const line of lines) {
-    if ('fault' in line) {
-      yield { number: line.number, json: Problem.invalidField('line', line.fault), characters: 0 };
-    } else {
-      yield { number: line.number, json: parsed(line.text), characters: line.text.length };
-    }
-  }
-}
-
-function parsed(text: string): JsonValue | Problem {
-  try {
-    return parseJsonText(text, 'The line');
-  } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
   }
 }
 

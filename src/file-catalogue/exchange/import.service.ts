@@ -5,12 +5,8 @@ import { Problem } from '#src/kernel/index.js';
 import { CataloguePolicy } from '../catalogue.policy.js';
 import { joinPath } from '../path/catalogue-path.js';
 import { TotalsFolder } from '../totals/totals-folder.js';
-import {
-  BulkService,
-  type BulkListener,
-  type BulkSummary,
-  type NumberedObject,
-} from './bulk.service.js';
+import { BulkService, type BulkListener, type BulkSummary } from './bulk.service.js';
+import type { NumberedObject } from './parsed-lines.js';
 import { ListingColumns, type ListingFormat } from './listing-columns.js';
 
 /** What to import. */

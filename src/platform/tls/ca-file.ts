@@ -5,7 +5,7 @@ import { chainLink, type ChainLink } from './chain-link.js';
 import { decodeLong, pemTexts } from './pem.js';
 import { readRevocationList, type RevocationList } from './revocation-list.js';
 import { POLICY_FILE, readPolicyFile, type PolicyFile } from './signing-rights/policy-files.js';
-import type { Turns } from './turns.js';
+import type { Turns } from '#src/kernel/index.js';
 
 const CERTIFICATE_FILE = /\.(?:\d+|pem|crt|cer)$/i;
 const REVOCATION_FILE = /\.(?:r\d+|crl)$/i;

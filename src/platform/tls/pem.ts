@@ -1,4 +1,4 @@
-import type { Turns } from './turns.js';
+import type { Turns } from '#src/kernel/index.js';
 
 const BEGIN = '-----BEGIN ';
 const END = '-----END ';

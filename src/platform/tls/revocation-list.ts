@@ -15,7 +15,7 @@ import {
   type DerElement,
 } from './der.js';
 import { SerialIndex } from './serial-index.js';
-import { Turns } from './turns.js';
+import { Turns } from '#src/kernel/index.js';
 
 /** The same check as `verify`, in a thread of libuv. */
 const verifyElsewhere = promisify<string | null, Buffer, VerifyKeyObjectInput, Buffer, boolean>(

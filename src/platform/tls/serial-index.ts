@@ -1,5 +1,5 @@
 import { content, DerError, expectTag, readElement, TAG, type DerElement } from './der.js';
-import type { Turns } from './turns.js';
+import type { Turns } from '#src/kernel/index.js';
 
 /** The shortest entry of a revocation list: a serial number of one byte and a UTCTime without seconds. */
 const MIN_ENTRY_BYTES = 18;

@@ -3,7 +3,7 @@ import { nameKey, type ChainLink } from './chain-link.js';
 import { decodeName, formatDn } from './distinguished-name.js';
 import type { RevocationList } from './revocation-list.js';
 import { SigningRights } from './signing-rights/policy-files.js';
-import { Turns } from './turns.js';
+import { Turns } from '#src/kernel/index.js';
 
 /** A directory or bundle of trusted CAs cannot be read. */
 export class TrustStoreError extends Error {

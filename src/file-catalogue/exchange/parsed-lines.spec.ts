@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { Problem } from '#src/kernel/index.js';
+import { parsedLines } from './parsed-lines.js';
+import { textLines } from './text-lines.js';
+
+async function* source(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text);
+  await Promise.resolve();
+}
+
+describe('lines of JSON', () => {
+  it('are values, or what is wrong with them', async () => {
+    const seen: unknown[] = [];
+    for await (const { number, json } of parsedLines(textLines(source('{"a":1}\n\n[[\n7')))) {
+      seen.push([number, json instanceof Problem ? json.status : json]);
+    }
+    expect(seen).toEqual([
+      [1, { a: 1 }],
+      [3, 400],
+      [4, 7],
+    ]);
+  });
+
+  it('let others have their turn, also when all of them are broken', async () => {
+    let longest = 0;
+    let last = process.cpuUsage();
+    const tick = (): void => {
+      const { user, system } = process.cpuUsage(last);
+      longest = Math.max(longest, (user + system) / 1_000);
+      last = process.cpuUsage();
+    };
+    let ticking: NodeJS.Immediate;
+    const again = (): void => {
+      tick();
+      ticking = setImmediate(again);
+    };
+    again();
+    let count = 0;
+    for await (const { json } of parsedLines(textLines(source('[[[[[[[[\n'.repeat(30_000))))) {
+      count += Number(json instanceof Problem);
+    }
+    tick();
+    clearImmediate(ticking!);
+    expect(count).toBe(30_000);
+    expect(longest).toBeLessThan(100);
+  });
+});
