@@ -103,7 +103,7 @@ export function principalFrom(grantee: Grantee, registry: RegistrySnapshot): Pri
   const scopes = scopesOf(group.properties).filter((scope) => grantee.scopes.includes(scope));
   return {
     user: user.name,
-    dn: user.certificates[0] ?? '',
+    dn: user.certificates[0]?.subject ?? '',
     group: group.name,
     setup,
     ...(group.vo !== undefined && { vo: group.vo }),

@@ -9,6 +9,7 @@ import { CountFieldValues1763600100080 } from './1763600100080-count-field-value
 import { PlaceSegments1763600100081 } from './1763600100081-place-segments.js';
 import { Resources1763600200101 } from './1763600200101-resources.js';
 import { JobTemplates1763600200102 } from './1763600200102-job-templates.js';
+import { BindCertificates1763600200300 } from './1763600200300-bind-certificates.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -26,4 +27,5 @@ export const MIGRATIONS: (new () => object)[] = [
   PlaceSegments1763600100081,
   Resources1763600200101,
   JobTemplates1763600200102,
+  BindCertificates1763600200300,
 ];

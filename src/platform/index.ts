@@ -91,7 +91,11 @@ export {
 } from './http/openapi-completion.js';
 export { serveStaticSite, type StaticSite } from './http/static-site.js';
 export { openApiDocument, serveSwagger } from './http/swagger.js';
-export { CertificateRefusal, PeerCertificates } from './http/peer-certificates.js';
+export {
+  CertificateRefusal,
+  PeerCertificates,
+  type CertificateHolder,
+} from './http/peer-certificates.js';
 export { Callers } from './http/callers.js';
 export { ClientAddresses } from './http/client-address.js';
 export { openHome, GridHomeError, type GridHome } from './home/grid-home.js';

@@ -35,7 +35,7 @@ export const DEMO_REGISTRY: RegistryContents = {
 };
 
 function demoUser(name: string): User {
-  return { name, certificates: [`/DC=org/DC=grid/CN=${name}`], subjects: [] };
+  return { name, certificates: [{ subject: `/DC=org/DC=grid/CN=${name}` }], subjects: [] };
 }
 
 function demoGroup(name: string, properties: Property[], members: string[]): Group {

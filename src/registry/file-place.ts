@@ -20,6 +20,11 @@ export class FilePlace {
     return this.value !== undefined;
   }
 
+  /** True when a map stands here. */
+  get isMap(): boolean {
+    return isJsonObject(this.value);
+  }
+
   fault(problem: string): void {
     this.faults.push({ path: this.path, problem });
   }

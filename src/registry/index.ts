@@ -28,4 +28,5 @@ export type {
   StorageElement,
   Subject,
   User,
+  UserCertificate,
 } from './registry.types.js';

@@ -1,5 +1,6 @@
 import { stringifyJson } from '#src/kernel/index.js';
-import type { RegistryContents, RegistrySection } from './registry.types.js';
+import type { RegistryContents, RegistrySection, UserCertificate } from './registry.types.js';
+import { certificateText } from './user-certificate.js';
 
 /** One item that a load adds, removes or changes; `details` say what in words. */
 export interface RegistryChange {
@@ -71,10 +72,17 @@ function itemsOf(contents: RegistryContents, section: RegistrySection): Map<stri
   const items: readonly object[] = contents[section];
   return new Map(
     items.map((item) => {
-      const plain = { ...item } as Item;
+      const plain = plainItem(item);
       return [String(plain['id'] ?? plain['name']), plain];
     }),
   );
+}
+
+/** Certificates as lines for people: a plain DN stays one. */
+function plainItem(item: object): Item {
+  const plain = { ...item } as Item;
+  const certificates = plain['certificates'] as UserCertificate[] | undefined;
+  return certificates ? { ...plain, certificates: certificates.map(certificateText) } : plain;
 }
 
 function memberChanges(before: Item, after: Item): string[] {

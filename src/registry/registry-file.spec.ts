@@ -21,11 +21,28 @@ describe('registry file', () => {
     expect(change).toEqual({ changes: [] });
   });
 
+  it('writes a DN as it is, and with the CA from which alone it counts', () => {
+    const certificates = [{ subject: '/CN=a' }, { subject: '/CN=b', issuer: '/CN=CA' }];
+    const users = [{ name: 'alice', certificates, subjects: [] }];
+    const text = writeRegistryFile({ ...DEMO_REGISTRY, users });
+    expect(text).toContain(
+      '    certificates:\n      - /CN=a\n      - subject: /CN=b\n        issuer: /CN=CA\n',
+    );
+    expect(parseRegistryFile(text).users).toEqual(users);
+    const open = [{ ...users[0]!, certificates: [{ subject: '/CN=a' }, { subject: '/CN=b' }] }];
+    const change = difference({ ...DEMO_REGISTRY, users: open }, { ...DEMO_REGISTRY, users });
+    expect(describeDifference(change)).toEqual([
+      '~ users.alice: certificates -/CN=b +/CN=b (issuer /CN=CA)',
+    ]);
+  });
+
   it('reads every member', () => {
     const text = `
       users:
         alice:
-          certificates: ["CN=alice,DC=grid,DC=org"]
+          certificates:
+            - CN=alice,DC=grid,DC=org
+            - {subject: "/CN=a", issuer: "CN=CA,O=x"}
           subjects: [{issuer: "https://idp.example", sub: "42"}]
       groups:
         g: {vo: v, properties: [JobMonitor], members: [alice], idpScopes: [a, b], idpRole: r}
@@ -41,7 +58,10 @@ describe('registry file', () => {
       users: [
         {
           name: 'alice',
-          certificates: ['/DC=org/DC=grid/CN=alice'],
+          certificates: [
+            { subject: '/DC=org/DC=grid/CN=alice' },
+            { subject: '/CN=a', issuer: '/O=x/CN=CA' },
+          ],
           subjects: [{ issuer: 'https://idp.example', sub: '42' }],
         },
       ],
@@ -100,6 +120,18 @@ describe('registry file', () => {
     [
       'groups:\n  g:\n    properties: [Normal]',
       `line 3: groups.g.properties[0]: Normal is not one of NormalUser, JobSharing, JobMonitor, JobAdministrator, ServiceAdministrator, FileCatalogManagement`,
+    ],
+    [
+      'users: {a: {certificates: [{issuer: "/CN=CA"}]}}',
+      'line 1: users.a.certificates[0].subject: is missing',
+    ],
+    [
+      'users: {a: {certificates: [{subject: "/CN=a", issuer: CA}]}}',
+      'line 1: users.a.certificates[0].issuer: is not a distinguished name: not a distinguished name: type=value is expected at character 1: "CA"',
+    ],
+    [
+      'users: {a: {certificates: [{subject: "/CN=a", ca: x}]}}',
+      'line 1: users.a.certificates[0].ca: is not known here; known are subject, issuer',
     ],
     ['users: {a: {certificates: alice}}', 'line 1: users.a.certificates: must be a list'],
     [

@@ -13,6 +13,7 @@ import type {
   SiteNetwork,
   StorageElement,
   User,
+  UserCertificate,
 } from './registry.types.js';
 
 /** A registry file that cannot be loaded: each fault with its path in the file and, where known, its line. */
@@ -77,7 +78,7 @@ export function writeRegistryFile(contents: RegistryContents): string {
   ): object => Object.fromEntries(items.map((item) => [item.name, bodyOf(item)]));
   const file = {
     users: named(contents.users, ({ certificates, subjects }) => ({
-      certificates,
+      certificates: certificates.map((one) => (one.issuer === undefined ? one.subject : one)),
       ...(subjects.length > 0 && { subjects }),
     })),
     groups: named(contents.groups, ({ vo, properties, members, idpScopes, idpRole }) => ({
@@ -129,12 +130,22 @@ function readUser(name: string, place: FilePlace): User {
   const { certificates, subjects } = place.members(['certificates', 'subjects']);
   return {
     name,
-    certificates: certificates.elements().map((element) => element.dn()),
+    certificates: certificates.elements().map(readCertificate),
     subjects: subjects.elements().map((element) => {
       const { issuer, sub } = element.members(['issuer', 'sub']);
       return { issuer: issuer.text(), sub: sub.text() };
     }),
   };
+}
+
+/** A DN, which counts from every trusted CA, or a map that names the one from which it counts. */
+function readCertificate(place: FilePlace): UserCertificate {
+  if (!place.isMap) return { subject: place.dn() };
+  const { subject, issuer } = place.members(['subject', 'issuer']);
+  return withoutUndefined({
+    subject: subject.dn(),
+    issuer: issuer.isGiven ? issuer.dn() : undefined,
+  });
 }
 
 function readGroup(name: string, place: FilePlace): Group {

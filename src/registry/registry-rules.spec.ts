@@ -16,12 +16,34 @@ describe('rules of the registry as a whole', () => {
   it('lets a certificate or subject belong to one user', () => {
     const subject = { issuer: 'https://idp', sub: '1' };
     const users = [
-      { name: 'alice', certificates: ['/CN=a'], subjects: [subject] },
-      { name: 'bob', certificates: ['/CN=a'], subjects: [subject] },
+      { name: 'alice', certificates: [{ subject: '/CN=a' }], subjects: [subject] },
+      { name: 'bob', certificates: [{ subject: '/CN=a' }], subjects: [subject] },
     ];
     expect(faults({ users, groups: [] })).toEqual([
       'users.bob.certificates.0: belongs to alice already',
       'users.bob.subjects.0: belongs to alice already',
+    ]);
+  });
+
+  it('lets one DN from different CAs belong to different users, but then names a CA everywhere', () => {
+    const user = (name: string, ...issuers: (string | undefined)[]) => ({
+      name,
+      certificates: issuers.map((issuer) => ({
+        subject: '/CN=a',
+        ...(issuer !== undefined && { issuer }),
+      })),
+      subjects: [],
+    });
+    const faultsOfUsers = (...users: ReturnType<typeof user>[]) => faults({ users, groups: [] });
+    expect(faultsOfUsers(user('alice', '/CN=A', '/CN=C'), user('bob', '/CN=B'))).toEqual([]);
+    expect(faultsOfUsers(user('alice', '/CN=A'), user('bob', '/CN=A'))).toEqual([
+      'users.bob.certificates.0: belongs to alice already',
+    ]);
+    expect(faultsOfUsers(user('alice', '/CN=A'), user('bob', undefined))).toEqual([
+      'users.alice.certificates.0: stands elsewhere without an issuer: name one there too',
+    ]);
+    expect(faultsOfUsers(user('alice', undefined, '/CN=A'))).toEqual([
+      'users.alice.certificates.1: stands elsewhere without an issuer: name one there too',
     ]);
   });
 
@@ -72,12 +94,24 @@ describe('RegistrySnapshot', () => {
     7,
   );
 
-  it('finds users by any spelling of their DN', () => {
-    for (const dn of ['/DC=org/DC=grid/CN=alice', 'CN=alice,DC=grid,DC=org']) {
-      expect(snapshot.userByDn(dn)?.name).toBe('alice');
+  it('finds users by their certificate, from whichever CA when none is named', () => {
+    for (const issuer of [undefined, '/CN=A', '/CN=B']) {
+      expect(snapshot.userByCertificate('/DC=org/DC=grid/CN=alice', issuer)?.name).toBe('alice');
     }
-    expect(snapshot.userByDn('/DC=org/DC=grid/CN=stranger')).toBeUndefined();
-    expect(snapshot.userByDn('no DN')).toBeUndefined();
+    expect(snapshot.userByCertificate('/DC=org/DC=grid/CN=stranger', '/CN=A')).toBeUndefined();
+  });
+
+  it('finds users from the CA that their entry names, and from no other', () => {
+    const users = ['A', 'B'].map((ca) => ({
+      name: `user${ca}`,
+      certificates: [{ subject: '/CN=same', issuer: `/CN=${ca}` }],
+      subjects: [],
+    }));
+    const bound = new RegistrySnapshot({ ...DEMO_REGISTRY, users }, 1);
+    const names = ['/CN=A', '/CN=B', '/CN=C', undefined].map(
+      (issuer) => bound.userByCertificate('/CN=same', issuer)?.name,
+    );
+    expect(names).toEqual(['userA', 'userB', undefined, undefined]);
   });
 
   it('answers groups in the order of the registry', () => {

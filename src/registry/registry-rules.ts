@@ -1,3 +1,4 @@
+import { certificateKey } from './user-certificate.js';
 import { PROPERTIES } from './property.js';
 import type { Application, RegistryContents } from './registry.types.js';
 
@@ -11,6 +12,7 @@ export interface RegistryFault {
 export function faultsOf(contents: RegistryContents): RegistryFault[] {
   return [
     ...repeatedIdentities(contents),
+    ...openCertificates(contents),
     ...memberFaults(contents),
     ...organisationFaults(contents),
     ...setupFaults(contents),
@@ -27,7 +29,9 @@ function repeatedIdentities({ users }: RegistryContents): RegistryFault[] {
     else faults.push({ path: ['users', user, ...place], problem: `belongs to ${owner} already` });
   };
   for (const { name, certificates, subjects } of users) {
-    certificates.forEach((dn, place) => claim(`dn ${dn}`, name, ['certificates', place]));
+    certificates.forEach(({ subject, issuer }, place) =>
+      claim(`dn ${certificateKey(subject, issuer)}`, name, ['certificates', place]),
+    );
     subjects.forEach(({ issuer, sub }, place) =>
       claim(`subject ${JSON.stringify([issuer, sub])}`, name, ['subjects', place]),
     );
@@ -43,6 +47,20 @@ function organisationFaults({ groups }: RegistryContents): RegistryFault[] {
   return groups
     .filter(({ vo }) => vo !== undefined && !isName(vo))
     .map(({ name }) => ({ path: ['groups', name, 'vo'], problem: 'is no name of a directory' }));
+}
+
+/** A DN that counts from every CA would take the certificates that another entry binds to one CA. */
+function openCertificates({ users }: RegistryContents): RegistryFault[] {
+  const entries = users.flatMap(({ name, certificates }) =>
+    certificates.map((one, place) => ({ ...one, path: ['users', name, 'certificates', place] })),
+  );
+  const open = new Set(entries.flatMap((one) => (one.issuer === undefined ? [one.subject] : [])));
+  return entries
+    .filter(({ subject, issuer }) => issuer !== undefined && open.has(subject))
+    .map(({ path }) => ({
+      path,
+      problem: 'stands elsewhere without an issuer: name one there too',
+    }));
 }
 
 function memberFaults({ users, groups }: RegistryContents): RegistryFault[] {

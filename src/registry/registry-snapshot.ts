@@ -1,4 +1,4 @@
-import { canonicalDn } from '#src/platform/index.js';
+import { certificateKey } from './user-certificate.js';
 import type {
   Application,
   Group,
@@ -15,7 +15,7 @@ import type {
  */
 export class RegistrySnapshot {
   private readonly userNames: ReadonlyMap<string, User>;
-  private readonly userDns: ReadonlyMap<string, User>;
+  private readonly userCertificates: ReadonlyMap<string, User>;
   private readonly userSubjects: ReadonlyMap<string, User>;
   private readonly groupNames: ReadonlyMap<string, Group>;
   private readonly groupsByUser: ReadonlyMap<string, readonly Group[]>;
@@ -30,7 +30,11 @@ export class RegistrySnapshot {
     readonly version: number,
   ) {
     this.userNames = byName(contents.users);
-    this.userDns = new Map(contents.users.flatMap((u) => u.certificates.map((dn) => [dn, u])));
+    this.userCertificates = new Map(
+      contents.users.flatMap((u) =>
+        u.certificates.map(({ subject, issuer }) => [certificateKey(subject, issuer), u]),
+      ),
+    );
     this.userSubjects = new Map(
       contents.users.flatMap((u) => u.subjects.map((s) => [subjectKey(s.issuer, s.sub), u])),
     );
@@ -46,15 +50,13 @@ export class RegistrySnapshot {
     return this.userNames.get(name);
   }
 
-  /** The user with this DN, whatever spelling it comes in. */
-  userByDn(dn: string): User | undefined {
-    const known = this.userDns.get(dn);
-    if (known) return known;
-    try {
-      return this.userDns.get(canonicalDn(dn));
-    } catch {
-      return undefined; // text that is no DN belongs to nobody
-    }
+  /**
+   * The user who has the certificate with these canonical DNs; `issuer` is absent when the CA that signed it is not
+   * itself a trusted one, and then counts only for entries that name none.
+   */
+  userByCertificate(subject: string, issuer: string | undefined): User | undefined {
+    const bound = issuer && this.userCertificates.get(certificateKey(subject, issuer));
+    return bound || this.userCertificates.get(certificateKey(subject));
   }
 
   /** The user whom an identity provider calls `sub`. */

@@ -11,6 +11,7 @@ import type {
   Site,
   StorageElement,
   Subject,
+  UserCertificate,
 } from './registry.types.js';
 
 /** Channel of the change feed; database triggers notify it on every change of a registry table. */
@@ -20,7 +21,7 @@ type Nullable<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | null };
 
 interface RegistryRow {
   version: number;
-  users: { name: string; certificates: string[]; subjects: Subject[] }[];
+  users: { name: string; certificates: UserCertificate[]; subjects: Subject[] }[];
   groups: (Nullable<Group, 'vo' | 'idpRole'> & { properties: string[] })[];
   setups: Nullable<Setup, 'groups'>[];
   applications: Nullable<Application, 'secretHash'>[];
@@ -38,7 +39,8 @@ const READ_ALL = `
         'name', u.name, 'certificates', coalesce(c.dns, '[]'), 'subjects', coalesce(s.subjects, '[]'))
         order by u.position, u.name), '[]')
       from registry_user u
-      left join (select user_name, jsonb_agg(dn order by position) as dns
+      left join (select user_name, 
+          jsonb_agg(jsonb_strip_nulls(jsonb_build_object('subject', dn, 'issuer', issuer)) order by position) as dns
         from registry_certificate group by user_name) c on c.user_name = u.name
       left join (select user_name,
           jsonb_agg(jsonb_build_object('issuer', issuer, 'sub', sub) order by position) as subjects
@@ -85,10 +87,10 @@ const MAYBE_TEXTS = (member: string): string =>
 const INSERTS = [
   `insert into registry_user (name, position)
     select body ->> 'name', position from ${ITEMS('users')}`,
-  `insert into registry_certificate (dn, user_name, position)
-    select dn, body ->> 'name', place
+  `insert into registry_certificate (dn, issuer, user_name, position)
+    select certificate ->> 'subject', certificate ->> 'issuer', body ->> 'name', place
     from ${ITEMS('users')},
-      jsonb_array_elements_text(body -> 'certificates') with ordinality as c (dn, place)`,
+      jsonb_array_elements(body -> 'certificates') with ordinality as c (certificate, place)`,
   `insert into registry_subject (issuer, sub, user_name, position)
     select subject ->> 'issuer', subject ->> 'sub', body ->> 'name', place
     from ${ITEMS('users')},

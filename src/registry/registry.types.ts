@@ -7,11 +7,19 @@ export interface Subject {
   readonly sub: string;
 }
 
+/** A certificate that a user has. */
+export interface UserCertificate {
+  /** Canonical DN. */
+  readonly subject: string;
+  /** Canonical DN of the trusted CA that must have signed it; absent: any trusted CA. */
+  readonly issuer?: string;
+}
+
 /** A person (or robot) who may use the service. */
 export interface User {
   readonly name: string;
-  /** Canonical DNs of the user's certificates; the first one is shown as the user's DN. */
-  readonly certificates: readonly string[];
+  /** The subject of the first one is shown as the user's DN. */
+  readonly certificates: readonly UserCertificate[];
   readonly subjects: readonly Subject[];
 }
 

@@ -171,8 +171,42 @@ describe('a client certificate at GET /oauth2/token', () => {
     expectRefusal(answer, NEUTRAL);
     expect(await loggedReason(grid, answer)).toEqual([
       'unknown-user',
-      'no user of the registry has the DN /DC=org/DC=grid/CN=nobody',
+      `no user of the registry has the DN /DC=org/DC=grid/CN=nobody from ${CA}`,
     ]);
+  });
+
+  it('that its user has from another CA only is refused, on every way to it', async () => {
+    const holder = await client();
+    const bind = (issuer: string | null) =>
+      grid.sql('update registry_certificate set issuer = $1 where dn = $2', [issuer, ALICE]);
+    const becomes = (status: number) =>
+      eventually(async () => {
+        const answer = await ask(grid, holder);
+        return answer.status === status && answer;
+      }, `status ${status}`);
+    try {
+      await bind(CA);
+      expectToken(await becomes(200));
+      await bind('/DC=org/DC=grid/CN=Another CA');
+      const answer = await becomes(401);
+      expectRefusal(answer, NEUTRAL);
+      expect(await loggedReason(grid, answer)).toEqual([
+        'unknown-user',
+        `no user of the registry has the DN ${ALICE} from ${CA}`,
+      ]);
+      // A CA that is only sent along may have any name: it proves nothing.
+      const subject = '/DC=org/DC=grid/CN=Another CA';
+      const between = await issueCertificate({ subject, purpose: 'ca', issuer: ca });
+      const forged = await ask(grid, await client({ issuer: between }), [between]);
+      expectRefusal(forged, NEUTRAL);
+      expect(await loggedReason(grid, forged)).toEqual([
+        'unknown-user',
+        `no user of the registry has the DN ${ALICE} from a CA that is not itself a trusted one`,
+      ]);
+    } finally {
+      await bind(null);
+      await becomes(200);
+    }
   });
 
   it('is needed', async () => {

@@ -6,6 +6,7 @@ import {
   Metrics,
   PeerCertificates,
   requestIdOf,
+  type CertificateHolder,
   type HttpRequest,
   type Logger,
 } from '#src/platform/index.js';
@@ -41,18 +42,21 @@ export class CertificateStrategy {
 
   /** The user of the certificate, undefined when there is none. Throws 401 for a bad or unknown one. */
   async userOf(request: HttpRequest): Promise<User | undefined> {
-    const dn = this.dnOf(request);
-    if (dn === undefined) return undefined;
-    const known = (await this.registry.current()).userByDn(dn);
-    const user = known ?? (await this.registry.renewed()).userByDn(dn);
+    const holder = this.holderOf(request);
+    if (holder === undefined) return undefined;
+    const { subject, issuer } = holder;
+    const known = (await this.registry.current()).userByCertificate(subject, issuer);
+    const user = known ?? (await this.registry.renewed()).userByCertificate(subject, issuer);
     if (user) return user;
-    this.note(request, 'unknown-user', `no user of the registry has the DN ${dn}`);
+    const from = issuer === undefined ? 'a CA that is not itself a trusted one' : issuer;
+    const detail = `no user of the registry has the DN ${subject} from ${from}`;
+    this.note(request, 'unknown-user', detail);
     throw refused('The client certificate is not accepted');
   }
 
-  private dnOf(request: HttpRequest): string | undefined {
+  private holderOf(request: HttpRequest): CertificateHolder | undefined {
     try {
-      return this.certificates.dnOf(request);
+      return this.certificates.holderOf(request);
     } catch (error) {
       if (!(error instanceof CertificateRefusal)) throw error;
       this.note(request, error.reason, error.message);

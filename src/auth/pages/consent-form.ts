@@ -52,7 +52,7 @@ export function consentChoices(
 
 /** Who is signed in, with initial and DN. */
 export function whoIsIt(user: User): Html {
-  const dn = user.certificates[0] ?? 'signed in through an identity provider';
+  const dn = user.certificates[0]?.subject ?? 'signed in through an identity provider';
   return markup`<div class="who">
       <span class="badge" aria-hidden="true">${user.name.slice(0, 1)}</span>
       <div><b>${user.name}</b><span class="soft">${dn}</span></div>

@@ -25,6 +25,12 @@ export class CertificateRefusal extends Error {
   }
 }
 
+/** Whose certificate it is, in canonical DNs; the issuer only when it is a trusted CA itself. */
+export interface CertificateHolder {
+  subject: string;
+  issuer: string | undefined;
+}
+
 /** What a caller can act on; every other reason is for the log alone. */
 const ADVICE: Partial<Record<string, string>> = {
   'proxy-not-allowed':
@@ -55,12 +61,12 @@ export class PeerCertificates {
     );
   }
 
-  /** Canonical DN of the end entity; undefined without a certificate. Throws CertificateRefusal for a bad one. */
-  dnOf(request: IncomingMessage): string | undefined {
+  /** The end entity; undefined without a certificate. Throws CertificateRefusal for a bad one. */
+  holderOf(request: IncomingMessage): CertificateHolder | undefined {
     const chain = this.forwarded(request) ?? presented(request);
     if (chain.length === 0) return undefined;
     const verdict = this.authorities.verify(chain);
-    if (verdict.ok) return verdict.subject;
+    if (verdict.ok) return { subject: verdict.subject, issuer: verdict.issuer };
     throw new CertificateRefusal(verdict.reason, verdict.message, ADVICE[verdict.reason]);
   }
 

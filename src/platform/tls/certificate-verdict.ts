@@ -20,6 +20,11 @@ export interface AcceptedCertificate {
   ok: true;
   /** Canonical DN of the end entity (behind a proxy: of its user). */
   subject: string;
+  /**
+   * Canonical DN of the CA that signed the end entity, when that CA is itself one of the trusted ones. The name of a CA
+   * that was only sent along proves nothing: any CA above it could have made one of that name.
+   */
+  issuer: string | undefined;
   /** SHA-256 of the end entity's certificate, lower-case hex. */
   fingerprint: string;
   /** The earliest end of validity in the chain. */

@@ -67,6 +67,7 @@ describe('a client certificate', () => {
     }).toEqual({
       ok: true,
       subject: ALICE,
+      issuer: '/DC=org/DC=grid/CN=Test CA',
       fingerprint: own.fingerprint256.replaceAll(':', '').toLowerCase(),
       notAfter: new Date(root.validTo),
       chain: [own.serialNumber, root.serialNumber],
@@ -130,6 +131,16 @@ describe('intermediate CAs', () => {
     const alice = await client({ issuer: sub });
     const authorities = await open();
     expect(outcome(authorities.verify(der(alice, ca, sub)))).toBe(ALICE);
+  });
+
+  it('are named as issuers only when they are trusted themselves', async () => {
+    const sub = await between();
+    const chain = der(await client({ issuer: sub }), sub);
+    const authorities = await open();
+    expect(authorities.verify(chain)).toMatchObject({ ok: true, issuer: undefined });
+    put('sub.pem', sub.certificatePem);
+    await authorities.refresh();
+    expect(authorities.verify(chain)).toMatchObject({ ok: true, issuer: '/DC=org/DC=grid/CN=Sub' });
   });
 
   it('are missed when the client leaves them out', async () => {

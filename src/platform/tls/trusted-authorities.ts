@@ -156,7 +156,7 @@ export class TrustedAuthorities {
       const fault = faultOfPath(path, { store: this.#store, policy: this.#policy, now });
       if (fault === undefined) {
         const ends = [pathEnd(path, this.#store), ...proxies.map((link) => link.fields.notAfter)];
-        return { verdict: accept(found, path), until: Math.min(...ends) };
+        return { verdict: this.#accept(found, path), until: Math.min(...ends) };
       }
       first ??= fault;
       if (++tried === MAX_PATHS) break;
@@ -175,6 +175,21 @@ export class TrustedAuthorities {
     const message = `${leaf.subject} is a proxy certificate (RFC 3820); proxies are not accepted here unless they are switched on`;
     return refuse('proxy-not-allowed', message);
   }
+
+  #accept(found: ProxyHolder, path: ChainLink[]): AcceptedCertificate {
+    const { holder, proxies, isLimited } = found;
+    const [, issuer] = path;
+    const all = [...proxies, ...path];
+    return {
+      ok: true,
+      subject: holder.subject,
+      issuer: issuer && this.#store.isTrusted(issuer) ? issuer.subject : undefined,
+      fingerprint: holder.fingerprint,
+      notAfter: new Date(Math.min(...all.map((link) => link.fields.notAfter))),
+      chain: all.map((link) => link.certificate),
+      ...(proxies.length > 0 ? { proxy: { depth: proxies.length, isLimited } } : {}),
+    };
+  }
 }
 
 function readLinks(chain: readonly Buffer[]): ChainLink[] | RefusedCertificate {
@@ -186,19 +201,6 @@ function readLinks(chain: readonly Buffer[]): ChainLink[] | RefusedCertificate {
   } catch (error) {
     return refuse('malformed', `a certificate cannot be read: ${(error as Error).message}`);
   }
-}
-
-function accept(found: ProxyHolder, path: ChainLink[]): AcceptedCertificate {
-  const { holder, proxies, isLimited } = found;
-  const all = [...proxies, ...path];
-  return {
-    ok: true,
-    subject: holder.subject,
-    fingerprint: holder.fingerprint,
-    notAfter: new Date(Math.min(...all.map((link) => link.fields.notAfter))),
-    chain: all.map((link) => link.certificate),
-    ...(proxies.length > 0 ? { proxy: { depth: proxies.length, isLimited } } : {}),
-  };
 }
 
 function lasting(
