@@ -19,6 +19,7 @@ import {
   type ModelActor,
   type ModelCondition,
   type ModelOutcome,
+  type ModelOutcome,
 } from '../support/catalogue/model.js';
 import {
   caller,
@@ -204,7 +205,8 @@ async function replay(
   const model = emptyModel();
   for (const [actor, changes] of batches) {
     const expected = changes.map((line) => {
-      if (grid === guarded && !nearestReadable(model, actor, line)) return 403;
+      const closed = grid === guarded ? firstClosed(model, actor, line) : undefined;
+      if (closed !== undefined) return outcomeBehind(model, actor, { line, closed });
       return applyToModel(model, actor, line);
     });
     expect(await apply(grid, actor, changes)).toEqual(expected);
@@ -214,12 +216,24 @@ async function replay(
   await compare(grid, model, reader, questions);
 }
 
-/** Nothing is written where the way is not readable. */
-function nearestReadable(model: CatalogueModel, actor: ModelActor, line: Change): boolean {
-  const at =
-    line.kind === 'file' ? line.path.slice(0, line.path.lastIndexOf('/')) || '/' : line.path;
-  let nearest = at;
-  while (!model.directories.has(nearest))
-    nearest = nearest.slice(0, nearest.lastIndexOf('/')) || '/';
-  return model.isReadable(actor, nearest);
+/** The first directory on the way to what a line changes that the actor may not read. */
+function firstClosed(model: CatalogueModel, actor: ModelActor, line: Change): string | undefined {
+  const isFile = line.kind === 'file';
+  const parent = line.path.slice(0, line.path.lastIndexOf('/')) || '/';
+  const last = isFile && line.op === 'delete' ? parent : line.path;
+  const names = last.split('/').filter((name) => name !== '');
+  const way = ['/', ...names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)];
+  return way.find((at) => model.directories.has(at) && !model.isReadable(actor, at));
+}
+
+/** What is not seen is not there (decision 0286): nothing to remove, and no place to make anything in. */
+function outcomeBehind(
+  model: CatalogueModel,
+  actor: ModelActor,
+  { line, closed }: { line: Change; closed: string },
+): ModelOutcome {
+  if (closed === '/') return 403;
+  if (line.op === 'delete') return 'absent';
+  const above = closed.slice(0, closed.lastIndexOf('/')) || '/';
+  return model.mayWrite(actor, above) ? 409 : 403;
 }
