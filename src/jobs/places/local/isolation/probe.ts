@@ -155,6 +155,8 @@ async function faultOf(isolation: Isolation, input: ProbeInput): Promise<string 
     const said = await runTrial(path, command, { isolation, directory: input.directory });
     const isDone = statSync(join(path, RUN_FILES.work, 'done'), { throwIfNoEntry: false });
     return isDone ? undefined : said;
+  } catch (error) {
+    return (error as Error).message; // such as EINVAL of chown in a user namespace that has no such account
   } finally {
     rmSync(path, { recursive: true, force: true });
   }
