@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { hostilePrograms, type Target } from '../support/hostile/programs.js';
 import { markedProcesses } from '../support/faults/job-processes.js';
@@ -47,7 +47,21 @@ describe.each(LEVELS)('hostile programs at level %s', (level) => {
     };
   }, 90_000);
 
-  afterAll(() => grid?.remove());
+  afterAll(async () => {
+    try {
+      // a job outlives its service, and nobody would end one whose home is gone
+      if (target) await endNeighbour();
+    } finally {
+      await grid?.remove();
+    }
+  }, 30_000);
+
+  async function endNeighbour(): Promise<void> {
+    expect((await alice.delete(`/jobs/${neighbour}`)).status).toBe(200);
+    const isGone = (): boolean => !existsSync(target.neighbour.directory);
+    await eventually(() => Promise.resolve(isGone()), 'the end of the neighbour', 20_000);
+    expect(argumentsOf(target.neighbour.pid)).toBe('');
+  }
 
   it('harm nothing but what the level is known not to stop', async () => {
     expect(statSync(target.neighbour.directory).isDirectory()).toBe(true);
