@@ -19,7 +19,6 @@ import {
   type ModelActor,
   type ModelCondition,
   type ModelOutcome,
-  type ModelOutcome,
 } from '../support/catalogue/model.js';
 import {
   caller,
