@@ -51,9 +51,10 @@ export function hostileOutputs(secret: string, foreign: string): HostileOutput[]
     ]),
     done('pipes', 'mkfifo p; mkfifo q; chmod 000 q', ['p', 'q']),
     done(
-      'its outputs replaced by a pipe and a link',
-      'rm std.out std.err; mkfifo std.out; ln -s /etc/passwd std.err',
+      'a pipe and a link where its outputs will lie',
+      'mkfifo std.out; ln -s /etc/passwd std.err',
       ['std.out', 'std.err'],
+      ['std.err', 'std.out'],
     ),
     done(
       'a socket',
