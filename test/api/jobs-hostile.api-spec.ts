@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdtempSync,
   readFileSync,
+  readlinkSync,
 } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,7 @@ import { PROBLEM_CODES } from '#src/kernel/index.js';
 import { CANARY, hostileRequests, type HostileRequest } from '../support/hostile/job-requests.js';
 import { hostileOutputs } from '../support/hostile/outputs.js';
 import { RawConnection, type RawAnswer } from '../support/hostile/raw-connection.js';
+import { runningJobs } from '../support/faults/job-processes.js';
 import { awaitFinal, awaitStatus, submit } from '../support/jobs.js';
 import { eventually, startGrid, support, type Grid, type GridClient } from '../support/testbed.js';
 
@@ -87,7 +89,11 @@ describe(`jobs against hostile users (GRID_HOSTILE_SEED=${SEED})`, () => {
       ]);
       jids.push(jid);
       await awaitStatus(alice, jid, ['Running']);
-      const work = join(grid.home, 'jobs', 'runs', `${jid}.1`, 'work');
+      const id = readFileSync(join(grid.home, 'jobs', 'executor-id'), 'utf8').trim();
+      const work = await eventually(() => {
+        const job = runningJobs(new Set([`local:${id}`])).find((one) => one.jid === jid);
+        return Promise.resolve(job && join(readlinkSync(`/proc/${job.wrapper}/cwd`), 'work'));
+      }, 'the directory of its run');
       await eventually(() => Promise.resolve(existsSync(work)), 'its directory');
       const made = [
         ['zero', 'c', '1', '5'],
