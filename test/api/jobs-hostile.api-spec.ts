@@ -183,7 +183,8 @@ describe(`jobs against hostile users (GRID_HOSTILE_SEED=${SEED})`, () => {
     await eventually(
       async () => {
         const left = await readdir(temporary, { recursive: true });
-        return left.every((path) => /^gridgate-[0-9a-f]+$/.test(path));
+        // What all runs share stays: the accounts that jobs see, the filter of system calls.
+        return left.every((path) => /^gridgate-[0-9a-f]+(\/etc(\/.*)?)?$/.test(path));
       },
       'the directories of runs to be removed',
       30_000,
