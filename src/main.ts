@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { ConfigurationFault, readConfig, type Config } from './platform/config/env.js';
-import { freePort } from './platform/http/listener.js';
+import { reservePort } from './platform/http/listener.js';
 
 /** Says what is wrong in words for people and ends the process. */
 function fail(error: unknown): never {
@@ -18,7 +18,7 @@ function fail(error: unknown): never {
 async function configuration(): Promise<Config> {
   const config = readConfig(process.env);
   if (config.port !== 0) return config;
-  const port = String(await freePort(config.host));
+  const port = String(await reservePort(config.host));
   return readConfig({ ...process.env, GRID_PORT: port });
 }
 

@@ -80,7 +80,7 @@ export { RequestsUnderWay } from './http/requests-under-way.js';
 export { watchLoop } from './http/watch-loop.js';
 export { corsByAllowList } from './http/cors.js';
 export { ProblemFilter } from './http/problem.filter.js';
-export { freePort, listen, ListenError } from './http/listener.js';
+export { listen, ListenError } from './http/listener.js';
 export { Connections } from './http/connections.js';
 export { answerClientErrors } from './http/client-errors.js';
 export { RouteTable } from './http/route-table.js';

@@ -8,7 +8,7 @@ import type { FullLog } from '../support/full-log.js';
 import { submit } from '../support/jobs.js';
 import { formOf, PageVisitor } from '../support/page-visitor.js';
 import { allow, authorizePath, exchange, portalTokens, renew } from '../support/portal.js';
-import { freePorts } from '../support/daemon.js';
+import { freePorts } from '../support/ports.mjs';
 import { encoded } from '../support/tenants/place.js';
 import { eventually, GridClient, startGrid, type Answer, type Grid } from '../support/testbed.js';
 

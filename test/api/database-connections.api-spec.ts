@@ -12,7 +12,7 @@ import {
   type DebianPostgres,
 } from '../support/database/debian-postgres.mjs';
 import { shippedUrls, staged } from '../support/database/shipped-urls.js';
-import { freePorts } from '../support/daemon.js';
+import { freePorts } from '../support/ports.mjs';
 import { describeWith } from '../support/missing.js';
 import { startServerProcess } from '../support/server-process.mjs';
 import { support } from '../support/testbed.js';

@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, FormData } from 'undici';
-import { freePorts } from '../support/daemon.js';
+import { freePorts } from '../support/ports.mjs';
 import { awaitFinal, awaitStatus, sandboxOf, show, submit } from '../support/jobs.js';
 import { eventually, GridClient, startGrid, type Grid } from '../support/testbed.js';
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from 'undici';
-import { freePort } from '../../src/platform/index.js';
+import { freePort } from '../support/ports.mjs';
 import { startGrid, type Grid } from '../support/testbed.js';
 
 let grid: Grid;
 let port: number;
 
 beforeAll(async () => {
-  port = await freePort('127.0.0.1');
+  port = await freePort();
   grid = await startGrid({ env: { GRID_METRICS_PORT: String(port) } });
 });
 

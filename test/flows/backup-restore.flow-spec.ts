@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { CommandUser } from '../support/command.js';
-import { freePorts } from '../support/daemon.js';
+import { freePorts } from '../support/ports.mjs';
 import {
   postgresPrograms,
   startDebianPostgres,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { freePorts } from '../support/daemon.js';
+import { freePorts } from '../support/ports.mjs';
 import { complaintsOf, expectAccessible, profile, startBrowser } from '../support/browser.js';
 import { startIdProvider, type TestIdProvider } from '../support/id-provider.js';
 import { createTestPki, type TestPki } from '../support/id-provider-pki.js';

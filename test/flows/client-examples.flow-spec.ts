@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { OAuth2IdProvider, type BrowserSession } from '#src/id-provider/library.js';
 import type { TokenFields } from '#src/oauth2-client/index.js';
-import { freePorts } from '../support/daemon.js';
+import { freePorts } from '../support/ports.mjs';
 import { blocksOf, faultsOf } from '../support/documentation.js';
 import { browse, CALLBACK, startIdProvider, type TestIdProvider } from '../support/id-provider.js';
 import { createTestPki, type TestPki } from '../support/id-provider-pki.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent, request } from 'undici';
-import { freePorts } from '../support/daemon.js';
+import { freePorts } from '../support/ports.mjs';
 import { blocksOf, faultsOf, isShown } from '../support/documentation.js';
 import { startIdProvider, type TestIdProvider } from '../support/id-provider.js';
 import { createTestPki, type TestPki } from '../support/id-provider-pki.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { OAuth2IdProvider, type BrowserSession } from '#src/id-provider/library.js';
-import { freePorts } from '../support/daemon.js';
+import { freePorts } from '../support/ports.mjs';
 import { browse, CALLBACK, startIdProvider, type TestIdProvider } from '../support/id-provider.js';
 import { createTestPki, type IssuedPair, type TestPki } from '../support/id-provider-pki.js';
 import { formOf, formsOf, PageVisitor, redirectOf } from '../support/page-visitor.js';

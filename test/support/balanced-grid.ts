@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { freePorts } from './daemon.js';
+import { freePorts } from './ports.mjs';
 import { LoadBalancer, type Balancer, type Mode } from './load-balancers.js';
 import { startGrid, support, type Grid } from './testbed.js';
 import { join } from 'node:path';

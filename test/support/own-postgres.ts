@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts } from './daemon.js';
+import { freePorts } from './ports.mjs';
 
 const START_DEADLINE_MS = 60_000;
 

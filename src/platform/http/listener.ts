@@ -1,5 +1,10 @@
 import type { Server } from 'node:http';
-import { createServer } from 'node:net';
+import { createServer, type Server as Reservation } from 'node:net';
+
+/** What `reservePort` keeps until it is listened on, by `host:port`. */
+const reservations = new Map<string, Reservation>();
+
+const BACKLOG = 1024;
 
 /** The listen address cannot be used; the message says why and what to do. */
 export class ListenError extends Error {}
@@ -16,22 +21,27 @@ export function listen(server: Server, at: ListenAt): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException): void => reject(explain(error, at));
     server.once('error', onError);
-    server.listen({ host: at.host, port: at.port, backlog: 1024 }, () => {
+    const listening = (): void => {
       server.off('error', onError);
       resolve();
-    });
+    };
+    const key = `${at.host}:${at.port}`;
+    const reserved = reservations.get(key);
+    if (reservations.delete(key)) server.listen(reserved, BACKLOG, listening);
+    else server.listen({ host: at.host, port: at.port, backlog: BACKLOG }, listening);
   });
 }
 
-/** A port of the address that is free now. */
-export function freePort(host: string): Promise<number> {
+/** A free port of the address, kept for the `listen` that follows: nobody can take it between the two. */
+export function reservePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, host, () => {
-      const address = probe.address();
+    const reservation = createServer((socket) => socket.destroy());
+    reservation.once('error', reject);
+    reservation.listen(0, host, () => {
+      const address = reservation.address();
       const port = typeof address === 'object' && address ? address.port : 0;
-      probe.close(() => resolve(port));
+      reservations.set(`${host}:${port}`, reservation.unref());
+      resolve(port);
     });
   });
 }

@@ -6,9 +6,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, openSync, closeSync, readdirSync, readFileSync } from 'node:fs';
 import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer, connect } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../ports.mjs';
 
 const VERSIONS = '/usr/lib/postgresql';
 const DEADLINE_MS = 30_000;
@@ -38,15 +39,6 @@ export function serverDirectory(prefix) {
   const { uid, gid } = unprivileged();
   if (uid !== undefined) execFileSync('chown', [`${uid}:${gid}`, directory]);
   return directory;
-}
-
-/** A free loopback port. */
-export async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** A daemon in the foreground as the unprivileged account; `stop` waits for its end. */

@@ -1,7 +1,8 @@
 /** PgBouncer in transaction mode before a PostgreSQL, as a process of the test; it takes and gives SCRAM. */
 import { writeFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePort, serverDirectory, startDaemon } from './debian-postgres.mjs';
+import { freePort } from '../ports.mjs';
+import { serverDirectory, startDaemon } from './debian-postgres.mjs';
 
 /** Starts one; `port` is that of the PostgreSQL on 127.0.0.1. `settings` are further lines of its [pgbouncer] section. */
 export async function startPgBouncer({ port: postgresPort, user, password, settings = [] }) {

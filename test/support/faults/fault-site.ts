@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Agent } from 'undici';
-import { freePorts } from '../daemon.js';
+import { freePorts } from '../ports.mjs';
 import { OwnPostgres } from '../own-postgres.js';
 import { GridClient, startGrid, support, type Grid } from '../testbed.js';
 

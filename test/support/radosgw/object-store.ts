@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Daemon, endProcessesBelow, freePorts, waitUntil } from '../daemon.js';
+import { Daemon, endProcessesBelow, waitUntil } from '../daemon.js';
+import { freePorts } from '../ports.mjs';
 import { radosgwFault } from './packages.js';
 
 const run = promisify(execFile);

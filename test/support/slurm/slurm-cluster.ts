@@ -4,7 +4,8 @@ import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Daemon, endProcessesBelow, freePorts, waitUntil } from '../daemon.js';
+import { Daemon, endProcessesBelow, waitUntil } from '../daemon.js';
+import { freePorts } from '../ports.mjs';
 import { slurmFault } from './packages.js';
 import { nodeName, slurmConf } from './slurm-conf.js';
 
