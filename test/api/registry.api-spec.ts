@@ -45,7 +45,11 @@ describe('the registry', () => {
       "update registry_certificate set dn = '/DC=org/DC=grid/CN=carol2' where dn like '%carol'",
     );
     const carol = await grid.certificate('carol');
-    expect((await carol.get('/oauth2/groups')).status).toBe(401);
+    await eventually(
+      async () => (await carol.get('/oauth2/groups')).status === 401,
+      'unknown',
+      1000,
+    );
     await grid.sql(
       "update registry_certificate set dn = '/DC=org/DC=grid/CN=carol' where dn like '%carol2'",
     );
