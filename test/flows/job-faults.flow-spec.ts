@@ -2,16 +2,26 @@ import { appendFileSync } from 'node:fs';
 import { Dice } from '../support/faults/dice.js';
 import { FaultRound, type RoundOptions, type RoundRecord } from '../support/faults/fault-round.js';
 import { FaultSite } from '../support/faults/fault-site.js';
+import { leftovers } from '../support/faults/leftovers.js';
 import type { ShownJob } from '../support/jobs.js';
 import { eventually } from '../support/testbed.js';
 
 const number = (name: string, fallback: number): number => Number(process.env[name] ?? fallback);
 
-/** The full size is `npm run test:faults`: 20 rounds of 500 jobs. */
-const ROUNDS = number('GRID_FAULT_ROUNDS', 2);
+/** The full size is `npm run test:faults`: 20 rounds of 300 jobs. */
+const ROUNDS = number('GRID_FAULT_ROUNDS', 3);
 const JOBS = number('GRID_FAULT_JOBS', 60);
 const SEED = number('GRID_FAULT_SEED', 1);
 const IS_FULL = JOBS >= 300;
+
+/** A normal user has no accounts to give; how they are kept is the same way, so one round will do. */
+const LEVELS: [string, number][] =
+  process.getuid?.() === 0
+    ? [
+        ['namespaces', ROUNDS],
+        ['accounts', Math.ceil(ROUNDS / 10)],
+      ]
+    : [['namespaces', ROUNDS]];
 
 const KILLED_REASON = {
   payload: ['Application thread failed', 'Ended by signal SIGKILL'],
@@ -38,10 +48,14 @@ function truthsOf(jid: number, record: RoundRecord): string[] {
   return record.maybeCancelled.has(jid) ? [...truths, killed] : truths;
 }
 
-describe(`jobs among deaths of instances, PostgreSQL and processes (GRID_FAULT_SEED=${SEED})`, () => {
+describe.each(LEVELS)(`jobs at level %s among kills (GRID_FAULT_SEED=${SEED})`, (level, rounds) => {
   let site: FaultSite;
   beforeAll(async () => {
-    site = await FaultSite.start({ GRID_JOB_LEASE: '5', GRID_LOCAL_SLOTS: '6' });
+    site = await FaultSite.start({
+      GRID_JOB_LEASE: '5',
+      GRID_LOCAL_SLOTS: '6',
+      GRID_LOCAL_ISOLATION: level,
+    });
   }, 90_000);
   afterAll(() => site?.remove());
 
@@ -64,6 +78,13 @@ describe(`jobs among deaths of instances, PostgreSQL and processes (GRID_FAULT_S
     );
   }
 
+  /** No process, file, directory of a run, lock of an account, IPC object, mount or cgroup. */
+  async function leavesNothing(): Promise<void> {
+    const isClean = async (): Promise<boolean> => (await leftovers(site.traces())).length === 0;
+    await eventually(isClean, 'nothing to be left', 30_000).catch(() => undefined);
+    expect(await leftovers(site.traces())).toEqual([]);
+  }
+
   function report(round: number, record: RoundRecord, jobs: ShownJob[], seconds: number): void {
     const path = process.env['GRID_FAULT_REPORT'];
     if (path === undefined) return;
@@ -72,11 +93,20 @@ describe(`jobs among deaths of instances, PostgreSQL and processes (GRID_FAULT_S
       ends[`${status}: ${minorStatus}`] = (ends[`${status}: ${minorStatus}`] ?? 0) + 1;
     }
     const { faults, outages } = record;
-    const row = { round, seed: SEED + round, jobs: jobs.length, seconds, faults, outages, ends };
+    const row = {
+      level,
+      round,
+      seed: SEED + round,
+      jobs: jobs.length,
+      seconds,
+      faults,
+      outages,
+      ends,
+    };
     appendFileSync(path, `${JSON.stringify(row)}\n`);
   }
 
-  it.each(Array.from({ length: ROUNDS }, (_, index) => index))(
+  it.each(Array.from({ length: rounds }, (_, index) => index))(
     'are not lost, not started twice, and end truthfully: round %i',
     async (round) => {
       const options: RoundOptions = {
@@ -85,6 +115,7 @@ describe(`jobs among deaths of instances, PostgreSQL and processes (GRID_FAULT_S
         jobMs: IS_FULL ? 400 : 250,
         pauseMs: IS_FULL ? 700 : 250,
         patienceMs: IS_FULL ? 180_000 : 120_000,
+        most: IS_FULL ? { instance: 8, postgres: 16 } : { instance: 2, postgres: 3 },
         outages: IS_FULL
           ? [
               ['short', 12],
@@ -119,7 +150,14 @@ describe(`jobs among deaths of instances, PostgreSQL and processes (GRID_FAULT_S
         'every job to be let go of',
         10_000,
       );
+      await leavesNothing();
     },
     300_000,
   );
+
+  it('leave nothing, and their instances neither', async () => {
+    const roots = await site.stop();
+    expect({ roots: roots.filter((path) => !path.includes('/jobs/runs')) }).toEqual({ roots: [] });
+    expect(await leftovers(site.traces())).toEqual([]);
+  });
 });

@@ -47,6 +47,8 @@ export interface RoundOptions {
   /** Longest pause between two faults, milliseconds. */
   pauseMs: number;
   outages: readonly (readonly [Outage, number])[];
+  /** How often an instance and PostgreSQL are killed at most: a site that never gets up again shows nothing. */
+  most: { instance: number; postgres: number };
   /** How long jobs may take to end after the last submit. */
   patienceMs: number;
 }
@@ -147,8 +149,20 @@ export class FaultRound {
 
   private manifest(): object {
     const seconds = (): string => (this.dice.between(0, this.options.jobMs) / 1000).toFixed(3);
-    const script = `sleep ${seconds()}; echo $JOBID >> ${this.site.lines}; sleep ${seconds()}`;
-    return { Executable: '/bin/sh', Arguments: ['-c', script], JobGroup: this.options.name };
+    const name = `${this.site.leftName}$JOBID`;
+    const script = [
+      `sleep ${seconds()}; echo $JOBID >> ${this.site.lines}`,
+      // What a careless program leaves: files where everybody may write, a directory, a process that goes on.
+      `: >/tmp/${name}; : >/dev/shm/${name}; mkdir -p deep/er; : >deep/er/file; chmod 0 deep/er`,
+      'setsid sleep 600 & echo $JOBID',
+      `sleep ${seconds()}`,
+    ].join('\n');
+    return {
+      Executable: '/bin/sh',
+      Arguments: ['-c', script],
+      JobGroup: this.options.name,
+      OutputSandbox: ['std.out'],
+    };
   }
 
   /** As clients do: again with the same key until it is acknowledged, by whichever instance is there. */
@@ -183,16 +197,25 @@ export class FaultRound {
   private async strike(fault: Fault): Promise<boolean> {
     if (fault === 'instance') return this.loseInstance();
     if (fault === 'cancel') return this.cancel();
-    if (fault === 'postgres') {
-      this.site.postgres.kill();
-      return true;
-    }
+    if (fault === 'postgres') return this.killPostgres();
     return this.killProcesses(fault);
+  }
+
+  /** Only when it answers: killed again and again while it recovers it never would. */
+  private async killPostgres(): Promise<boolean> {
+    if (this.record.faults.postgres >= this.options.most.postgres) return false;
+    const isUp = await this.site.sql('select').then(
+      () => true,
+      () => false,
+    );
+    if (isUp) this.site.postgres.kill();
+    return isUp;
   }
 
   /** One instance at a time: the issue asks for the death of one of two. */
   private loseInstance(): boolean {
     if (this.site.isDown(0) || this.site.isDown(1)) return false;
+    if (this.record.faults.instance >= this.options.most.instance) return false;
     const outage = this.dice.weighted(this.options.outages);
     const [least, most] = OUTAGES[outage];
     const milliseconds = this.dice.between(least, most);

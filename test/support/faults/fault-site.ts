@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,13 +6,22 @@ import pg from 'pg';
 import { Agent } from 'undici';
 import { freePorts } from '../ports.mjs';
 import { OwnPostgres } from '../own-postgres.js';
+import { openRunRoot } from '#src/jobs/places/local/run-root.js';
 import { GridClient, startGrid, support, type Grid } from '../testbed.js';
+import type { Traces } from './leftovers.js';
+
+const IS_ROOT = process.getuid?.() === 0;
+const ACCOUNTS_OF_A_TEST = 1_000;
+/** Nobody else on the machine has these, so whatever is theirs is a job's of this test. */
+const FIRST = 10_000_000 + process.pid * ACCOUNTS_OF_A_TEST;
+const ACCOUNTS = { first: FIRST, last: FIRST + ACCOUNTS_OF_A_TEST - 1 };
 
 /** Two instances that run jobs, on one PostgreSQL, all of which a test may kill. */
 export class FaultSite {
   private readonly down = new Set<number>();
   private readonly agents: Agent[] = [];
   private token = '';
+  private runs: string[] = [];
 
   private constructor(
     readonly postgres: OwnPostgres,
@@ -37,6 +46,7 @@ export class FaultSite {
         GRID_SANDBOX_STORE: join(outside, 'sandboxes'),
         GRID_LOG_LEVEL: 'warn',
         GRID_LOCAL_BINDS: `${outside}:rw`,
+        GRID_LOCAL_ACCOUNTS: `${ACCOUNTS.first}-${ACCOUNTS.last}`,
         ...env,
       },
     });
@@ -44,6 +54,8 @@ export class FaultSite {
     try {
       site.grids.push(await first.second({ GRID_PORT: String(ports[1]) }));
       site.token = await first.token('alice', 'grid_user');
+      const roots = site.grids.map(({ home }) => openRunRoot(home, IS_ROOT));
+      site.runs = (await Promise.all(roots)).map(({ path }) => path);
       return site;
     } catch (error) {
       await site.remove();
@@ -54,6 +66,17 @@ export class FaultSite {
   /** File to which every job appends one line. */
   get lines(): string {
     return join(this.outside, 'lines');
+  }
+
+  /** By what everything is known that jobs of this site may leave on the machine. */
+  traces(): Traces {
+    const spools = [join(this.outside, 'sandboxes', 'spool')];
+    return { accounts: ACCOUNTS, runs: this.runs, spools, names: this.leftName };
+  }
+
+  /** Begin of the names of the files that programs leave where everybody may write. */
+  get leftName(): string {
+    return `left-${ACCOUNTS.first}-`;
   }
 
   /** How often each job has written its line. */
@@ -111,6 +134,12 @@ export class FaultSite {
     } finally {
       await client.end().catch(() => undefined);
     }
+  }
+
+  /** Ends both instances as an administrator does; answers the directories of runs that are still there. */
+  async stop(): Promise<string[]> {
+    await Promise.all(this.grids.map((grid) => grid.stop()));
+    return this.runs.filter(existsSync);
   }
 
   async remove(): Promise<void> {

@@ -55,6 +55,11 @@ export class LocalContext {
     return new RunDirectory(join(this.place.root.path, runName(order)));
   }
 
+  /** The account of a run of which nothing else is left; undefined when it had none. */
+  accountOf({ path }: RunDirectory): number | undefined {
+    return this.place.accounts?.accountOf(path);
+  }
+
   /** What the supervisor and every process of the run carry in their environment, for people who look for them. */
   markOf(order: Pick<RunOrder, 'jid' | 'attempt'>): string {
     return `${this.id}/${runName(order)}`;

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { sleep } from '#src/kernel/index.js';
 import type { Site } from '#src/registry/index.js';
 import type { Executor, HeldJob, RunningOutput, RunOrder } from '../../run/executor.js';
@@ -30,9 +29,8 @@ const PEEK_BYTES = 8_192;
 const FORGOTTEN_MS = 10_000;
 /** A prepared run that finds no free place for so long is better off with another instance. */
 const LANGUISHED_MS = 5_000;
-/** What slipped away from runs that are over is looked for so often. */
+/** What slipped away from runs that are over, and what a fault has left of them, is looked for so often. */
 const STRAYS_MS = 30_000;
-const REMAINS = /^\d+\.\d+(\.gone[\w-]*)?$/;
 const NOTHING_LEFT = 'Nothing is left of the run on its machine';
 
 /** What `open()` makes. */
@@ -166,9 +164,8 @@ export class LocalProcessExecutor implements Executor {
       if (run?.order.attempt === job.attempt) await this.compare(run, job);
       else if (!run) await this.recover(job);
     }
-    if (!this.hasTended) await this.removeRemains(known);
+    await this.removeRemains(known);
     this.hasTended = true;
-    await this.endStrays(known);
     this.giveLanguishedBack();
   }
 
@@ -183,11 +180,15 @@ export class LocalProcessExecutor implements Executor {
     closeRunRoot(this.context.place.root);
   }
 
-  private async endStrays(known: ReadonlySet<string>): Promise<void> {
+  /** What is left of runs that neither the database nor this process knows any more. */
+  private async removeRemains(held: ReadonlySet<string>): Promise<void> {
     const now = this.parts.clock.now();
-    if (now - this.straysAt < STRAYS_MS) return;
+    if (this.hasTended && now - this.straysAt < STRAYS_MS) return;
     this.straysAt = now;
-    await this.opened?.watchdog.endStrays(new Set([...known, ...namesOf(this.runs.values())]));
+    const { cleaner, watchdog } = this.whenOpen();
+    const known = new Set([...held, ...namesOf(this.runs.values())]);
+    await cleaner.removeRemains(known, this.hasTended ? FORGOTTEN_MS : 0);
+    await watchdog.endStrays(known);
   }
 
   // -- the way of one run ---------------------------------------------------------------------------------------
@@ -341,7 +342,7 @@ export class LocalProcessExecutor implements Executor {
     }
     const run = this.newRun(job);
     run.startedMs = job.startedAt?.getTime() ?? this.parts.clock.now();
-    run.uid = run.directory.account();
+    run.uid = run.directory.account() ?? this.context.accountOf(run.directory);
     const isWanted = isUnderWay(job);
     if (isWanted && !this.isCertain(run, job)) {
       await this.life.lose(run, NOTHING_LEFT);
@@ -399,13 +400,6 @@ export class LocalProcessExecutor implements Executor {
       await sleep(pause, { unref: true });
     }
     return false;
-  }
-
-  /** Directories of runs that the database knows nothing of any more. */
-  private async removeRemains(known: ReadonlySet<string>): Promise<void> {
-    for (const name of readdirSync(this.context.place.root.path)) {
-      if (!known.has(name) && REMAINS.test(name)) await this.cleaner.removeRemains(name);
-    }
   }
 
   private async watch(): Promise<boolean> {

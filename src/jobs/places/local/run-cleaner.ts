@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomId } from '#src/kernel/index.js';
 import type { LocalContext } from './local-context.js';
@@ -8,6 +8,7 @@ import type { RunTraces } from './watch/run-members.js';
 import type { Watcher } from './watch/watcher.js';
 
 const END_MS = 5_000;
+const REMAINS = /^\d+\.\d+(\.gone[\w-]*)?$/;
 
 /** Ends processes of runs and removes what they have left; a run's account is free when both are certain. */
 export class RunCleaner {
@@ -40,8 +41,11 @@ export class RunCleaner {
   /** Removes what a run has left; not there is fine. Resolves when its name is free for another try. */
   remove(run: LocalRun): void {
     const { path } = run.directory;
-    if (!existsSync(path)) return;
     const uid = run.uid ?? run.directory.account();
+    if (!existsSync(path)) {
+      if (uid !== undefined) this.context.place.accounts?.giveBack(uid, path);
+      return;
+    }
     if (this.takeEmpty(path) && this.isMachineClean()) {
       this.removeOwn(path, uid);
       return;
@@ -52,9 +56,24 @@ export class RunCleaner {
     this.removeAside(aside, uid);
   }
 
-  /** Takes up what a predecessor has left of a run: its processes, its files, its account. */
-  async removeRemains(name: string): Promise<void> {
-    const path = join(this.context.place.root.path, name);
+  /**
+   * Takes up what is left of runs that nobody knows any more, of a predecessor or after a fault: their processes, files
+   * and accounts. `known` are the names of those that the database and this process know; what was made in the last
+   * moments may be known to neither yet.
+   */
+  async removeRemains(known: ReadonlySet<string>, olderThanMs: number): Promise<void> {
+    const { root, accounts } = this.context.place;
+    for (const name of readdirSync(root.path)) {
+      if (known.has(name) || !REMAINS.test(name)) continue;
+      const path = join(root.path, name);
+      const madeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+      if (madeMs === undefined || Date.now() - madeMs < olderThanMs) continue;
+      await this.removeRemainsOf(path);
+    }
+    accounts?.freeAbandoned(root.path);
+  }
+
+  private async removeRemainsOf(path: string): Promise<void> {
     if (this.removing.has(path)) return;
     const directory = new RunDirectory(path);
     const start = directory.start();

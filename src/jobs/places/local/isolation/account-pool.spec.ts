@@ -62,6 +62,33 @@ describe('AccountPool', () => {
     expect(accounts.take(run('d'))).toBe(3002);
   });
 
+  it('keeps the account of a run whose directory is gone while a process has it', () => {
+    const uid = process.getuid?.() ?? 0;
+    const accounts = new AccountPool(directory, { first: uid, last: uid }, 0);
+    accounts.take(run('a'));
+    rmSync(run('a'), { recursive: true });
+    expect(() => accounts.take(run('b'))).toThrow('is free');
+    expect(() => accounts.take(run('b'))).toThrow('is free');
+    expect(accounts.accountOf(run('a'))).toBe(uid);
+  });
+
+  it('tells the account of a run, and frees all whose runs are gone from a directory', () => {
+    const accounts = pool();
+    const uids = ['a', 'b', 'c'].map((name) => accounts.take(run(name)));
+    expect(accounts.accountOf(run('b'))).toBe(uids[1]);
+    expect(accounts.accountOf(run('d'))).toBeUndefined();
+    rmSync(run('a'), { recursive: true });
+    rmSync(run('b'), { recursive: true });
+    accounts.freeAbandoned(join(directory, 'elsewhere'));
+    expect(accounts.accountOf(run('a'))).toBe(uids[0]);
+    accounts.freeAbandoned(join(directory, 'runs'));
+    expect(['a', 'b', 'c'].map((name) => accounts.accountOf(run(name)))).toEqual([
+      undefined,
+      undefined,
+      uids[2],
+    ]);
+  });
+
   it('leaves the freeing to the one who is at it, until that one must be dead', () => {
     const accounts = pool();
     ['a', 'b', 'c'].forEach((name) => accounts.take(run(name)));

@@ -2,13 +2,15 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { allProcesses } from '../watch/process-table.js';
 
 /** First and last account of those that jobs may have (`GRID_LOCAL_ACCOUNTS`). */
 export interface AccountRange {
@@ -40,7 +42,7 @@ export function parseAccounts(text: string): AccountRange {
 /**
  * Accounts of this machine for running jobs: one each, never two at once, whichever instance asks. A file per account in
  * use, made exclusively and naming the directory of its run, is the lock; it outlives the service as the run does. An
- * account whose run has gone without giving it back (the home of the instance was removed) is free.
+ * account whose run has gone without giving it back (the home of the instance was removed) is free when no process has it.
  */
 export class AccountPool {
   private next: number;
@@ -79,6 +81,23 @@ export class AccountPool {
     if (this.holder(uid) === runPath) rmSync(this.pathOf(uid), { force: true });
   }
 
+  /** The account that was taken for a run, also when nothing of its directory is left; undefined when there is none. */
+  accountOf(runPath: string): number | undefined {
+    return this.taken().find((uid) => this.holder(uid) === runPath);
+  }
+
+  /** Frees the accounts of runs below a directory that are gone: whoever held them was killed before it could tell. */
+  freeAbandoned(runs: string): void {
+    for (const uid of this.taken()) {
+      if (dirname(this.holder(uid) ?? '') === runs) this.freeWhenAbandoned(uid);
+    }
+  }
+
+  private taken(): number[] {
+    const names = readdirSync(this.directory).filter((name) => /^\d+$/.test(name));
+    return names.map(Number);
+  }
+
   private lock(uid: number, runPath: string): boolean {
     const path = this.pathOf(uid);
     try {
@@ -103,7 +122,7 @@ export class AccountPool {
     };
     if (!isAbandoned() || !this.lockSweep()) return;
     try {
-      if (isAbandoned()) rmSync(this.pathOf(uid), { force: true });
+      if (isAbandoned() && !hasProcesses(uid)) rmSync(this.pathOf(uid), { force: true });
     } finally {
       rmSync(join(this.directory, SWEEP), { force: true });
     }
@@ -132,6 +151,10 @@ export class AccountPool {
   private pathOf(uid: number): string {
     return join(this.directory, String(uid));
   }
+}
+
+function hasProcesses(uid: number): boolean {
+  return allProcesses().some((entry) => entry.uid === uid);
 }
 
 const PARENTS = ['/run', '/var/run', '/var/tmp', '/tmp'];

@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
 import { measureDisk, type DiskUse } from './disk-use.js';
@@ -9,6 +10,8 @@ import type { RunUse, WatchAnswers, WatchedRun, WatchQuestion } from './watch-me
 const REST = 10;
 const SHORTEST_REST_MS = 1_500;
 const ENCLOSING = /^(?:\/[\w/]+\/)?(?:sh|bwrap|unshare|setpriv|taskset) /;
+
+type EndQuestion = Extract<WatchQuestion, { kind: 'end' }>;
 
 interface Known {
   seen: Seen;
@@ -29,7 +32,7 @@ class Watcher {
       case 'look':
         return this.look(question.runs, question.maxEntries);
       case 'end':
-        return endMembers(question.traces, this.of(question.run).seen, question.timeoutMs);
+        return this.end(question);
       case 'is-gone':
         return this.isGone(question.run, question.traces);
       case 'strays':
@@ -76,6 +79,12 @@ class Watcher {
     }
   }
 
+  private async end({ run, traces, timeoutMs }: EndQuestion): Promise<boolean> {
+    const { seen } = this.of(run);
+    if (traces.leader === undefined) addEnclosing(run, seen);
+    return endMembers(traces, seen, timeoutMs);
+  }
+
   private isGone(run: string, traces: RunTraces): boolean {
     return membersOf(traces, this.of(run).seen).length === 0;
   }
@@ -108,6 +117,14 @@ function enclosedRun(words: string, directory: string): string | undefined {
   const at = words.indexOf(`${directory}/`);
   if (at < 0) return undefined;
   return /^\d+\.\d+(?![\w.])/.exec(words.slice(at + directory.length + 1))?.[0];
+}
+
+/** What encloses a run whose files do not tell any more who leads it. */
+function addEnclosing(run: string, seen: Seen): void {
+  const name = basename(run).replace(/\.gone.*$/, '');
+  for (const { pid, startTicks } of allProcesses()) {
+    if (enclosedRun(argumentsOf(pid), dirname(run)) === name) seen.set(pid, startTicks);
+  }
 }
 
 function sum(entries: readonly ProcessEntry[], value: (entry: ProcessEntry) => number): number {
