@@ -34,6 +34,9 @@ export function instantQuery(name: string, meaning: string): ApiQueryOptions {
   };
 }
 
+/** Counts of one summary; more are refused. */
+export const MOST_COUNTS = 10_000;
+
 /** What jobs can be counted by: the attributes in both spellings, but times. */
 export const COUNTABLE_NAMES = JOB_ATTRIBUTES.filter(({ type }) => type !== 'time').flatMap(
   ({ wire, attribute }) => [wire, attribute],

@@ -165,22 +165,37 @@ export class JobListRepository {
     return { entries, lowest: Number(row.lowest), highest: Number(row.highest) };
   }
 
-  /** Numbers of jobs by the values of attributes, joined by `|`. */
+  /** Numbers of jobs by the values of attributes, joined by `|`; at most `limit` of them. */
   async summary(
     selection: Selection,
     visibility: Visibility,
-    groups: readonly JobAttribute[],
+    by: { groups: readonly JobAttribute[]; limit: number },
   ): Promise<Map<string, number>> {
-    const source = sourceOf(selection, groups, visibility);
-    const where = whereOf(selection, visibility, source);
-    const columns = groups.map((attribute) => `${source.column(attribute)}::text`);
-    const sum = source === JOBS ? 'count(*)' : 'sum(n)::bigint';
+    const { values, counted, columns, sum } = countsOf(selection, visibility, by);
     const rows = await this.database.query<{ key: string; total: number }>({
-      text: `select concat_ws('|', ${columns.join(', ')}) as key, ${sum} as total
-        from ${source.table} where ${where.sql} group by 1 having ${sum} <> 0 order by 1`,
-      values: where.values,
+      text: `select concat_ws('|', ${columns.join(', ')}) as key, ${sum} as total ${counted}
+        group by 1 having ${sum} <> 0 order by 1 limit ${by.limit}`,
+      values,
     });
     return new Map(rows.map(({ key, total }) => [key, total]));
+  }
+
+  /** How many values each of the attributes has among so many of their counts. */
+  async spread(
+    selection: Selection,
+    visibility: Visibility,
+    by: { groups: readonly JobAttribute[]; limit: number },
+  ): Promise<number[]> {
+    const { values, counted, columns, sum } = countsOf(selection, visibility, by);
+    const named = columns.map((column, index) => `${column} as value_${index}`);
+    const [row] = await this.database.query<Record<string, number>>({
+      text: `select ${columns.map((_column, index) => `count(distinct value_${index}) as n${index}`).join(', ')}
+        from (select ${named.join(', ')} ${counted}
+          group by ${columns.map((_column, index) => index + 1).join(', ')} having ${sum} <> 0
+          limit ${by.limit}) c`,
+      values,
+    });
+    return columns.map((_column, index) => Number(row?.[`n${index}`] ?? 0));
   }
 
   /**
@@ -225,6 +240,25 @@ export class JobListRepository {
     }
     return { offset: query.startJob };
   }
+}
+
+/** What summaries are put together from: the columns to group by, the sum, and `from … where …`. */
+function countsOf(
+  selection: Selection,
+  visibility: Visibility,
+  { groups, limit }: { groups: readonly JobAttribute[]; limit: number },
+): { values: unknown[]; counted: string; columns: string[]; sum: string } {
+  const source = sourceOf(selection, groups, visibility);
+  const where = whereOf(selection, visibility, source);
+  const rows = `from ${source.table} where ${where.sql}`;
+  // Each job is a count of its own: no more of them need be looked at.
+  const isEach = groups.some(({ sql }) => sql === 'jid');
+  return {
+    values: where.values,
+    counted: isEach ? `from (select * ${rows} limit ${limit}) j` : rows,
+    columns: groups.map((attribute) => `${source.column(attribute)}::text`),
+    sum: source === JOBS ? 'count(*)' : 'sum(n)::bigint',
+  };
 }
 
 interface Source {

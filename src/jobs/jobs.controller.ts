@@ -46,6 +46,7 @@ import {
   FILTERS,
   instantQuery,
   JID_PARAM,
+  MOST_COUNTS,
 } from './job-filters.openapi.js';
 import { JobControlService } from './job-control.service.js';
 import { idRanges } from './job.js';
@@ -143,7 +144,7 @@ export class JobsController {
   @ApiQuery({
     name: 'group',
     required: false,
-    description: 'Attributes to count by; default `Status`',
+    description: `Attributes to count by; default \`Status\`. More than ${MOST_COUNTS} counts are refused`,
     schema: { type: 'array', items: { type: 'string', enum: COUNTABLE_NAMES } },
   })
   @ApiQuery({
@@ -156,6 +157,9 @@ export class JobsController {
   @ApiOkResponse({
     description: 'Values joined by `|` → number',
     schema: { $ref: '#/components/schemas/JobSummary' },
+  })
+  @ApiBadRequestResponse({
+    description: `A key or value of the query is wrong, or there would be more than ${MOST_COUNTS} counts`,
   })
   async summary(
     @CurrentPrincipal() principal: Principal,

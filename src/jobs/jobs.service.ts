@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { JsonObject } from '#src/kernel/index.js';
+import { Problem, type JsonObject } from '#src/kernel/index.js';
 import { actorOf, requestOf, type Principal } from '#src/auth/index.js';
 import { Audit, CONFIG, type Config, type QueryValues } from '#src/platform/index.js';
 import { JobAccess } from './job-access.service.js';
@@ -8,7 +8,13 @@ import { JobListRepository } from './job-list.repository.js';
 import { JobPolicy } from './job.policy.js';
 import { JobResponse, type JobHistoryResponse, type JobListResponse } from './job.response.js';
 import { JobsRepository } from './jobs.repository.js';
-import { readListJobsQuery, readSummaryQuery, writeCursor } from './list-jobs.query.js';
+import { MOST_COUNTS } from './job-filters.openapi.js';
+import {
+  readListJobsQuery,
+  readSummaryQuery,
+  writeCursor,
+  type SummaryGroup,
+} from './list-jobs.query.js';
 
 /** A page for the caller, and the address of the next one. */
 export interface JobListAnswer {
@@ -40,11 +46,16 @@ export class JobsService {
     return { body, link: this.nextLink(values, writeCursor(query.sort, page.end)) };
   }
 
-  /** GET /jobs/summary. */
+  /** GET /jobs/summary. Throws Problem 400 when it would have more than MOST_COUNTS counts. */
   async summary(principal: Principal, values: QueryValues): Promise<Record<string, number>> {
     const query = readSummaryQuery(values);
     const visibility = this.policy.visibility(principal, query.allOwners);
-    return Object.fromEntries(await this.lists.summary(query, visibility, query.groups));
+    const by = { groups: query.groups.map(({ attribute }) => attribute), limit: MOST_COUNTS + 1 };
+    const counts = await this.lists.summary(query, visibility, by);
+    if (counts.size <= MOST_COUNTS) return Object.fromEntries(counts);
+    const spread = await this.lists.spread(query, visibility, by);
+    const widest = spread.indexOf(Math.max(...spread));
+    throw tooManyCounts(query.groups[widest]?.name ?? '', query.groups);
   }
 
   /** GET /jobs/<jid>. */
@@ -96,4 +107,16 @@ export class JobsService {
     next.set('after', after);
     return `<${this.config.publicUrl.replace(/\/$/, '')}/jobs?${next.toString()}>; rel="next"`;
   }
+}
+
+/** What most lists of jobs are counted by, each with few values. */
+const FEW_VALUES = ['Status', 'MinorStatus', 'Site', 'Owner', 'OwnerGroup', 'JobType'];
+
+function tooManyCounts(name: string, groups: readonly SummaryGroup[]): Problem {
+  const asked = new Set(groups.map(({ attribute }) => attribute.attribute));
+  const others = FEW_VALUES.filter((attribute) => !asked.has(attribute)).join(', ');
+  return Problem.invalidField(
+    'group',
+    `${name} has too many values: there would be more than ${MOST_COUNTS} counts. Group by attributes with few values instead (${others}), or filter`,
+  );
 }

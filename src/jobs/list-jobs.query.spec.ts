@@ -102,7 +102,7 @@ describe('query of GET /jobs', () => {
 
   it('groups the summary by Status unless told otherwise', () => {
     const groups = (search: string) =>
-      readSummaryQuery(new QueryValues(search)).groups.map(({ wire }) => wire);
+      readSummaryQuery(new QueryValues(search)).groups.map(({ attribute }) => attribute.wire);
     expect(groups('')).toEqual(['status']);
     expect(groups('group=Site&group=status')).toEqual(['site', 'status']);
     expect(violations(() => groups('group=colour'))).toEqual([

@@ -63,15 +63,21 @@ export function readListJobsQuery(query: QueryValues, maxJobsLimit: number): Lis
   };
 }
 
+/** An attribute to count by, and how the caller has spelled it. */
+export interface SummaryGroup {
+  name: string;
+  attribute: JobAttribute;
+}
+
 /** GET /jobs/summary: the selection, and the attributes to group by. */
-export function readSummaryQuery(query: QueryValues): JobSelection & { groups: JobAttribute[] } {
+export function readSummaryQuery(query: QueryValues): JobSelection & { groups: SummaryGroup[] } {
   const selection = readSelection(query, ['group']);
   const names = query.has('group') ? query.all('group') : ['Status'];
   const groups = [...new Set(names)].map((name) => {
     const attribute = jobAttribute(name);
     if (!attribute) throw Problem.invalidField('group', `${name} is not an attribute of jobs`);
     if (attribute.type === 'time') throw Problem.invalidField('group', `${name} is a time`);
-    return attribute;
+    return { name, attribute };
   });
   return { ...selection, groups };
 }

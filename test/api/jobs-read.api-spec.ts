@@ -176,6 +176,60 @@ describe('reading jobs', () => {
     expect((await alice.get('/jobs/summary', { query })).body).toEqual({ 'Done|second': 1 });
   });
 
+  describe('GET /jobs/summary of many jobs', () => {
+    const COUNTS = 10_000;
+    let carol: GridClient;
+    const add = (from: number, to: number): Promise<unknown> =>
+      grid.sql(
+        `insert into jobs (setup, owner, owner_dn, owner_group, vo, status, minor_status, name, job_group,
+           job_type, site, priority, cpu_time, submission_time, last_update)
+         select 'Test', 'carol', '/DC=org/DC=grid/CN=carol', 'grid_user', 'vo', 'Done', 'Execution Complete',
+           'n' || n, 'g' || n % 5000, 'User', 'LOCAL.demo', 1, 1, now(), now()
+         from generate_series($1::integer, $2::integer) n`,
+        [from, to],
+      );
+    beforeAll(async () => {
+      carol = await grid.as('carol', 'grid_user', 'Test');
+      await add(1, COUNTS);
+    });
+
+    it.each([['JobID'], ['jid'], ['JobName']])('counts up to 10,000 by %s', async (group) => {
+      const { status, body } = await carol.get('/jobs/summary', { query: { group } });
+      expect(status).toBe(200);
+      expect(Object.keys(body)).toHaveLength(COUNTS);
+      expect(new Set(Object.values(body))).toEqual(new Set([1]));
+    });
+
+    it.each<[string[], string]>([
+      [['JobID'], 'JobID'],
+      [['jid'], 'jid'],
+      [['Status', 'JobName'], 'JobName'],
+      [['JobGroup', 'name', 'site'], 'name'],
+    ])('refuses more by %j and names the attribute', async (group, named) => {
+      await add(COUNTS + 1, COUNTS + 1);
+      const { status, body, headers } = await carol.get('/jobs/summary', { query: { group } });
+      const others = ['Status', 'MinorStatus', 'Site', 'Owner', 'OwnerGroup', 'JobType'].filter(
+        (one) => !group.some((asked) => asked.toLowerCase() === one.toLowerCase()),
+      );
+      const problem = `${named} has too many values: there would be more than 10000 counts. Group by attributes with few values instead (${others.join(', ')}), or filter`;
+      expect({ status, body }).toEqual({
+        status: 400,
+        body: {
+          type: 'urn:gridgate:problem:request.invalid',
+          title: 'The request is not valid',
+          status: 400,
+          detail: `group: ${problem}`,
+          code: 'request.invalid',
+          instance: `urn:gridgate:request:${String(headers['x-request-id'])}`,
+          violations: [{ field: 'group', problem }],
+        },
+      });
+      const fewer = { group, toDate: '2001-01-01' };
+      expect((await carol.get('/jobs/summary', { query: fewer })).body).toEqual({});
+      expect((await carol.get('/jobs/summary', { query: { group: 'JobGroup' } })).status).toBe(200);
+    });
+  });
+
   it.each(['0', '01', '-1', 'abc', '1.5', '99999999999999999999', '424242'])(
     'answers 404 for job %s',
     async (jid) => {

@@ -344,7 +344,7 @@ export interface SummarizeJobsQuery {
   reschedule?: string | string[];
   /** Jobs of all owners */
   allOwners?: boolean;
-  /** Attributes to count by; default `Status` */
+  /** Attributes to count by; default `Status`. More than 10000 counts are refused */
   group?:
     | 'jid'
     | 'JobID'
