@@ -72,7 +72,7 @@ b' 'c\\d' ' ' '-rf' '"q"' "$(printf 'bad\\377utf')" '%2e%2e'`,
     ),
     done(
       'a very deep directory',
-      'i=0; while [ $i -lt 1500 ]; do mkdir deep_deep; cd deep_deep; i=$((i+1)); done; :',
+      `p=${Array(300).fill('deep_deep').join('/')}; mkdir -p $p; for i in 1 2 3 4; do mkdir -p a/$p; mv deep_deep a/$p; mv a/deep_deep .; done`,
       ['deep_deep'],
     ),
     done(
