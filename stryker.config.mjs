@@ -1,5 +1,3 @@
-import jest from './jest.config.mjs';
-
 /**
  * Mutation testing: Stryker changes the code, one place at a time, and a change that no test notices survives. It runs the
  * in-process specs only: what needs a built server (controllers, repositories, Nest modules) is judged by the API suites and
@@ -9,16 +7,27 @@ import jest from './jest.config.mjs';
 const PARTS = {
   // who somebody is, what a token or a request may ask for, and what is written on the pages that ask a person
   auth: [
-    'src/auth/principal.ts',
+    'src/auth/access/access.guard.ts',
+    'src/auth/access/bearer.strategy.ts',
     'src/auth/authorize/authorization-request.ts',
     'src/auth/authorize/authorize.steps.ts',
     'src/auth/authorize/pkce.ts',
+    'src/auth/clients/client-authenticator.ts',
     'src/auth/clients/redirect-uri.ts',
     'src/auth/device/user-code.ts',
+    'src/auth/inspect/inspected-token.ts',
     'src/auth/keys/key-schedule.ts',
     'src/auth/pages/consent-form.ts',
     'src/auth/pages/html.ts',
+    'src/auth/principal.ts',
+    'src/auth/token/access-token.ts',
+    'src/auth/token/external-grantee.ts',
+    'src/auth/token/grants/client-credentials.grant.ts',
+    'src/auth/token/grants/code-binding.ts',
+    'src/auth/token/grants/device-poll.ts',
+    'src/auth/token/grants/exchange-kinds.ts',
     'src/auth/token/oauth-parameters.ts',
+    'src/auth/token/refresh-rotation.ts',
     'src/auth/token/sign-jwt.ts',
     'src/auth/token/token-issuer.ts',
   ],
@@ -42,22 +51,18 @@ const PARTS = {
 };
 
 const mutate = Object.values(PARTS).flat();
-const unit = jest.projects.find(({ displayName }) => displayName === 'unit');
 
 export default {
-  plugins: ['@stryker-mutator/jest-runner'],
-  testRunner: 'jest',
-  testRunnerNodeArgs: ['--experimental-vm-modules', '--no-warnings=ExperimentalWarning'],
-  coverageAnalysis: 'perTest',
-  jest: {
+  plugins: ['@stryker-mutator/mocha-runner'],
+  // Jest would load everything again for each change; Mocha loads it once and only switches the change on.
+  testRunner: 'mocha',
+  buildCommand: 'node scripts/mutation-build.mjs',
+  mochaOptions: {
+    require: ['./scripts/mutation-specs.mjs'],
     // Each file is judged by the specs of these files alone: a rule that only a distant test would miss counts as untested.
-    config: {
-      ...unit,
-      projects: [],
-      roots: ['<rootDir>/src'],
-      testMatch: mutate.map((file) => `<rootDir>/${file.replace(/\.ts$/, '.spec.ts')}`),
-    },
+    spec: mutate.map((file) => `dist/${file.replace(/\.ts$/, '.spec.js')}`),
   },
+  coverageAnalysis: 'perTest',
   mutate,
   ignorePatterns: ['/dist', '/.grid*', '/.tools', '/bench', '/deploy', '/examples', '/reports'],
   concurrency: 1,

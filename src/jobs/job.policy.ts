@@ -82,7 +82,7 @@ export class JobPolicy {
       setup,
       owner: caller.user,
       ...(isOneOf(caller, 'JobSharing') && { group: caller.group }),
-      ...(isOverseer && border !== undefined && { vo: border }),
+      ...(isOverseer && { vo: border }),
     };
   }
 

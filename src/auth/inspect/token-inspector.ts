@@ -4,17 +4,12 @@ import type { HttpRequest } from '#src/platform/index.js';
 import { bearerHeaderOf } from '../access/bearer.strategy.js';
 import { CertificateStrategy } from '../access/certificate.strategy.js';
 import { ClientAuthenticator } from '../clients/client-authenticator.js';
-import type { Consent } from '../consents/consents.repository.js';
 import { CERTIFICATE_CLIENT } from '../principal.js';
-import { grantIdOf, type AccessTokenClaims } from '../token/access-token.js';
+import { grantIdOf } from '../token/access-token.js';
 import type { OAuthParameters } from '../token/oauth-parameters.js';
 import { RefreshTokensService } from '../token/refresh-tokens.service.js';
 import { VerifiedTokens } from '../token/verified-tokens.js';
-
-/** A token as revocation and introspection see it. */
-export type InspectedToken =
-  | { kind: 'access_token'; claims: AccessTokenClaims; consentId: string | undefined }
-  | { kind: 'refresh_token'; consent: Consent; isLive: boolean };
+import { mayAskAbout, type InspectedToken } from './inspected-token.js';
 
 /**
  * Finds the token of a revocation or introspection request and checks that the caller may ask about it: a
@@ -46,10 +41,7 @@ export class TokenInspector {
     if (!application && !isBearer && !user) throw unauthenticated();
     const found = await this.find(token);
     if (!found || isBearer) return found;
-    const owner = ownerOf(found);
-    if (application) return owner.clientId === application.id ? found : undefined;
-    const isOwn = owner.clientId === CERTIFICATE_CLIENT && owner.user === user?.name;
-    return isOwn ? found : undefined;
+    return mayAskAbout(found, { application, user }) ? found : undefined;
   }
 
   private async find(token: string): Promise<InspectedToken | undefined> {
@@ -58,12 +50,6 @@ export class TokenInspector {
     const refresh = await this.refreshTokens.find(token);
     return refresh && { kind: 'refresh_token', ...refresh };
   }
-}
-
-function ownerOf(found: InspectedToken): { clientId: string; user: string } {
-  return found.kind === 'access_token'
-    ? { clientId: found.claims.client_id, user: found.claims.sub }
-    : { clientId: found.consent.clientId, user: found.consent.user };
 }
 
 function unauthenticated(): OAuthProblem {

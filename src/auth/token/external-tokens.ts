@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isJsonObject, OAuthProblem, Problem } from '#src/kernel/index.js';
+import { OAuthProblem } from '#src/kernel/index.js';
 import {
   IdProvidersService,
   OAuthError,
@@ -13,22 +13,11 @@ import {
   type RegistrySnapshot,
   type User,
 } from '#src/registry/index.js';
-import {
-  principalFrom,
-  SCOPES,
-  scopesOf,
-  CERTIFICATE_CLIENT,
-  type Principal,
-} from '../principal.js';
+import { CERTIFICATE_CLIENT, principalFrom, scopesOf, type Principal } from '../principal.js';
+import { chosen, groupsSaid, isHolder, ownScopes, type Wish } from './external-grantee.js';
 
 /** For what a provider's token is shown. */
 type Use = 'acceptTokens' | 'exchangeTokens';
-
-/** Group and setup that the caller would like. */
-export interface Wish {
-  group: string | undefined;
-  setup: string | undefined;
-}
 
 /** A provider's token that has been verified, and the user it belongs to. */
 interface ExternalIdentity {
@@ -64,7 +53,7 @@ export class ExternalTokens {
     const identity = await this.identify(token, request, 'acceptTokens');
     if (!identity) return undefined;
     const registry = await this.registry.current();
-    const { user, group, setup, scope } = grantee(identity, wish, registry);
+    const { user, group, setup, scope } = granteeOf(identity, wish, registry);
     const asked = ownScopes(scope);
     const scopes = asked.length > 0 ? asked : scopesOf(group.properties);
     const clientId = CERTIFICATE_CLIENT; // no application of ours stands between
@@ -78,7 +67,7 @@ export class ExternalTokens {
     if (!identity) {
       throw new OAuthProblem('invalid_request', 'The subject_token is not valid here');
     }
-    return grantee(identity, wish, await this.registry.current());
+    return granteeOf(identity, wish, await this.registry.current());
   }
 
   private async identify(
@@ -90,7 +79,7 @@ export class ExternalTokens {
       if (!named[use]) continue;
       const claims = await verifiedClaims(named, token);
       if (claims?.sub === undefined) continue;
-      if (!this.isHolder(claims['cnf'], request)) return undefined;
+      if (!isHolder(claims['cnf'], this.certificates.thumbprintOf(request))) return undefined;
       const registry = await this.registry.current();
       const user = registry.userBySubject(named.provider.issuer, claims.sub);
       if (!user) return undefined;
@@ -100,21 +89,6 @@ export class ExternalTokens {
       return { named, user, groups: groupsSaid(registry, user, said), scope };
     }
     return undefined;
-  }
-
-  /**
-   * Whether the caller may use a token with this confirmation claim (RFC 7800): one that is bound to a certificate from
-   * a connection with this certificate (RFC 8705 §3); one that is bound otherwise not at all, a DPoP token is no bearer
-   * token (RFC 9449 §7.2).
-   */
-  private isHolder(confirmation: unknown, request: HttpRequest): boolean {
-    if (confirmation === undefined) return true;
-    if (!isJsonObject(confirmation)) return false;
-    const members = Object.keys(confirmation);
-    const thumbprint = this.certificates.thumbprintOf(request);
-    return (
-      members.length === 1 && thumbprint !== undefined && confirmation['x5t#S256'] === thumbprint
-    );
   }
 }
 
@@ -131,39 +105,12 @@ async function verifiedClaims(
   }
 }
 
-/**
- * Groups of the user that the token stands for: those it names, or when it names none, those that no provider has a
- * say in. Membership in the registry is needed in any case.
- */
-function groupsSaid(registry: RegistrySnapshot, user: User, said: readonly string[]): Group[] {
-  return registry.groupsOf(user.name).filter((group) => {
-    if (said.length > 0) return said.includes(group.name);
-    return group.idpScopes.length === 0 && group.idpRole === undefined;
-  });
-}
-
-function grantee(
-  identity: ExternalIdentity,
+/** Whom the token stands for, with the group and setup that it is to be used with. */
+function granteeOf(
+  { user, groups, named, scope }: ExternalIdentity,
   wish: Wish,
   registry: RegistrySnapshot,
 ): ExternalGrantee {
-  const { user, groups, named, scope } = identity;
-  const group =
-    wish.group === undefined ? groups[0] : groups.find(({ name }) => name === wish.group);
-  if (!group) throw denied('group');
-  const open = registry.setups().filter(({ name }) => registry.mayUseSetup(group.name, name));
-  const setup = wish.setup ?? named.setup ?? open[0]?.name;
-  if (setup === undefined || !open.some(({ name }) => name === setup)) throw denied('setup');
+  const { group, setup } = chosen(groups, wish, { registry, providerSetup: named.setup });
   return { user: user.name, group, setup, scope };
-}
-
-function ownScopes(scope: string | undefined): string[] {
-  const words = (scope ?? '').split(' ');
-  return SCOPES.filter((known) => words.includes(known));
-}
-
-function denied(what: 'group' | 'setup'): Problem {
-  return new OAuthProblem('access_denied', `The ${what} is not one that this token allows`, {
-    status: 403,
-  });
 }

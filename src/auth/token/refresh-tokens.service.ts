@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { randomToken, sha256, type Clock } from '#src/kernel/index.js';
 import {
@@ -11,6 +10,7 @@ import {
 } from '#src/platform/index.js';
 import { ConsentsRepository, type Consent } from '../consents/consents.repository.js';
 import { ConsentsService } from '../consents/consents.service.js';
+import { judge, successorOf } from './refresh-rotation.js';
 import { RefreshTokensRepository, type StoredRefreshToken } from './refresh-tokens.repository.js';
 import { invalidGrant } from './token-issuer.js';
 
@@ -79,11 +79,12 @@ export class RefreshTokensService {
 
   private async renew(queryable: Queryable, token: string, consentId: string): Promise<Renewal> {
     const stored = await this.refreshTokens.lock(queryable, sha256(token));
-    const now = this.clock.now();
-    if (!stored || stored.expiresAt.getTime() <= now) return { refused: true };
     const consent = await this.consents.find(consentId, queryable);
-    if (!consent || consent.revokedAt) return { refused: true };
-    if (stored.usedAt) return this.repeat(queryable, token, stored);
+    const now = this.clock.now();
+    const showing = judge(stored, consent, { now, graceSeconds: this.config.refreshGrace });
+    if (!stored || showing === 'refused') return { refused: true };
+    if (showing === 'replayed') return { replayed: true };
+    if (showing === 'again') return this.repeat(queryable, token, stored);
     const seed = randomToken();
     const successor = successorOf(token, seed);
     await this.refreshTokens.markUsed(queryable, stored.hash, {
@@ -100,8 +101,6 @@ export class RefreshTokensService {
     token: string,
     stored: StoredRefreshToken,
   ): Promise<Renewal> {
-    const graceEnds = (stored.usedAt?.getTime() ?? 0) + this.config.refreshGrace * 1000;
-    if (this.clock.now() >= graceEnds) return { replayed: true };
     const successor = successorOf(token, stored.successorSeed ?? '');
     const next = await this.refreshTokens.lock(queryable, sha256(successor));
     return !next || next.usedAt ? { refused: true } : { successor };
@@ -116,10 +115,4 @@ export class RefreshTokensService {
       expiresAt: new Date(now + this.config.refreshTokenTtl * 1000),
     });
   }
-}
-
-// Only hashes are stored, and yet the same successor must be given again: it is made from the used token, which the
-// caller brings, and a seed, which the database keeps. Either alone is worth nothing.
-function successorOf(token: string, seed: string): string {
-  return createHmac('sha256', seed).update(token).digest('base64url');
 }

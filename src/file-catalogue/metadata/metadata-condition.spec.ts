@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { Problem } from '#src/kernel/index.js';
 import { QueryValues } from '#src/platform/index.js';
 import {
@@ -83,6 +82,7 @@ describe('metadata conditions', () => {
     ['particle==|e', 'request.invalid', 'particle'],
     ['run==|', 'request.invalid', 'run'],
     ['run==|1.5', 'request.invalid', 'run'],
+    ['run==|1,2', 'request.invalid', 'run'],
     ['run==|0x10', 'request.invalid', 'run'],
     ['run==|9223372036854775808', 'request.invalid', 'run'],
     ['weight==|1e400', 'request.invalid', 'weight'],
@@ -103,9 +103,10 @@ describe('metadata conditions', () => {
     const search = (many: number) => Array.from({ length: many }, (_, n) => `run=>|${n}`).join('&');
     expect(read(search(64)).conditions).toHaveLength(64);
     const problem = refusal(search(65));
-    expect([problem.status, problem.detail]).toEqual([
+    expect([problem.status, problem.detail, problem.violations]).toEqual([
       400,
       'More than 64 conditions in one request',
+      [],
     ]);
     expect([MAX_CONDITIONS, MAX_OPERANDS]).toEqual([64, 1000]);
   });
@@ -162,6 +163,7 @@ describe('metadata conditions', () => {
     ['run=<=|5', 5, true],
     ['run=<=|5', 6, false],
     ['run=>=|5', 5, true],
+    ['run=>=|5', 6, true],
     ['run=>=|5', 4, false],
     ['run==|5', 5, true],
     ['run==|5', 4, false],

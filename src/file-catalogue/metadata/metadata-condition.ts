@@ -143,6 +143,6 @@ function listOf(operand: string): string[] {
 function unknownKeys(keys: string[]): Problem {
   const plain = unknownParameters(keys);
   return new Problem(plain.code, `${plain.detail} (a condition is written operation|value)`, {
-    violations: plain.violations ?? [],
+    violations: plain.violations,
   });
 }

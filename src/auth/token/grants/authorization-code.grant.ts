@@ -1,20 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { sha256, type Clock } from '#src/kernel/index.js';
 import { Audit, CLOCK, Database, labelRequest } from '#src/platform/index.js';
-import type { Application } from '#src/registry/index.js';
 import {
   AuthorizationCodesRepository,
   type StoredCode,
 } from '../../authorize/authorization-codes.repository.js';
-import { matchesChallenge } from '../../authorize/pkce.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
-import { isRegisteredRedirect } from '../../clients/redirect-uri.js';
 import { ConsentsRepository } from '../../consents/consents.repository.js';
 import { ConsentsService } from '../../consents/consents.service.js';
-import type { OAuthParameters } from '../oauth-parameters.js';
 import { RefreshTokensService } from '../refresh-tokens.service.js';
 import { invalidGrant, TokenIssuer } from '../token-issuer.js';
 import { TokenResponse } from '../token.response.js';
+import { isBoundTo } from './code-binding.js';
 import type { Grant, TokenRequest } from './grant.js';
 
 const WHAT = 'code';
@@ -43,7 +40,8 @@ export class AuthorizationCodeGrant implements Grant {
     const stored = await this.codes.find(sha256(code));
     const consent = stored && (await this.consents.find(stored.consentId));
     if (!consent || consent.clientId !== application.id) throw invalidGrant(WHAT);
-    this.checkBinding(stored, parameters, application);
+    const sent = { parameters, application, now: this.clock.now() };
+    if (!isBoundTo(stored, sent)) throw invalidGrant(WHAT);
     if (stored.usedAt) {
       // RFC 6749 §4.1.2: somebody has the code who should not; what came from it is not safe any more
       await this.consentsService.revoke(consent.id);
@@ -73,25 +71,5 @@ export class AuthorizationCodeGrant implements Grant {
       await this.consentsService.touch(transaction, consentId);
       return this.refreshTokens.start(transaction, consentId);
     });
-  }
-
-  private checkBinding(
-    stored: StoredCode,
-    parameters: OAuthParameters,
-    application: Application,
-  ): void {
-    const redirectUri = parameters.optional('redirect_uri');
-    const isRedirectRight =
-      stored.redirectUri === null
-        ? redirectUri === undefined || isRegisteredRedirect(application, redirectUri)
-        : redirectUri === stored.redirectUri;
-    const verifier = parameters.optional('code_verifier');
-    // A verifier without a challenge means that somebody took the challenge away (RFC 9700 §4.8.2).
-    const isPkceRight =
-      stored.codeChallenge === null
-        ? verifier === undefined
-        : verifier !== undefined && matchesChallenge(verifier, stored.codeChallenge);
-    const isAlive = stored.usedAt !== null || stored.expiresAt.getTime() > this.clock.now();
-    if (!isRedirectRight || !isPkceRight || !isAlive) throw invalidGrant(WHAT);
   }
 }

@@ -1,18 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { OAuthProblem } from '#src/kernel/index.js';
 import { CONFIG, Database, labelRequest, type Config } from '#src/platform/index.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import { ConsentsService } from '../../consents/consents.service.js';
 import { narrowScopes } from '../../principal.js';
 import { ExternalTokens } from '../external-tokens.js';
-import type { OAuthParameters } from '../oauth-parameters.js';
 import { RefreshTokensService } from '../refresh-tokens.service.js';
 import { nothingLeft, TokenIssuer } from '../token-issuer.js';
 import { TokenResponse } from '../token.response.js';
+import { ACCESS_TOKEN, checkKinds } from './exchange-kinds.js';
 import type { Grant, TokenRequest } from './grant.js';
-
-const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
-const JWT = 'urn:ietf:params:oauth:token-type:jwt';
 
 /** The access token of a trusted identity provider becomes one of ours (RFC 8693). */
 @Injectable()
@@ -32,7 +28,7 @@ export class TokenExchangeGrant implements Grant {
 
   async issue({ parameters, request }: TokenRequest): Promise<TokenResponse> {
     const subjectToken = parameters.required('subject_token');
-    this.checkKinds(parameters);
+    checkKinds(parameters, this.config.publicUrl);
     const application = await this.clients.authenticate(parameters, request);
     const { user, group, setup } = await this.external.exchange(subjectToken, request, {
       group: parameters.optional('group'),
@@ -50,23 +46,5 @@ export class TokenExchangeGrant implements Grant {
       const refreshToken = await this.refreshTokens.start(transaction, consent.id);
       return TokenResponse.from(minted, { refreshToken, issuedTokenType: ACCESS_TOKEN });
     });
-  }
-
-  private checkKinds(parameters: OAuthParameters): void {
-    const subject = parameters.required('subject_token_type');
-    const requested = parameters.optional('requested_token_type');
-    const audience = parameters.optional('audience') ?? parameters.optional('resource');
-    if (subject !== ACCESS_TOKEN && subject !== JWT) {
-      throw new OAuthProblem('invalid_request', 'subject_token_type must be an access token');
-    }
-    if (requested !== undefined && requested !== ACCESS_TOKEN && requested !== JWT) {
-      throw new OAuthProblem('invalid_request', 'requested_token_type must be an access token');
-    }
-    if (parameters.optional('actor_token') !== undefined) {
-      throw new OAuthProblem('invalid_request', 'actor_token is not supported');
-    }
-    if (audience !== undefined && audience !== this.config.publicUrl) {
-      throw new OAuthProblem('invalid_target', 'Tokens are given for this service only');
-    }
   }
 }

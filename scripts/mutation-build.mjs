@@ -1,0 +1,20 @@
+/** Compiles src/ with its specs into dist/, without checking types: what Stryker has changed (stryker.config.mjs). */
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { transformFile } from '@swc/core';
+import jest from '../jest.config.mjs';
+import { root } from './run.mjs';
+
+const [, options] = jest.projects[0].transform['^.+\\.ts$'];
+const files = readdirSync(join(root, 'src'), { recursive: true }).filter((name) =>
+  /(?<!\.d)\.ts$/.test(name),
+);
+
+await Promise.all(
+  files.map(async (name) => {
+    const { code } = await transformFile(join(root, 'src', name), { ...options, swcrc: false });
+    const target = join(root, 'dist/src', name.replace(/\.ts$/, '.js'));
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, code);
+  }),
+);

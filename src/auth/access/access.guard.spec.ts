@@ -1,0 +1,128 @@
+import { SetMetadata, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { Problem } from '#src/kernel/index.js';
+import {
+  ACCESS_RULE,
+  labelsOf,
+  OpenRoute,
+  type Callers,
+  type HttpRequest,
+} from '#src/platform/index.js';
+import type { User } from '#src/registry/index.js';
+import type { Principal } from '../principal.js';
+import { Access, principalOf, requestOf } from './access.decorator.js';
+import { AccessGuard } from './access.guard.js';
+import type { BearerStrategy } from './bearer.strategy.js';
+import type { CertificateStrategy } from './certificate.strategy.js';
+
+class Routes {
+  @Access('bearer', 'jobs:read') read(): void {}
+  @Access('bearer', 'jobs:kill') kill(): void {}
+  @Access('certificate') certificate(): void {}
+  @Access('open') open(): void {}
+  @OpenRoute() probe(): void {}
+  silent(): void {}
+  @SetMetadata(ACCESS_RULE, { kind: 'everybody' }) unknown(): void {}
+  @SetMetadata(ACCESS_RULE, { kind: 'bearer' }) scopeless(): void {}
+}
+
+@Access('open')
+class OpenRoutes {
+  inherited(): void {}
+  @Access('bearer', 'jobs:kill') own(): void {}
+}
+
+const alice = {
+  user: 'alice',
+  group: 'grid_user',
+  setup: 'Prod',
+  clientId: 'portal',
+  scopes: new Set(['jobs:read']),
+} as unknown as Principal;
+const bearer = { authenticate: () => Promise.resolve({ ...alice }) } as unknown as BearerStrategy;
+const certificate = {
+  authenticate: () => Promise.resolve({ name: 'bob' } as User),
+} as unknown as CertificateStrategy;
+
+interface Outcome {
+  /** True, or what is refused. */
+  answer: unknown;
+  /** As whom the request was counted, in turn. */
+  counted: string[];
+  request: HttpRequest;
+}
+
+async function call(name: string, of: { prototype: object } = Routes): Promise<Outcome> {
+  const handler: unknown = Object.getOwnPropertyDescriptor(of.prototype, name)?.value;
+  const counted: string[] = [];
+  const callers = {
+    admit: (key: string) => Promise.resolve(void counted.push(key)),
+    during: (key: string, _request: HttpRequest, work: () => Promise<unknown>) => {
+      counted.push(key);
+      return work();
+    },
+  } as unknown as Callers;
+  const request = {} as HttpRequest;
+  const context = {
+    getHandler: () => handler,
+    getClass: () => of,
+    switchToHttp: () => ({ getRequest: () => request }),
+  } as unknown as ExecutionContext;
+  const guard = new AccessGuard(new Reflector(), bearer, certificate, callers);
+  const answer = await guard.canActivate(context).catch((error: unknown) => {
+    if (!(error instanceof Problem)) throw error;
+    const { 'WWW-Authenticate': challenge } = error.headers;
+    return [error.status, error.code, error.detail, challenge];
+  });
+  return { answer, counted, request };
+}
+
+const insufficient = (scope: string) => [
+  ...[403, 'auth.insufficient-scope', `This needs the scope ${scope}`],
+  'Bearer realm="gridgate", error="insufficient_scope", ' +
+    `error_description="This needs the scope ${scope}", scope="${scope}"`,
+];
+const closed = [403, 'auth.forbidden', 'Nobody may call this', undefined];
+
+describe('the access guard', () => {
+  it('lets a token with the scope in, and counts the user with the application', async () => {
+    const { answer, counted, request } = await call('read');
+    expect([answer, counted]).toEqual([true, ['unknown ', 'user alice\0portal']]);
+    expect(principalOf(request)).toEqual(alice);
+    expect(requestOf(principalOf(request))).toBe(request);
+    expect(labelsOf(request)).toEqual({
+      ...{ user: 'alice', group: 'grid_user', setup: 'Prod', client: 'portal' },
+    });
+  });
+
+  it('refuses a token without the scope, and the log says whose it is', async () => {
+    const { answer, counted, request } = await call('kill');
+    expect([answer, counted]).toEqual([insufficient('jobs:kill'), ['unknown ']]);
+    expect(labelsOf(request)).toEqual({
+      ...{ user: 'alice', group: 'grid_user', setup: 'Prod', client: 'portal' },
+    });
+    expect(() => principalOf(request)).toThrow('the route has no bearer access');
+  });
+
+  it('lets a certificate in, and counts its user', async () => {
+    const { answer, counted, request } = await call('certificate');
+    expect([answer, counted]).toEqual([true, ['unknown ', 'user bob\0certificate']]);
+    expect(labelsOf(request)).toEqual({ user: 'bob' });
+  });
+
+  it('counts the address where nobody has to be known, and nothing for probes', async () => {
+    expect(await call('open')).toMatchObject({ answer: true, counted: ['address '] });
+    expect(await call('probe')).toMatchObject({ answer: true, counted: [] });
+  });
+
+  it('refuses everybody where nothing or nothing known is declared', async () => {
+    expect(await call('silent')).toMatchObject({ answer: closed, counted: [] });
+    expect(await call('unknown')).toMatchObject({ answer: closed, counted: [] });
+    expect((await call('scopeless')).answer).toEqual(insufficient(''));
+  });
+
+  it('hears the route before its class', async () => {
+    expect((await call('inherited', OpenRoutes)).answer).toBe(true);
+    expect((await call('own', OpenRoutes)).answer).toEqual(insufficient('jobs:kill'));
+  });
+});

@@ -1,0 +1,134 @@
+import { Problem } from '#src/kernel/index.js';
+import type { Config, HttpRequest } from '#src/platform/index.js';
+import type { Principal } from '../principal.js';
+import type { BearerTokens } from '../token/bearer-tokens.js';
+import { bearerHeaderOf, bearerProblem, BearerStrategy } from './bearer.strategy.js';
+
+const alice = { user: 'alice' } as Principal;
+
+/** Knows one good token; another one cannot be looked up. */
+const tokens = {
+  principal: (token: string, request: HttpRequest) => {
+    if (token === 'broken') return Promise.reject(Problem.unavailable('No database'));
+    expect(request.originalUrl).toMatch(/^\/jobs/);
+    return Promise.resolve(token === 'good' ? alice : undefined);
+  },
+} as unknown as BearerTokens;
+
+function requestOf(authorization: string | undefined, url = '/jobs'): HttpRequest {
+  const headers = authorization === undefined ? {} : { authorization };
+  return { headers, url, originalUrl: url } as HttpRequest;
+}
+
+/** The principal, or status, code, text and challenge of the refusal. */
+async function outcome(
+  authorization: string | undefined,
+  url?: string,
+  queryToken = true,
+): Promise<unknown> {
+  const strategy = new BearerStrategy(tokens, { queryToken } as Config);
+  try {
+    return await strategy.authenticate(requestOf(authorization, url));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { 'WWW-Authenticate': challenge } = error.headers;
+    return [error.status, error.code, error.detail, challenge];
+  }
+}
+
+const invalid = (text: string) =>
+  `Bearer realm="gridgate", error="invalid_request", error_description="${text}"`;
+const MALFORMED = 'The Authorization header is not of the form: Bearer <token>';
+const AMBIGUOUS = 'Send one access token, in the header or in the query string';
+const BAD = 'The access token is unknown, expired or revoked';
+
+const missing = [401, 'auth.token-missing', 'Send an access token', 'Bearer realm="gridgate"'];
+const malformed = [400, 'auth.token-malformed', MALFORMED, invalid(MALFORMED)];
+const ambiguous = [400, 'auth.token-ambiguous', AMBIGUOUS, invalid(AMBIGUOUS)];
+const bad = [
+  ...[401, 'auth.token-invalid', BAD],
+  `Bearer realm="gridgate", error="invalid_token", error_description="${BAD}"`,
+];
+const switchedOff = [
+  ...[401, 'auth.token-missing', 'Tokens in the query string are switched off; send the header'],
+  'Bearer realm="gridgate"',
+];
+
+describe('a token in the header', () => {
+  it.each<[string | undefined, unknown]>([
+    ['Bearer good', alice],
+    ['bEARER good', alice],
+    ['good Bearer', alice],
+    ['good bearer', alice],
+    ['  Bearer \t good ', alice],
+    ['Bearer bad', bad],
+    ['bad Bearer', bad],
+    [undefined, missing],
+    ['Basic Z29vZA==', missing],
+    ['Digest username="x", realm="y"', missing],
+    ['Bearer', malformed],
+    ['', malformed],
+    ['good', malformed],
+    ['Bearer good more', malformed],
+    ['good more Bearer', malformed],
+    ['good Bearer more', malformed],
+  ])('%j', async (header, expected) => {
+    expect(await outcome(header)).toEqual(expected);
+  });
+
+  it('is not refused when it cannot be looked up', async () => {
+    expect((await outcome('Bearer broken')) as unknown[]).toEqual([
+      ...[503, 'service.unavailable', 'No database', undefined],
+    ]);
+  });
+});
+
+describe('a token in the query', () => {
+  const once = '/jobs?access_token=good';
+
+  it.each<[string | undefined, string, boolean, unknown]>([
+    [undefined, once, true, alice],
+    [undefined, '/jobs?access_token=bad', true, bad],
+    ['Bearer good', once, true, ambiguous],
+    [undefined, `${once}&access_token=good`, true, ambiguous],
+    [undefined, once, false, switchedOff],
+    ['Bearer good', once, false, ambiguous],
+    ['Bearer good', '/jobs', false, alice],
+    [undefined, `${once}&access_token=good`, false, ambiguous],
+  ])('header %j, %s, permitted %j', async (header, url, queryToken, expected) => {
+    expect(await outcome(header, url, queryToken)).toEqual(expected);
+  });
+});
+
+describe('a refusal of a token', () => {
+  it('names the scope that is needed', () => {
+    const { status, code, detail, headers } = bearerProblem(
+      'insufficient_scope',
+      'This needs the scope jobs:kill',
+      'jobs:kill',
+    );
+    expect([status, code, detail, headers]).toEqual([
+      ...[403, 'auth.insufficient-scope', 'This needs the scope jobs:kill'],
+      {
+        'WWW-Authenticate':
+          'Bearer realm="gridgate", error="insufficient_scope", ' +
+          'error_description="This needs the scope jobs:kill", scope="jobs:kill"',
+      },
+    ]);
+  });
+});
+
+describe('the bearer token of a header', () => {
+  it.each([
+    ['Bearer abc', 'abc'],
+    ['abc bearer', 'abc'],
+    ['\tBEARER  abc ', 'abc'],
+    [undefined, undefined],
+    ['', undefined],
+    ['Bearer', undefined],
+    ['Basic abc', undefined],
+    ['Bearer abc def', undefined],
+  ])('%j is %j', (header, token) => {
+    expect(bearerHeaderOf(requestOf(header))).toBe(token);
+  });
+});

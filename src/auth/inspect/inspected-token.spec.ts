@@ -1,0 +1,55 @@
+import type { Consent } from '../consents/consents.repository.js';
+import type { AccessTokenClaims } from '../token/access-token.js';
+import { mayAskAbout, type InspectedToken } from './inspected-token.js';
+
+const claims: AccessTokenClaims = {
+  iss: 'https://grid.example',
+  sub: 'alice',
+  aud: 'https://grid.example',
+  exp: 1,
+  iat: 0,
+  jti: 'grant-1.serial',
+  client_id: 'portal',
+  scope: 'jobs:read',
+  group: 'grid_user',
+  setup: 'Prod',
+};
+
+const consent: Consent = {
+  id: 'grant-1',
+  user: 'alice',
+  clientId: 'portal',
+  group: 'grid_user',
+  setup: 'Prod',
+  scope: 'jobs:read',
+  createdAt: new Date(0),
+  usedAt: new Date(0),
+  expiresAt: new Date(1),
+  revokedAt: null,
+};
+
+const access: InspectedToken = { kind: 'access_token', claims, consentId: 'grant-1' };
+const refresh: InspectedToken = { kind: 'refresh_token', consent, isLive: true };
+const ofCertificate: InspectedToken = {
+  kind: 'access_token',
+  claims: { ...claims, client_id: 'certificate' },
+  consentId: undefined,
+};
+
+const portal = { application: { id: 'portal' }, user: undefined };
+const other = { application: { id: 'other' }, user: undefined };
+const alice = { application: undefined, user: { name: 'alice' } };
+const bob = { application: undefined, user: { name: 'bob' } };
+const nobody = { application: undefined, user: undefined };
+const otherOfAlice = { application: { id: 'other' }, user: { name: 'alice' } };
+
+describe('asking about a token', () => {
+  it.each<[string, InspectedToken, boolean[]]>([
+    ['an access token of the portal', access, [true, false, false, false, false, false]],
+    ['a refresh token of the portal', refresh, [true, false, false, false, false, false]],
+    ['a token for a certificate', ofCertificate, [false, false, true, false, false, false]],
+  ])('%s is for its own holder', (_what, found, expected) => {
+    const askers = [portal, other, alice, bob, nobody, otherOfAlice];
+    expect(askers.map((asker) => mayAskAbout(found, asker))).toEqual(expected);
+  });
+});

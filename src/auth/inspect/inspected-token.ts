@@ -1,0 +1,30 @@
+import { CERTIFICATE_CLIENT } from '../principal.js';
+import type { Consent } from '../consents/consents.repository.js';
+import type { AccessTokenClaims } from '../token/access-token.js';
+
+/** A token as revocation and introspection see it. */
+export type InspectedToken =
+  | { kind: 'access_token'; claims: AccessTokenClaims; consentId: string | undefined }
+  | { kind: 'refresh_token'; consent: Consent; isLive: boolean };
+
+/** Who asks about a token: an application that has proved itself, or the user of a certificate. */
+export interface Asker {
+  application: { id: string } | undefined;
+  user: { name: string } | undefined;
+}
+
+/**
+ * May they ask about this token? An application about its own tokens, whoever's they are; the holder of a certificate
+ * about own tokens that were given for certificates.
+ */
+export function mayAskAbout(found: InspectedToken, { application, user }: Asker): boolean {
+  const owner = ownerOf(found);
+  if (application) return owner.clientId === application.id;
+  return owner.clientId === CERTIFICATE_CLIENT && owner.user === user?.name;
+}
+
+function ownerOf(found: InspectedToken): { clientId: string; user: string } {
+  return found.kind === 'access_token'
+    ? { clientId: found.claims.client_id, user: found.claims.sub }
+    : { clientId: found.consent.clientId, user: found.consent.user };
+}

@@ -1,0 +1,148 @@
+import { SignJWT } from 'jose';
+import type { Config } from '#src/platform/index.js';
+import { KeyVault } from '#src/platform/index.js';
+import type { KeysService } from '../keys/keys.service.js';
+import { makeSigningKey, openSigningKey, type SigningKey } from '../keys/signing-key.js';
+import { AccessTokens, grantIdOf } from './access-token.js';
+
+const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+const SECONDS = Math.floor(NOW / 1000);
+const SERVICE = 'https://grid.example';
+const vault = new KeyVault(undefined);
+
+async function newKey(algorithm: 'ES256' | 'EdDSA'): Promise<SigningKey> {
+  const input = { algorithm, now: new Date(NOW), activeFrom: new Date(NOW), ttlSeconds: 600 };
+  return openSigningKey(await makeSigningKey(input, vault), vault);
+}
+
+const ours = await newKey('ES256');
+const edwards = await newKey('EdDSA');
+const stranger = await newKey('ES256');
+const published = new Map([ours, edwards].map((key) => [key.kid, key]));
+
+function tokensAt(now: number, signer = ours): AccessTokens {
+  const keys = {
+    signingKey: () => Promise.resolve(signer),
+    publicKey: (kid: string) => Promise.resolve(published.get(kid)),
+  };
+  const config = { publicUrl: SERVICE, accessTokenTtl: 600 };
+  return new AccessTokens(keys as unknown as KeysService, config as Config, {
+    now: () => now,
+  });
+}
+
+const input = {
+  user: 'alice',
+  group: 'grid_user',
+  setup: 'Prod',
+  clientId: 'portal',
+  scopes: ['jobs:read', 'jobs:kill'] as const,
+};
+const CLAIMS = {
+  iss: SERVICE,
+  sub: 'alice',
+  aud: SERVICE,
+  exp: SECONDS + 600,
+  iat: SECONDS,
+  jti: 'grant-1.serial',
+  client_id: 'portal',
+  scope: 'jobs:read',
+  group: 'grid_user',
+  setup: 'Prod',
+};
+
+/** A token as we make them, but for what is changed. */
+async function forged(
+  claims: Record<string, unknown>,
+  header: Record<string, unknown> = {},
+  key = ours,
+): Promise<string> {
+  const all = { alg: key.algorithm, typ: 'at+jwt', kid: key.kid, ...header };
+  return new SignJWT({ ...CLAIMS, ...claims }).setProtectedHeader(all).sign(key.privateKey);
+}
+
+describe('a new access token', () => {
+  it.each([ours, edwards])('says for whom and what it is, signed by %#', async (key) => {
+    const tokens = tokensAt(NOW, key);
+    const minted = await tokens.mint({ ...input, grantId: 'grant-1' });
+    expect(minted).toEqual({
+      token: expect.any(String),
+      expiresInSeconds: 600,
+      claims: {
+        ...CLAIMS,
+        scope: 'jobs:read jobs:kill',
+        jti: expect.stringMatching(/^grant-1\.[\w-]{16,}$/),
+      },
+    });
+    expect(await tokens.verify(minted.token)).toEqual(minted.claims);
+    expect(tokens.claimsToBeOurs(minted.token)).toBe(true);
+  });
+
+  it('has an id of its own, also without a grant', async () => {
+    const first = await tokensAt(NOW).mint(input);
+    const second = await tokensAt(NOW).mint(input);
+    expect(first.claims.jti).toMatch(/^[\w-]{16,}$/);
+    expect(first.claims.jti).not.toBe(second.claims.jti);
+  });
+
+  it('belongs to the grant that its id begins with', () => {
+    expect(grantIdOf('grant-1.serial')).toBe('grant-1');
+    expect(grantIdOf('.serial')).toBe('');
+    expect(grantIdOf('serial')).toBeUndefined();
+  });
+});
+
+describe('a token that is shown', () => {
+  it('is good until it expires', async () => {
+    const token = await forged({});
+    expect(await tokensAt(NOW + 599_000).verify(token)).toEqual(CLAIMS);
+    expect(await tokensAt((SECONDS + 600) * 1000).verify(token)).toBeUndefined();
+  });
+
+  it.each<[string, () => Promise<string> | string]>([
+    ['no token', () => 'nonsense'],
+    ['an empty one', () => ''],
+    ['of another service', () => forged({ iss: 'https://other.example' })],
+    ['for another service', () => forged({ aud: 'https://other.example' })],
+    ['of another kind', () => forged({}, { typ: 'JWT' })],
+    ['without kind', () => forged({}, { typ: undefined })],
+    ['without key id', () => forged({}, { kid: undefined })],
+    ['with the key id of another key', () => forged({}, { kid: ours.kid }, stranger)],
+    ['with the key id of another algorithm', () => forged({}, { kid: edwards.kid })],
+    ['signed by a stranger', () => forged({}, {}, stranger)],
+    ['with a changed signature', async () => (await forged({})).replace(/..$/, 'AA')],
+    ...Object.keys(CLAIMS).map((name): [string, () => Promise<string>] => [
+      `without ${name}`,
+      () => forged({ [name]: undefined }),
+    ]),
+    ...['sub', 'jti', 'client_id', 'scope', 'group', 'setup'].map(
+      (name): [string, () => Promise<string>] => [
+        `with a ${name} that is no text`,
+        () => forged({ [name]: 7 }),
+      ],
+    ),
+  ])('is no good: %s', async (_what, token) => {
+    expect(await tokensAt(NOW).verify(await token())).toBeUndefined();
+  });
+
+  it('is good for several services when we are among them', async () => {
+    const aud = ['https://other.example', SERVICE];
+    expect(await tokensAt(NOW).verify(await forged({ aud }))).toEqual({ ...CLAIMS, aud });
+  });
+
+  it('is not judged while its key cannot be looked up', async () => {
+    const away = { publicKey: () => Promise.reject(new Error('no database')) };
+    const config = { publicUrl: SERVICE, accessTokenTtl: 600 };
+    const tokens = new AccessTokens(away as unknown as KeysService, config as Config, {
+      now: () => NOW,
+    });
+    await expect(tokens.verify(await forged({}))).rejects.toThrow('no database');
+  });
+
+  it('claims to be ours by its kind alone', async () => {
+    const tokens = tokensAt(NOW);
+    expect(tokens.claimsToBeOurs(await forged({}, {}, stranger))).toBe(true);
+    expect(tokens.claimsToBeOurs(await forged({}, { typ: 'JWT' }))).toBe(false);
+    expect(tokens.claimsToBeOurs('nonsense')).toBe(false);
+  });
+});

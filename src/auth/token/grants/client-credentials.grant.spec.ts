@@ -1,0 +1,102 @@
+import { OAuthProblem } from '#src/kernel/index.js';
+import { labelsOf, type HttpRequest } from '#src/platform/index.js';
+import {
+  DEMO_REGISTRY,
+  RegistrySnapshot,
+  type RegistryService,
+  type User,
+} from '#src/registry/index.js';
+import type { AccessTokenInput, AccessTokens } from '../access-token.js';
+import { OAuthParameters } from '../oauth-parameters.js';
+import { ClientCredentialsGrant } from './client-credentials.grant.js';
+
+const registry = new RegistrySnapshot(
+  { ...DEMO_REGISTRY, setups: [{ name: 'Prod' }, { name: 'Ops', groups: ['grid_adm'] }] },
+  1,
+);
+
+/** What is minted for alice's certificate, or the refusal; and what the log says of the request. */
+async function issued(sent: Record<string, string>): Promise<{ answer: unknown; labels: object }> {
+  let minted: AccessTokenInput | undefined;
+  const grant = new ClientCredentialsGrant(
+    {
+      authenticate: () => Promise.resolve(registry.userByName('alice') as User),
+    } as never,
+    { current: () => Promise.resolve(registry) } as unknown as RegistryService,
+    {
+      mint: (input: AccessTokenInput) => {
+        minted = input;
+        const { group, setup } = input;
+        const claims = { scope: input.scopes.join(' '), group, setup };
+        return Promise.resolve({ token: 't', expiresInSeconds: 600, claims });
+      },
+    } as unknown as AccessTokens,
+  );
+  expect(grant.type).toBe('client_credentials');
+  const request = {} as HttpRequest;
+  try {
+    const parameters = OAuthParameters.from(Object.entries(sent));
+    const answer = await grant.issue({ parameters, request });
+    return { answer: [minted, answer], labels: labelsOf(request) };
+  } catch (error) {
+    if (!(error instanceof OAuthProblem)) throw error;
+    return { answer: [error.status, error.error, error.detail], labels: labelsOf(request) };
+  }
+}
+
+const asked = { group: 'grid_user', setup: 'Prod' };
+
+describe('a token for a certificate', () => {
+  it('is for the asked group and setup, without a way to renew it', async () => {
+    const { answer, labels } = await issued({ ...asked, scope: 'jobs:read unknown' });
+    expect(answer).toEqual([
+      { user: 'alice', ...asked, clientId: 'certificate', scopes: ['jobs:read'] },
+      {
+        access_token: 't',
+        token: 't',
+        token_type: 'Bearer',
+        expires_in: 600,
+        scope: 'jobs:read',
+        ...asked,
+      },
+    ]);
+    expect(labels).toEqual({ user: 'alice', ...asked });
+  });
+
+  it('has all scopes of the group when none is asked', async () => {
+    const { answer } = await issued(asked);
+    const [minted] = answer as [AccessTokenInput];
+    expect(minted.scopes).toEqual([
+      ...['jobs:read', 'jobs:submit', 'jobs:kill', 'catalogue:read', 'catalogue:write'],
+    ]);
+  });
+
+  const notMember = [403, 'access_denied', 'The group is not one of your groups'];
+
+  it.each([
+    [{ ...asked, group: 'grid_adm' }, notMember],
+    [{ ...asked, group: 'nothing' }, notMember],
+    [
+      { ...asked, setup: 'Ops' },
+      [403, 'access_denied', 'The setup is not one that this group may use'],
+    ],
+    [
+      { ...asked, setup: 'Nowhere' },
+      [403, 'access_denied', 'The setup is not one that this group may use'],
+    ],
+    [
+      { ...asked, scope: 'unknown' },
+      [400, 'invalid_scope', 'The group allows none of the scopes that were asked for'],
+    ],
+  ])('is refused for %j, and the log says to whom', async (sent, expected) => {
+    expect(await issued(sent)).toEqual({ answer: expected, labels: { user: 'alice' } });
+  });
+
+  it.each([
+    [{ setup: 'Prod' }, 'The parameter group is missing'],
+    [{ group: 'grid_user' }, 'The parameter setup is missing'],
+  ])('is refused for %j before anybody is looked up', async (sent, detail) => {
+    const answer = [400, 'invalid_request', detail];
+    expect(await issued(sent as Record<string, string>)).toEqual({ answer, labels: {} });
+  });
+});

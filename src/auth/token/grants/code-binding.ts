@@ -1,0 +1,39 @@
+import type { Application } from '#src/registry/index.js';
+import type { StoredCode } from '../../authorize/authorization-codes.repository.js';
+import { matchesChallenge } from '../../authorize/pkce.js';
+import { isRegisteredRedirect } from '../../clients/redirect-uri.js';
+import type { OAuthParameters } from '../oauth-parameters.js';
+
+/**
+ * Whether a token request brings what its code was given for: the same redirect URI (RFC 6749 §4.1.3), the verifier of
+ * the challenge (RFC 7636 §4.6), and in time. A code that was used already is judged without its time, so that whoever
+ * shows it again is noticed however late.
+ */
+export function isBoundTo(
+  stored: StoredCode,
+  sent: { parameters: OAuthParameters; application: Application; now: number },
+): boolean {
+  const { parameters, application, now } = sent;
+  const isAlive = stored.usedAt !== null || stored.expiresAt.getTime() > now;
+  return (
+    isAlive &&
+    isRedirectRight(stored, parameters.optional('redirect_uri'), application) &&
+    isVerifierRight(stored, parameters.optional('code_verifier'))
+  );
+}
+
+/** One that the authorization request did not name need not be named here, but what is named must be registered. */
+function isRedirectRight(
+  { redirectUri }: StoredCode,
+  sent: string | undefined,
+  application: Application,
+): boolean {
+  if (redirectUri !== null) return sent === redirectUri;
+  return sent === undefined || isRegisteredRedirect(application, sent);
+}
+
+/** A verifier without a challenge means that somebody took the challenge away (RFC 9700 §4.8.2). */
+function isVerifierRight({ codeChallenge }: StoredCode, sent: string | undefined): boolean {
+  if (codeChallenge === null) return sent === undefined;
+  return sent !== undefined && matchesChallenge(sent, codeChallenge);
+}
