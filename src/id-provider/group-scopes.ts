@@ -107,12 +107,11 @@ export class GroupScopes {
   }
 
   /**
-   * The groups of a role in a VO. A role in a sub-group is looked up by its path first; when the table has no
-   * word on the path, the role counts for the VO.
+   * The groups of a role in a VO, or in a sub-group of one by its path: who has a role there has it in no group above.
    */
   groupsOfRole(vo: string, subgroups: readonly string[], role: string): string[] {
     const path = [...subgroups, role].join('/');
-    return this.lookUp(vo, [`/${vo}/${path}`, path, `/${vo}/${role}`, role]);
+    return this.lookUp(vo, [`/${vo}/${path}`, path]);
   }
 
   /** The groups under the first of the keys that the VO's table knows. */

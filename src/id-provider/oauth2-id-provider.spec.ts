@@ -100,6 +100,7 @@ describe('setParameters', () => {
     'dnPrefix',
     'groups',
     'vos',
+    'entitlements',
     'loginSessions',
     'client_id',
     'client_secret',
@@ -144,6 +145,9 @@ describe('setParameters', () => {
     ['attributes', { attributes: { a: '(' } }],
     ['token_placement', { token_placement: 'x' as never }],
     ['groups', { groups: [] as never }],
+    ['entitlements that are no text', { entitlements: [7] as never }],
+    ['entitlements that are no namespace', { entitlements: ['egi.eu'] }],
+    ['entitlements of no authority', { entitlements: 'urn:mace:egi.eu#' }],
   ])('refuses %s', (_name, parameters) => {
     expect(() => new OAuth2IdProvider(parameters)).toThrow('configuration_error');
   });

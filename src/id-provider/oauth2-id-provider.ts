@@ -360,8 +360,8 @@ export class OAuth2IdProvider extends ProviderClaims {
 
   /** Who verified claims speak of. */
   protected profileOf(claims: TokenClaims): Promise<UserProfile> {
-    const { dnPrefix, attributes } = this.settings;
-    const rules = { dnPrefix, attributes, scopes: this.groupScopes };
+    const { dnPrefix, attributes, entitlements } = this.settings;
+    const rules = { dnPrefix, attributes, entitlements, scopes: this.groupScopes };
     return new Promise((resolve) => resolve(profileOf(claims, rules)));
   }
 }

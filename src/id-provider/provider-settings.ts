@@ -21,6 +21,11 @@ export interface ProviderParameters extends OAuth2ClientOptions {
   dnPrefix?: string;
   groups?: GroupTable | GroupLookup;
   vos?: VoTable;
+  /**
+   * Whose entitlements count: namespaces (`urn:mace:egi.eu`), each with an authority behind a `#` where only that one's
+   * do; default all that the provider passes on.
+   */
+  entitlements?: string | readonly string[];
   loginSessions?: LoginSessionStore;
   /** Patterns for claimParser in place of the eduperson rules: named groups ID, VO, VORole. */
   attributes?: ClaimAttributes;
@@ -44,6 +49,7 @@ export interface ProviderSettings {
   dnPrefix: string;
   groups: GroupTable | GroupLookup;
   vos: VoTable;
+  entitlements: readonly string[] | undefined;
   attributes: ClaimAttributes | undefined;
   algorithms: ReadonlySet<string>;
   tolerance: number;
@@ -62,6 +68,7 @@ const OWN_KEYWORDS = new Set([
   'dnPrefix',
   'groups',
   'vos',
+  'entitlements',
   'loginSessions',
   'attributes',
   'algorithms',
@@ -75,6 +82,17 @@ function listOf(value: unknown, name: string): readonly string[] {
     throw new ConfigurationError(`${name} must be text or a list of texts`);
   }
   return list;
+}
+
+function sourcesOf(value: unknown): readonly string[] {
+  const sources = listOf(value, 'entitlements');
+  const broken = sources.find((source) => !/^urn:[^:#]+(?::[^:#]+)*(?:#.+)?$/i.test(source));
+  if (broken !== undefined) {
+    throw new ConfigurationError(
+      `entitlements: "${broken}" is no namespace (urn:…), nor one with an authority (urn:…#…)`,
+    );
+  }
+  return sources;
 }
 
 function algorithmsOf(value: unknown): ReadonlySet<string> {
@@ -121,6 +139,7 @@ export function providerSettings(parameters: ProviderParameters): ProviderSettin
   if (typeof issuer !== 'string') throw new ConfigurationError('issuer must be text');
   if (attributes !== undefined) checkAttributes(attributes);
   const origins = parameters.allowedOrigins ?? undefined;
+  const entitlements = parameters.entitlements ?? undefined;
   return {
     name: parameters.ProviderName ?? '',
     type,
@@ -132,6 +151,7 @@ export function providerSettings(parameters: ProviderParameters): ProviderSettin
     dnPrefix: parameters.dnPrefix ?? '/O=GRID/CN=',
     groups: typeof groups === 'function' ? groups : (recordOf(groups, 'groups') as GroupTable),
     vos: recordOf(parameters.vos, 'vos') as VoTable,
+    entitlements: entitlements === undefined ? undefined : sourcesOf(entitlements),
     attributes,
     algorithms: algorithmsOf(parameters.algorithms),
     tolerance: toleranceOf(parameters.tolerance),

@@ -1,18 +1,36 @@
-import { parseEntitlement } from './entitlement.js';
+import { isFrom, parseEntitlement, type Entitlement } from './entitlement.js';
 import { GroupScopes, scopesOfGroup } from './group-scopes.js';
 import { profileOf } from './user-claims.js';
 
 describe('parseEntitlement', () => {
-  it.each([
-    ['urn:mace:egi.eu:group:biomed:role=member#aai.egi.eu', 'biomed', [], 'member'],
-    ['urn:mace:egi.eu:group:registry:biomed:role=member#aai', 'biomed', [], 'member'],
-    ['urn:mace:egi.eu:group:biomed2:role=vo-admin', 'biomed2', [], 'vo-admin'],
-    ['urn:geant:x-1:sub:group:vo:admins:deep:role=owner:ext', 'vo', ['admins', 'deep'], 'owner'],
-    ['URN:x:y:group:vo', 'vo', [], undefined],
-    ['urn:x:y:group:registry:role=m', 'registry', [], 'm'],
-    ['urn:x:y:group:vo:role=', 'vo', [], undefined],
-  ])('%s', (value, vo, subgroups, role) => {
-    expect(parseEntitlement(value)).toEqual({ vo, subgroups, role });
+  it.each<[string, string, string | undefined, string, string[], string | undefined]>([
+    ...(
+      [
+        [
+          'urn:mace:egi.eu:group:biomed:role=member#aai.egi.eu',
+          'aai.egi.eu',
+          'biomed',
+          [],
+          'member',
+        ],
+        ['urn:mace:egi.eu:group:registry:biomed:role=member#a#b', 'a#b', 'biomed', [], 'member'],
+        ['urn:mace:egi.eu:group:biomed2:role=vo-admin', undefined, 'biomed2', [], 'vo-admin'],
+        ['urn:mace:egi.eu:group:registry:role=m#', '', 'registry', [], 'm'],
+        ['urn:mace:egi.eu:group:vo:role=', undefined, 'vo', [], undefined],
+        ['urn:mace:egi.eu:group:vo:sub', undefined, 'vo', ['sub'], undefined],
+      ] as const
+    ).map(
+      ([value, authority, vo, subgroups, role]) =>
+        [value, 'urn:mace:egi.eu', authority, vo, [...subgroups], role] as never,
+    ),
+    [
+      ...['urn:geant:x-1:sub:group:vo:admins:deep:role=owner:ext', 'urn:geant:x-1:sub'],
+      ...[undefined, 'vo', ['admins', 'deep'], 'owner'],
+    ] as never,
+    ['URN:X:y:group:vo', 'URN:X:y', undefined, 'vo', [], undefined],
+    ['urn:x:group:vo:group:role=m', 'urn:x', undefined, 'vo', ['group'], 'm'],
+  ])('%s', (value, namespace, authority, vo, subgroups, role) => {
+    expect(parseEntitlement(value)).toEqual({ namespace, authority, vo, subgroups, role });
   });
 
   it.each([
@@ -36,6 +54,32 @@ describe('parseEntitlement', () => {
       return performance.now() - started;
     });
     expect(Math.min(...milliseconds)).toBeLessThan(500);
+  });
+});
+
+describe('the source of an entitlement', () => {
+  const read = (value: string) => parseEntitlement(value) as Entitlement;
+  const egi = read('urn:mace:egi.eu:group:vo:role=m#aai.egi.eu');
+
+  it.each<[string, string[] | undefined, boolean]>([
+    ['no sources are named', undefined, true],
+    ['there are none', [], false],
+    ['its namespace is', ['urn:x', 'urn:mace:egi.eu'], true],
+    ['its namespace is, in another case', ['URN:Mace:egi.eu'], true],
+    ['its namespace is, of another case behind', ['urn:mace:EGI.eu'], false],
+    ['a longer one is', ['urn:mace:egi.eu:x'], false],
+    ['a shorter one is', ['urn:mace'], false],
+    ['its authority is too', ['urn:mace:egi.eu#aai.egi.eu'], true],
+    ['another authority is', ['urn:mace:egi.eu#aai.evil.eu'], false],
+    ['its authority is, of another namespace', ['urn:x:y#aai.egi.eu'], false],
+  ])('%s', (_what, sources, expected) => {
+    expect(isFrom(egi, sources)).toBe(expected);
+  });
+
+  it('without authority is of its namespace, and of no authority', () => {
+    const bare = read('urn:mace:egi.eu:group:vo:role=m');
+    expect(isFrom(bare, ['urn:mace:egi.eu'])).toBe(true);
+    expect(isFrom(bare, ['urn:mace:egi.eu#aai.egi.eu'])).toBe(false);
   });
 });
 
@@ -132,12 +176,35 @@ describe('profileOf', () => {
       { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_sub'], group: 'vo_sub' },
     ],
     [
+      'a role in a sub-group, which is none in the VO',
+      {
+        eduperson_entitlement: [entitlement('vo:sub:role=admin'), entitlement('vo:x:role=member')],
+      },
+      { ID: 'j', DN: '/O=GRID/CN=j' },
+    ],
+    [
       'wlcg.groups',
       { 'wlcg.groups': ['/vo', '/vo/admin', '/vo/x/admin'] },
       { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_admin'], group: 'vo_admin' },
     ],
   ])('%s', (_name, claims, expected) => {
     expect(profileOf({ sub: 'j', ...claims }, rules)).toEqual(expected);
+  });
+
+  it('counts entitlements of the named sources only', () => {
+    const claims = {
+      sub: 'j',
+      eduperson_entitlement: [
+        'urn:mace:home.example:group:vo:role=admin#idp.home.example',
+        'urn:mace:egi.eu:group:vo:role=admin#idp.home.example',
+        entitlement('vo:role=member'),
+      ],
+    };
+    const groupsOf = (entitlements?: string[]) =>
+      profileOf(claims, { ...rules, entitlements }).groups;
+    expect(groupsOf(['urn:mace:egi.eu#aai.egi.eu'])).toEqual(['vo_user']);
+    expect(groupsOf(['urn:mace:egi.eu'])).toEqual(['vo_admin', 'vo_user']);
+    expect(groupsOf()).toEqual(['vo_admin', 'vo_user']);
   });
 
   it('follows configured patterns', () => {

@@ -1,6 +1,6 @@
 import { OAuthError } from '#src/oauth2-client/index.js';
 import { claimParser, type ClaimAttributes, type ClaimGroups } from './claim-parser.js';
-import { parseEntitlement } from './entitlement.js';
+import { isFrom, parseEntitlement } from './entitlement.js';
 import type { GroupScopes } from './group-scopes.js';
 import type { TokenClaims } from './token-verifier.js';
 
@@ -17,6 +17,8 @@ export interface ProfileRules {
   dnPrefix: string;
   scopes: GroupScopes;
   attributes: ClaimAttributes | undefined;
+  /** Namespaces whose entitlements count; all of them when absent. */
+  entitlements?: readonly string[] | undefined;
 }
 
 /** What the claims of a provider say beyond scopes. */
@@ -33,10 +35,13 @@ function textsOf(value: unknown): string[] {
 }
 
 /** eduperson claims: the unique id, and entitlements as AARC-G069 writes them. */
-function edupersonIdentity(claims: TokenClaims, scopes: GroupScopes): ParsedIdentity {
+function edupersonIdentity(
+  claims: TokenClaims,
+  { scopes, entitlements }: ProfileRules,
+): ParsedIdentity {
   const groups = textsOf(claims['eduperson_entitlement']).flatMap((value) => {
     const entitlement = parseEntitlement(value);
-    if (entitlement?.role === undefined) return [];
+    if (entitlement?.role === undefined || !isFrom(entitlement, entitlements)) return [];
     return scopes.groupsOfRole(entitlement.vo, entitlement.subgroups, entitlement.role);
   });
   const [ID] = textsOf(claims['eduperson_unique_id']);
@@ -77,7 +82,7 @@ export function profileOf(claims: TokenClaims, rules: ProfileRules): UserProfile
   if (groups.length === 0) {
     const identity =
       attributes === undefined
-        ? edupersonIdentity(claims, scopes)
+        ? edupersonIdentity(claims, rules)
         : configuredIdentity(claims, attributes, scopes);
     ID = identity.ID ?? ID;
     const paths = [...textsOf(claims['wlcg.groups']), ...textsOf(claims['groups'])];

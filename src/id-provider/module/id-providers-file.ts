@@ -37,6 +37,7 @@ const PARAMETERS = [
   'audience',
   'dnPrefix',
   'vos',
+  'entitlements',
   'attributes',
   'algorithms',
   'tolerance',
