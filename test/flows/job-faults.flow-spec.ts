@@ -81,7 +81,7 @@ describe.each(LEVELS)(`jobs at level %s among kills (GRID_FAULT_SEED=${SEED})`, 
   /** No process, file, directory of a run, lock of an account, IPC object, mount or cgroup. */
   async function leavesNothing(): Promise<void> {
     const isClean = async (): Promise<boolean> => (await leftovers(site.traces())).length === 0;
-    await eventually(isClean, 'nothing to be left', 30_000).catch(() => undefined);
+    await eventually(isClean, 'nothing to be left', 60_000).catch(() => undefined);
     expect(await leftovers(site.traces())).toEqual([]);
   }
 

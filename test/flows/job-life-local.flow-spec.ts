@@ -216,6 +216,33 @@ describe('the life of a job on local-process', () => {
     expect(markedProcesses(new Set([`local:${id}`]))).toEqual([]);
   }, 60_000);
 
+  it('keeps the jobs that run when the process is killed that starts programs, and starts others', async () => {
+    const file = join(outside, 'started');
+    writeFileSync(file, '');
+    chmodSync(file, 0o666);
+    const starter = (): string | undefined =>
+      processesWith('starter.process.js').find((line) =>
+        readFileSync(`/proc/${parseInt(line, 10)}/stat`, 'latin1').includes(
+          `) S ${grid.server.child.pid} `,
+        ),
+      );
+    const first = await eventually(() => Promise.resolve(starter()), 'the process');
+    const [jid = 0] = await submit(alice, [
+      sh(
+        `echo $JOBID >> ${file}; until [ -e ${outside}/go ]; do sleep 0.1; done; ls /proc/self/fd`,
+      ),
+    ]);
+    await eventually(() => Promise.resolve(readFileSync(file, 'utf8') !== ''), 'its line');
+    process.kill(parseInt(first, 10), 'SIGKILL');
+    expect(await run(sh('exit 0'))).toMatchObject({ status: 'Done' });
+    expect(await show(alice, jid)).toMatchObject({ status: 'Running' });
+    writeFileSync(join(outside, 'go'), '');
+    expect(await awaitStatus(alice, jid, ['Done', 'Failed'])).toMatchObject({ status: 'Done' });
+    // 3 is that of ls itself: nothing of the service's is open.
+    expect((await sandboxOf(alice, jid))['std.out']).toBe('0\n1\n2\n3\n');
+    expect(readFileSync(file, 'utf8')).toBe(`${jid}\n`);
+  }, 60_000);
+
   it('loses no job and starts none twice when the server is killed among 50 running jobs', async () => {
     const file = join(outside, 'lines');
     writeFileSync(file, '');

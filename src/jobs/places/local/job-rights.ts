@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import { sleep } from '#src/kernel/index.js';
+import { StarterLostError, type Starter } from './start/starter.js';
 
 const KILL = 'kill -9 -1 2>/dev/null';
 /** Links are removed, never followed; what a program made unreadable is its own, and made readable once. */
@@ -27,7 +27,10 @@ const TIMEOUT_MS = 600_000;
  */
 export class JobRights {
   /** `become` gives the words that change from root to an account. */
-  constructor(private readonly become: (uid: number) => readonly string[]) {}
+  constructor(
+    private readonly become: (uid: number) => readonly string[],
+    private readonly starter: Starter,
+  ) {}
 
   /** Ends all processes of an account that only jobs use; true when none was found any more. */
   async killAll(uid: number, timeoutMs: number): Promise<boolean> {
@@ -49,24 +52,21 @@ export class JobRights {
     return (await this.run(uid, SWEEP, [String(uid)])) === 0;
   }
 
-  private run(
+  private async run(
     uid: number | undefined,
     script: string,
-    words: readonly string[] = [],
+    directories: readonly string[] = [],
   ): Promise<number | null> {
     const own = uid === undefined ? [] : this.become(uid);
-    const [program = '', ...rest] = [...own, '/bin/sh', '-c', script, 'gridgate-clean', ...words];
-    return new Promise((resolve, reject) => {
-      const child = spawn(program, rest, {
-        cwd: '/',
-        stdio: 'ignore',
-        env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' },
-        detached: true,
-        timeout: TIMEOUT_MS,
-      });
-      child.unref();
-      child.once('error', reject);
-      child.once('exit', resolve);
+    const [program = '', ...words] = [
+      ...[...own, '/bin/sh', '-c', script, 'gridgate-clean'],
+      ...directories,
+    ];
+    const env = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
+    const order = { program, words, cwd: '/', env, timeoutMs: TIMEOUT_MS };
+    return this.starter.run(order).catch((error: unknown) => {
+      if (!(error instanceof StarterLostError)) throw error;
+      return this.starter.run(order); // doing it twice does no harm
     });
   }
 }

@@ -13,6 +13,7 @@ import { LocalRun } from './local-run.js';
 import type { IsolationReport } from './open-place.js';
 import { RunDirectory } from './run-directory.js';
 import type { RunRoot } from './run-root.js';
+import type { Starter } from './start/starter.js';
 import type { RunTraces } from './watch/run-members.js';
 
 /** What the executor works with. */
@@ -30,6 +31,7 @@ export interface LocalPlace {
   isolation: Isolation;
   /** Accounts for runs; undefined when they run under the service's own. */
   accounts: AccountPool | undefined;
+  starter: Starter;
   rights: JobRights;
   /** Program that binds a run to processors; undefined where there is none. */
   taskset: string | undefined;

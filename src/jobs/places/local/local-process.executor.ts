@@ -16,6 +16,7 @@ import { launchRun, prepareRun } from './run-launch.js';
 import { RunPace } from './run-pace.js';
 import { closeRunRoot } from './run-root.js';
 import { namesOf, RunWatchdog } from './run-watchdog.js';
+import { StarterLostError } from './start/starter.js';
 import { isAlive } from './watch/process-table.js';
 import { Watcher } from './watch/watcher.js';
 
@@ -69,6 +70,8 @@ export class LocalProcessExecutor implements Executor {
   private readonly watcher = new Watcher();
   private readonly processors = new ProcessorPool(ownProcessors());
   private straysAt = 0;
+  /** Directories of runs at the last look: those that nobody knows at the next one are removed. */
+  private remains: readonly string[] | undefined;
 
   constructor(private readonly parts: LocalProcessParts) {
     this.slots = parts.config.localSlots || ownProcessors().length;
@@ -86,6 +89,7 @@ export class LocalProcessExecutor implements Executor {
     try {
       const { report, ...place } = await openPlace(config);
       closeInherited();
+      place.starter.open();
       this.assemble(new LocalContext(this.parts, place));
       this.tell(report);
       this.watching.start();
@@ -177,18 +181,26 @@ export class LocalProcessExecutor implements Executor {
     const deadline = Date.now() + 3_000;
     while (this.collecting + this.preparing > 0 && Date.now() < deadline) await sleep(20);
     await this.watcher.close();
+    this.context.place.starter.close();
     closeRunRoot(this.context.place.root);
   }
 
-  /** What is left of runs that neither the database nor this process knows any more. */
+  /**
+   * Removes what is left of runs that neither the database nor this process knows any more. Only what was there before the
+   * database was asked: of a younger one its answer says nothing. At the first time that is whatever a predecessor left.
+   */
   private async removeRemains(held: ReadonlySet<string>): Promise<void> {
-    const now = this.parts.clock.now();
-    if (this.hasTended && now - this.straysAt < STRAYS_MS) return;
-    this.straysAt = now;
     const { cleaner, watchdog } = this.whenOpen();
+    if (!this.hasTended) this.remains = cleaner.namesOfRuns();
     const known = new Set([...held, ...namesOf(this.runs.values())]);
-    await cleaner.removeRemains(known, this.hasTended ? FORGOTTEN_MS : 0);
-    await watchdog.endStrays(known);
+    const looked = this.remains;
+    this.remains = undefined;
+    if (looked) await cleaner.removeRemains(looked.filter((name) => !known.has(name)));
+    const now = this.parts.clock.now();
+    if (now - this.straysAt < STRAYS_MS) return;
+    this.straysAt = now;
+    this.remains = cleaner.namesOfRuns();
+    await watchdog.endStrays(new Set([...known, ...this.remains]));
   }
 
   // -- the way of one run ---------------------------------------------------------------------------------------
@@ -262,14 +274,27 @@ export class LocalProcessExecutor implements Executor {
     try {
       await launchRun(this.context, run);
     } catch (error) {
-      await this.life.refuse(run, error);
-      this.forget(run);
-      return;
+      if (!(error instanceof StarterLostError)) {
+        await this.life.refuse(run, error);
+        this.forget(run);
+        return;
+      }
+      if (!(await this.isEndedWithout(run))) return;
     } finally {
       this.processors.giveBack(run.processors);
     }
     this.pace.learn((this.parts.clock.now() - run.startedMs) / 1000);
     this.collect(run);
+  }
+
+  /** Waits for the end of a run whose starter is gone; false when it never started, or this process ends. */
+  private async isEndedWithout(run: LocalRun): Promise<boolean> {
+    if (!this.isClosed && run.directory.abandon()) {
+      await this.giveBack(run);
+      return false;
+    }
+    run.isAttached = true;
+    return this.untilEnd(run);
   }
 
   /** Brings the output home beside the next run; its place is free already. */

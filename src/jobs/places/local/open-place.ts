@@ -11,6 +11,7 @@ import { JobRights } from './job-rights.js';
 import type { LocalPlace } from './local-context.js';
 import { trustedOwnAddress } from './network-rule.js';
 import { openRunRoot, type RunRoot } from './run-root.js';
+import { Starter } from './start/starter.js';
 
 const PROGRAM_PATH = '/usr/bin:/bin:/usr/sbin:/sbin';
 /** A part of the memory of a job may be in `/dev/shm`. */
@@ -43,11 +44,13 @@ export async function openPlace(config: Config): Promise<LocalPlace & { report: 
   const accounts = accountsOf(config);
   const root = await openRunRoot(config.homePath, accounts !== undefined);
   const { isolation, refusals } = await findIsolation(config, root, accounts);
+  const starter = new Starter();
   return {
     root,
     isolation,
     accounts,
-    rights: new JobRights(becomeOf()),
+    starter,
+    rights: new JobRights(becomeOf(), starter),
     taskset: findProgram('taskset', PROGRAM_PATH),
     report: reportOf(isolation, refusals),
   };

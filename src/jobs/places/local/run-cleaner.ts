@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomId } from '#src/kernel/index.js';
 import type { LocalContext } from './local-context.js';
@@ -56,25 +56,23 @@ export class RunCleaner {
     this.removeAside(aside, uid);
   }
 
+  /** Names of the directories of runs that are there now, also of those that are being removed. */
+  namesOfRuns(): string[] {
+    return readdirSync(this.context.place.root.path).filter((name) => REMAINS.test(name));
+  }
+
   /**
    * Takes up what is left of runs that nobody knows any more, of a predecessor or after a fault: their processes, files
-   * and accounts. `known` are the names of those that the database and this process know; what was made in the last
-   * moments may be known to neither yet.
+   * and accounts.
    */
-  async removeRemains(known: ReadonlySet<string>, olderThanMs: number): Promise<void> {
+  async removeRemains(names: readonly string[]): Promise<void> {
     const { root, accounts } = this.context.place;
-    for (const name of readdirSync(root.path)) {
-      if (known.has(name) || !REMAINS.test(name)) continue;
-      const path = join(root.path, name);
-      const madeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-      if (madeMs === undefined || Date.now() - madeMs < olderThanMs) continue;
-      await this.removeRemainsOf(path);
-    }
+    for (const name of names) await this.removeRemainsOf(join(root.path, name));
     accounts?.freeAbandoned(root.path);
   }
 
   private async removeRemainsOf(path: string): Promise<void> {
-    if (this.removing.has(path)) return;
+    if (this.removing.has(path) || !existsSync(path)) return;
     const directory = new RunDirectory(path);
     const start = directory.start();
     const leader = typeof start === 'object' ? start : undefined;

@@ -76,18 +76,17 @@ export class RunDirectory {
     chownSync(this.work, uid, uid);
   }
 
-  /** Makes and opens the file of one output; the job may open its descriptor again, as `/dev/stdout`. */
-  openOutput(name: 'out' | 'err', uid: number | undefined): number {
-    const { O_CREAT, O_EXCL, O_WRONLY, O_APPEND, O_NOFOLLOW } = constants;
-    const flags = O_CREAT | O_EXCL | O_WRONLY | O_APPEND | O_NOFOLLOW;
-    const file = openSync(join(this.path, name), flags, 0o600);
+  /** Makes the file of one output; answers its path. The job may open its descriptor of it again, as `/dev/stdout`. */
+  makeOutput(name: 'out' | 'err', uid: number | undefined): string {
+    const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
+    const path = join(this.path, name);
+    const file = openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600);
     try {
       if (uid !== undefined) fchownSync(file, uid, uid);
-    } catch (error) {
+    } finally {
       closeSync(file);
-      throw error;
     }
-    return file;
+    return path;
   }
 
   exists(): boolean {

@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { chmodSync, closeSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Site } from '#src/registry/index.js';
 import { unpackArchive } from '../../sandbox/sandbox-archive.js';
@@ -100,10 +99,13 @@ function launchOf(context: LocalContext, run: LocalRun): string {
   });
 }
 
-/** Starts the supervisor of a prepared run and resolves when it has ended. Rejects when it cannot be started. */
+/**
+ * Starts the supervisor of a prepared run and resolves when it has ended. Rejects with StarterLostError when nobody can
+ * say any more whether it was started, and with Error when it cannot be started.
+ */
 export async function launchRun(context: LocalContext, run: LocalRun): Promise<void> {
   const { config, clock } = context.parts;
-  const { isolation, taskset, root } = context.place;
+  const { isolation, taskset, root, starter } = context.place;
   const { plan, order, directory, uid } = run;
   const { hasNetwork, processors } = run;
   const bind =
@@ -120,27 +122,18 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
       ...(isolation.hasDescriptors ? { filter: join(root.path, 'etc', 'filter') } : {}),
     },
   );
-  const stdout = directory.openOutput(RUN_FILES.stdout, uid);
+  const stdout = directory.makeOutput(RUN_FILES.stdout, uid);
   const isOne = plan.stderr === plan.stdout;
-  const stderr = isOne ? stdout : directory.openOutput(RUN_FILES.stderr, uid);
-  try {
-    const child = spawn(program, words, {
-      cwd: directory.path,
-      detached: true,
-      stdio: ['ignore', stdout, stderr],
-      // Nothing of the service's own (tokens, database) is in it, and nothing of the job's: the shell may be root's.
-      env: { PATH: SITE_PATH, [RUN_MARKER]: context.markOf(order) },
-    });
-    run.startedMs = clock.now();
-    child.unref();
-    await new Promise<void>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('exit', () => resolve());
-    });
-  } finally {
-    closeSync(stdout);
-    if (!isOne) closeSync(stderr);
-  }
+  const stderr = isOne ? stdout : directory.makeOutput(RUN_FILES.stderr, uid);
+  run.startedMs = clock.now();
+  await starter.run({
+    program,
+    words,
+    cwd: directory.path,
+    output: { stdout, stderr },
+    // Nothing of the service's own (tokens, database) is in it, and nothing of the job's: the shell may be root's.
+    env: { PATH: SITE_PATH, [RUN_MARKER]: context.markOf(order) },
+  });
 }
 
 function environmentOf(

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { StartAnswer, StartQuestion } from './start-messages.js';
+
+/**
+ * The process that starts programs for the service: a fork copies the tables of the memory of who forks, and of a service
+ * with 300 MiB that takes ten times as long as of this one, in the thread that answers requests. It ends with its standard
+ * input, that is with the service, however that ends; what it has started goes on.
+ */
+function start(question: StartQuestion): void {
+  const { id, program, words, cwd, env, timeoutMs } = question;
+  const files = filesOf(question);
+  const [stdout, stderr] = files;
+  try {
+    const child = spawn(program, words, {
+      cwd,
+      env,
+      detached: true,
+      stdio: ['ignore', stdout ?? 'ignore', stderr ?? 'ignore'],
+      ...(timeoutMs === undefined ? {} : { timeout: timeoutMs, killSignal: 'SIGKILL' as const }),
+    });
+    child.once('error', (error) => answer({ id, fault: error.message }));
+    child.once('exit', (code) => answer({ id, code }));
+  } finally {
+    for (const file of new Set(files)) closeSync(file);
+  }
+}
+
+function filesOf({ output }: StartQuestion): number[] {
+  if (!output) return [];
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
+  const stdout = openSync(output.stdout, flags);
+  if (output.stderr === output.stdout) return [stdout, stdout];
+  try {
+    return [stdout, openSync(output.stderr, flags)];
+  } catch (error) {
+    closeSync(stdout);
+    throw error;
+  }
+}
+
+function answer(text: StartAnswer): void {
+  process.stdout.write(`${JSON.stringify(text)}\n`);
+}
+
+function take(line: string): void {
+  const question = JSON.parse(line) as StartQuestion;
+  try {
+    start(question);
+  } catch (error) {
+    answer({ id: question.id, fault: (error as Error).message });
+  }
+}
+
+// Whoever ends the service decides about this process, too: it goes when the service has gone.
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => undefined);
+process.stdout.on('error', () => process.exit());
+createInterface({ input: process.stdin })
+  .on('line', take)
+  .on('close', () => process.exit());

@@ -1,0 +1,93 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { StartAnswer, StartOrder } from './start-messages.js';
+
+const HEAP_MIB = 64;
+const SCRIPT = fileURLToPath(new URL('./starter.process.js', import.meta.url));
+
+/** The process that starts programs has ended: nobody can say whether this one was started. */
+export class StarterLostError extends Error {
+  constructor() {
+    super('the process that starts programs has ended');
+    this.name = 'StarterLostError';
+  }
+}
+
+interface Pending {
+  resolve: (code: number | null) => void;
+  reject: (error: Error) => void;
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, null>;
+
+/** Starts programs through a small process of its own (see starter.process.ts); it is started anew when it has ended. */
+export class Starter {
+  private child: Child | undefined;
+  private readonly pending = new Map<number, Pending>();
+  private last = 0;
+  private isClosed = false;
+
+  /** Starts the process now, while the service is small and has opened nothing. */
+  open(): void {
+    this.child ??= this.start();
+  }
+
+  /**
+   * Starts a program in a session of its own and resolves with its code when it has ended, with null after a signal.
+   * Rejects with StarterLostError, and with Error when it cannot be started.
+   */
+  async run(order: StartOrder): Promise<number | null> {
+    if (this.isClosed) throw new StarterLostError();
+    this.open();
+    this.last += 1;
+    const id = this.last;
+    return new Promise((resolve, reject) => {
+      this.pending.set(id, { resolve, reject });
+      this.child?.stdin.write(`${JSON.stringify({ id, ...order })}\n`);
+    });
+  }
+
+  /** Programs go on. */
+  close(): void {
+    this.isClosed = true;
+    this.child?.stdin.end();
+  }
+
+  private start(): Child {
+    const child = spawn(process.execPath, [`--max-old-space-size=${HEAP_MIB}`, SCRIPT], {
+      cwd: '/',
+      env: {},
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    child.unref();
+    for (const stream of [child.stdin, child.stdout]) unref(stream);
+    child.stdin.on('error', () => undefined); // its end is told below
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      this.settle(JSON.parse(line) as StartAnswer);
+    });
+    const end = (): void => {
+      if (this.child !== child) return;
+      this.child = undefined;
+      const lost = [...this.pending.values()];
+      this.pending.clear();
+      for (const { reject } of lost) reject(new StarterLostError());
+    };
+    child.once('error', end);
+    child.once('close', end); // after the last line of its output
+    return child;
+  }
+
+  private settle(answer: StartAnswer): void {
+    const waiting = this.pending.get(answer.id);
+    this.pending.delete(answer.id);
+    if ('fault' in answer) waiting?.reject(new Error(answer.fault));
+    else waiting?.resolve(answer.code);
+  }
+}
+
+/** The service ends when nothing else keeps it. */
+function unref(stream: Readable | Writable): void {
+  (stream as unknown as { unref?: () => void }).unref?.();
+}
