@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { CommandUser, type Ended } from '../support/command.js';
 import { databaseUrl, onServer, startGrid, type Grid } from '../support/testbed.js';
 
@@ -50,6 +50,9 @@ const certificate = (): string[] => [
   join(grid.home, 'pki/alice.key'),
 ];
 
+/** A start of a server and several commands are in each. */
+jest.setTimeout(90_000);
+
 describe('gridgate doctor', () => {
   it('finds everything well beside a server that is well, and says what it saw', async () => {
     const { ended, by, faults } = await findings(environment(grid), certificate());
@@ -72,6 +75,7 @@ describe('gridgate doctor', () => {
       'listener certificate: ok',
       'disk (GRID_HOME): ok',
       'disk (temporary files): ok',
+      'isolation of local jobs: ok',
       'public address: ok',
       'server certificate: ok',
       'clock (public address): ok',
@@ -80,6 +84,7 @@ describe('gridgate doctor', () => {
       'client certificate: ok',
       'forged certificate: ok',
     ]);
+    expect(by['isolation of local jobs']?.text).toMatch(/^level (?:namespaces|accounts): /);
     expect(by['client certificate']?.text).toBe('arrives: {"groups":["grid_user","grid_share"]}');
     expect(by['signing keys']?.advice).toContain('GRID_KEY_ENCRYPTION_KEY');
   });
