@@ -99,8 +99,39 @@ export function bindArguments(
   return bound;
 }
 
+/** What an argument has to be where no table says it. */
+export interface Requirement {
+  operation: string;
+  name: string;
+  fits: boolean;
+  /** The error; default TypeError. */
+  fail?: (message: string) => Error;
+}
+
+/** Throws an error that names the argument unless it fits. */
+export function requireArgument(
+  value: unknown,
+  { operation, name, fits, fail }: Requirement,
+): void {
+  if (fits) return;
+  const text = `${operation}: "${name}" cannot be ${kindOf(value)}`;
+  throw fail?.(text) ?? new TypeError(text);
+}
+
+/** True for an object that has members by name: no list, no map, nothing else that is iterated. */
+export function isDictionary(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !(Symbol.iterator in value);
+}
+
+/** Throws a TypeError that names the argument unless it is text. */
+export function requireText(operation: string, name: string, value: unknown): void {
+  requireArgument(value, { operation, name, fits: typeof value === 'string' });
+}
+
 /** A word for a value in messages; the value itself may be a secret. */
 function kindOf(value: unknown): string {
+  if (value === undefined) return 'left out';
+  if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'such an object' : `a ${typeof value}`;
 }

@@ -1,7 +1,9 @@
 export { Session } from './session.js';
 export {
   bindArguments,
+  isDictionary,
   isPlainObject,
+  requireArgument,
   type CallArguments,
   type Operation,
   type Parameter,

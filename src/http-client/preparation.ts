@@ -1,3 +1,4 @@
+import { isDictionary, requireArgument, requireText } from './arguments.js';
 import { attachAuth, authFromUrl } from './auth.js';
 import { prepareBody } from './body.js';
 import { ownCookies, type CookieJar } from './cookies.js';
@@ -31,10 +32,11 @@ export async function prepareRequest(
   request: RequestLike,
   defaults: PreparationDefaults,
 ): Promise<PreparedRequest> {
+  const { method, url } = checkedRequest(request);
   const query = encodeParams(mergeParams(request.params, defaults.params));
   const prepared = new PreparedRequest({
-    method: preparedMethod(request.method),
-    url: prepareUrl(request.url, query),
+    method: preparedMethod(method),
+    url: prepareUrl(url, query),
     headers: mergeHeaders(request.headers, defaults.headers),
     hooks: mergeHooks(request.hooks, defaults.hooks),
   });
@@ -49,6 +51,17 @@ export async function prepareRequest(
   const auth = request.auth ?? defaults.auth ?? fallbackAuth(prepared, defaults.netrc);
   if (auth) await attachAuth(prepared, auth);
   return prepared;
+}
+
+/** Throws TypeError for what is no request. */
+function checkedRequest(request: RequestLike): RequestLike {
+  const isRequest = isDictionary(request) && 'method' in request && 'url' in request;
+  requireArgument(request, { operation: 'prepare_request', name: 'request', fits: isRequest });
+  const { method, url } = request;
+  requireText('request', 'method', method);
+  const isUrl = typeof url === 'string' || url instanceof URL;
+  requireArgument(url, { operation: 'request', name: 'url', fits: isUrl });
+  return request;
 }
 
 /**

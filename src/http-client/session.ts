@@ -1,5 +1,5 @@
 import { AdapterRegistry } from './adapters.js';
-import type { CallArguments } from './arguments.js';
+import { isDictionary, requireArgument, requireText, type CallArguments } from './arguments.js';
 import { basicAuthorization } from './auth.js';
 import { isCookieSource, toCookieJar, type CookieJar } from './cookies.js';
 import { environmentCaBundle, environmentProxies } from './environment.js';
@@ -13,7 +13,7 @@ import { mergeProxies, rebuildProxies, select_proxy, should_bypass_proxies } fro
 import { followRedirects, redirected } from './redirect-chain.js';
 import { rebuildMethod, redirectTarget, shouldStripAuth, stripCredentials } from './redirects.js';
 import { Request } from './request.js';
-import type { Response } from './response.js';
+import { Response } from './response.js';
 import { CaseInsensitiveDict } from './structures.js';
 import { checkedTimeout, remainingSeconds } from './time-limits.js';
 import {
@@ -260,9 +260,7 @@ export class Session<O extends RequestOptions = RequestOptions> {
    * Sends a prepared request. Throws TypeError for anything else: a plain object has not been merged and checked.
    */
   async send(prepared: PreparedRequest, options: SendOptions = {}): Promise<Response> {
-    if (!(prepared instanceof PreparedRequest)) {
-      throw new TypeError('send takes a PreparedRequest, see prepare_request');
-    }
+    requirePrepared('send', prepared);
     const startedAt = options.deadline === undefined ? 0 : performance.now();
     const settings = this.#adapterOptions(prepared, options);
     const adapter = this.get_adapter(prepared.url);
@@ -280,6 +278,7 @@ export class Session<O extends RequestOptions = RequestOptions> {
 
   /** The adapter for a URL: the longest mounted prefix wins. Throws InvalidSchema when there is none. */
   get_adapter(url: string): Adapter {
+    requireText('get_adapter', 'url', url);
     return this.#adapters.find(url);
   }
 
@@ -288,6 +287,9 @@ export class Session<O extends RequestOptions = RequestOptions> {
    * `https://h.test.evil.test`: end a host with a slash.
    */
   mount(prefix: string, adapter: Adapter): void {
+    requireText('mount', 'prefix', prefix);
+    const fits = isDictionary(adapter) && typeof adapter.send === 'function';
+    requireArgument(adapter, { operation: 'mount', name: 'adapter', fits });
     this.#adapters.mount(prefix, adapter);
   }
 
@@ -302,6 +304,7 @@ export class Session<O extends RequestOptions = RequestOptions> {
    * session's. Where verify is merely true, a CA bundle of the environment is used: a path or false wins over it.
    */
   merge_environment_settings(url: string, ...given: MergeArguments): MergedSettings {
+    requireText('merge_environment_settings', 'url', url);
     const { proxies, stream, verify, cert } = mergeOptions(given);
     const chosen = verify ?? this.verify;
     const bundle = this.trust_env && chosen === true ? environmentCaBundle() : undefined;
@@ -315,6 +318,7 @@ export class Session<O extends RequestOptions = RequestOptions> {
 
   /** The Location of a redirect, or null. */
   get_redirect_target(response: Response): string | null {
+    requireResponse('get_redirect_target', response);
     return redirectTarget(response);
   }
 
@@ -337,11 +341,15 @@ export class Session<O extends RequestOptions = RequestOptions> {
     prepared: PreparedRequest,
     options: RedirectOptions = {},
   ): AsyncGenerator<Response | PreparedRequest, void, undefined> {
+    requireResponse('resolve_redirects', response);
+    requirePrepared('resolve_redirects', prepared);
     return followRedirects(this, response, prepared, options);
   }
 
   /** Removes credentials that the new URL must not see; .netrc may give new ones, but never replaces any. */
   rebuild_auth(prepared: PreparedRequest, response: Response): void {
+    requirePrepared('rebuild_auth', prepared);
+    requireResponse('rebuild_auth', response);
     if (this.should_strip_auth(response.request.url, prepared.url)) {
       stripCredentials(prepared, this.redirect_secret_headers);
     }
@@ -352,6 +360,8 @@ export class Session<O extends RequestOptions = RequestOptions> {
 
   /** Sets the method that the redirect asks for. */
   rebuild_method(prepared: PreparedRequest, response: Response): void {
+    requirePrepared('rebuild_method', prepared);
+    requireResponse('rebuild_method', response);
     rebuildMethod(prepared, response);
   }
 
@@ -364,6 +374,7 @@ export class Session<O extends RequestOptions = RequestOptions> {
     proxies?: Proxies | null,
     call_proxies?: Proxies | null,
   ): ProxyMap {
+    requirePrepared('rebuild_proxies', prepared);
     return rebuildProxies(prepared, proxies, {
       trust_env: this.trust_env,
       pinned: call_proxies,
@@ -373,6 +384,8 @@ export class Session<O extends RequestOptions = RequestOptions> {
 
   /** True when Authorization must be dropped on the way from the old to the new URL. */
   should_strip_auth(old_url: string, new_url: string): boolean {
+    requireText('should_strip_auth', 'old_url', old_url);
+    requireText('should_strip_auth', 'new_url', new_url);
     return shouldStripAuth(old_url, new_url);
   }
 
@@ -401,4 +414,13 @@ export class Session<O extends RequestOptions = RequestOptions> {
       deadline: options.deadline ?? null,
     };
   }
+}
+
+function requirePrepared(operation: string, prepared: unknown): void {
+  const fits = prepared instanceof PreparedRequest;
+  requireArgument(prepared, { operation, name: 'prepared', fits });
+}
+
+function requireResponse(operation: string, response: unknown): void {
+  requireArgument(response, { operation, name: 'response', fits: response instanceof Response });
 }

@@ -37,7 +37,9 @@ export function requireRoomForToken(session: unknown): void {
     Object.isFrozen(session) ||
     !('token' in session || Object.isExtensible(session))
   ) {
-    throw new ConfigurationError('the session must be an object that a token can be put into');
+    throw new ConfigurationError(
+      'parseAuthResponse: "session" must be an object that a token can be put into',
+    );
   }
 }
 
@@ -106,7 +108,7 @@ export async function readAnswer(
   context: LoginContext,
 ): Promise<CompletedLogin> {
   if (typeof response !== 'object' || response === null || typeof response.uri !== 'string') {
-    throw new ConfigurationError('the response must have a uri');
+    throw new ConfigurationError('parseAuthResponse: "response" must have a uri');
   }
   const answer = answerOf(response);
   refuseDuplicates(answer);

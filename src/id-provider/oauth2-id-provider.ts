@@ -5,6 +5,7 @@ import {
   createCodeVerifier,
   MissingTokenError,
   randomAlphanumeric,
+  requireFitting,
   SingleFlight,
   type OAuth2Token,
   type TokenFields,
@@ -38,6 +39,10 @@ import { profileOf, type UserProfile } from './user-claims.js';
 export type LoginResult = [profile: UserProfile, claims: TokenClaims];
 
 const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function requireText(operation: string, name: string, value: unknown): void {
+  requireFitting(operation, name, value, typeof value === 'string');
+}
 
 function requireToken(token: unknown): asserts token is string {
   if (typeof token !== 'string' || token === '') throw new MissingTokenError();
@@ -79,6 +84,7 @@ export class OAuth2IdProvider extends ProviderClaims {
    */
   async get_metadata(option?: string | null): Promise<unknown> {
     if (option === undefined || option === null) return null;
+    requireText('get_metadata', 'option', option);
     const { overrides } = this.settings;
     if (Object.hasOwn(overrides, option)) return overrides[option];
     await this.loadMetadata();
@@ -251,11 +257,13 @@ export class OAuth2IdProvider extends ProviderClaims {
 
   /** The scopes that stand for a group at this provider; none for an unknown group. */
   getGroupScopes(group: string): string[] {
+    requireText('getGroupScopes', 'group', group);
     return this.groupScopes.getGroupScopes(group);
   }
 
   /** The groups whose scopes are all in `scope` (divided by blanks), in the order of the configuration. */
   getScopeGroups(scope: string): string[] {
+    requireText('getScopeGroups', 'scope', scope);
     return this.groupScopes.getScopeGroups(scope);
   }
 

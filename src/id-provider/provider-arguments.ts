@@ -1,5 +1,6 @@
 import {
   bindArguments,
+  isDictionary,
   isPlainObject,
   type CallArguments,
   type Operation,
@@ -132,7 +133,7 @@ const PARAMETERS: Readonly<
   exchangeToken: [[text('accessToken'), text('group'), { name: 'scope', accepts: isScopes }]],
   revokeToken: [[text('token'), text('tokenTypeHint')]],
   verifyToken: [
-    [text('accessToken'), { name: 'jwks' }],
+    [text('accessToken'), { name: 'jwks', accepts: isDictionary }],
     ['certificate', 'jkt'],
   ],
   getUserProfile: [[text('accessToken')]],

@@ -1,4 +1,4 @@
-import { CookieJar, type ClientCert } from '#src/http-client/index.js';
+import { CookieJar, isDictionary, type ClientCert } from '#src/http-client/index.js';
 import type {
   AuthorizationUrlArguments,
   OAuth2ClientOptions,
@@ -8,7 +8,12 @@ import type {
   ProtocolCall,
   TokenFields,
 } from '#src/oauth2-client/index.js';
-import { ConfigurationError, defaultAuthMethod, metadataOf } from '#src/oauth2-client/index.js';
+import {
+  ConfigurationError,
+  defaultAuthMethod,
+  metadataOf,
+  requireFitting,
+} from '#src/oauth2-client/index.js';
 import { DEFAULT_METADATA } from './constants.js';
 import { GroupScopes } from './group-scopes.js';
 import { ProviderKeys } from './jwks.js';
@@ -98,6 +103,7 @@ export abstract class ProviderBase extends OAuth2Session {
    * cached metadata and keys are dropped when issuer, URL or keys change. Throws ConfigurationError.
    */
   setParameters(parameters: ProviderParameters): void {
+    requireFitting('setParameters', 'parameters', parameters, isDictionary(parameters));
     const merged = { ...this.#merged, ...parameters };
     const settings = providerSettings(merged);
     const before = this.#settings;

@@ -1,4 +1,9 @@
-import { ConfigurationError, type OAuth2ClientOptions } from '#src/oauth2-client/index.js';
+import { isDictionary } from '#src/http-client/index.js';
+import {
+  ConfigurationError,
+  requireFitting,
+  type OAuth2ClientOptions,
+} from '#src/oauth2-client/index.js';
 import { checkAttributes, type ClaimAttributes } from './claim-parser.js';
 import type { GroupLookup, GroupTable, ProviderType, VoTable } from './group-scopes.js';
 import { DEFAULT_ALGORITHMS, KeySet, type JsonWebKeySet } from './key-set.js';
@@ -174,6 +179,7 @@ function scopeOf(scope: string | readonly string[]): string {
 
 /** The keywords for the session of a provider: scopes and verify as configuration writes them. */
 export function sessionOptions(parameters: ProviderParameters): OAuth2ClientOptions {
+  requireFitting('setParameters', 'parameters', parameters, isDictionary(parameters));
   const options: OAuth2ClientOptions = Object.fromEntries(
     Object.entries(parameters).filter(([name]) => !OWN_KEYWORDS.has(name)),
   );

@@ -146,7 +146,7 @@ describe('verifyToken with given keys', () => {
     expect(await outcome(narrow.verifyToken(weak, { keys: [jwkOf(rsa)] }))).toBe('alg');
   });
 
-  it.each([['a text'], [42], [[]], [{ keys: 'x' }]])('%j is no key set', async (jwks) => {
+  it.each([{}, { keys: 'x' }, { keys: null }])('%j is no key set', async (jwks) => {
     const token = await sign(rsa, { alg: 'RS256' });
     expect(await outcome(provider().verifyToken(token, jwks as never))).toBe('no_keys');
   });

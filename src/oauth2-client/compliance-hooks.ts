@@ -1,5 +1,6 @@
 import type { Response } from '#src/http-client/index.js';
 import { ConfigurationError } from './oauth-error.js';
+import { requireFitting } from './required.js';
 
 /** Headers as request hooks see them: a plain object that may be changed or replaced. */
 export type HookHeaders = Record<string, string>;
@@ -49,10 +50,12 @@ export class ComplianceHooks {
 
   /** Adds a hook; throws ConfigurationError for an unknown type or a hook that is no function. */
   register(type: HookType, hook: ComplianceRequestHook | ComplianceResponseHook): void {
+    const operation = 'register_compliance_hook';
+    requireFitting(operation, 'hook_type', type, typeof type === 'string');
     if (!HOOK_TYPES.includes(type)) {
       throw new ConfigurationError(`unknown hook type "${type}"`);
     }
-    if (typeof hook !== 'function') throw new ConfigurationError(`hook ${type} is no function`);
+    requireFitting(operation, 'hook', hook, typeof hook === 'function');
     const known = this.#hooks.get(type) ?? [];
     if (!known.includes(hook)) known.push(hook);
     this.#hooks.set(type, known);

@@ -48,6 +48,7 @@ export {
   InvalidResponseError,
   type OAuthErrorDetails,
 } from './oauth-error.js';
+export { requireFitting } from './required.js';
 export {
   ClientAuth,
   type AuthenticatingClient,

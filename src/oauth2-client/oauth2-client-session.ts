@@ -1,4 +1,4 @@
-import type { ClientCert, Response } from '#src/http-client/index.js';
+import { isDictionary, type ClientCert, type Response } from '#src/http-client/index.js';
 import { authorizationRequest, pushEndpoint, pushedUrl } from './authorization-request.js';
 import {
   callArguments,
@@ -20,6 +20,7 @@ import {
   queryOf,
   tokenFromFragment,
 } from './parameters.js';
+import { requireFitting } from './required.js';
 import { requireTokenMethod, OAuth2SessionBase } from './session-base.js';
 import {
   splitCall,
@@ -149,7 +150,11 @@ export class OAuth2Client extends OAuth2SessionBase {
    * (RFC 9700 §2.1.2): better ask for a code.
    */
   token_from_fragment(authorization_response: string, state?: string | null): OAuth2Token {
-    const fragment = fragmentOf(authorization_response) ?? '';
+    const answer = authorization_response;
+    const [operation, expected] = ['token_from_fragment', state ?? ''];
+    requireFitting(operation, 'authorization_response', answer, typeof answer === 'string');
+    requireFitting(operation, 'state', state, typeof expected === 'string');
+    const fragment = fragmentOf(answer) ?? '';
     const fields = tokenFromFragment(fragment, expectedAnswer(this.grantDefaults(), state));
     const token = new OAuth2Token(fields, { clock: this.clock });
     this.token = token;
@@ -224,6 +229,7 @@ export class OAuth2Client extends OAuth2SessionBase {
     token: OAuth2Token | TokenFields | null | undefined = this.token,
   ): Promise<true | null> {
     if (token === null || token === undefined) return null;
+    requireFitting('ensure_active_token', 'token', token, isDictionary(token));
     const current =
       token instanceof OAuth2Token ? token : new OAuth2Token(token, { clock: this.clock });
     if (current.is_expired(this.leeway) !== true) return true;

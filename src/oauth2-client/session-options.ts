@@ -1,4 +1,4 @@
-import type { RequestOptions, SessionSettings } from '#src/http-client/index.js';
+import { isDictionary, type RequestOptions, type SessionSettings } from '#src/http-client/index.js';
 import type { Clock } from '#src/kernel/index.js';
 import type { ClientAuthChoice, RequestSignerChoice } from './client-auth.js';
 import type { DpopChoice } from './dpop.js';
@@ -6,6 +6,7 @@ import { ConfigurationError } from './oauth-error.js';
 import type { OAuth2Token, TokenFields } from './oauth2-token.js';
 import type { ParameterValue } from './parameters.js';
 import type { HttpCallOptions } from './protocol-call.js';
+import { requireFitting } from './required.js';
 import type { TokenPlacement } from './token-auth.js';
 
 /** Optional members of an authorization request that are taken from the metadata when the call has none. */
@@ -210,6 +211,7 @@ const OWN = new Set<string>([
 
 /** The keywords that are settings of the HTTP session. OAuth sessions leave .netrc alone unless told otherwise. */
 export function sessionSettings(options: OAuth2ClientOptions): SessionSettings {
+  requireFitting('constructor', 'options', options, isDictionary(options));
   if (options['token_updater'] !== undefined) {
     throw new ConfigurationError('token_updater is no longer known, use update_token');
   }
