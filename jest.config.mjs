@@ -13,6 +13,7 @@ const BATCH_FLOWS = [
 const DRILLS = [
   '<rootDir>/test/flows/job-faults.flow-spec.ts',
   '<rootDir>/test/flows/job-limits.flow-spec.ts',
+  '<rootDir>/test/flows/job-matching.flow-spec.ts',
   '<rootDir>/test/flows/hostile-programs.flow-spec.ts',
   '<rootDir>/test/flows/instance-loss.flow-spec.ts',
   '<rootDir>/test/flows/database-loss.flow-spec.ts',

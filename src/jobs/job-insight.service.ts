@@ -5,6 +5,8 @@ import { RegistryService, type Site } from '#src/registry/index.js';
 import { JobAccess } from './job-access.service.js';
 import type { Job } from './job.js';
 import type { JobExplainResponse, JobPeekResponse } from './job.response.js';
+import { JobsRepository } from './jobs.repository.js';
+import { lackOf, resourcesOf, type JobResources } from './manifest/resources.js';
 import { DispatchRepository } from './matching/dispatch.repository.js';
 import { notRunning, waitFor } from './matching/dispatcher.js';
 import { PEEK_CHANNEL } from './state/admission.js';
@@ -17,6 +19,7 @@ export class JobInsightService {
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     private readonly access: JobAccess,
+    private readonly jobs: JobsRepository,
     private readonly dispatch: DispatchRepository,
     private readonly registry: RegistryService,
     private readonly feed: ChangeFeed,
@@ -47,14 +50,21 @@ export class JobInsightService {
     const registry = await this.registry.current();
     const live = await this.dispatch.liveBackends(this.config.jobLease);
     const ahead = job.status === 'Waiting' ? await this.dispatch.jobsAhead(job.jid) : 0;
+    const wanted = resourcesOf((await this.jobs.manifest(job.jid)) ?? {});
     const sites = registry
       .sitesOf(job.setup)
-      .map((site) => [site.name, reasonOf(job, site, { live, ahead })] as const);
+      .map((site) => [site.name, reasonOf(job, site, { live, ahead, wanted })] as const);
     return { jid: job.jid, status: job.status, sites: Object.fromEntries(sites) };
   }
 }
 
-function reasonOf(job: Job, site: Site, now: { live: Set<string>; ahead: number }): string {
+interface Now {
+  live: Set<string>;
+  ahead: number;
+  wanted: JobResources;
+}
+
+function reasonOf(job: Job, site: Site, now: Now): string {
   if (job.banned_sites.includes(site.name)) return 'It is among the BannedSites of the job';
   if (job.wanted_sites.length > 0 && !job.wanted_sites.includes(site.name)) {
     return 'It is not among the Sites of the job';
@@ -65,6 +75,8 @@ function reasonOf(job: Job, site: Site, now: { live: Set<string>; ahead: number 
   if (job.status !== 'Waiting') {
     return job.site === site.name ? `The job is ${job.status} here` : `The job is ${job.status}`;
   }
+  const lack = lackOf(site, now.wanted);
+  if (lack !== undefined) return `It cannot hold the job: ${lack}`;
   if (!now.live.has(site.backend)) return `No ${site.backend} executor is running`;
   if (now.ahead === 1) return 'Waits for a free slot; 1 job is in front of it';
   if (now.ahead > 1) return `Waits for a free slot; ${now.ahead} jobs are in front of it`;

@@ -12,6 +12,8 @@ import {
 } from './run/executor.js';
 import type { IsolationReport } from './places/local/open-place.js';
 import { LocalProcessExecutor } from './places/local/local-process.executor.js';
+import { Matcher } from './matching/matcher.js';
+import { QueueRepository } from './matching/queue.repository.js';
 import { Reaper } from './matching/reaper.js';
 import { RunReports } from './run/run-reports.js';
 import { SlurmExecutor } from './places/slurm/slurm.executor.js';
@@ -99,6 +101,8 @@ const PARTS = [
   SandboxService,
   JobSandboxesService,
   DispatchRepository,
+  QueueRepository,
+  Matcher,
   RunReports,
   Dispatcher,
   Reaper,

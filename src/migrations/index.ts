@@ -10,6 +10,7 @@ import { PlaceSegments1763600100081 } from './1763600100081-place-segments.js';
 import { Resources1763600200101 } from './1763600200101-resources.js';
 import { JobTemplates1763600200102 } from './1763600200102-job-templates.js';
 import { BindCertificates1763600200300 } from './1763600200300-bind-certificates.js';
+import { ShapesOfJobs1763700300000 } from './1763700300000-shapes-of-jobs.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -28,4 +29,5 @@ export const MIGRATIONS: (new () => object)[] = [
   Resources1763600200101,
   JobTemplates1763600200102,
   BindCertificates1763600200300,
+  ShapesOfJobs1763700300000,
 ];

@@ -9,19 +9,8 @@ import {
   manifestOf,
   type ManifestRow,
 } from '../manifest/stored-manifest.js';
-import { MINOR, type JobState } from '../state/job-state.js';
+import type { JobState } from '../state/job-state.js';
 import type { HeldJob, RunOrder, RunningOutput, Submitter } from '../run/executor.js';
-
-/** What a claim is made for. */
-export interface Claim {
-  executor: string;
-  /** Sites of the executor with the setups whose jobs they run. */
-  sites: readonly { name: string; setups: readonly string[] | undefined }[];
-  limit: number;
-  /** Chooses among the sites on which a job may run. */
-  choose(sites: readonly string[]): string;
-  reference?: string;
-}
 
 /** A new job whose input data is to be looked up. */
 export interface JobToAdmit {
@@ -34,15 +23,6 @@ interface ToAdmitRow extends ManifestRow {
   jid: Jid;
   owner: string;
   owner_group: string;
-}
-
-interface Candidate {
-  jid: Jid;
-  setup: string;
-  wanted_sites: string[];
-  banned_sites: string[];
-  /** Since when it waits. */
-  last_update: Date;
 }
 
 interface HeldRow extends ManifestRow {
@@ -71,33 +51,6 @@ export class DispatchRepository {
     private readonly jobs: JobsRepository,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
-
-  /**
-   * Takes up to `limit` waiting jobs for an executor, by priority and age. Rows that other dispatchers hold are
-   * skipped, so instances never wait for each other and never get the same job.
-   */
-  async claim(claim: Claim): Promise<RunOrder[]> {
-    return this.database.transaction(async (transaction) => {
-      const candidates = await transaction.query<Candidate>({
-        name: 'jobs-candidates',
-        text: CANDIDATES,
-        values: [
-          claim.sites.map((site) => site.name),
-          JSON.stringify(claim.sites.map(({ name, setups }) => ({ name, setups: setups ?? null }))),
-          claim.limit,
-        ],
-      });
-      const moves = candidates.map((job) => matchMove(job, claim));
-      const moved = await this.jobs.move(moves, this.now(), transaction);
-      if (moved.length === 0) return [];
-      const since = new Map(candidates.map((job) => [String(job.jid), job.last_update.getTime()]));
-      const now = this.clock.now();
-      return (await this.orders(transaction, moved)).map((order) => ({
-        ...order,
-        waitedSeconds: Math.max(0, now - (since.get(String(order.jid)) ?? now)) / 1000,
-      }));
-    });
-  }
 
   /** Everything that an executor holds. */
   async held(executor: string): Promise<HeldJob[]> {
@@ -307,7 +260,8 @@ export class DispatchRepository {
     return Number(row?.n ?? 0);
   }
 
-  private async orders(transaction: Transaction, jids: readonly Jid[]): Promise<RunOrder[]> {
+  /** Claimed jobs as their executor takes them, in the order of priority and age. */
+  async orders(transaction: Transaction, jids: readonly Jid[]): Promise<RunOrder[]> {
     const rows = await transaction.query<HeldRow>({
       name: 'jobs-orders',
       text: `select ${HELD_COLUMNS} from jobs j ${MANIFEST_JOIN}
@@ -320,25 +274,6 @@ export class DispatchRepository {
   private now(): Date {
     return new Date(this.clock.now());
   }
-}
-
-function matchMove(job: Candidate, claim: Claim): Move {
-  const sites = claim.sites
-    .filter(({ setups }) => setups === undefined || setups.includes(job.setup))
-    .map(({ name }) => name)
-    .filter((name) => job.wanted_sites.length === 0 || job.wanted_sites.includes(name))
-    .filter((name) => !job.banned_sites.includes(name));
-  return {
-    jid: job.jid,
-    steps: [{ to: 'Matched', minor: MINOR.matched }],
-    source: 'Dispatcher',
-    set: {
-      site: claim.choose(sites),
-      executor: claim.executor,
-      newAttempt: true,
-      ...(claim.reference === undefined ? {} : { reference: claim.reference }),
-    },
-  };
 }
 
 function heldOf(row: HeldRow): HeldJob {
@@ -358,25 +293,3 @@ function heldOf(row: HeldRow): HeldJob {
     lastUpdate: row.last_update,
   };
 }
-
-/**
- * The site column of a waiting job says which index range it stands in, so a long queue for other sites is never
- * walked. Jobs of `Multiple` wanted sites share one range.
- */
-const CANDIDATES = `
-  with sites as (
-    select name, setups from jsonb_to_recordset($2::jsonb) as x (name text, setups jsonb)
-  )
-  select jid, setup, wanted_sites, banned_sites, last_update
-  from unnest($1::text[] || '{ANY,Multiple}'::text[]) as queue (site)
-  cross join lateral (
-    select j.jid, j.setup, j.wanted_sites, j.banned_sites, j.last_update, j.priority from jobs j
-    where j.status = 'Waiting' and j.executor is null and j.site = queue.site
-      and exists (
-        select from sites s
-        where (s.setups is null or jsonb_typeof(s.setups) = 'null' or s.setups ? j.setup)
-          and (j.wanted_sites = '{}' or s.name = any (j.wanted_sites))
-          and s.name <> all (j.banned_sites))
-    order by j.priority desc, j.jid limit $3 for update of j skip locked
-  ) w
-  order by w.priority desc, w.jid limit $3`;

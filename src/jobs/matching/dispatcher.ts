@@ -13,7 +13,6 @@ import {
   type Config,
   type Logger,
 } from '#src/platform/index.js';
-import { RegistryService } from '#src/registry/index.js';
 import type { Jid } from '../job.js';
 import type { Move } from '../jobs.repository.js';
 import { readInputData } from '../manifest/manifest-places.js';
@@ -30,9 +29,9 @@ import {
 } from '../run/executor.js';
 import { RunReports } from '../run/run-reports.js';
 import { Loop } from '../run/loop.js';
+import { Matcher } from './matcher.js';
 
 const POLL_MS = 2_000;
-const CLAIM_BATCH = 200;
 const ADMIT_BATCH = 200;
 
 /**
@@ -54,7 +53,7 @@ export class Dispatcher
     @Inject(EXECUTORS) private readonly executors: readonly Executor[],
     @Inject(INPUT_DATA_CATALOGUE) private readonly catalogue: InputDataCatalogue,
     private readonly repository: DispatchRepository,
-    private readonly registry: RegistryService,
+    private readonly matcher: Matcher,
     private readonly feed: ChangeFeed,
     private readonly reports: RunReports,
     private readonly metrics: JobMetrics,
@@ -70,7 +69,8 @@ export class Dispatcher
     }
     const { logger } = this;
     const admit = new Loop('admission', POLL_MS, () => this.admit(), logger);
-    this.loops.push(admit);
+    const homeless = new Loop('homeless', POLL_MS, () => this.matcher.noteHomeless(), logger);
+    this.loops.push(admit, homeless);
     for (const executor of this.open) this.startExecutor(executor);
     this.stopListening.push(
       this.feed.listen(WORK_CHANNEL, () => this.loops.forEach((loop) => loop.wakeOn('work'))),
@@ -127,35 +127,15 @@ export class Dispatcher
 
   /** Fills the free places of an executor; true when there may be more to claim. */
   private async claim(executor: Executor): Promise<boolean> {
-    const free = Math.min(CLAIM_BATCH, executor.freeSlots());
-    if (free === 0) return false;
     const started = Date.now();
-    const registry = await this.registry.current();
-    const sites = registry
-      .sites()
-      .filter((site) => site.backend === executor.backend)
-      .filter((site) => site.slots === undefined || executor.load(site.name) < site.slots);
-    if (sites.length === 0) return false;
-    const extra = new Map<string, number>();
-    const load = (name: string): number => executor.load(name) + (extra.get(name) ?? 0);
-    const orders = await this.repository.claim({
-      executor: executor.id,
-      sites: sites.map(({ name, setups }) => ({ name, setups })),
-      limit: limitOf(free, sites, load),
-      choose: (names) => {
-        const [best = ''] = [...names].sort((a, b) => load(a) - load(b));
-        extra.set(best, (extra.get(best) ?? 0) + 1);
-        return best;
-      },
-      ...(executor.reference === undefined ? {} : { reference: executor.reference }),
-    });
+    const { orders, hasMore } = await this.matcher.claim(executor);
     if (orders.length === 0) return false;
     for (const order of orders) this.metrics.dispatched(order);
     executor.start(orders);
     const { id, backend } = executor;
     const traced = { 'gridgate.executor': id, 'gridgate.backend': backend };
     this.tracing.record('dispatch jobs', started, { ...traced, 'gridgate.jobs': orders.length });
-    return orders.length >= free && executor.freeSlots() > 0;
+    return hasMore && executor.freeSlots() > 0;
   }
 
   /** Looks the input data of new jobs up; true when there may be more. */
@@ -211,19 +191,6 @@ export class Dispatcher
     const output = await executor.peek(job);
     if (output) await this.repository.answerPeek(job.jid, output);
   }
-}
-
-/** A site's own limit holds for what one claim may bring, too. */
-function limitOf(
-  free: number,
-  sites: readonly { name: string; slots?: number }[],
-  load: (name: string) => number,
-): number {
-  const room = sites.reduce(
-    (sum, site) => sum + (site.slots === undefined ? Infinity : site.slots - load(site.name)),
-    0,
-  );
-  return Math.max(1, Math.min(free, room));
 }
 
 /** Waits until the condition holds; for instances that answer a peek. */

@@ -29,6 +29,15 @@ export interface HeldJob extends RunOrder {
   lastUpdate: Date;
 }
 
+/** What is free for jobs of sites that do not say what they have: of the machine that runs them. */
+export interface FreeMachine {
+  /** Less than nothing while jobs are prepared ahead. */
+  processors: number;
+  /** Jobs of one processor that may be claimed beyond `processors`, to be prepared while others run. */
+  ahead: number;
+  ramMB: number;
+}
+
 /** The end of what a running job has written. */
 export interface RunningOutput {
   stdout: string;
@@ -55,6 +64,11 @@ export interface Executor {
   open(): Promise<boolean>;
   /** Jobs that it would take now, over all of its sites. */
   freeSlots(): number;
+  /**
+   * What its jobs leave free. `sites` are all that it serves: what they declare is believed also where the machine
+   * seems to have less. Infinity where somebody else (a batch system) finds the place.
+   */
+  freeMachine(sites: readonly Site[]): FreeMachine;
   /** Jobs under way at a site, for the choice among sites. */
   load(site: string): number;
   /** Takes claimed jobs; returns at once, everything after it is the executor's care. */

@@ -25,6 +25,7 @@ export function jobLine({ request, manifest, template }: PreparedJob): string {
     banned_sites: request.bannedSites,
     processors: resources.processors,
     min_ram_mb: resources.minRamMB ?? 0,
+    max_ram_mb: resources.maxRamMB ?? 0,
     gpus: resources.gpus,
     tags: resources.tags,
     wall_time: resources.wallTimeSeconds ?? null,

@@ -224,21 +224,21 @@ const ADD = `
     from rows from (
       json_to_recordset($1::json) as (
         name text, job_group text, job_type text, site text, priority integer, cpu_time integer,
-        wanted_sites text[], banned_sites text[], processors integer, min_ram_mb integer, gpus integer,
-        tags text[], wall_time integer, status text, minor text, has_input boolean, manifest json,
+        wanted_sites text[], banned_sites text[], processors integer, min_ram_mb integer, max_ram_mb integer,
+        gpus integer, tags text[], wall_time integer, status text, minor text, has_input boolean, manifest json,
         place_values json, template integer),
       unnest($9::bigint[])
     ) as x (
       name, job_group, job_type, site, priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb,
-      gpus, tags, wall_time, status, minor, has_input, manifest, place_values, template, jid),
+      max_ram_mb, gpus, tags, wall_time, status, minor, has_input, manifest, place_values, template, jid),
     (select $10::bigint[] as ids) as template_ids
   ), added as (
     insert into jobs (jid, setup, owner, owner_dn, owner_group, vo, status, minor_status, name, job_group,
-      job_type, site, priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, gpus, tags,
+      job_type, site, priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, max_ram_mb, gpus, tags,
       wall_time, verified, input_sandbox, submission_time, last_update)
     overriding system value
     select jid, $2, $3, $4, $5, $6, status, minor, replace(name, '%j', jid::text), job_group, job_type, site,
-      priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, gpus, tags, wall_time,
+      priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, max_ram_mb, gpus, tags, wall_time,
       status = '${ADMISSION.admitted}', $7, $8, $8 from r
   ), described as (
     insert into job_descriptions (jid, manifest, place_values, template)

@@ -36,6 +36,12 @@ export const LOCAL_JOBS = {
     description:
       'Seconds of silence after which the jobs of a lost instance are looked after by others',
   }),
+  reserveAfter: v.integer('GRID_RESERVE_AFTER', 60, {
+    min: 0,
+    max: 7 * DAY,
+    description:
+      'Seconds for which smaller jobs may pass a waiting one; then the room that it needs is kept free for it',
+  }),
   jobWallTime: v.integer('GRID_JOB_WALL_TIME', 7 * DAY, {
     min: 1,
     description: 'Seconds of wall-clock time of a local job',

@@ -13,6 +13,7 @@ export const ADVISORY_LOCKS = {
   demoCatalogue: 8,
   reaper: 9,
   slurm: 10,
+  homeless: 11,
 } as const;
 
 /** Name of an advisory lock. */

@@ -1,16 +1,24 @@
 import { sleep } from '#src/kernel/index.js';
 import type { Site } from '#src/registry/index.js';
-import type { Executor, HeldJob, RunningOutput, RunOrder } from '../../run/executor.js';
+import type {
+  Executor,
+  FreeMachine,
+  HeldJob,
+  RunningOutput,
+  RunOrder,
+} from '../../run/executor.js';
 import { Loop } from '../../run/loop.js';
 import { tailOf } from '../../run/output-tail.js';
 import { isAway, RunLife } from '../../run/run-life.js';
-import { planOf, processorsOf } from '../../run/run-plan.js';
+import { THIS_MACHINE } from '../../manifest/resources.js';
+import { planOf } from '../../run/run-plan.js';
 import { locateProgram, sitePath } from './find-program.js';
 import { bootId, LocalContext, runName, type LocalProcessParts } from './local-context.js';
 import { LocalRunPlace } from './local-place.js';
 import type { LocalRun } from './local-run.js';
-import { closeInherited, openPlace, type IsolationReport } from './open-place.js';
-import { ownProcessors, ProcessorPool } from './processors.js';
+import { MachineLoad } from './machine-load.js';
+import { closeInherited, logIsolation, openPlace, type IsolationReport } from './open-place.js';
+import { ownProcessors } from './processors.js';
 import { RunCleaner } from './run-cleaner.js';
 import { launchRun, prepareRun } from './run-launch.js';
 import { RunPace } from './run-pace.js';
@@ -57,18 +65,17 @@ export class LocalProcessExecutor implements Executor {
 
   private readonly slots: number;
   private readonly pace: RunPace;
+  private readonly machine: MachineLoad;
   private readonly watching: Loop;
   private readonly runs = new Map<string, LocalRun>();
   private readonly waiting: LocalRun[] = [];
   private readonly ready: LocalRun[] = [];
   private preparing = 0;
-  private running = 0;
   private collecting = 0;
   private isClosed = false;
   private hasTended = false;
   private opened: Opened | undefined;
   private readonly watcher = new Watcher();
-  private readonly processors = new ProcessorPool(ownProcessors());
   private straysAt = 0;
   /** Directories of runs at the last look: those that nobody knows at the next one are removed. */
   private remains: readonly string[] | undefined;
@@ -76,6 +83,7 @@ export class LocalProcessExecutor implements Executor {
   constructor(private readonly parts: LocalProcessParts) {
     this.slots = parts.config.localSlots || ownProcessors().length;
     this.pace = new RunPace(this.slots);
+    this.machine = new MachineLoad(THIS_MACHINE, this.slots, ownProcessors());
     this.watching = new Loop('watch', WATCH_MS, () => this.watch(), parts.logger);
   }
 
@@ -111,22 +119,20 @@ export class LocalProcessExecutor implements Executor {
   }
 
   private tell(report: IsolationReport): void {
-    const { logger, onIsolation } = this.parts;
-    onIsolation(report);
-    const { level, reason } = report;
-    if (level === 'none') {
-      logger.warn(
-        { level },
-        `${reason}: whoever may submit a job can do whatever this service can`,
-      );
-    } else if (level !== 'off') logger.info({ level }, reason);
+    this.parts.onIsolation(report);
+    logIsolation(this.parts.logger, report);
   }
 
   freeSlots(): number {
     if (this.isClosed || this.collecting >= MAX_COLLECTING) return 0;
     return this.pace.wanted(
-      this.running + this.waiting.length + this.preparing + this.ready.length,
+      this.machine.running + this.waiting.length + this.preparing + this.ready.length,
     );
+  }
+
+  freeMachine(sites: readonly Site[]): FreeMachine {
+    const open = [...this.runs.values()].filter((run) => !run.isOver);
+    return { ...this.machine.freeBeside(open, sites), ahead: this.pace.ahead };
   }
 
   load(site: string): number {
@@ -248,16 +254,24 @@ export class LocalProcessExecutor implements Executor {
   }
 
   private startNext(): void {
-    while (this.running < this.slots && this.ready.length > 0 && !this.isClosed) {
-      const run = this.ready.shift() as LocalRun;
-      this.running += 1;
-      const launched = this.launch(run).finally(() => {
-        this.running -= 1;
-        this.startNext();
-      });
+    for (let run = this.nextReady(); run; run = this.nextReady()) {
+      this.ready.shift();
+      this.machine.enter(run);
+      const launched = this.launch(run).finally(() => this.leave(run));
       this.inBackground(run, launched);
     }
     if (this.freeSlots() > 0) this.onFree();
+  }
+
+  /** The first of those that are ready, when there is room for it: none is passed by here. */
+  private nextReady(): LocalRun | undefined {
+    const [run] = this.ready;
+    return run && !this.isClosed && this.machine.hasPlaceFor(run) ? run : undefined;
+  }
+
+  private leave(run: LocalRun): void {
+    this.machine.leave(run);
+    this.startNext();
   }
 
   /** Resolves when the payload has ended and its place is free. */
@@ -270,7 +284,6 @@ export class LocalProcessExecutor implements Executor {
       await this.giveBack(run);
       return;
     }
-    run.processors = this.processors.take(processorsOf(run.order));
     try {
       await launchRun(this.context, run);
     } catch (error) {
@@ -280,8 +293,6 @@ export class LocalProcessExecutor implements Executor {
         return;
       }
       if (!(await this.isEndedWithout(run))) return;
-    } finally {
-      this.processors.giveBack(run.processors);
     }
     this.pace.learn((this.parts.clock.now() - run.startedMs) / 1000);
     this.collect(run);
@@ -306,7 +317,7 @@ export class LocalProcessExecutor implements Executor {
       .then(() => this.forget(run))
       .finally(() => {
         this.collecting -= 1;
-        if (this.collecting === MAX_COLLECTING - 1) this.onFree();
+        this.onFree(); // where jobs are counted, its part is free only now
       });
     this.inBackground(run, finished);
   }
@@ -338,7 +349,7 @@ export class LocalProcessExecutor implements Executor {
   /** Long runs in all places: what was prepared for short ones goes back to the queue. */
   private giveLanguishedBack(): void {
     const now = this.parts.clock.now();
-    if (this.running < this.slots) return;
+    if (this.nextReady()) return;
     const old = this.ready.filter((run) => now - run.takenMs > LANGUISHED_MS);
     if (old.length === 0) return;
     this.pace.slowDownTo(LANGUISHED_MS / 1000);
@@ -405,15 +416,13 @@ export class LocalProcessExecutor implements Executor {
     run.isStopped = !isUnderWay(job);
     if (job.status === 'Stalled') await this.life.revive(run);
     if (run.isStopped) await this.cleaner.endProcesses(run);
-    this.running += 1;
+    const leader = run.leader();
+    this.machine.enter(run, leader && isAlive(leader) ? leader.pid : undefined);
     const followed = this.untilEnd(run)
       .then((isEnded) => {
         if (isEnded) this.collect(run);
       })
-      .finally(() => {
-        this.running -= 1;
-        this.startNext();
-      });
+      .finally(() => this.leave(run));
     this.inBackground(run, followed);
   }
 

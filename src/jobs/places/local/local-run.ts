@@ -1,5 +1,6 @@
 import type { RunOrder } from '../../run/executor.js';
 import { SITE_PATH, type RunPlan } from '../../run/run-plan.js';
+import type { Share } from './machine-load.js';
 import type { RunDirectory, StartRecord } from './run-directory.js';
 
 /** One run as this process knows it; everything that must survive is in its directory. */
@@ -9,6 +10,8 @@ export class LocalRun {
   program = '';
   /** Its site lets its jobs use the network. */
   hasNetwork = false;
+  /** What it takes of the machine, from its start on. */
+  share: Share | undefined;
   /** Processors that it may use, by their numbers; empty for all. */
   processors: readonly number[] = [];
   /** Its account; undefined for the service's own. */

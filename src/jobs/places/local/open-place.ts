@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { Config } from '#src/platform/index.js';
+import type { Config, Logger } from '#src/platform/index.js';
 import { sandboxDirectory } from '../../sandbox/sandbox-spool.js';
 import { AccountPool, accountDirectory, parseAccounts } from './isolation/account-pool.js';
 import type { Isolation, IsolationLevel } from './isolation/isolation.js';
@@ -27,6 +27,13 @@ export interface IsolationReport {
   reason: string;
   /** Local jobs are allowed here by the settings. */
   isWanted: boolean;
+}
+
+/** Says at the start how jobs are kept apart; that they are not is a warning. */
+export function logIsolation(logger: Logger, { level, reason }: IsolationReport): void {
+  if (level === 'none') {
+    logger.warn({ level }, `${reason}: whoever may submit a job can do whatever this service can`);
+  } else if (level !== 'off') logger.info({ level }, reason);
 }
 
 /** No way of isolation that was asked for is possible. */

@@ -16,15 +16,19 @@ export function parseProcessorList(text: string): number[] {
 
 /** The processors that this service may use, by their numbers. */
 export function ownProcessors(): number[] {
-  try {
-    const status = readFileSync('/proc/self/status', 'latin1');
-    const list = /^Cpus_allowed_list:\t(.*)$/m.exec(status)?.[1] ?? '';
-    const own = parseProcessorList(list);
-    if (own.length > 0) return own;
-  } catch {
-    // no /proc on this system
-  }
+  const own = processorsOfProcess('self');
+  if (own.length > 0) return own;
   return Array.from({ length: availableParallelism() }, (_, index) => index);
+}
+
+/** The processors that a process may use; none when it is gone, or on a system without /proc. */
+export function processorsOfProcess(pid: number | 'self'): number[] {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    return parseProcessorList(/^Cpus_allowed_list:\t(.*)$/m.exec(status)?.[1] ?? '');
+  } catch {
+    return [];
+  }
 }
 
 /** Hands processors to runs: to each as many as it asks for, always those that the fewest others have. */
@@ -41,8 +45,14 @@ export class ProcessorPool {
       .sort(([a, usersOfA], [b, usersOfB]) => usersOfA - usersOfB || a - b)
       .slice(0, count)
       .map(([processor]) => processor);
+    return this.takeThese(taken.sort((a, b) => a - b));
+  }
+
+  /** Takes certain ones, which a run of before has; those that it may use. */
+  takeThese(processors: readonly number[]): number[] {
+    const taken = processors.filter((processor) => this.users.has(processor));
     for (const processor of taken) this.users.set(processor, (this.users.get(processor) ?? 0) + 1);
-    return taken.sort((a, b) => a - b);
+    return taken;
   }
 
   giveBack(processors: readonly number[]): void {

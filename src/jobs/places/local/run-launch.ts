@@ -110,7 +110,7 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
   const { hasNetwork, processors } = run;
   const bind =
     taskset === undefined || processors.length === 0 ? [] : [taskset, '-c', processors.join(',')];
-  const [program = '', ...words] = supervisorCommand(
+  const supervisor = supervisorCommand(
     {
       cpuSeconds: order.cpuTime,
       memoryKiB: Math.ceil(config.jobMemoryMb * 1024 * ADDRESS_SPACE),
@@ -118,10 +118,12 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
       openFiles: config.jobOpenFiles,
     },
     {
-      command: [...bind, ...isolation.commandOf({ path: directory.path, uid, hasNetwork })],
+      command: isolation.commandOf({ path: directory.path, uid, hasNetwork }),
       ...(isolation.hasDescriptors ? { filter: join(root.path, 'etc', 'filter') } : {}),
     },
   );
+  // The supervisor is bound as well: from it a later process of this service learns which processors are taken.
+  const [program = '', ...words] = [...bind, ...supervisor];
   const stdout = directory.makeOutput(RUN_FILES.stdout, uid);
   const isOne = plan.stderr === plan.stdout;
   const stderr = isOne ? stdout : directory.makeOutput(RUN_FILES.stderr, uid);

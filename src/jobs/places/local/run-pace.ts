@@ -11,9 +11,17 @@ export class RunPace {
 
   /** How many more to take when there are `taken`; many short runs come in a few large steps, not one by one. */
   wanted(taken: number): number {
-    const ahead = Math.floor((this.slots * AHEAD_SECONDS) / this.averageSeconds);
-    const free = this.slots + Math.min(MAX_AHEAD, ahead) - taken;
-    return free >= Math.min(this.slots, 1 + ahead / 2) ? free : 0;
+    const free = this.slots + this.ahead - taken;
+    return free >= Math.min(this.slots, 1 + this.steps / 2) ? free : 0;
+  }
+
+  /** How many are prepared while all places are taken. */
+  get ahead(): number {
+    return Math.min(MAX_AHEAD, this.steps);
+  }
+
+  private get steps(): number {
+    return Math.floor((this.slots * AHEAD_SECONDS) / this.averageSeconds);
   }
 
   /** A run has ended after so long. */

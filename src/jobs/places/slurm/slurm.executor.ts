@@ -2,7 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from '#src/kernel/index.js';
 import { SessionLock, type Database } from '#src/platform/index.js';
-import type { Executor, HeldJob, RunningOutput, RunOrder } from '../../run/executor.js';
+import type {
+  Executor,
+  FreeMachine,
+  HeldJob,
+  RunningOutput,
+  RunOrder,
+} from '../../run/executor.js';
 import { tailOf } from '../../run/output-tail.js';
 import { RunLife } from '../../run/run-life.js';
 import { planOf, type RunFault } from '../../run/run-plan.js';
@@ -82,6 +88,10 @@ export class SlurmExecutor implements Executor {
   freeSlots(): number {
     if (this.isClosed || !this.lock.isHeld || !this.hasTended) return 0;
     return Math.max(0, this.given.config.slurmSlots - this.runs.size);
+  }
+
+  freeMachine(): FreeMachine {
+    return { processors: Infinity, ahead: 0, ramMB: Infinity };
   }
 
   load(site: string): number {

@@ -1,0 +1,196 @@
+import type { Site } from '#src/registry/index.js';
+import type { FreeMachine } from '../run/executor.js';
+import type { Jid } from '../job.js';
+import { Match, type MatchInput, type QueuedJob } from './match.js';
+import type { SiteUse } from './rooms.js';
+import { keyOf } from './shape.js';
+
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+const EVERYTHING: FreeMachine = { processors: Infinity, ahead: 0, ramMB: Infinity };
+
+const site = (name: string, more: Partial<Site> = {}): Site => ({
+  name,
+  backend: 'slurm',
+  options: {},
+  ...more,
+});
+
+let nextJid = 1n;
+const shapes = new Map<string, bigint>();
+
+const job = (more: Partial<QueuedJob> & { waited?: number } = {}): QueuedJob => {
+  const { waited = 0, ...rest } = more;
+  const wishes = {
+    setup: 'Prod',
+    wanted_sites: [],
+    banned_sites: [],
+    processors: 1,
+    min_ram_mb: 0,
+    max_ram_mb: 0,
+    gpus: 0,
+    tags: [],
+    wall_time: null,
+    ...rest,
+  };
+  const key = keyOf(wishes);
+  const shape = shapes.get(key) ?? BigInt(shapes.size);
+  shapes.set(key, shape);
+  const since = new Date(NOW - waited * 1000);
+  const place = { jid: nextJid++, shape, priority: 1, last_update: since, is_homeless: false };
+  return { ...place, ...wishes };
+};
+
+/** What a match gives to whom, as the repository asks it. */
+const placed = (
+  given: readonly QueuedJob[],
+  more: Partial<MatchInput> & { used?: Record<string, Partial<SiteUse>> } = {},
+): [Jid, string][] => {
+  const { used = {}, ...input } = more;
+  const jobs = [...given].sort((a, b) => b.priority - a.priority || Number(a.jid) - Number(b.jid));
+  const heads = [...new Map([...jobs].reverse().map((one) => [one.shape, one])).values()];
+  const match = new Match({
+    heads,
+    sites: [site('A')],
+    machine: EVERYTHING,
+    limit: 100,
+    now: NOW,
+    reserveMs: 60_000,
+    load: () => 0,
+    ...input,
+  });
+  const nothing = { jobs: 0, processors: 0, ramMB: 0, gpus: 0 };
+  match.note(new Map(Object.entries(used).map(([name, use]) => [name, { ...nothing, ...use }])));
+  const pages = match.pages();
+  const looked = pages.shapes.flatMap((shape) =>
+    jobs.filter((one) => one.shape === shape).slice(0, pages.perShape),
+  );
+  return match.choose(looked, pages).map(({ job: { jid }, site: at }) => [jid, at]);
+};
+
+describe('Match', () => {
+  it('gives places by priority, then by age', () => {
+    const jobs = [job(), job({ processors: 2 }), job({ priority: 5 })];
+    const [first, , urgent] = jobs.map(({ jid }) => jid);
+    const sites = [site('A', { processors: 3 })];
+    expect(placed(jobs, { sites })).toEqual([
+      [urgent, 'A'],
+      [first, 'A'],
+    ]);
+    expect(placed(jobs, { sites, limit: 1 })).toEqual([[urgent, 'A']]);
+  });
+
+  it.each<[string, Partial<Site>, Partial<QueuedJob>, Partial<SiteUse>]>([
+    ['jobs', { slots: 2 }, {}, { jobs: 2 }],
+    ['processors', { processors: 8 }, { processors: 4 }, { processors: 5 }],
+    ['memory by MinRAM', { ramMB: 8000 }, { min_ram_mb: 4000 }, { ramMB: 4001 }],
+    ['memory by MaxRAM', { ramMB: 8000 }, { min_ram_mb: 1, max_ram_mb: 4000 }, { ramMB: 4001 }],
+    ['all memory', { ramMB: 8000 }, { max_ram_mb: 9000 }, { ramMB: 1 }],
+    ['GPUs', { gpus: 2 }, { gpus: 1 }, { gpus: 2 }],
+  ])('counts %s that are taken', (_what, has, wants, taken) => {
+    const one = job(wants);
+    const sites = [site('A', has)];
+    expect(placed([one], { sites })).toEqual([[one.jid, 'A']]);
+    expect(placed([one], { sites, used: { A: taken } })).toEqual([]);
+  });
+
+  it.each<[string, Partial<QueuedJob>, string[]]>([
+    ['wants one', { wanted_sites: ['B'] }, ['B']],
+    ['bans one', { banned_sites: ['A'] }, ['B']],
+    ['is of another setup', { setup: 'Test' }, ['B']],
+    ['has tags', { tags: ['el9', 'x'] }, ['A']],
+    ['has a tag that is nowhere', { tags: ['y'] }, []],
+    ['runs long', { wall_time: 3601 }, ['A']],
+    ['needs GPUs', { gpus: 1 }, ['A']],
+    ['is large', { processors: 5 }, ['A']],
+  ])('gives a job that %s only to sites that can hold it', (_what, wants, expected) => {
+    const small = { processors: 4, maxWallTime: 3600 };
+    const sites = [
+      site('A', { tags: ['x', 'el9', 'z'], gpus: 1, setups: ['Prod'] }),
+      site('B', small),
+    ];
+    const one = job(wants);
+    const names = placed([one], { sites, load: (name) => (name === 'A' ? 0 : 1) });
+    expect(names).toEqual(expected.map((name) => [one.jid, name]));
+  });
+
+  it('shares what is free among the jobs of one match, at the sites with the least load', () => {
+    const jobs = Array.from({ length: 5 }, () => job({ processors: 2 }));
+    const sites = [site('A', { processors: 4 }), site('B', { processors: 4 })];
+    const names = placed(jobs, { sites }).map(([, name]) => name);
+    expect(names).toEqual(['A', 'B', 'A', 'B']);
+  });
+
+  it('lets small jobs pass a large one, until it has waited for long', () => {
+    const large = job({ processors: 4, waited: 59 });
+    const small = [job(), job()];
+    const room = { sites: [site('A', { processors: 4 })], used: { A: { processors: 2 } } };
+    expect(placed([large, ...small], room)).toEqual(small.map(({ jid }) => [jid, 'A']));
+    const old = { ...large, last_update: new Date(NOW - 60_000) };
+    expect(placed([old, ...small], room)).toEqual([]);
+    expect(placed([old, ...small], { sites: room.sites })).toEqual([[old.jid, 'A']]);
+  });
+
+  it('keeps room from those behind it only, for one job, and only what it needs', () => {
+    const before = job({ processors: 1 });
+    const large = job({ processors: 4, gpus: 1, waited: 100 });
+    const other = job({ processors: 5, gpus: 1, waited: 100 });
+    const behind = [job(), job()];
+    const sites = [site('A', { processors: 8, gpus: 1 })];
+    const used = { A: { processors: 2, gpus: 1 } };
+    // Six are free; one is taken before, four are kept: one is left for those behind.
+    const expected = [before, behind[0]].map((one) => [one?.jid, 'A']);
+    expect(placed([before, large, other, ...behind], { sites, used })).toEqual(expected);
+  });
+
+  it('counts the machine where a site declares nothing', () => {
+    const machine = { processors: 3, ahead: 0, ramMB: 1000 };
+    const sites = [site('A', { processors: 99 })];
+    const jobs = [job({ processors: 2 }), job({ processors: 2 }), job({ min_ram_mb: 1001 }), job()];
+    expect(placed(jobs, { sites, machine }).map(([jid]) => jid)).toEqual([
+      jobs[0]?.jid,
+      jobs[3]?.jid,
+    ]);
+  });
+
+  it('prepares jobs of one processor ahead, but not before an old large one', () => {
+    const machine = { processors: 0, ahead: 2, ramMB: 1000 };
+    const sites = [site('A', { processors: 99 })];
+    const small = [job(), job(), job()];
+    const large = job({ processors: 2 });
+    expect(placed([large, ...small], { sites, machine }).map(([jid]) => jid)).toEqual(
+      small.slice(0, 2).map(({ jid }) => jid),
+    );
+    const old = { ...large, last_update: new Date(0), jid: 0n };
+    expect(placed([old, ...small], { sites, machine })).toEqual([]);
+  });
+
+  it('goes no further than the pages are known, and says so', () => {
+    const match = new Match({
+      heads: [job(), job({ processors: 2 })],
+      sites: [site('A')],
+      machine: EVERYTHING,
+      limit: 2,
+      now: NOW,
+      reserveMs: 0,
+      load: () => 0,
+    });
+    const pages = match.pages();
+    expect(pages).toMatchObject({ perShape: 2 });
+    const many = [job(), job(), job({ processors: 2 })];
+    expect(match.choose(many, pages)).toHaveLength(2);
+    expect(match.isCut).toBe(true);
+  });
+
+  it('is vain for jobs that none of the sites can hold', () => {
+    const input = { machine: EVERYTHING, limit: 1, now: NOW, reserveMs: 0, load: () => 0 };
+    const of = (one: QueuedJob) => new Match({ ...input, heads: [one], sites: [site('A')] });
+    expect(of(job({ gpus: 1 })).isVain).toBe(true);
+    expect(of(job()).isVain).toBe(false);
+  });
+
+  it('looks at the columns of each job: two shapes may have one hash', () => {
+    const one = job();
+    const other = { ...job({ gpus: 1 }), shape: one.shape };
+    expect(placed([one, other])).toEqual([[one.jid, 'A']]);
+  });
+});
