@@ -131,8 +131,7 @@ export class LocalProcessExecutor implements Executor {
   }
 
   freeMachine(sites: readonly Site[]): FreeMachine {
-    const open = [...this.runs.values()].filter((run) => !run.isOver);
-    return { ...this.machine.freeBeside(open, sites), ahead: this.pace.ahead };
+    return { ...this.machine.freeBeside(this.runs.values(), sites), ahead: this.pace.ahead };
   }
 
   load(site: string): number {
@@ -323,8 +322,7 @@ export class LocalProcessExecutor implements Executor {
   }
 
   private async finish(run: LocalRun): Promise<void> {
-    const { life, place } = this.whenOpen();
-    await life.finish(run, await place.endOf(run));
+    await this.life.finish(run, await this.whenOpen().place.endOf(run));
   }
 
   private async stop(run: LocalRun): Promise<void> {

@@ -10,6 +10,7 @@ export type Share = Machine;
 interface PlacedRun {
   readonly order: Pick<RunOrder, 'manifest'>;
   share: Share | undefined;
+  isOver?: boolean;
   processors: readonly number[];
 }
 
@@ -38,7 +39,7 @@ export class MachineLoad {
     this.whole = this.wholeOf(sites);
     const free = this.free();
     for (const run of runs) {
-      if (run.share) continue;
+      if (run.share || run.isOver === true) continue;
       const share = this.shareOf(run);
       free.processors -= share.processors;
       free.ramMB -= share.ramMB;
