@@ -1,3 +1,4 @@
+export { ByteBuffer } from './byte-buffer.js';
 export { Slices } from './slices.js';
 export { Problem, type ProblemOptions, type Violation } from './problem.js';
 export { PROBLEM_CODES, type ProblemCode } from './problem-codes.js';
@@ -7,4 +8,4 @@ export { type Clock, systemClock, sleep } from './clock.js';
 export { randomToken, randomId, sha256, constantTimeEqual } from './random.js';
 export { decodeBase64UrlText, encodeBase64UrlText } from './base64url.js';
 export { stringifyJson, parseJson, isJsonObject, type JsonValue, type JsonObject } from './json.js';
-export { Turns } from './turns.js';
+export { LoopTurn, loopTurn } from './loop-turn.js';

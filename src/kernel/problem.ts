@@ -6,6 +6,11 @@ export interface Violation {
   problem: string;
 }
 
+/** Most faults that an answer names, and most characters of each text in it: it is never longer than its request. */
+const MAX_VIOLATIONS = 100;
+const MAX_TEXT = 300;
+const MAX_DETAIL = 2_000;
+
 /** What a Problem may carry beside its code and detail. */
 export interface ProblemOptions {
   violations?: Violation[];
@@ -25,6 +30,7 @@ export interface ProblemOptions {
  * platform/http/problem.filter.ts, which is the only place that writes errors.
  */
 export class Problem extends Error {
+  readonly detail: string;
   readonly status: number;
   readonly title: string;
   readonly violations: Violation[] | undefined;
@@ -34,15 +40,17 @@ export class Problem extends Error {
 
   constructor(
     readonly code: ProblemCode,
-    readonly detail: string,
+    detail: string,
     options: ProblemOptions = {},
   ) {
-    super(`${code}: ${detail}`, { cause: options.cause });
+    const shown = shortened(detail, MAX_DETAIL);
+    super(`${code}: ${shown}`, { cause: options.cause });
     this.name = 'Problem';
+    this.detail = shown;
     const { status, title } = PROBLEM_CODES[code];
     this.status = status;
     this.title = title;
-    this.violations = options.violations;
+    this.violations = options.violations?.slice(0, MAX_VIOLATIONS).map(shortenedViolation);
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.headers = options.headers ?? {};
     this.members = options.members ?? {};
@@ -50,7 +58,8 @@ export class Problem extends Error {
 
   /** 400 with the list of faults; the detail names them when none is given. */
   static invalid(violations: Violation[], detail?: string): Problem {
-    const text = detail ?? violations.map((v) => `${v.field}: ${v.problem}`).join('; ');
+    const named = violations.slice(0, MAX_VIOLATIONS).map(shortenedViolation);
+    const text = detail ?? named.map(({ field, problem }) => `${field}: ${problem}`).join('; ');
     return new Problem('request.invalid', text, { violations });
   }
 
@@ -63,4 +72,13 @@ export class Problem extends Error {
   static unavailable(detail: string, options: ProblemOptions = {}): Problem {
     return new Problem('service.unavailable', detail, { retryAfterSeconds: 2, ...options });
   }
+}
+
+function shortenedViolation({ field, problem, ...rest }: Violation): Violation {
+  return { field: shortened(field, MAX_TEXT), problem: shortened(problem, MAX_TEXT), ...rest };
+}
+
+function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`; // no half of a surrogate pair
 }

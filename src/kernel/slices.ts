@@ -1,6 +1,11 @@
+import { loopTurn } from './loop-turn.js';
+
 const SLICE_MS = 8;
 
-/** Cuts long work on the thread that answers requests into slices, between which everybody else has a turn. */
+/**
+ * Cuts long work on the thread that answers requests into slices, between which everybody else has a turn:
+ * `if (slices.isOver) await slices.rest();` wherever it may stop.
+ */
 export class Slices {
   private since = performance.now();
 
@@ -9,9 +14,9 @@ export class Slices {
     return performance.now() - this.since >= SLICE_MS;
   }
 
-  /** Lets others have their turn. */
+  /** Lets others have their turn; other long work too, as much as fits into one. */
   async rest(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
+    await loopTurn.next();
     this.since = performance.now();
   }
 }

@@ -65,6 +65,42 @@ describe('errors', () => {
     });
   });
 
+  it.each([
+    [413, `{"a":[${'0,'.repeat(20_000)}0]}`, 'The body has more than 20000 values'],
+    [400, `{"a":${'['.repeat(65)}${']'.repeat(65)}}`, 'The body is nested deeper than 64 levels'],
+  ])('of JSON that is dear to read are %i', async (status, text, detail) => {
+    const alice = await grid.as('alice');
+    const headers = { 'content-type': 'application/json' };
+    const path = `/filecatalogue/file/${Buffer.from('/vo/a/f1').toString('base64url')}/metadata`;
+    for (const [method, target] of [
+      ['PUT', path],
+      ['POST', '/jobs'],
+    ] as const) {
+      const answer = await alice.call(method, target, { headers, body: text });
+      expect(answer).toMatchObject({ status, body: { status, detail } });
+    }
+  });
+
+  it('of a form or query of very many values are 413, and name a few faults of many', async () => {
+    const alice = await grid.as('alice');
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const many = (count: number): string =>
+      Array.from({ length: count }, (_, index) => `${index.toString(36)}=`).join('&');
+    const form = await alice.post('/jobs', { headers, body: many(20_001) });
+    expect(form).toMatchObject({
+      status: 413,
+      body: {
+        code: 'request.too-large',
+        detail: 'More than 20000 values were sent',
+        limit: 20_000,
+      },
+    });
+    const unknown = await alice.get(`/jobs/summary?${many(4_000)}`);
+    expect(unknown).toMatchObject({ status: 400, body: { code: 'request.unknown-parameter' } });
+    expect(unknown.body.violations).toHaveLength(100);
+    expect(unknown.bytes.length).toBeLessThan(10_000);
+  });
+
   it('of a path that cannot be decoded are 400', async () => {
     const { status, body } = await grid.anonymous.get('/jobs/%ff');
     expect({ status, code: (body as { code: string }).code }).toEqual({

@@ -1,4 +1,4 @@
-import { Problem, Turns, type JsonValue } from '#src/kernel/index.js';
+import { Problem, Slices, type JsonValue } from '#src/kernel/index.js';
 import { parseJsonText } from '#src/platform/index.js';
 import type { TextLine } from './text-lines.js';
 
@@ -15,9 +15,9 @@ export interface NumberedObject {
 export async function* parsedLines(
   lines: AsyncIterable<TextLine>,
 ): AsyncGenerator<NumberedObject & { characters: number }> {
-  const turns = new Turns();
+  const slices = new Slices();
   for await (const line of lines) {
-    if (turns.isDue) await turns.give();
+    if (slices.isOver) await slices.rest();
     if ('fault' in line) {
       yield { number: line.number, json: Problem.invalidField('line', line.fault), characters: 0 };
     } else {

@@ -1,3 +1,5 @@
+import { ByteBuffer, Slices } from '#src/kernel/index.js';
+
 /** A line of a stream: its number from 1, and its text or what is wrong with its bytes. */
 export type TextLine = { number: number } & ({ text: string } | { fault: string });
 
@@ -5,25 +7,29 @@ export type TextLine = { number: number } & ({ text: string } | { fault: string 
 export const MAX_LINE_BYTES = 1024 * 1024;
 
 const NEWLINE = 0x0a;
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Splits a stream of bytes into lines; blank ones are counted and left out. Memory is bounded by MAX_LINE_BYTES. */
+/**
+ * Splits a stream of bytes into lines; blank ones are counted and left out. Memory is bounded by MAX_LINE_BYTES. Others have
+ * their turns in between: a chunk of 64 KiB may be of as many lines.
+ */
 export async function* textLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<TextLine> {
   let number = 0;
-  let begun: Buffer[] = [];
   let length = 0;
+  const begun = new ByteBuffer();
+  const slices = new Slices();
   const take = (): TextLine | undefined => {
     number += 1;
     const isTooLong = length > MAX_LINE_BYTES;
-    const bytes = isTooLong ? undefined : Buffer.concat(begun);
-    begun = [];
+    const bytes = begun.take();
     length = 0;
-    if (!bytes) return { number, fault: `is longer than ${MAX_LINE_BYTES} bytes` };
+    if (isTooLong) return { number, fault: `is longer than ${MAX_LINE_BYTES} bytes` };
     return decoded(number, bytes);
   };
   const add = (piece: Buffer): void => {
     length += piece.length;
-    if (length <= MAX_LINE_BYTES) begun.push(piece);
-    else begun = [];
+    if (length <= MAX_LINE_BYTES) begun.add(piece);
+    else begun.take();
   };
   for await (const chunk of source) {
     let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
@@ -32,6 +38,7 @@ export async function* textLines(source: AsyncIterable<Uint8Array>): AsyncGenera
       const line = take();
       if (line) yield line;
       rest = rest.subarray(end + 1);
+      if (slices.isOver) await slices.rest();
     }
     if (rest.length > 0) add(rest);
   }
@@ -41,7 +48,7 @@ export async function* textLines(source: AsyncIterable<Uint8Array>): AsyncGenera
 
 function decoded(number: number, bytes: Buffer): TextLine | undefined {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim();
+    const text = UTF_8.decode(bytes).trim();
     return text === '' ? undefined : { number, text };
   } catch {
     return { number, fault: 'is not valid UTF-8' };

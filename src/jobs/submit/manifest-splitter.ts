@@ -1,4 +1,4 @@
-import { ByteBuffer } from './byte-buffer.js';
+import { ByteBuffer } from '#src/kernel/index.js';
 
 /** Cuts the manifests out of a body while it arrives; each is the bytes of its JSON text, not looked at further. */
 export interface ManifestSplitter {

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
-import { Problem } from '#src/kernel/index.js';
+import { ByteBuffer, Problem, Slices } from '#src/kernel/index.js';
 import { decodeText, refuseEncoding, type Config, type HttpRequest } from '#src/platform/index.js';
 import { fileNameFault } from '../manifest/file-name.js';
-import { ByteBuffer } from './byte-buffer.js';
 
 /** A file that came with a submit, in the spool. */
 export interface ReceivedFile {
@@ -18,6 +17,7 @@ export interface ReceivedFile {
   hash: string;
 }
 
+const PIECE_BYTES = 4 * 1024;
 const DRAIN_MS = 10_000;
 const DRAIN_BYTES = 256 * 1024 * 1024;
 
@@ -34,6 +34,7 @@ export class MultipartReading {
   private manifestBytes = 0;
   private fault: Problem | undefined;
   private faultAt: number | undefined;
+  private isBroken = false;
   private drained = 0;
   private readonly open = new Set<Readable>();
   private readonly busboy: InstanceType<typeof Busboy>;
@@ -79,23 +80,40 @@ export class MultipartReading {
       this.request.once('close', onClose);
       if (this.request.closed) onClose(); // while the spool was being prepared
     });
-    this.request.on('data', (chunk: Buffer) => this.boundDrain(chunk.length));
-    this.request.pipe(this.busboy);
+    const broken = end.catch(() => void (this.isBroken = true));
     try {
-      await end;
+      await Promise.all([end, this.feed(broken)]);
     } catch (cause) {
-      this.request.unpipe(this.busboy);
       for (const stream of this.open) stream.destroy();
       this.fault ??= new Problem('request.malformed-body', 'The multipart body is cut or broken', {
         cause,
       });
-      this.request.resume();
     }
     const written = await Promise.allSettled(this.writing);
     if (this.fault) throw this.fault;
     const failed = written.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
     return { manifests: this.manifests, files: this.files };
+  }
+
+  /** In pieces, with turns for others in between: a chunk of 64 KiB may be of a thousand parts. */
+  private async feed(broken: Promise<void>): Promise<void> {
+    const slices = new Slices();
+    for await (const chunk of this.request.iterator({ destroyOnReturn: false })) {
+      this.boundDrain((chunk as Buffer).length);
+      for (const piece of piecesOf(chunk as Buffer)) {
+        if (this.isBroken || this.fault) break; // the rest is read and thrown away
+        if (!this.busboy.write(piece)) {
+          await Promise.race([
+            new Promise((drained) => this.busboy.once('drain', drained)),
+            broken,
+          ]);
+        }
+        if (slices.isOver) await slices.rest();
+      }
+    }
+    if (this.fault) throw this.fault;
+    if (!this.isBroken) this.busboy.end();
   }
 
   private onField(name: string | undefined, value: string, isCut: boolean): void {
@@ -207,5 +225,11 @@ export class MultipartReading {
     this.drained += bytes;
     const isLong = this.drained > DRAIN_BYTES || Date.now() - this.faultAt > DRAIN_MS;
     if (isLong) this.request.destroy();
+  }
+}
+
+function* piecesOf(chunk: Buffer): Generator<Buffer> {
+  for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+    yield chunk.subarray(at, at + PIECE_BYTES);
   }
 }

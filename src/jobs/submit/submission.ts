@@ -1,6 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { isJsonObject, Problem, Slices, stringifyJson } from '#src/kernel/index.js';
+import {
+  loopTurn,
+  isJsonObject,
+  Problem,
+  Slices,
+  stringifyJson,
+  ByteBuffer,
+} from '#src/kernel/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
 import {
   bodyTooLarge,
@@ -15,7 +22,6 @@ import {
   type HttpRequest,
 } from '#src/platform/index.js';
 import { SandboxSpool } from '../sandbox/sandbox-spool.js';
-import { ByteBuffer } from './byte-buffer.js';
 import { LineSplitter, ListOpening, ListSplitter } from './manifest-splitter.js';
 import { ManifestTexts } from './manifest-texts.js';
 import { MultipartReading, type ReceivedFile } from './multipart-reading.js';
@@ -147,6 +153,7 @@ export class SubmissionReader {
   }
 
   private async *ofBody(bytes: Buffer): AsyncGenerator<ReceivedManifest> {
+    await loopTurn.room();
     const body = parseJsonText(decodeText(bytes));
     if (!isJsonObject(body)) {
       throw new Problem('request.malformed-body', 'The body must be a JSON object');

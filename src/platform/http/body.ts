@@ -1,9 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import { isJsonObject, parseJson, Problem } from '#src/kernel/index.js';
+import {
+  ByteBuffer,
+  isJsonObject,
+  loopTurn,
+  parseJson,
+  Problem,
+  Slices,
+} from '#src/kernel/index.js';
 import type { JsonObject, JsonValue } from '#src/kernel/index.js';
+import { MAX_DEPTH, MAX_VALUES, tooHeavy } from './json-weight.js';
 import { QueryValues } from './query-values.js';
 
-const MAX_DEPTH = 64;
 /** Escapes of what the database cannot keep; as themselves NUL is no JSON and half pairs are no UTF-8. */
 const MAY_BE_UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
 const UNSTORABLE = /[\0\ud800-\udfff]/u;
@@ -48,12 +55,14 @@ export async function* readChunks(
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limitBytes) throw bodyTooLarge(limitBytes);
   let size = 0;
+  const slices = new Slices();
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   try {
     for await (const chunk of chunks) {
       size += chunk.length;
       if (size > limitBytes) throw bodyTooLarge(limitBytes);
       yield chunk;
+      if (slices.isOver) await slices.rest(); // a chunk may be a byte
     }
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
@@ -77,9 +86,10 @@ export function decodeText(bytes: Uint8Array, where = 'The body'): string {
  * UTF-8, 415 for a content encoding.
  */
 export async function readText(request: IncomingMessage, limitBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of readChunks(request, limitBytes)) chunks.push(chunk);
-  return decodeText(Buffer.concat(chunks));
+  const bytes = new ByteBuffer();
+  for await (const chunk of readChunks(request, limitBytes)) bytes.add(chunk);
+  await loopTurn.room();
+  return decodeText(bytes.take());
 }
 
 /** Reads a JSON object. 415 unless application/json, 400 with the parser's position, 413 above the limit. */
@@ -97,8 +107,12 @@ export async function readJsonObject(
   return value;
 }
 
-/** Parses JSON of a caller; `where` names the text in the message. Throws Problem 400 with the position. */
+/**
+ * Parses JSON of a caller; `where` names the text in the message. Throws Problem 400 with the position, 413 for more than
+ * MAX_VALUES values.
+ */
 export function parseJsonText(text: string, where = 'The body'): JsonValue {
+  refuseHeavy(text, where);
   let value: JsonValue;
   try {
     value = parseJson(text);
@@ -106,12 +120,6 @@ export function parseJsonText(text: string, where = 'The body'): JsonValue {
     const reason = (cause as Error).message.replaceAll('\0', '?');
     // Without a cause: that would be logged, and what is in a body is nothing for a log.
     throw new Problem('request.malformed-body', `${where} is not valid JSON: ${reason}`);
-  }
-  if (deeperThan(value, MAX_DEPTH)) {
-    throw new Problem(
-      'request.malformed-body',
-      `${where} is nested deeper than ${MAX_DEPTH} levels`,
-    );
   }
   if (MAY_BE_UNSTORABLE.test(text) && hasUnstorable(value)) {
     const detail = `${where} has a text with a NUL character or half of a surrogate pair`;
@@ -135,10 +143,16 @@ export function bodyTooLarge(limitBytes: number): Problem {
   });
 }
 
-function deeperThan(value: JsonValue, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (depth === 0) return true;
-  return Object.values(value).some((member) => deeperThan(member, depth - 1));
+function refuseHeavy(text: string, where: string): void {
+  const heavy = tooHeavy(text);
+  if (heavy === 'depth') {
+    const detail = `${where} is nested deeper than ${MAX_DEPTH} levels`;
+    throw new Problem('request.malformed-body', detail);
+  }
+  if (heavy === 'values') {
+    const detail = `${where} has more than ${MAX_VALUES} values`;
+    throw new Problem('request.too-large', detail, { members: { limit: MAX_VALUES } });
+  }
 }
 
 function hasUnstorable(value: JsonValue): boolean {

@@ -1,8 +1,9 @@
 import type { RequestHandler } from 'express';
-import { Problem, randomId } from '#src/kernel/index.js';
+import { loopTurn, Problem, randomId } from '#src/kernel/index.js';
 import type { Config } from '../config/env.js';
 import type { Readiness } from '../health/readiness.js';
 import type { Logger } from '../logging/logger.js';
+import { redact } from '../logging/redact.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { Tracing } from '../tracing/tracing.js';
 import type { RunningSpan } from '../tracing/span-recorder.js';
@@ -13,6 +14,7 @@ import {
   requestIdOf,
   setClientAddress,
   setRequestId,
+  shownPath,
   type HttpRequest,
   type HttpResponse,
 } from './messages.js';
@@ -68,15 +70,21 @@ export function entrance(input: EntranceInput): RequestHandler {
       record(request, response, { seconds: Number(process.hrtime.bigint() - started) / 1e9, span });
     });
     const refusal = refusalOf(request.path, config.role === 'worker', readiness.started);
+    const work = span ? () => span.run(next) : next;
     if (refusal) problems.answer(refusal, request, response);
-    else if (span) span.run(next);
-    else next();
+    else if (isProbe(request.path)) work();
+    else loopTurn.enter(work);
   };
+}
+
+/** Who looks whether the process lives is told at once: it is about to be ended otherwise. */
+function isProbe(path: string): boolean {
+  return path.startsWith('/health/') || path === '/metrics';
 }
 
 /** What cannot be answered yet, or on a worker at all. */
 function refusalOf(path: string, isWorker: boolean, isStarted: boolean): Problem | undefined {
-  if (path.startsWith('/health/') || path === '/metrics') return undefined;
+  if (isProbe(path)) return undefined;
   if (isWorker) return new Problem('route.not-found', 'This instance only runs jobs');
   return isStarted ? undefined : Problem.unavailable('The service is starting');
 }
@@ -104,7 +112,7 @@ function endSpan(
   span.set({
     'http.request.method': request.method,
     'http.route': route,
-    'url.path': request.originalUrl.split('?')[0] ?? '',
+    'url.path': redact(shownPath(request)),
     'http.response.status_code': status,
     'gridgate.request_id': requestIdOf(request),
     ...prefixed(labelsOf(request)),
@@ -140,7 +148,7 @@ function recorder({ logger, metrics }: EntranceInput) {
       {
         requestId: requestIdOf(request),
         method,
-        path: request.originalUrl.split('?')[0],
+        path: shownPath(request),
         status,
         ms: Math.round(duration * 10_000) / 10,
         address: clientAddressOf(request),

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
+import { redact } from '../logging/redact.js';
 
 /** A request as controllers and guards see it. */
 export type HttpRequest = Request;
@@ -9,6 +10,9 @@ export type HttpResponse = Response;
 const REQUEST_ID = Symbol('request id');
 const REQUEST_ADDRESS = Symbol('address of the client');
 const REQUEST_LABELS = Symbol('labels of the request');
+
+/** Longest path in the log: an ordinary one is shown whole, one of 30 kB tells no more than its beginning. */
+const LONGEST_PATH = 256;
 
 type Marked = {
   [REQUEST_ID]?: string;
@@ -45,4 +49,17 @@ export function labelRequest(request: IncomingMessage, labels: Record<string, st
 /** The words given so far. */
 export function labelsOf(request: IncomingMessage): Record<string, string> {
   return (request as Marked)[REQUEST_LABELS] ?? {};
+}
+
+/**
+ * The path for logs: without the query, which may carry a token, and no longer than anybody reads. A long one is redacted
+ * before it is cut: of half a token nobody could tell that it is one.
+ */
+export function shownPath({ originalUrl }: Pick<HttpRequest, 'originalUrl'>): string {
+  const query = originalUrl.indexOf('?');
+  const length = query < 0 ? originalUrl.length : query;
+  if (length <= LONGEST_PATH) return originalUrl.slice(0, length);
+  const shown = redact(originalUrl.slice(0, length));
+  if (shown.length <= LONGEST_PATH) return shown;
+  return `${shown.slice(0, LONGEST_PATH)}… (${length} characters)`;
 }

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { requestIdOf } from './messages.js';
+import { requestIdOf, shownPath } from './messages.js';
 
 /** As many are named in one line of the log, at most half of them such that have ended. */
 const MOST_NAMED = 20;
@@ -36,8 +36,7 @@ export class RequestsUnderWay {
     const all = [...this.ended, ...this.open].filter((request) => request !== undefined);
     return all.slice(0, MOST_NAMED).map((request) => {
       const route = (request.route as { path?: string } | undefined)?.path;
-      const path = route ?? request.originalUrl.split('?')[0] ?? '';
-      return `${request.method} ${path} ${requestIdOf(request)}`;
+      return `${request.method} ${route ?? shownPath(request)} ${requestIdOf(request)}`;
     });
   }
 

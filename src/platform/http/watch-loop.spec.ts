@@ -89,6 +89,20 @@ describe('stalls of the event loop', () => {
     ]);
   });
 
+  it('name requests without query, and long paths by their beginning', () => {
+    const underWay = new RequestsUnderWay();
+    const long = `/${'a'.repeat(30_000)}`;
+    underWay.begin(request('GET', `${long}?access_token=secret`, 'r1'));
+    underWay.begin(request('GET', '/short?access_token=secret', 'r2'));
+    const token = ['eyJhbGciOiJFUzI1NiJ9', 'c'.repeat(500), 's'.repeat(500)].join('.');
+    underWay.begin(request('GET', `/jobs/${token}`, 'r3'));
+    expect(underWay.names()).toEqual([
+      `GET ${long.slice(0, 256)}… (30001 characters) r1`,
+      'GET /short r2',
+      'GET /jobs/[hidden] r3',
+    ]);
+  });
+
   it('name twenty requests at most', () => {
     const underWay = new RequestsUnderWay();
     for (let index = 0; index < 50; index += 1) underWay.begin(request('GET', '/', `r${index}`));

@@ -5,7 +5,7 @@ import { chainLink, type ChainLink } from './chain-link.js';
 import { decodeLong, pemTexts } from './pem.js';
 import { readRevocationList, type RevocationList } from './revocation-list.js';
 import { POLICY_FILE, readPolicyFile, type PolicyFile } from './signing-rights/policy-files.js';
-import type { Turns } from '#src/kernel/index.js';
+import type { Slices } from '#src/kernel/index.js';
 
 const CERTIFICATE_FILE = /\.(?:\d+|pem|crt|cer)$/i;
 const REVOCATION_FILE = /\.(?:r\d+|crl)$/i;
@@ -60,15 +60,15 @@ async function stampOf(path: string): Promise<string | undefined> {
  * Reads one file in slices. Certificates and lists in PEM or DER: throws when there is a fault in it. A policy always
  * answers: one that cannot be read allows nothing.
  */
-export async function readCaFile(path: string, stamp: string, turns: Turns): Promise<CaFile> {
+export async function readCaFile(path: string, stamp: string, slices: Slices): Promise<CaFile> {
   const file: CaFile = { stamp, authorities: [], revocationLists: [], notes: [] };
   if (POLICY_FILE.test(path)) return { ...file, ...(await policyOf(path)) };
   const bytes = await readFile(path);
   if (bytes.length > MAX_FILE_BYTES) throw new Error('the file is too large');
-  for await (const { label, der } of blocksOf(path, bytes, turns)) {
-    if (label === 'X509 CRL') file.revocationLists.push(await readRevocationList(der, turns));
+  for await (const { label, der } of blocksOf(path, bytes, slices)) {
+    if (label === 'X509 CRL') file.revocationLists.push(await readRevocationList(der, slices));
     else if (label.endsWith('CERTIFICATE')) addAuthority(path, der, file);
-    if (turns.isDue) await turns.give();
+    if (slices.isOver) await slices.rest();
   }
   return file;
 }
@@ -92,7 +92,7 @@ function addAuthority(path: string, der: Buffer, into: CaFile): void {
 async function* blocksOf(
   path: string,
   bytes: Buffer,
-  turns: Turns,
+  slices: Slices,
 ): AsyncGenerator<{ label: string; der: Buffer }> {
   if (bytes.length === 0) throw new Error('it is empty');
   if (!bytes.includes('-----BEGIN ')) {
@@ -100,11 +100,11 @@ async function* blocksOf(
     return;
   }
   const text = bytes.toString('latin1');
-  await turns.give();
+  await slices.rest();
   let isEmpty = true;
   for (const { label, base64 } of pemTexts(text)) {
     isEmpty = false;
-    const der = await decodeLong(base64, turns);
+    const der = await decodeLong(base64, slices);
     // OpenSSL's own TRUSTED CERTIFICATE has more bytes behind the certificate.
     yield { label, der: label === 'TRUSTED CERTIFICATE' ? bareCertificate(der) : der };
   }

@@ -1,4 +1,4 @@
-import type { Turns } from '#src/kernel/index.js';
+import type { Slices } from '#src/kernel/index.js';
 
 const BEGIN = '-----BEGIN ';
 const END = '-----END ';
@@ -58,7 +58,7 @@ export function decodePem(text: string): PemBlock[] {
 }
 
 /** Decodes base 64 of any length in slices; line breaks and blanks do not count. */
-export async function decodeLong(base64: string, turns: Turns): Promise<Buffer> {
+export async function decodeLong(base64: string, slices: Slices): Promise<Buffer> {
   const parts: Buffer[] = [];
   let rest = '';
   for (let at = 0; at < base64.length; at += DECODE_SLICE) {
@@ -66,7 +66,7 @@ export async function decodeLong(base64: string, turns: Turns): Promise<Buffer> 
     const whole = digits.length - (digits.length % 4);
     parts.push(Buffer.from(digits.slice(0, whole), 'base64'));
     rest = digits.slice(whole);
-    if (turns.isDue) await turns.give();
+    if (slices.isOver) await slices.rest();
   }
   return Buffer.concat([...parts, Buffer.from(rest, 'base64')]);
 }

@@ -15,7 +15,7 @@ import {
   type DerElement,
 } from './der.js';
 import { SerialIndex } from './serial-index.js';
-import { Turns } from '#src/kernel/index.js';
+import { Slices } from '#src/kernel/index.js';
 
 /** The same check as `verify`, in a thread of libuv. */
 const verifyElsewhere = promisify<string | null, Buffer, VerifyKeyObjectInput, Buffer, boolean>(
@@ -91,7 +91,7 @@ export class RevocationList {
  */
 export async function readRevocationList(
   der: Buffer,
-  turns: Turns = new Turns(),
+  slices: Slices = new Slices(),
 ): Promise<RevocationList> {
   const [tbs, algorithm, signature] = children(readWhole(der, TAG.sequence));
   const signed = expectTag(tbs, TAG.sequence);
@@ -110,16 +110,16 @@ export async function readRevocationList(
     encoded(expectTag(issuer, TAG.sequence)),
     readTime(thisUpdate),
     next === undefined ? undefined : readTime(next),
-    await SerialIndex.of(entries, turns),
-    await fingerprintOf(der, turns),
+    await SerialIndex.of(entries, slices),
+    await fingerprintOf(der, slices),
   );
 }
 
-async function fingerprintOf(der: Buffer, turns: Turns): Promise<string> {
+async function fingerprintOf(der: Buffer, slices: Slices): Promise<string> {
   const hash = createHash('sha256');
   for (let at = 0; at < der.length; at += HASH_SLICE) {
     hash.update(der.subarray(at, at + HASH_SLICE));
-    if (turns.isDue) await turns.give();
+    if (slices.isOver) await slices.rest();
   }
   return hash.digest('hex');
 }

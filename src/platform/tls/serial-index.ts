@@ -1,5 +1,5 @@
 import { content, DerError, expectTag, readElement, TAG, type DerElement } from './der.js';
-import type { Turns } from '#src/kernel/index.js';
+import type { Slices } from '#src/kernel/index.js';
 
 /** The shortest entry of a revocation list: a serial number of one byte and a UTCTime without seconds. */
 const MIN_ENTRY_BYTES = 18;
@@ -21,7 +21,7 @@ export class SerialIndex {
   }
 
   /** Reads `revokedCertificates` (RFC 5280 §5.1). Only the first child of each entry is looked at. Throws DerError. */
-  static async of(entries: DerElement | undefined, turns: Turns): Promise<SerialIndex> {
+  static async of(entries: DerElement | undefined, slices: Slices): Promise<SerialIndex> {
     const index = new SerialIndex(entries);
     if (entries === undefined) return index;
     const { bytes } = entries;
@@ -32,7 +32,7 @@ export class SerialIndex {
       const serial = expectTag(readElement(bytes, entry.from, entry.end), TAG.integer);
       index.add(serial.start, significant(content(serial)));
       offset = entry.end;
-      if (++read % ENTRIES_PER_LOOK === 0 && turns.isDue) await turns.give();
+      if (++read % ENTRIES_PER_LOOK === 0 && slices.isOver) await slices.rest();
     }
     return index;
   }

@@ -3,7 +3,7 @@ import { nameKey, type ChainLink } from './chain-link.js';
 import { decodeName, formatDn } from './distinguished-name.js';
 import type { RevocationList } from './revocation-list.js';
 import { SigningRights } from './signing-rights/policy-files.js';
-import { Turns } from '#src/kernel/index.js';
+import { Slices } from '#src/kernel/index.js';
 
 /** A directory or bundle of trusted CAs cannot be read. */
 export class TrustStoreError extends Error {
@@ -58,14 +58,14 @@ export class TrustStore {
       stamps.size === this.#files.size &&
       [...stamps].every(([path, stamp]) => this.#files.get(path)?.stamp === stamp);
     if (isSame && this.generation > 0) return false;
-    const turns = new Turns();
+    const slices = new Slices();
     const next = new Map<string, CaFile>();
     for (const [path, stamp] of stamps) {
       const before = this.#files.get(path);
       next.set(path, before?.stamp === stamp ? before : await this.#load(path, stamp, before));
-      if (turns.isDue) await turns.give();
+      if (slices.isOver) await slices.rest();
     }
-    const index = await indexOf(next, turns);
+    const index = await indexOf(next, slices);
     const known = new Set(this.#index.notes);
     for (const note of index.notes) if (!known.has(note)) this.log(`trusted CAs: ${note}`);
     this.#files = next;
@@ -115,7 +115,7 @@ export class TrustStore {
 
   async #load(path: string, stamp: string, before: CaFile | undefined): Promise<CaFile> {
     try {
-      return await readCaFile(path, stamp, new Turns());
+      return await readCaFile(path, stamp, new Slices());
     } catch (error) {
       const kept = before === undefined ? 'it is left out' : 'its last content stays';
       const note = `${path} cannot be read (${(error as Error).message}); ${kept}`;
@@ -130,7 +130,7 @@ function emptyIndex(): Index {
   return { authorities: new Map(), lists: new Map(), rights, newest: new Map(), notes: [] };
 }
 
-async function indexOf(files: ReadonlyMap<string, CaFile>, turns: Turns): Promise<Index> {
+async function indexOf(files: ReadonlyMap<string, CaFile>, slices: Slices): Promise<Index> {
   const links = new Map<string, ChainLink>();
   const lists = new Map<string, RevocationList>();
   const places = new Map<string, string[]>();
@@ -154,7 +154,7 @@ async function indexOf(files: ReadonlyMap<string, CaFile>, turns: Turns): Promis
   for (const link of links.values()) {
     const fault = index.rights.silenceOf(link);
     if (fault !== undefined) index.notes.push(`${link.subject} may sign nothing: ${fault}`);
-    if (turns.isDue) await turns.give();
+    if (slices.isOver) await slices.rest();
   }
   return index;
 }

@@ -1,0 +1,79 @@
+import { describe, expect, it } from '@jest/globals';
+import { LoopTurn } from './loop-turn.js';
+import { Slices } from './slices.js';
+
+/** Holds the thread for longer than one turn has room for. */
+function work(): void {
+  for (const end = performance.now() + 21; performance.now() < end;);
+}
+
+/** Counts the turns of the event loop while the work goes on. */
+async function turnsDuring(done: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  await done;
+  isDone = true;
+  return turns;
+}
+
+describe('a turn of the event loop', () => {
+  it('takes work at once while it has room', () => {
+    const turn = new LoopTurn();
+    const seen: number[] = [];
+    for (const index of [1, 2, 3]) turn.enter(() => seen.push(index));
+    expect(seen).toEqual([1, 2, 3]);
+  });
+
+  it('leaves what it has no room for to the next ones, in order', async () => {
+    const turn = new LoopTurn();
+    const seen: string[] = [];
+    turn.enter(() => {
+      seen.push('first');
+      work();
+    });
+    const others = ['second', 'third'].map(
+      (name) => new Promise<void>((resolve) => turn.enter(() => resolve(void seen.push(name)))),
+    );
+    expect(seen).toEqual(['first']);
+    await Promise.all(others);
+    expect(seen).toEqual(['first', 'second', 'third']);
+  });
+
+  it('counts what follows a promise at once, however many promises are between', async () => {
+    const turn = new LoopTurn();
+    const through = async (depth: number): Promise<void> => {
+      if (depth === 0) await turn.next();
+      else await through(depth - 1);
+    };
+    const pieces = Array.from({ length: 6 }, () => through(10).then(work));
+    expect(await turnsDuring(Promise.all(pieces))).toBeGreaterThanOrEqual(5);
+  });
+
+  it('takes no new work before what waits', async () => {
+    const turn = new LoopTurn();
+    const seen: string[] = [];
+    const waiting = turn.next().then(() => seen.push('waiting'));
+    turn.enter(() => seen.push('new'));
+    await waiting;
+    await turn.room();
+    expect(seen).toEqual(['waiting', 'new']);
+  });
+});
+
+describe('slices', () => {
+  it('of many at work do not add up to one long turn', async () => {
+    const long = async (): Promise<void> => {
+      const slices = new Slices();
+      for (let piece = 0; piece < 3; piece += 1) {
+        work();
+        if (slices.isOver) await slices.rest();
+      }
+    };
+    expect(await turnsDuring(Promise.all([long(), long(), long()]))).toBeGreaterThanOrEqual(6);
+  });
+});
