@@ -31,6 +31,8 @@ const PARTS = {
     'src/auth/token/sign-jwt.ts',
     'src/auth/token/token-issuer.ts',
   ],
+  // who has which certificate, group and setup
+  registry: ['src/registry/registry-snapshot.ts'],
   // the only way a job changes its state; docs/job-states.md is printed from it
   'jobs/state': [
     'src/jobs/state/admission.ts',
@@ -42,6 +44,12 @@ const PARTS = {
   policies: ['src/jobs/job.policy.ts', 'src/file-catalogue/catalogue.policy.ts'],
   // what a search of the catalogue means
   'metadata conditions': ['src/file-catalogue/metadata/metadata-condition.ts'],
+  // which groups the claims of an identity provider stand for
+  claims: [
+    'src/id-provider/entitlement.ts',
+    'src/id-provider/group-scopes.ts',
+    'src/id-provider/user-claims.ts',
+  ],
   // names and defaults of the interface's client component
   'client constants': [
     'src/id-provider/constants.ts',

@@ -65,6 +65,7 @@ const SCOPES_OF: Partial<Record<Property, readonly Scope[]>> = {
 
 /** Scopes that the properties of a group allow (contract 10), in the order of SCOPES. */
 export function scopesOf(properties: ReadonlySet<Property>): Scope[] {
+  // Stryker disable next-line ArrayDeclaration: what is no scope is not among SCOPES
   const allowed = new Set([...properties].flatMap((property) => SCOPES_OF[property] ?? []));
   return SCOPES.filter((scope) => allowed.has(scope));
 }

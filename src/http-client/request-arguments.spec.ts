@@ -85,5 +85,6 @@ describe('arguments of merge_environment_settings', () => {
     [[null, null, null, null, 'x']],
   ])('refuse %j', (given) => {
     expect(() => mergeOptions(given)).toThrow(TypeError);
+    expect(() => mergeOptions(given)).toThrow(/^merge_environment_settings: /);
   });
 });

@@ -54,5 +54,5 @@ export function deadKeys<K extends ScheduledKey>(keys: readonly K[], now: number
 function startedKeys<K extends ScheduledKey>(keys: readonly K[], now: number): K[] {
   return keys
     .filter((key) => key.activeFrom && key.activeFrom.getTime() <= now)
-    .sort((a, b) => (a.activeFrom?.getTime() ?? 0) - (b.activeFrom?.getTime() ?? 0));
+    .sort((a, b) => Number(a.activeFrom) - Number(b.activeFrom));
 }

@@ -21,9 +21,7 @@ export function escapeHtml(text: string): string {
 
 /** Template of HTML: every value that is not Html is escaped, so that nothing a caller sends becomes markup. */
 export function markup(parts: TemplateStringsArray, ...values: HtmlValue[]): Html {
-  const text = parts.map(
-    (part, place) => part + (place < values.length ? render(values[place]) : ''),
-  );
+  const text = parts.map((part, place) => part + render(values[place]));
   return new Html(text.join(''));
 }
 

@@ -1,4 +1,4 @@
-import { JOB_STATE_NAMES } from './job-state.js';
+import { JOB_STATE_NAMES, type JobState } from './job-state.js';
 import {
   assertPath,
   DELETABLE_STATES,
@@ -37,6 +37,10 @@ describe('transitions of jobs', () => {
   it('has each move once', () => {
     const moves = JOB_TRANSITIONS.map(({ from, to }) => `${from} ${to}`);
     expect(new Set(moves).size).toBe(moves.length);
+  });
+
+  it('has none from a state that there is not', () => {
+    expect(mayMove('Nowhere' as JobState, 'Done')).toBe(false);
   });
 
   it('knows what may be killed, deleted and rescheduled', () => {
