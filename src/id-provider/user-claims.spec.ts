@@ -163,6 +163,8 @@ describe('profileOf', () => {
         eduperson_entitlement: [
           entitlement('vo:role=member'),
           entitlement('elsewhere:role=admin'),
+          entitlement('vo'),
+          'nonsense',
           42,
           entitlement('vo:role=admin'),
         ],
@@ -183,12 +185,27 @@ describe('profileOf', () => {
       { ID: 'j', DN: '/O=GRID/CN=j' },
     ],
     [
+      'an empty unique id, which is none',
+      { eduperson_unique_id: '', eduperson_entitlement: entitlement('vo:role=member') },
+      { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_user'], group: 'vo_user' },
+    ],
+    [
+      'paths that only the table of the VO knows, in either claim',
+      { 'wlcg.groups': ['/vo/sub/member', '/elsewhere/admin'], groups: 'vo/member' },
+      { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_sub', 'vo_user'], group: 'vo_sub' },
+    ],
+    [
+      'paths in wlcg.groups that only the groups know',
+      { 'wlcg.groups': '/vo/user' },
+      { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_user'], group: 'vo_user' },
+    ],
+    [
       'wlcg.groups',
       { 'wlcg.groups': ['/vo', '/vo/admin', '/vo/x/admin'] },
       { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_admin'], group: 'vo_admin' },
     ],
   ])('%s', (_name, claims, expected) => {
-    expect(profileOf({ sub: 'j', ...claims }, rules)).toEqual(expected);
+    expect(profileOf({ sub: 'j', ...claims }, rules)).toStrictEqual(expected);
   });
 
   it('counts entitlements of the named sources only', () => {
@@ -220,7 +237,32 @@ describe('profileOf', () => {
     ).toEqual({ ID: 'jd', DN: '/O=GRID/CN=jd', groups: ['vo_user'], group: 'vo_user' });
   });
 
-  it('refuses claims without a subject', () => {
-    expect(() => profileOf({}, rules)).toThrow('missing_sub');
+  it('takes a role that did not match for none, whatever the table calls its roles', () => {
+    const attributes = { memberOf: '(?:(?P<VO>\\w+):)?(?:(?P<VORole>\\w+))?$' };
+    const table = { vo: { null: 'vo_admin' }, null: { member: 'vo_admin' } };
+    const scopes = new GroupScopes('IAM', groups, table);
+    const claims = { sub: 'j', memberOf: ['vo:', 'member'] };
+    expect(profileOf(claims, { ...rules, scopes, attributes }).groups).toBeUndefined();
   });
+
+  it('looks at the first thousand entitlements', () => {
+    const many = (before: number) => ({
+      sub: 'j',
+      eduperson_entitlement: [
+        ...Array.from({ length: before }, () => entitlement('x:role=y')),
+        entitlement('vo:role=admin'),
+      ],
+    });
+    expect(profileOf(many(999), rules).groups).toEqual(['vo_admin']);
+    expect(profileOf(many(1000), rules).groups).toBeUndefined();
+  });
+
+  it.each([{}, { sub: '' }, { sub: 7 as never }])(
+    'refuses %j, which names no subject',
+    (claims) => {
+      expect(() => profileOf(claims, rules)).toThrow(
+        'missing_sub: the claims name no subject (sub)',
+      );
+    },
+  );
 });
