@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Principal } from '#src/auth/index.js';
+import { requestOf, type Principal } from '#src/auth/index.js';
 import { ChangeFeed, CONFIG, type Config } from '#src/platform/index.js';
 import { RegistryService, type Site } from '#src/registry/index.js';
 import { JobAccess } from './job-access.service.js';
@@ -36,7 +36,11 @@ export class JobInsightService {
     }
     await this.dispatch.askPeek(job.jid);
     await this.feed.notify(PEEK_CHANNEL, String(job.jid));
-    const output = await waitFor(() => this.dispatch.readPeek(job.jid), PEEK_TIMEOUT_MS);
+    const output = await waitFor(
+      () => this.dispatch.readPeek(job.jid),
+      PEEK_TIMEOUT_MS,
+      requestOf(principal),
+    );
     if (output) return { stdout: output.stdout, stderr: output.stderr };
     // It may have ended while we waited; then there is a better answer than none.
     const now = await this.access.again(principal, job);

@@ -29,6 +29,7 @@ export { SessionLock } from './database/session-lock.js';
 export { openVault } from './vault/key-encryption-key.js';
 export { KeyVault, KeyVaultError } from './vault/key-vault.js';
 export { Query, QueryValues, queryValuesOf, unknownParameters } from './http/query-values.js';
+export { arriving, outOfTurn } from './http/caller-turns.js';
 export {
   bodyTooLarge,
   contentTypeOf,

@@ -46,6 +46,11 @@ export class GridClient {
     readonly token: string | undefined,
   ) {}
 
+  /** Cuts its connections, whatever is under way on them. */
+  async close(): Promise<void> {
+    await this.agent.destroy();
+  }
+
   get<T = any>(path: string, options: CallOptions = {}): Promise<Answer<T>> {
     return this.call('GET', path, options);
   }
@@ -198,7 +203,11 @@ export class Grid {
   }
 
   private async closeClients(): Promise<void> {
-    await Promise.all(this.agents.splice(0).map((agent) => agent.destroy()));
+    await Promise.all(
+      this.agents.splice(0).map(async (agent) => {
+        if (!agent.destroyed) await agent.destroy();
+      }),
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import OAuth2Strategy from 'passport-oauth2';
 import type { OAuth2IdProvider } from '#src/id-provider/index.js';
-import type { HttpRequest } from '#src/platform/index.js';
+import { type HttpRequest, outOfTurn } from '#src/platform/index.js';
 
 /** Outcome of one step of a login. */
 export type LoginAttempt =
@@ -55,7 +55,9 @@ export class IdProviderStrategy extends OAuth2Strategy {
 
   override authenticate(request: HttpRequest, options?: object): void {
     const { step, session } = options as StepOptions;
-    const work = step === 'begin' ? this.begin(session) : this.complete(request, session);
+    const work = outOfTurn(request, () =>
+      step === 'begin' ? this.begin(session) : this.complete(request, session),
+    );
     work.catch((error: unknown) => this.error(error));
   }
 

@@ -6,7 +6,7 @@ import {
   type NamedIdProvider,
   type TokenClaims,
 } from '#src/id-provider/index.js';
-import { PeerCertificates, type HttpRequest } from '#src/platform/index.js';
+import { type HttpRequest, outOfTurn, PeerCertificates } from '#src/platform/index.js';
 import {
   RegistryService,
   type Group,
@@ -77,13 +77,13 @@ export class ExternalTokens {
   ): Promise<ExternalIdentity | undefined> {
     for (const named of await this.providers.candidatesFor(token)) {
       if (!named[use]) continue;
-      const claims = await verifiedClaims(named, token);
+      const claims = await outOfTurn(request, () => verifiedClaims(named, token));
       if (claims?.sub === undefined) continue;
       if (!isHolder(claims['cnf'], this.certificates.thumbprintOf(request))) return undefined;
       const registry = await this.registry.current();
       const user = registry.userBySubject(named.provider.issuer, claims.sub);
       if (!user) return undefined;
-      const profile = await named.provider.getUserGroups(token);
+      const profile = await outOfTurn(request, () => named.provider.getUserGroups(token));
       const said = profile.OK ? (profile.Value.groups ?? []) : [];
       const { scope } = claims;
       return { named, user, groups: groupsSaid(registry, user, said), scope };

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import { isDatabaseAway, type HttpResponse } from '#src/platform/index.js';
+import { isDatabaseAway, outOfTurn, type HttpResponse } from '#src/platform/index.js';
 import { AnswerBody, ClientGone } from './answer-body.js';
 import { AnswerSpool, SpoolClosed } from './answer-spool.js';
 import { SpoolSpace } from './spool-space.js';
@@ -53,7 +53,7 @@ export class AnswerSender {
   async stream(response: HttpResponse, contentType: string, write: AnswerSource): Promise<void> {
     await guarded(async () => {
       const body = new AnswerBody(response, contentType);
-      const writer = new AnswerWriter((text) => body.send(text));
+      const writer = new AnswerWriter((text) => outOfTurn(response.req, () => body.send(text)));
       await write(writer);
       body.end(writer.take());
     });
@@ -84,7 +84,8 @@ export class AnswerSender {
         if (!sending && spool.isEmpty) return body.end(writer.take());
         await spool.add(writer.take());
         spool.end();
-        const fault = await (sending ?? send());
+        const sent = sending ?? send();
+        const fault = await outOfTurn(response.req, () => sent);
         if (fault !== undefined) throw fault;
         body.end('');
       });

@@ -10,13 +10,14 @@ import {
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { stringifyJson } from '#src/kernel/index.js';
 import {
+  arriving,
   Audit,
   contentTypeOf,
+  type HttpRequest,
+  type HttpResponse,
   Query,
   QueryValues,
   unsupportedMediaType,
-  type HttpRequest,
-  type HttpResponse,
 } from '#src/platform/index.js';
 import { AnswerSender, type AnswerWriter } from '../answer/answer-writer.js';
 import { CataloguePolicy } from '../catalogue.policy.js';
@@ -63,7 +64,7 @@ export class BulkController {
     const actor = await this.policy.writerOf(principal);
     const write = async (writer: AnswerWriter): Promise<void> => {
       let deleted = 0;
-      const summary = await this.bulk.applyLines(actor, request, {
+      const summary = await this.bulk.applyLines(actor, arriving(request), {
         failed: async (line) => {
           if (writer.push(`${stringifyJson(line)}\n`)) await writer.flush();
         },

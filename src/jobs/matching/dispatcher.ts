@@ -8,10 +8,12 @@ import { Problem, randomId, sleep } from '#src/kernel/index.js';
 import {
   ChangeFeed,
   CONFIG,
-  LOGGER,
-  Tracing,
   type Config,
+  type HttpRequest,
+  LOGGER,
   type Logger,
+  outOfTurn,
+  Tracing,
 } from '#src/platform/index.js';
 import type { Jid } from '../job.js';
 import type { Move } from '../jobs.repository.js';
@@ -197,12 +199,13 @@ export class Dispatcher
 export async function waitFor<T>(
   look: () => Promise<T | undefined>,
   timeoutMs: number,
+  request?: HttpRequest,
 ): Promise<T | undefined> {
   const deadline = Date.now() + timeoutMs;
   for (let pause = 10; ; pause = Math.min(200, pause * 2)) {
     const found = await look();
     if (found !== undefined || Date.now() > deadline) return found;
-    await sleep(pause);
+    await outOfTurn(request, () => sleep(pause));
   }
 }
 

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type { Writable } from 'node:stream';
-import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
+import { type HttpRequest, type HttpResponse, outOfTurn } from '#src/platform/index.js';
 import { matchesTag, readRange } from './byte-range.js';
 import type { ByteRange } from './sandbox.store.js';
 
@@ -44,7 +44,7 @@ export async function answerDownload(
     return;
   }
   try {
-    await download.send({ start, end }, response);
+    await outOfTurn(request, () => download.send({ start, end }, response));
   } catch (error) {
     if (response.headersSent || response.destroyed) response.destroy();
     if (!isDisconnect(error)) throw error;

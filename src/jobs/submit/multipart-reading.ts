@@ -5,7 +5,13 @@ import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import { ByteBuffer, Problem, Slices } from '#src/kernel/index.js';
-import { decodeText, refuseEncoding, type Config, type HttpRequest } from '#src/platform/index.js';
+import {
+  decodeText,
+  outOfTurn,
+  refuseEncoding,
+  type Config,
+  type HttpRequest,
+} from '#src/platform/index.js';
 import { fileNameFault } from '../manifest/file-name.js';
 
 /** A file that came with a submit, in the spool. */
@@ -82,14 +88,14 @@ export class MultipartReading {
     });
     const broken = end.catch(() => void (this.isBroken = true));
     try {
-      await Promise.all([end, this.feed(broken)]);
+      await outOfTurn(this.request, () => Promise.all([end, this.feed(broken)]));
     } catch (cause) {
       for (const stream of this.open) stream.destroy();
       this.fault ??= new Problem('request.malformed-body', 'The multipart body is cut or broken', {
         cause,
       });
     }
-    const written = await Promise.allSettled(this.writing);
+    const written = await outOfTurn(this.request, () => Promise.allSettled(this.writing));
     if (this.fault) throw this.fault;
     const failed = written.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;

@@ -70,7 +70,7 @@ export class SubmitService {
     const lines = new LineSpool(this.spool);
     try {
       const prepared = await this.prepare(principal, submission, { lines, writer: TO_STORE, key });
-      const inputSandbox = await this.keepFiles(submission);
+      const inputSandbox = await this.keepFiles(submission, request);
       const { answer, isRepeated } = await this.store(principal, {
         ...prepared,
         inputSandbox,
@@ -152,14 +152,17 @@ export class SubmitService {
     return { lines, count: preparation.jobs, templates: preparation.templates, warnings, bodyHash };
   }
 
-  private async keepFiles(submission: Submission): Promise<string | undefined> {
+  private async keepFiles(
+    submission: Submission,
+    request: HttpRequest,
+  ): Promise<string | undefined> {
     if (submission.files.length === 0) return undefined;
     const files = submission.files.map(({ name, path, sizeBytes }) => ({
       name,
       sizeBytes,
       content: { path },
     }));
-    return this.sandboxes.keep(files);
+    return this.sandboxes.keep(files, request);
   }
 
   private async store(

@@ -45,6 +45,11 @@ export class ConnectionGate {
     return this.running.statement + this.running.session;
   }
 
+  /** True while the database does not answer. */
+  get inDoubt(): boolean {
+    return this.isInDoubt;
+  }
+
   /** Waiting now. */
   get waiting(): number {
     return this.queues.statement.size + this.queues.session.size;

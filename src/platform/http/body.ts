@@ -8,6 +8,7 @@ import {
   Slices,
 } from '#src/kernel/index.js';
 import type { JsonObject, JsonValue } from '#src/kernel/index.js';
+import { arriving, outOfTurn } from './caller-turns.js';
 import { MAX_DEPTH, MAX_VALUES, tooHeavy } from './json-weight.js';
 import { QueryValues } from './query-values.js';
 
@@ -51,6 +52,10 @@ export async function* readChunks(
   request: IncomingMessage,
   limitBytes: number,
 ): AsyncGenerator<Buffer> {
+  yield* arriving(request, chunksOf(request, limitBytes));
+}
+
+async function* chunksOf(request: IncomingMessage, limitBytes: number): AsyncGenerator<Buffer> {
   refuseEncoding(request);
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limitBytes) throw bodyTooLarge(limitBytes);
@@ -87,8 +92,10 @@ export function decodeText(bytes: Uint8Array, where = 'The body'): string {
  */
 export async function readText(request: IncomingMessage, limitBytes: number): Promise<string> {
   const bytes = new ByteBuffer();
-  for await (const chunk of readChunks(request, limitBytes)) bytes.add(chunk);
-  await loopTurn.room();
+  await outOfTurn(request, async () => {
+    for await (const chunk of chunksOf(request, limitBytes)) bytes.add(chunk);
+    await loopTurn.room();
+  });
   return decodeText(bytes.take());
 }
 

@@ -1,12 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '../config/env.js';
+import { Database } from '../database/database.js';
 import { Metrics } from '../metrics/metrics.js';
+import { CallerTurns, setTurn, Turn, type TurnLimits } from './caller-turns.js';
 import type { HttpRequest } from './messages.js';
 
 /** Requests of one caller that wait, for each that may be at work. */
 const WAITING_PER_PLACE = 16;
 const RETRY_AFTER_SECONDS = 1;
+/** What of the pool the requests of one caller may use at once: one of so many connections. */
+const PART_OF_POOL = 4;
+/** How long a turn is waited for while the database does not answer. */
+const SILENCE_MS = 1_500;
 /** Callers without requests are looked for when there are more than this. */
 const MANY_CALLERS = 1_000;
 
@@ -19,12 +25,17 @@ interface Waiter {
 interface Caller {
   atWork: number;
   readonly waiting: Set<Waiter>;
+  /** Which of those at work may use the database. */
+  readonly turns: CallerTurns;
 }
 
 /**
  * Bounds how many requests of one caller are at work at once (GRID_CALLER_CONCURRENCY), on this instance. Further ones
  * wait in the caller's own queue, in turn, bounded in number and time; then they are refused. A request is at work
  * until its answer is sent or its connection is gone, so slow bodies and slow readers count.
+ *
+ * Of those at work at most a quarter as many as the pool has connections have their turn with the database (decision
+ * 0325): a turn lasts as long as the handler works, but for what it does `outOfTurn`.
  */
 @Injectable()
 export class Callers {
@@ -32,12 +43,19 @@ export class Callers {
   private many = MANY_CALLERS;
   private readonly places: number;
   private readonly longestWaitMs: number;
+  private readonly limits: TurnLimits;
   private readonly refusals;
 
-  constructor(@Inject(CONFIG) config: Config, metrics: Metrics) {
+  constructor(@Inject(CONFIG) config: Config, metrics: Metrics, database: Database) {
     this.places = config.callerConcurrency;
     // As patient as with the database, and answered before the deadline of the request.
     this.longestWaitMs = Math.min(config.databaseQueueTimeout, config.requestTimeout * 0.9) * 1000;
+    this.limits = {
+      most: Math.max(1, Math.floor(config.databasePool / PART_OF_POOL)),
+      longestWaitMs: this.longestWaitMs,
+      longestWaitInDoubtMs: SILENCE_MS,
+      isInDoubt: () => database.gate.inDoubt,
+    };
     this.refusals = metrics.counter(
       'gridgate_caller_refusals_total',
       'Requests refused because their caller had too many at work, by reason',
@@ -48,31 +66,49 @@ export class Callers {
       const callers = [...this.callers.values()];
       gauge.set({ state: 'working' }, sum(callers.map(({ atWork }) => atWork)));
       gauge.set({ state: 'waiting' }, sum(callers.map(({ waiting }) => waiting.size)));
+      gauge.set({ state: 'held' }, sum(callers.map(({ turns }) => turns.waiting)));
     });
   }
 
   /**
-   * Counts the request for the caller until its answer is sent or its client is gone; waits for a place first. Throws
-   * Problem 429 when too many of the caller wait already, or none of its requests ends in time.
+   * Counts the request for the caller until its answer is sent or its client is gone; waits for a place first, then for
+   * its turn with the database. Throws Problem 429 when too many of the caller wait already, or none of its requests ends
+   * in time, and 503 when its turn does not come in time.
    */
   async admit(key: string, request: HttpRequest): Promise<void> {
     const response = request.res;
     if (!response || response.destroyed) throw gone();
     const caller = this.callerOf(key);
-    const hold = (): void => void response.once('close', () => this.leave(caller));
+    const turn = new Turn(caller.turns, this.limits);
+    const hold = (): void => {
+      response.once('close', () => {
+        turn.end();
+        this.leave(caller);
+      });
+    };
     if (this.take(caller)) hold();
     else await this.wait(caller, response, hold);
+    setTurn(request, turn);
+    await turn.enter();
   }
 
-  /** Runs the work as one request at work of the caller. Throws Problem 429 as `admit`. */
+  /** Runs the work as one request at work of the caller, in its turn. Throws Problem 429 and 503 as `admit`. */
   async during<T>(key: string, request: HttpRequest, work: () => Promise<T>): Promise<T> {
     const response = request.res;
     if (!response || response.destroyed) throw gone();
     const caller = this.callerOf(key);
     if (!this.take(caller)) await this.wait(caller, response);
+    const turn = new Turn(caller.turns, this.limits);
+    const end = (): void => turn.end();
+    response.once('close', end);
     try {
+      setTurn(request, turn);
+      await turn.enter();
       return await work();
     } finally {
+      response.off('close', end);
+      setTurn(request, undefined);
+      turn.end();
       this.leave(caller);
     }
   }
@@ -81,7 +117,7 @@ export class Callers {
     const known = this.callers.get(key);
     if (known) return known;
     if (this.callers.size >= this.many) this.forgetIdle();
-    const caller: Caller = { atWork: 0, waiting: new Set() };
+    const caller: Caller = { atWork: 0, waiting: new Set(), turns: new CallerTurns() };
     this.callers.set(key, caller);
     return caller;
   }
@@ -127,7 +163,9 @@ export class Callers {
 
   /** Not at the end of each request: that costs more than all the rest, as in RequestsUnderWay. */
   private forgetIdle(): void {
-    for (const [key, { atWork }] of this.callers) if (atWork === 0) this.callers.delete(key);
+    for (const [key, { atWork, turns }] of this.callers) {
+      if (atWork === 0 && turns.isIdle) this.callers.delete(key);
+    }
     this.many = Math.max(MANY_CALLERS, this.callers.size * 2);
   }
 

@@ -4,6 +4,7 @@ import type { NestApplicationOptions } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { stringifyJson } from '#src/kernel/index.js';
 import { LEAST_COMPRESSED, sendCompressible, sendWhole } from './compressed-answer.js';
+import { endTurn } from './caller-turns.js';
 import type { RouteTable } from './route-table.js';
 import type { HttpResponse } from './messages.js';
 
@@ -48,6 +49,7 @@ export class GridExpressAdapter extends ExpressAdapter {
   }
 
   override reply(response: HttpResponse, body: unknown, statusCode?: number): unknown {
+    endTurn(response.req);
     if (typeof body !== 'object' || body === null || 'getStream' in body || Buffer.isBuffer(body)) {
       return super.reply(response, body, statusCode);
     }

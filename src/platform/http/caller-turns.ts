@@ -1,0 +1,169 @@
+import type { IncomingMessage } from 'node:http';
+import { Problem } from '#src/kernel/index.js';
+
+/** Bounds of turns; times in milliseconds. */
+export interface TurnLimits {
+  /** Requests of one caller that have their turn at once. */
+  most: number;
+  longestWaitMs: number;
+  /** The same while the database does not answer. */
+  longestWaitInDoubtMs: number;
+  isInDoubt: () => boolean;
+}
+
+/** Which requests of one caller may use the database now; the others wait, the first of them first. */
+export class CallerTurns {
+  private inside = 0;
+  private readonly queue = new Set<() => void>();
+
+  /** Waiting now. */
+  get waiting(): number {
+    return this.queue.size;
+  }
+
+  /** True when no request has or wants a turn. */
+  get isIdle(): boolean {
+    return this.inside === 0 && this.queue.size === 0;
+  }
+
+  /** Takes a turn when fewer than `most` have theirs. */
+  tryEnter(most: number): boolean {
+    if (this.inside >= most) return false;
+    this.inside += 1;
+    return true;
+  }
+
+  /** Has `come` called, with a turn taken; the returned function takes the wish back. */
+  wait(come: () => void): () => void {
+    const next = (): void => {
+      this.queue.delete(next);
+      come();
+    };
+    this.queue.add(next);
+    return () => this.queue.delete(next);
+  }
+
+  /** Gives a turn to the next one. */
+  leave(): void {
+    const [next] = this.queue;
+    if (next) next();
+    else this.inside -= 1;
+  }
+}
+
+/** The turn of one request: taken before its handler begins, left while it waits for somebody else than the database. */
+export class Turn {
+  private state: 'out' | 'in' | 'over' = 'out';
+  private refuse: ((problem: Problem) => void) | undefined;
+
+  constructor(
+    private readonly turns: CallerTurns,
+    private readonly limits: TurnLimits,
+  ) {}
+
+  /** Waits for the turn. Throws Problem 503 when it does not come in time or the request is over. */
+  async enter(): Promise<void> {
+    if (this.state === 'over') throw gone();
+    if (this.state === 'in') return;
+    if (this.turns.tryEnter(this.limits.most)) this.state = 'in';
+    else await this.wait();
+  }
+
+  /** Lets the next one have it. */
+  leave(): void {
+    if (this.state !== 'in') return;
+    this.state = 'out';
+    this.turns.leave();
+  }
+
+  /** The request is over: it leaves, also the queue. */
+  end(): void {
+    this.leave();
+    this.state = 'over';
+    this.refuse?.(gone());
+  }
+
+  private wait(): Promise<void> {
+    const { longestWaitMs, longestWaitInDoubtMs, isInDoubt } = this.limits;
+    return new Promise((resolve, reject) => {
+      let waited = 0;
+      const settle = (): void => {
+        clearInterval(timer);
+        takeBack();
+        this.refuse = undefined;
+      };
+      this.refuse = (problem) => {
+        settle();
+        reject(problem);
+      };
+      const stepMs = Math.min(longestWaitInDoubtMs, longestWaitMs);
+      const timer = setInterval(() => {
+        waited += stepMs;
+        if (isInDoubt()) this.refuse?.(Problem.unavailable('The database does not answer'));
+        else if (waited >= longestWaitMs) this.refuse?.(late());
+      }, stepMs).unref();
+      const takeBack = this.turns.wait(() => {
+        settle();
+        this.state = 'in';
+        resolve();
+      });
+    });
+  }
+}
+
+const TURN = Symbol('turn of the request');
+type Turning = { [TURN]?: Turn | undefined };
+
+/** Remembers the turn that the request has; undefined when it needs none. */
+export function setTurn(request: IncomingMessage, turn: Turn | undefined): void {
+  (request as Turning)[TURN] = turn;
+}
+
+/**
+ * Does what waits for somebody else than the database (the client, another service, a long job on files) while other
+ * requests of the caller have their turn. Throws Problem 503 when the turn does not come again in time.
+ */
+export async function outOfTurn<T>(
+  request: IncomingMessage | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  const turn = request && (request as Turning)[TURN];
+  if (!turn) return work();
+  turn.leave();
+  const result = await work();
+  await turn.enter();
+  return result;
+}
+
+/** Ends the turn of a request whose answer needs nothing of the database any more. */
+export function endTurn(request: IncomingMessage): void {
+  (request as Turning)[TURN]?.leave();
+}
+
+/** What arrives of the body, out of turn while nothing is there. */
+export async function* arriving(
+  request: IncomingMessage,
+  source: AsyncIterable<Buffer> = request,
+): AsyncGenerator<Buffer> {
+  const chunks = source[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const isHere = request.readableLength > 0 || request.readableEnded;
+      const next = isHere ? await chunks.next() : await outOfTurn(request, () => chunks.next());
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    await chunks.return?.();
+  }
+}
+
+/** Nobody waits for the answer: the client is gone. */
+function gone(): Problem {
+  return new Problem('service.overloaded', 'The client is gone', { retryAfterSeconds: 1 });
+}
+
+function late(): Problem {
+  const detail = 'Other requests of yours use what one caller may have of the database';
+  return new Problem('service.overloaded', detail, { retryAfterSeconds: 1 });
+}
