@@ -75,7 +75,7 @@ function answerText(text: StatementText, plan: MatchPlan, wanted: ValuesWanted):
 
 /** True when every value of the catalogue is compatible. */
 function isUnbound(plan: MatchPlan): boolean {
-  return plan.wholeTree && plan.intersect.length === 0 && plan.hidden.length === 0;
+  return plan.wholeTree && plan.intersect.length === 0 && plan.hidden === undefined;
 }
 
 /** The first values of every field, its last one and how many there are; costs what it shows. */

@@ -61,7 +61,7 @@ export class MatchFinder {
     await this.database.snapshot(async (snapshot) => {
       const { groups, facts } = await this.factsOf(snapshot, actor, request);
       const start = readableEnd(this.policy, actor, facts.chain, request.path);
-      const { hidden, totals } = visiblePart(facts.hidden, facts.pending);
+      const { hidden, totals } = await visiblePart(facts.hidden, facts.pending);
       const place = {
         range: { lo: start.label, hi: endOfSubtree(start.label) },
         wholeTree: start.parent === null,

@@ -1,7 +1,7 @@
 import type { MetadataCondition } from '../metadata/metadata-condition.js';
 import { isFulfilled } from '../metadata/metadata-condition.js';
 import type { MetadataField, StoredValue } from '../metadata/metadata-field.js';
-import type { LabelRange } from '../totals/visible-part.repository.js';
+import type { HiddenRanges, LabelRange } from '../totals/visible-part.repository.js';
 
 /** All conditions of a request on one field. */
 export interface FieldConditions {
@@ -27,7 +27,7 @@ export interface MatchStep extends FieldConditions {
 export interface MatchPlan {
   readonly range: LabelRange;
   readonly wholeTree: boolean;
-  readonly hidden: readonly LabelRange[];
+  readonly hidden: HiddenRanges | undefined;
   readonly intersect: readonly MatchStep[];
   readonly probe: readonly MatchStep[];
 }

@@ -1,5 +1,5 @@
-import { parseInt8, type Queryable } from '#src/platform/index.js';
-import { StatementText } from '../catalogue-statements.repository.js';
+import { parseInt8, type Queryable, type Transaction } from '#src/platform/index.js';
+import { cursorRows, StatementText } from '../catalogue-statements.repository.js';
 import type { Actor, Guarded } from '../catalogue.policy.js';
 import type { FieldType, MetadataField, StoredValue } from '../metadata/metadata-field.js';
 import { pathChain } from '../path/catalogue-path.js';
@@ -50,12 +50,16 @@ interface FactsRow {
   costs: (number | null)[] | null;
 }
 type TotalsRow = [label: string, files: number, bytes: string];
+type ChangeRow = { label: Buffer; files: number | bigint; bytes: string };
 
 /** Up to this many segments with the value, nothing can be gained by another way to them. */
 const VERY_FEW = 64;
 
+/** So many of the directories and changes come with the other facts; of more, all are read by a cursor. */
+const FEW_CHANGES = 2_000;
+
 /** Reads the facts about a start directory. A label followed by 0xff is the end of its subtree: no label has 0xff. */
-export async function readStart(source: Queryable, question: StartQuestion): Promise<StartFacts> {
+export async function readStart(source: Transaction, question: StartQuestion): Promise<StartFacts> {
   const text = new StatementText();
   const { groups, actor } = question;
   const paths = text.bind(pathChain(question.path), 'text[]');
@@ -63,8 +67,8 @@ export async function readStart(source: Queryable, question: StartQuestion): Pro
   const columns = [
     `(select json_agg(c) from chain c) as chain`,
     ...fieldColumns(text, question),
-    actor.readsAll ? 'null as hidden' : `(${hiddenTops(text, actor)}) as hidden`,
-    question.withTotals ? `(${PENDING_TOTALS}) as pending` : 'null as pending',
+    actor.readsAll ? 'null as hidden' : `(${asArray(hiddenTops(text, actor))}) as hidden`,
+    question.withTotals ? `(${asArray(PENDING_TOTALS)}) as pending` : 'null as pending',
     needsNoChoice(question) ? 'null as costs' : `(${costs(text, groups, question)}) as costs`,
   ];
   const [row] = await source.query<FactsRow>(
@@ -76,7 +80,40 @@ export async function readStart(source: Queryable, question: StartQuestion): Pro
         select label as lo, label || '\\xff'::bytea as hi from chain where path = ${path})
       select ${columns.join(',\n')}`),
   );
-  return factsOf(row, groups.length);
+  const facts = factsOf(row, groups.length);
+  if (facts.hidden.length > FEW_CHANGES) {
+    facts.hidden = await readAll(source, question.path, (all) => hiddenTops(all, actor));
+  }
+  if (facts.pending.length > FEW_CHANGES) {
+    facts.pending = await readAll(source, question.path, () => PENDING_TOTALS);
+  }
+  return facts;
+}
+
+/** The first of the rows as one array, and one more than are few. */
+function asArray(select: string): string {
+  return `select json_agg(json_build_array(label, files, bytes::text) order by label)
+    from (${select} limit ${FEW_CHANGES + 1}) few`;
+}
+
+/** All rows, some thousand at a time: as one array they would hold up everybody while it is parsed. */
+async function readAll(
+  source: Transaction,
+  path: string,
+  select: (text: StatementText) => string,
+): Promise<TotalsChange[]> {
+  const text = new StatementText();
+  const start = `with start as materialized (
+    select label as lo, label || '\\xff'::bytea as hi from catalogue_directory
+    where path = ${text.bind(path, 'text')})`;
+  const statement = { text: `${start} ${select(text)}`, values: text.values };
+  const changes: TotalsChange[] = [];
+  for await (const rows of cursorRows<ChangeRow>(source, statement)) {
+    for (const { label, files, bytes: total } of rows) {
+      changes.push({ label, files: Number(files), bytes: BigInt(total) });
+    }
+  }
+  return changes;
 }
 
 function fieldColumns(text: StatementText, { names, groups }: StartQuestion): string[] {

@@ -51,15 +51,9 @@ function segmentsOf(text: StatementText, step: MatchStep, plan: MatchPlan): stri
 }
 
 function minusHidden(text: StatementText, product: string, plan: MatchPlan): string {
-  if (plan.hidden.length === 0) return product;
-  const lo = text.bind(
-    plan.hidden.map((range) => range.lo),
-    'bytea[]',
-  );
-  const hi = text.bind(
-    plan.hidden.map((range) => range.hi),
-    'bytea[]',
-  );
+  if (!plan.hidden) return product;
+  const lo = text.bind(plan.hidden.lo, 'bytea[]');
+  const hi = text.bind(plan.hidden.hi, 'bytea[]');
   return `(${product}) - (select range_agg(catalogue_span(lo, hi)) from unnest(${lo}, ${hi}) h (lo, hi))`;
 }
 

@@ -1,3 +1,5 @@
+import { Slices } from '#src/kernel/index.js';
+
 /** A change of totals at one label: pending registrations, or an unreadable subtree that does not count. */
 export interface TotalsChange {
   label: Buffer;
@@ -16,17 +18,32 @@ export interface Totals {
  * question costs two binary searches, so a search stays cheap while much is pending.
  */
 export class ExactTotals {
-  private readonly labels: Buffer[];
+  private readonly labels: Buffer[] = [];
   private readonly files: number[] = [0];
   private readonly bytes: bigint[] = [0n];
 
-  constructor(changes: readonly TotalsChange[]) {
-    const sorted = [...changes].sort((a, b) => a.label.compare(b.label));
-    this.labels = sorted.map((change) => change.label);
-    for (const [index, change] of sorted.entries()) {
-      this.files.push((this.files[index] ?? 0) + change.files);
-      this.bytes.push((this.bytes[index] ?? 0n) + change.bytes);
+  private constructor() {}
+
+  /** Of changes to add and to subtract, each in the order of labels. Gives others their turn. */
+  static async of(
+    added: readonly TotalsChange[],
+    subtracted: readonly TotalsChange[],
+  ): Promise<ExactTotals> {
+    const totals = new ExactTotals();
+    const slices = new Slices();
+    for (let plus = 0, minus = 0; plus < added.length || minus < subtracted.length;) {
+      if (slices.isOver) await slices.rest();
+      const more = added[plus];
+      const less = subtracted[minus];
+      if (more && (!less || more.label.compare(less.label) <= 0)) {
+        totals.append(more.label, more.files, more.bytes);
+        plus += 1;
+      } else if (less) {
+        totals.append(less.label, -less.files, -less.bytes);
+        minus += 1;
+      }
     }
+    return totals;
   }
 
   /** The exact totals of the range [lo, hi) whose stored totals are given. */
@@ -38,6 +55,12 @@ export class ExactTotals {
       files: stored.files + (this.files[to] ?? 0) - (this.files[from] ?? 0),
       bytes: stored.bytes + (this.bytes[to] ?? 0n) - (this.bytes[from] ?? 0n),
     };
+  }
+
+  private append(label: Buffer, files: number, bytes: bigint): void {
+    this.labels.push(label);
+    this.files.push((this.files.at(-1) ?? 0) + files);
+    this.bytes.push((this.bytes.at(-1) ?? 0n) + bytes);
   }
 
   private firstAtOrAfter(label: Buffer): number {
