@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { fillLargely } from '../support/large-data.js';
+import { encoded } from '../support/tenants/place.js';
+import { startGrid, type Grid, type Identity } from '../support/testbed.js';
+
+const SIZES = { entries: 200_000, closed: 100_000, values: 1_000_000, jobs: 30_000 };
+const WIDE = `/filecatalogue/directory/${encoded('/wide')}`;
+const CLOSED = `/filecatalogue/directory/${encoded('/closed')}`;
+
+const sizeOf = (object: unknown): number => Object.keys(object as object).length;
+
+/** Stretches of more than 100 ms of processor time without a turn of the loop, since the start. */
+async function stalls(grid: Grid): Promise<number> {
+  const { body } = await grid.anonymous.get<string>('/metrics');
+  const value = (name: string): number =>
+    Number(
+      body
+        .split('\n')
+        .find((line) => line.startsWith(`gridgate_event_loop_stall_seconds_${name}`))
+        ?.split(' ')
+        .at(-1),
+    );
+  return value('count') - value('bucket{le="0.1"}');
+}
+
+describe('answers from large data', () => {
+  let grid: Grid;
+  beforeAll(async () => {
+    const env = { GRID_ROLE: 'api', GRID_LOG_LEVEL: 'warn', GRID_CATALOGUE_GLOBAL_READ: 'false' };
+    grid = await startGrid({ env });
+    await fillLargely(grid, SIZES);
+  }, 300_000);
+  afterAll(() => grid?.remove());
+
+  it.each<[string, Identity, string, (body: any) => unknown, unknown]>([
+    [
+      'a listing',
+      'alice',
+      WIDE,
+      ({ SubDirs, Files }) => [sizeOf(SubDirs), sizeOf(Files)],
+      [SIZES.entries, SIZES.entries],
+    ],
+    [
+      'a listing with replicas and attributes',
+      'alice',
+      `${WIDE}?verbose=true`,
+      ({ SubDirs, Files }) => [sizeOf(SubDirs), sizeOf(Files)],
+      [SIZES.entries, SIZES.entries],
+    ],
+    [
+      'a listing of which half is closed',
+      'carol',
+      CLOSED,
+      ({ SubDirs, Files }) => [sizeOf(SubDirs), Files],
+      [SIZES.closed, {}],
+    ],
+    [
+      'a search among closed directories, with exact totals',
+      'carol',
+      `${CLOSED}/search`,
+      ({ f, s, d }) => [f, s, sizeOf(d), d.d0000001, d.d0000002],
+      [SIZES.closed, 10 * SIZES.closed, SIZES.closed, { f: 1, s: 10 }, undefined],
+    ],
+    [
+      'values beside closed directories',
+      'carol',
+      '/filecatalogue/metadata?maxValues=1',
+      (body) => sizeOf(body) > 0 && 'many' in body,
+      false,
+    ],
+    [
+      'a field with a million values',
+      'fred',
+      '/filecatalogue/metadata',
+      ({ many }) => [many.type, many.values.length, many.values[0], many.values.at(-1)],
+      ['string', SIZES.values, '1000000'.padStart(10, 'v'), 'vvvvvvvvv9'],
+    ],
+    [
+      'the largest page of jobs',
+      'alice',
+      '/jobs?maxJobs=10000',
+      ({ entries, jobs }) => [entries, jobs.length],
+      [SIZES.jobs, 10_000],
+    ],
+  ])(
+    '%s hold nobody up',
+    async (_what, who, path, seen, expected) => {
+      const client = await grid.as(who);
+      const before = await stalls(grid);
+      const { status, body } = await client.get(path);
+      expect([status, seen(body)]).toEqual([200, expected]);
+      expect((await stalls(grid)) - before).toBe(0);
+    },
+    120_000,
+  );
+
+  it('counts of each job are refused', async () => {
+    const alice = await grid.as('alice');
+    const before = await stalls(grid);
+    const { status, body } = await alice.get('/jobs/summary?group=JobID');
+    expect([status, body.code, body.violations]).toEqual([
+      400,
+      'request.invalid',
+      [{ field: 'group', problem: expect.stringMatching(/^JobID has too many values/) }],
+    ]);
+    expect((await stalls(grid)) - before).toBe(0);
+  });
+});
