@@ -21,9 +21,9 @@ describe('root of a user namespace that has no other account', () => {
   afterAll(() => rm(home, { recursive: true, force: true }));
 
   it.each([
-    ['auto', ['namespaces by ', 'accounts by setpriv: ']],
+    ['auto', ['namespaces by ', 'accounts by setpriv and perl: ']],
     ['namespaces', ['namespaces by ']],
-    ['accounts', ['accounts by setpriv: ']],
+    ['accounts', ['accounts by setpriv and perl: ']],
   ])('is told why %s is refused, and what to do', async (level, trials) => {
     const { stdout } = await promisify(execFile)(
       'unshare',

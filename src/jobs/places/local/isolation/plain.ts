@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
+import { filtered, type FilterLoader } from './filter-loader.js';
 import { RUN_FILES, type Enclosure, type Isolation, type JobPlaces } from './isolation.js';
 
 /** Level `accounts`: an account for each running job, on the machine as it is. */
@@ -13,6 +14,7 @@ export class OwnAccounts implements Isolation {
     private readonly becomeAccount: (uid: number) => string[],
     /** Program that leaves the supervisor's session: within one, SIGCONT asks for no right. */
     private readonly setsid: string,
+    private readonly filter: FilterLoader | undefined,
   ) {}
 
   placesOf(path: string): JobPlaces {
@@ -25,7 +27,9 @@ export class OwnAccounts implements Isolation {
 
   commandOf({ path, uid }: Enclosure): string[] {
     if (uid === undefined) throw new Error('a run at level accounts has an account');
-    return [this.setsid, ...this.becomeAccount(uid), '/bin/sh', join(path, RUN_FILES.launch)];
+    const filter = this.filter === undefined ? [] : filtered(this.filter);
+    const launch = ['/bin/sh', join(path, RUN_FILES.launch)];
+    return [this.setsid, ...this.becomeAccount(uid), ...filter, ...launch];
   }
 }
 

@@ -11,10 +11,11 @@ import {
 import { delimiter, join } from 'node:path';
 import { supervisorCommand } from '../supervisor.js';
 import { Bubblewrap, type NamespacesInput } from './bubblewrap.js';
+import type { FilterLoader } from './filter-loader.js';
 import { RUN_FILES, type Isolation, type IsolationLevel } from './isolation.js';
 import { NoIsolation, OwnAccounts } from './plain.js';
 import { systemCallFilter } from './system-call-filter.js';
-import type { SystemView } from './system-view.js';
+import { isShown, type SystemView } from './system-view.js';
 import { enterScript, UtilLinux } from './util-linux.js';
 
 /** What isolation was asked for, and on what it rests. */
@@ -83,7 +84,10 @@ function candidates(input: ProbeInput, refusals: string[]): Isolation[] {
     if (uid === undefined) refusals.push('accounts: the service was not started as root');
     else {
       const noNew = (id: number): string[] => become(id).toSpliced(-1, 0, '--no-new-privs');
-      found.push(new OwnAccounts('setpriv', noNew, find('setsid') ?? 'setsid'));
+      const setsid = find('setsid') ?? 'setsid';
+      for (const { filter, means } of filters(input, 'setpriv')) {
+        found.push(new OwnAccounts(means, noNew, setsid, filter));
+      }
     }
   }
   return found;
@@ -110,11 +114,30 @@ function namespaces(
     refusals.push(`namespaces by util-linux: ${missing[0] ?? 'unshare'} is not installed`);
     return found;
   }
-  const script = join(directory, 'etc', 'enter');
-  writeWhole(script, enterScript(rest));
-  found.push(new UtilLinux(unshare, { script, root: join(directory, 'etc', 'root') }, rest));
+  for (const { filter, means } of filters(input, 'util-linux')) {
+    const script = join(directory, 'etc', filter ? 'enter' : 'enter-unfiltered');
+    writeWhole(script, enterScript(rest, filter));
+    const files = { script, root: join(directory, 'etc', 'root') };
+    found.push(new UtilLinux(unshare, means, files, rest));
+  }
   return found;
 }
+
+/** Programs without a filter of system calls of their own: with one that perl loads, where that works, or else without. */
+function filters(
+  { view, directory }: ProbeInput,
+  means: string,
+): { filter: FilterLoader | undefined; means: string }[] {
+  const perl = PERLS.find((path) => isShown(view, path));
+  const without = { filter: undefined, means: `${means}, without a filter of system calls` };
+  if (perl === undefined || !hasFilter()) return [without];
+  return [
+    { filter: { perl, file: join(directory, 'etc', 'filter') }, means: `${means} and perl` },
+    without,
+  ];
+}
+
+const PERLS = ['/usr/bin/perl', '/bin/perl', '/usr/local/bin/perl'];
 
 function hasFilter(): boolean {
   return systemCallFilter(process.arch) !== undefined;

@@ -3,14 +3,19 @@ import { systemCallFilter } from './system-call-filter.js';
 const ALLOW = 0x7fff0000;
 const EPERM = 0x00050001;
 const ENOSYS = 0x00050026;
+const EAFNOSUPPORT = 0x00050061;
 const X86_64 = 0xc000003e;
 
 /** Runs a filter as the kernel would. */
-function verdict(filter: Buffer, call: { arch?: number; nr: number; args?: number[] }): number {
+function verdict(
+  filter: Buffer,
+  call: { arch?: number; nr: number; args?: number[]; upper?: number },
+): number {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(call.nr, 0);
   data.writeUInt32LE(call.arch ?? X86_64, 4);
   (call.args ?? []).forEach((value, index) => data.writeUInt32LE(value, 16 + index * 8));
+  data.writeUInt32LE(call.upper ?? 0, 28); // upper half of the second argument
   let accumulator = 0;
   for (let at = 0; at < filter.length / 8; at += 1) {
     const code = filter.readUInt16LE(at * 8);
@@ -20,6 +25,7 @@ function verdict(filter: Buffer, call: { arch?: number; nr: number; args?: numbe
     if (code === 0x20) accumulator = data.readUInt32LE(value);
     else if (code === 0x15) at += accumulator === value ? yes : no;
     else if (code === 0x35) at += accumulator >= value ? yes : no;
+    else if (code === 0x25) at += accumulator > value ? yes : no;
     else if (code === 0x45) at += (accumulator & value) !== 0 ? yes : no;
     else throw new Error(`instruction ${code}`);
   }
@@ -46,6 +52,17 @@ describe('systemCallFilter', () => {
     ['ioctl TCGETS', { nr: 16, args: [1, 0x5401] }, ALLOW],
     ['ioctl TIOCSTI', { nr: 16, args: [1, 0x5412] }, EPERM],
     ['ioctl TIOCLINUX', { nr: 16, args: [1, 0x541c] }, EPERM],
+    ['syslog', { nr: 103 }, EPERM],
+    ['sched_setaffinity', { nr: 203 }, EPERM],
+    ['a Unix socket', { nr: 41, args: [1, 1] }, ALLOW],
+    ['an IPv4 socket', { nr: 41, args: [2, 1] }, ALLOW],
+    ['an IPv6 socket', { nr: 41, args: [10, 1] }, ALLOW],
+    ['a netlink socket', { nr: 41, args: [16, 3] }, ALLOW],
+    ['a packet socket', { nr: 41, args: [17, 3] }, EAFNOSUPPORT],
+    ['a socket to the machine around a virtual one', { nr: 41, args: [40, 1] }, EAFNOSUPPORT],
+    ['a small segment of System V', { nr: 29, args: [0, 65536] }, ALLOW],
+    ['a large one', { nr: 29, args: [0, 65537] }, EPERM],
+    ['one of 4 GiB, by its upper half', { nr: 29, args: [0, 0], upper: 1 }, EPERM],
     ['a call of the x32 numbers', { nr: 0x40000000 + 272 }, ENOSYS],
     ['a call of another machine', { nr: 1, arch: 0x40000003 }, ENOSYS],
   ])('%s', (_name, call, expected) => {

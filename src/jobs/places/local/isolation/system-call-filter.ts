@@ -1,7 +1,10 @@
 /**
  * The filter of system calls of jobs (seccomp, classic BPF; seccomp(2)): no kernel keyrings, which namespaces do not keep
  * apart; no new namespaces and mounts, whose code in the kernel a stranger should not reach; no bpf, perf, io_uring,
- * userfaultfd; no typing into somebody else's terminal. Everything else is left to the job.
+ * userfaultfd; no log of the kernel; no choice of processors, which are those that the job has asked for; no typing into
+ * somebody else's terminal; no sockets but Unix, IPv4, IPv6 and netlink: a network namespace does not keep vsock apart,
+ * which reaches whoever runs the virtual machine; no large segments of System V, which nobody can count. Everything else
+ * is left to the job.
  */
 
 interface Machine {
@@ -24,16 +27,27 @@ const COMMON = {
   mount_setattr: 442,
 };
 
-const MACHINES: Record<string, Machine & { clone: number; ioctl: number }> = {
+interface Looked {
+  clone: number;
+  ioctl: number;
+  socket: number;
+  shmget: number;
+}
+
+const MACHINES: Record<string, Machine & Looked> = {
   x64: {
     audit: 0xc000003e,
     clone: 56,
     ioctl: 16,
+    socket: 41,
+    shmget: 29,
     numbers: {
       ...COMMON,
       pivot_root: 155,
       mount: 165,
       umount2: 166,
+      syslog: 103,
+      sched_setaffinity: 203,
       add_key: 248,
       request_key: 249,
       keyctl: 250,
@@ -48,11 +62,15 @@ const MACHINES: Record<string, Machine & { clone: number; ioctl: number }> = {
     audit: 0xc00000b7,
     clone: 220,
     ioctl: 29,
+    socket: 198,
+    shmget: 194,
     numbers: {
       ...COMMON,
       umount2: 39,
       mount: 40,
       pivot_root: 41,
+      syslog: 116,
+      sched_setaffinity: 122,
       unshare: 97,
       add_key: 217,
       request_key: 218,
@@ -73,17 +91,27 @@ const NEW_NAMESPACES = 0x7e020000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 
+/** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. */
+const SOCKETS = [1, 2, 10, 16];
+/**
+ * Bytes of a segment of System V. Whoever maps one is seen to use its memory; what nobody maps is not seen. With 4,096
+ * segments (kernel.shmmni) of this size that is 256 MiB at most; PostgreSQL and Open MPI ask for less than a page.
+ */
+const SEGMENT_BYTES = 64 * 1024;
+
 const EPERM = 0x00050001;
 const ENOSYS = 0x00050026;
+const EAFNOSUPPORT = 0x00050061;
 const ALLOW = 0x7fff0000;
 
 const LOAD = 0x20;
 const EQUAL = 0x15;
 const AT_LEAST = 0x35;
+const ABOVE = 0x25;
 const ANY_BIT = 0x45;
 const RETURN = 0x06;
-/** Offsets in struct seccomp_data; arguments are looked at by their lower half. */
-const AT = { number: 0, machine: 4, firstArgument: 16, secondArgument: 24 };
+/** Offsets in struct seccomp_data; arguments are looked at by their lower half, sizes by both. */
+const AT = { number: 0, machine: 4, firstArgument: 16, secondArgument: 24, secondUpper: 28 };
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
@@ -111,10 +139,22 @@ export function systemCallFilter(arch: string): Buffer | undefined {
     [ANY_BIT, 0, 1, NEW_NAMESPACES],
     [RETURN, 0, 0, EPERM],
     [RETURN, 0, 0, ALLOW],
-    [EQUAL, 0, 4, machine.ioctl],
+    [EQUAL, 0, 5, machine.ioctl],
     [LOAD, 0, 0, AT.secondArgument],
     [EQUAL, 1, 0, TIOCSTI],
     [EQUAL, 0, 1, TIOCLINUX],
+    [RETURN, 0, 0, EPERM],
+    [RETURN, 0, 0, ALLOW],
+    [EQUAL, 0, SOCKETS.length + 3, machine.socket],
+    [LOAD, 0, 0, AT.firstArgument],
+    ...SOCKETS.map((family, at): Instruction => [EQUAL, SOCKETS.length - at, 0, family]),
+    [RETURN, 0, 0, EAFNOSUPPORT],
+    [RETURN, 0, 0, ALLOW],
+    [EQUAL, 0, 5, machine.shmget],
+    [LOAD, 0, 0, AT.secondUpper],
+    [EQUAL, 0, 2, 0],
+    [LOAD, 0, 0, AT.secondArgument],
+    [ABOVE, 0, 1, SEGMENT_BYTES],
     [RETURN, 0, 0, EPERM],
     [RETURN, 0, 0, ALLOW],
   ];

@@ -2,19 +2,20 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shellWord } from '../../../run/shell-word.js';
 import { INNER_ID, JOB_PLACES, type NamespacesInput } from './bubblewrap.js';
+import { filtered, type FilterLoader } from './filter-loader.js';
 import type { Enclosure, Isolation, JobPlaces } from './isolation.js';
 import { isShown, type SystemView } from './system-view.js';
 
 /** Level `namespaces` by the programs of util-linux: `unshare`, `mount`, `pivot_root`, `setpriv`. */
 export class UtilLinux implements Isolation {
   readonly level = 'namespaces';
-  readonly means = 'util-linux';
   readonly sharesNetwork = false;
   readonly hasDescriptors = false;
 
   /** `script` is where the text of `enterScript` was written; `root` an empty directory. */
   constructor(
     private readonly unshare: string,
+    readonly means: string,
     private readonly files: { script: string; root: string },
     private readonly input: NamespacesInput,
   ) {}
@@ -43,7 +44,7 @@ export class UtilLinux implements Isolation {
  * What pid 1 of the new namespaces does: builds the view of the job on an empty file system, changes into it, gives up
  * all rights and runs the launch script. It stays as the parent of orphans; with its end the kernel ends all others.
  */
-export function enterScript(input: NamespacesInput): string {
+export function enterScript(input: NamespacesInput, filter: FilterLoader | undefined): string {
   const { view, etc, shmBytes } = input;
   const places: Place[] = [
     ...view.shown.map((path) => placeOf(path)),
@@ -53,6 +54,7 @@ export function enterScript(input: NamespacesInput): string {
   const lent = view.binds.map(({ path, isWritable }) => ({ ...placeOf(path), isWritable }));
   return [
     ...HEAD,
+    ...(filter === undefined ? [] : [`exec ${FILTER_FD}<${shellWord(filter.file)}`]),
     ...points(places),
     ...[...view.links].map(([path, to]) => `ln -s ${shellWord(to)} ${shellWord(`.${path}`)}`),
     ...places.map(mountOf),
@@ -64,7 +66,7 @@ export function enterScript(input: NamespacesInput): string {
     ...closing(lent),
     ...devices(shmBytes),
     ...hide(view),
-    ...TAIL,
+    ...tail(filter),
   ].join('\n');
 }
 
@@ -149,7 +151,16 @@ function hide(view: SystemView): string[] {
   );
 }
 
-const TAIL = [
+/** A descriptor that /bin/sh can name. */
+const FILTER_FD = 5;
+
+function tail(filter: FilterLoader | undefined): string[] {
+  const words = filter === undefined ? [] : filtered(filter, FILTER_FD);
+  const program = [...words, '/bin/sh', JOB_PLACES.launch].map(shellWord).join(' ');
+  return [...LEAVE, `' enter ${program}`, 'exit $?', ''];
+}
+
+const LEAVE = [
   'hostname job 2>/dev/null || :',
   'pivot_root . old',
   'cd /',
@@ -164,7 +175,4 @@ const TAIL = [
   `unshare --user --map-user=${INNER_ID} --map-group=${INNER_ID} --keep-caps -- /bin/sh -c '`,
   '  echo 0 >/proc/sys/user/max_user_namespaces',
   '  exec setpriv --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all -- "$@"',
-  `' enter /bin/sh ${JOB_PLACES.launch}`,
-  'exit $?',
-  '',
 ];
