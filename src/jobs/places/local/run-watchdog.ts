@@ -9,6 +9,8 @@ import type { Watcher } from './watch/watcher.js';
 
 const YOUNG_MS = 1_000;
 const MIB = 2 ** 20;
+/** What there can be of a run beside its directories. */
+const BESIDE = { namespaces: 'own', accounts: 'account', none: 'unknown' } as const;
 
 /** Keeps the limits that the kernel does not keep for a whole job, and ends processes that belong to no run. */
 export class RunWatchdog {
@@ -50,6 +52,7 @@ export class RunWatchdog {
       ...this.context.tracesOf(run),
       directories: [directory.work, directory.tmp],
       files: [...new Set(directory.outputs(plan).values())],
+      beside: BESIDE[this.context.place.isolation.level],
     };
   }
 
@@ -76,6 +79,9 @@ export class RunWatchdog {
       return `${CONDEMNED.processes}|Had more than ${config.jobProcesses} processes`;
     }
     if (use.rssBytes > memoryMb * MIB) return `${CONDEMNED.memory}|Used more than ${memoryMb} MiB`;
+    if (use.isHiding) {
+      return `${CONDEMNED.memory}|Has a process whose open files the service cannot see`;
+    }
     return this.overDisk(use);
   }
 

@@ -10,6 +10,10 @@ export interface DiskUse {
   closed?: string;
 }
 
+/** Where everybody may write on a usual machine, beside `/dev/shm`. */
+const EVERYBODYS = ['/tmp', '/var/tmp'];
+const SHM = '/dev/shm';
+
 const BLOCK_BYTES = 512;
 /** Entries that are looked at between two rests. */
 const STEP = 500;
@@ -49,6 +53,32 @@ export function* measureDisk(
   return use;
 }
 
+/**
+ * Adds up what an account has where everybody may write: in memory (`/dev/shm`) and on disk. Of others' directories
+ * only their own entry is looked at.
+ */
+export function* measureOwned(
+  uid: number,
+  maxEntries: number,
+): Generator<undefined, { diskBytes: number; memoryBytes: number; entries: number }> {
+  const use = { diskBytes: 0, memoryBytes: 0, entries: 0 };
+  for (const top of [SHM, ...EVERYBODYS]) {
+    let looks = 0;
+    for (const name of entriesOf(top, deviceOf(top))) {
+      looks += 1;
+      if (looks % STEP === 0) yield undefined;
+      const path = join(top, name);
+      const info = lstatOf(path);
+      if (typeof info !== 'object' || info.uid !== uid) continue;
+      const below = info.isDirectory ? yield* measureDisk([path], [], maxEntries) : undefined;
+      use.entries += 1 + (below?.entries ?? 0);
+      use[top === SHM ? 'memoryBytes' : 'diskBytes'] += info.bytes + (below?.bytes ?? 0);
+      if (use.entries > maxEntries) return use;
+    }
+  }
+  return use;
+}
+
 function* entriesOf(path: string, device: number | undefined): Generator<string> {
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
   let file: number;
@@ -73,11 +103,11 @@ function* entriesOf(path: string, device: number | undefined): Generator<string>
 
 function lstatOf(
   path: string,
-): { bytes: number; isDirectory: boolean; device: number } | 'closed' | undefined {
+): { bytes: number; isDirectory: boolean; device: number; uid: number } | 'closed' | undefined {
   try {
     const info = lstatSync(path);
     const bytes = info.blocks * BLOCK_BYTES;
-    return { bytes, isDirectory: info.isDirectory(), device: info.dev };
+    return { bytes, isDirectory: info.isDirectory(), device: info.dev, uid: info.uid };
   } catch (error) {
     return isClosed(error) ? 'closed' : undefined;
   }

@@ -6,6 +6,11 @@ export interface WatchedRun extends RunTraces {
   name: string;
   directories: readonly string[];
   files: readonly string[];
+  /**
+   * What it has beside its directories: a `/dev/shm` of its own, or, on the machine as it is, what its account has where
+   * everybody may write. Nobody can tell at level `none`.
+   */
+  beside: 'own' | 'account' | 'unknown';
 }
 
 /** What a run uses. */
@@ -15,6 +20,8 @@ export interface RunUse {
   rssBytes: number;
   /** As of the last whole look; undefined before it. */
   disk: DiskUse | undefined;
+  /** A process of it has open files that the service may not see, at two looks. */
+  isHiding: boolean;
 }
 
 /** What the watcher is asked. */

@@ -1,7 +1,8 @@
 import { basename, dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
-import { measureDisk, type DiskUse } from './disk-use.js';
+import { measureDisk, measureOwned, type DiskUse } from './disk-use.js';
+import { measureUnnamed, sharedBytesOf } from './unnamed-files.js';
 import { allProcesses, argumentsOf, type ProcessEntry } from './process-table.js';
 import { endMembers, membersOf, signal, type RunTraces, type Seen } from './run-members.js';
 import type { RunUse, WatchAnswers, WatchedRun, WatchQuestion } from './watch-messages.js';
@@ -16,6 +17,10 @@ type EndQuestion = Extract<WatchQuestion, { kind: 'end' }>;
 interface Known {
   seen: Seen;
   disk: DiskUse | undefined;
+  /** In memory, and in no process: /dev/shm, files without name. */
+  memoryBytes: number;
+  hidden: readonly string[];
+  isHiding: boolean;
   isMeasuring: boolean;
   nextMs: number;
 }
@@ -51,27 +56,37 @@ class Watcher {
       uses[run.name] = {
         processes: own.length,
         cpuSeconds: sum(own, (entry) => entry.cpuSeconds),
-        rssBytes: sum(own, (entry) => entry.rssBytes),
+        rssBytes: sum(own, (entry) => entry.rssBytes) + unmappedBytes(known.memoryBytes, own),
         disk: known.disk,
+        isHiding: known.isHiding,
       };
-      void this.measure(run, known, maxEntries);
+      const pids = own.map(({ pid }) => pid);
+      void this.measure(run, known, { maxEntries, pids });
     }
     return uses;
   }
 
-  private async measure(run: WatchedRun, known: Known, maxEntries: number): Promise<void> {
+  private async measure(
+    run: WatchedRun,
+    known: Known,
+    { maxEntries, pids }: { maxEntries: number; pids: readonly number[] },
+  ): Promise<void> {
     const started = Date.now();
     if (known.isMeasuring || started < known.nextMs) return;
     known.isMeasuring = true;
     try {
-      const walk = measureDisk(run.directories, run.files, maxEntries);
-      for (let step = walk.next(); ; step = walk.next()) {
-        if (step.done === true) {
-          known.disk = step.value;
-          break;
-        }
-        await setImmediate();
-      }
+      const disk = await restful(measureDisk(run.directories, run.files, maxEntries));
+      const unnamed = await restful(measureUnnamed(pids, run.beside === 'own'));
+      const owned =
+        run.beside === 'account' && run.uid !== undefined
+          ? await restful(measureOwned(run.uid, maxEntries))
+          : { diskBytes: 0, memoryBytes: 0, entries: 0 };
+      disk.bytes += unnamed.diskBytes + owned.diskBytes;
+      disk.entries += owned.entries;
+      known.disk = disk;
+      known.memoryBytes = unnamed.memoryBytes + owned.memoryBytes;
+      known.isHiding = unnamed.hidden.some((one) => known.hidden.includes(one));
+      known.hidden = unnamed.hidden;
     } finally {
       known.isMeasuring = false;
       const took = Date.now() - started;
@@ -104,7 +119,10 @@ class Watcher {
   private of(run: string): Known {
     let known = this.known.get(run);
     if (!known) {
-      known = { seen: new Map(), disk: undefined, isMeasuring: false, nextMs: 0 };
+      known = {
+        ...{ seen: new Map(), disk: undefined, memoryBytes: 0, hidden: [], isHiding: false },
+        ...{ isMeasuring: false, nextMs: 0 },
+      };
       this.known.set(run, known);
     }
     return known;
@@ -124,6 +142,20 @@ function addEnclosing(run: string, seen: Seen): void {
   const name = basename(run).replace(/\.gone.*$/, '');
   for (const { pid, startTicks } of allProcesses()) {
     if (enclosedRun(argumentsOf(pid), dirname(run)) === name) seen.set(pid, startTicks);
+  }
+}
+
+/** What is mapped is in the memory of processes already. */
+function unmappedBytes(memoryBytes: number, own: readonly ProcessEntry[]): number {
+  if (memoryBytes === 0) return 0;
+  return Math.max(0, memoryBytes - sum(own, ({ pid }) => sharedBytesOf(pid)));
+}
+
+/** Goes on with a walk in turns with everything else. */
+async function restful<T>(walk: Generator<undefined, T>): Promise<T> {
+  for (let step = walk.next(); ; step = walk.next()) {
+    if (step.done === true) return step.value;
+    await setImmediate();
   }
 }
 
