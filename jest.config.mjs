@@ -14,6 +14,7 @@ const DRILLS = [
   '<rootDir>/test/flows/job-faults.flow-spec.ts',
   '<rootDir>/test/flows/job-limits.flow-spec.ts',
   '<rootDir>/test/flows/job-matching.flow-spec.ts',
+  '<rootDir>/test/flows/demo-everywhere.flow-spec.ts',
   '<rootDir>/test/flows/hostile-programs.flow-spec.ts',
   '<rootDir>/test/flows/instance-loss.flow-spec.ts',
   '<rootDir>/test/flows/database-loss.flow-spec.ts',

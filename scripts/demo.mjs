@@ -4,6 +4,7 @@
  * catalogue. Each step prints the curl line that does the same, and its answer. The server stays up.
  */
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -18,6 +19,14 @@ const home = resolve(process.env.GRID_HOME || '.grid');
 const bold = (text) => (process.stdout.isTTY ? `\u001b[1m${text}\u001b[0m` : text);
 const dim = (text) => (process.stdout.isTTY ? `\u001b[2m${text}\u001b[0m` : text);
 const say = (text = '') => process.stdout.write(`${text}\n`);
+
+/** The demo's own job: where jobs cannot be isolated nothing else is run. */
+const COUNT = `#!/bin/sh
+echo "counting on $(hostname)"
+sort words.txt | uniq -c | sort -rn > counts.txt
+cat counts.txt
+`;
+const WORDS = 'muon\nelectron\nmuon\nphoton\nmuon\nelectron\n';
 
 const server = spawn(process.execPath, [join(root, 'dist/src/main.js')], {
   stdio: ['ignore', 'pipe', 'pipe'],
@@ -84,9 +93,13 @@ async function isolationOfDemo() {
   const { level } = await describeLocalIsolation(readConfig(process.env));
   if (level !== 'off') return {};
   say(
-    'Jobs cannot be isolated on this machine: the demo runs its own without (GRID_LOCAL_ISOLATION=none).',
+    'Jobs cannot be isolated on this machine: the demo runs its own job without (level none), and refuses all others.',
   );
-  return { GRID_LOCAL_ISOLATION: 'none' };
+  const digest = (text) => createHash('sha256').update(text).digest('hex');
+  return {
+    GRID_LOCAL_ISOLATION: 'none',
+    GRID_LOCAL_PROGRAMS: [COUNT, WORDS].map(digest).join(','),
+  };
 }
 
 const json = (body) => JSON.parse(body.toString('utf8'));
@@ -129,12 +142,8 @@ async function getToken() {
 async function submit() {
   const script = join(folder, 'count.sh');
   const words = join(folder, 'words.txt');
-  await writeFile(
-    script,
-    '#!/bin/sh\necho "counting on $(hostname)"\nsort words.txt | uniq -c | sort -rn > counts.txt\ncat counts.txt\n',
-    { mode: 0o755 },
-  );
-  await writeFile(words, 'muon\nelectron\nmuon\nphoton\nmuon\nelectron\n');
+  await writeFile(script, COUNT, { mode: 0o755 });
+  await writeFile(words, WORDS);
   const manifest = {
     JobName: 'word-count',
     Executable: 'count.sh',

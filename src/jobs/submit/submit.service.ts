@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, stringifyJson } from '#src/kernel/index.js';
-import type { Clock } from '#src/kernel/index.js';
+import type { Clock, JsonObject } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
 import { CLOCK, CONFIG, labelRequest, type Config, type HttpRequest } from '#src/platform/index.js';
 import { RegistryService } from '#src/registry/index.js';
@@ -8,6 +8,7 @@ import { JobPolicy } from '../job.policy.js';
 import type { SubmitResponse } from '../job.response.js';
 import type { ManifestContext } from '../manifest/manifest.js';
 import type { ManifestWarning } from '../manifest/manifest-warning.js';
+import { isOwnProgram, ONLY_OWN_PROGRAMS } from '../manifest/own-programs.js';
 import type { SharedManifest } from '../manifest/stored-manifest.js';
 import { SandboxService } from '../sandbox/sandbox.service.js';
 import { SandboxSpool } from '../sandbox/sandbox-spool.js';
@@ -109,6 +110,12 @@ export class SubmitService {
     throw new Problem('job.forbidden', `Group ${principal.group} may not submit jobs`);
   }
 
+  private requireOwnProgram(manifest: JsonObject, files: Submission['files']): void {
+    const { localPrograms } = this.config;
+    if (localPrograms.length === 0 || isOwnProgram(manifest, files, localPrograms)) return;
+    throw new Problem('job.forbidden', ONLY_OWN_PROGRAMS);
+  }
+
   private async prepare(
     principal: Principal,
     submission: Submission,
@@ -140,6 +147,7 @@ export class SubmitService {
     );
     const hash = new BodyHash();
     for await (const received of submission.manifests) {
+      this.requireOwnProgram(received.manifest, submission.files);
       if (key !== undefined) hash.add(received.manifest);
       await preparation.add(received);
     }

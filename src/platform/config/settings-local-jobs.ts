@@ -30,6 +30,11 @@ export const LOCAL_JOBS = {
     '',
     'Directories of the machine that local jobs see: `/cvmfs:ro,/scratch:rw`',
   ),
+  localPrograms: v.list(
+    'GRID_LOCAL_PROGRAMS',
+    'SHA-256 (hexadecimal) of the only uploaded files that jobs may have, without arguments and variables of their own; ' +
+      'anything else is refused. Set by `npm run demo` where jobs cannot be isolated. Empty: any',
+  ),
   jobLease: v.integer('GRID_JOB_LEASE', 60, {
     min: 5,
     max: 3600,

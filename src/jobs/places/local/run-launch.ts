@@ -15,6 +15,7 @@ import {
 import { findProgram, sitePath } from './find-program.js';
 import { RUN_FILES } from './isolation/isolation.js';
 import { refuseTrustedNetwork } from './network-rule.js';
+import { refuseForeignProgram } from './own-program-rule.js';
 import { launchScript } from './launch-script.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
@@ -50,6 +51,7 @@ export async function prepareRun(context: LocalContext, run: LocalRun): Promise<
     throw new RunFault(MINOR.inputFilesFailed, 'Files of the catalogue cannot be fetched here');
   }
   if (order.inputSandbox !== null) await unpackInput(context, run, order.inputSandbox);
+  await refuseForeignProgram(run, parts.config.localPrograms);
   const site = await parts.siteOf(order.site);
   run.path = sitePath(site);
   run.hasNetwork = networkOf(context, site);

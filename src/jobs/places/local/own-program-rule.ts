@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isOwnProgram, ONLY_OWN_PROGRAMS } from '../../manifest/own-programs.js';
+import { RunFault } from '../../run/run-plan.js';
+import { MINOR } from '../../state/job-state.js';
+import type { LocalRun } from './local-run.js';
+
+/**
+ * Throws RunFault for a run that `GRID_LOCAL_PROGRAMS` does not name. Submits are refused already; this is for jobs that
+ * were submitted when jobs could be isolated here.
+ */
+export async function refuseForeignProgram(run: LocalRun, known: readonly string[]): Promise<void> {
+  if (known.length === 0) return;
+  const { work } = run.directory;
+  const names = await readdir(work, { recursive: true });
+  const files = await Promise.all(
+    names.map(async (name) => ({ name, hash: await hashOf(join(work, name)) })),
+  );
+  if (isOwnProgram(run.order.manifest, files, known)) return;
+  throw new RunFault(MINOR.initialization, ONLY_OWN_PROGRAMS);
+}
+
+/** A directory has none. */
+async function hashOf(path: string): Promise<string> {
+  const content = await readFile(path).catch(() => undefined);
+  return content === undefined ? '' : createHash('sha256').update(content).digest('hex');
+}
