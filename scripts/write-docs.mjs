@@ -82,7 +82,22 @@ function auditPage() {
   ].join('\n');
 }
 
+const THINGS = ['<!-- rows: begin -->', '<!-- rows: end -->'];
+
+/** The tables of what hostile programs try, between their marks in a page that is written by hand. */
+async function whatAJobCanDo(path) {
+  const { thingsTables } = await import('../test/support/hostile/things/index.mjs');
+  const [begin, end] = THINGS;
+  const text = readFileSync(join(root, path), 'utf8');
+  const [before, rest = ''] = text.split(begin);
+  const after = rest.split(end)[1];
+  if (after === undefined) throw new Error(`${path} has lost its marks ${THINGS.join(' ')}`);
+  return [before, begin, '\n\n', thingsTables().join('\n'), '\n', end, after].join('');
+}
+
+const JOB_PAGE = 'docs/explanation/what-a-job-can-do.md';
 const pages = {
+  [JOB_PAGE]: await whatAJobCanDo(JOB_PAGE),
   'docs/audit.md': auditPage(),
   'docs/errors.md': problemPage(PROBLEM_CODES, WARNING_CODES),
   'docs/configuration.md': configurationPage(),

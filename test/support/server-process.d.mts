@@ -25,6 +25,10 @@ export function startServerProcess(options: {
   env: Record<string, string>;
   entry?: string;
   node?: string[];
+  /** Words before the command: programs that become it, such as setpriv. */
+  through?: string[];
+  /** Node's own path, as `through` sees it. */
+  program?: string;
   /** Directory that gets the stalls of its event loop; by default that of the run. */
   stallsIn?: string;
 }): Promise<ServerProcess>;

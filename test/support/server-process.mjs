@@ -27,10 +27,13 @@ export function startServerProcess({
   env,
   entry = 'dist/src/main.js',
   node = [],
+  through = [],
+  program = process.execPath,
   stallsIn = supportHome(),
 }) {
-  const child = spawn(process.execPath, [...node, join(root, entry)], {
-    cwd: root,
+  const [first, ...words] = [...through, program, ...node, join(root, entry)];
+  const child = spawn(first, words, {
+    cwd: through.length > 0 ? '/' : root,
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,

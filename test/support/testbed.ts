@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -211,11 +212,20 @@ export class Grid {
   }
 }
 
-/** How a server is started beside the usual: its environment, Node's options, and who gets its stalls. */
+/** How a server is started beside the usual: its environment, Node's options, who gets its stalls, and as whom. */
 export interface StartOptions {
   env?: Record<string, string>;
   node?: string[];
   stallsIn?: string;
+  /** Words before its command: programs that become it. */
+  through?: string[];
+  /** The project's folder and Node, as `through` sees them. */
+  root?: string;
+  program?: string;
+  /** Account that has its home. */
+  owner?: number;
+  /** The URL by which it reaches a database. */
+  databaseUrl?: (url: string) => string;
 }
 
 /** Starts a server with the demo registry and catalogue on a database of its own. */
@@ -223,8 +233,9 @@ export async function startGrid(options: StartOptions = {}): Promise<Grid> {
   const name = `t_${randomBytes(6).toString('hex')}`;
   await onServer(`create database "${name}" template template_grid`);
   const home = await makeHome(support().pki);
-  const { env = {}, ...process } = options;
-  return startOn(home, { url: databaseUrl(name), name }, env, process);
+  const { env = {}, owner, databaseUrl: reached = (url: string) => url, ...process } = options;
+  if (owner !== undefined) execFileSync('chown', ['-R', `${owner}:${owner}`, home]);
+  return startOn(home, { url: reached(databaseUrl(name)), name }, env, process);
 }
 
 /** Starts a server with the demo PKI on a database that is there. */
@@ -254,11 +265,11 @@ async function startOn(
   home: string,
   database: Grid['database'],
   env: Record<string, string>,
-  process: Omit<StartOptions, 'env'> = {},
+  process: Omit<StartOptions, 'env' | 'owner' | 'databaseUrl'> = {},
 ): Promise<Grid> {
   const server = await startServerProcess({
-    ...process,
     root: support().root,
+    ...process,
     env: {
       GRID_HOME: home,
       DATABASE_URL: database.url,
