@@ -7,11 +7,11 @@ const connects = (address, port) =>
   perl(
     `use IO::Socket::INET; print "HARM\\n" if IO::Socket::INET->new(PeerAddr => "${address}", PeerPort => ${port}, Timeout => 2)`,
   );
-/** Connects to a Unix socket; `@` stands for the zero byte of an abstract name. */
+/** Connects to a Unix socket; `~` stands for the zero byte of an abstract name. */
 const connectsUnix = (name) =>
   perl(
     'use Socket; socket($s, AF_UNIX, SOCK_STREAM, 0); ' +
-      `($n = "${name}") =~ s/^@/\\0/; ` +
+      `($n = "${name}") =~ s/^~/\\0/; ` +
       'print "HARM\\n" if connect($s, pack("S a*", AF_UNIX, $n))',
   );
 
@@ -52,13 +52,13 @@ export const NETWORK = [
   {
     thing: 'reach an abstract socket of the machine, as X11 and D-Bus have them',
     sentence: 'these names belong to a network, and its network is its own',
-    script: ({ abstract }) => connectsUnix(`@${abstract}`),
+    script: ({ abstract }) => connectsUnix(`~${abstract}`),
     leaks: { accounts: SHARED, none: SHARED },
   },
   {
     thing: 'reach an abstract socket of a neighbour',
     sentence: 'these names belong to a network, and its network is its own',
-    script: ({ neighbour }) => connectsUnix(`@${neighbour.abstract}`),
+    script: ({ neighbour }) => connectsUnix(`~${neighbour.abstract}`),
     leaks: { accounts: SHARED, none: SHARED },
   },
   {

@@ -24,7 +24,7 @@ export const PROCESSES = [
     thing: 'read the environment of a neighbour',
     sentence: UNSEEN,
     script: ({ neighbour }) =>
-      harmIf(`grep -a SECRE[T]= /proc/${neighbour.pid}/environ /proc/[0-9]*/environ`),
+      harmIf(`grep -aq SECRE[T]= /proc/${neighbour.pid}/environ /proc/[0-9]*/environ`),
     leaks: { none: OWN },
   },
   {
