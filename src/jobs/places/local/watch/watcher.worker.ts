@@ -139,7 +139,7 @@ function enclosedRun(words: string, directory: string): string | undefined {
 
 /** What encloses a run whose files do not tell any more who leads it. */
 function addEnclosing(run: string, seen: Seen): void {
-  const name = basename(run).replace(/\.gone.*$/, '');
+  const [name = run] = basename(run).split('.gone', 1);
   for (const { pid, startTicks } of allProcesses()) {
     if (enclosedRun(argumentsOf(pid), dirname(run)) === name) seen.set(pid, startTicks);
   }
