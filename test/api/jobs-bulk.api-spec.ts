@@ -162,6 +162,12 @@ describe('POST /jobs with many manifests', () => {
       'Line 2 is larger than 65536 bytes',
     ],
     [
+      'a last line above GRID_MAX_BODY that nothing ends',
+      () => `${lines(1).join()}\n${JSON.stringify({ ...TRUE, Note: 'x'.repeat(1024 * 1024) })}`,
+      NDJSON,
+      'Line 2 is larger than 65536 bytes',
+    ],
+    [
       'a text without end in the middle of a list',
       () => `{"manifests":[${lines(1).join()},{"a":"${'x'.repeat(2 * 1024 * 1024)},{}]}`,
       JSON_TYPE,

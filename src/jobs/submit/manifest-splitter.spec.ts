@@ -103,12 +103,19 @@ describe('LineSplitter', () => {
     for (const size of [1, 2, 7, 100]) {
       const splitter = new LineSplitter(MAX);
       expect(cut(splitter, 'a\r\n\nbé\nrest', [size])).toEqual(['a\r', '', 'bé']);
-      expect(splitter.end().toString()).toBe('rest');
+      expect(splitter.end()?.toString()).toBe('rest');
     }
   });
 
   it('keeps nothing of a line that is too long, and goes on', () => {
     const splitter = new LineSplitter(MAX);
     expect(cut(splitter, `${'x'.repeat(MAX + 1)}\ny\n`, [64])).toEqual([undefined, 'y']);
+    expect(splitter.end()?.toString()).toBe('');
+  });
+
+  it('says of the last line too that it is too long', () => {
+    const splitter = new LineSplitter(MAX);
+    expect(cut(splitter, `y\n${'x'.repeat(MAX + 1)}`, [64])).toEqual(['y']);
+    expect(splitter.end()).toBeUndefined();
   });
 });

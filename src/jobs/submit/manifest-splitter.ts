@@ -4,8 +4,8 @@ import { ByteBuffer } from '#src/kernel/index.js';
 export interface ManifestSplitter {
   /** Manifests that end in this piece of the body; undefined for one that is longer than `maxBytes`. */
   push(piece: Buffer): Generator<Buffer | undefined>;
-  /** What is left at the end of the body: a last line, or what follows the list. */
-  end(): Buffer;
+  /** What is left at the end of the body: a last line (undefined when it is too long), or what follows the list. */
+  end(): Buffer | undefined;
 }
 
 const NEWLINE = 0x0a;
@@ -36,8 +36,8 @@ export class LineSplitter implements ManifestSplitter {
     this.begun.add(piece.subarray(start));
   }
 
-  end(): Buffer {
-    return this.begun.take() ?? Buffer.alloc(0);
+  end(): Buffer | undefined {
+    return this.begun.take();
   }
 }
 
