@@ -19,11 +19,18 @@ export function readTime(key: string, text: string): TimeSpan {
   const whole = text.replace(/ (\d\d:?\d\d)$/, (rest, zone: string) =>
     text.includes('T') ? `+${zone}` : rest,
   );
-  const from = SHAPE.test(whole) ? new Date(withZone(whole)) : new Date(NaN);
+  const from =
+    isDay(whole.slice(0, 10)) && SHAPE.test(whole) ? new Date(withZone(whole)) : new Date(NaN);
   if (Number.isNaN(from.getTime())) {
     throw Problem.invalidField(key, 'is not an ISO 8601 date or time');
   }
   return { from, to: new Date(from.getTime() + (whole.length === 10 ? DAY_MS : 1)) };
+}
+
+/** False for days that no month has: `Date` would take 30 February for 2 March. */
+function isDay(text: string): boolean {
+  const day = new Date(text);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }
 
 function withZone(text: string): string {

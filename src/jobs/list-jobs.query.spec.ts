@@ -52,6 +52,11 @@ describe('query of GET /jobs', () => {
     ['sort=jid,-jid', 'sort', 'jid is given twice'],
     ['fromDate=yesterday', 'fromDate', 'is not an ISO 8601 date or time'],
     ['toDate=2026-13-01', 'toDate', 'is not an ISO 8601 date or time'],
+    ['toDate=2026-02-30', 'toDate', 'is not an ISO 8601 date or time'],
+    ['lastUpdate=2026-02-29', 'lastUpdate', 'is not an ISO 8601 date or time'],
+    ['fromDate=2026-04-31T12:00Z', 'fromDate', 'is not an ISO 8601 date or time'],
+    ['fromDate=2026-01-02T25:00Z', 'fromDate', 'is not an ISO 8601 date or time'],
+    ['fromDate=2026-01-02T03:04:05%2B99:99', 'fromDate', 'is not an ISO 8601 date or time'],
     ['after=!!', 'after', 'is not a cursor of this list'],
     ['after=e30', 'after', 'is not a cursor of this list'],
     ['maxJobs=1&maxJobs=2', 'maxJobs', 'may be given only once'],
@@ -91,6 +96,7 @@ describe('query of GET /jobs', () => {
 
   it.each([
     ['2026-01-02', '2026-01-02T00:00:00.000Z'],
+    ['2028-02-29', '2028-02-29T00:00:00.000Z'],
     ['2026-01-02T03:04:05.678Z', '2026-01-02T03:04:05.678Z'],
     ['2026-01-02T03:04:05', '2026-01-02T03:04:05.000Z'],
     ['2026-01-02 03:04:05', '2026-01-02T03:04:05.000Z'],
