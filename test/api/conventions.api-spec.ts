@@ -65,6 +65,18 @@ describe('errors', () => {
     });
   });
 
+  it.each<[string, boolean]>([
+    ['/OAuth2/Token?x=1', true],
+    ['/OAUTH2/revoke/', true],
+    ['/oauth2?x=1', true],
+    ['/oauth2nothing', false],
+    ['/oauth2-nothing/oauth2/token', false],
+  ])('of %s carry error: %p', async (path, isOAuth) => {
+    const { body } = await grid.anonymous.get(path);
+    expect(body).toMatchObject({ code: expect.any(String) });
+    expect('error' in body).toBe(isOAuth);
+  });
+
   it.each([
     [413, `{"a":[${'0,'.repeat(20_000)}0]}`, 'The body has more than 20000 values'],
     [400, `{"a":${'['.repeat(65)}${']'.repeat(65)}}`, 'The body is nested deeper than 64 levels'],

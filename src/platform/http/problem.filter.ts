@@ -6,6 +6,9 @@ import { requestIdOf } from './messages.js';
 import { problemAnswer } from './problem-body.js';
 import type { RouteTable } from './route-table.js';
 
+/** Paths whose errors are OAuth's; routes are found in any case. */
+const OAUTH = /^\/oauth2(?:[/?]|$)/i;
+
 /** The only place that writes errors: anything thrown → the answer of contract 2. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
@@ -27,8 +30,7 @@ export class ProblemFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    const path = request.originalUrl.split('?')[0] ?? '';
-    const answer = problemAnswer(problem, requestIdOf(request), path.startsWith('/oauth2'));
+    const answer = problemAnswer(problem, requestIdOf(request), OAUTH.test(request.originalUrl));
     for (const name of response.getHeaderNames()) {
       if (/^(content-|etag|last-modified|accept-ranges)/.test(name)) response.removeHeader(name);
     }
