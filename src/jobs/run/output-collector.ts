@@ -83,6 +83,8 @@ export async function collectOutput(
     if (info.size > IN_MEMORY_BYTES) handles.push(handle);
     else await handle.close();
   }
+  // The same output is the same archive. Sorting all names that there were would hold everybody up.
+  files.sort((a, b) => (a.name < b.name ? -1 : 1));
   const close = async (): Promise<void> => {
     await Promise.all(handles.splice(0).map((handle) => handle.close()));
   };
@@ -183,7 +185,7 @@ class OutputFinder {
     }
     const entries = new Set(await this.read(join(this.places.directory, name)));
     if (name === '') for (const stream of this.places.files.keys()) entries.add(stream);
-    return [...entries].sort();
+    return [...entries];
   }
 
   private async read(path: string): Promise<string[]> {

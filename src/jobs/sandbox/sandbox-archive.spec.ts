@@ -25,6 +25,20 @@ describe('sandbox archives', () => {
     content: Buffer.from(text),
   });
 
+  it('gives others their turns while it packs very many empty files', async () => {
+    let turns = 0;
+    const turn = (): void => {
+      turns += 1;
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    const files = Array.from({ length: 5_000 }, (_, index) => small(`file-${index}`, ''));
+    const packed = await packArchive(files, join(directory, 'spool'));
+    clearImmediate(next);
+    expect(turns).toBeGreaterThan(49);
+    expect((await packArchive(files, join(directory, 'again'))).hash).toBe(packed.hash);
+  });
+
   async function collected(
     source: Readable,
     name: string,

@@ -4,6 +4,7 @@ import { chown, constants, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Transform, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import { createGunzip, createGzip, gzipSync } from 'node:zlib';
 import { extract, pack, type Extract, type Pack } from 'tar-stream';
 import { relativePathFault } from '../manifest/file-name.js';
@@ -30,6 +31,8 @@ type Entry = Extract extends AsyncIterable<infer T> ? T : never;
 /** Equal files give equal archives, so the time of uploaded files is a fixed one (tar warns of 1970). */
 const FIXED_TIME = new Date('1980-01-01T00:00:00Z');
 const SMALL_BYTES = 256 * 1024;
+/** So many headers are written in one turn of the event loop: empty files have no bytes, but cost as much. */
+const SMALL_FILES = 100;
 const LARGE_BYTES = 64 * 1024 * 1024;
 
 /** Packs files into a tar.gz: in memory when they are few bytes, else into the file `spool` (streamed). */
@@ -38,7 +41,8 @@ export async function packArchive(
   spool: string,
 ): Promise<NewArchive> {
   const total = files.reduce((sum, file) => sum + file.sizeBytes, 0);
-  if (total <= SMALL_BYTES && files.every((file) => Buffer.isBuffer(file.content))) {
+  const isSmall = total <= SMALL_BYTES && files.length <= SMALL_FILES;
+  if (isSmall && files.every((file) => Buffer.isBuffer(file.content))) {
     return packSmall(files);
   }
   const hash = createHash('sha256');
@@ -71,7 +75,10 @@ async function packSmall(files: readonly ArchiveFile[]): Promise<NewArchive> {
 
 async function addAll(archive: Pack, files: readonly ArchiveFile[]): Promise<void> {
   try {
-    for (const file of files) await add(archive, file);
+    for (const [index, file] of files.entries()) {
+      await add(archive, file);
+      if (index % SMALL_FILES === 0) await setImmediate();
+    }
     archive.finalize();
   } catch (error) {
     archive.destroy(error as Error);
