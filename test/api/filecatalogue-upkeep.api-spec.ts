@@ -117,6 +117,29 @@ describe('export and import', () => {
     await expectExact();
   });
 
+  it('keeps names that objects have of their own', async () => {
+    const metadata = '{"__proto__":1,"constructor":2,"toString":3,"hasOwnProperty":4}';
+    const names = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
+    const text = [
+      ...names.map((name) => `{"kind":"field","name":"${name}","type":"int"}`),
+      `{"kind":"directory","path":"/of","metadata":${metadata}}`,
+      `{"kind":"directory","path":"/of/__proto__"}`,
+      `{"kind":"file","path":"/other/constructor","size":1,"metadata":${metadata}}`,
+    ].join('\n');
+    expect(await load(text)).toMatchObject({ created: 7, failed: 0, failures: [] });
+    const found = new Map<string, string[][]>();
+    for (const line of (await dump()).trim().split('\n')) {
+      const { kind, path, metadata: kept = {} } = JSON.parse(line);
+      if (kind !== 'field') found.set(path, Object.entries(kept as object).sort());
+    }
+    const expected = Object.entries(JSON.parse(metadata) as object).sort();
+    expect(Object.fromEntries(found)).toMatchObject({
+      '/of': expected,
+      '/of/__proto__': [],
+      '/other/constructor': expected,
+    });
+  });
+
   it('refuses to export what does not exist', async () => {
     await expect(dump('/none')).rejects.toMatchObject({ code: 'catalogue.directory-not-found' });
   });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { stringifyJson, type JsonObject } from '#src/kernel/index.js';
+import { stringifyJson, type JsonObject, type JsonValue } from '#src/kernel/index.js';
 import { Database } from '#src/platform/index.js';
 import { CatalogueNames } from '../catalogue-names.service.js';
 import { allFields } from '../metadata/fields.repository.js';
@@ -65,13 +65,14 @@ export class ExportService {
     const isDeclaredSince = rows.some(({ field_id: id }) => id !== null && !fields.has(id));
     if (isDeclaredSince) await this.writeFields(fields, output);
     await this.names.load(rows.flatMap((row) => [row.owner_id, row.group_id]));
-    let metadata: JsonObject = {};
+    let values: [string, JsonValue][] = [];
     for (const [index, row] of rows.entries()) {
       const field = row.field_id === null ? undefined : fields.get(row.field_id);
-      if (field) metadata[field.name] = presentValue(field.type, valueOf(row));
+      if (field) values.push([field.name, presentValue(field.type, valueOf(row))]);
       if (rows[index + 1]?.id === row.id) continue;
-      await output.line(this.directoryLine(row, metadata));
-      metadata = {};
+      // A field may be called __proto__, which cannot be set on an object.
+      await output.line(this.directoryLine(row, Object.fromEntries(values)));
+      values = [];
       for await (const files of filesToExport(this.database, row.id)) {
         await this.names.load(files.flatMap(namesIn));
         for (const file of files) await output.line(this.fileLine(row.path, file));

@@ -46,11 +46,9 @@ export function directoryAttributes(
 
 /** Replicas of a file by storage element; the PFN is empty where it follows from the path. */
 export function fileReplicas(file: FileRow, names: CatalogueNames): Record<string, unknown> {
-  const replicas: Record<string, unknown> = {};
-  for (const [id, pfn] of replicaEntries(file)) {
-    replicas[names.nameOf(id)] = { Status: STATUS, PFN: pfn };
-  }
-  return replicas;
+  return Object.fromEntries(
+    replicaEntries(file).map(([id, pfn]) => [names.nameOf(id), { Status: STATUS, PFN: pfn }]),
+  );
 }
 
 /** Numbers of storage elements and PFNs of a file. */
