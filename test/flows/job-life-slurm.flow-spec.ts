@@ -19,6 +19,17 @@ import { eventually, startGrid, type Grid, type GridClient } from '../support/te
 const fault = slurmFault();
 const need = { met: fault === undefined, name: `a one-node Slurm (${fault ?? ''})` };
 const SITE = { Sites: ['SLURM.test'] };
+const SITES = `sites:
+  SLURM.test: { backend: slurm }
+  SLURM.rich:
+    backend: slurm
+    processors: 8
+    ramMB: 4000
+    gpus: 2
+    tags: [el9, large, cvmfs, sparse]
+    maxWallTime: 3600
+    options: { memoryMb: 500, constraints: { large: big, cvmfs: '' } }
+`;
 const WAY = [
   ...['Received', 'Checking', 'Waiting', 'Matched', 'Running'],
   ...['Completing', 'Completed', 'Done'],
@@ -32,7 +43,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
   beforeAll(async () => {
     slurm = await startSlurm();
     const registry = join(slurm.directory, 'registry.yaml');
-    await writeFile(registry, 'sites:\n  SLURM.test:\n    backend: slurm\n');
+    await writeFile(registry, SITES);
     const env = { ...slurm.env, GRID_REGISTRY: registry, GRID_JOB_LEASE: '5' };
     grid = await startGrid({ env });
     alice = await grid.as('alice');
@@ -148,6 +159,97 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     },
     60_000,
   );
+
+  /** What Slurm says of the only job that it has. */
+  const shown = async (): Promise<Record<string, string>> => {
+    const text = await slurm.command('scontrol', '--oneliner', 'show', 'job');
+    return Object.fromEntries(
+      [...text.matchAll(/(\S+?)=(\S*)/g)].map(([, name = '', value = '']) => [name, value]),
+    );
+  };
+
+  it.each([
+    [
+      'everything',
+      {
+        ...{ NumberOfProcessors: 3, MinRAM: 100, MaxRAM: 1500, GPUs: 2, WallTime: 600 },
+        Tags: ['el9', 'large', 'cvmfs'],
+      },
+      {
+        ...{ 'CPUs/Task': '3', NumCPUs: '3', MinMemoryNode: '1500M', TimeLimit: '00:12:00' },
+        ...{ Features: 'el9&big', TresPerNode: 'gres:gpu:2' },
+      },
+    ],
+    [
+      'nothing',
+      {},
+      { 'CPUs/Task': '1', MinMemoryNode: '500M', TimeLimit: '01:02:00', Features: '(null)' },
+    ],
+    ['more memory than there is', { MaxRAM: 9000 }, { 'CPUs/Task': '1', MinMemoryNode: '4000M' }],
+  ])(
+    'asks Slurm for what a job wants that asks for %s',
+    async (_what, wants, expected) => {
+      const go = join(slurm.scratch, `go-${Object.keys(wants).length}`);
+      const script = `echo $GRIDGATE_PROCESSORS; while [ ! -e ${go} ]; do sleep 0.1; done`;
+      const [jid = 0] = await submit(alice, [sh(script, { Sites: ['SLURM.rich'], ...wants })]);
+      await awaitStatus(alice, jid, ['Running']);
+      expect(await shown()).toMatchObject({ JobState: 'RUNNING', ...expected });
+      await writeFile(go, '');
+      await awaitStatus(alice, jid, ['Done']);
+      expect((await sandboxOf(alice, jid))['std.out']).toBe(`${expected['CPUs/Task']}\n`);
+      await slurm.awaitNoJobs();
+    },
+    60_000,
+  );
+
+  it('fails a job for which no node has the feature, in the words of Slurm', async () => {
+    const [jid = 0] = await submit(alice, [
+      sh('true', { Sites: ['SLURM.rich'], Tags: ['sparse'] }),
+    ]);
+    const [job] = await awaitFinal(alice, [jid]);
+    expect(job).toMatchObject({ status: 'Failed', minorStatus: 'Submitting To CE' });
+    expect(job?.appStatus).toMatch(/^Slurm refuses it: .*feature/i);
+  }, 60_000);
+
+  it('ends a job at its own WallTime, and says so', async () => {
+    const [jid = 0] = await submit(alice, [sh('sleep 60', { WallTime: 2 })]);
+    const [job] = await awaitFinal(alice, [jid]);
+    expect(job).toMatchObject({
+      status: 'Failed',
+      minorStatus: 'Job has exceeded maximum wall clock time',
+      appStatus: 'Ran longer than it may',
+    });
+  }, 60_000);
+
+  it('names the limit when Slurm itself ends a job at its time', async () => {
+    const [jid = 0] = await submit(alice, [sh('sleep 100')]);
+    await awaitStatus(alice, jid, ['Running']);
+    const { JobId = '' } = await shown();
+    await slurm.command('scontrol', 'update', `JobId=${JobId}`, 'EndTime=now+2');
+    const [job] = await awaitFinal(alice, [jid]);
+    expect(job).toMatchObject({
+      status: 'Failed',
+      minorStatus: 'Job has exceeded maximum wall clock time',
+      appStatus: 'Slurm: TIMEOUT',
+    });
+  }, 120_000);
+
+  it('shows values of the environment to nobody else: in no argument list, in no readable file', async () => {
+    const go = join(slurm.scratch, 'go-secret');
+    const secret = 'no-one-else-reads-this';
+    const script = `echo "$program $KEY"; cat "$0" >/dev/null 2>&1; while [ ! -e ${go} ]; do sleep 0.1; done`;
+    const ExecutionEnvironment = { KEY: secret, program: '/bin/false', UID: '0' };
+    const [jid = 0] = await submit(alice, [sh(script, { ExecutionEnvironment })]);
+    await awaitStatus(alice, jid, ['Running']);
+    expect(await slurm.tellingArguments(secret)).toEqual([]);
+    expect(await slurm.readableBy(65_533, slurm.directory, secret)).toEqual([]);
+    expect(
+      await slurm.readableBy(65_534, `${slurm.workDirectory}/runs/${jid}-1/wrapper`, secret),
+    ).toHaveLength(1);
+    await writeFile(go, '');
+    await awaitStatus(alice, jid, ['Done']);
+    expect((await sandboxOf(alice, jid))['std.out']).toBe(`/bin/false ${secret}\n`);
+  }, 60_000);
 
   it('kills a running job that ignores SIGTERM within five seconds', async () => {
     const mark = join(slurm.scratch, 'alive');

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Daemon, endProcessesBelow, waitUntil } from '../daemon.js';
 import { freePorts } from '../ports.mjs';
 import { slurmFault } from './packages.js';
-import { nodeName, slurmConf } from './slurm-conf.js';
+import { GRES_CONF, nodeName, slurmConf } from './slurm-conf.js';
 
 const run = promisify(execFile);
 const COMMAND_TIMEOUT_MS = 15_000;
@@ -111,6 +111,22 @@ export class SlurmCluster {
     return stdout.split('\n').filter((line) => line.trim() === commandLine).length;
   }
 
+  /** Processes in whose arguments the text stands. */
+  async tellingArguments(text: string): Promise<string[]> {
+    const { stdout } = await run('ps', ['-e', '-o', 'args=']);
+    return stdout.split('\n').filter((line) => line.includes(text));
+  }
+
+  /** Files below a directory with that text in them which an account can read. */
+  async readableBy(uid: number, path: string, text: string): Promise<string[]> {
+    const args = ['-r', '-l', '-s', '-F', text, path];
+    // grep ends with 1 when nothing is found, with 2 when something cannot be read.
+    const { stdout } = await run('grep', args, { uid, gid: uid }).catch((error: unknown) => ({
+      stdout: (error as { stdout: string }).stdout,
+    }));
+    return stdout.split('\n').filter((line) => line !== '');
+  }
+
   /** Ends all jobs and daemons and removes the directory. */
   async stop(): Promise<void> {
     clearInterval(this.administrator);
@@ -160,6 +176,7 @@ async function furnish(directory: string): Promise<void> {
   await chmod(directory, 0o755);
   for (const name of ['munge', 'state', 'spool', 'work', 'scratch'])
     await mkdir(join(directory, name));
+  await writeFile(join(directory, 'gres.conf'), GRES_CONF);
   await writeFile(join(directory, 'munge.key'), randomBytes(1_024), { mode: 0o600 });
   await writeFile(join(directory, 'jwt.key'), randomBytes(32), { mode: 0o600 });
   await chown(join(directory, 'scratch'), BATCH_USER.uid, BATCH_USER.gid);

@@ -1,4 +1,4 @@
-import { shellWord } from '../../run/shell-word.js';
+import { exportLines, shellWord } from '../../run/shell-word.js';
 
 /** What a program is started with. Texts may hold anything but NUL. */
 export interface Launch {
@@ -12,24 +12,16 @@ export interface Launch {
   tasks: number;
 }
 
-/** Variables that some shells do not let anybody set: an assignment would end them. */
-const READ_ONLY = /^(UID|EUID|PPID|BASHOPTS|SHELLOPTS|BASH_VERSINFO)$/;
-
 /**
  * The script that becomes the program of a job, with no more rights than it: values and arguments stand in it, and so in
  * no list of arguments; only the job's own account can read it.
  */
 export function launchScript(launch: Launch): string {
-  const variables = Object.entries(launch.environment).map(([name, value]) =>
-    READ_ONLY.test(name)
-      ? `command export ${name}=${shellWord(value)} 2>/dev/null || :`
-      : `export ${name}=${shellWord(value)}`,
-  );
   return [
     `ulimit -u ${launch.tasks} 2>/dev/null || ulimit -p ${launch.tasks} 2>/dev/null`,
     'umask 022',
     `cd ${shellWord(launch.work)} || exit 112`,
-    ...variables,
+    ...exportLines(launch.environment),
     `exec ${[launch.program, ...launch.arguments].map(shellWord).join(' ')}`,
     '',
   ].join('\n');

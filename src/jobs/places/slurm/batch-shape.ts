@@ -1,7 +1,9 @@
-import type { JsonObject, JsonValue } from '#src/kernel/index.js';
+import { isJsonObject, type JsonValue } from '#src/kernel/index.js';
 import type { Config } from '#src/platform/index.js';
 import type { Site } from '#src/registry/index.js';
+import { resourcesOf, type JobResources } from '../../manifest/resources.js';
 import type { RunOrder } from '../../run/executor.js';
+import { limitsOf } from '../../run/run-plan.js';
 
 /** What all tasks of one array have in common: what is asked of Slurm for each. */
 export interface BatchShape {
@@ -10,25 +12,44 @@ export interface BatchShape {
   qos?: string;
   cpus: number;
   memoryMb?: number;
+  /** Generic resources of the node, as Slurm writes them: `gpu:2`. */
+  gres?: string;
+  /** Features that the node must have, as Slurm writes them: `el9&avx512`. */
+  constraint?: string;
+  /** Seconds that the payload may run; absent in what an older release has stored. */
+  wallSeconds?: number;
 }
 
 /**
- * What a job needs of Slurm: processors of the manifest; partition, account, QoS and memory of the site's options,
- * else of the configuration.
+ * What a job needs of Slurm. Its manifest says how many processors, how much memory (`MaxRAM`, else `MinRAM`, else the
+ * site's `memoryMb`; never more than the site has), how many GPUs, for how long and which features; the site's options
+ * say partition, account, QoS, what GPUs are called (`gres`) and which tags are no features (`constraints`).
  */
 export function shapeOf(order: RunOrder, site: Site | undefined, config: Config): BatchShape {
   const options = site?.options ?? {};
-  const partition = textOf(options['partition']) ?? config.slurmPartition;
-  const account = textOf(options['account']);
-  const qos = textOf(options['qos']);
-  const memoryMb = numberOf(options['memoryMb']);
-  return {
-    ...(partition === undefined ? {} : { partition }),
-    ...(account === undefined ? {} : { account }),
-    ...(qos === undefined ? {} : { qos }),
-    cpus: cpusOf(order.manifest),
-    ...(memoryMb === undefined ? {} : { memoryMb }),
+  const resources = resourcesOf(order.manifest);
+  const shape = {
+    partition: textOf(options['partition']) ?? config.slurmPartition,
+    account: textOf(options['account']),
+    qos: textOf(options['qos']),
+    cpus: resources.processors,
+    memoryMb: memoryOf(resources, site),
+    gres: gresOf(resources, options),
+    constraint: constraintOf(resources, options),
+    wallSeconds: wallSecondsOf(order, site, config),
   };
+  return Object.fromEntries(
+    Object.entries(shape).filter(([, value]) => value !== undefined),
+  ) as unknown as BatchShape;
+}
+
+/** Seconds that a job may run: the least of what it asks for, what its site allows, and what the service does. */
+export function wallSecondsOf(
+  order: Pick<RunOrder, 'manifest'>,
+  site: Site | undefined,
+  config: Config,
+): number {
+  return Math.min(limitsOf(order, config).wallSeconds, site?.maxWallTime ?? Infinity);
 }
 
 /** True when both fit into one array. */
@@ -38,7 +59,10 @@ export function isSameShape(a: BatchShape, b: BatchShape): boolean {
     a.account === b.account &&
     a.qos === b.qos &&
     a.cpus === b.cpus &&
-    a.memoryMb === b.memoryMb
+    a.memoryMb === b.memoryMb &&
+    a.gres === b.gres &&
+    a.constraint === b.constraint &&
+    a.wallSeconds === b.wallSeconds
   );
 }
 
@@ -47,10 +71,25 @@ export function pathOf(site: Site | undefined, fallback: string): string {
   return textOf(site?.options['path']) ?? fallback;
 }
 
-function cpusOf(manifest: JsonObject): number {
-  return (
-    numberOf(manifest['NumberOfProcessors']) ?? numberOf(manifest['MinNumberOfProcessors']) ?? 1
-  );
+function memoryOf({ minRamMB, maxRamMB }: JobResources, site: Site | undefined) {
+  const wanted = maxRamMB ?? (minRamMB === 0 ? undefined : minRamMB);
+  if (wanted === undefined) return numberOf(site?.options['memoryMb']);
+  return Math.min(wanted, site?.ramMB ?? Infinity);
+}
+
+function gresOf({ gpus }: JobResources, options: Site['options']): string | undefined {
+  return gpus === 0 ? undefined : `${textOf(options['gres']) ?? 'gpu'}:${gpus}`;
+}
+
+/** A tag asks for the node feature of that name, unless the site's `constraints` name another one, or none (``). */
+function constraintOf({ tags }: JobResources, options: Site['options']): string | undefined {
+  const given = options['constraints'];
+  const names = isJsonObject(given) ? given : {};
+  const features = tags.map((tag) => {
+    const name = Object.hasOwn(names, tag) ? names[tag] : tag;
+    return typeof name === 'string' ? name : tag;
+  });
+  return features.filter((name) => name !== '').join('&') || undefined;
 }
 
 function textOf(value: JsonValue | undefined): string | undefined {

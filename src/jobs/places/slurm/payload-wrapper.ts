@@ -1,4 +1,4 @@
-import { shellWord } from '../../run/shell-word.js';
+import { exportLines, shellWord } from '../../run/shell-word.js';
 
 /** What the wrapper of one run must know. Paths are absolute; texts may hold anything but NUL. */
 export interface WrapperInput {
@@ -99,9 +99,6 @@ function head({ key, root, limits }: WrapperInput): string[] {
 
 function payload(input: WrapperInput): string[] {
   const { executable, isUploaded, stdOutput, stdError, environment, limits } = input;
-  const variables = Object.entries(environment)
-    .map(([name, value]) => shellWord(`${name}=${value}`))
-    .join(' ');
   const given = input.arguments.map(shellWord).join(' ');
   const isOne = stdOutput === stdError;
   return [
@@ -117,8 +114,11 @@ function payload(input: WrapperInput): string[] {
     `  ulimit -H -t ${limits.cpuSeconds + GRACE_SECONDS} 2>/dev/null`,
     '  umask 022',
     `  exec </dev/null >"$out" 2>${isOne ? '&1' : '"$err"'}`,
-    // `env` and not `export`: some names (UID, PPID) are read-only in some shells.
-    `  exec setsid env HOME="$dir/work" TMPDIR="$dir/work" ${variables} "$program" ${given}`,
+    // Words first: a variable of the job may have the name of one of this script.
+    `  set -- "$(command -v setsid)" "$program" ${given}`,
+    '  export HOME="$dir/work" TMPDIR="$dir/work"',
+    ...exportLines(environment).map((line) => `  ${line}`),
+    '  exec "$@"',
     ') &',
     'pid=$!',
   ];

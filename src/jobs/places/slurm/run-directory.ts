@@ -52,8 +52,8 @@ export interface BatchAccount {
 /**
  * The directory that the service and the batch nodes share:
  *
- *     runs/<key>/            the service's; the batch account reads it
- *       wrapper              the script of the run
+ *     runs/<key>/            the service's; others pass through it, and read nothing but their own
+ *       wrapper              the script of the run, with what its environment holds; the batch account's
  *       cancel               says that the payload is to end
  *       work/                the payload's working directory, with the input sandbox; the batch account's
  *       record/              what the wrapper writes; the batch account's
@@ -99,13 +99,13 @@ export class RunDirectory {
     if (await exists(target)) return;
     const draft = `${target}.new`;
     await rm(draft, { recursive: true, force: true });
-    await mkdir(draft, { mode: 0o755 });
-    await mkdir(join(draft, 'work'), { mode: 0o755 });
-    await mkdir(join(draft, 'record'), { mode: 0o755 });
-    await writeFile(join(draft, 'wrapper'), wrapper, { mode: 0o644 });
+    await mkdir(draft);
+    await chmod(draft, 0o711);
+    await mkdir(join(draft, 'work'), { mode: 0o700 });
+    await mkdir(join(draft, 'record'), { mode: 0o700 });
+    await writeFile(join(draft, 'wrapper'), wrapper, { mode: 0o400 });
     await fill(join(draft, 'work'));
-    await this.giveAway(join(draft, 'work'));
-    await this.giveAway(join(draft, 'record'));
+    for (const name of ['wrapper', 'work', 'record']) await this.giveAway(join(draft, name));
     await rename(draft, target);
   }
 
@@ -284,7 +284,6 @@ export class RunDirectory {
 
   private async giveAway(path: string): Promise<void> {
     if (this.account === undefined) return;
-    await chmod(path, 0o755);
     await chown(path, this.account.uid, this.account.gid);
   }
 }

@@ -33,6 +33,8 @@ export interface SlurmSubmission {
   timeLimitMinutes: number;
   cpus: number;
   memoryMb?: number | undefined;
+  gres?: string | undefined;
+  constraint?: string | undefined;
   partition?: string | undefined;
   account?: string | undefined;
   qos?: string | undefined;
@@ -199,7 +201,7 @@ function parseAnswer(text: string): Answer {
 
 function propertiesOf(submission: SlurmSubmission): Record<string, unknown> {
   const { name, comment, directory, tasks, timeLimitMinutes, cpus } = submission;
-  const { memoryMb, partition, account, qos, environment } = submission;
+  const { memoryMb, gres, constraint, partition, account, qos, environment } = submission;
   return {
     name,
     comment,
@@ -216,6 +218,8 @@ function propertiesOf(submission: SlurmSubmission): Record<string, unknown> {
     requeue: false,
     ...(tasks > 1 ? { array: `0-${tasks - 1}` } : {}),
     ...(memoryMb === undefined ? {} : { memory_per_node: memoryMb }),
+    ...(gres === undefined ? {} : { gres }),
+    ...(constraint === undefined ? {} : { constraints: constraint }),
     ...(partition === undefined ? {} : { partition }),
     ...(account === undefined ? {} : { account }),
     ...(qos === undefined ? {} : { qos }),

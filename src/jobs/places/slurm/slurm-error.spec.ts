@@ -18,6 +18,12 @@ describe('errorOfAnswer', () => {
     ['busy nodes', 500, [{ error_code: 2016 }], 'away'],
     ['a partition that is down', 500, [{ error_code: 2101 }], 'away'],
     ['a path that is not understood', 400, [], 'refused'],
+    [
+      'a key that is not understood',
+      400,
+      [{ description: 'Unknown key' }, { error_code: 9001 }],
+      'refused',
+    ],
     ['a gateway in between', 502, [], 'away'],
   ])('reads %s', (_name, status, errors, fault) => {
     expect(errorOfAnswer(status, errors)?.fault).toBe(fault);

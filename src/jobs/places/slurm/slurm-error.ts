@@ -37,6 +37,8 @@ const BY_NUMBER: ReadonlyMap<number, SlurmFault> = new Map([
   [2021, 'ended'],
   [2084, 'ended'],
   [2086, 'ended'],
+  // A body that this slurmrestd does not understand: it will not later.
+  [9001, 'refused'],
 ]);
 
 /** One entry of `errors` in an answer; the name of the number differs between plug-ins. */

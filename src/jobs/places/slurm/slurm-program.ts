@@ -1,4 +1,5 @@
 import type { RunOrder } from '../../run/executor.js';
+import { processorsOf } from '../../run/run-plan.js';
 
 /** The program of a job for the wrapper: an uploaded file, or what the node finds by path or name. */
 export function programOf(order: RunOrder): { executable: string; isUploaded: boolean } {
@@ -28,5 +29,6 @@ export function variablesOf(
     GRID_SETUP: order.setup,
     GRID_OWNER: order.owner,
     GRID_OWNER_GROUP: order.ownerGroup,
+    GRIDGATE_PROCESSORS: String(processorsOf(order)),
   };
 }

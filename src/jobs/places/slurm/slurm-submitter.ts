@@ -1,9 +1,10 @@
 import { sleep } from '#src/kernel/index.js';
+import type { Config } from '#src/platform/index.js';
 import { unpackArchive } from '../../sandbox/sandbox-archive.js';
 import { SandboxMissingError } from '../../sandbox/sandbox.store.js';
 import { MINOR } from '../../state/job-state.js';
 import { catalogueInputs, RunFault, SITE_PATH } from '../../run/run-plan.js';
-import { isSameShape, pathOf, shapeOf, type BatchShape } from './batch-shape.js';
+import { isSameShape, pathOf, shapeOf, wallSecondsOf, type BatchShape } from './batch-shape.js';
 import { batchScript, wrapperScript } from './payload-wrapper.js';
 import type { SlurmJob } from './slurm-api.js';
 import { SlurmError } from './slurm-error.js';
@@ -173,7 +174,7 @@ export class SlurmSubmitter {
         script: batchScript(directory.root, directory.batchPath(batch.id)),
         directory: directory.root,
         tasks: batch.keys.length,
-        timeLimitMinutes: Math.ceil(config.jobWallTime / 60) + SPARE_MINUTES,
+        timeLimitMinutes: minutesOf(batch.shape, config),
         environment: { PATH: SITE_PATH },
         ...batch.shape,
       });
@@ -219,7 +220,7 @@ export class SlurmSubmitter {
       environment: { ...variablesOf(order, { path, user: account.name }), ...plan.environment },
       limits: {
         cpuSeconds: order.cpuTime,
-        wallSeconds: config.jobWallTime,
+        wallSeconds: wallSecondsOf(order, site, config),
         fileBytes: config.jobOutputBytes,
       },
     });
@@ -240,6 +241,11 @@ export class SlurmSubmitter {
     const owner = isOther ? { owner: { uid, gid } } : {};
     await unpackArchive(source, work, { maxBytes: config.maxSandboxBytes, ...owner });
   }
+}
+
+/** Slurm counts minutes. The payload is ended by its wrapper, which can tell why; Slurm's limit comes after it. */
+function minutesOf({ wallSeconds }: BatchShape, config: Config): number {
+  return Math.ceil((wallSeconds ?? config.jobWallTime) / 60) + SPARE_MINUTES;
 }
 
 function findBatch(
