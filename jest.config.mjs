@@ -13,6 +13,7 @@ const BATCH_FLOWS = [
 const DRILLS = [
   '<rootDir>/test/flows/job-faults.flow-spec.ts',
   '<rootDir>/test/flows/job-limits.flow-spec.ts',
+  '<rootDir>/test/flows/job-watch.flow-spec.ts',
   '<rootDir>/test/flows/job-matching.flow-spec.ts',
   '<rootDir>/test/flows/demo-everywhere.flow-spec.ts',
   '<rootDir>/test/flows/hostile-programs.flow-spec.ts',
