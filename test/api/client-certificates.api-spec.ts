@@ -14,6 +14,8 @@ import { eventually, startGrid, type Answer, type Grid } from '../support/testbe
 const DAY = 86_400_000;
 const ALICE = '/DC=org/DC=grid/CN=alice';
 const CA = '/DC=org/DC=grid/CN=Certificate test CA';
+/** Policy of limited proxies (Globus toolkit). */
+const LIMITED = '1.3.6.1.4.1.3536.1.1.1.9';
 const NEUTRAL = 'The client certificate is not accepted';
 
 /** A directory of trusted CAs as grids lay it out: `hash.0` is a link to the PEM file, `hash.r0` is the CRL. */
@@ -89,6 +91,12 @@ function expectToken({ status, body }: Answer): void {
   ]);
 }
 
+/** A token whose end, in seconds since 1970, is another one than usual. */
+function expectEnd({ status, body }: Answer, end: number): void {
+  const { exp, iat } = decodeJwt(body.access_token);
+  expect([status, exp, body.expires_in]).toEqual([200, end, end - (iat ?? 0)]);
+}
+
 /** Reason and detail that the log has for the request of this answer. */
 async function loggedReason(grid: Grid, { headers }: Answer): Promise<[string, string]> {
   const id = String(headers['x-request-id']);
@@ -134,6 +142,24 @@ describe('a client certificate at GET /oauth2/token', () => {
 
   it('opens the door when a CA of the directory has issued it', async () => {
     expectToken(await ask(grid, await client()));
+  });
+
+  it('gives a token that ends with it, or with the CA that ends before it', async () => {
+    const soon = Math.floor(Date.now() / 1000) + 3600;
+    const notAfter = new Date(soon * 1000);
+    const passing = await issueCertificate({
+      subject: '/DC=org/DC=grid/CN=Passing CA',
+      purpose: 'ca',
+      issuer: ca,
+      notAfter,
+    });
+    const chains = [
+      [await client({ notAfter })],
+      [await client({ issuer: passing }), passing],
+    ] as const;
+    for (const [holder, ...above] of chains) {
+      expectEnd(await ask(grid, holder, above), soon);
+    }
   });
 
   const notBefore = new Date(Date.now() + DAY);
@@ -321,6 +347,36 @@ describe('a proxy certificate where GRID_ALLOW_PROXY_CERTIFICATES is true', () =
     expectToken(answer);
     expect(decodeJwt(answer.body.access_token).sub).toBe('alice');
     expectToken(await ask(grid, await issueProxyCertificate(proxy), [proxy, holder]));
+  });
+
+  it('ends the token with it', async () => {
+    const holder = await client();
+    const soon = Math.floor(Date.now() / 1000) + 1800;
+    const proxy = await issueProxyCertificate(holder, { notAfter: new Date(soon * 1000) });
+    expectEnd(await ask(grid, proxy, [holder]), soon);
+  });
+
+  it('submits no jobs and signs nobody in when it or one above it is limited', async () => {
+    const holder = await client();
+    const limited = await issueProxyCertificate(holder, { proxyLanguage: LIMITED });
+    const chains = [
+      [limited, holder],
+      [await issueProxyCertificate(limited, { proxyLanguage: LIMITED }), limited, holder],
+    ];
+    for (const [own, ...above] of chains as [IssuedCertificate, ...IssuedCertificate[]][]) {
+      const answer = await ask(grid, own, above);
+      expect([answer.status, answer.body.scope]).toEqual([
+        200,
+        'jobs:read jobs:kill catalogue:read catalogue:write',
+      ]);
+      const cert = [own, ...above].map(({ certificatePem }) => certificatePem).join('');
+      const browser = await grid.certificate({ cert, key: own.keyPem });
+      const page = await browser.get('/oauth2/applications');
+      expect([page.status, String(page.body)]).toEqual([
+        401,
+        expect.stringContaining('The certificate of your browser is not accepted here'),
+      ]);
+    }
   });
 
   it('is refused when it or its end entity has expired', async () => {

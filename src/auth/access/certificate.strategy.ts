@@ -12,6 +12,15 @@ import {
 } from '#src/platform/index.js';
 import { RegistryService, type User } from '#src/registry/index.js';
 
+/** The user of a good certificate. */
+export interface CertifiedUser {
+  user: User;
+  /** When the certificate ends or, before it, one of its chain. */
+  notAfter: Date;
+  /** It is a limited proxy, which may do less than its user. */
+  isLimited: boolean;
+}
+
 /**
  * Whose client certificate a request comes with: that of the TLS connection, or the one that a trusted proxy
  * forwards; either is checked here. The caller gets one neutral message, the log the reason.
@@ -35,19 +44,29 @@ export class CertificateStrategy {
 
   /** The user of the certificate. Throws 401 `invalid_client` without a good certificate of a known user. */
   async authenticate(request: HttpRequest): Promise<User> {
-    const user = await this.userOf(request);
-    if (user) return user;
+    return (await this.certified(request)).user;
+  }
+
+  /** The user of the certificate, and how far it goes. Throws 401 `invalid_client` likewise. */
+  async certified(request: HttpRequest): Promise<CertifiedUser> {
+    const certified = await this.certifiedIfAny(request);
+    if (certified) return certified;
     throw refused('A client certificate is required');
   }
 
   /** The user of the certificate, undefined when there is none. Throws 401 for a bad or unknown one. */
   async userOf(request: HttpRequest): Promise<User | undefined> {
+    return (await this.certifiedIfAny(request))?.user;
+  }
+
+  /** As `certified`, undefined without a certificate. */
+  async certifiedIfAny(request: HttpRequest): Promise<CertifiedUser | undefined> {
     const holder = this.holderOf(request);
     if (holder === undefined) return undefined;
-    const { subject, issuer } = holder;
+    const { subject, issuer, notAfter, isLimited } = holder;
     const known = (await this.registry.current()).userByCertificate(subject, issuer);
     const user = known ?? (await this.registry.renewed()).userByCertificate(subject, issuer);
-    if (user) return user;
+    if (user) return { user, notAfter, isLimited };
     const from = issuer === undefined ? 'a CA that is not itself a trusted one' : issuer;
     const detail = `no user of the registry has the DN ${subject} from ${from}`;
     this.note(request, 'unknown-user', detail);

@@ -113,7 +113,10 @@ export class BrowserSessionsService {
     request: HttpRequest,
   ): Promise<{ user: User | undefined; isRefused: boolean }> {
     try {
-      return { user: await this.certificates.userOf(request), isRefused: false };
+      const certified = await this.certificates.certifiedIfAny(request);
+      // Who signs in here gives applications rights that a limited proxy has not (ADR 0350).
+      if (certified?.isLimited) return { user: undefined, isRefused: true };
+      return { user: certified?.user, isRefused: false };
     } catch (error) {
       if (error instanceof OAuthProblem && error.error === 'invalid_client') {
         return { user: undefined, isRefused: true };

@@ -78,6 +78,20 @@ describe('a new access token', () => {
     expect(tokens.claimsToBeOurs(minted.token)).toBe(true);
   });
 
+  it.each([
+    [200_000, 200],
+    [200_999, 200],
+    [600_000, 600],
+    [601_000, 600],
+    [999, 0],
+  ])('ends with what it was got by: %i ms ahead it lives %i s', async (ahead, seconds) => {
+    const minted = await tokensAt(NOW).mint({
+      ...input,
+      notAfter: new Date(SECONDS * 1000 + ahead),
+    });
+    expect([minted.expiresInSeconds, minted.claims.exp]).toEqual([seconds, SECONDS + seconds]);
+  });
+
   it('has an id of its own, also without a grant', async () => {
     const first = await tokensAt(NOW).mint(input);
     const second = await tokensAt(NOW).mint(input);

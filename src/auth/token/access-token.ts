@@ -33,6 +33,8 @@ export interface AccessTokenInput {
   scopes: readonly Scope[];
   /** Id of the user's grant to the application; revoking it revokes the token. */
   grantId?: string;
+  /** The token ends then at the latest. */
+  notAfter?: Date;
 }
 
 /** A new access token. */
@@ -58,18 +60,20 @@ export class AccessTokens {
   ) {}
 
   /**
-   * Signs a token with the current key. Its `jti` starts with the grant's id, so that revoking the grant needs no
+   * Signs a token with the current key. It lives GRID_ACCESS_TOKEN_TTL, but not beyond `notAfter`. Its `jti` starts with the grant's id, so that revoking the grant needs no
    * list of its tokens.
    */
   async mint(input: AccessTokenInput): Promise<MintedToken> {
     const key = await this.keys.signingKey();
     const now = Math.floor(this.clock.now() / 1000);
+    const end = Math.floor((input.notAfter?.getTime() ?? Infinity) / 1000);
+    const exp = Math.min(now + this.config.accessTokenTtl, end);
     const serial = randomToken(16);
     const claims: AccessTokenClaims = {
       iss: this.config.publicUrl,
       sub: input.user,
       aud: this.config.publicUrl,
-      exp: now + this.config.accessTokenTtl,
+      exp,
       iat: now,
       jti: input.grantId === undefined ? serial : `${input.grantId}.${serial}`,
       client_id: input.clientId,
@@ -78,7 +82,7 @@ export class AccessTokens {
       setup: input.setup,
     };
     const token = signJwt(claims, key, TYPE);
-    return { token, expiresInSeconds: this.config.accessTokenTtl, claims };
+    return { token, expiresInSeconds: exp - now, claims };
   }
 
   /**

@@ -101,7 +101,7 @@ export const VARIABLES = {
   allowProxyCertificates: v.flag(
     'GRID_ALLOW_PROXY_CERTIFICATES',
     false,
-    'Accept RFC 3820 proxy certificates for their end entity',
+    'Accept RFC 3820 proxy certificates for their end entity; limited ones submit no jobs',
   ),
   trustedProxies: v.list(
     'GRID_TRUSTED_PROXIES',
@@ -188,7 +188,8 @@ export const VARIABLES = {
   accessTokenTtl: v.integer('GRID_ACCESS_TOKEN_TTL', DAY, {
     min: 1,
     max: 30 * DAY,
-    description: 'Life of an access token, seconds',
+    description:
+      'Life of an access token, seconds; what a certificate gets ends with it at the latest',
   }),
   refreshTokenTtl: v.integer('GRID_REFRESH_TOKEN_TTL', 30 * DAY, {
     min: 1,

@@ -29,6 +29,10 @@ export class CertificateRefusal extends Error {
 export interface CertificateHolder {
   subject: string;
   issuer: string | undefined;
+  /** The earliest end of validity in the chain. */
+  notAfter: Date;
+  /** Shown by a limited proxy: one that was handed on to where jobs run. */
+  isLimited: boolean;
 }
 
 /** What a caller can act on; every other reason is for the log alone. */
@@ -66,7 +70,10 @@ export class PeerCertificates {
     const chain = this.forwarded(request) ?? presented(request);
     if (chain.length === 0) return undefined;
     const verdict = this.authorities.verify(chain);
-    if (verdict.ok) return { subject: verdict.subject, issuer: verdict.issuer };
+    if (verdict.ok) {
+      const { subject, issuer, notAfter, proxy } = verdict;
+      return { subject, issuer, notAfter, isLimited: proxy?.isLimited ?? false };
+    }
     throw new CertificateRefusal(verdict.reason, verdict.message, ADVICE[verdict.reason]);
   }
 

@@ -15,12 +15,18 @@ const registry = new RegistrySnapshot(
   1,
 );
 
+const notAfter = new Date('2030-01-02T03:04:05Z');
+
 /** What is minted for alice's certificate, or the refusal; and what the log says of the request. */
-async function issued(sent: Record<string, string>): Promise<{ answer: unknown; labels: object }> {
+async function issued(
+  sent: Record<string, string>,
+  isLimited = false,
+): Promise<{ answer: unknown; labels: object }> {
   let minted: AccessTokenInput | undefined;
   const grant = new ClientCredentialsGrant(
     {
-      authenticate: () => Promise.resolve(registry.userByName('alice') as User),
+      certified: () =>
+        Promise.resolve({ user: registry.userByName('alice') as User, notAfter, isLimited }),
     } as never,
     { current: () => Promise.resolve(registry) } as unknown as RegistryService,
     {
@@ -47,10 +53,10 @@ async function issued(sent: Record<string, string>): Promise<{ answer: unknown; 
 const asked = { group: 'grid_user', setup: 'Prod' };
 
 describe('a token for a certificate', () => {
-  it('is for the asked group and setup, without a way to renew it', async () => {
+  it('is for the asked group and setup and ends with the certificate, without a way to renew it', async () => {
     const { answer, labels } = await issued({ ...asked, scope: 'jobs:read unknown' });
     expect(answer).toEqual([
-      { user: 'alice', ...asked, clientId: 'certificate', scopes: ['jobs:read'] },
+      { user: 'alice', ...asked, clientId: 'certificate', scopes: ['jobs:read'], notAfter },
       {
         access_token: 't',
         token: 't',
@@ -68,6 +74,15 @@ describe('a token for a certificate', () => {
     const [minted] = answer as [AccessTokenInput];
     expect(minted.scopes).toEqual([
       ...['jobs:read', 'jobs:submit', 'jobs:kill', 'catalogue:read', 'catalogue:write'],
+    ]);
+  });
+
+  it('submits no jobs when it is for a limited proxy', async () => {
+    const { answer } = await issued(asked, true);
+    const [minted] = answer as [AccessTokenInput];
+    expect(minted.scopes).toEqual(['jobs:read', 'jobs:kill', 'catalogue:read', 'catalogue:write']);
+    expect((await issued({ ...asked, scope: 'jobs:submit' }, true)).answer).toEqual([
+      ...[400, 'invalid_scope', 'The group allows none of the scopes that were asked for'],
     ]);
   });
 

@@ -14,7 +14,10 @@ import { nothingLeft } from '../token-issuer.js';
 import { TokenResponse } from '../token.response.js';
 import type { Grant, TokenRequest } from './grant.js';
 
-/** Flow A: the holder of a user certificate gets a token for one group and setup; no refresh token. */
+/**
+ * Flow A: the holder of a user certificate gets a token for one group and setup, which ends with the certificate at the
+ * latest; no refresh token. A limited proxy, which lies where jobs run, submits no jobs (ADR 0350).
+ */
 @Injectable()
 export class ClientCredentialsGrant implements Grant {
   readonly type = 'client_credentials';
@@ -28,10 +31,12 @@ export class ClientCredentialsGrant implements Grant {
   async issue({ parameters, request }: TokenRequest): Promise<TokenResponse> {
     const groupName = parameters.required('group');
     const setup = parameters.required('setup');
-    const user = await this.certificates.authenticate(request);
+    const { user, notAfter, isLimited } = await this.certificates.certified(request);
     labelRequest(request, { user: user.name }); // also where the rest is refused
     const group = permittedGroup(await this.registry.current(), { user, groupName, setup });
-    const scopes = narrowScopes(group, parameters.optional('scope'));
+    const scopes = narrowScopes(group, parameters.optional('scope')).filter(
+      (scope) => !isLimited || scope !== 'jobs:submit',
+    );
     if (scopes.length === 0) throw nothingLeft();
     labelRequest(request, { group: group.name, setup });
     const minted = await this.tokens.mint({
@@ -40,6 +45,7 @@ export class ClientCredentialsGrant implements Grant {
       setup,
       clientId: CERTIFICATE_CLIENT,
       scopes,
+      notAfter,
     });
     return TokenResponse.from(minted);
   }
