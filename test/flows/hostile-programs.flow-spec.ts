@@ -6,7 +6,12 @@ import { markedProcesses, runningJobs } from '../support/faults/job-processes.js
 import { openLoopbackDoor, type LoopbackDoor } from '../support/database/loopback-door.js';
 import { remainsOf, removeRemains, type Remains } from '../support/hostile/remains.js';
 import { THINGS, type Target, type Thing } from '../support/hostile/things/index.mjs';
-import { makeOpenThings, victimsOf, type OpenThings } from '../support/hostile/victims.js';
+import {
+  ABSTRACT_LISTENER,
+  makeOpenThings,
+  victimsOf,
+  type OpenThings,
+} from '../support/hostile/victims.js';
 import { isLeak, isTried, waysHere, type HostedWay } from '../support/hostile/ways.js';
 import { awaitFinal, awaitStatus, sandboxOf, submit, type ShownJob } from '../support/jobs.js';
 import { eventually, startGrid, support, type Grid, type GridClient } from '../support/testbed.js';
@@ -176,10 +181,7 @@ describe.each(waysHere())('hostile programs: $name', (hosted: HostedWay) => {
 
 /** Has a file, a secret, and an abstract socket; writes one line and waits. */
 function neighbourJob(abstract: string, SECRET: string): object {
-  const code =
-    'use Socket; socket($s, AF_UNIX, SOCK_STREAM, 0); bind($s, pack("S a*", AF_UNIX, "\\0$ARGV[0]")) or die; ' +
-    'listen($s, 9); $| = 1; print "mine\\n"; sleep 900';
-  const script = `echo mine >mine; exec perl -e '${code}' ${abstract}`;
+  const script = `echo mine >mine; exec perl -e '${ABSTRACT_LISTENER}' ${abstract}`;
   return {
     Executable: '/bin/sh',
     Arguments: ['-c', script],

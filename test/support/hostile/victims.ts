@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
@@ -18,17 +19,32 @@ export async function makeOpenThings(mark: string): Promise<OpenThings> {
   const open = { directory, file: join(directory, 'file'), socket: join(directory, 'socket') };
   writeFileSync(open.file, 'for everybody\n', { mode: 0o644 });
   const abstract = `gridgate-machine-${mark}`;
-  const servers = [await listen(open.socket), await listen(`\0${abstract}`)];
+  const server = await listen(open.socket);
+  const listener = await listenAbstract(abstract);
   execFileSync('chmod', ['755', directory]);
   execFileSync('chmod', ['777', open.socket]);
   return {
     open,
     abstract,
     close: async () => {
-      await Promise.all(servers.map((one) => new Promise((resolve) => one.close(resolve))));
+      listener.kill('SIGKILL');
+      await new Promise((resolve) => server.close(resolve));
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Listens on the abstract socket of its first argument and says so; Node 20 cannot. */
+export const ABSTRACT_LISTENER =
+  'use Socket; socket($s, AF_UNIX, SOCK_STREAM, 0); bind($s, pack("S a*", AF_UNIX, "\\0$ARGV[0]")) or die; ' +
+  'listen($s, 9); $| = 1; print "mine\\n"; sleep 900';
+
+async function listenAbstract(name: string): Promise<ChildProcess> {
+  const child = spawn('perl', ['-e', ABSTRACT_LISTENER, name], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  return child;
 }
 
 function listen(path: string): Promise<Server> {
