@@ -224,7 +224,7 @@ export function openApiOf(
     publicUrl,
     scopes: SCOPE_TEXT,
     schemas,
-    closed: CLOSED_CATALOGUE_BODIES,
+    closed: [...CLOSED_CATALOGUE_BODIES, 'ManifestsRequest'],
     pages: PAGES,
   });
 }
