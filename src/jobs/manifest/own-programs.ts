@@ -1,4 +1,4 @@
-import type { JsonObject } from '#src/kernel/index.js';
+import type { JsonObject, JsonValue } from '#src/kernel/index.js';
 
 /** A file that came with a job; `hash` is the SHA-256 of its content, hexadecimal. */
 export interface HashedFile {
@@ -6,23 +6,16 @@ export interface HashedFile {
   hash: string;
 }
 
-/** What a manifest may say when only known programs may run: nothing that a program reads or that chooses another one. */
-const HARMLESS = new Set([
-  ...[
-    'JobName',
-    'JobGroup',
-    'Executable',
-    'InputSandbox',
-    'OutputSandbox',
-    'StdOutput',
-    'StdError',
-  ],
-]);
+/** What of a manifest reaches its program, beside its files. */
+const HANDED_ON = ['Arguments', 'ExecutionEnvironment'];
 
 export const ONLY_OWN_PROGRAMS =
   'Jobs cannot be isolated on this machine: only the programs that GRID_LOCAL_PROGRAMS names are run here, those of the demo';
 
-/** True when a job is one of those that `GRID_LOCAL_PROGRAMS` names: all its files, and nothing beside them. */
+/**
+ * True when a job is one of those that `GRID_LOCAL_PROGRAMS` names: its program was uploaded, all its files are known, and
+ * nothing else is handed to the program. Holds for manifests as they are sent and as they are stored.
+ */
 export function isOwnProgram(
   manifest: JsonObject,
   files: readonly HashedFile[],
@@ -30,8 +23,13 @@ export function isOwnProgram(
 ): boolean {
   const isProgram = ({ name }: HashedFile): boolean => name === manifest['Executable'];
   return (
-    Object.keys(manifest).every((key) => HARMLESS.has(key)) &&
+    HANDED_ON.every((key) => isEmpty(manifest[key])) &&
     files.some(isProgram) &&
     files.every(({ hash }) => known.includes(hash))
   );
+}
+
+function isEmpty(value: JsonValue | undefined): boolean {
+  if (value === undefined || value === null || value === '') return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
 }
