@@ -31,36 +31,37 @@ interface RegistryRow {
   })[];
 }
 
-// One statement sees one state of all tables, also without a transaction.
+// One statement sees one state of all tables, also without a transaction. json, not jsonb: putting a jsonb list of 40,000 members
+// into a jsonb object takes PostgreSQL 7 s (the square of the length), text of the same takes 0.03 s.
 const READ_ALL = `
   select
     (select version from registry_state) as version,
-    (select coalesce(jsonb_agg(jsonb_build_object(
+    (select coalesce(json_agg(json_build_object(
         'name', u.name, 'certificates', coalesce(c.dns, '[]'), 'subjects', coalesce(s.subjects, '[]'))
         order by u.position, u.name), '[]')
       from registry_user u
       left join (select user_name, 
-          jsonb_agg(jsonb_strip_nulls(jsonb_build_object('subject', dn, 'issuer', issuer)) order by position) as dns
+          json_agg(json_strip_nulls(json_build_object('subject', dn, 'issuer', issuer)) order by position) as dns
         from registry_certificate group by user_name) c on c.user_name = u.name
       left join (select user_name,
-          jsonb_agg(jsonb_build_object('issuer', issuer, 'sub', sub) order by position) as subjects
+          json_agg(json_build_object('issuer', issuer, 'sub', sub) order by position) as subjects
         from registry_subject group by user_name) s on s.user_name = u.name) as users,
-    (select coalesce(jsonb_agg(jsonb_build_object(
+    (select coalesce(json_agg(json_build_object(
         'name', g.name, 'vo', g.vo, 'properties', g.properties, 'idpScopes', g.idp_scopes,
         'idpRole', g.idp_role, 'members', coalesce(m.members, '[]'))
         order by g.position, g.name), '[]')
       from registry_group g
-      left join (select group_name, jsonb_agg(user_name order by position) as members
+      left join (select group_name, json_agg(user_name order by position) as members
         from registry_member group by group_name) m on m.group_name = g.name) as groups,
-    (select coalesce(jsonb_agg(jsonb_build_object('name', name, 'groups', groups)
+    (select coalesce(json_agg(json_build_object('name', name, 'groups', groups)
         order by position, name), '[]') from registry_setup) as setups,
-    (select coalesce(jsonb_agg(jsonb_build_object(
+    (select coalesce(json_agg(json_build_object(
         'id', id, 'name', name, 'redirectUris', redirect_uris, 'confidential', confidential,
         'secretHash', secret_hash, 'origin', origin)
         order by position, id), '[]') from registry_application) as applications,
-    (select coalesce(jsonb_agg(jsonb_build_object('name', name, 'description', description)
+    (select coalesce(json_agg(json_build_object('name', name, 'description', description)
         order by position, name), '[]') from registry_storage_element) as "storageElements",
-    (select coalesce(jsonb_agg(jsonb_build_object(
+    (select coalesce(json_agg(json_build_object(
         'name', name, 'backend', backend, 'options', options, 'setups', setups, 'slots', slots,
         'processors', processors, 'ramMB', ram_mb, 'gpus', gpus, 'tags', tags,
         'maxWallTime', max_wall_time, 'network', network)

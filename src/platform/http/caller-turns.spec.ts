@@ -25,13 +25,13 @@ describe('turns of the requests of one caller', () => {
     });
     await Promise.all(entered.slice(0, 2));
     expect([order, turns.waiting]).toEqual([[0, 1], 2]);
-    all[1]?.end();
+    all[1]?.end(false);
     await entered[2];
-    all[1]?.end();
+    all[1]?.end(false);
     expect([order, turns.waiting]).toEqual([[0, 1, 2], 1]);
     all[0]?.leave();
     await entered[3];
-    for (const turn of all) turn.end();
+    for (const turn of all) turn.end(false);
     expect([order, turns.isIdle]).toEqual([[0, 1, 2, 3], true]);
   });
 
@@ -42,15 +42,28 @@ describe('turns of the requests of one caller', () => {
     ) as [Turn, Turn, Turn];
     await first.enter();
     const leaving = over.enter();
-    over.end();
+    over.end(false);
     await expect(leaving).rejects.toMatchObject({ ...OVERLOADED, detail: 'The client is gone' });
     await expect(over.enter()).rejects.toMatchObject(OVERLOADED);
     await expect(late.enter()).rejects.toMatchObject({
       ...OVERLOADED,
       detail: 'Other requests of yours use what one caller may have of the database',
     });
-    first.end();
-    late.end();
+    first.end(false);
+    late.end(false);
+    expect(turns.isIdle).toBe(true);
+  });
+
+  it('are needed by no request that is answered: what it still does goes on', async () => {
+    const turns = new CallerTurns();
+    const turn = new Turn(turns, LIMITS);
+    const request = requestWith(turn);
+    await turn.enter();
+    const sent = outOfTurn(request, async () => {
+      turn.end(true);
+      return Promise.resolve('sent');
+    });
+    await expect(sent).resolves.toBe('sent');
     expect(turns.isIdle).toBe(true);
   });
 
@@ -77,7 +90,7 @@ describe('turns of the requests of one caller', () => {
     goOn();
     await new Promise((resolve) => setImmediate(resolve));
     expect([done, turns.waiting]).toEqual([[], 1]);
-    second.end();
+    second.end(false);
     await aside;
     expect(done).toEqual(['answer']);
     endTurn(request);
@@ -103,7 +116,7 @@ describe('turns of the requests of one caller', () => {
     expect(turns.isIdle).toBe(false);
     request.push(null);
     expect((await chunks.next()).done).toBe(true);
-    turn.end();
+    turn.end(false);
     expect(turns.isIdle).toBe(true);
   });
 

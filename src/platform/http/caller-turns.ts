@@ -53,7 +53,7 @@ export class CallerTurns {
 
 /** The turn of one request: taken before its handler begins, left while it waits for somebody else than the database. */
 export class Turn {
-  private state: 'out' | 'in' | 'over' = 'out';
+  private state: 'out' | 'in' | 'answered' | 'gone' = 'out';
   private refuse: ((problem: Problem) => void) | undefined;
 
   constructor(
@@ -61,10 +61,10 @@ export class Turn {
     private readonly limits: TurnLimits,
   ) {}
 
-  /** Waits for the turn. Throws Problem 503 when it does not come in time or the request is over. */
+  /** Waits for the turn; an answered request needs none. Throws Problem 503 when it does not come in time or the client is gone. */
   async enter(): Promise<void> {
-    if (this.state === 'over') throw gone();
-    if (this.state === 'in') return;
+    if (this.state === 'gone') throw gone();
+    if (this.state !== 'out') return;
     if (this.turns.tryEnter(this.limits.most)) this.state = 'in';
     else await this.wait();
   }
@@ -76,10 +76,10 @@ export class Turn {
     this.turns.leave();
   }
 
-  /** The request is over: it leaves, also the queue. */
-  end(): void {
+  /** The request is over, answered or without anybody who waits for an answer: it leaves, also the queue. */
+  end(isAnswered: boolean): void {
     this.leave();
-    this.state = 'over';
+    this.state = isAnswered ? 'answered' : 'gone';
     this.refuse?.(gone());
   }
 

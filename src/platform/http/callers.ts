@@ -82,7 +82,7 @@ export class Callers {
     const turn = new Turn(caller.turns, this.limits);
     const hold = (): void => {
       response.once('close', () => {
-        turn.end();
+        turn.end(response.writableFinished);
         this.leave(caller);
       });
     };
@@ -99,7 +99,7 @@ export class Callers {
     const caller = this.callerOf(key);
     if (!this.take(caller)) await this.wait(caller, response);
     const turn = new Turn(caller.turns, this.limits);
-    const end = (): void => turn.end();
+    const end = (): void => turn.end(response.writableFinished);
     response.once('close', end);
     try {
       setTurn(request, turn);
@@ -108,7 +108,7 @@ export class Callers {
     } finally {
       response.off('close', end);
       setTurn(request, undefined);
-      turn.end();
+      turn.end(true);
       this.leave(caller);
     }
   }
