@@ -124,6 +124,13 @@ describe('collectOutput', () => {
     ]);
   });
 
+  it('orders what was asked for first first, and what one pattern finds by name', async () => {
+    const wanted = Array.from({ length: 1_300 }, (_, index) => `f${(index * 7919) % 1_300}`);
+    for (const name of [...wanted, 'std.out', 'std.err']) write(name, '');
+    const { files } = await names(['std.out', 'std.err', 'f*'], { maxFiles: 2_000 });
+    expect(files).toEqual(['std.out', 'std.err', ...wanted.sort()]);
+  });
+
   it('looks at no more names than it may, and says so', async () => {
     for (const name of ['a', 'b', 'c', 'd']) write(name);
     const { files, isCut } = await names(['*'], { maxLookedAt: 3 });

@@ -83,8 +83,6 @@ export async function collectOutput(
     if (info.size > IN_MEMORY_BYTES) handles.push(handle);
     else await handle.close();
   }
-  // The same output is the same archive. Sorting all names that there were would hold everybody up.
-  files.sort((a, b) => (a.name < b.name ? -1 : 1));
   const close = async (): Promise<void> => {
     await Promise.all(handles.splice(0).map((handle) => handle.close()));
   };
@@ -102,6 +100,42 @@ async function archiveFile(handle: FileHandle, name: string, info: Stats): Promi
   const content = Buffer.alloc(info.size);
   if (info.size > 0) await handle.read(content, 0, info.size, 0);
   return { ...rest, content };
+}
+
+/** The names in their order, so that the same output is the same archive; a hundred thousand are not sorted in one turn. */
+async function sortedInTurns(names: readonly string[], breath: Breath): Promise<string[]> {
+  let runs: string[][] = [];
+  for (let at = 0; at < names.length; at += NAMES_AT_ONCE) {
+    runs.push(names.slice(at, at + NAMES_AT_ONCE).sort());
+    await breath.take();
+  }
+  while (runs.length > 1) {
+    const longer: string[][] = [];
+    for (let at = 0; at < runs.length; at += 2) {
+      longer.push(await merged(runs[at] ?? [], runs[at + 1] ?? [], breath));
+    }
+    runs = longer;
+  }
+  return runs[0] ?? [];
+}
+
+/** One sorted list of two. */
+async function merged(
+  left: readonly string[],
+  right: readonly string[],
+  breath: Breath,
+): Promise<string[]> {
+  const all: string[] = [];
+  let at = 0;
+  for (const [index, name] of left.entries()) {
+    for (let other = right[at]; other !== undefined && other < name; other = right[at]) {
+      all.push(other);
+      at += 1;
+    }
+    all.push(name);
+    if (index % NAMES_AT_ONCE === 0) await breath.take();
+  }
+  return all.concat(right.slice(at));
 }
 
 /** Finds names below a directory without ever passing a link or a mount. */
@@ -185,7 +219,7 @@ class OutputFinder {
     }
     const entries = new Set(await this.read(join(this.places.directory, name)));
     if (name === '') for (const stream of this.places.files.keys()) entries.add(stream);
-    return [...entries];
+    return sortedInTurns([...entries], this.breath);
   }
 
   private async read(path: string): Promise<string[]> {
