@@ -9,6 +9,8 @@ describe('judge', () => {
     [exit(139), undefined, false, 'Application thread failed', 'Ended by signal SIGSEGV'],
     [exit(152, 100), undefined, false, 'Job has reached the CPU limit of the queue', 'Used 100 s'],
     [exit(137, 100), undefined, false, 'Job has reached the CPU limit of the queue', 'Used 100 s'],
+    [exit(0, 100), undefined, true, 'Execution Complete', undefined],
+    [exit(0, 101), undefined, false, 'Job has reached the CPU limit of the queue', 'Used 101 s'],
     [exit(137, 1), undefined, false, 'Application thread failed', 'Ended by signal SIGKILL'],
     [
       exit(153),

@@ -46,10 +46,14 @@ export function judge(
     const app = 'The processes of the job are gone and left no exit code';
     return { isGood: false, minor: MINOR.pilotGone, app };
   }
-  if (exit.code === 0) return { isGood: true, minor: MINOR.complete };
   const signal = exit.code > 128 ? exit.code - 128 : 0;
   const name = SIGNAL_NAMES.get(signal);
-  const isCpu = name === 'SIGXCPU' || (name === 'SIGKILL' && exit.cpuSeconds >= cpuTime);
+  // Many processes can use up the limit together between two looks, and then end well.
+  const isCpu =
+    name === 'SIGXCPU' ||
+    exit.cpuSeconds > cpuTime ||
+    (name === 'SIGKILL' && exit.cpuSeconds >= cpuTime);
+  if (exit.code === 0 && !isCpu) return { isGood: true, minor: MINOR.complete };
   if (isCpu) return { isGood: false, minor: MINOR.cpuLimit, app: `Used ${exit.cpuSeconds} s` };
   if (name === 'SIGXFSZ') {
     return { isGood: false, minor: MINOR.diskLimit, app: 'A file became larger than allowed' };
