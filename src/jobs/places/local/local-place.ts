@@ -70,7 +70,7 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
     endedAt: Date,
   ): Record<string, string | number> {
     const { isolation } = this.context.place;
-    const cpuSeconds = exit?.cpuSeconds ?? run.cpuSeconds;
+    const cpuSeconds = cpuOf(run, exit);
     return {
       HostName: hostname(),
       BatchSystem: this.context.backend,
@@ -85,7 +85,13 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
 }
 
 function judgeRun(run: LocalRun, exit: ExitRecord | undefined): Verdict {
-  return judge(exit, run.directory.verdict(), run.order.cpuTime);
+  const used = exit && { ...exit, cpuSeconds: cpuOf(run, exit) };
+  return judge(used, run.directory.verdict(), run.order.cpuTime);
+}
+
+/** The supervisor does not see what was used below a process that leaves without waiting, as bubblewrap does; the watch does. */
+function cpuOf(run: LocalRun, exit: ExitRecord | undefined): number {
+  return Math.max(exit?.cpuSeconds ?? 0, run.cpuSeconds);
 }
 
 /** A program of our own account can have closed its output to itself, and so to us. The name cannot be exchanged. */

@@ -33,9 +33,9 @@ export class RunWatchdog {
       runs: old.map((run) => this.watched(run)),
       maxEntries: config.jobFiles,
     });
-    await Promise.all(
-      old.map((run) => this.judge(run, uses[run.directory.path], (now - run.startedMs) / 1000)),
-    );
+    for (const run of old) {
+      this.judge(run, uses[run.directory.path], (now - run.startedMs) / 1000);
+    }
   }
 
   /** Ends processes that slipped away from runs which are over; `alive` are the names of those that are not. */
@@ -56,7 +56,7 @@ export class RunWatchdog {
     };
   }
 
-  private async judge(run: LocalRun, use: RunUse | undefined, wallSeconds: number): Promise<void> {
+  private judge(run: LocalRun, use: RunUse | undefined, wallSeconds: number): void {
     if (use === undefined || run.isOver) return;
     run.maxRssBytes = Math.max(run.maxRssBytes, use.rssBytes);
     run.maxDiskBytes = Math.max(run.maxDiskBytes, use.disk?.bytes ?? 0);
@@ -65,7 +65,13 @@ export class RunWatchdog {
     if (reason === undefined || run.isCondemned) return;
     run.isCondemned = true;
     run.directory.condemn(reason);
-    await this.cleaner.endProcesses(run);
+    // Not waited for: the end of one run must not keep the next look at the others.
+    void this.cleaner.endProcesses(run).catch((error: unknown) => {
+      this.context.parts.logger.warn(
+        { err: error, jid: run.key },
+        'a job over its limit does not end',
+      );
+    });
   }
 
   private overLimit(run: LocalRun, use: RunUse, wall: number): string | undefined {
