@@ -34,6 +34,8 @@ if (chosen) await buildWhenNeeded();
 if (!args.includes('--selectProjects')) {
   args.push('--selectProjects', ...(chosen ? PROJECTS[chosen] : ['unit', 'api']));
 }
+// Each drill takes the whole machine: two at once would judge each other, not the service.
+if (chosen === '--drills') args.push('--maxWorkers=1');
 const jest = [
   '--experimental-vm-modules',
   '--no-warnings=ExperimentalWarning',

@@ -259,6 +259,7 @@ describeWith({ met: has('script'), name: 'script (util-linux)' })('progress bars
     expect(sent.stdout).toMatch(/ended .*[█░].* 0 of 1/);
     const [jid = ''] = /^\d+(?= +Done)/m.exec(sent.stdout) ?? [];
     const fetched = await user.atTerminal(`$GRIDGATE output ${jid}`);
+    expect(fetched.code).toBe(0);
     expect(fetched.stdout).toMatch(/fetching .*[█░]/);
     expect((await stat(join(home, jid, 'big.bin'))).size).toBe(8_000_000);
     const watched = await user.atTerminal(`$GRIDGATE status ${jid} --watch`);

@@ -58,17 +58,17 @@ describe('limits of local jobs', () => {
     'CPU by many processes, none of which uses it up': [
       sh(`${spin} & ${spin} & ${spin} & wait`, short),
       'Job has reached the CPU limit of the queue',
-      'Used (more than 1 s of CPU|[\\d.]+ s)',
+      'Used more than 1 s of CPU',
     ],
     'CPU by a program that does not want to hear of it': [
       sh(`trap "" XCPU; ${spin}`, short),
       'Job has reached the CPU limit of the queue',
-      'Used (more than 1 s of CPU|[\\d.]+ s)',
+      'Used more than 1 s of CPU',
     ],
     'CPU by a program in a session of its own': [
       sh(`setsid sh -c "trap '' XCPU; ${spin}" & wait`, short),
       'Job has reached the CPU limit of the queue',
-      'Used (more than 1 s of CPU|[\\d.]+ s)',
+      'Used more than 1 s of CPU',
     ],
     'memory by one process': [
       sh(hold(MEMORY_MIB + 10)),

@@ -4,9 +4,5 @@ export interface StallException {
   until: string;
 }
 
-/** Throws when a server that kept its stalls in the directory has stalled for more than `overMs` (100) of processor time. */
-export function refuseStalls(
-  directory: string,
-  exceptions?: StallException[],
-  overMs?: number,
-): void;
+/** Throws when a server that kept its stalls in the directory has stalled for more than 100 ms. */
+export function refuseStalls(directory: string, exceptions?: StallException[]): void;

@@ -41,24 +41,18 @@ function note(directory, { stallMs, requests }) {
   appendFileSync(file(directory), `${JSON.stringify(stall)}\n`);
 }
 
-/**
- * Throws when a server of the run has stalled: how long, during which test, with which requests under way. `overMs` are the
- * milliseconds of processor time that count; 100 are what the service reports at least.
- */
-export function refuseStalls(directory, exceptions = EXCEPTIONS, overMs = 100) {
+/** Throws when a server of the run has stalled: how long, during which test, with which requests under way. */
+export function refuseStalls(directory, exceptions = EXCEPTIONS) {
   const today = new Date().toISOString().slice(0, 10);
   const found = existsSync(file(directory))
     ? readFileSync(file(directory), 'utf8').trim().split('\n')
     : [];
-  const stalls = found
-    .map((line) => JSON.parse(line))
-    .filter(({ stallMs }) => stallMs > overMs)
-    .map(describe);
+  const stalls = found.map((line) => JSON.parse(line)).map(describe);
   const open = exceptions.filter(({ until }) => today < until);
   const left = stalls.filter((stall) => !open.some(({ pattern }) => pattern.test(stall)));
   if (left.length === 0) return;
   throw new Error(
-    `the event loop of a test server was held up for more than ${overMs} ms:\n${left.join('\n')}`,
+    `the event loop of a test server was held up for more than 100 ms:\n${left.join('\n')}`,
   );
 }
 

@@ -18,10 +18,11 @@ export async function unpack(
   directory: string,
 ): Promise<string[]> {
   const names = new Set<string>();
+  await mkdir(directory, { recursive: true });
   const entries = extract();
+  // Nothing is awaited from here to the loop: an entry that nobody listens for yet would be lost.
   const feeding = pipeline(Readable.from(archive), createGunzip(), entries);
   feeding.catch(() => undefined); // the loop below sees the same error
-  await mkdir(directory, { recursive: true });
   for await (const entry of entries) {
     const { name, type, mode } = entry.header;
     if (type === 'directory') {
