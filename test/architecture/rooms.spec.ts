@@ -10,7 +10,6 @@ import {
   show,
   sources,
   SRC,
-  type Import,
 } from './source-tree.js';
 
 /** Room → rooms it may import through their door. */
