@@ -1,10 +1,10 @@
-export { CATALOGUE_SCHEMAS, CLOSED_CATALOGUE_BODIES } from './openapi.js';
+export { CATALOGUE_SCHEMAS, CLOSED_CATALOGUE_BODIES } from './openapi/catalogue.openapi.js';
 export { FileCatalogueModule } from './file-catalogue.module.js';
 export { NamespaceService } from './namespace/namespace.service.js';
-export { DemoCatalogue } from './demo-catalogue.js';
+export { DemoCatalogue } from './demo/demo-catalogue.js';
 export { ExportService, type ExportTarget } from './exchange/export.service.js';
 export { ImportService, type ImportRequest } from './exchange/import.service.js';
 export { LISTING_FORMATS, type ListingFormat } from './exchange/listing-columns.js';
 export type { BulkListener, BulkSummary, FailedLine } from './exchange/bulk.service.js';
-export { MoveService } from './writing/move.service.js';
+export { MoveService } from './moves/move.service.js';
 export { VerificationService, type VerificationReport } from './totals/verification.service.js';

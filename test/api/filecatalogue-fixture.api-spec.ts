@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { QueryValues } from '#src/platform/index.js';
 import { splitQuery } from '../../src/file-catalogue/metadata/metadata-condition.js';
-import { readValuesQuery } from '../../src/file-catalogue/metadata/values.query.js';
-import { demoLines } from '../../src/file-catalogue/demo-catalogue.js';
+import { readValuesQuery } from '../../src/file-catalogue/compatible-values/values.query.js';
+import { demoLines } from '../../src/file-catalogue/demo/demo-catalogue.js';
 import {
   caller,
   scratchCatalogue,

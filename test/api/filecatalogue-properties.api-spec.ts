@@ -5,7 +5,7 @@ import type {
   CatalogueLine,
   LineOutcome,
 } from '../../src/file-catalogue/writing/catalogue-line.js';
-import { PLAN_LIMITS } from '../../src/file-catalogue/search/match-plan.js';
+import { PLAN_LIMITS } from '../../src/file-catalogue/matching/match-plan.js';
 import { foldPending } from '../../src/file-catalogue/totals/totals.repository.js';
 import {
   change,

@@ -11,7 +11,7 @@ import { ExportService } from '../../src/file-catalogue/exchange/export.service.
 import { ImportService } from '../../src/file-catalogue/exchange/import.service.js';
 import { TotalsFolder } from '../../src/file-catalogue/totals/totals-folder.js';
 import { VerificationService } from '../../src/file-catalogue/totals/verification.service.js';
-import { MoveService } from '../../src/file-catalogue/writing/move.service.js';
+import { MoveService } from '../../src/file-catalogue/moves/move.service.js';
 import { change, MODEL_FIELDS, path } from '../support/catalogue/arbitraries.js';
 import { scratchCatalogue, type ScratchCatalogue } from '../support/scratch-catalogue.js';
 

@@ -32,6 +32,33 @@ const MAY_IMPORT: Record<string, string[]> = {
  * the door and the module, which know all of them. Places never import each other.
  */
 const SUB_ROOMS: Record<string, Record<string, string[]>> = {
+  'file-catalogue': {
+    openapi: [],
+    path: [],
+    statements: [],
+    answer: [],
+    names: [],
+    access: ['names'],
+    metadata: ['path'],
+    namespace: ['metadata', 'access', 'names', 'answer', 'path', 'openapi'],
+    totals: ['path', 'statements'],
+    matching: ['totals', 'metadata', 'access', 'path', 'statements'],
+    search: ['matching', 'totals', 'metadata', 'access', 'answer', 'path', 'statements', 'openapi'],
+    'compatible-values': [
+      'matching',
+      'metadata',
+      'access',
+      'answer',
+      'path',
+      'statements',
+      'openapi',
+    ],
+    writing: ['metadata', 'access', 'names', 'path', 'statements'],
+    changes: ['writing', 'namespace', 'metadata', 'access', 'path', 'openapi'],
+    moves: ['namespace', 'access', 'path', 'statements'],
+    exchange: ['writing', 'totals', 'namespace', 'metadata', 'access', 'names', 'answer', 'path'],
+    demo: ['writing', 'namespace', 'access'],
+  },
   jobs: {
     run: [],
     'places/local': ['run'],
@@ -42,16 +69,7 @@ const SUB_ROOMS: Record<string, Record<string, string[]>> = {
 
 /** Rooms in which circles of folders, or files, are left to cut. Every one of them has such a circle. */
 const CIRCLES_LEFT = {
-  folders: [
-    'auth',
-    'cli',
-    'client',
-    'file-catalogue',
-    'http-client',
-    'id-provider',
-    'jobs',
-    'platform',
-  ],
+  folders: ['auth', 'cli', 'client', 'http-client', 'id-provider', 'jobs', 'platform'],
   files: ['http-client', 'jobs', 'platform'],
 };
 

@@ -20,7 +20,7 @@ import {
   unsupportedMediaType,
 } from '#src/platform/index.js';
 import { AnswerSender, type AnswerWriter } from '../answer/answer-writer.js';
-import { CataloguePolicy } from '../catalogue.policy.js';
+import { CataloguePolicy } from '../access/catalogue.policy.js';
 import { BulkService } from './bulk.service.js';
 
 const LINES_TYPE = 'application/x-ndjson';

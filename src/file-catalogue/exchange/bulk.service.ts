@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isJsonObject, Problem, type JsonValue } from '#src/kernel/index.js';
-import type { Actor } from '../catalogue.policy.js';
+import type { Actor } from '../access/catalogue.policy.js';
 import { BATCH_LINES, CatalogueWriter } from '../writing/catalogue-writer.service.js';
 import type { LineOutcome } from '../writing/catalogue-line.js';
 import { LineReader } from '../writing/line-reader.service.js';

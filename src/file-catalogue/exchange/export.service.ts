@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { stringifyJson, type JsonObject, type JsonValue } from '#src/kernel/index.js';
 import { Database } from '#src/platform/index.js';
-import { CatalogueNames } from '../catalogue-names.service.js';
+import { CatalogueNames } from '../names/catalogue-names.service.js';
 import { allFields } from '../metadata/fields.repository.js';
 import { presentValue, valueOf, type MetadataField } from '../metadata/metadata-field.js';
-import { directoryNotFound } from '../namespace/directory-access.js';
+import { directoryNotFound } from '../access/directory-access.js';
 import { readChain } from '../namespace/directory-chain.repository.js';
 import { fileMetadata, namesIn, replicaEntries } from '../namespace/entry-json.js';
 import type { FileRow } from '../namespace/files.repository.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { parse } from 'csv-parse';
 import { Readable } from 'node:stream';
 import { Problem } from '#src/kernel/index.js';
-import { CataloguePolicy } from '../catalogue.policy.js';
+import { CataloguePolicy } from '../access/catalogue.policy.js';
 import { joinPath } from '../path/catalogue-path.js';
 import { TotalsFolder } from '../totals/totals-folder.js';
 import { BulkService, type BulkListener, type BulkSummary } from './bulk.service.js';

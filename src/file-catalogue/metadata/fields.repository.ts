@@ -46,3 +46,17 @@ export async function valuesHolding(
   });
   return rows.map((row) => ({ name: row.name, type: row.type, value: valueOf(row) }));
 }
+
+/** Values of the fields that hold on a directory: set on it or on one above it. */
+export async function readChainValues(
+  source: Queryable,
+  directoryIds: readonly number[],
+): Promise<Map<number, StoredValue>> {
+  const rows = await source.query<{ field_id: number; value: StoredValue } & ValueRow>({
+    name: 'catalogue-chain-values',
+    text: `select field_id, int_value, float_value, text_value from catalogue_segment
+           where directory_id = any($1::integer[])`,
+    values: [directoryIds],
+  });
+  return new Map(rows.map((row) => [row.field_id, valueOf(row)]));
+}

@@ -11,7 +11,7 @@ import {
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { Query, QueryValues, type HttpResponse } from '#src/platform/index.js';
 import { AnswerSender, type AnswerWriter } from '../answer/answer-writer.js';
-import { DIRECTORY_PARAM } from '../openapi.js';
+import { DIRECTORY_PARAM } from '../openapi/catalogue.openapi.js';
 import { encodePath } from '../path/catalogue-path.js';
 import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
 import { DirectoryContentsResponse } from './directory-contents.response.js';

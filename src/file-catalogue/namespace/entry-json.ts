@@ -1,5 +1,5 @@
 import { parseJson, stringifyJson, type JsonObject } from '#src/kernel/index.js';
-import type { CatalogueNames } from '../catalogue-names.service.js';
+import type { CatalogueNames } from '../names/catalogue-names.service.js';
 import type { SubDirectoryRow } from './directories.repository.js';
 import type { FileRow } from './files.repository.js';
 

@@ -10,7 +10,7 @@ import {
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
 import { Query, QueryValues } from '#src/platform/index.js';
-import { FILE_PARAM } from '../openapi.js';
+import { FILE_PARAM } from '../openapi/catalogue.openapi.js';
 import { FilePathPipe } from '../path/encoded-path.pipe.js';
 import { FileAttributesResponse } from './directory-contents.response.js';
 import { NamespaceService } from './namespace.service.js';

@@ -15,7 +15,7 @@ import { Query, QueryValues, type HttpResponse } from '#src/platform/index.js';
 import { AnswerSender } from '../answer/answer-writer.js';
 import { acceptedType } from '../answer/accepted-type.js';
 import { splitQuery } from '../metadata/metadata-condition.js';
-import { CONDITION_QUERY, DIRECTORY_PARAM } from '../openapi.js';
+import { CONDITION_QUERY, DIRECTORY_PARAM } from '../openapi/catalogue.openapi.js';
 import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
 import { FoundTreeResponse } from './search.response.js';
 import { SearchService } from './search.service.js';

@@ -1,7 +1,7 @@
 import type { Transaction } from '#src/platform/index.js';
-import { cursorRows, StatementText } from '../catalogue-statements.repository.js';
-import { matchedRanges } from './match.repository.js';
-import { PLAN_LIMITS, type MatchPlan } from './match-plan.js';
+import { cursorRows, StatementText } from '../statements/catalogue-statements.repository.js';
+import { matchedRanges } from '../matching/match.repository.js';
+import { PLAN_LIMITS, type MatchPlan } from '../matching/match-plan.js';
 
 /** A directory that was found, with its stored totals. */
 export interface FoundDirectory {

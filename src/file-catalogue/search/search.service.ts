@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
 import type { AnswerWriter } from '../answer/answer-writer.js';
-import { CataloguePolicy, type Actor } from '../catalogue.policy.js';
+import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import { endOfSubtree } from '../path/label.js';
 import type { Totals } from '../totals/exact-totals.js';
-import { MatchFinder, type MatchRequest } from './match-finder.service.js';
+import { MatchFinder, type MatchRequest } from '../matching/match-finder.service.js';
 import { readMatches } from './search.repository.js';
 import { SearchTree } from './search-tree.js';
 

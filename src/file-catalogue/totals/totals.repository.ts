@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from '#src/platform/index.js';
-import { CATALOGUE_LOCKS, LOCKS } from '../writing/catalogue-locks.repository.js';
+import { CATALOGUE_LOCKS, LOCKS } from '../statements/catalogue-locks.repository.js';
 
 /** Pending rows that are added to the directories in one go. */
 export const FOLD_ROWS = 20_000;

@@ -1,5 +1,5 @@
 import type { Transaction } from '#src/platform/index.js';
-import { cursorRows } from '../catalogue-statements.repository.js';
+import { cursorRows } from '../statements/catalogue-statements.repository.js';
 
 /** A directory with everything that its totals are checked against. */
 export interface VerifiedRow {

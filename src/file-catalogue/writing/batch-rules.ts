@@ -5,7 +5,7 @@ import {
   type JsonValue,
   type Violation,
 } from '#src/kernel/index.js';
-import type { Actor, CataloguePolicy } from '../catalogue.policy.js';
+import type { Actor, CataloguePolicy } from '../access/catalogue.policy.js';
 import {
   fieldNameFault,
   presentValue,
@@ -13,7 +13,7 @@ import {
   type MetadataField,
   type StoredValue,
 } from '../metadata/metadata-field.js';
-import { directoryNotFound, fileNotFound } from '../namespace/directory-access.js';
+import { directoryNotFound, fileNotFound } from '../access/directory-access.js';
 import { parentPath, pathChain } from '../path/catalogue-path.js';
 import type { Attributes, BatchState, DirectoryState, FileData } from './batch-state.js';
 import type {

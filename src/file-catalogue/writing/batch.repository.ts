@@ -3,7 +3,7 @@ import type { Transaction } from '#src/platform/index.js';
 import { baseName, parentPath, pathChain } from '../path/catalogue-path.js';
 import { endOfSubtree } from '../path/label.js';
 import { valueOf, type ValueRow } from '../metadata/metadata-field.js';
-import { CATALOGUE_LOCKS, FIELD_LOCKS, LOCKS } from './catalogue-locks.repository.js';
+import { CATALOGUE_LOCKS, FIELD_LOCKS, LOCKS } from '../statements/catalogue-locks.repository.js';
 import { BatchState, DirectoryState, type FileData, type StoredDirectory } from './batch-state.js';
 import type { EntryLine } from './catalogue-line.js';
 

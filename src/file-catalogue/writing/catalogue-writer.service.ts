@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
-import { CataloguePolicy, type Actor } from '../catalogue.policy.js';
+import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import { findFields } from '../metadata/fields.repository.js';
 import type { FieldType, MetadataField } from '../metadata/metadata-field.js';
 import { writeChanges } from './batch-changes.repository.js';

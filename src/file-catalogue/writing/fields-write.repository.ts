@@ -1,6 +1,6 @@
 import type { Transaction } from '#src/platform/index.js';
 import type { FieldType, MetadataField } from '../metadata/metadata-field.js';
-import { CATALOGUE_LOCKS, FIELD_LOCKS, LOCKS } from './catalogue-locks.repository.js';
+import { CATALOGUE_LOCKS, FIELD_LOCKS, LOCKS } from '../statements/catalogue-locks.repository.js';
 
 /** Declares a field; undefined when one of that name exists. */
 export async function insertField(

@@ -7,8 +7,8 @@ import {
   type Violation,
 } from '#src/kernel/index.js';
 import { RegistryService, type RegistrySnapshot } from '#src/registry/index.js';
-import { CatalogueNames } from '../catalogue-names.service.js';
-import type { NameKind } from '../catalogue-names.repository.js';
+import { CatalogueNames } from '../names/catalogue-names.service.js';
+import type { NameKind } from '../names/catalogue-names.repository.js';
 import { FIELD_TYPES, fieldNameFault, type FieldType } from '../metadata/metadata-field.js';
 import { pathFault } from '../path/catalogue-path.js';
 import type { CatalogueLine, FilePut, MetadataChange, Ownership } from './catalogue-line.js';

@@ -23,7 +23,7 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from '#src/platform/index.js';
-import { DIRECTORY_PARAM, FILE_PARAM } from '../openapi.js';
+import { DIRECTORY_PARAM, FILE_PARAM } from '../openapi/catalogue.openapi.js';
 import { DirectoryPathPipe, FilePathPipe } from '../path/encoded-path.pipe.js';
 import { CatalogueWriteService } from './catalogue-write.service.js';
 import {

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { Database, type Transaction } from '#src/platform/index.js';
-import { CataloguePolicy, type Actor } from '../catalogue.policy.js';
+import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import { FieldBook } from '../metadata/field-book.service.js';
 import { bindConditions, type RawCondition } from '../metadata/metadata-condition.js';
 import type { MetadataField } from '../metadata/metadata-field.js';
-import { readableEnd } from '../namespace/directory-access.js';
+import { readableEnd } from '../access/directory-access.js';
 import { endOfSubtree } from '../path/label.js';
 import type { ExactTotals } from '../totals/exact-totals.js';
 import { visiblePart } from '../totals/visible-part.repository.js';

@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
 import { stringifyJson } from '#src/kernel/index.js';
 import type { AnswerWriter } from '../answer/answer-writer.js';
-import { CataloguePolicy } from '../catalogue.policy.js';
-import { MatchFinder, type MatchRequest } from '../search/match-finder.service.js';
+import { CataloguePolicy } from '../access/catalogue.policy.js';
+import { MatchFinder, type MatchRequest } from '../matching/match-finder.service.js';
 import {
   readCompatibleValues,
   type CompatibleValueRow,
   type ValuesWanted,
 } from './compatible-values.repository.js';
-import { presentValue, valueOf, type StoredValue } from './metadata-field.js';
+import { presentValue, valueOf, type StoredValue } from '../metadata/metadata-field.js';
 
 /** What to write: with types and values in objects, or the plain lists of one directory. */
 export type ValuesShape = 'fields' | 'lists';

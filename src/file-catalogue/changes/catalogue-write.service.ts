@@ -2,17 +2,16 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
 import { isJsonObject, Problem, type JsonObject, type JsonValue } from '#src/kernel/index.js';
 import { Database } from '#src/platform/index.js';
-import { CataloguePolicy } from '../catalogue.policy.js';
-import { allFields } from '../metadata/fields.repository.js';
+import { CataloguePolicy } from '../access/catalogue.policy.js';
+import { allFields, readChainValues } from '../metadata/fields.repository.js';
 import { presentValue } from '../metadata/metadata-field.js';
-import { directoryNotFound, fileNotFound } from '../namespace/directory-access.js';
+import { directoryNotFound, fileNotFound } from '../access/directory-access.js';
 import { fileMetadata } from '../namespace/entry-json.js';
 import { findFile } from '../namespace/files.repository.js';
 import { readChain } from '../namespace/directory-chain.repository.js';
-import { readChainValues } from '../search/match.repository.js';
-import type { CatalogueLine, MetadataChange } from './catalogue-line.js';
-import { CatalogueWriter } from './catalogue-writer.service.js';
-import { LineReader } from './line-reader.service.js';
+import type { CatalogueLine, MetadataChange } from '../writing/catalogue-line.js';
+import { CatalogueWriter } from '../writing/catalogue-writer.service.js';
+import { LineReader } from '../writing/line-reader.service.js';
 
 /** Members of the bodies that the interface's clients write, and what they are called in NDJSON. */
 const FILE_MEMBERS: Record<string, string> = {

@@ -1,6 +1,6 @@
 import type { Principal, Property } from '#src/auth/index.js';
 import type { Config } from '#src/platform/index.js';
-import type { CatalogueNames } from './catalogue-names.service.js';
+import type { CatalogueNames } from '../names/catalogue-names.service.js';
 import { CataloguePolicy, type Actor } from './catalogue.policy.js';
 
 const NUMBERS: Record<string, number> = {

@@ -1,6 +1,6 @@
 import { parseInt8, type Queryable, type Transaction } from '#src/platform/index.js';
-import { cursorRows, StatementText } from '../catalogue-statements.repository.js';
-import type { Actor, Guarded } from '../catalogue.policy.js';
+import { cursorRows, StatementText } from '../statements/catalogue-statements.repository.js';
+import type { Actor, Guarded } from '../access/catalogue.policy.js';
 import type { FieldType, MetadataField, StoredValue } from '../metadata/metadata-field.js';
 import { pathChain } from '../path/catalogue-path.js';
 import type { TotalsChange } from '../totals/exact-totals.js';

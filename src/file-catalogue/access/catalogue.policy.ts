@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { borderOf, type Principal } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/platform/index.js';
-import { CatalogueNames, NOBODY } from './catalogue-names.service.js';
+import { CatalogueNames, NOBODY } from '../names/catalogue-names.service.js';
 
 /** Whose bits decide, as the numbers that the tables hold. */
 export interface Actor {

@@ -2,7 +2,7 @@ import type { Transaction } from '#src/platform/index.js';
 import { DIRECTORY_COLUMNS, type DirectoryRow } from '../namespace/directory-chain.repository.js';
 import { childLabel, endOfSubtree } from '../path/label.js';
 import { baseName } from '../path/catalogue-path.js';
-import { CATALOGUE_LOCKS, LOCKS } from './catalogue-locks.repository.js';
+import { CATALOGUE_LOCKS, LOCKS } from '../statements/catalogue-locks.repository.js';
 
 /** Keeps every other writer out until the transaction ends. */
 export async function lockForMove(transaction: Transaction): Promise<void> {

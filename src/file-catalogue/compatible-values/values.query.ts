@@ -1,6 +1,6 @@
 import type { QueryValues } from '#src/platform/index.js';
 import type { ValuesWanted } from './compatible-values.repository.js';
-import { splitQuery, type RawCondition } from './metadata-condition.js';
+import { splitQuery, type RawCondition } from '../metadata/metadata-condition.js';
 
 /** Reads conditions, `maxValues` and `counts`. Throws Problem 400 for anything else. */
 export function readValuesQuery(

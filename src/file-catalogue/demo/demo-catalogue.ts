@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Problem, type JsonObject } from '#src/kernel/index.js';
-import { CataloguePolicy } from './catalogue.policy.js';
-import { NamespaceService } from './namespace/namespace.service.js';
-import { CatalogueWriter } from './writing/catalogue-writer.service.js';
-import { LineReader } from './writing/line-reader.service.js';
+import { CataloguePolicy } from '../access/catalogue.policy.js';
+import { NamespaceService } from '../namespace/namespace.service.js';
+import { CatalogueWriter } from '../writing/catalogue-writer.service.js';
+import { LineReader } from '../writing/line-reader.service.js';
 
 const OWNER = { owner: 'alice', group: 'grid_user', mode: 0o775 };
 const LINES_AT_ONCE = 2_000;

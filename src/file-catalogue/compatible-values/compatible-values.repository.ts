@@ -1,8 +1,8 @@
 import type { Transaction } from '#src/platform/index.js';
-import { cursorRows, StatementText } from '../catalogue-statements.repository.js';
-import { PLAN_LIMITS, type MatchPlan } from '../search/match-plan.js';
-import { matchedRanges } from '../search/match.repository.js';
-import type { FieldType, ValueRow } from './metadata-field.js';
+import { cursorRows, StatementText } from '../statements/catalogue-statements.repository.js';
+import { PLAN_LIMITS, type MatchPlan } from '../matching/match-plan.js';
+import { matchedRanges } from '../matching/match.repository.js';
+import type { FieldType, ValueRow } from '../metadata/metadata-field.js';
 
 /** One compatible value; rows come sorted by field name and value. */
 export interface CompatibleValueRow extends ValueRow {

@@ -1,28 +1,8 @@
-import type { Queryable } from '#src/platform/index.js';
-import { type StatementText } from '../catalogue-statements.repository.js';
-import {
-  VALUE_COLUMN,
-  valueOf,
-  type StoredValue,
-  type ValueRow,
-} from '../metadata/metadata-field.js';
+import { type StatementText } from '../statements/catalogue-statements.repository.js';
+import { VALUE_COLUMN } from '../metadata/metadata-field.js';
 import type { LabelRange } from '../totals/visible-part.repository.js';
 import type { MatchPlan, MatchStep } from './match-plan.js';
 import { inLabels, predicate } from './match-text.repository.js';
-
-/** Values of the fields that hold on a directory: set on it or on one above it. */
-export async function readChainValues(
-  source: Queryable,
-  directoryIds: readonly number[],
-): Promise<Map<number, StoredValue>> {
-  const rows = await source.query<{ field_id: number; value: StoredValue } & ValueRow>({
-    name: 'catalogue-chain-values',
-    text: `select field_id, int_value, float_value, text_value from catalogue_segment
-           where directory_id = any($1::integer[])`,
-    values: [directoryIds],
-  });
-  return new Map(rows.map((row) => [row.field_id, valueOf(row)]));
-}
 
 /**
  * Text of common table expressions whose last one, `matched`, has one column `span`: the ranges of labels whose

@@ -1,5 +1,5 @@
 import type { MetadataCondition } from '../metadata/metadata-condition.js';
-import { type StatementText } from '../catalogue-statements.repository.js';
+import { type StatementText } from '../statements/catalogue-statements.repository.js';
 import { VALUE_COLUMN, type FieldType } from '../metadata/metadata-field.js';
 import type { FieldConditions } from './match-plan.js';
 

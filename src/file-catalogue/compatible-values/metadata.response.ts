@@ -4,7 +4,7 @@ import {
   ApiPropertyOptional,
   type ApiPropertyOptions,
 } from '@nestjs/swagger';
-import { FIELD_TYPES, type FieldType } from './metadata-field.js';
+import { FIELD_TYPES, type FieldType } from '../metadata/metadata-field.js';
 
 const VALUE = { $ref: '#/components/schemas/MetadataValue' } as ApiPropertyOptions;
 

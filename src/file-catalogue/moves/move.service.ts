@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { Database, type Transaction } from '#src/platform/index.js';
-import { directoryNotFound } from '../namespace/directory-access.js';
+import { directoryNotFound } from '../access/directory-access.js';
 import { readChain } from '../namespace/directory-chain.repository.js';
 import { findFile } from '../namespace/files.repository.js';
 import { MAX_DEPTH, MAX_PATH_BYTES, parentPath, pathFault } from '../path/catalogue-path.js';

@@ -12,7 +12,12 @@ import {
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { Query, QueryValues, type HttpResponse } from '#src/platform/index.js';
 import { AnswerSender } from '../answer/answer-writer.js';
-import { CONDITION_QUERY, COUNTS_QUERY, DIRECTORY_PARAM, MAX_VALUES_QUERY } from '../openapi.js';
+import {
+  CONDITION_QUERY,
+  COUNTS_QUERY,
+  DIRECTORY_PARAM,
+  MAX_VALUES_QUERY,
+} from '../openapi/catalogue.openapi.js';
 import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
 import { CompatibleValuesService } from './compatible-values.service.js';
 import { CompatibleFieldResponse } from './metadata.response.js';

@@ -1,5 +1,5 @@
 import { Problem } from '#src/kernel/index.js';
-import type { Actor, CataloguePolicy, Guarded } from '../catalogue.policy.js';
+import type { Actor, CataloguePolicy, Guarded } from './catalogue.policy.js';
 
 /**
  * The directory at the end of its chain. 404 when it does not exist, and likewise when the caller may not read it or
