@@ -44,7 +44,7 @@ function perSecondHere(work, seconds) {
 
 /** The service's own classes with a key that needs no database. */
 async function verifiers() {
-  const part = (name) => import(join(root, 'dist/src/auth/token', name));
+  const part = (name) => import(join(root, 'dist/src/auth/bearer', name));
   const { AccessTokens } = await part('access-token.js');
   const { VerifiedTokens } = await part('verified-tokens.js');
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

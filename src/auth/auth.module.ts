@@ -4,7 +4,7 @@ import { IdProviderModule } from '#src/id-provider/index.js';
 import { AccessGuard } from './access/access.guard.js';
 import { BearerStrategy } from './access/bearer.strategy.js';
 import { CertificateStrategy } from './access/certificate.strategy.js';
-import { AuthorizationCodesRepository } from './authorize/authorization-codes.repository.js';
+import { AuthorizationCodesRepository } from './stores/authorization-codes.repository.js';
 import { AuthorizeController } from './authorize/authorize.controller.js';
 import { AuthorizePages } from './authorize/authorize.pages.js';
 import { AuthorizeService } from './authorize/authorize.service.js';
@@ -12,44 +12,45 @@ import { ClientAuthenticator } from './clients/client-authenticator.js';
 import { ClientsService } from './clients/clients.service.js';
 import { ApplicationsController } from './consents/applications.controller.js';
 import { ApplicationsPages } from './consents/applications.pages.js';
-import { ConsentsRepository } from './consents/consents.repository.js';
-import { ConsentsService } from './consents/consents.service.js';
-import { DeviceAuthorizationsRepository } from './device/device-authorizations.repository.js';
+import { ConsentsRepository } from './stores/consents.repository.js';
+import { ConsentsService } from './stores/consents.service.js';
+import { DeviceAuthorizationsRepository } from './stores/device-authorizations.repository.js';
 import { DeviceController } from './device/device.controller.js';
 import { DevicePages } from './device/device.pages.js';
 import { DeviceService } from './device/device.service.js';
-import { GroupsController } from './groups/groups.controller.js';
+import { GroupsController } from './token/groups.controller.js';
 import { InspectController } from './inspect/inspect.controller.js';
 import { InspectService } from './inspect/inspect.service.js';
 import { TokenInspector } from './inspect/token-inspector.js';
-import { KeysController } from './keys/keys.controller.js';
+import { KeysController } from './metadata/keys.controller.js';
 import { KeysService } from './keys/keys.service.js';
+import { SigningKeyEntity } from './keys/signing-key.entity.js';
 import { SigningKeysRepository } from './keys/signing-keys.repository.js';
-import { CleaningService } from './limits/cleaning.service.js';
-import { RateLimits } from './limits/rate-limits.js';
-import { BrowserSessionsRepository } from './login/browser-sessions.repository.js';
-import { BrowserSessionsService } from './login/browser-sessions.service.js';
-import { LoginController } from './login/login.controller.js';
-import { LoginPages } from './login/login.pages.js';
-import { LoginProviders } from './login/login-providers.js';
+import { CleaningService } from './cleaning/cleaning.service.js';
+import { RateLimits } from './protocol/rate-limits.js';
+import { BrowserSessionsRepository } from './sign-in/sessions/browser-sessions.repository.js';
+import { BrowserSessionsService } from './sign-in/sessions/browser-sessions.service.js';
+import { LoginController } from './sign-in/providers/login.controller.js';
+import { LoginPages } from './sign-in/providers/login.pages.js';
+import { LoginProviders } from './sign-in/providers/login-providers.js';
 import { MetadataController } from './metadata/metadata.controller.js';
-import { SetupsController } from './setups/setups.controller.js';
-import { AccessTokens } from './token/access-token.js';
-import { BearerTokens } from './token/bearer-tokens.js';
-import { ExternalTokens } from './token/external-tokens.js';
+import { SetupsController } from './token/setups.controller.js';
+import { AccessTokens } from './bearer/access-token.js';
+import { BearerTokens } from './bearer/bearer-tokens.js';
+import { ExternalTokens } from './bearer/external-tokens.js';
 import { AuthorizationCodeGrant } from './token/grants/authorization-code.grant.js';
 import { ClientCredentialsGrant } from './token/grants/client-credentials.grant.js';
 import { DeviceCodeGrant } from './token/grants/device-code.grant.js';
 import { GRANTS, type Grant } from './token/grants/grant.js';
 import { RefreshTokenGrant } from './token/grants/refresh-token.grant.js';
 import { TokenExchangeGrant } from './token/grants/token-exchange.grant.js';
-import { RefreshTokensRepository } from './token/refresh-tokens.repository.js';
-import { RefreshTokensService } from './token/refresh-tokens.service.js';
-import { RevocationsRepository } from './token/revocations.repository.js';
+import { RefreshTokensRepository } from './stores/refresh-tokens.repository.js';
+import { RefreshTokensService } from './stores/refresh-tokens.service.js';
+import { RevocationsRepository } from './stores/revocations.repository.js';
 import { TokenController } from './token/token.controller.js';
-import { TokenIssuer } from './token/token-issuer.js';
+import { TokenIssuer } from './token/grants/token-issuer.js';
 import { TokenService } from './token/token.service.js';
-import { VerifiedTokens } from './token/verified-tokens.js';
+import { VerifiedTokens } from './bearer/verified-tokens.js';
 
 const GRANT_CLASSES = [
   ClientCredentialsGrant,
@@ -98,6 +99,9 @@ const PAGES = [
   LoginProviders,
   LoginPages,
 ];
+
+/** TypeORM entities of the room. */
+export const authEntities = [SigningKeyEntity];
 
 /** The authorization server, and the one guard of all routes. */
 @Module({

@@ -1,4 +1,4 @@
-export { AuthModule } from './auth.module.js';
+export { authEntities, AuthModule } from './auth.module.js';
 export {
   Access,
   CurrentPrincipal,
@@ -6,15 +6,9 @@ export {
   requestOf,
   type AccessRule,
 } from './access/access.decorator.js';
-export {
-  actorOf,
-  borderOf,
-  SCOPES,
-  type Principal,
-  type Property,
-  type Scope,
-} from './principal.js';
-export { SCOPE_TEXT } from './pages/consent-form.js';
+export { actorOf, borderOf, type Principal, type Property } from './bearer/principal.js';
+export { SCOPES, type Scope } from './protocol/scopes.js';
+export { SCOPE_TEXT } from './sign-in/pages/consent-form.js';
 export { KeysService, type KeyReport } from './keys/keys.service.js';
 export {
   ClientsService,
@@ -22,4 +16,3 @@ export {
   type NewClient,
   type RegisteredClient,
 } from './clients/clients.service.js';
-export { authEntities } from './auth.entities.js';

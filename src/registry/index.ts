@@ -1,20 +1,20 @@
 export { RegistryModule } from './registry.module.js';
-export { RegistryService } from './registry.service.js';
-export { RegistryLoader } from './registry-loader.service.js';
-export { RegistrySnapshot } from './registry-snapshot.js';
-export { ApplicationsRepository } from './applications.repository.js';
-export { PROPERTIES, isProperty, type Property } from './property.js';
-export { parseRegistryFile, writeRegistryFile, RegistryFileError } from './registry-file.js';
+export { RegistryService } from './store/registry.service.js';
+export { RegistryLoader } from './file/registry-loader.service.js';
+export { RegistrySnapshot } from './store/registry-snapshot.js';
+export { ApplicationsRepository } from './store/applications.repository.js';
+export { PROPERTIES, isProperty, type Property } from './model/property.js';
+export { parseRegistryFile, writeRegistryFile, RegistryFileError } from './file/registry-file.js';
 export {
   describeDifference,
   difference,
   type RegistryChange,
   type RegistryDifference,
-} from './registry-difference.js';
-export { isLoopbackHost, redirectUriFault } from './redirect-uri.js';
-export { isSiteTag, SITE_TAG_FORM } from './site-tag.js';
-export { DEMO_REGISTRY } from './demo-registry.js';
-export type { RegistryFault } from './registry-rules.js';
+} from './model/registry-difference.js';
+export { isLoopbackHost, redirectUriFault } from './model/redirect-uri.js';
+export { isSiteTag, SITE_TAG_FORM } from './model/site-tag.js';
+export { DEMO_REGISTRY } from './model/demo-registry.js';
+export type { RegistryFault } from './model/registry-rules.js';
 export type {
   Application,
   ApplicationOrigin,
@@ -29,4 +29,4 @@ export type {
   Subject,
   User,
   UserCertificate,
-} from './registry.types.js';
+} from './model/registry.types.js';

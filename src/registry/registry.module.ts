@@ -1,8 +1,8 @@
 import { Global, Module } from '@nestjs/common';
-import { ApplicationsRepository } from './applications.repository.js';
-import { RegistryLoader } from './registry-loader.service.js';
-import { RegistryRepository } from './registry.repository.js';
-import { RegistryService } from './registry.service.js';
+import { ApplicationsRepository } from './store/applications.repository.js';
+import { RegistryLoader } from './file/registry-loader.service.js';
+import { RegistryRepository } from './store/registry.repository.js';
+import { RegistryService } from './store/registry.service.js';
 
 /** Who exists: users, groups, setups, applications, storage elements and sites. */
 @Global()

@@ -4,12 +4,12 @@ import { NestFactory } from '@nestjs/core';
 import { LoginSessionsRepository, StoredTokensRepository } from '#src/id-provider/index.js';
 import { systemClock } from '#src/kernel/index.js';
 import { CLOCK, createLogger, Database, LOGGER } from '#src/platform/index.js';
-import { ConsentsRepository } from '../../src/auth/consents/consents.repository.js';
-import { DeviceAuthorizationsRepository } from '../../src/auth/device/device-authorizations.repository.js';
-import { CleaningService } from '../../src/auth/limits/cleaning.service.js';
-import { BrowserSessionsRepository } from '../../src/auth/login/browser-sessions.repository.js';
-import { RefreshTokensRepository } from '../../src/auth/token/refresh-tokens.repository.js';
-import { RevocationsRepository } from '../../src/auth/token/revocations.repository.js';
+import { ConsentsRepository } from '../../src/auth/stores/consents.repository.js';
+import { DeviceAuthorizationsRepository } from '../../src/auth/stores/device-authorizations.repository.js';
+import { CleaningService } from '../../src/auth/cleaning/cleaning.service.js';
+import { BrowserSessionsRepository } from '../../src/auth/sign-in/sessions/browser-sessions.repository.js';
+import { RefreshTokensRepository } from '../../src/auth/stores/refresh-tokens.repository.js';
+import { RevocationsRepository } from '../../src/auth/stores/revocations.repository.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
 
 /** One row of each table that grows; `$1` names it and `$2` is its end. */

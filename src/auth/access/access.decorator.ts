@@ -7,7 +7,8 @@ import {
 import { ApiBearerAuth, ApiOAuth2, ApiSecurity } from '@nestjs/swagger';
 import { ACCESS_RULE, type HttpRequest } from '#src/platform/index.js';
 import type { User } from '#src/registry/index.js';
-import type { Principal, Scope } from '../principal.js';
+import type { Principal } from '../bearer/principal.js';
+import type { Scope } from '../protocol/scopes.js';
 
 /**
  * How a route is opened: a bearer token (with a scope), a client certificate, or by nobody in particular. Probes

@@ -9,7 +9,7 @@ import {
   type HttpRequest,
 } from '#src/platform/index.js';
 import type { User } from '#src/registry/index.js';
-import type { Principal } from '../principal.js';
+import type { Principal } from '../bearer/principal.js';
 import { Access, principalOf, requestOf } from './access.decorator.js';
 import { AccessGuard } from './access.guard.js';
 import type { BearerStrategy } from './bearer.strategy.js';

@@ -8,7 +8,7 @@ import {
   labelRequest,
   type HttpRequest,
 } from '#src/platform/index.js';
-import { CERTIFICATE_CLIENT } from '../principal.js';
+import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
 import { setCertificateUser, setPrincipal, type AccessRule } from './access.decorator.js';
 import { BearerStrategy, bearerProblem } from './bearer.strategy.js';
 import { CertificateStrategy } from './certificate.strategy.js';

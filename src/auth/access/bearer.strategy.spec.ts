@@ -1,7 +1,7 @@
 import { Problem } from '#src/kernel/index.js';
 import type { Config, HttpRequest } from '#src/platform/index.js';
-import type { Principal } from '../principal.js';
-import type { BearerTokens } from '../token/bearer-tokens.js';
+import type { Principal } from '../bearer/principal.js';
+import type { BearerTokens } from '../bearer/bearer-tokens.js';
 import { bearerHeaderOf, bearerProblem, BearerStrategy } from './bearer.strategy.js';
 
 const alice = { user: 'alice' } as Principal;

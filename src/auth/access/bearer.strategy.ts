@@ -2,8 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Strategy, type VerifyFunctionWithRequest } from 'passport-http-bearer';
 import { Problem, type ProblemCode } from '#src/kernel/index.js';
 import { CONFIG, queryValuesOf, type Config, type HttpRequest } from '#src/platform/index.js';
-import type { Principal } from '../principal.js';
-import { BearerTokens } from '../token/bearer-tokens.js';
+import type { Principal } from '../bearer/principal.js';
+import { BearerTokens } from '../bearer/bearer-tokens.js';
 
 const REALM = 'gridgate';
 const SCHEME = /^bearer$/i;

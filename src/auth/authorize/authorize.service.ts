@@ -11,10 +11,10 @@ import {
 } from '#src/platform/index.js';
 import { RegistryService, type User } from '#src/registry/index.js';
 import { ClientsService } from '../clients/clients.service.js';
-import { withParameters } from '../clients/redirect-uri.js';
-import { ConsentsService } from '../consents/consents.service.js';
-import { consentChoices, type ConsentChoices } from '../pages/consent-form.js';
-import { AuthorizationCodesRepository } from './authorization-codes.repository.js';
+import { withParameters } from '../protocol/redirect-uri.js';
+import { ConsentsService } from '../stores/consents.service.js';
+import { consentChoices, type ConsentChoices } from '../sign-in/pages/consent-form.js';
+import { AuthorizationCodesRepository } from '../stores/authorization-codes.repository.js';
 import {
   AuthorizationError,
   only,

@@ -1,9 +1,9 @@
 import type { QueryValues } from '#src/platform/index.js';
 import type { Application } from '#src/registry/index.js';
-import { isRegisteredRedirect } from '../clients/redirect-uri.js';
-import { knownScopes } from '../token/token-issuer.js';
+import { isRegisteredRedirect } from '../protocol/redirect-uri.js';
+import { knownScopes } from '../protocol/scopes.js';
 import { AuthorizationError, only, UnprovedRequestError } from './authorization-request.js';
-import { isChallenge } from './pkce.js';
+import { isChallenge } from '../protocol/pkce.js';
 
 /** Where the answer goes. Throws UnprovedRequestError: what fails here is never redirected (RFC 6749 §4.1.2.1). */
 export function provedRedirect(

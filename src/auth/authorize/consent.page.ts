@@ -1,13 +1,13 @@
 import type { Application, User } from '#src/registry/index.js';
-import { providerForms, type ProviderChoice } from '../login/login.page.js';
+import { providerForms, type ProviderChoice } from '../sign-in/providers/login.page.js';
 import {
   consentFields,
   applicationTitle,
   whoIsIt,
   type ConsentChoices,
-} from '../pages/consent-form.js';
-import { markup } from '../pages/html.js';
-import { cspSource, type Page } from '../pages/page.js';
+} from '../sign-in/pages/consent-form.js';
+import { markup } from '../sign-in/pages/html.js';
+import { cspSource, type Page } from '../sign-in/pages/page.js';
 
 /** What the consent page shows. */
 export interface ConsentView {

@@ -7,7 +7,7 @@ import {
   type ApplicationsRepository,
   type RegistryService,
 } from '#src/registry/index.js';
-import { OAuthParameters } from '../token/oauth-parameters.js';
+import { OAuthParameters } from '../protocol/oauth-parameters.js';
 import { ClientAuthenticator } from './client-authenticator.js';
 import { ClientsService } from './clients.service.js';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
 import { labelRequest, type HttpRequest } from '#src/platform/index.js';
 import type { Application } from '#src/registry/index.js';
-import type { OAuthParameters } from '../token/oauth-parameters.js';
+import type { OAuthParameters } from '../protocol/oauth-parameters.js';
 import { ClientsService } from './clients.service.js';
 
 interface Credentials {

@@ -7,8 +7,8 @@ import {
   RegistryService,
   type Application,
 } from '#src/registry/index.js';
-import { CERTIFICATE_CLIENT } from '../principal.js';
-import { applicationOf, isBuiltIn } from './built-in-applications.js';
+import { CERTIFICATE_CLIENT } from './built-in-clients.js';
+import { applicationOf, isBuiltIn } from './built-in-clients.js';
 
 const ID = /^[A-Za-z0-9._~-]{1,100}$/;
 

@@ -1,7 +1,7 @@
 import type { User } from '#src/registry/index.js';
-import { whoIsIt } from '../pages/consent-form.js';
-import { markup } from '../pages/html.js';
-import type { Page } from '../pages/page.js';
+import { whoIsIt } from '../sign-in/pages/consent-form.js';
+import { markup } from '../sign-in/pages/html.js';
+import type { Page } from '../sign-in/pages/page.js';
 
 /** An application that a user has let in. */
 export interface AllowedApplication {

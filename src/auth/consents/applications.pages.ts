@@ -2,15 +2,18 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Audit, labelRequest, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
 import type { User } from '#src/registry/index.js';
 import { ClientsService } from '../clients/clients.service.js';
-import { RateLimits } from '../limits/rate-limits.js';
-import { BrowserSessionsService, type Visit } from '../login/browser-sessions.service.js';
-import { loginPage } from '../login/login.page.js';
-import { LoginProviders } from '../login/login-providers.js';
-import { messagePage } from '../pages/message.page.js';
-import { sendPage } from '../pages/page.js';
-import { formOf, withErrorPage } from '../pages/visitors.js';
+import { RateLimits } from '../protocol/rate-limits.js';
+import {
+  BrowserSessionsService,
+  type Visit,
+} from '../sign-in/sessions/browser-sessions.service.js';
+import { loginPage } from '../sign-in/providers/login.page.js';
+import { LoginProviders } from '../sign-in/providers/login-providers.js';
+import { messagePage } from '../sign-in/pages/message.page.js';
+import { sendPage } from '../sign-in/pages/page.js';
+import { formOf, withErrorPage } from '../sign-in/pages/visitors.js';
 import { applicationsPage, type AllowedApplication } from './applications.page.js';
-import { ConsentsService } from './consents.service.js';
+import { ConsentsService } from '../stores/consents.service.js';
 
 const PATH = '/oauth2/applications';
 

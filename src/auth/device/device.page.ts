@@ -1,7 +1,7 @@
 import type { User } from '#src/registry/index.js';
-import { applicationTitle, consentFields, whoIsIt } from '../pages/consent-form.js';
-import { markup } from '../pages/html.js';
-import type { Page } from '../pages/page.js';
+import { applicationTitle, consentFields, whoIsIt } from '../sign-in/pages/consent-form.js';
+import { markup } from '../sign-in/pages/html.js';
+import type { Page } from '../sign-in/pages/page.js';
 import type { DeviceQuestion } from './device.service.js';
 import { showUserCode } from './user-code.js';
 

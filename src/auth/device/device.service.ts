@@ -4,15 +4,15 @@ import { CLOCK, CONFIG, Database, type Config, type HttpRequest } from '#src/pla
 import { RegistryService, type Application, type User } from '#src/registry/index.js';
 import { ClientAuthenticator } from '../clients/client-authenticator.js';
 import { ClientsService } from '../clients/clients.service.js';
-import { ConsentsService } from '../consents/consents.service.js';
-import { RateLimits } from '../limits/rate-limits.js';
-import { consentChoices, type ConsentChoices } from '../pages/consent-form.js';
-import { OAuthParameters } from '../token/oauth-parameters.js';
-import { knownScopes } from '../token/token-issuer.js';
+import { ConsentsService } from '../stores/consents.service.js';
+import { RateLimits } from '../protocol/rate-limits.js';
+import { consentChoices, type ConsentChoices } from '../sign-in/pages/consent-form.js';
+import { OAuthParameters } from '../protocol/oauth-parameters.js';
+import { knownScopes } from '../protocol/scopes.js';
 import {
   DeviceAuthorizationsRepository,
   type DeviceAuthorization,
-} from './device-authorizations.repository.js';
+} from '../stores/device-authorizations.repository.js';
 import { DeviceResponse } from './device.response.js';
 import { makeUserCode, readUserCode, showUserCode } from './user-code.js';
 

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Audit, CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
-import { ConsentsService } from '../consents/consents.service.js';
-import { OAuthParameters } from '../token/oauth-parameters.js';
-import { RevocationsRepository } from '../token/revocations.repository.js';
-import { VerifiedTokens } from '../token/verified-tokens.js';
+import { ConsentsService } from '../stores/consents.service.js';
+import { OAuthParameters } from '../protocol/oauth-parameters.js';
+import { RevocationsRepository } from '../stores/revocations.repository.js';
+import { VerifiedTokens } from '../bearer/verified-tokens.js';
 import { IntrospectionResponse } from './introspection.response.js';
 import { TokenInspector } from './token-inspector.js';
 

@@ -1,5 +1,5 @@
-import type { Consent } from '../consents/consents.repository.js';
-import type { AccessTokenClaims } from '../token/access-token.js';
+import type { Consent } from '../stores/consents.repository.js';
+import type { AccessTokenClaims } from '../bearer/access-token.js';
 import { mayAskAbout, type InspectedToken } from './inspected-token.js';
 
 const claims: AccessTokenClaims = {

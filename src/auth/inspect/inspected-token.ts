@@ -1,6 +1,6 @@
-import { CERTIFICATE_CLIENT } from '../principal.js';
-import type { Consent } from '../consents/consents.repository.js';
-import type { AccessTokenClaims } from '../token/access-token.js';
+import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
+import type { Consent } from '../stores/consents.repository.js';
+import type { AccessTokenClaims } from '../bearer/access-token.js';
 
 /** A token as revocation and introspection see it. */
 export type InspectedToken =

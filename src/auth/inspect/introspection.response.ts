@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { Consent } from '../consents/consents.repository.js';
-import type { AccessTokenClaims } from '../token/access-token.js';
+import type { Consent } from '../stores/consents.repository.js';
+import type { AccessTokenClaims } from '../bearer/access-token.js';
 
 /** Answer of the introspection endpoint (RFC 7662 §2.2). */
 export class IntrospectionResponse {

@@ -4,11 +4,11 @@ import type { HttpRequest } from '#src/platform/index.js';
 import { bearerHeaderOf } from '../access/bearer.strategy.js';
 import { CertificateStrategy } from '../access/certificate.strategy.js';
 import { ClientAuthenticator } from '../clients/client-authenticator.js';
-import { CERTIFICATE_CLIENT } from '../principal.js';
-import { grantIdOf } from '../token/access-token.js';
-import type { OAuthParameters } from '../token/oauth-parameters.js';
-import { RefreshTokensService } from '../token/refresh-tokens.service.js';
-import { VerifiedTokens } from '../token/verified-tokens.js';
+import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
+import { grantIdOf } from '../bearer/access-token.js';
+import type { OAuthParameters } from '../protocol/oauth-parameters.js';
+import { RefreshTokensService } from '../stores/refresh-tokens.service.js';
+import { VerifiedTokens } from '../bearer/verified-tokens.js';
 import { mayAskAbout, type InspectedToken } from './inspected-token.js';
 
 /**

@@ -2,7 +2,7 @@ import { Controller, Get, Header, Inject } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CONFIG, type Config } from '#src/platform/index.js';
 import { Access } from '../access/access.decorator.js';
-import { SCOPES } from '../principal.js';
+import { SCOPES } from '../protocol/scopes.js';
 import { TokenService } from '../token/token.service.js';
 import { MetadataResponse } from './metadata.response.js';
 

@@ -13,7 +13,7 @@ import {
 import type { HttpRequest } from '#src/platform/index.js';
 import { Access } from '../access/access.decorator.js';
 import { TokenForm } from './token.request.js';
-import { TokenResponse } from './token.response.js';
+import { TokenResponse } from './grants/token.response.js';
 import { TokenService } from './token.service.js';
 
 /** The token endpoint (RFC 6749 §3.2). */

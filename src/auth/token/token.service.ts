@@ -2,10 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { decodeJwt } from 'jose';
 import { OAuthProblem } from '#src/kernel/index.js';
 import { Audit, type HttpRequest } from '#src/platform/index.js';
-import { RateLimits } from '../limits/rate-limits.js';
+import { RateLimits } from '../protocol/rate-limits.js';
 import { GRANTS, type Grant } from './grants/grant.js';
-import { OAuthParameters } from './oauth-parameters.js';
-import type { TokenResponse } from './token.response.js';
+import { OAuthParameters } from '../protocol/oauth-parameters.js';
+import type { TokenResponse } from './grants/token.response.js';
 
 /** The token endpoint: picks the grant by `grant_type`. */
 @Injectable()

@@ -4,13 +4,14 @@ import { Audit, CLOCK, Database, labelRequest } from '#src/platform/index.js';
 import {
   AuthorizationCodesRepository,
   type StoredCode,
-} from '../../authorize/authorization-codes.repository.js';
+} from '../../stores/authorization-codes.repository.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
-import { ConsentsRepository } from '../../consents/consents.repository.js';
-import { ConsentsService } from '../../consents/consents.service.js';
-import { RefreshTokensService } from '../refresh-tokens.service.js';
-import { invalidGrant, TokenIssuer } from '../token-issuer.js';
-import { TokenResponse } from '../token.response.js';
+import { ConsentsRepository } from '../../stores/consents.repository.js';
+import { ConsentsService } from '../../stores/consents.service.js';
+import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
+import { TokenIssuer } from './token-issuer.js';
+import { invalidGrant } from '../../protocol/oauth-errors.js';
+import { TokenResponse } from './token.response.js';
 import { isBoundTo } from './code-binding.js';
 import type { Grant, TokenRequest } from './grant.js';
 

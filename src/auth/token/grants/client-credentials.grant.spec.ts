@@ -6,8 +6,8 @@ import {
   type RegistryService,
   type User,
 } from '#src/registry/index.js';
-import type { AccessTokenInput, AccessTokens } from '../access-token.js';
-import { OAuthParameters } from '../oauth-parameters.js';
+import type { AccessTokenInput, AccessTokens } from '../../bearer/access-token.js';
+import { OAuthParameters } from '../../protocol/oauth-parameters.js';
 import { ClientCredentialsGrant } from './client-credentials.grant.js';
 
 const registry = new RegistrySnapshot(

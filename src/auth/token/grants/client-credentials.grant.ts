@@ -8,10 +8,11 @@ import {
   type User,
 } from '#src/registry/index.js';
 import { CertificateStrategy } from '../../access/certificate.strategy.js';
-import { CERTIFICATE_CLIENT, narrowScopes } from '../../principal.js';
-import { AccessTokens } from '../access-token.js';
-import { nothingLeft } from '../token-issuer.js';
-import { TokenResponse } from '../token.response.js';
+import { CERTIFICATE_CLIENT } from '../../clients/built-in-clients.js';
+import { narrowScopes } from '../../protocol/scopes.js';
+import { AccessTokens } from '../../bearer/access-token.js';
+import { nothingLeft } from '../../protocol/oauth-errors.js';
+import { TokenResponse } from './token.response.js';
 import type { Grant, TokenRequest } from './grant.js';
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Application } from '#src/registry/index.js';
-import type { StoredCode } from '../../authorize/authorization-codes.repository.js';
-import { OAuthParameters } from '../oauth-parameters.js';
+import type { StoredCode } from '../../stores/authorization-codes.repository.js';
+import { OAuthParameters } from '../../protocol/oauth-parameters.js';
 import { isBoundTo } from './code-binding.js';
 
 const NOW = Date.UTC(2026, 0, 2);

@@ -1,8 +1,8 @@
 import type { Application } from '#src/registry/index.js';
-import type { StoredCode } from '../../authorize/authorization-codes.repository.js';
-import { matchesChallenge } from '../../authorize/pkce.js';
-import { isRegisteredRedirect } from '../../clients/redirect-uri.js';
-import type { OAuthParameters } from '../oauth-parameters.js';
+import type { StoredCode } from '../../stores/authorization-codes.repository.js';
+import { matchesChallenge } from '../../protocol/pkce.js';
+import { isRegisteredRedirect } from '../../protocol/redirect-uri.js';
+import type { OAuthParameters } from '../../protocol/oauth-parameters.js';
 
 /**
  * Whether a token request brings what its code was given for: the same redirect URI (RFC 6749 §4.1.3), the verifier of

@@ -2,15 +2,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import { sha256, type Clock, type OAuthProblem } from '#src/kernel/index.js';
 import { CLOCK, Database, labelRequest, type Transaction } from '#src/platform/index.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
-import { ConsentsRepository } from '../../consents/consents.repository.js';
-import { ConsentsService } from '../../consents/consents.service.js';
+import { ConsentsRepository } from '../../stores/consents.repository.js';
+import { ConsentsService } from '../../stores/consents.service.js';
 import {
   DeviceAuthorizationsRepository,
   type DeviceAuthorization,
-} from '../../device/device-authorizations.repository.js';
-import { RefreshTokensService } from '../refresh-tokens.service.js';
-import { TokenIssuer } from '../token-issuer.js';
-import { TokenResponse } from '../token.response.js';
+} from '../../stores/device-authorizations.repository.js';
+import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
+import { TokenIssuer } from './token-issuer.js';
+import { TokenResponse } from './token.response.js';
 import { badDeviceCode, refusalOf } from './device-poll.js';
 import type { Grant, TokenRequest } from './grant.js';
 

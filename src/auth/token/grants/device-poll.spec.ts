@@ -1,4 +1,4 @@
-import type { DeviceAuthorization } from '../../device/device-authorizations.repository.js';
+import type { DeviceAuthorization } from '../../stores/device-authorizations.repository.js';
 import { refusalOf } from './device-poll.js';
 
 const NOW = Date.UTC(2026, 0, 2);

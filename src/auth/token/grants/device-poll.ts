@@ -1,6 +1,6 @@
 import { OAuthProblem } from '#src/kernel/index.js';
-import type { DeviceAuthorization } from '../../device/device-authorizations.repository.js';
-import { invalidGrant } from '../token-issuer.js';
+import type { DeviceAuthorization } from '../../stores/device-authorizations.repository.js';
+import { invalidGrant } from '../../protocol/oauth-errors.js';
 
 const SLOWER_SECONDS = 5;
 // Timers of honest devices are never exact.

@@ -1,5 +1,5 @@
 import { OAuthProblem } from '#src/kernel/index.js';
-import { OAuthParameters } from '../oauth-parameters.js';
+import { OAuthParameters } from '../../protocol/oauth-parameters.js';
 import { ACCESS_TOKEN, checkKinds } from './exchange-kinds.js';
 
 const SERVICE = 'https://grid.example';

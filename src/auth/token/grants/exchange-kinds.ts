@@ -1,5 +1,5 @@
 import { OAuthProblem } from '#src/kernel/index.js';
-import type { OAuthParameters } from '../oauth-parameters.js';
+import type { OAuthParameters } from '../../protocol/oauth-parameters.js';
 
 /** `issued_token_type` of what is given (RFC 8693 §3). */
 export const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';

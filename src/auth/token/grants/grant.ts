@@ -1,6 +1,6 @@
 import type { HttpRequest } from '#src/platform/index.js';
-import type { OAuthParameters } from '../oauth-parameters.js';
-import type { TokenResponse } from '../token.response.js';
+import type { OAuthParameters } from '../../protocol/oauth-parameters.js';
+import type { TokenResponse } from './token.response.js';
 
 /** A request at the token endpoint. */
 export interface TokenRequest {

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { labelRequest } from '#src/platform/index.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
-import { RefreshTokensService } from '../refresh-tokens.service.js';
-import { TokenIssuer } from '../token-issuer.js';
-import { TokenResponse } from '../token.response.js';
+import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
+import { TokenIssuer } from './token-issuer.js';
+import { TokenResponse } from './token.response.js';
 import type { Grant, TokenRequest } from './grant.js';
 
 /** Renewal (RFC 6749 §6): a refresh token gives a fresh access token and its own successor. */

@@ -1,12 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, Database, labelRequest, type Config } from '#src/platform/index.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
-import { ConsentsService } from '../../consents/consents.service.js';
-import { narrowScopes } from '../../principal.js';
-import { ExternalTokens } from '../external-tokens.js';
-import { RefreshTokensService } from '../refresh-tokens.service.js';
-import { nothingLeft, TokenIssuer } from '../token-issuer.js';
-import { TokenResponse } from '../token.response.js';
+import { ConsentsService } from '../../stores/consents.service.js';
+import { narrowScopes } from '../../protocol/scopes.js';
+import { ExternalTokens } from '../../bearer/external-tokens.js';
+import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
+import { TokenIssuer } from './token-issuer.js';
+import { nothingLeft } from '../../protocol/oauth-errors.js';
+import { TokenResponse } from './token.response.js';
 import { ACCESS_TOKEN, checkKinds } from './exchange-kinds.js';
 import type { Grant, TokenRequest } from './grant.js';
 

@@ -1,0 +1,45 @@
+import type { Application, RegistrySnapshot } from '#src/registry/index.js';
+
+/** `client_id` of tokens that were given for a certificate. */
+export const CERTIFICATE_CLIENT = 'certificate';
+
+/** client_id of the Swagger UI page of the service itself. */
+export const SWAGGER_CLIENT = 'swagger-ui';
+
+/** client_id of the `gridgate login` command. */
+export const COMMAND_CLIENT = 'gridgate-cli';
+
+/** client_id of the portal that the service itself serves with its demo. */
+export const PORTAL_CLIENT = 'portal';
+
+/** Name and path of the redirect URI, below the public URL, of each application that comes with the service. */
+const BUILT_IN: Record<string, { name: string; redirectPath?: string }> = {
+  [SWAGGER_CLIENT]: {
+    name: 'Gridgate API page (Swagger UI)',
+    redirectPath: '/docs/oauth2-redirect.html',
+  },
+  [PORTAL_CLIENT]: { name: 'Gridgate demo portal', redirectPath: '/portal/' },
+  [COMMAND_CLIENT]: { name: 'gridgate command' },
+};
+
+/** True for the applications that come with the service. */
+export function isBuiltIn(id: string): boolean {
+  return Object.hasOwn(BUILT_IN, id);
+}
+
+/**
+ * The application with this client_id: one of the registry, or one that comes with the service. All of the latter
+ * are public; the command has no redirect URI and uses the device flow.
+ */
+export function applicationOf(
+  registry: RegistrySnapshot,
+  id: string,
+  publicUrl: string,
+): Application | undefined {
+  const known = registry.application(id);
+  const builtIn = isBuiltIn(id) ? BUILT_IN[id] : undefined;
+  if (known || !builtIn) return known;
+  const { name, redirectPath } = builtIn;
+  const redirectUris = redirectPath === undefined ? [] : [`${publicUrl}${redirectPath}`];
+  return { id, name, redirectUris, confidential: false, origin: 'command' };
+}

@@ -1,0 +1,22 @@
+import { sign } from 'node:crypto';
+import type { SigningKey } from './signing-key.js';
+
+const base64url = (value: object): string =>
+  Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/**
+ * A signed JWT (RFC 7519, compact form) with the key's algorithm and id. By node:crypto in one step: the asynchronous
+ * WebCrypto that jose signs with costs about ten times as much of the main thread (measured 240 µs against 25 µs a
+ * token under load). Tokens are read by jose.
+ */
+export function signJwt(claims: object, key: SigningKey, type: string): string {
+  const header = { alg: key.algorithm, typ: type, kid: key.kid };
+  const input = `${base64url(header)}.${base64url(claims)}`;
+  // RFC 7518 §3.4 wants r and s side by side, not DER; Ed25519 hashes by itself (RFC 8037 §3.1).
+  // Stryker disable next-line ConditionalExpression,StringLiteral: OpenSSL takes SHA-256 for P-256 when none is named
+  const signature = sign(key.algorithm === 'ES256' ? 'sha256' : null, Buffer.from(input), {
+    key: key.privateKey,
+    dsaEncoding: 'ieee-p1363',
+  });
+  return `${input}.${signature.toString('base64url')}`;
+}

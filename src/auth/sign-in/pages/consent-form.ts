@@ -1,0 +1,101 @@
+import type { Application, Group, RegistrySnapshot, User } from '#src/registry/index.js';
+import { narrowScopes, type Scope } from '../../protocol/scopes.js';
+import { markup, type Html } from './html.js';
+
+/** What each scope allows, for people. */
+export const SCOPE_TEXT: Record<Scope, string> = {
+  'jobs:read': 'See your jobs and their output',
+  'jobs:submit': 'Submit jobs for you',
+  'jobs:kill': 'Kill your jobs',
+  'catalogue:read': 'Read the file catalogue',
+  'catalogue:write': 'Change the file catalogue for you',
+};
+
+const SCOPE_WORD: Record<Scope, string> = {
+  'jobs:read': 'see jobs',
+  'jobs:submit': 'submit jobs',
+  'jobs:kill': 'kill jobs',
+  'catalogue:read': 'read the catalogue',
+  'catalogue:write': 'change the catalogue',
+};
+
+/** What somebody can choose between when an application asks. */
+export interface ConsentChoices {
+  groups: { group: Group; scopes: Scope[] }[];
+  setups: string[];
+  chosenGroup?: string | undefined;
+  chosenSetup?: string | undefined;
+}
+
+/** Groups of the user that allow something of what is asked, and the setups that go with any of them. */
+export function consentChoices(
+  registry: RegistrySnapshot,
+  user: User,
+  asked: { scope?: string | undefined; group?: string | undefined; setup?: string | undefined },
+): ConsentChoices {
+  const setups = registry.setupsOf(user.name).map(({ name }) => name);
+  const groups = registry
+    .groupsOf(user.name)
+    .map((group) => ({ group, scopes: narrowScopes(group, asked.scope) }))
+    .filter(({ group, scopes }) => {
+      const hasSetup = setups.some((setup) => registry.mayUseSetup(group.name, setup));
+      return scopes.length > 0 && hasSetup;
+    });
+  const names = groups.map(({ group }) => group.name);
+  return {
+    groups,
+    setups,
+    chosenGroup: names.find((name) => name === asked.group) ?? names[0],
+    chosenSetup: setups.find((name) => name === asked.setup) ?? setups[0],
+  };
+}
+
+/** Who is signed in, with initial and DN. */
+export function whoIsIt(user: User): Html {
+  const dn = user.certificates[0]?.subject ?? 'signed in through an identity provider';
+  return markup`<div class="who">
+      <span class="badge" aria-hidden="true">${user.name.slice(0, 1)}</span>
+      <div><b>${user.name}</b><span class="soft">${dn}</span></div>
+    </div>`;
+}
+
+/** The part of a form in which group and setup are chosen and the decision is made. */
+export function consentFields(choices: ConsentChoices): Html {
+  const all = new Set(choices.groups.flatMap(({ scopes }) => scopes));
+  const rights = (Object.keys(SCOPE_TEXT) as Scope[]).filter((scope) => all.has(scope));
+  return markup`<h2>It will be able to</h2>
+    <ul class="rights">
+      ${rights.map((scope) => markup`<li>${SCOPE_TEXT[scope]}</li>`)}
+    </ul>
+    <fieldset>
+      <legend>In the name of which group?</legend>
+      ${choices.groups.map(({ group, scopes }) =>
+        radio('group', group.name, {
+          isChosen: group.name === choices.chosenGroup,
+          note: scopes.map((scope) => SCOPE_WORD[scope]).join(', '),
+        }),
+      )}
+    </fieldset>
+    <fieldset>
+      <legend>In which setup?</legend>
+      ${choices.setups.map((setup) => radio('setup', setup, { isChosen: setup === choices.chosenSetup }))}
+    </fieldset>
+    <div class="actions">
+      <button type="submit" name="decision" value="allow">Allow</button>
+      <button type="submit" name="decision" value="deny" class="plain" formnovalidate>Deny</button>
+    </div>`;
+}
+
+/** The heading: which application asks. */
+export function applicationTitle(application: Application): Html {
+  return markup`<h1>${application.name} asks for access</h1>`;
+}
+
+function radio(name: string, value: string, options: { isChosen: boolean; note?: string }): Html {
+  const checked = options.isChosen ? markup` checked` : undefined;
+  const note = options.note ? markup`<small>${options.note}</small>` : undefined;
+  return markup`<label class="choice">
+        <input type="radio" name="${name}" value="${value}" required${checked}>
+        <span>${value}${note}</span>
+      </label>`;
+}

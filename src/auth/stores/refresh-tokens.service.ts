@@ -1,0 +1,118 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { randomToken, sha256, type Clock } from '#src/kernel/index.js';
+import {
+  Audit,
+  CLOCK,
+  CONFIG,
+  Database,
+  type Config,
+  type Queryable,
+} from '#src/platform/index.js';
+import { ConsentsRepository, type Consent } from './consents.repository.js';
+import { ConsentsService } from './consents.service.js';
+import { judge, successorOf } from './refresh-rotation.js';
+import { RefreshTokensRepository, type StoredRefreshToken } from './refresh-tokens.repository.js';
+import { invalidGrant } from '../protocol/oauth-errors.js';
+
+const WHAT = 'refresh token';
+
+/** Outcome of looking at a refresh token under its lock. */
+type Renewal = { successor: string } | { replayed: true } | { refused: true };
+
+/** Refresh tokens: families that rotate, survive an honest retry and die by a replay (RFC 9700 §4.14). */
+@Injectable()
+export class RefreshTokensService {
+  @Inject(CLOCK) private readonly clock!: Clock;
+  @Inject(CONFIG) private readonly config!: Config;
+
+  constructor(
+    private readonly refreshTokens: RefreshTokensRepository,
+    private readonly consents: ConsentsRepository,
+    private readonly consentsService: ConsentsService,
+    private readonly database: Database,
+    private readonly audit: Audit,
+  ) {}
+
+  /** The first refresh token of a consent. */
+  async start(queryable: Queryable, consentId: string): Promise<string> {
+    const token = randomToken();
+    await this.store(queryable, token, consentId);
+    return token;
+  }
+
+  /** The live consent of a token of this application. Throws 400 `invalid_grant`. */
+  async consentOf(token: string, clientId: string): Promise<Consent> {
+    const stored = await this.refreshTokens.find(sha256(token));
+    const consent = stored && (await this.consents.find(stored.consentId));
+    if (!consent || consent.clientId !== clientId || consent.revokedAt) throw invalidGrant(WHAT);
+    return consent;
+  }
+
+  /** The consent of a token, live or not, and whether the token itself is; undefined for an unknown one. */
+  async find(token: string): Promise<{ consent: Consent; isLive: boolean } | undefined> {
+    const stored = await this.refreshTokens.find(sha256(token));
+    const consent = stored && (await this.consents.find(stored.consentId));
+    if (!stored || !consent) return undefined;
+    const isLive =
+      !consent.revokedAt && !stored.usedAt && stored.expiresAt.getTime() > this.clock.now();
+    return { consent, isLive };
+  }
+
+  /**
+   * Uses a token up and answers its successor. A token that was used within the grace gives the same successor
+   * again, so that parallel renewals never log anybody out; after it the whole family is revoked. Throws 400
+   * `invalid_grant`.
+   */
+  async rotate(token: string, consent: Consent): Promise<string> {
+    const outcome = await this.database.transaction((transaction) =>
+      this.renew(transaction, token, consent.id),
+    );
+    if ('successor' in outcome) return outcome.successor;
+    if ('replayed' in outcome) {
+      await this.consentsService.revoke(consent.id);
+      const { user, group, setup, clientId: client } = consent;
+      const actor = { user, group, setup, client };
+      this.audit.done('refresh.reused', { consent: consent.id }, { actor });
+    }
+    throw invalidGrant(WHAT);
+  }
+
+  private async renew(queryable: Queryable, token: string, consentId: string): Promise<Renewal> {
+    const stored = await this.refreshTokens.lock(queryable, sha256(token));
+    const consent = await this.consents.find(consentId, queryable);
+    const now = this.clock.now();
+    const showing = judge(stored, consent, { now, graceSeconds: this.config.refreshGrace });
+    if (!stored || showing === 'refused') return { refused: true };
+    if (showing === 'replayed') return { replayed: true };
+    if (showing === 'again') return this.repeat(queryable, token, stored);
+    const seed = randomToken();
+    const successor = successorOf(token, seed);
+    await this.refreshTokens.markUsed(queryable, stored.hash, {
+      at: new Date(now),
+      successorSeed: seed,
+    });
+    await this.store(queryable, successor, consentId);
+    await this.consentsService.touch(queryable, consentId);
+    return { successor };
+  }
+
+  private async repeat(
+    queryable: Queryable,
+    token: string,
+    stored: StoredRefreshToken,
+  ): Promise<Renewal> {
+    const successor = successorOf(token, stored.successorSeed ?? '');
+    const next = await this.refreshTokens.lock(queryable, sha256(successor));
+    return !next || next.usedAt ? { refused: true } : { successor };
+  }
+
+  private async store(queryable: Queryable, token: string, consentId: string): Promise<void> {
+    const now = this.clock.now();
+    await this.refreshTokens.add(queryable, {
+      hash: sha256(token),
+      consentId,
+      createdAt: new Date(now),
+      expiresAt: new Date(now + this.config.refreshTokenTtl * 1000),
+    });
+  }
+}

@@ -1,0 +1,54 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { MintedToken } from '../../bearer/access-token.js';
+
+/** What a token answer carries beside the access token. */
+export interface TokenExtras {
+  refreshToken?: string;
+  /** Of a token exchange (RFC 8693 §2.2.1). */
+  issuedTokenType?: string;
+}
+
+/** Answer of the token endpoint (RFC 6749 §5.1 and contract 4). */
+export class TokenResponse {
+  @ApiProperty({ description: 'The access token, a JWT (RFC 9068)' })
+  access_token!: string;
+
+  @ApiProperty({ description: 'The same value, for clients of the older interface' })
+  token!: string;
+
+  @ApiProperty({ example: 'Bearer' })
+  token_type!: string;
+
+  @ApiProperty({ description: 'Seconds that the access token lives', example: 86400 })
+  expires_in!: number;
+
+  @ApiProperty({ example: 'jobs:read catalogue:read' })
+  scope!: string;
+
+  @ApiProperty({ example: 'grid_user' })
+  group!: string;
+
+  @ApiProperty({ example: 'Prod' })
+  setup!: string;
+
+  @ApiPropertyOptional({ description: 'Renews the token; absent in the certificate flow' })
+  refresh_token?: string;
+
+  @ApiPropertyOptional({ description: 'Only in the answer of a token exchange' })
+  issued_token_type?: string;
+
+  static from(minted: MintedToken, extras: TokenExtras = {}): TokenResponse {
+    const { scope, group, setup } = minted.claims;
+    return {
+      access_token: minted.token,
+      token: minted.token,
+      token_type: 'Bearer',
+      expires_in: minted.expiresInSeconds,
+      scope,
+      group,
+      setup,
+      ...(extras.refreshToken !== undefined && { refresh_token: extras.refreshToken }),
+      ...(extras.issuedTokenType !== undefined && { issued_token_type: extras.issuedTokenType }),
+    };
+  }
+}

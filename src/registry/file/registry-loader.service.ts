@@ -1,0 +1,104 @@
+import { Injectable } from '@nestjs/common';
+import { Audit, Database, lockInTransaction } from '#src/platform/index.js';
+import { DEMO_REGISTRY } from '../model/demo-registry.js';
+import {
+  describeDifference,
+  difference,
+  type RegistryDifference,
+} from '../model/registry-difference.js';
+import { parseRegistryFile, RegistryFileError, writeRegistryFile } from './registry-file.js';
+import { faultsOf } from '../model/registry-rules.js';
+import { RegistryRepository } from '../store/registry.repository.js';
+import { RegistryService } from '../store/registry.service.js';
+import type { Application, RegistryContents } from '../model/registry.types.js';
+
+/** Loads and dumps the registry as one YAML file (contract 3). */
+@Injectable()
+export class RegistryLoader {
+  constructor(
+    private readonly database: Database,
+    private readonly repository: RegistryRepository,
+    private readonly registry: RegistryService,
+    private readonly audit: Audit,
+  ) {}
+
+  /**
+   * Makes the registry what the file says, in one transaction, and answers what that changed. Sections that are
+   * not in the file stay as they are, and so do applications that a command added. Loading the same file again
+   * changes nothing. Throws RegistryFileError with every fault and its place; then nothing has changed.
+   */
+  async load(text: string): Promise<RegistryDifference> {
+    const parsed = parseRegistryFile(text);
+    return this.replace(parsed);
+  }
+
+  /** What `load` would change, without changing it. Throws RegistryFileError like `load`. */
+  async check(text: string): Promise<RegistryDifference> {
+    const parsed = parseRegistryFile(text);
+    const before = (await this.repository.read()).contents;
+    const after = merge(before, parsed);
+    refuseFaults(after);
+    return difference(before, after);
+  }
+
+  /** The registry as YAML text; loading it changes nothing. Secrets are in it as hashes only. */
+  async dump(): Promise<string> {
+    return writeRegistryFile((await this.repository.read()).contents);
+  }
+
+  /** Loads the demo registry when the registry is empty; true when it did. */
+  async loadDemo(): Promise<boolean> {
+    const { contents } = await this.repository.read();
+    const isEmpty = contents.users.length === 0 && contents.groups.length === 0;
+    if (isEmpty) await this.replace(DEMO_REGISTRY);
+    return isEmpty;
+  }
+
+  /** Makes the given sections hold these contents; the rules are those of `load`. */
+  async replace(sections: Partial<RegistryContents>): Promise<RegistryDifference> {
+    const found = await this.database.transaction(async (transaction) => {
+      await lockInTransaction(transaction, 'registry');
+      const before = (await this.repository.read(transaction)).contents;
+      const after = merge(before, sections);
+      refuseFaults(after);
+      const changes = difference(before, after);
+      if (changes.changes.length > 0) await this.repository.write(transaction, after);
+      return changes;
+    });
+    this.registry.forget();
+    if (found.changes.length > 0) {
+      this.audit.done('registry.changed', { changes: describeDifference(found) });
+    }
+    return found;
+  }
+}
+
+function refuseFaults(contents: RegistryContents): void {
+  const faults = faultsOf(contents);
+  if (faults.length > 0) throw new RegistryFileError(faults);
+}
+
+function merge(before: RegistryContents, sections: Partial<RegistryContents>): RegistryContents {
+  const applications = sections.applications
+    ? mergeApplications(before.applications, sections.applications)
+    : before.applications;
+  return { ...before, ...sections, applications };
+}
+
+function mergeApplications(
+  before: readonly Application[],
+  file: readonly Application[],
+): Application[] {
+  const known = new Map(before.map((application) => [application.id, application]));
+  const named = new Set(file.map((application) => application.id));
+  const merged = file.map((application) => {
+    const old = known.get(application.id);
+    if (!old) return application;
+    const secretHash = application.confidential
+      ? (application.secretHash ?? old.secretHash)
+      : undefined;
+    return { ...application, origin: old.origin, ...(secretHash && { secretHash }) };
+  });
+  const kept = before.filter(({ id, origin }) => origin === 'command' && !named.has(id));
+  return [...merged, ...kept];
+}

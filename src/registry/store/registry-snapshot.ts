@@ -1,0 +1,158 @@
+import { certificateKey } from '../model/user-certificate.js';
+import type {
+  Application,
+  Group,
+  RegistryContents,
+  Setup,
+  Site,
+  StorageElement,
+  User,
+} from '../model/registry.types.js';
+
+/**
+ * The registry at one moment, in memory and immutable: every question is answered without I/O.
+ * Unknown names answer undefined or an empty list.
+ */
+export class RegistrySnapshot {
+  private readonly userNames: ReadonlyMap<string, User>;
+  private readonly userCertificates: ReadonlyMap<string, User>;
+  private readonly userSubjects: ReadonlyMap<string, User>;
+  private readonly groupNames: ReadonlyMap<string, Group>;
+  private readonly groupsByUser: ReadonlyMap<string, readonly Group[]>;
+  private readonly setupNames: ReadonlyMap<string, Setup>;
+  private readonly siteNames: ReadonlyMap<string, Site>;
+  private readonly elementNames: ReadonlyMap<string, StorageElement>;
+  private readonly applicationIds: ReadonlyMap<string, Application>;
+
+  /** `version` grows with every change of the registry. */
+  constructor(
+    readonly contents: RegistryContents,
+    readonly version: number,
+  ) {
+    this.userNames = byName(contents.users);
+    this.userCertificates = new Map(
+      contents.users.flatMap((u) =>
+        u.certificates.map(({ subject, issuer }) => [certificateKey(subject, issuer), u]),
+      ),
+    );
+    this.userSubjects = new Map(
+      contents.users.flatMap((u) => u.subjects.map((s) => [subjectKey(s.issuer, s.sub), u])),
+    );
+    this.groupNames = byName(contents.groups);
+    this.groupsByUser = groupsByUser(contents.groups);
+    this.setupNames = byName(contents.setups);
+    this.siteNames = byName(contents.sites);
+    this.elementNames = byName(contents.storageElements);
+    this.applicationIds = new Map(contents.applications.map((a) => [a.id, a]));
+  }
+
+  userByName(name: string): User | undefined {
+    return this.userNames.get(name);
+  }
+
+  /**
+   * The user who has the certificate with these canonical DNs; `issuer` is absent when the CA that signed it is not
+   * itself a trusted one, and then counts only for entries that name none.
+   */
+  userByCertificate(subject: string, issuer: string | undefined): User | undefined {
+    const bound = issuer && this.userCertificates.get(certificateKey(subject, issuer));
+    return bound || this.userCertificates.get(certificateKey(subject));
+  }
+
+  /** The user whom an identity provider calls `sub`. */
+  userBySubject(issuer: string, sub: string): User | undefined {
+    return this.userSubjects.get(subjectKey(issuer, sub));
+  }
+
+  group(name: string): Group | undefined {
+    return this.groupNames.get(name);
+  }
+
+  groups(): readonly Group[] {
+    return this.contents.groups;
+  }
+
+  /** Groups of a user, in the order of the registry. */
+  groupsOf(userName: string): readonly Group[] {
+    return this.groupsByUser.get(userName) ?? [];
+  }
+
+  /** True when the user is a member of the group. */
+  isMember(userName: string, groupName: string): boolean {
+    return this.groupsOf(userName).some((group) => group.name === groupName);
+  }
+
+  setup(name: string): Setup | undefined {
+    return this.setupNames.get(name);
+  }
+
+  setups(): readonly Setup[] {
+    return this.contents.setups;
+  }
+
+  /** Setups that the user may use with at least one group. */
+  setupsOf(userName: string): readonly Setup[] {
+    const groups = this.groupsOf(userName);
+    return this.contents.setups.filter((setup) =>
+      groups.some((group) => this.mayUseSetup(group.name, setup.name)),
+    );
+  }
+
+  /** True when both exist and the setup is open to the group. */
+  mayUseSetup(groupName: string, setupName: string): boolean {
+    const setup = this.setup(setupName);
+    if (!setup || !this.group(groupName)) return false;
+    return setup.groups === undefined || setup.groups.includes(groupName);
+  }
+
+  site(name: string): Site | undefined {
+    return this.siteNames.get(name);
+  }
+
+  sites(): readonly Site[] {
+    return this.contents.sites;
+  }
+
+  /** Sites that run jobs of the setup. */
+  sitesOf(setupName: string): readonly Site[] {
+    return this.contents.sites.filter(
+      (site) => site.setups === undefined || site.setups.includes(setupName),
+    );
+  }
+
+  storageElement(name: string): StorageElement | undefined {
+    return this.elementNames.get(name);
+  }
+
+  storageElements(): readonly StorageElement[] {
+    return this.contents.storageElements;
+  }
+
+  application(id: string): Application | undefined {
+    return this.applicationIds.get(id);
+  }
+
+  applications(): readonly Application[] {
+    return this.contents.applications;
+  }
+}
+
+function byName<T extends { name: string }>(items: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(items.map((item) => [item.name, item]));
+}
+
+function subjectKey(issuer: string, sub: string): string {
+  return JSON.stringify([issuer, sub]);
+}
+
+function groupsByUser(groups: readonly Group[]): ReadonlyMap<string, readonly Group[]> {
+  const map = new Map<string, Group[]>();
+  for (const group of groups) {
+    for (const member of group.members) {
+      const known = map.get(member);
+      if (known) known.push(group);
+      else map.set(member, [group]);
+    }
+  }
+  return map;
+}
