@@ -11,7 +11,7 @@ import { BulkController } from './exchange/bulk.controller.js';
 import { BulkService } from './exchange/bulk.service.js';
 import { ExportService } from './exchange/export.service.js';
 import { ImportService } from './exchange/import.service.js';
-import { FieldBook } from './metadata/field-book.service.js';
+import { MetadataFieldCache } from './metadata/metadata-field-cache.js';
 import { MetadataController } from './compatible-values/metadata.controller.js';
 import { DirectoriesController } from './namespace/directories.controller.js';
 import { FilesController } from './namespace/files.controller.js';
@@ -19,7 +19,7 @@ import { NamespaceService } from './namespace/namespace.service.js';
 import { MatchFinder } from './matching/match-finder.service.js';
 import { SearchController } from './search/search.controller.js';
 import { SearchService } from './search/search.service.js';
-import { TotalsFolder } from './totals/totals-folder.js';
+import { TotalsAggregator } from './totals/totals-aggregator.service.js';
 import { VerificationService } from './totals/verification.service.js';
 import { CatalogueWriteService } from './changes/catalogue-write.service.js';
 import { CatalogueWriter } from './writing/catalogue-writer.service.js';
@@ -45,7 +45,7 @@ import { WritesController } from './changes/writes.controller.js';
     CatalogueNames,
     CataloguePolicy,
     NamespaceService,
-    FieldBook,
+    MetadataFieldCache,
     MatchFinder,
     SearchService,
     CompatibleValuesService,
@@ -57,7 +57,7 @@ import { WritesController } from './changes/writes.controller.js';
     MoveService,
     VerificationService,
     LineReader,
-    TotalsFolder,
+    TotalsAggregator,
     DemoCatalogue,
   ],
   exports: [

@@ -23,7 +23,7 @@ class Blocker {
     return new Blocker(client, grid);
   }
 
-  /** Waits until so many statements of requests wait for what is locked; the totals are folded meanwhile. */
+  /** Waits until so many statements of requests wait for what is locked; the totals are aggregated meanwhile. */
   async keeps(expected: number): Promise<void> {
     const text = `select count(*)::integer as n from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock' and query !~ 'catalogue_delta'`;

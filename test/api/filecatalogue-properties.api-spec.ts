@@ -6,7 +6,7 @@ import type {
   LineOutcome,
 } from '../../src/file-catalogue/writing/catalogue-line.js';
 import { PLAN_LIMITS } from '../../src/file-catalogue/matching/match-plan.js';
-import { foldPending } from '../../src/file-catalogue/totals/totals.repository.js';
+import { aggregatePending } from '../../src/file-catalogue/totals/totals.repository.js';
 import {
   change,
   conditions,
@@ -176,7 +176,7 @@ describe('the catalogue against a brute-force model', () => {
     ['with POSIX bits', () => guarded, usual],
     ['probing ranges', () => guarded, { fewSegments: 0, fewTimes: 0, manyRanges: 0, firstRows: 2 }],
   ])(
-    '%s: outcomes, searches, values, counts and totals are the same, before and after folding',
+    '%s: outcomes, searches, values, counts and totals are the same, before and after aggregation',
     async (_what, grid, limits) => {
       Object.assign(PLAN_LIMITS, limits);
       const asked = fc.array(conditions, { minLength: 1, maxLength: 3 });
@@ -212,7 +212,7 @@ async function replay(
     expect(await apply(grid, actor, changes)).toEqual(expected);
   }
   await compare(grid, model, reader, questions);
-  await grid.database.transaction(foldPending);
+  await grid.database.transaction(aggregatePending);
   await compare(grid, model, reader, questions);
 }
 

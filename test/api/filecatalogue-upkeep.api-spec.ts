@@ -9,7 +9,7 @@ import {
 } from '../../src/file-catalogue/exchange/bulk.service.js';
 import { ExportService } from '../../src/file-catalogue/exchange/export.service.js';
 import { ImportService } from '../../src/file-catalogue/exchange/import.service.js';
-import { TotalsFolder } from '../../src/file-catalogue/totals/totals-folder.js';
+import { TotalsAggregator } from '../../src/file-catalogue/totals/totals-aggregator.service.js';
 import { VerificationService } from '../../src/file-catalogue/totals/verification.service.js';
 import { MoveService } from '../../src/file-catalogue/moves/move.service.js';
 import { change, MODEL_FIELDS, path } from '../support/catalogue/arbitraries.js';
@@ -20,12 +20,12 @@ let imports: ImportService;
 let exports_: ExportService;
 let moves: MoveService;
 let verification: VerificationService;
-let folder: TotalsFolder;
+let aggregator: TotalsAggregator;
 
 beforeAll(async () => {
   grid = await scratchCatalogue();
-  folder = new TotalsFolder(grid.database, silentLogger());
-  imports = new ImportService(new BulkService(grid.reader, grid.writer), grid.policy, folder);
+  aggregator = new TotalsAggregator(grid.database, silentLogger());
+  imports = new ImportService(new BulkService(grid.reader, grid.writer), grid.policy, aggregator);
   exports_ = new ExportService(grid.database, grid.names);
   moves = new MoveService(grid.database);
   verification = new VerificationService(grid.database);
@@ -201,7 +201,7 @@ describe('moving a subtree', () => {
     expect(await grid.namespace.existing(['/t/u/é/c/f', '/t/u/é/g', '/a/b/g'])).toEqual(
       new Set(['/t/u/é/c/f', '/t/u/é/g']),
     );
-    await folder.fold();
+    await aggregator.aggregate();
     await expectExact();
     expect(await moves.move('/t/u/é', '/t/u/é')).toBe(0);
     await load(
@@ -229,7 +229,7 @@ describe('moving a subtree', () => {
 });
 
 describe('verify', () => {
-  it('finds everything exact after random changes and moves, before and after folding', async () => {
+  it('finds everything exact after random changes and moves, before and after aggregation', async () => {
     const step = fc.oneof(
       fc.array(change, { minLength: 1, maxLength: 15 }),
       fc.tuple(path, path).map(([from, to]) => ({ from, to })),
@@ -243,14 +243,14 @@ describe('verify', () => {
           else await moves.move(each.from, each.to).catch(() => undefined);
         }
         await expectExact();
-        await folder.fold();
+        await aggregator.aggregate();
         await expectExact();
       }),
       { numRuns: Number(process.env['GRID_PROPERTY_RUNS'] ?? 12), endOnFailure: true },
     );
   }, 300_000);
 
-  it('stays exact while many writers and the folder work at once', async () => {
+  it('stays exact while many writers and the aggregator work at once', async () => {
     await load(ndjson(fields));
     const actor = await grid.policy.systemActor();
     const worker = async (number: number): Promise<void> => {
@@ -276,14 +276,14 @@ describe('verify', () => {
       }
     };
     let isDone = false;
-    const folding = (async () => {
-      while (!isDone) await folder.fold();
+    const aggregating = (async () => {
+      while (!isDone) await aggregator.aggregate();
     })();
     await Promise.all(Array.from({ length: 40 }, (_, number) => worker(number)));
     isDone = true;
-    await folding;
+    await aggregating;
     await expectExact();
-    await folder.fold();
+    await aggregator.aggregate();
     await expectExact();
   }, 120_000);
 

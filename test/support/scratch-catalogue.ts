@@ -12,7 +12,7 @@ import { CatalogueNames } from '../../src/file-catalogue/names/catalogue-names.s
 import { CataloguePolicy } from '../../src/file-catalogue/access/catalogue.policy.js';
 import { DemoCatalogue } from '../../src/file-catalogue/demo/demo-catalogue.js';
 import { CompatibleValuesService } from '../../src/file-catalogue/compatible-values/compatible-values.service.js';
-import { FieldBook } from '../../src/file-catalogue/metadata/field-book.service.js';
+import { MetadataFieldCache } from '../../src/file-catalogue/metadata/metadata-field-cache.js';
 import { NamespaceService } from '../../src/file-catalogue/namespace/namespace.service.js';
 import { MatchFinder } from '../../src/file-catalogue/matching/match-finder.service.js';
 import { SearchService } from '../../src/file-catalogue/search/search.service.js';
@@ -85,7 +85,7 @@ function catalogueServices(
   const policy = new CataloguePolicy(names, config);
   const namespace = new NamespaceService(database, policy, names);
   const writer = new CatalogueWriter(database, policy, config);
-  const finder = new MatchFinder(database, policy, new FieldBook());
+  const finder = new MatchFinder(database, policy, new MetadataFieldCache());
   const current = { current: () => Promise.resolve(registry) } as unknown as RegistryService;
   const reader = new LineReader(current, names);
   return {

@@ -42,14 +42,14 @@ const manager = principal(['FileCatalogManagement']);
 const service = principal(['FileCatalogManagement', 'ServiceAdministrator'], 'vo');
 
 const NUMBER = { userId: 10, groupId: 20 };
-const NOBODY = { userId: -1, groupId: -1 };
+const UNKNOWN_ID = { userId: -1, groupId: -1 };
 
 describe('actors of the catalogue', () => {
   it('read by their numbers, with the part that they rule', async () => {
     expect(await policy.readerOf(user)).toEqual({ ...NUMBER, readsAll: false });
     expect(await policy.readerOf(managerOfVo)).toEqual({
       ...NUMBER,
-      realm: '/vo',
+      managedPath: '/vo',
       readsAll: false,
     });
     expect(await policy.readerOf({ ...user, user: 'stranger' })).toEqual({
@@ -61,11 +61,15 @@ describe('actors of the catalogue', () => {
 
   it('need no numbers where they read everything', async () => {
     for (const everywhere of [manager, service]) {
-      const reader = { ...NOBODY, realm: '/', readsAll: true };
+      const reader = { ...UNKNOWN_ID, managedPath: '/', readsAll: true };
       expect(await policy.readerOf(everywhere)).toEqual(reader);
     }
-    expect(await open.readerOf(user)).toEqual({ ...NOBODY, readsAll: true });
-    expect(await open.readerOf(managerOfVo)).toEqual({ ...NOBODY, realm: '/vo', readsAll: true });
+    expect(await open.readerOf(user)).toEqual({ ...UNKNOWN_ID, readsAll: true });
+    expect(await open.readerOf(managerOfVo)).toEqual({
+      ...UNKNOWN_ID,
+      managedPath: '/vo',
+      readsAll: true,
+    });
   });
 
   it('write under numbers of their own', async () => {
@@ -73,10 +77,10 @@ describe('actors of the catalogue', () => {
     expect(await open.writerOf(user)).toEqual({ ...NUMBER, readsAll: true });
     expect(await policy.writerOf(managerOfVo)).toEqual({
       ...NUMBER,
-      realm: '/vo',
+      managedPath: '/vo',
       readsAll: false,
     });
-    expect(await policy.writerOf(manager)).toEqual({ ...NUMBER, realm: '/', readsAll: true });
+    expect(await policy.writerOf(manager)).toEqual({ ...NUMBER, managedPath: '/', readsAll: true });
     expect(await policy.writerOf(principal([], 'vo', 'new'))).toEqual({
       userId: 99,
       groupId: 20,
@@ -84,7 +88,7 @@ describe('actors of the catalogue', () => {
     });
     const forgetful = { ensure: () => Promise.resolve(new Map()) } as unknown as CatalogueNames;
     expect(await policyOf(false, forgetful).writerOf(user)).toEqual({
-      ...NOBODY,
+      ...UNKNOWN_ID,
       readsAll: false,
     });
   });
@@ -93,7 +97,7 @@ describe('actors of the catalogue', () => {
     expect(await policy.systemActor()).toEqual({
       userId: 1,
       groupId: 2,
-      realm: '/',
+      managedPath: '/',
       readsAll: true,
     });
   });
@@ -129,8 +133,8 @@ describe('what the bits say', () => {
 
 describe('what FileCatalogManagement rules', () => {
   const nobody: Actor = { ...NUMBER, readsAll: false };
-  const everywhere: Actor = { ...nobody, realm: '/' };
-  const inVo: Actor = { ...nobody, realm: '/vo' };
+  const everywhere: Actor = { ...nobody, managedPath: '/' };
+  const inVo: Actor = { ...nobody, managedPath: '/vo' };
 
   it.each([
     ['/', [false, true, false]],
@@ -140,8 +144,8 @@ describe('what FileCatalogManagement rules', () => {
     ['/a/vo/b', [false, true, false]],
   ])('%s belongs to nobody without it, to all above it, to its own VO', (path, ruled) => {
     const actors = [nobody, everywhere, inVo];
-    expect(actors.map((actor) => policy.rules(actor, path))).toEqual(ruled);
-    expect(actors.map((actor) => policy.mayGiveAway(actor, path))).toEqual(ruled);
+    expect(actors.map((actor) => policy.manages(actor, path))).toEqual(ruled);
+    expect(actors.map((actor) => policy.mayChangeOwner(actor, path))).toEqual(ruled);
     const foreign = { owner_id: 11, group_id: 20, mode: 0o777 };
     expect(actors.map((actor) => policy.mayChangeMode(actor, path, foreign))).toEqual(ruled);
     const own = { ...foreign, owner_id: 10 };

@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { borderOf, type Principal } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/platform/index.js';
-import { CatalogueNames, NOBODY } from '../names/catalogue-names.service.js';
+import { CatalogueNames, UNKNOWN_ID } from '../names/catalogue-names.service.js';
 
 /** Whose bits decide, as the numbers that the tables hold. */
 export interface Actor {
   readonly userId: number;
   readonly groupId: number;
   /** Rules this directory with everything below it, by FileCatalogManagement or as the service itself. */
-  readonly realm?: string;
+  readonly managedPath?: string;
   /** Reads everything: who rules `/`, or everybody where reading is global. */
   readonly readsAll: boolean;
 }
@@ -49,29 +49,29 @@ export class CataloguePolicy {
 
   /** The caller as a reader; whoever reads everything needs no numbers. */
   async readerOf(principal: Reader): Promise<Actor> {
-    const realm = realmOf(principal);
-    if (realm.realm === EVERYTHING || this.config.catalogueGlobalRead) {
-      return { userId: NOBODY, groupId: NOBODY, ...realm, readsAll: true };
+    const managed = managedPathOf(principal);
+    if (managed.managedPath === EVERYTHING || this.config.catalogueGlobalRead) {
+      return { userId: UNKNOWN_ID, groupId: UNKNOWN_ID, ...managed, readsAll: true };
     }
     const [userId, groupId] = await Promise.all([
       this.names.find('user', principal.user),
       this.names.find('group', principal.group),
     ]);
-    return { userId, groupId, ...realm, readsAll: false };
+    return { userId, groupId, ...managed, readsAll: false };
   }
 
   /** The caller as a writer, who will own what is made. */
   async writerOf(principal: Principal): Promise<Actor> {
-    const realm = realmOf(principal);
+    const managed = managedPathOf(principal);
     const [users, groups] = await Promise.all([
       this.names.ensure('user', [principal.user]),
       this.names.ensure('group', [principal.group]),
     ]);
     return {
-      userId: users.get(principal.user) ?? NOBODY,
-      groupId: groups.get(principal.group) ?? NOBODY,
-      ...realm,
-      readsAll: realm.realm === EVERYTHING || this.config.catalogueGlobalRead,
+      userId: users.get(principal.user) ?? UNKNOWN_ID,
+      groupId: groups.get(principal.group) ?? UNKNOWN_ID,
+      ...managed,
+      readsAll: managed.managedPath === EVERYTHING || this.config.catalogueGlobalRead,
     };
   }
 
@@ -81,14 +81,14 @@ export class CataloguePolicy {
       this.names.find('user', 'root'),
       this.names.find('group', 'root'),
     ]);
-    return { userId, groupId, realm: EVERYTHING, readsAll: true };
+    return { userId, groupId, managedPath: EVERYTHING, readsAll: true };
   }
 
   /** Does the path lie where the caller's FileCatalogManagement holds? Whatever the bits say, all may be done there. */
-  rules({ realm }: Actor, path: string): boolean {
+  manages({ managedPath }: Actor, path: string): boolean {
     // Stryker disable next-line ConditionalExpression: no path begins with the word undefined
-    if (realm === undefined) return false;
-    return realm === EVERYTHING || path === realm || path.startsWith(`${realm}/`);
+    if (managedPath === undefined) return false;
+    return managedPath === EVERYTHING || path === managedPath || path.startsWith(`${managedPath}/`);
   }
 
   /** May the caller see what is in this directory, as far as its own bits say? */
@@ -102,30 +102,30 @@ export class CataloguePolicy {
   }
 
   /** May the caller change owner or group of what has this path? */
-  mayGiveAway(actor: Actor, path: string): boolean {
-    return this.rules(actor, path);
+  mayChangeOwner(actor: Actor, path: string): boolean {
+    return this.manages(actor, path);
   }
 
   /** May the caller change the mode of what has this path? */
   mayChangeMode(actor: Actor, path: string, current: Guarded): boolean {
-    return this.rules(actor, path) || current.owner_id === actor.userId;
+    return this.manages(actor, path) || current.owner_id === actor.userId;
   }
 
   /** May the caller declare fields? That takes nothing from anybody, so every manager may. */
-  mayDeclareFields({ realm }: Actor): boolean {
-    return realm !== undefined;
+  mayDeclareFields({ managedPath }: Actor): boolean {
+    return managedPath !== undefined;
   }
 
   /** May the caller delete fields, and with them their values wherever they are set? */
-  mayDeleteFields({ realm }: Actor): boolean {
-    return realm === EVERYTHING;
+  mayDeleteFields({ managedPath }: Actor): boolean {
+    return managedPath === EVERYTHING;
   }
 }
 
-function realmOf(principal: Reader): { realm?: string } {
+function managedPathOf(principal: Reader): { managedPath?: string } {
   if (!principal.properties.has('FileCatalogManagement')) return {};
   const border = borderOf(principal);
-  return { realm: border === undefined ? EVERYTHING : `/${border}` };
+  return { managedPath: border === undefined ? EVERYTHING : `/${border}` };
 }
 
 function grants(actor: Actor, directory: Guarded, bit: number): boolean {

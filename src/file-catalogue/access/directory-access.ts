@@ -24,7 +24,9 @@ export function isSeen(
   chain: readonly Guarded[],
   path: string,
 ): boolean {
-  return policy.rules(actor, path) || chain.every((directory) => policy.mayRead(actor, directory));
+  return (
+    policy.manages(actor, path) || chain.every((directory) => policy.mayRead(actor, directory))
+  );
 }
 
 /** 404 for a directory. */

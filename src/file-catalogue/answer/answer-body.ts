@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { beginCompressible, sendCompressible, type HttpResponse } from '#src/platform/index.js';
 
 /** The client went away while its answer was written; nothing is left to do. */
-export class ClientGone extends Error {}
+export class ClientDisconnected extends Error {}
 
 /** The body of an answer, sent in pieces at the speed of the client, compressed when it likes. */
 export class AnswerBody {
@@ -14,10 +14,10 @@ export class AnswerBody {
     private readonly contentType: string,
   ) {}
 
-  /** Sends a piece; done when the client can take more. Throws ClientGone. */
+  /** Sends a piece; done when the client can take more. Throws ClientDisconnected. */
   async send(piece: string | Buffer): Promise<void> {
     const { response } = this;
-    if (response.destroyed || response.closed) throw new ClientGone();
+    if (response.destroyed || response.closed) throw new ClientDisconnected();
     const target = (this.target ??= this.begin());
     if (piece.length === 0 || target.write(piece)) return;
     const gone = new AbortController();
@@ -26,7 +26,7 @@ export class AnswerBody {
     try {
       await once(target, 'drain', { signal: gone.signal });
     } catch (cause) {
-      throw new ClientGone('closed while waiting', { cause });
+      throw new ClientDisconnected('closed while waiting', { cause });
     } finally {
       response.off('close', onClose);
     }

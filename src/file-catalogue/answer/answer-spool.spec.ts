@@ -47,9 +47,9 @@ describe('text on its way to a slow reader', () => {
     const spool = new AnswerSpool(space);
     for (let added = 0; added < 40; added += 1) await spool.add('x'.repeat(MEBIBYTE));
     expect(await readdir(join(homePath, 'answers'))).toEqual([]);
-    expect(() => space.take(ROOM - 10 * MEBIBYTE, -ROOM)).toThrow('waits for readers');
+    expect(() => space.reserve(ROOM - 10 * MEBIBYTE, -ROOM)).toThrow('waits for readers');
     await spool.close();
-    space.take(ROOM, -ROOM);
+    space.reserve(ROOM, -ROOM);
   });
 
   it('is refused beyond its part of the room, and beyond the room of all', async () => {
@@ -62,7 +62,7 @@ describe('text on its way to a slow reader', () => {
     };
     await expect(fill()).rejects.toMatchObject({ status: 503, code: 'service.overloaded' });
     await spool.close();
-    space.take(ROOM, -ROOM);
+    space.reserve(ROOM, -ROOM);
     const none = new AnswerSpool(space);
     await none.add('small answers need no room');
     await expect(none.add('x'.repeat(2 * MEBIBYTE))).rejects.toMatchObject({ status: 503 });

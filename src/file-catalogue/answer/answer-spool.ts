@@ -76,7 +76,7 @@ export class AnswerSpool {
     this.takeMemory();
     await this.writing;
     for (const { file } of this.parts.splice(0)) await file.close();
-    this.space.give(this.fileBytes);
+    this.space.release(this.fileBytes);
     this.fileBytes = 0;
   }
 
@@ -88,7 +88,7 @@ export class AnswerSpool {
   }
 
   private async toFile(bytes: Buffer): Promise<void> {
-    this.space.take(bytes.length, this.fileBytes);
+    this.space.reserve(bytes.length, this.fileBytes);
     this.fileBytes += bytes.length;
     const last = this.parts.at(-1);
     const part = last && last.written < FILE_BYTES ? last : await this.newPart();
@@ -108,7 +108,7 @@ export class AnswerSpool {
   private async drop(): Promise<void> {
     const part = this.parts.shift();
     if (!part) return;
-    this.space.give(part.written);
+    this.space.release(part.written);
     this.fileBytes -= part.written;
     await part.file.close();
   }

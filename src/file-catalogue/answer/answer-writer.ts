@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { isDatabaseAway, outOfTurn, type HttpResponse } from '#src/platform/index.js';
-import { AnswerBody, ClientGone } from './answer-body.js';
+import { AnswerBody, ClientDisconnected } from './answer-body.js';
 import { AnswerSpool, SpoolClosed } from './answer-spool.js';
 import { SpoolSpace } from './spool-space.js';
 
@@ -111,7 +111,7 @@ async function guarded(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (error instanceof ClientGone || error instanceof SpoolClosed) return;
+    if (error instanceof ClientDisconnected || error instanceof SpoolClosed) return;
     throw isDatabaseAway(error)
       ? Problem.unavailable('The database is not available', { cause: error })
       : error;

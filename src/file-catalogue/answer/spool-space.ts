@@ -30,7 +30,7 @@ export class SpoolSpace {
   }
 
   /** Reserves bytes for an answer that holds some already. Throws Problem 503 when there is no room. */
-  take(bytes: number, held: number): void {
+  reserve(bytes: number, held: number): void {
     if (this.used + bytes > this.total || held + bytes > this.total / PART_OF_ONE) {
       const detail = 'Too much of the answers under way waits for readers that are slow';
       throw new Problem('service.overloaded', detail, { retryAfterSeconds: 10 });
@@ -39,7 +39,7 @@ export class SpoolSpace {
   }
 
   /** Gives reserved bytes back. */
-  give(bytes: number): void {
+  release(bytes: number): void {
     this.used -= bytes;
   }
 }

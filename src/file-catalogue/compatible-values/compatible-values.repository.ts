@@ -120,7 +120,7 @@ function valuesText(
  * so what holds at a label is found by one probe per beginning, and neighbours share most of theirs. Shorter ones
  * only: what is set at the label itself lies inside the range.
  */
-function beginnings(label: string): string {
+function labelPrefixes(label: string): string {
   return `generate_series(1, length(${label}) - 1) n (bytes)`;
 }
 
@@ -138,7 +138,7 @@ function distinctValues(text: StatementText, plan: MatchPlan): string {
     select distinct field_id, int_value, float_value, text_value from (
       select ${all} from (
         select distinct substr(lower(m.span), 1, n.bytes) as lo
-        from matched m cross join ${beginnings('lower(m.span)')}
+        from matched m cross join ${labelPrefixes('lower(m.span)')}
         where (select is_small from size)) place
       cross join lateral (
         select ${COLUMNS} from catalogue_segment s where s.lo = place.lo offset 0) s
@@ -148,7 +148,7 @@ function distinctValues(text: StatementText, plan: MatchPlan): string {
       select ${all} from (
         select ${COLUMNS} from catalogue_segment where lo >= ${lo} and lo < ${hi}
         union all
-        select s.* from ${beginnings(lo)} cross join lateral (
+        select s.* from ${labelPrefixes(lo)} cross join lateral (
           select ${COLUMNS} from catalogue_segment s where s.lo = substr(${lo}, 1, n.bytes) offset 0) s
       ) s
       where not (select is_small from size)
@@ -170,7 +170,7 @@ const COUNTED_VALUES = `
         select count(*) from catalogue_directory
         where label >= greatest(s.lo, lower(m.span)) and label < least(s.hi, upper(m.span))) end as directories
     from counted m cross join lateral (
-      select ${COLUMNS} from ${beginnings('lower(m.span)')} cross join lateral (
+      select ${COLUMNS} from ${labelPrefixes('lower(m.span)')} cross join lateral (
         select ${COLUMNS} from catalogue_segment where lo = substr(lower(m.span), 1, n.bytes) offset 0) above
       union all
       select ${COLUMNS} from catalogue_segment where lo >= lower(m.span) and lo < upper(m.span)

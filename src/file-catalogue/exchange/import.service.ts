@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { Problem } from '#src/kernel/index.js';
 import { CataloguePolicy } from '../access/catalogue.policy.js';
 import { joinPath } from '../path/catalogue-path.js';
-import { TotalsFolder } from '../totals/totals-folder.js';
+import { TotalsAggregator } from '../totals/totals-aggregator.service.js';
 import { BulkService, type BulkListener, type BulkSummary } from './bulk.service.js';
 import type { NumberedObject } from './parsed-lines.js';
 import { ListingColumns, type ListingFormat } from './listing-columns.js';
@@ -23,7 +23,7 @@ export class ImportService {
   constructor(
     private readonly bulk: BulkService,
     private readonly policy: CataloguePolicy,
-    private readonly folder: TotalsFolder,
+    private readonly totals: TotalsAggregator,
   ) {}
 
   /** Applies everything in order. A line that is broken or refused is told to the listener and fails alone. */
@@ -37,7 +37,7 @@ export class ImportService {
             listingObjects(request.source, request.format, request.prefix),
             listener,
           );
-    await this.folder.fold(); // the command may run where no server adds up the totals
+    await this.totals.aggregate(); // the command may run where no server adds up the totals
     return summary;
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { Database, type Transaction } from '#src/platform/index.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
-import { FieldBook } from '../metadata/field-book.service.js';
+import { MetadataFieldCache } from '../metadata/metadata-field-cache.js';
 import { bindConditions, type RawCondition } from '../metadata/metadata-condition.js';
 import type { MetadataField } from '../metadata/metadata-field.js';
 import { readableEnd } from '../access/directory-access.js';
@@ -38,7 +38,7 @@ export interface FoundPlan {
 }
 
 /** When every condition has many segments, a second look counts this many times more of them. */
-const SECOND_LOOK = 25;
+const RECOUNT_FACTOR = 25;
 
 /** Prepares searches: one snapshot, one statement for everything that must be known before, then the reading. */
 @Injectable()
@@ -46,7 +46,7 @@ export class MatchFinder {
   constructor(
     private readonly database: Database,
     private readonly policy: CataloguePolicy,
-    private readonly fields: FieldBook,
+    private readonly fields: MetadataFieldCache,
   ) {}
 
   /**
@@ -106,7 +106,7 @@ export class MatchFinder {
       facts.costs.filter((_costs, index) => isLeft[index]),
     );
     if (steps.length === 0 || steps.some(({ cost }) => cost < Infinity)) return arrange(steps);
-    const limit = PLAN_LIMITS.fewSegments * SECOND_LOOK;
+    const limit = PLAN_LIMITS.fewSegments * RECOUNT_FACTOR;
     return arrange(stepsOf(left, await readCosts(snapshot, left, { start, limit })));
   }
 }

@@ -4,7 +4,7 @@ import type { Actor, Guarded } from '../access/catalogue.policy.js';
 import type { FieldType, MetadataField, StoredValue } from '../metadata/metadata-field.js';
 import { pathChain } from '../path/catalogue-path.js';
 import type { TotalsChange } from '../totals/exact-totals.js';
-import { closedDirectories, PENDING_TOTALS } from '../totals/visible-part.repository.js';
+import { unreadableDirectories, PENDING_TOTALS } from '../totals/visible-part.repository.js';
 import { PLAN_LIMITS, type FieldConditions, type SegmentCosts } from './match-plan.js';
 import { inLabels, predicate } from './match-text.repository.js';
 
@@ -134,12 +134,13 @@ function fieldColumns(text: StatementText, { names, groups }: StartQuestion): st
 }
 
 function hiddenTops(text: StatementText, actor: Actor): string {
-  const realm = actor.realm === undefined ? undefined : text.bind(actor.realm, 'text');
+  const managedPath =
+    actor.managedPath === undefined ? undefined : text.bind(actor.managedPath, 'text');
   const numbers = [
     text.bind(actor.userId, 'integer'),
     text.bind(actor.groupId, 'integer'),
   ] as const;
-  return closedDirectories(...numbers, realm);
+  return unreadableDirectories(...numbers, managedPath);
 }
 
 /** One condition on the whole tree is always looked up by its values. */

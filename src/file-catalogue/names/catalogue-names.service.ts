@@ -6,7 +6,7 @@ import {
 } from './catalogue-names.repository.js';
 
 /** The number of somebody whom the catalogue has never met. */
-export const NOBODY = -1;
+export const UNKNOWN_ID = -1;
 
 /** Names of owners, groups and storage elements; what has been read once is kept, as it never changes. */
 @Injectable()
@@ -34,17 +34,17 @@ export class CatalogueNames {
     return this.names.get(id) ?? '';
   }
 
-  /** The number of a name, NOBODY when the catalogue has never met it. Adds nothing. */
+  /** The number of a name, UNKNOWN_ID when the catalogue has never met it. Adds nothing. */
   async find(kind: NameKind, name: string): Promise<number> {
     const known = this.ids[kind].get(name);
     if (known !== undefined) return known;
     await this.refresh();
-    return this.ids[kind].get(name) ?? NOBODY;
+    return this.ids[kind].get(name) ?? UNKNOWN_ID;
   }
 
   /** The number of a name that `ensure` was asked for. */
   known(kind: NameKind, name: string): number {
-    return this.ids[kind].get(name) ?? NOBODY;
+    return this.ids[kind].get(name) ?? UNKNOWN_ID;
   }
 
   /** Numbers of the names; unknown ones are added. */

@@ -18,8 +18,8 @@ import { DirectoryContentsResponse } from './directory-contents.response.js';
 import { AFTER_QUERY, LIMIT_QUERY, VERBOSE_QUERY } from './listing.openapi.js';
 import {
   readListingQuery,
-  writePlace,
-  type ListingPlace,
+  encodeCursor,
+  type ListingCursor,
   type ListingWanted,
 } from './listing.query.js';
 import { NamespaceService } from './namespace.service.js';
@@ -75,7 +75,7 @@ export class DirectoriesController {
     @Res() response: HttpResponse,
   ): Promise<void> {
     const wanted = readListingQuery(query);
-    const onNext = (place: ListingPlace): void => {
+    const onNext = (place: ListingCursor): void => {
       const target = `/filecatalogue/directory/${encodePath(path)}?${nextQuery(wanted, place)}`;
       response.setHeader('Link', `<${target}>; rel="next"`);
     };
@@ -88,6 +88,6 @@ export class DirectoriesController {
   }
 }
 
-function nextQuery({ verbose, limit }: ListingWanted, place: ListingPlace): string {
-  return `${verbose ? 'verbose=true&' : ''}limit=${limit}&after=${writePlace(place)}`;
+function nextQuery({ verbose, limit }: ListingWanted, place: ListingCursor): string {
+  return `${verbose ? 'verbose=true&' : ''}limit=${limit}&after=${encodeCursor(place)}`;
 }

@@ -2,7 +2,7 @@ import { decodeBase64UrlText, encodeBase64UrlText, Problem } from '#src/kernel/i
 import type { QueryValues } from '#src/platform/index.js';
 
 /** Where a page begins: after this entry. Directories come first, each kind by name in byte order. */
-export interface ListingPlace {
+export interface ListingCursor {
   kind: 'directories' | 'files';
   name: string;
 }
@@ -12,7 +12,7 @@ export interface ListingWanted {
   verbose: boolean;
   /** Entries of one page; undefined for all of them. */
   limit: number | undefined;
-  after: ListingPlace;
+  after: ListingCursor;
 }
 
 /** Entries of one page at most. */
@@ -20,7 +20,7 @@ export const MAX_PAGE = 10_000;
 const LETTER = { directories: 'd', files: 'f' } as const;
 
 /** The beginning of a directory. */
-export const BEGINNING: ListingPlace = { kind: 'directories', name: '' };
+export const START_CURSOR: ListingCursor = { kind: 'directories', name: '' };
 
 /** Reads `verbose` (or its older name `extra`), `limit` and `after`. Throws Problem 400 for anything else. */
 export function readListingQuery(query: QueryValues): ListingWanted {
@@ -29,16 +29,16 @@ export function readListingQuery(query: QueryValues): ListingWanted {
   return {
     verbose: query.boolean('verbose') || query.boolean('extra'),
     limit: query.integer('limit', undefined, { min: 1, max: MAX_PAGE, clamp: true }),
-    after: after === undefined ? BEGINNING : readPlace(after),
+    after: after === undefined ? START_CURSOR : decodeCursor(after),
   };
 }
 
 /** The place as it stands in the `Link` of a page. */
-export function writePlace(place: ListingPlace): string {
+export function encodeCursor(place: ListingCursor): string {
   return encodeBase64UrlText(`${LETTER[place.kind]}${place.name}`);
 }
 
-function readPlace(text: string): ListingPlace {
+function decodeCursor(text: string): ListingCursor {
   const decoded = decodeBase64UrlText(text);
   const kind = decoded?.startsWith('d')
     ? 'directories'

@@ -13,7 +13,7 @@ import { fileNotFound, isSeen, readableEnd } from '../access/directory-access.js
 import { readChain, readDirectories } from './directory-chain.repository.js';
 import { fileAttributes, fileMetadata, fileText, namesIn, subDirectoryText } from './entry-json.js';
 import { existingFiles, findFile, listFiles, type FileRow } from './files.repository.js';
-import type { ListingPlace, ListingWanted } from './listing.query.js';
+import type { ListingCursor, ListingWanted } from './listing.query.js';
 
 type Entry = { kind: 'directories'; row: SubDirectoryRow } | { kind: 'files'; row: FileRow };
 
@@ -35,7 +35,7 @@ export class NamespaceService {
    */
   async writeListing(
     principal: Principal,
-    request: ListingWanted & { path: string; onNext: (place: ListingPlace) => void },
+    request: ListingWanted & { path: string; onNext: (place: ListingCursor) => void },
     writer: AnswerWriter,
   ): Promise<void> {
     const actor = await this.policy.readerOf(principal);
@@ -43,7 +43,7 @@ export class NamespaceService {
     const directory = readableEnd(this.policy, actor, chain, request.path);
     const text = new ListingText(this.names, request.verbose);
     let left = request.limit ?? Infinity;
-    let last: ListingPlace | undefined;
+    let last: ListingCursor | undefined;
     for await (const page of this.entries({ actor, directoryId: directory.id, ...request })) {
       const batch = page.slice(0, left);
       await this.names.load(batch.flatMap(({ row }) => namesIn(row)));
@@ -130,7 +130,8 @@ export class NamespaceService {
         yield rows
           .filter(
             (row) =>
-              this.policy.rules(actor, joinPath(path, row.name)) || this.policy.mayRead(actor, row),
+              this.policy.manages(actor, joinPath(path, row.name)) ||
+              this.policy.mayRead(actor, row),
           )
           .map((row) => ({ kind: 'directories', row }));
         after = rows.at(-1)?.name ?? '';

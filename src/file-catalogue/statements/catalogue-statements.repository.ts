@@ -1,7 +1,7 @@
 import type { Statement, Transaction } from '#src/platform/index.js';
 
 const FETCH_ROWS = 2_000;
-const MOST_NAMES = 400;
+const MAX_STATEMENT_NAMES = 400;
 const names = new Map<string, string>();
 
 /** Collects the values of a statement while its text is written. */
@@ -24,7 +24,7 @@ export class StatementText {
 /** A name for a text that is put together; undefined when there are too many shapes already. */
 function nameOf(text: string): string | undefined {
   const known = names.get(text);
-  if (known !== undefined || names.size >= MOST_NAMES) return known;
+  if (known !== undefined || names.size >= MAX_STATEMENT_NAMES) return known;
   const name = `catalogue-shape-${names.size + 1}`;
   names.set(text, name);
   return name;

@@ -2,7 +2,7 @@ import type { Queryable, Transaction } from '#src/platform/index.js';
 import { CATALOGUE_LOCKS, LOCKS } from '../statements/catalogue-locks.repository.js';
 
 /** Pending rows that are added to the directories in one go. */
-export const FOLD_ROWS = 20_000;
+export const MAX_AGGREGATED_ROWS = 20_000;
 
 /** True when totals are pending. */
 export async function isPending(source: Queryable): Promise<boolean> {
@@ -14,21 +14,21 @@ export async function isPending(source: Queryable): Promise<boolean> {
 }
 
 /**
- * Adds pending totals to their directories and all above, up to FOLD_ROWS rows; answers how many there were. Alone:
+ * Adds pending totals to their directories and all above, up to MAX_AGGREGATED_ROWS rows; answers how many there were. Alone:
  * writers that change rows of directories wait (files are registered meanwhile).
  */
-export async function foldPending(transaction: Transaction): Promise<number> {
+export async function aggregatePending(transaction: Transaction): Promise<number> {
   await transaction.query({
-    name: 'catalogue-fold-lock',
+    name: 'catalogue-totals-lock',
     text: `select pg_advisory_xact_lock(${CATALOGUE_LOCKS}, ${LOCKS.totals}),
              set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`,
   });
-  const [row] = await transaction.query<{ folded: number }>({
-    name: 'catalogue-fold',
+  const [row] = await transaction.query<{ aggregated: number }>({
+    name: 'catalogue-totals-aggregate',
     text: `
       with recursive taken as (
         delete from catalogue_delta where ctid = any(array(
-          select ctid from catalogue_delta limit ${FOLD_ROWS} for update skip locked))
+          select ctid from catalogue_delta limit ${MAX_AGGREGATED_ROWS} for update skip locked))
         returning directory_id, files, bytes),
       own as (
         select directory_id, sum(files)::bigint as files, sum(bytes) as bytes from taken group by directory_id),
@@ -43,7 +43,7 @@ export async function foldPending(transaction: Transaction): Promise<number> {
       changed as (
         update catalogue_directory d set sub_files = d.sub_files + c.files, sub_bytes = d.sub_bytes + c.bytes
         from changes c where d.id = c.id and (c.files <> 0 or c.bytes <> 0))
-      select count(*) as folded from taken`,
+      select count(*) as aggregated from taken`,
   });
-  return Number(row?.folded ?? 0);
+  return Number(row?.aggregated ?? 0);
 }

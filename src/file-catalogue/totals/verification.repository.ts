@@ -36,7 +36,7 @@ export function directoriesToVerify(snapshot: Transaction): AsyncGenerator<Verif
 }
 
 /** Things that must not exist, with how many there are of each. */
-const STRAYS: Record<string, string> = {
+const INCONSISTENCIES: Record<string, string> = {
   'pending totals of no directory': `select count(*) as n from catalogue_delta p
     where not exists (select from catalogue_directory d where d.id = p.directory_id)`,
   'segments that are not where their directory is': `select count(*) as n from catalogue_segment s
@@ -57,9 +57,11 @@ const STRAYS: Record<string, string> = {
 };
 
 /** Counts what must not exist. */
-export async function countStrays(snapshot: Transaction): Promise<[what: string, count: number][]> {
+export async function countInconsistencies(
+  snapshot: Transaction,
+): Promise<[what: string, count: number][]> {
   const counts: [string, number][] = [];
-  for (const [what, text] of Object.entries(STRAYS)) {
+  for (const [what, text] of Object.entries(INCONSISTENCIES)) {
     const [row] = await snapshot.query<{ n: number }>({ text });
     counts.push([what, Number(row?.n)]);
   }

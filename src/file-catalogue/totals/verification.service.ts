@@ -4,12 +4,12 @@ import { joinPath } from '../path/catalogue-path.js';
 import { isInSubtree } from '../path/label.js';
 import {
   countFiles,
-  countStrays,
+  countInconsistencies,
   directoriesToVerify,
   type VerifiedRow,
 } from './verification.repository.js';
 
-/** What a verification found. The first MOST_FAULTS faults are described. */
+/** What a verification found. The first MAX_DESCRIPTIONS faults are described. */
 export interface VerificationReport {
   directories: number;
   files: number;
@@ -18,7 +18,7 @@ export interface VerificationReport {
   descriptions: string[];
 }
 
-const MOST_FAULTS = 100;
+const MAX_DESCRIPTIONS = 100;
 
 interface OpenDirectory {
   row: VerifiedRow;
@@ -56,7 +56,7 @@ async function verifySnapshot(
   };
   const fault = (description: string): void => {
     report.faults += 1;
-    if (report.descriptions.length < MOST_FAULTS) report.descriptions.push(description);
+    if (report.descriptions.length < MAX_DESCRIPTIONS) report.descriptions.push(description);
   };
   const open: OpenDirectory[] = [];
   const close = (): void => {
@@ -87,7 +87,7 @@ async function verifySnapshot(
     progress(report.directories);
   }
   while (open.length > 0) close();
-  await checkStrays(snapshot, report, fault);
+  await checkInconsistencies(snapshot, report, fault);
   return report;
 }
 
@@ -124,13 +124,13 @@ function checkPlace(
   if (row.boundary !== isBoundary) fault(`${row.path}: boundary is ${row.boundary}`);
 }
 
-async function checkStrays(
+async function checkInconsistencies(
   snapshot: Transaction,
   report: VerificationReport,
   fault: (text: string) => void,
 ): Promise<void> {
   report.files = await countFiles(snapshot);
-  for (const [what, count] of await countStrays(snapshot)) {
+  for (const [what, count] of await countInconsistencies(snapshot)) {
     if (count > 0) fault(`${count} ${what}`);
   }
 }

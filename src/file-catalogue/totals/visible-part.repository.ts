@@ -22,11 +22,17 @@ export interface VisiblePart {
 
 /**
  * Select of the directories of `start` whose own bits keep the caller out, in order: readability changes only at
- * boundaries. Nothing keeps the caller out of `realm` (a path), where there is one.
+ * boundaries. Nothing keeps the caller out of `managedPath` (a path), where there is one.
  */
-export function closedDirectories(userId: string, groupId: string, realm?: string): string {
+export function unreadableDirectories(
+  userId: string,
+  groupId: string,
+  managedPath?: string,
+): string {
   const outside =
-    realm === undefined ? '' : `and path <> ${realm} and not starts_with(path, ${realm} || '/')`;
+    managedPath === undefined
+      ? ''
+      : `and path <> ${managedPath} and not starts_with(path, ${managedPath} || '/')`;
   return `
     select label, sub_files as files, sub_bytes as bytes from catalogue_directory
     where boundary and label >= (select lo from start) and label < (select hi from start)

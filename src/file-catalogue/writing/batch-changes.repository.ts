@@ -4,7 +4,7 @@ import type { FieldType, StoredValue } from '../metadata/metadata-field.js';
 import { VALUE_COLUMN } from '../metadata/metadata-field.js';
 import { baseName, parentPath } from '../path/catalogue-path.js';
 import { childLabel, endOfSubtree } from '../path/label.js';
-import { BatchOutdated } from './batch.repository.js';
+import { BatchConflict } from './batch.repository.js';
 import type { BatchState, DirectoryState, FileState } from './batch-state.js';
 import { applySegments, type SegmentChange } from './segments.repository.js';
 
@@ -83,7 +83,7 @@ async function insertDirectories(
            on conflict do nothing`,
     values: columns,
   });
-  if (inserted !== made.length) throw new BatchOutdated();
+  if (inserted !== made.length) throw new BatchConflict();
   await raiseOrdinals(transaction, ordinals);
   return places;
 }
@@ -162,7 +162,7 @@ async function deleteDirectories(
   for (const { stored, parent } of deepestFirst) {
     const ids = [stored?.id, parent?.stored?.id];
     await transaction.execute({
-      name: 'catalogue-delta-hand-up',
+      name: 'catalogue-delta-to-parent',
       text: 'update catalogue_delta set directory_id = $2 where directory_id = $1',
       values: ids,
     });
@@ -257,7 +257,7 @@ async function upsert(
       data.map((file) => jsonOrNull(Object.fromEntries(file?.replicas ?? []))),
     ],
   });
-  if (written !== files.length) throw new BatchOutdated();
+  if (written !== files.length) throw new BatchConflict();
 }
 
 function jsonOrNull(value: object): string | null {

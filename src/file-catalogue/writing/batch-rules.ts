@@ -185,7 +185,7 @@ export class BatchRules {
   private seen(path: string): Seen {
     const { actor, policy } = this.context;
     const nearest = this.state.nearest(path);
-    if (policy.rules(actor, path)) return { nearest };
+    if (policy.manages(actor, path)) return { nearest };
     const way = [...nearest.upwards()].reverse();
     const closed = way.findIndex(({ attributes }) => !policy.mayRead(actor, attributes));
     if (closed < 0) return { nearest };
@@ -194,10 +194,10 @@ export class BatchRules {
     return { nearest: last, hidden: way[closed] };
   }
 
-  /** `path` is what is written: a directory in the realm of a manager may be made and removed as well. */
+  /** `path` is what is written: a directory where the caller manages may be made and removed as well. */
   private refuseUnwritable(directory: DirectoryState, path: string): void {
     const { actor, policy } = this.context;
-    if (policy.rules(actor, path)) return;
+    if (policy.manages(actor, path)) return;
     if (!policy.mayWrite(actor, directory.attributes)) {
       throw new Problem(
         'catalogue.forbidden',
@@ -233,7 +233,7 @@ export class BatchRules {
       group_id: line.groupId ?? attributes.group_id,
     };
     const isGift = given.owner_id !== attributes.owner_id || given.group_id !== attributes.group_id;
-    if (isGift && !this.context.policy.mayGiveAway(this.context.actor, line.path)) {
+    if (isGift && !this.context.policy.mayChangeOwner(this.context.actor, line.path)) {
       throw new Problem('catalogue.forbidden', 'Only a catalogue manager may set owner and group');
     }
     return given;

@@ -8,7 +8,7 @@ import { BatchState, DirectoryState, type FileData, type StoredDirectory } from 
 import type { EntryLine } from './catalogue-line.js';
 
 /** What the database may have changed between reading and locking: the batch starts again. */
-export class BatchOutdated extends Error {}
+export class BatchConflict extends Error {}
 
 /** What a batch is about to touch. */
 export interface BatchPlan {
@@ -131,8 +131,8 @@ function directlyTouched(lines: readonly EntryLine[]): Set<string> {
 function refuseUnlocked(plan: BatchPlan, state: BatchState, locked: ReadonlySet<number>): void {
   for (const path of directlyTouched(plan.lines)) {
     const { stored, path: nearest } = state.nearest(path);
-    if (!stored || !locked.has(stored.id)) throw new BatchOutdated();
-    if (nearest !== path && !plan.isStructural) throw new BatchOutdated();
+    if (!stored || !locked.has(stored.id)) throw new BatchConflict();
+    if (nearest !== path && !plan.isStructural) throw new BatchConflict();
   }
 }
 

@@ -7,14 +7,14 @@ import type { FieldType, MetadataField } from '../metadata/metadata-field.js';
 import { writeChanges } from './batch-changes.repository.js';
 import { BatchRules } from './batch-rules.js';
 import type { BatchState } from './batch-state.js';
-import { BatchOutdated, isStructural, lockAndRead } from './batch.repository.js';
+import { BatchConflict, isStructural, lockAndRead } from './batch.repository.js';
 import type { CatalogueLine, EntryLine, FieldLine, LineOutcome } from './catalogue-line.js';
 import { deleteField, fieldsSetOn, insertField } from './fields-write.repository.js';
 import { WriteGate } from './write-gate.js';
 
 /** Lines that one transaction applies at most. */
 export const BATCH_LINES = 1_000;
-const MOST_ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 
 /** The one writer of directories, files and metadata. */
 @Injectable()
@@ -68,8 +68,8 @@ export class CatalogueWriter {
             this.tryBatch(transaction, actor, lines),
           );
         } catch (error) {
-          if (!(error instanceof BatchOutdated)) throw error;
-          if (attempt < MOST_ATTEMPTS) continue;
+          if (!(error instanceof BatchConflict)) throw error;
+          if (attempt < MAX_ATTEMPTS) continue;
           throw Problem.unavailable('Too many changes of the same place at once', { cause: error });
         }
       }
@@ -107,7 +107,7 @@ export class CatalogueWriter {
   ): Promise<void> {
     const now = await findFields(transaction, names);
     for (const name of names) {
-      if (now.get(name)?.id !== seen.get(name)?.id) throw new BatchOutdated();
+      if (now.get(name)?.id !== seen.get(name)?.id) throw new BatchConflict();
     }
   }
 
@@ -166,7 +166,7 @@ function refuseUnlockedFields(
 ): void {
   for (const path of paths) {
     for (const fieldId of state.directory(path)?.values.keys() ?? []) {
-      if (!locked.includes(fieldId)) throw new BatchOutdated();
+      if (!locked.includes(fieldId)) throw new BatchConflict();
     }
   }
 }

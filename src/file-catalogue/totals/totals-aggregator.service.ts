@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import { sleep } from '#src/kernel/index.js';
 import { Database, LOGGER, whenAlone, type Logger } from '#src/platform/index.js';
-import { FOLD_ROWS, foldPending, isPending } from './totals.repository.js';
+import { MAX_AGGREGATED_ROWS, aggregatePending, isPending } from './totals.repository.js';
 
 const PAUSE_MS = 500;
 const PAUSE_AFTER_FAULT_MS = 3_000;
@@ -16,7 +16,7 @@ const PAUSE_AFTER_FAULT_MS = 3_000;
  * number of pending rows, which every search reads, small.
  */
 @Injectable()
-export class TotalsFolder implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class TotalsAggregator implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly stop = new AbortController();
   private loop: Promise<void> | undefined;
 
@@ -35,10 +35,13 @@ export class TotalsFolder implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   /** Adds everything that is pending now, unless another instance is doing so. */
-  async fold(): Promise<void> {
+  async aggregate(): Promise<void> {
     if (!(await isPending(this.database))) return;
-    for (let folded: number | undefined = FOLD_ROWS; folded === FOLD_ROWS;) {
-      folded = await whenAlone(this.database, 'catalogueTotals', foldPending);
+    for (
+      let aggregated: number | undefined = MAX_AGGREGATED_ROWS;
+      aggregated === MAX_AGGREGATED_ROWS;
+    ) {
+      aggregated = await whenAlone(this.database, 'catalogueTotals', aggregatePending);
     }
   }
 
@@ -47,7 +50,7 @@ export class TotalsFolder implements OnApplicationBootstrap, BeforeApplicationSh
     while (!signal.aborted) {
       let pause = PAUSE_MS;
       try {
-        await this.fold();
+        await this.aggregate();
       } catch (error) {
         pause = PAUSE_AFTER_FAULT_MS;
         this.logger.warn(

@@ -8,7 +8,7 @@ import type { MetadataField } from './metadata-field.js';
  * a remembered field proves in the same snapshot that it still is so.
  */
 @Injectable()
-export class FieldBook {
+export class MetadataFieldCache {
   private readonly fields = new Map<string, MetadataField>();
 
   /** The remembered fields of all these names; undefined when one of them is not remembered. */
