@@ -42,7 +42,7 @@ const PARTS = {
     'src/jobs/state/job-transitions.ts',
   ],
   // who may see or change a job, a directory, a file
-  policies: ['src/jobs/job.policy.ts', 'src/file-catalogue/access/catalogue.policy.ts'],
+  policies: ['src/jobs/access/job.policy.ts', 'src/file-catalogue/access/catalogue.policy.ts'],
   // what a search of the catalogue means
   'metadata conditions': ['src/file-catalogue/metadata/metadata-condition.ts'],
   // which groups the claims of an identity provider stand for

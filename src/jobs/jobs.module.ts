@@ -10,23 +10,28 @@ import {
   type Executor,
   type InputDataCatalogue,
 } from './run/executor.js';
-import type { IsolationReport } from './places/local/open-place.js';
+import type { IsolationReport } from './places/local/isolation/isolation.js';
 import { LocalProcessExecutor } from './places/local/local-process.executor.js';
 import { Matcher } from './matching/matcher.js';
 import { QueueRepository } from './matching/queue.repository.js';
-import { Reaper } from './matching/reaper.js';
+import { Reaper } from './housekeeping/reaper.js';
 import { RunReports } from './run/run-reports.js';
 import { SlurmExecutor } from './places/slurm/slurm.executor.js';
-import { JobAccess } from './job-access.service.js';
-import { JobControlService } from './job-control.service.js';
-import { JobDetailsController } from './job-details.controller.js';
-import { JobInsightService } from './job-insight.service.js';
-import { JobListRepository } from './job-list.repository.js';
-import { JobMetrics } from './job-metrics.js';
-import { JobPolicy } from './job.policy.js';
-import { JobsController } from './jobs.controller.js';
-import { JobsRepository } from './jobs.repository.js';
-import { JobsService } from './jobs.service.js';
+import { JobAccess } from './access/job-access.service.js';
+import { JobControlService } from './control/job-control.service.js';
+import { JobInsightController } from './insight/job-insight.controller.js';
+import { JobControlController } from './control/job-control.controller.js';
+import { SubmitController } from './submit/submit.controller.js';
+import { SUBMIT_SCHEMAS } from './submit/submit.openapi.js';
+import { LIST_SCHEMAS } from './list/job-filters.openapi.js';
+import { INSIGHT_SCHEMAS } from './insight/job-insight.openapi.js';
+import { JobInsightService } from './insight/job-insight.service.js';
+import { JobListRepository } from './list/job-list.repository.js';
+import { JobMetrics } from './state/job-metrics.js';
+import { JobPolicy } from './access/job.policy.js';
+import { JobsController } from './list/jobs.controller.js';
+import { JobsRepository } from './state/jobs.repository.js';
+import { JobsService } from './list/jobs.service.js';
 import { DirectorySandboxStore } from './sandbox/directory.store.js';
 import { JobSandboxesController } from './sandbox/job-sandboxes.controller.js';
 import { JobSandboxesService } from './sandbox/job-sandboxes.service.js';
@@ -53,6 +58,9 @@ export interface JobsModuleInput {
   };
 }
 
+/** Named shapes that no class can describe. */
+export const JOB_SCHEMAS = { ...SUBMIT_SCHEMAS, ...LIST_SCHEMAS, ...INSIGHT_SCHEMAS };
+
 const NO_CATALOGUE: InputDataCatalogue = {
   missing: (_submitter, paths) => Promise.resolve([...paths]),
 };
@@ -65,9 +73,7 @@ export class JobsModule {
     return {
       module: JobsModule,
       imports: [RegistryModule, ...(inputData?.imports ?? [])],
-      controllers: input.hasRoutes
-        ? [JobsController, JobDetailsController, JobSandboxesController]
-        : [],
+      controllers: input.hasRoutes ? CONTROLLERS : [],
       providers: [
         ...PARTS,
         inputData
@@ -82,6 +88,15 @@ export class JobsModule {
     };
   }
 }
+
+/** The list stands first: `/jobs/summary` is no job id. */
+const CONTROLLERS = [
+  JobsController,
+  SubmitController,
+  JobControlController,
+  JobInsightController,
+  JobSandboxesController,
+];
 
 const PARTS = [
   JobsService,

@@ -86,17 +86,26 @@ const SUB_ROOMS: Record<string, Record<string, string[]>> = {
     demo: ['writing', 'namespace', 'access'],
   },
   jobs: {
-    run: [],
-    'places/local': ['run'],
-    'places/slurm': ['run'],
-    matching: ['run'],
+    manifest: [],
+    state: ['manifest'],
+    access: ['state'],
+    sandbox: ['access', 'state', 'manifest'],
+    run: ['sandbox', 'state', 'manifest'],
+    'places/local': ['run', 'sandbox', 'state', 'manifest'],
+    'places/slurm': ['run', 'sandbox', 'state', 'manifest'],
+    matching: ['run', 'state', 'manifest'],
+    submit: ['run', 'sandbox', 'access', 'state', 'manifest'],
+    list: ['access', 'state'],
+    control: ['access', 'state'],
+    insight: ['matching', 'access', 'state', 'manifest'],
+    housekeeping: ['matching', 'submit', 'list', 'run', 'sandbox', 'state'],
   },
 };
 
 /** Rooms in which circles of folders, or files, are left to cut. Every one of them has such a circle. */
 const CIRCLES_LEFT = {
-  folders: ['cli', 'client', 'http-client', 'id-provider', 'jobs', 'platform'],
-  files: ['http-client', 'jobs', 'platform'],
+  folders: ['cli', 'client', 'http-client', 'id-provider', 'platform'],
+  files: ['http-client', 'platform'],
 };
 
 const LIBRARY_ROOMS = ['kernel', 'http-client', 'oauth2-client', 'id-provider'];

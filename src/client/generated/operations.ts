@@ -878,6 +878,14 @@ export abstract class Operations {
     );
   }
 
+  /** Run a job again */
+  rescheduleJob(jid: number, options: CallOptions = {}): Promise<JobIdResponse> {
+    return this.call<JobIdResponse>(
+      { method: 'POST', path: `/jobs/${pathPart(jid)}/reschedule`, answer: 'json' },
+      options,
+    );
+  }
+
   /** The manifest of a job */
   getJobManifest(jid: number, options: CallOptions = {}): Promise<ManifestRequest> {
     return this.call<ManifestRequest>(
@@ -914,14 +922,6 @@ export abstract class Operations {
   explainJob(jid: number, options: CallOptions = {}): Promise<JobExplainResponse> {
     return this.call<JobExplainResponse>(
       { method: 'GET', path: `/jobs/${pathPart(jid)}/explain`, answer: 'json' },
-      options,
-    );
-  }
-
-  /** Run a job again */
-  rescheduleJob(jid: number, options: CallOptions = {}): Promise<JobIdResponse> {
-    return this.call<JobIdResponse>(
-      { method: 'POST', path: `/jobs/${pathPart(jid)}/reschedule`, answer: 'json' },
       options,
     );
   }

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock, JsonObject } from '#src/kernel/index.js';
 import { CLOCK, Database, type Transaction } from '#src/platform/index.js';
-import type { Jid } from '../job.js';
-import { JobsRepository, type Move } from '../jobs.repository.js';
+import type { Jid } from '../state/job.js';
+import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import {
   MANIFEST_COLUMNS,
   MANIFEST_JOIN,
@@ -166,25 +166,6 @@ export class DispatchRepository {
       }
       await this.jobs.move(moves, this.now(), transaction);
       return rows.length;
-    });
-  }
-
-  /** Seconds that the oldest waiting job has waited; 0 when none waits. */
-  async queueAgeSeconds(): Promise<number> {
-    const [row] = await this.database.query<{ age: number }>({
-      name: 'jobs-queue-age',
-      text: `select coalesce(extract(epoch from clock_timestamp() - min(last_update)), 0)::float8 as age
-        from (select last_update from jobs where status = 'Waiting' and executor is null
-          order by jid limit 1000) w`,
-    });
-    return Math.max(0, row?.age ?? 0);
-  }
-
-  /** Numbers of jobs by state. */
-  async states(): Promise<{ status: JobState; total: number }[]> {
-    return this.database.query({
-      name: 'jobs-states',
-      text: 'select status, sum(n)::bigint as total from job_totals group by status',
     });
   }
 

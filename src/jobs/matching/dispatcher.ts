@@ -4,24 +4,21 @@ import type {
   OnApplicationBootstrap,
   OnModuleDestroy,
 } from '@nestjs/common';
-import { Problem, randomId, sleep } from '#src/kernel/index.js';
+import { randomId } from '#src/kernel/index.js';
 import {
   ChangeFeed,
   CONFIG,
   type Config,
-  type HttpRequest,
   LOGGER,
   type Logger,
-  outOfTurn,
   Tracing,
 } from '#src/platform/index.js';
-import type { Jid } from '../job.js';
-import type { Move } from '../jobs.repository.js';
+import type { Move } from '../state/jobs.repository.js';
 import { readInputData } from '../manifest/manifest-places.js';
 import { Faults } from '../manifest/manifest-values.js';
 import { admittedSteps, PEEK_CHANNEL, STOP_CHANNEL, WORK_CHANNEL } from '../state/admission.js';
 import { MINOR } from '../state/job-state.js';
-import { JobMetrics } from '../job-metrics.js';
+import { JobMetrics } from '../state/job-metrics.js';
 import { DispatchRepository, type JobToAdmit } from './dispatch.repository.js';
 import {
   EXECUTORS,
@@ -193,25 +190,4 @@ export class Dispatcher
     const output = await executor.peek(job);
     if (output) await this.repository.answerPeek(job.jid, output);
   }
-}
-
-/** Waits until the condition holds; for instances that answer a peek. */
-export async function waitFor<T>(
-  look: () => Promise<T | undefined>,
-  timeoutMs: number,
-  request?: HttpRequest,
-): Promise<T | undefined> {
-  const deadline = Date.now() + timeoutMs;
-  for (let pause = 10; ; pause = Math.min(200, pause * 2)) {
-    const found = await look();
-    if (found !== undefined || Date.now() > deadline) return found;
-    await outOfTurn(request, () => sleep(pause));
-  }
-}
-
-/** 409 for output of a job that does not run. */
-export function notRunning(jid: Jid, status: string): Problem {
-  return new Problem('job.state-conflict', `Job ${jid} is ${status}: it has no running output`, {
-    members: { jobStatus: status },
-  });
 }

@@ -1,6 +1,6 @@
 import type { Site } from '#src/registry/index.js';
 import type { FreeMachine } from '../run/executor.js';
-import type { Jid } from '../job.js';
+import type { Jid } from '../state/job.js';
 import { Match, type MatchInput, type QueuedJob } from './match.js';
 import type { SiteUse } from './rooms.js';
 import { keyOf } from './shape.js';

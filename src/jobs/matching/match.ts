@@ -1,6 +1,6 @@
 import type { Site } from '#src/registry/index.js';
 import type { FreeMachine } from '../run/executor.js';
-import type { Jid } from '../job.js';
+import type { Jid } from '../state/job.js';
 import { Rooms, type SiteUse } from './rooms.js';
 import { holdersOf, keyOf, type Wishes } from './shape.js';
 

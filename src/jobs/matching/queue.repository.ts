@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#src/kernel/index.js';
 import { CLOCK, Database, type Transaction } from '#src/platform/index.js';
 import type { Site } from '#src/registry/index.js';
-import { JobsRepository, type Move } from '../jobs.repository.js';
+import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import { MINOR } from '../state/job-state.js';
 import type { RunOrder } from '../run/executor.js';
 import { DispatchRepository } from './dispatch.repository.js';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#src/kernel/index.js';
 import type { Site, SiteBackend } from '#src/registry/index.js';
-import type { Jid } from '../job.js';
+import type { Jid } from '../state/job.js';
 import type { JobState } from '../state/job-state.js';
 
 /** A job that was claimed for an executor: Matched, held by it, certainly not started. */

@@ -1,7 +1,7 @@
 import { Problem } from '#src/kernel/index.js';
 import type { Config, Logger } from '#src/platform/index.js';
 import type { Clock } from '#src/kernel/index.js';
-import type { Move } from '../jobs.repository.js';
+import type { Move } from '../state/jobs.repository.js';
 import type { SandboxService } from '../sandbox/sandbox.service.js';
 import { MINOR } from '../state/job-state.js';
 import type { HeldRuns, RunOrder } from './executor.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, sleep, type Clock } from '#src/kernel/index.js';
 import { CLOCK, LOGGER, type Logger } from '#src/platform/index.js';
-import { JobsRepository, type Move } from '../jobs.repository.js';
+import { JobsRepository, type Move } from '../state/jobs.repository.js';
 
 interface Report {
   move: Move;

@@ -10,9 +10,9 @@ import {
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
-import { JID_PARAM } from '../job-filters.openapi.js';
-import { SandboxFilesResponse } from '../job.response.js';
-import { QueryKeys } from '../query-keys.decorator.js';
+import { JID_PARAM } from '../state/job.openapi.js';
+import { SandboxFilesResponse } from './sandbox.response.js';
+import { QueryKeys } from '../access/query-keys.decorator.js';
 import { JobSandboxesService } from './job-sandboxes.service.js';
 
 const BYTES = { schema: { type: 'string', format: 'binary' } } as const;

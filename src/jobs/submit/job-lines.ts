@@ -1,7 +1,8 @@
 import { stringifyJson } from '#src/kernel/index.js';
 import type { SharedManifest } from '../manifest/stored-manifest.js';
-import type { Step } from '../jobs.repository.js';
+import type { Step } from '../state/jobs.repository.js';
 import { admissionSteps } from '../state/admission.js';
+import { shownSite } from '../state/job.js';
 import type { PreparedJob } from './preparation.js';
 
 /** Mark of the line of a template; every other line is a job. */
@@ -46,10 +47,4 @@ export function templateLine({ template, added }: SharedManifest): string {
 /** The JSON text of a template's line; undefined for the line of a job. */
 export function templateOf(line: string): string | undefined {
   return line.startsWith(TEMPLATE) ? line.slice(TEMPLATE.length) : undefined;
-}
-
-/** What the record shows before a site has taken the job. */
-export function shownSite(sites: readonly string[]): string {
-  if (sites.length === 0) return 'ANY';
-  return sites.length === 1 ? (sites[0] as string) : 'Multiple';
 }

@@ -2,12 +2,17 @@ import { isJsonObject, Problem, stringifyJson } from '#src/kernel/index.js';
 import type { JsonObject, Violation } from '#src/kernel/index.js';
 import { decodeText, parseJsonText, type Config } from '#src/platform/index.js';
 import { isBlank } from './manifest-splitter.js';
-import type { ReceivedManifest } from './submission.js';
 
 const MAX_VIOLATIONS = 100;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /** JSON written anew is at most so many times as long: `1e20` becomes 21 digits. */
 const MOST_GROWTH = 6;
+
+/** A manifest of a submit and how faults name it when it is one of several. */
+export interface ReceivedManifest {
+  manifest: JsonObject;
+  place: string;
+}
 
 /**
  * Reads the texts of several manifests one by one. After the first fault nothing is read any more but everything is

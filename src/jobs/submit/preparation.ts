@@ -6,7 +6,7 @@ import { fillTemplate, isParametric, readTemplate } from '../manifest/parametric
 import type { ManifestTemplate, PlaceValues } from '../manifest/parametric.js';
 import { SharedManifest } from '../manifest/stored-manifest.js';
 import { NamedThings, type PlacedWarning } from './named-things.js';
-import type { ReceivedManifest } from './submission.js';
+import type { ReceivedManifest } from './manifest-texts.js';
 
 /** What is done with what a request will make; nothing of it is kept in memory here. */
 export interface PreparationTarget {

@@ -23,14 +23,8 @@ import {
 } from '#src/platform/index.js';
 import { SandboxSpool } from '../sandbox/sandbox-spool.js';
 import { LineSplitter, ListOpening, ListSplitter } from './manifest-splitter.js';
-import { ManifestTexts } from './manifest-texts.js';
+import { ManifestTexts, type ReceivedManifest } from './manifest-texts.js';
 import { MultipartReading, type ReceivedFile } from './multipart-reading.js';
-
-/** A manifest of a submit and how faults name it when it is one of several. */
-export interface ReceivedManifest {
-  manifest: JsonObject;
-  place: string;
-}
 
 /** The body of a submit, whatever form it came in. */
 export interface Submission {

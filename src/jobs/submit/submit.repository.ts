@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { stringifyJson, type JsonObject } from '#src/kernel/index.js';
 import { ChangeFeed, Database, type Transaction } from '#src/platform/index.js';
-import type { Jid } from '../job.js';
+import type { Jid } from '../state/job.js';
 import { assertPath } from '../state/job-transitions.js';
 import { ADMISSION, admissionSteps, WORK_CHANNEL } from '../state/admission.js';
 import { templateOf } from './job-lines.js';

@@ -10,7 +10,7 @@ import type { AccountPool } from './isolation/account-pool.js';
 import type { Isolation } from './isolation/isolation.js';
 import type { JobRights } from './job-rights.js';
 import { LocalRun } from './local-run.js';
-import type { IsolationReport } from './open-place.js';
+import type { IsolationReport } from './isolation/isolation.js';
 import { RunDirectory } from './run-directory.js';
 import type { RunRoot } from './run-root.js';
 import type { Starter } from './start/starter.js';

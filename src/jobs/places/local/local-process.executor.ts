@@ -17,11 +17,13 @@ import { bootId, LocalContext, runName, type LocalProcessParts } from './local-c
 import { LocalRunPlace } from './local-place.js';
 import type { LocalRun } from './local-run.js';
 import { MachineLoad } from './machine-load.js';
-import { closeInherited, logIsolation, openPlace, type IsolationReport } from './open-place.js';
+import { closeInherited, logIsolation, openPlace } from './open-place.js';
+import type { IsolationReport } from './isolation/isolation.js';
 import { ownProcessors } from './processors.js';
 import { RunCleaner } from './run-cleaner.js';
 import { launchRun, prepareRun } from './run-launch.js';
 import { RunPace } from './run-pace.js';
+import { isUnderWay, RunRecovery } from './run-recovery.js';
 import { closeRunRoot } from './run-root.js';
 import { namesOf, RunWatchdog } from './run-watchdog.js';
 import { StarterLostError } from './start/starter.js';
@@ -40,7 +42,6 @@ const FORGOTTEN_MS = 10_000;
 const LANGUISHED_MS = 5_000;
 /** What slipped away from runs that are over, and what a fault has left of them, is looked for so often. */
 const STRAYS_MS = 30_000;
-const NOTHING_LEFT = 'Nothing is left of the run on its machine';
 
 /** What `open()` makes. */
 interface Opened {
@@ -49,6 +50,7 @@ interface Opened {
   life: RunLife<LocalRun>;
   cleaner: RunCleaner;
   watchdog: RunWatchdog;
+  recovery: RunRecovery;
 }
 
 /**
@@ -115,7 +117,8 @@ export class LocalProcessExecutor implements Executor {
     const place = new LocalRunPlace(context, cleaner);
     const life = new RunLife(this.parts, place);
     const watchdog = new RunWatchdog(context, cleaner, this.watcher);
-    this.opened = { context, place, life, cleaner, watchdog };
+    const recovery = new RunRecovery(context, life, this.reference);
+    this.opened = { context, place, life, cleaner, watchdog, recovery };
   }
 
   private tell(report: IsolationReport): void {
@@ -369,44 +372,13 @@ export class LocalProcessExecutor implements Executor {
 
   /** A job that the database says we hold, but that we know nothing of: our predecessor was killed. */
   private async recover(job: HeldJob): Promise<void> {
-    if (job.status === 'Matched') {
-      const isFresh = this.parts.clock.now() - job.lastUpdate.getTime() < FORGOTTEN_MS;
-      if (isFresh && this.hasTended) return; // claimed this moment, not handed over yet
-      return this.giveBack(this.newRun(job));
+    if (job.status === 'Matched' && this.hasTended) {
+      const age = this.parts.clock.now() - job.lastUpdate.getTime();
+      if (age < FORGOTTEN_MS) return; // claimed this moment, not handed over yet
     }
     const run = this.newRun(job);
-    run.startedMs = job.startedAt?.getTime() ?? this.parts.clock.now();
-    run.uid = run.directory.account() ?? this.context.accountOf(run.directory);
-    const isWanted = isUnderWay(job);
-    if (isWanted && !this.isCertain(run, job)) {
-      await this.life.lose(run, NOTHING_LEFT);
-      this.forget(run);
-      return;
-    }
-    // Who creates the start record first decides: if it is us, the program will never start.
-    const isUnstarted = !run.directory.exists() || run.directory.abandon();
-    const start = isUnstarted ? 'abandoned' : run.directory.start();
-    if (start === 'being written') {
-      this.forget(run); // the wrapper is at it this moment: look again soon
-      return;
-    }
-    if (start === 'abandoned') {
-      if (isWanted) await this.life.giveBack(run);
-      else await this.life.release(run);
-      this.forget(run);
-      return;
-    }
-    await this.attach(run, job);
-  }
-
-  /**
-   * True when the files of a run can tell whether it was started. The directory is there before the permission to
-   * start is asked for, and stays until the job is let go of; what was written shortly before the machine went down
-   * may be lost.
-   */
-  private isCertain(run: LocalRun, job: HeldJob): boolean {
-    if (!run.directory.exists()) return false;
-    return job.reference === this.reference || run.directory.start() !== 'none';
+    if (await this.whenOpen().recovery.wasStarted(run, job)) await this.attach(run, job);
+    else this.forget(run);
   }
 
   private async attach(run: LocalRun, job: HeldJob): Promise<void> {
@@ -476,8 +448,4 @@ export class LocalProcessExecutor implements Executor {
     if (!this.opened) throw new Error('the local-process executor is not open');
     return this.opened;
   }
-}
-
-function isUnderWay(job: HeldJob): boolean {
-  return ['Matched', 'Running', 'Stalled', 'Completing', 'Completed'].includes(job.status);
 }

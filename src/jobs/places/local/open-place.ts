@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Config, Logger } from '#src/platform/index.js';
 import { sandboxDirectory } from '../../sandbox/sandbox-spool.js';
 import { AccountPool, accountDirectory, parseAccounts } from './isolation/account-pool.js';
-import type { Isolation, IsolationLevel } from './isolation/isolation.js';
+import type { Isolation, IsolationReport } from './isolation/isolation.js';
 import { findProgram, probeIsolation, WHAT_TO_DO, writeShared } from './isolation/probe.js';
 import { parseBinds, systemView, type SystemView } from './isolation/system-view.js';
 import { JobRights } from './job-rights.js';
@@ -18,16 +18,6 @@ const PROGRAM_PATH = '/usr/bin:/bin:/usr/sbin:/sbin';
 const SHM_PART = 0.5;
 const MIB = 2 ** 20;
 const CLOSE_ON_EXEC = 0o2000000;
-
-/** How local jobs are kept apart here, for people: in the log of the start, `gridgate doctor` and /metrics. */
-export interface IsolationReport {
-  /** `off`: no local job is run. */
-  level: IsolationLevel | 'off';
-  /** One sentence. */
-  reason: string;
-  /** Local jobs are allowed here by the settings. */
-  isWanted: boolean;
-}
 
 /** Says at the start how jobs are kept apart; that they are not is a warning. */
 export function logIsolation(logger: Logger, { level, reason }: IsolationReport): void {

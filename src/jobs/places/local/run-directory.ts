@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { tailOf } from '../../run/output-tail.js';
 import type { ExitRecord } from '../../run/run-verdict.js';
 import { RUN_FILES } from './isolation/isolation.js';
-import { cpuSecondsOf } from './supervisor.js';
+import { cpuSecondsOf } from './isolation/supervisor.js';
 
 /** Who runs, as the supervisor wrote it. */
 export interface StartRecord {

@@ -19,7 +19,7 @@ import { refuseForeignProgram } from './own-program-rule.js';
 import { launchScript } from './launch-script.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
-import { supervisorCommand } from './supervisor.js';
+import { supervisorCommand } from './isolation/supervisor.js';
 
 /** Variable of every process of a run, by which people and tests find them. */
 export const RUN_MARKER = 'GRIDGATE_RUN';

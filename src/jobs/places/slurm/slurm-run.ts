@@ -1,4 +1,4 @@
-import type { Jid } from '../../job.js';
+import type { Jid } from '../../state/job.js';
 import type { RunOrder } from '../../run/executor.js';
 import type { RunPlan } from '../../run/run-plan.js';
 import type { StoredBatch } from './run-directory.js';

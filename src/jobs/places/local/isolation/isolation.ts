@@ -50,3 +50,13 @@ export const RUN_FILES = {
   account: 'account',
   status: 'status',
 } as const;
+
+/** How local jobs are kept apart here, for people: in the log of the start, `gridgate doctor` and /metrics. */
+export interface IsolationReport {
+  /** `off`: no local job is run. */
+  level: IsolationLevel | 'off';
+  /** One sentence. */
+  reason: string;
+  /** Local jobs are allowed here by the settings. */
+  isWanted: boolean;
+}

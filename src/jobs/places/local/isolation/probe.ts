@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { supervisorCommand } from '../supervisor.js';
+import { supervisorCommand } from './supervisor.js';
 import { Bubblewrap, type NamespacesInput } from './bubblewrap.js';
 import type { FilterLoader } from './filter-loader.js';
 import { RUN_FILES, type Isolation, type IsolationLevel } from './isolation.js';

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { actorOf, requestOf, type Principal } from '#src/auth/index.js';
 import { Audit } from '#src/platform/index.js';
-import { parseJid, type Job } from './job.js';
+import { parseJid, type Job } from '../state/job.js';
 import { JobPolicy } from './job.policy.js';
-import { JobsRepository } from './jobs.repository.js';
+import { JobsRepository } from '../state/jobs.repository.js';
 
 /** What of a job only those see who are responsible for it. */
 type Inside = 'manifest' | 'inputsandbox' | 'outputsandbox' | 'output';

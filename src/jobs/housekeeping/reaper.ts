@@ -15,15 +15,15 @@ import {
   type Config,
   type Logger,
 } from '#src/platform/index.js';
-import { JobListRepository } from '../job-list.repository.js';
-import { JobsRepository, type Move } from '../jobs.repository.js';
+import { JobListRepository } from '../list/job-list.repository.js';
+import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import { SandboxRepository } from '../sandbox/sandbox.repository.js';
 import { SandboxSpool } from '../sandbox/sandbox-spool.js';
 import { SANDBOX_STORE, type SandboxStore } from '../sandbox/sandbox.store.js';
 import { WORK_CHANNEL } from '../state/admission.js';
 import { MINOR, type JobState } from '../state/job-state.js';
 import { SubmitRepository } from '../submit/submit.repository.js';
-import { DispatchRepository } from './dispatch.repository.js';
+import { DispatchRepository } from '../matching/dispatch.repository.js';
 import { Loop } from '../run/loop.js';
 import { UnbrokenWatch } from './unbroken-watch.js';
 

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { Database, sqlState, type Transaction } from '#src/platform/index.js';
-import { JOB_COLUMNS, sqlType, type JobAttribute } from './job-attributes.js';
-import type { Job } from './job.js';
+import { JOB_COLUMNS } from '../state/job.js';
+import { sqlType, type JobAttribute } from './job-attributes.js';
+import type { Job } from '../state/job.js';
 import type { TimeSpan } from './job-times.js';
-import type { Visibility } from './job.policy.js';
+import type { Visibility } from '../access/job.policy.js';
 import type { JobFilter, JobSelection, ListJobsQuery, SortKey } from './list-jobs.query.js';
 
 type Selection = Pick<JobSelection, 'filters' | 'fromDate' | 'toDate'>;

@@ -1,7 +1,7 @@
 import { Problem } from '#src/kernel/index.js';
-import { parseJid, type Job } from './job.js';
+import { parseJid } from '../state/job.js';
 import { readTime } from './job-times.js';
-import { JOB_STATES } from './state/job-state.js';
+import { JOB_STATES } from '../state/job-state.js';
 
 type ValueType = 'text' | 'state' | 'integer' | 'jid' | 'boolean' | 'time';
 
@@ -109,42 +109,6 @@ export function sqlType(attribute: JobAttribute): string {
   const types = { text: 'text', state: 'text', integer: 'integer', jid: 'bigint' } as const;
   return { ...types, boolean: 'boolean', time: 'timestamptz' }[attribute.type];
 }
-
-/** Columns of a job row, for SELECT lists. */
-export const JOB_COLUMNS: readonly (keyof Job)[] = [
-  'jid',
-  'setup',
-  'owner',
-  'owner_dn',
-  'owner_group',
-  'vo',
-  'status',
-  'minor_status',
-  'app_status',
-  'name',
-  'job_group',
-  'job_type',
-  'site',
-  'priority',
-  'cpu_time',
-  'reschedules',
-  'wanted_sites',
-  'banned_sites',
-  'verified',
-  'retrieved',
-  'accounted',
-  'input_sandbox',
-  'output_sandbox',
-  'submission_time',
-  'last_update',
-  'heart_beat',
-  'start_execution',
-  'end_execution',
-  'reschedule_time',
-  'executor',
-  'attempt',
-  'run_reference',
-];
 
 function counted(wire: string, attribute: string, column: string): JobAttribute {
   return { wire, attribute, type: 'text', sql: column, counted: column };

@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { stringifyJson, type JsonObject } from '#src/kernel/index.js';
 import { Database, type Queryable } from '#src/platform/index.js';
-import { JOB_COLUMNS } from './job-attributes.js';
+import { JOB_COLUMNS } from './job.js';
 import type { Jid, Job } from './job.js';
 import {
   MANIFEST_COLUMNS,
   MANIFEST_JOIN,
   manifestOf,
   type ManifestRow,
-} from './manifest/stored-manifest.js';
-import type { JobState } from './state/job-state.js';
-import { assertPath, statesBefore } from './state/job-transitions.js';
+} from '../manifest/stored-manifest.js';
+import type { JobState } from './job-state.js';
+import { assertPath, statesBefore } from './job-transitions.js';
 
 /** One state that a job passes, as its history shows it. */
 export interface Step {
@@ -119,6 +119,25 @@ export class JobsRepository {
       values: [String(jid)],
     });
     return row?.parameters ?? {};
+  }
+
+  /** Seconds that the oldest waiting job has waited; 0 when none waits. */
+  async queueAgeSeconds(): Promise<number> {
+    const [row] = await this.database.query<{ age: number }>({
+      name: 'jobs-queue-age',
+      text: `select coalesce(extract(epoch from clock_timestamp() - min(last_update)), 0)::float8 as age
+        from (select last_update from jobs where status = 'Waiting' and executor is null
+          order by jid limit 1000) w`,
+    });
+    return Math.max(0, row?.age ?? 0);
+  }
+
+  /** Numbers of jobs by state. */
+  async states(): Promise<{ status: JobState; total: number }[]> {
+    return this.database.query({
+      name: 'jobs-states',
+      text: 'select status, sum(n)::bigint as total from job_totals group by status',
+    });
   }
 
   /** Marks that the owner has fetched the output. Not a state. */

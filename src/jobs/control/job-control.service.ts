@@ -2,19 +2,19 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Problem, type Clock } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
 import { ChangeFeed, CLOCK, CONFIG, Database, type Config } from '#src/platform/index.js';
-import { JobAccess, jobNotFound } from './job-access.service.js';
-import { parseJid, type Jid, type Job } from './job.js';
-import { JobPolicy } from './job.policy.js';
-import type { BulkKillResult } from './job.response.js';
-import { JobsRepository, type Move, type Step } from './jobs.repository.js';
-import { STOP_CHANNEL, WORK_CHANNEL } from './state/admission.js';
-import { MINOR, type JobState } from './state/job-state.js';
+import { JobAccess, jobNotFound } from '../access/job-access.service.js';
+import { parseJid, type Jid, type Job } from '../state/job.js';
+import { JobPolicy } from '../access/job.policy.js';
+import type { BulkKillResult } from './job-control.response.js';
+import { JobsRepository, type Move, type Step } from '../state/jobs.repository.js';
+import { STOP_CHANNEL, WORK_CHANNEL } from '../state/admission.js';
+import { MINOR, type JobState } from '../state/job-state.js';
 import {
   DELETABLE_STATES,
   KILLABLE_STATES,
   RESCHEDULABLE_STATES,
-} from './state/job-transitions.js';
-import { shownSite } from './submit/job-lines.js';
+} from '../state/job-transitions.js';
+import { shownSite } from '../state/job.js';
 
 const MAX_BULK = 1_000;
 

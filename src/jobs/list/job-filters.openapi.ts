@@ -1,20 +1,13 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiQuery, type ApiParamOptions, type ApiQueryOptions } from '@nestjs/swagger';
+import { ApiQuery, type ApiQueryOptions } from '@nestjs/swagger';
 import { JOB_ATTRIBUTES, namesOf } from './job-attributes.js';
-import { JOB_STATES } from './state/job-state.js';
+import { JOB_STATES } from '../state/job-state.js';
 
 const NAMES = JOB_ATTRIBUTES.map((attribute) =>
   namesOf(attribute)
     .map((name) => `\`${name}\``)
     .join(' or '),
 );
-
-/** `<jid>` in the OpenAPI document. */
-export const JID_PARAM: ApiParamOptions = {
-  name: 'jid',
-  description: 'Id of the job',
-  schema: { type: 'integer', format: 'int64', minimum: 1, example: 1 },
-};
 
 /** A day or an instant of ISO 8601 in a query; a blank is a plus sign that nobody escaped. */
 const INSTANT = {
@@ -71,34 +64,12 @@ export function ApiJobFilters(): MethodDecorator {
   );
 }
 
-/** Named shapes of the jobs that no class can describe. */
-export const JOB_SCHEMAS = {
-  SubmitJobsRequest: {
-    description: 'One job, or many',
-    oneOf: [
-      { $ref: '#/components/schemas/ManifestRequest' },
-      { $ref: '#/components/schemas/ManifestsRequest' },
-    ],
-    example: { Executable: '/bin/echo', Arguments: 'hello', JobName: 'hello' },
-  },
-  SubmitJobsResponse: {
-    description: 'The ids; with `dryRun=true` what would be made',
-    oneOf: [
-      { $ref: '#/components/schemas/SubmitResponse' },
-      { $ref: '#/components/schemas/DryRunResponse' },
-    ],
-    example: { jids: [4711] },
-  },
+/** Named shapes of lists that no class can describe. */
+export const LIST_SCHEMAS = {
   JobSummary: {
     description: 'Values joined by `|` → number of jobs',
     type: 'object',
     additionalProperties: { type: 'integer' },
     example: { Done: 12, Running: 3 },
-  },
-  JobParameters: {
-    description: 'What was measured and noted, by name',
-    type: 'object',
-    additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
-    example: { HostName: 'node1', ExitCode: 0 },
   },
 };

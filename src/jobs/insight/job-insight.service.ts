@@ -1,19 +1,29 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { Problem, sleep, type JsonObject } from '#src/kernel/index.js';
 import { requestOf, type Principal } from '#src/auth/index.js';
-import { ChangeFeed, CONFIG, type Config } from '#src/platform/index.js';
+import {
+  ChangeFeed,
+  CONFIG,
+  outOfTurn,
+  type Config,
+  type HttpRequest,
+} from '#src/platform/index.js';
 import { RegistryService, type Site } from '#src/registry/index.js';
-import { JobAccess } from './job-access.service.js';
-import type { Job } from './job.js';
-import type { JobExplainResponse, JobPeekResponse } from './job.response.js';
-import { JobsRepository } from './jobs.repository.js';
-import { lackOf, resourcesOf, type JobResources } from './manifest/resources.js';
-import { DispatchRepository } from './matching/dispatch.repository.js';
-import { notRunning, waitFor } from './matching/dispatcher.js';
-import { PEEK_CHANNEL } from './state/admission.js';
+import { JobAccess } from '../access/job-access.service.js';
+import { lackOf, resourcesOf, type JobResources } from '../manifest/resources.js';
+import { DispatchRepository } from '../matching/dispatch.repository.js';
+import { PEEK_CHANNEL } from '../state/admission.js';
+import type { Jid, Job } from '../state/job.js';
+import { JobsRepository } from '../state/jobs.repository.js';
+import type {
+  JobExplainResponse,
+  JobHistoryResponse,
+  JobPeekResponse,
+} from './job-insight.response.js';
 
 const PEEK_TIMEOUT_MS = 4_000;
 
-/** What users ask about jobs that have not ended: the running output, and why one still waits. */
+/** What else users ask about one job: manifest, history, parameters, the running output, and why it still waits. */
 @Injectable()
 export class JobInsightService {
   constructor(
@@ -24,6 +34,32 @@ export class JobInsightService {
     private readonly registry: RegistryService,
     private readonly feed: ChangeFeed,
   ) {}
+
+  /** GET /jobs/<jid>/manifest. */
+  async manifest(principal: Principal, jid: string): Promise<JsonObject> {
+    const job = await this.access.readManifest(principal, jid);
+    return (await this.jobs.manifest(job.jid)) ?? {};
+  }
+
+  /** GET /jobs/<jid>/history. */
+  async history(principal: Principal, jid: string): Promise<JobHistoryResponse> {
+    const job = await this.access.read(principal, jid);
+    const rows = await this.jobs.history(job.jid);
+    const history = rows.map((row) => ({
+      status: row.status,
+      minorStatus: row.minor_status,
+      appStatus: row.app_status,
+      time: row.time.toISOString(),
+      source: row.source,
+    }));
+    return { history };
+  }
+
+  /** GET /jobs/<jid>/parameters. */
+  async parameters(principal: Principal, jid: string): Promise<Record<string, unknown>> {
+    const job = await this.access.read(principal, jid);
+    return this.jobs.parameters(job.jid);
+  }
 
   /**
    * The end of the output of a running job, whichever instance runs it. Throws Problem 404, 403, 409 when it does not
@@ -85,4 +121,25 @@ function reasonOf(job: Job, site: Site, now: Now): string {
   if (now.ahead === 1) return 'Waits for a free slot; 1 job is in front of it';
   if (now.ahead > 1) return `Waits for a free slot; ${now.ahead} jobs are in front of it`;
   return 'Waits for a free slot; it is the next one';
+}
+
+/** Waits until the condition holds; for instances that answer a peek. */
+async function waitFor<T>(
+  look: () => Promise<T | undefined>,
+  timeoutMs: number,
+  request?: HttpRequest,
+): Promise<T | undefined> {
+  const deadline = Date.now() + timeoutMs;
+  for (let pause = 10; ; pause = Math.min(200, pause * 2)) {
+    const found = await look();
+    if (found !== undefined || Date.now() > deadline) return found;
+    await outOfTurn(request, () => sleep(pause));
+  }
+}
+
+/** 409 for output of a job that does not run. */
+function notRunning(jid: Jid, status: string): Problem {
+  return new Problem('job.state-conflict', `Job ${jid} is ${status}: it has no running output`, {
+    members: { jobStatus: status },
+  });
 }

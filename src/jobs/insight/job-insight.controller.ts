@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { Controller, Get, Param } from '@nestjs/common';
 import {
   ApiConflictResponse,
   ApiForbiddenResponse,
@@ -8,31 +8,34 @@ import {
   ApiParam,
   ApiTags,
 } from '@nestjs/swagger';
-import { Audited } from '#src/platform/index.js';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { JobControlService } from './job-control.service.js';
+import { QueryKeys } from '../access/query-keys.decorator.js';
+import { ManifestRequest } from '../manifest/manifest.request.js';
+import { JID_PARAM } from '../state/job.openapi.js';
+import { JobExplainResponse, JobHistoryResponse, JobPeekResponse } from './job-insight.response.js';
 import { JobInsightService } from './job-insight.service.js';
-import { JID_PARAM } from './job-filters.openapi.js';
-import {
-  JobExplainResponse,
-  JobHistoryResponse,
-  JobIdResponse,
-  JobPeekResponse,
-} from './job.response.js';
-import { JobsService } from './jobs.service.js';
-import { QueryKeys } from './query-keys.decorator.js';
 
-/** What else is to be known of one job, and its way back to the queue. */
+/** What else is to be known of one job. */
 @ApiTags('jobs')
 @ApiParam(JID_PARAM)
 @ApiNotFoundResponse({ description: 'Unknown or not visible' })
 @Controller('jobs/:jid')
-export class JobDetailsController {
-  constructor(
-    private readonly jobs: JobsService,
-    private readonly insight: JobInsightService,
-    private readonly control: JobControlService,
-  ) {}
+export class JobInsightController {
+  constructor(private readonly insight: JobInsightService) {}
+
+  /** The manifest of a job with the keys that the service has added. */
+  @Get('manifest')
+  @Access('bearer', 'jobs:read')
+  @QueryKeys()
+  @ApiOperation({ operationId: 'getJobManifest', summary: 'The manifest of a job' })
+  @ApiOkResponse({ type: ManifestRequest })
+  @ApiForbiddenResponse({ description: 'Not yours to read' })
+  async manifest(
+    @CurrentPrincipal() principal: Principal,
+    @Param('jid') jid: string,
+  ): Promise<object> {
+    return this.insight.manifest(principal, jid);
+  }
 
   /** Every move of the job, oldest first. */
   @Get('history')
@@ -44,7 +47,7 @@ export class JobDetailsController {
     @CurrentPrincipal() principal: Principal,
     @Param('jid') jid: string,
   ): Promise<JobHistoryResponse> {
-    return this.jobs.history(principal, jid);
+    return this.insight.history(principal, jid);
   }
 
   /** What was measured and noted: exit code, CPU and wall time, host. */
@@ -60,7 +63,7 @@ export class JobDetailsController {
     @CurrentPrincipal() principal: Principal,
     @Param('jid') jid: string,
   ): Promise<Record<string, unknown>> {
-    return this.jobs.parameters(principal, jid);
+    return this.insight.parameters(principal, jid);
   }
 
   /** The end of what the job has written so far. */
@@ -89,22 +92,5 @@ export class JobDetailsController {
     @Param('jid') jid: string,
   ): Promise<JobExplainResponse> {
     return this.insight.explain(principal, jid);
-  }
-
-  /** Sends the job back to the queue. */
-  @Post('reschedule')
-  @HttpCode(200)
-  @Access('bearer', 'jobs:kill')
-  @QueryKeys()
-  @Audited('job.rescheduled', ({ params }) => ({ jids: [params['jid']] }))
-  @ApiOperation({ operationId: 'rescheduleJob', summary: 'Run a job again' })
-  @ApiOkResponse({ type: JobIdResponse })
-  @ApiForbiddenResponse({ description: 'Not yours to change' })
-  @ApiConflictResponse({ description: 'Its state does not allow it, or it was done too often' })
-  async reschedule(
-    @CurrentPrincipal() principal: Principal,
-    @Param('jid') jid: string,
-  ): Promise<JobIdResponse> {
-    return { jid: await this.control.reschedule(principal, jid) };
   }
 }

@@ -1,4 +1,4 @@
-import type { JobState } from './state/job-state.js';
+import type { JobState } from './job-state.js';
 
 /** Id of a job: a number, or a bigint beyond 2^53. */
 export type Jid = number | bigint;
@@ -39,6 +39,42 @@ export interface Job {
   run_reference: string | null;
 }
 
+/** Columns of a job row, for SELECT lists. */
+export const JOB_COLUMNS: readonly (keyof Job)[] = [
+  'jid',
+  'setup',
+  'owner',
+  'owner_dn',
+  'owner_group',
+  'vo',
+  'status',
+  'minor_status',
+  'app_status',
+  'name',
+  'job_group',
+  'job_type',
+  'site',
+  'priority',
+  'cpu_time',
+  'reschedules',
+  'wanted_sites',
+  'banned_sites',
+  'verified',
+  'retrieved',
+  'accounted',
+  'input_sandbox',
+  'output_sandbox',
+  'submission_time',
+  'last_update',
+  'heart_beat',
+  'start_execution',
+  'end_execution',
+  'reschedule_time',
+  'executor',
+  'attempt',
+  'run_reference',
+];
+
 const MAX_JID = 2n ** 63n - 1n;
 
 /** The id that a text spells; undefined for anything that is no positive 64-bit integer without leading zeros. */
@@ -59,4 +95,10 @@ export function idRanges(jids: readonly Jid[]): string[] {
     else ranges.push({ first: jid, last: jid });
   }
   return ranges.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`));
+}
+
+/** What the record shows before a site has taken the job. */
+export function shownSite(sites: readonly string[]): string {
+  if (sites.length === 0) return 'ANY';
+  return sites.length === 1 ? (sites[0] as string) : 'Multiple';
 }

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '#src/platform/index.js';
-import type { RunOrder } from './run/executor.js';
-import { DispatchRepository } from './matching/dispatch.repository.js';
-import { JOB_STATE_NAMES } from './state/job-state.js';
+import { JobsRepository } from './jobs.repository.js';
+import { JOB_STATE_NAMES } from './job-state.js';
 
 /** Metrics of jobs: how many in which state, how long the oldest waits, how long it takes to dispatch. */
 @Injectable()
@@ -11,7 +10,7 @@ export class JobMetrics {
   private readonly submitted;
   private readonly isolationLevel;
 
-  constructor(metrics: Metrics, repository: DispatchRepository) {
+  constructor(metrics: Metrics, repository: JobsRepository) {
     this.latency = metrics.histogram(
       'gridgate_job_dispatch_seconds',
       'Seconds from Waiting to Matched',
@@ -43,8 +42,8 @@ export class JobMetrics {
   }
 
   /** A job was given to an executor. */
-  dispatched(order: RunOrder): void {
-    if (order.waitedSeconds !== undefined) this.latency.observe(order.waitedSeconds);
+  dispatched({ waitedSeconds }: { waitedSeconds?: number }): void {
+    if (waitedSeconds !== undefined) this.latency.observe(waitedSeconds);
   }
 
   /** Jobs were made. */

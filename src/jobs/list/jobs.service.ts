@@ -1,13 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Problem, type JsonObject } from '#src/kernel/index.js';
+import { Problem } from '#src/kernel/index.js';
 import { actorOf, requestOf, type Principal } from '#src/auth/index.js';
 import { Audit, CONFIG, type Config, type QueryValues } from '#src/platform/index.js';
-import { JobAccess } from './job-access.service.js';
-import { idRanges, type Job } from './job.js';
+import { JobAccess } from '../access/job-access.service.js';
+import { idRanges, type Job } from '../state/job.js';
 import { JobListRepository } from './job-list.repository.js';
-import { JobPolicy } from './job.policy.js';
-import { JobResponse, type JobHistoryResponse, type JobListResponse } from './job.response.js';
-import { JobsRepository } from './jobs.repository.js';
+import { JobPolicy } from '../access/job.policy.js';
+import { JobResponse, type JobListResponse } from './job.response.js';
 import { MOST_COUNTS } from './job-filters.openapi.js';
 import {
   readListJobsQuery,
@@ -23,14 +22,13 @@ export interface JobListAnswer {
   link?: string;
 }
 
-/** Everything that is only read: lists, records, manifests, history, parameters. */
+/** Lists, summaries and records. */
 @Injectable()
 export class JobsService {
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     private readonly access: JobAccess,
     private readonly policy: JobPolicy,
-    private readonly repository: JobsRepository,
     private readonly lists: JobListRepository,
     private readonly audit: Audit,
   ) {}
@@ -61,32 +59,6 @@ export class JobsService {
   /** GET /jobs/<jid>. */
   async get(principal: Principal, jid: string): Promise<JobResponse> {
     return JobResponse.from(await this.access.read(principal, jid));
-  }
-
-  /** GET /jobs/<jid>/manifest. */
-  async manifest(principal: Principal, jid: string): Promise<JsonObject> {
-    const job = await this.access.readManifest(principal, jid);
-    return (await this.repository.manifest(job.jid)) ?? {};
-  }
-
-  /** GET /jobs/<jid>/history. */
-  async history(principal: Principal, jid: string): Promise<JobHistoryResponse> {
-    const job = await this.access.read(principal, jid);
-    const rows = await this.repository.history(job.jid);
-    const history = rows.map((row) => ({
-      status: row.status,
-      minorStatus: row.minor_status,
-      appStatus: row.app_status,
-      time: row.time.toISOString(),
-      source: row.source,
-    }));
-    return { history };
-  }
-
-  /** GET /jobs/<jid>/parameters. */
-  async parameters(principal: Principal, jid: string): Promise<Record<string, unknown>> {
-    const job = await this.access.read(principal, jid);
-    return this.repository.parameters(job.jid);
   }
 
   private noteRead(principal: Principal, jobs: readonly Job[]): void {

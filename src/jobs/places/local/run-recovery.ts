@@ -1,0 +1,57 @@
+import type { HeldJob } from '../../run/executor.js';
+import type { RunLife } from '../../run/run-life.js';
+import type { LocalContext } from './local-context.js';
+import type { LocalRun } from './local-run.js';
+
+const NOTHING_LEFT = 'Nothing is left of the run on its machine';
+
+/** Finds out by its directory what became of a run of which this process knows nothing: its predecessor was killed. */
+export class RunRecovery {
+  /** `reference` is what this boot of the machine notes with every claim. */
+  constructor(
+    private readonly context: LocalContext,
+    private readonly life: RunLife<LocalRun>,
+    private readonly reference: string,
+  ) {}
+
+  /**
+   * True when the payload was started, so that its end is to be waited for. Any other run is given back, lost or let go
+   * of here, but for one whose start is being written this moment: the next look tells.
+   */
+  async wasStarted(run: LocalRun, job: HeldJob): Promise<boolean> {
+    if (job.status === 'Matched') {
+      await this.life.giveBack(run);
+      return false;
+    }
+    run.startedMs = job.startedAt?.getTime() ?? this.context.parts.clock.now();
+    run.uid = run.directory.account() ?? this.context.accountOf(run.directory);
+    const isWanted = isUnderWay(job);
+    if (isWanted && !this.isCertain(run, job)) {
+      await this.life.lose(run, NOTHING_LEFT);
+      return false;
+    }
+    // Who creates the start record first decides: if it is us, the program will never start.
+    const isUnstarted = !run.directory.exists() || run.directory.abandon();
+    const start = isUnstarted ? 'abandoned' : run.directory.start();
+    if (start === 'being written') return false;
+    if (start !== 'abandoned') return true;
+    if (isWanted) await this.life.giveBack(run);
+    else await this.life.release(run);
+    return false;
+  }
+
+  /**
+   * True when the files of a run can tell whether it was started. The directory is there before the permission to
+   * start is asked for, and stays until the job is let go of; what was written shortly before the machine went down
+   * may be lost.
+   */
+  private isCertain(run: LocalRun, job: HeldJob): boolean {
+    if (!run.directory.exists()) return false;
+    return job.reference === this.reference || run.directory.start() !== 'none';
+  }
+}
+
+/** True for a job whose run is wanted. */
+export function isUnderWay(job: HeldJob): boolean {
+  return ['Matched', 'Running', 'Stalled', 'Completing', 'Completed'].includes(job.status);
+}

@@ -1,0 +1,128 @@
+import { Readable } from 'node:stream';
+import { Controller, HttpCode, Post, Req, StreamableFile } from '@nestjs/common';
+import {
+  ApiBadRequestResponse,
+  ApiBody,
+  ApiConflictResponse,
+  ApiConsumes,
+  ApiExtraModels,
+  ApiForbiddenResponse,
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiPayloadTooLargeResponse,
+  ApiQuery,
+  ApiTags,
+  ApiTooManyRequestsResponse,
+  ApiUnprocessableEntityResponse,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
+import {
+  Audited,
+  labelsOf,
+  Query,
+  schemaByMediaType,
+  type HttpRequest,
+  type QueryValues,
+} from '#src/platform/index.js';
+import { isAsked } from '../access/asked-flag.js';
+import { QueryKeys } from '../access/query-keys.decorator.js';
+import {
+  ManifestFormRequest,
+  ManifestRequest,
+  ManifestsRequest,
+  ManifestUploadRequest,
+} from '../manifest/manifest.request.js';
+import { idRanges } from '../state/job.js';
+import { DryRunResponse, SubmitResponse } from './submit.response.js';
+import { SubmitService } from './submit.service.js';
+
+const NDJSON = {
+  type: 'string',
+  description: 'One manifest a line; up to GRID_MAX_BULK_BODY bytes, like `{"manifests": […]}`',
+  example: '{"Executable":"/bin/true"}\n{"Executable":"/bin/false"}\n',
+};
+
+/** Submits. */
+@ApiTags('jobs')
+@Controller('jobs')
+export class SubmitController {
+  constructor(private readonly submissions: SubmitService) {}
+
+  /** Submits one or many jobs: all of them or none. */
+  @Post()
+  @HttpCode(200)
+  @Access('bearer', 'jobs:submit')
+  @QueryKeys('dryRun')
+  @Audited<SubmitResponse | DryRunResponse>('job.submitted', submittedJobs)
+  @ApiOperation({ operationId: 'submitJobs', summary: 'Submit jobs; all of a request or none' })
+  @ApiConsumes(
+    'application/json',
+    'application/x-ndjson',
+    'multipart/form-data',
+    'application/x-www-form-urlencoded',
+  )
+  @ApiExtraModels(
+    ManifestRequest,
+    ManifestsRequest,
+    ManifestUploadRequest,
+    ManifestFormRequest,
+    SubmitResponse,
+    DryRunResponse,
+  )
+  @ApiBody({
+    schema: schemaByMediaType({
+      'application/json': { $ref: '#/components/schemas/SubmitJobsRequest' },
+      'application/x-ndjson': NDJSON,
+      'multipart/form-data': { $ref: getSchemaPath(ManifestUploadRequest) },
+      'application/x-www-form-urlencoded': { $ref: getSchemaPath(ManifestFormRequest) },
+    }),
+  })
+  @ApiQuery({
+    name: 'dryRun',
+    required: false,
+    type: Boolean,
+    description: 'Check, create nothing',
+  })
+  @ApiHeader({
+    name: 'Idempotency-Key',
+    required: false,
+    description: 'Makes a retry safe for 24 h',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+  })
+  @ApiOkResponse({
+    description: 'The ids of the new jobs; with `dryRun=true` what would be made',
+    schema: { $ref: '#/components/schemas/SubmitJobsResponse' },
+  })
+  @ApiBadRequestResponse({ description: 'Every fault of the manifests' })
+  @ApiForbiddenResponse({ description: 'The group may not submit' })
+  @ApiConflictResponse({ description: 'A request with this Idempotency-Key is under way' })
+  @ApiPayloadTooLargeResponse({ description: 'Too large, too many manifests or files' })
+  @ApiTooManyRequestsResponse({ description: 'More submits than the limit; see Retry-After' })
+  @ApiUnprocessableEntityResponse({ description: 'Idempotency-Key used with another body' })
+  async submit(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: QueryValues,
+    @Req() request: HttpRequest,
+  ): Promise<SubmitResponse | StreamableFile> {
+    return query.boolean('dryRun')
+      ? streamedJson(await this.submissions.dryRun(principal, request))
+      : this.submissions.submit(principal, request);
+  }
+}
+
+/** An answer that is too large to be held whole. A client that goes away ends it. */
+function streamedJson(text: AsyncGenerator<string>): StreamableFile {
+  const type = 'application/json; charset=utf-8';
+  return new StreamableFile(Readable.from(text, { objectMode: false }), { type }).setErrorLogger(
+    () => undefined,
+  );
+}
+
+/** For the audit trail: which jobs were made; nothing for a dry run or a repeated request. */
+function submittedJobs(request: HttpRequest, answer: SubmitResponse | DryRunResponse | undefined) {
+  if (isAsked(request, 'dryRun') || labelsOf(request)['repeated'] !== undefined) return undefined;
+  const jids = answer && 'jids' in answer ? answer.jids : [];
+  return { jobs: jids.length, jids: idRanges(jids) };
+}
