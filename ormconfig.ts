@@ -10,4 +10,4 @@ if (!connection) {
   throw new Error('no database: set DATABASE_URL, or start the server of this GRID_HOME');
 }
 
-export const dataSource = createDataSource(config, connection);
+export const dataSource = createDataSource(config, () => connection);

@@ -1,12 +1,17 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { authEntities, AuthModule } from './auth/index.js';
+import { AuthModule } from './auth/index.js';
 import { FileCatalogueModule, NamespaceService } from './file-catalogue/index.js';
 import { JobsModule, type InputDataCatalogue } from './jobs/index.js';
-import { PlatformModule, type PlatformInput } from './platform/index.js';
+import {
+  PlatformModule,
+  registeredEntities,
+  type EntityClass,
+  type PlatformInput,
+} from './platform/index.js';
 import { RegistryModule, RegistryService } from './registry/index.js';
 
-/** TypeORM entities of all rooms. */
-export const entities: (new () => object)[] = [...authEntities];
+/** The entities of all rooms: their modules, imported above, have registered them. */
+export const entities: EntityClass[] = registeredEntities();
 
 /** The composition root: the feature modules on the platform, and how they meet. */
 @Module({})

@@ -32,6 +32,8 @@ const SILENCE_MS = 1_500;
 export interface Runtime {
   config: Config;
   logger: Logger;
+  /** TypeORM's, for repositories of entities; not connected before connect(). */
+  dataSource: DataSource;
   database: Database;
   changeFeed: ChangeFeed;
   metrics: Metrics;
@@ -53,7 +55,7 @@ export interface AuditTrail {
 }
 
 /** TypeORM's data source with the entities and migrations of this version, not yet connected. */
-export function createDataSource(config: Config, connection: DatabaseConnection): DataSource {
+export function createDataSource(config: Config, connection: () => DatabaseConnection): DataSource {
   return new DataSource(
     dataSourceOptions({
       connection,
@@ -87,7 +89,7 @@ export function createRuntime(
   const tracing = new Tracing();
   const metrics = new Metrics();
   const logger = ownLogger ?? createLogger(config.logLevel, undefined, traceIds(config, tracing));
-  let dataSource: DataSource | undefined;
+  const dataSource = createDataSource(config, connection);
   let migrated = false;
   const gate = connectionGate(config, metrics);
   let pooler: PoolerRules | undefined;
@@ -101,6 +103,7 @@ export function createRuntime(
   return {
     config,
     logger,
+    dataSource,
     database,
     changeFeed,
     metrics,
@@ -111,28 +114,27 @@ export function createRuntime(
       return migrated;
     },
     async connect(signal) {
-      const source = createDataSource(config, connection());
       pooler = poolerRules(connection(), limitsOf(config));
-      dataSource = source;
-      await connectDataSource(source, { logger, signal });
+      await connectDataSource(dataSource, { logger, signal });
       const { pool } = database;
       const look = async (): Promise<void> => {
         await checkPooler(pool, connection());
         if (pooler) await adviseRole(pool, { ...limitsOf(config), logger });
       };
       await whenDatabaseIsThere(look, { logger, signal });
-      const done = await whenDatabaseIsThere(() => migrate(source, connection()), {
+      const done = await whenDatabaseIsThere(() => migrate(dataSource, connection()), {
         logger,
         signal,
       });
       migrated = true;
+      database.serveEntities();
       if (done.length > 0) logger.info({ migrations: done }, 'migrated the database');
       changeFeed.start();
     },
     async close() {
       await changeFeed.stop();
       await pooler?.sessions.end();
-      if (dataSource?.isInitialized) await dataSource.destroy();
+      if (dataSource.isInitialized) await dataSource.destroy();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { IdProviderModule } from '#src/id-provider/index.js';
 import { AccessGuard } from './access/access.guard.js';
 import { BearerStrategy } from './access/bearer.strategy.js';
@@ -105,7 +106,7 @@ export const authEntities = [SigningKeyEntity];
 
 /** The authorization server, and the one guard of all routes. */
 @Module({
-  imports: [IdProviderModule],
+  imports: [IdProviderModule, TypeOrmModule.forFeature([SigningKeyEntity])],
   controllers: [
     TokenController,
     GroupsController,

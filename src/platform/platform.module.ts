@@ -1,4 +1,6 @@
 import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
 import { systemClock } from '#src/kernel/index.js';
 import { CONFIG, type Config } from './config/env.js';
 import { ChangeFeed } from './database/change-feed.js';
@@ -21,6 +23,7 @@ export const CLOCK = Symbol('Clock');
 export interface PlatformInput {
   config: Config;
   logger: Logger;
+  dataSource: DataSource;
   database: Database;
   changeFeed: ChangeFeed;
   metrics: Metrics;
@@ -30,7 +33,10 @@ export interface PlatformInput {
   authorities: TrustedAuthorities;
 }
 
-/** Gives every room its infrastructure by injection. */
+/**
+ * Gives every room its infrastructure by injection. The data source is the process's, which opens and closes it; rooms make
+ * repositories on it by `TypeOrmModule.forFeature`.
+ */
 @Global()
 @Module({})
 export class PlatformModule {
@@ -39,6 +45,7 @@ export class PlatformModule {
       { provide: CONFIG, useValue: input.config },
       { provide: LOGGER, useValue: input.logger },
       { provide: CLOCK, useValue: systemClock },
+      { provide: getDataSourceToken(), useValue: input.dataSource },
       { provide: Database, useValue: input.database },
       { provide: ChangeFeed, useValue: input.changeFeed },
       { provide: Metrics, useValue: input.metrics },

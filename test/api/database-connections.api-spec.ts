@@ -35,7 +35,7 @@ const need = { met: postgresPrograms() !== undefined, name: 'PostgreSQL (package
 /** What a connection of the pool and one beside it see of themselves. */
 async function connects(url: string): Promise<{ user: string; ssl: boolean; zone: string }> {
   const input = { poolSize: 2, statementTimeoutSeconds: 5, connectTimeoutSeconds: 3 };
-  const options = { connection: { url }, ...input, entities: [], migrations: [] };
+  const options = { connection: () => ({ url }), ...input, entities: [], migrations: [] };
   const source = await new DataSource(dataSourceOptions(options)).initialize();
   const seen = `select current_user as user, ssl, current_setting('TimeZone') as zone
     from pg_stat_ssl where pid = pg_backend_pid()`;

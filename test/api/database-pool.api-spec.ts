@@ -7,7 +7,7 @@ import { support } from '../support/testbed.js';
 function dataSource(url: string, statementTimeoutSeconds: number): DataSource {
   return new DataSource(
     dataSourceOptions({
-      connection: { url },
+      connection: () => ({ url }),
       poolSize: 2,
       statementTimeoutSeconds,
       connectTimeoutSeconds: 1,

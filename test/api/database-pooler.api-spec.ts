@@ -36,7 +36,13 @@ const need = {
 
 /** The pool of one instance. */
 async function open(): Promise<Database> {
-  const input = { connection, poolSize: 8, ...LIMITS, entities: [], migrations: [] };
+  const input = {
+    connection: () => connection,
+    poolSize: 8,
+    ...LIMITS,
+    entities: [],
+    migrations: [],
+  };
   const source = await new DataSource(dataSourceOptions(input)).initialize();
   const rules = poolerRules(connection, { ...LIMITS, sessions: 4 }) as PoolerRules;
   closers.push(async () => {

@@ -48,7 +48,7 @@ export async function scratchCatalogue(
   const pooler = poolerRules(connection, { ...limits, sessions: 10 });
   const dataSource = new DataSource(
     dataSourceOptions({
-      connection,
+      connection: () => connection,
       poolSize: 10,
       ...limits,
       entities: [],

@@ -13,6 +13,8 @@ import { databaseConnection, databaseUrl, onServer } from './testbed.js';
 /** A database of its own with the schema of this version, without a server. */
 export interface ScratchDatabase {
   url: string;
+  /** TypeORM's own data source on it, ended by remove(). */
+  dataSource: DataSource;
   /** One more pool on it, as another instance has. */
   open(): Promise<Database>;
   /** Ends all pools and drops it. */
@@ -27,25 +29,34 @@ export async function scratchDatabase(): Promise<ScratchDatabase> {
   const opened: DataSource[] = [];
   const poolers: PoolerRules[] = [];
   const open = async (): Promise<DataSource> => {
-    const options = dataSourceOptions({ connection, ...limits, entities, migrations: MIGRATIONS });
+    const options = dataSourceOptions({
+      connection: () => connection,
+      ...limits,
+      entities,
+      migrations: MIGRATIONS,
+    });
     const dataSource = await new DataSource(options).initialize();
     opened.push(dataSource);
     return dataSource;
   };
   await onServer(`create database "${name}"`);
-  await (await open()).runMigrations({ transaction: 'each' });
+  const first = await open();
+  await first.runMigrations({ transaction: 'each' });
   return {
     url: databaseUrl(name),
+    dataSource: first,
     async open() {
       const dataSource = await open();
       const pooler = poolerRules(connection, { ...limits, sessions: limits.poolSize });
       if (pooler) poolers.push(pooler);
-      return new Database(
+      const database = new Database(
         () => dataSource,
         undefined,
         undefined,
         () => pooler,
       );
+      database.serveEntities();
+      return database;
     },
     async remove() {
       await Promise.all(poolers.splice(0).map(({ sessions }) => sessions.end()));

@@ -1,8 +1,9 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { JWK } from 'jose';
 
 /** A key that signs, signed or will sign access tokens. */
 @Entity('signing_key')
+@Index('signing_key_next', { synchronize: false })
 export class SigningKeyEntity {
   @PrimaryColumn('text')
   kid!: string;
@@ -10,18 +11,18 @@ export class SigningKeyEntity {
   @Column('text')
   algorithm!: 'ES256' | 'EdDSA';
 
-  @Column('jsonb', { name: 'public_jwk' })
+  @Column('jsonb')
   publicJwk!: JWK;
 
   /** PKCS #8 in base64, sealed by the key-encryption key. */
-  @Column('text', { name: 'private_key' })
+  @Column('text')
   privateKey!: string;
 
-  @Column('timestamptz', { name: 'created_at' })
+  @Column('timestamptz')
   createdAt!: Date;
 
   /** Signs from this moment until a younger key does; null: published, but not yet in use. */
-  @Column('timestamptz', { name: 'active_from', nullable: true })
+  @Column('timestamptz', { nullable: true })
   activeFrom!: Date | null;
 
   /** Longest life, in seconds, of the tokens that it may have signed. */

@@ -1,80 +1,61 @@
 import { Injectable } from '@nestjs/common';
-import { ChangeFeed, Database, type Transaction } from '#src/platform/index.js';
+import { InjectRepository } from '@nestjs/typeorm';
+import { IsNull, LessThan, Repository } from 'typeorm';
+import { ChangeFeed, type Transaction } from '#src/platform/index.js';
 import { SigningKeyEntity } from './signing-key.entity.js';
 
 /** Channel of the change feed: the set of signing keys has changed. */
 export const SIGNING_KEYS_CHANNEL = 'signing_keys';
 
-const COLUMNS = `kid, algorithm, public_jwk as "publicJwk", private_key as "privateKey",
-  created_at as "createdAt", active_from as "activeFrom", longest_ttl as "longestTtlSeconds"`;
+const OLDEST_FIRST = { order: { createdAt: 'ASC' } } as const;
 
 /** Queries of the signing keys; changes are made by one instance at a time, under the lock `signingKeys`. */
 @Injectable()
 export class SigningKeysRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    @InjectRepository(SigningKeyEntity) private readonly keys: Repository<SigningKeyEntity>,
+  ) {}
 
   /** All keys, oldest first. */
   async all(): Promise<SigningKeyEntity[]> {
-    return this.database.manager.find(SigningKeyEntity, { order: { createdAt: 'ASC' } });
+    return this.keys.find(OLDEST_FIRST);
   }
 
   /** All keys as the transaction sees them, oldest first. */
   async allIn(transaction: Transaction): Promise<SigningKeyEntity[]> {
-    return transaction.query<SigningKeyEntity>({
-      text: `select ${COLUMNS} from signing_key order by created_at`,
-    });
+    return this.within(transaction).find(OLDEST_FIRST);
   }
 
   async add(transaction: Transaction, key: SigningKeyEntity): Promise<void> {
-    await transaction.execute({
-      text: `insert into signing_key
-          (kid, algorithm, public_jwk, private_key, created_at, active_from, longest_ttl)
-        values ($1, $2, $3, $4, $5, $6, $7)`,
-      values: [
-        key.kid,
-        key.algorithm,
-        JSON.stringify(key.publicJwk),
-        key.privateKey,
-        key.createdAt,
-        key.activeFrom,
-        key.longestTtlSeconds,
-      ],
-    });
+    await this.within(transaction).insert(key);
   }
 
   /** The published key starts to sign at the given moment. */
   async activate(transaction: Transaction, kid: string, from: Date): Promise<void> {
-    await transaction.execute({
-      text: 'update signing_key set active_from = $2 where kid = $1 and active_from is null',
-      values: [kid, from],
-    });
+    await this.within(transaction).update({ kid, activeFrom: IsNull() }, { activeFrom: from });
   }
 
   /** Replaces the sealed form of a private key. */
   async reseal(transaction: Transaction, kid: string, privateKey: string): Promise<void> {
-    await transaction.execute({
-      text: 'update signing_key set private_key = $2 where kid = $1',
-      values: [kid, privateKey],
-    });
+    await this.within(transaction).update({ kid }, { privateKey });
   }
 
   /** Notes that keys in use may sign tokens of this life. */
-  async noteTtl(transaction: Transaction, ttlSeconds: number): Promise<void> {
-    await transaction.execute({
-      text: 'update signing_key set longest_ttl = $1 where longest_ttl < $1',
-      values: [ttlSeconds],
-    });
+  async noteTtl(transaction: Transaction, longestTtlSeconds: number): Promise<void> {
+    const shorter = { longestTtlSeconds: LessThan(longestTtlSeconds) };
+    await this.within(transaction).update(shorter, { longestTtlSeconds });
   }
 
   async remove(transaction: Transaction, kid: string): Promise<void> {
-    await transaction.execute({
-      text: 'delete from signing_key where kid = $1',
-      values: [kid],
-    });
+    await this.within(transaction).delete({ kid });
   }
 
   /** Tells every instance when the transaction commits. */
   async announce(transaction: Transaction): Promise<void> {
     await transaction.execute(ChangeFeed.notification(SIGNING_KEYS_CHANNEL));
+  }
+
+  private within(transaction: Transaction): Repository<SigningKeyEntity> {
+    return transaction.manager.getRepository(SigningKeyEntity);
   }
 }

@@ -1,16 +1,22 @@
 import pg from 'pg';
-import type { DataSourceOptions, EntitySchema } from 'typeorm';
-import { clientOfPool, pooledTarget, type DatabaseConnection } from './database-client.js';
-
-type EntityClass = new (...args: never[]) => object;
+import type { DataSourceOptions } from 'typeorm';
+import {
+  clientOfPool,
+  pooledTarget,
+  type DatabaseConnection,
+  type DatabaseTarget,
+} from './database-client.js';
+import type { EntityClass } from './entities.js';
+import { SnakeNamingStrategy } from './snake-naming-strategy.js';
 
 /** What a DataSource of the service is made from. */
 export interface DataSourceInput {
-  connection: DatabaseConnection;
+  /** Asked for when the first connection is made: an embedded database has to be started before. */
+  connection: () => DatabaseConnection;
   poolSize: number;
   statementTimeoutSeconds: number;
   connectTimeoutSeconds: number;
-  entities: (EntityClass | EntitySchema)[];
+  entities: EntityClass[];
   migrations: EntityClass[];
   applicationName?: string;
 }
@@ -37,15 +43,15 @@ const types: pg.CustomTypesConfig = {
  * by DatabaseClient alone.
  */
 export function dataSourceOptions(input: DataSourceInput): DataSourceOptions {
-  const target = pooledTarget(input.connection);
+  const target = (): DatabaseTarget => pooledTarget(input.connection());
   const { statementTimeoutSeconds, connectTimeoutSeconds } = input;
   const name = input.applicationName ?? 'gridgate';
   return {
     type: 'postgres',
-    database: target.address.database,
     poolSize: input.poolSize,
     connectTimeoutMS: Math.max(statementTimeoutSeconds, connectTimeoutSeconds) * 1000,
     synchronize: false,
+    namingStrategy: new SnakeNamingStrategy(),
     migrationsTransactionMode: 'each',
     entities: input.entities,
     migrations: input.migrations,

@@ -137,12 +137,12 @@ export class DatabaseClient extends pg.Client {
 
 /** The client that the driver's pool makes its connections of; what the pool would tell it is known here already. */
 export function clientOfPool(
-  target: DatabaseTarget,
+  target: () => DatabaseTarget,
   options: DatabaseClientOptions,
 ): new () => pg.Client {
   return class extends DatabaseClient {
     constructor() {
-      super(target, options);
+      super(target(), options);
     }
   };
 }

@@ -3,7 +3,8 @@ import type { DataSource, EntityManager } from 'typeorm';
 import type pg from 'pg';
 import { Tracing } from '../tracing/tracing.js';
 import { isDatabaseAway, sqlState } from './connection-error.js';
-import { ConnectionGate } from './connection-gate.js';
+import { ConnectionGate, type Use } from './connection-gate.js';
+import { managerWithin, routeEntityStatements, type StatementWay } from './entity-statements.js';
 import type { PoolerRules } from './pooler.js';
 
 /**
@@ -24,9 +25,11 @@ export interface Queryable {
   execute(statement: Statement): Promise<number>;
 }
 
-/** A transaction under way: statements, and the raw client for COPY and cursors. */
+/** A transaction under way: statements, entities, and the raw client for COPY and cursors. */
 export interface Transaction extends Queryable {
   readonly client: pg.PoolClient;
+  /** TypeORM's manager inside of this transaction: `transaction.manager.getRepository(SomeEntity)`. */
+  readonly manager: EntityManager;
 }
 
 const DEFAULT_LIMITS = {
@@ -38,8 +41,8 @@ const DEFAULT_LIMITS = {
 const RETRYABLE = new Set(['40001', '40P01']);
 
 /**
- * The database as repositories see it: named statements on the driver's pool, transactions, and TypeORM's
- * manager for aggregates that are entities. While the database is away every call throws Problem
+ * The database as repositories see it: named statements on the driver's pool, and transactions; entities that are not
+ * hot go through TypeORM's injected `Repository<Entity>`. While the database is away every call throws Problem
  * `service.unavailable` (503 with Retry-After) and never hangs.
  */
 export class Database implements Queryable {
@@ -58,11 +61,6 @@ export class Database implements Queryable {
     const dataSource = this.source();
     if (!dataSource?.isInitialized) throw databaseAway();
     return dataSource;
-  }
-
-  /** TypeORM's entity manager. Throws 503 before the first connection. */
-  get manager(): EntityManager {
-    return this.dataSource.manager;
   }
 
   /** The driver's pool, for streams and COPY in repositories. Throws 503 before the first connection. */
@@ -131,30 +129,51 @@ export class Database implements Queryable {
   }
 
   private on(client: pg.PoolClient): Transaction {
+    let manager: EntityManager | undefined;
+    const made = (): EntityManager => managerWithin(this.dataSource, client, this.way);
     return {
       client,
+      get manager() {
+        return (manager ??= made());
+      },
       query: async <Row>(statement: Statement) => (await this.run(client, statement)).rows as Row[],
       execute: async (statement) => (await this.run(client, statement)).rowCount ?? 0,
     };
   }
 
   /** A connection of the pool, for cursors and COPY; the caller releases it. */
-  async connect(): Promise<pg.PoolClient> {
+  async connect(use: Use = 'session'): Promise<pg.PoolClient> {
     const { gate, pool } = this;
-    if (!gate.tryEnter('session')) await gate.enter('session');
+    if (!gate.tryEnter(use)) await gate.enter(use);
     try {
       const client = await pool.connect();
       const release = client.release.bind(client);
       client.release = (fault) => {
         release(fault);
-        gate.leave('session');
+        gate.leave(use);
       };
       return client;
     } catch (error) {
-      gate.leave('session');
+      gate.leave(use);
       throw translate(error);
     }
   }
+
+  /** Repositories of entities go through the same queue, spans and errors as statements; call it once migrated. */
+  serveEntities(): void {
+    routeEntityStatements(this.dataSource, this.way);
+  }
+
+  private readonly way: StatementWay = {
+    take: () => this.connect('statement'),
+    watched: async (text, work) => {
+      try {
+        return await this.spanned({ text }, work);
+      } catch (error) {
+        throw translate(error);
+      }
+    },
+  };
 
   /** A session that is the caller's until it is released, for locks that outlive transactions. */
   async session(): Promise<pg.PoolClient> {
@@ -186,12 +205,17 @@ export class Database implements Queryable {
     const query = (this.pooler() ? { text, values } : statement) as pg.QueryConfig;
     try {
       if (!this.tracing.isOn) return await target.query(query);
-      const name = statement.name ?? /^\s*(\w+)/.exec(statement.text)?.[1] ?? 'statement';
-      const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': name };
-      return await this.tracing.within(`sql ${name}`, attributes, () => target.query(query));
+      return await this.spanned(statement, () => target.query(query));
     } catch (error) {
       throw translate(error);
     }
+  }
+
+  private async spanned<T>({ name, text }: Statement, work: () => Promise<T>): Promise<T> {
+    if (!this.tracing.isOn) return work();
+    const known = name ?? /^\s*(\w+)/.exec(text)?.[1] ?? 'statement';
+    const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': known };
+    return this.tracing.within(`sql ${known}`, attributes, work);
   }
 }
 

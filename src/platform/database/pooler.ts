@@ -34,7 +34,7 @@ export function poolerRules(
   const target = directTarget(connection);
   const options = { name: 'gridgate locks', connectTimeoutSeconds, statementTimeoutSeconds };
   const sessions = new pg.Pool({
-    Client: clientOfPool(target, options),
+    Client: clientOfPool(() => target, options),
     max: limits.sessions,
     idleTimeoutMillis: SESSIONS_IDLE_MS,
     connectionTimeoutMillis: Math.max(connectTimeoutSeconds, statementTimeoutSeconds) * 1000,
