@@ -156,6 +156,18 @@ describe('POST /jobs with many manifests', () => {
       '10001 manifests were sent, at most 10000 are allowed',
     ],
     [
+      'far more lines than allowed, of which not all are counted',
+      () => lines(25_000).join('\n'),
+      NDJSON,
+      'At least 20000 manifests were sent, at most 10000 are allowed',
+    ],
+    [
+      'far more elements than allowed, of which not all are counted',
+      () => `{"manifests":[${','.repeat(25_000)}]}`,
+      JSON_TYPE,
+      'At least 20000 manifests were sent, at most 10000 are allowed',
+    ],
+    [
       'a manifest that is too long',
       () => `${lines(1).join()}\n${JSON.stringify({ ...TRUE, Note: 'x'.repeat(70_000) })}\n`,
       NDJSON,

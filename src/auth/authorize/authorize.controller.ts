@@ -8,6 +8,7 @@ import {
   ApiProduces,
   ApiQuery,
   ApiTags,
+  ApiUnauthorizedResponse,
 } from '@nestjs/swagger';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
 import { Access } from '../access/access.decorator.js';
@@ -35,6 +36,9 @@ export class AuthorizeController {
   @Access('open')
   @ApiOperation({ summary: 'Sign in and allow an application to act for you' })
   @ApiOkResponse({ description: 'A page: sign-in, or the question for consent' })
+  @ApiUnauthorizedResponse({
+    description: 'The page for signing in: the certificate is not accepted',
+  })
   async askForConsent(@Req() request: HttpRequest, @Res() response: HttpResponse): Promise<void> {
     await this.pages.ask(request, response);
   }

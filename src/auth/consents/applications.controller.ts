@@ -6,6 +6,7 @@ import {
   ApiOperation,
   ApiProduces,
   ApiTags,
+  ApiUnauthorizedResponse,
 } from '@nestjs/swagger';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
 import { Access } from '../access/access.decorator.js';
@@ -23,6 +24,9 @@ export class ApplicationsController {
   @Get('applications')
   @Access('open')
   @ApiOperation({ summary: 'Page with the applications that may act for you' })
+  @ApiUnauthorizedResponse({
+    description: 'The page for signing in: the certificate is not accepted',
+  })
   async showApplications(
     @Req() request: HttpRequest,
     @Res() response: HttpResponse,
@@ -36,6 +40,9 @@ export class ApplicationsController {
   @ApiConsumes('application/x-www-form-urlencoded')
   @ApiBody({ type: WithdrawForm })
   @ApiOperation({ summary: 'Withdraw what an application was allowed' })
+  @ApiUnauthorizedResponse({
+    description: 'The page for signing in: the certificate is not accepted',
+  })
   async withdrawApplication(
     @Req() request: HttpRequest,
     @Res() response: HttpResponse,

@@ -45,6 +45,9 @@ export class DeviceController {
   @ApiQuery({ name: 'user_code', type: String, required: false, example: 'BCDF-GHJK' })
   @ApiOperation({ summary: 'Page on which the user of a device types its code' })
   @ApiOkResponse({ description: 'A page' })
+  @ApiUnauthorizedResponse({
+    description: 'The page for signing in: the certificate is not accepted',
+  })
   async askForCode(@Req() request: HttpRequest, @Res() response: HttpResponse): Promise<void> {
     await this.pages.ask(request, response);
   }
@@ -57,6 +60,9 @@ export class DeviceController {
   @ApiBody({ type: DeviceDecisionForm })
   @ApiOperation({ summary: 'The code or the decision on the device page' })
   @ApiOkResponse({ description: 'A page' })
+  @ApiUnauthorizedResponse({
+    description: 'The page for signing in: the certificate is not accepted',
+  })
   async takeDecision(@Req() request: HttpRequest, @Res() response: HttpResponse): Promise<void> {
     await this.pages.decide(request, response);
   }

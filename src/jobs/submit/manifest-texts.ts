@@ -5,6 +5,8 @@ import { isBlank } from './manifest-splitter.js';
 
 const MAX_VIOLATIONS = 100;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+/** Of too many manifests so many times the limit are counted: after that nothing is looked at any more. */
+const MOST_COUNTED = 2;
 /** JSON written anew is at most so many times as long: `1e20` becomes 21 digits. */
 const MOST_GROWTH = 6;
 
@@ -51,11 +53,17 @@ export class ManifestTexts {
     }
   }
 
+  /** True when there are so many too many that the rest need not be looked at. */
+  get isOverflowing(): boolean {
+    return this.count >= this.limits.maxManifests * MOST_COUNTED;
+  }
+
   /** To be called at the end. Throws Problem 413 for too many or too long ones, 400 for the first that is not JSON. */
   finish(): void {
     const { maxManifests } = this.limits;
     if (this.count > maxManifests) {
-      const text = `${this.count} manifests were sent, at most ${maxManifests} are allowed`;
+      const sent = this.isOverflowing ? `At least ${this.count}` : this.count;
+      const text = `${sent} manifests were sent, at most ${maxManifests} are allowed`;
       throw new Problem('request.too-large', text, { members: { limit: maxManifests } });
     }
     if (this.fault) throw this.fault;

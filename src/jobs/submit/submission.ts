@@ -173,9 +173,11 @@ async function* split(
 ): AsyncGenerator<ReceivedManifest> {
   const slices = new Slices();
   for await (const chunk of chunks) {
+    if (reading.isOverflowing) continue;
     for (const bytes of splitter.push(chunk)) {
       const received = reading.read(bytes);
       if (received) yield received;
+      if (reading.isOverflowing) break;
       if (slices.isOver) await slices.rest();
     }
   }

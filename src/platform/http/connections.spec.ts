@@ -206,4 +206,20 @@ describe('limits of a connection', () => {
       instance: `urn:gridgate:request:${requestId}`,
     });
   });
+
+  it('ends the answers of every pipelined request when the connection goes', async () => {
+    const answers: ServerResponse[] = [];
+    let closed = 0;
+    const { port } = await stand((_request, response) => {
+      answers.push(response);
+      response.once('close', () => (closed += 1));
+    });
+    const socket = await client(port);
+    socket.write('GET / HTTP/1.1\r\nHost: grid\r\n\r\n'.repeat(5));
+    await until(() => answers.length === 5);
+    socket.destroy();
+    await until(() => closed === 5);
+    expect(answers.map(({ destroyed }) => destroyed)).toEqual(Array(5).fill(true));
+    expect(() => answers[4]?.end('too late')).not.toThrow();
+  });
 });

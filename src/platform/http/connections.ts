@@ -100,14 +100,23 @@ export class Connections {
   }
 
   private watch(socket: Socket): void {
-    this.watched.set(socket, { exchanges: [], moved: 0, since: Date.now() });
-    socket.once('close', () => this.watched.delete(socket));
+    const watched: Watched = { exchanges: [], moved: 0, since: Date.now() };
+    this.watched.set(socket, watched);
+    socket.once('close', () => {
+      this.watched.delete(socket);
+      // After Node's own listeners: what they have closed has left the list.
+      setImmediate(() => closeAll(watched.exchanges));
+    });
   }
 
   private begin(request: IncomingMessage, response: ServerResponse): void {
     if (this.isRetiring) response.shouldKeepAlive = false;
     const watched = this.watched.get(request.socket);
-    if (!watched) return;
+    if (!watched) {
+      // It was still in the parser when its connection went.
+      if (request.socket.destroyed) setImmediate(() => closeAll([{ request, response }]));
+      return;
+    }
     if (watched.exchanges.length === 0) {
       watched.moved = movedBytes(request.socket);
       watched.since = Date.now();
@@ -156,6 +165,18 @@ export class Connections {
     const options = { headers: { Connection: 'close' } };
     const detail = 'The body of the request did not arrive in time';
     this.refuseSlow(new Problem('request.timeout', detail, options), request, response);
+  }
+}
+
+/**
+ * Closes answers whose connection has gone. Node closes only the one that it was sending: the answers to requests that
+ * were pipelined behind it would never end, nor whatever waits for their end.
+ */
+function closeAll(exchanges: readonly Exchange[]): void {
+  for (const { response } of [...exchanges]) {
+    if (response.closed) continue;
+    response.destroyed = true;
+    response.emit('close');
   }
 }
 

@@ -158,7 +158,8 @@ export class Flood {
   /** Seconds with a stretch of more than 100 ms of processor time without a turn of the event loop. */
   async stalls(): Promise<number> {
     const name = 'gridgate_event_loop_stall_seconds';
-    return (await this.metric(`${name}_count`)) - (await this.metric(`${name}_bucket{le="0.1"}`));
+    const text = await this.metrics();
+    return valueOf(text, `${name}_count`) - valueOf(text, `${name}_bucket{le="0.1"}`);
   }
 
   async end(): Promise<void> {
@@ -172,10 +173,19 @@ export class Flood {
   }
 
   private async metric(name: string): Promise<number> {
-    const { body } = await this.anonymous.get<string>('/metrics');
-    const line = body.split('\n').find((one) => one.startsWith(`${name} `));
-    return Number(line?.split(' ').at(-1) ?? 0);
+    return valueOf(await this.metrics(), name);
   }
+
+  private async metrics(): Promise<string> {
+    return (await this.anonymous.get<string>('/metrics')).body;
+  }
+}
+
+/** Throws when the metric is not there. */
+function valueOf(metrics: string, name: string): number {
+  const line = metrics.split('\n').find((one) => one.startsWith(`${name} `));
+  if (line === undefined) throw new Error(`no ${name} in: ${metrics.slice(0, 200)}`);
+  return Number(line.split(' ').at(-1));
 }
 
 /** The time within which so many of a hundred were answered, milliseconds. */
