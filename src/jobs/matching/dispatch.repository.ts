@@ -99,6 +99,21 @@ export class DispatchRepository {
     return rows.length > 0;
   }
 
+  /** Adds what became known of a run after its end; nothing when the job has gone on to another attempt. */
+  async addParameters(
+    run: { jid: Jid; attempt: number },
+    parameters: Record<string, string | number>,
+  ): Promise<void> {
+    await this.database.execute({
+      name: 'jobs-add-parameters',
+      text: `insert into job_parameters (jid, parameters)
+        select jid, $3::jsonb from jobs
+          where jid = $1 and attempt = $2 and status in ('Done', 'Failed')
+        on conflict (jid) do update set parameters = job_parameters.parameters || excluded.parameters`,
+      values: [String(run.jid), run.attempt, JSON.stringify(parameters)],
+    });
+  }
+
   /** Says that the executor is alive, by the database's clock. */
   async beat(executor: string, instance: string, backend: string): Promise<void> {
     await this.database.execute({

@@ -97,6 +97,11 @@ export interface HeldRuns {
   ): Promise<void>;
   /** True while the very run is under way in the hands of the executor. */
   isUnderWay(run: { jid: Jid; attempt: number; executor: string }): Promise<boolean>;
+  /** Adds what became known of a run after its end; nothing when the job has gone on to another attempt. */
+  addParameters(
+    run: { jid: Jid; attempt: number },
+    parameters: Record<string, string | number>,
+  ): Promise<void>;
 }
 
 /** Injection token of the executors of this instance. */

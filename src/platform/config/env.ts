@@ -93,6 +93,16 @@ function contradictions(values: Values): string[] {
   if (slurmUrl !== undefined && !/^(https?:\/\/[^/]+\/?|unix:\/.+)$/.test(slurmUrl)) {
     faults.push('GRID_SLURM_URL is neither http://host:port nor unix:/path');
   }
+  const { slurmAccounts } = values;
+  if (slurmAccounts !== undefined && !/^[A-Za-z_][\w.-]{0,31}$/.test(slurmAccounts)) {
+    faults.push('GRID_SLURM_ACCOUNTS is neither owner nor group nor the name of an account');
+  }
+  const isNameless = values.slurmToken === undefined && values.slurmTokenKeyFile === undefined;
+  if (slurmUrl !== undefined && slurmAccounts !== undefined && isNameless) {
+    faults.push(
+      'GRID_SLURM_ACCOUNTS needs GRID_SLURM_JWT_KEY, or GRID_SLURM_TOKEN of SlurmUser: without a token slurmrestd runs all jobs as its own account',
+    );
+  }
   const { otlpEndpoint } = values;
   if (otlpEndpoint !== undefined && !/^https?:\/\/[^\s?#]+$/.test(otlpEndpoint)) {
     faults.push('OTEL_EXPORTER_OTLP_ENDPOINT is not a base URL like http://collector:4318');

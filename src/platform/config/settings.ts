@@ -322,7 +322,17 @@ export const VARIABLES = {
     'Base URL of slurmrestd, `http://host:port` or `unix:/path`',
     { defaultText: 'none' },
   ),
-  slurmUser: v.text('GRID_SLURM_USER', 'griduser', 'Account that runs batch jobs'),
+  slurmUser: v.text(
+    'GRID_SLURM_USER',
+    'griduser',
+    'Account that runs all batch jobs when GRID_SLURM_ACCOUNTS is not set; otherwise no job gets it',
+  ),
+  slurmAccounts: v.optional(
+    'GRID_SLURM_ACCOUNTS',
+    'Account under which a batch job runs: `owner`, the one with the name of its owner; `group`, that of its group; or the name of one for all. ' +
+      'A job without such an account fails. The service must be root and have GRID_SLURM_JWT_KEY or a GRID_SLURM_TOKEN of SlurmUser',
+    { defaultText: '`GRID_SLURM_USER`' },
+  ),
   slurmToken: v.optional('GRID_SLURM_TOKEN', 'JWT for slurmrestd', {
     secret: true,
     defaultText: 'none',

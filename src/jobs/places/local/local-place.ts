@@ -3,6 +3,8 @@ import { hostname } from 'node:os';
 import { MINOR } from '../../state/job-state.js';
 import type { OutputPlaces } from '../../run/output-collector.js';
 import type { RunEnd, RunPlace } from '../../run/run-life.js';
+import { limitsOf, processorsOf } from '../../run/run-plan.js';
+import { usageParameters } from '../../run/run-usage.js';
 import { judge, type ExitRecord, type Verdict } from '../../run/run-verdict.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
@@ -75,10 +77,15 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
       HostName: hostname(),
       BatchSystem: this.context.backend,
       Isolation: isolation.level,
-      'WallClockTime(s)': Math.max(0, endedAt.getTime() - run.startedMs) / 1000,
       ...(exit ? { ExitCode: exit.code } : {}),
-      ...(exit || cpuSeconds > 0 ? { 'TotalCPUTime(s)': cpuSeconds } : {}),
-      ...(run.maxRssBytes > 0 ? { 'Memory(MB)': Math.ceil(run.maxRssBytes / MIB) } : {}),
+      ...usageParameters({
+        source: 'service',
+        wallSeconds: Math.max(0, endedAt.getTime() - run.startedMs) / 1000,
+        cpuSeconds: exit || cpuSeconds > 0 ? cpuSeconds : undefined,
+        maxRssBytes: run.maxRssBytes,
+        processors: processorsOf(run.order),
+        memoryMb: limitsOf(run.order, this.context.parts.config).memoryMb,
+      }),
       ...(run.maxDiskBytes > 0 ? { 'DiskSpace(MB)': Math.ceil(run.maxDiskBytes / MIB) } : {}),
     };
   }

@@ -3,6 +3,7 @@ import { mayTryAgain, verdictOfState, viewOf } from './controller-view.js';
 import type { SlurmJob } from './slurm-api.js';
 
 const MARK = 'grid:1:1:x';
+const BATCH = { comment: MARK, account: { name: 'griduser', uid: 1001, gid: 1001 } };
 
 function job(more: Partial<SlurmJob>): SlurmJob {
   return {
@@ -13,6 +14,7 @@ function job(more: Partial<SlurmJob>): SlurmJob {
     reason: 'None',
     comment: MARK,
     user: 'griduser',
+    uid: 1001,
     partition: 'main',
     node: 'n1',
     ...more,
@@ -47,8 +49,23 @@ describe('viewOf', () => {
       job({ index: 3, comment: 'grid:9:1:x' }),
       { kind: 'gone', state: '' },
     ],
+    [
+      'a job of another account with the same comment',
+      job({ index: 3, user: 'mallory', uid: 1002 }),
+      { kind: 'gone', state: '' },
+    ],
+    [
+      'a task whose account has only a number there',
+      job({ index: 3, user: '' }),
+      { kind: 'alive' },
+    ],
+    [
+      'a job of a nameless other account with the same comment',
+      job({ index: 3, user: '', uid: 1002 }),
+      { kind: 'gone', state: '' },
+    ],
   ])('sees %s', (_name, known, view) => {
-    expect(viewOf([known], MARK, 3)).toEqual(view);
+    expect(viewOf([known], BATCH, 3)).toEqual(view);
   });
 });
 

@@ -1,5 +1,6 @@
 import { MINOR } from '../../state/job-state.js';
 import type { Verdict } from '../../run/run-verdict.js';
+import type { BatchAccount } from './batch-accounts.js';
 import type { SlurmJob } from './slurm-api.js';
 
 /**
@@ -15,16 +16,26 @@ const ALIVE: ReadonlySet<string> = new Set([
   ...['RESIZING', 'REQUEUED', 'REQUEUE_HOLD', 'REQUEUE_FED', 'SPECIAL_EXIT', 'RESV_DEL_HOLD'],
 ]);
 
-/**
- * Looks a task up among the jobs that the controller remembers under the id of its array. Only the comment says that
- * they are the same: a controller that lost its state gives ids again.
- */
+/** By what the jobs of a batch are known: an id is given again by a controller that lost its state. */
+export interface BatchSign {
+  comment: string;
+  account?: BatchAccount | undefined;
+}
+
+/** True for a job of the batch: others may write the same comment, but not under the same account. */
+export function isOfBatch(job: SlurmJob, { comment, account }: BatchSign): boolean {
+  if (job.comment !== comment) return false;
+  if (account === undefined) return true;
+  return job.user === '' ? job.uid === account.uid : job.user === account.name;
+}
+
+/** Looks a task up among the jobs that the controller remembers under the id of its array. */
 export function viewOf(
   remembered: readonly SlurmJob[],
-  comment: string,
+  batch: BatchSign,
   index: number,
 ): ControllerView {
-  const jobs = remembered.filter((job) => job.comment === comment);
+  const jobs = remembered.filter((job) => isOfBatch(job, batch));
   const own = jobs.find((job) => job.index === index);
   const rest = jobs.find(
     (job) => job.index === undefined && (holds(job.waitingIndices, index) || isSingle(job)),

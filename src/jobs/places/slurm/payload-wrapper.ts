@@ -6,6 +6,8 @@ export interface WrapperInput {
   key: string;
   /** Directory shared with the nodes. */
   root: string;
+  /** Number of its account, which has directories of its own for its marks. */
+  uid: number;
   executable: string;
   /** The executable is a file of the input sandbox. */
   isUploaded: boolean;
@@ -55,18 +57,19 @@ exit 1
  *   forgot ends at once, and a service that makes it first knows that the payload will never start.
  * - `start`, `alive`, `exit` — when and where it started, a sign of life, and how it ended with its times.
  *
- * `begun/<key>` and `ended/<key>` only say where to look. The file `cancel` ends the payload within two seconds also
+ * `marks/begun/<uid>/<key>` and `marks/ended/…` only say where to look. The file `cancel` ends the payload within two seconds also
  * when the controller is away. On SIGTERM (scancel, Slurm's time limit) the payload gets two seconds, not KillWait.
  */
 export function wrapperScript(input: WrapperInput): string {
   return [...head(input), ...payload(input), ...WATCH, ...ENDING].join('\n');
 }
 
-function head({ key, root, limits }: WrapperInput): string[] {
+function head({ key, root, uid, limits }: WrapperInput): string[] {
   return [
     '#!/bin/sh',
     `key=${shellWord(key)}`,
     `root=${shellWord(root)}`,
+    `uid=${uid}`,
     `wall=${limits.wallSeconds}`,
     'dir="$root/runs/$key"',
     'record="$dir/record"',
@@ -77,21 +80,24 @@ function head({ key, root, limits }: WrapperInput): string[] {
     'host=$(uname -n)',
     'end() {',
     '  cpu=$(tr "\\n" " " <"$record/times" 2>/dev/null)',
+    '  rss=$(cat "$record/rss" 2>/dev/null)',
+    '  page=$(getconf PAGESIZE 2>/dev/null)',
     '  note exit "status=$1',
     'why=$2',
     'begin=$begin',
     'end=$(date +%s.%N)',
     'host=$host',
     'batch=${SLURM_JOB_ID:-}',
-    'cpu=$cpu"',
+    'cpu=$cpu',
+    'rss=$rss $page"',
     '  sync "$record/exit" 2>/dev/null',
-    '  : >"$root/ended/$key"',
+    '  : >"$root/marks/ended/$uid/$key"',
     '  exit "$1"',
     '}',
     'note start "begin=$begin',
     'host=$host',
     'batch=${SLURM_JOB_ID:-}"',
-    ': >"$root/begun/$key"',
+    ': >"$root/marks/begun/$uid/$key"',
     '[ -e "$dir/cancel" ] && end 0 cancel',
     'cd "$dir/work" 2>/dev/null || end 0 no-directory',
   ];
@@ -139,7 +145,25 @@ const FIND_PROGRAM = [
   '[ -n "$program" ] || end 127 not-found',
 ];
 
+/** Memory is looked at every second of the first so many, then with each heartbeat. */
+const CLOSE_LOOKS = 10;
+
+/**
+ * Pages that the processes of the payload's session have in memory: the most is kept. Names of programs may hold
+ * anything, so what comes before the last `) ` of a line is taken off; state is then the first field.
+ */
+const MEASURE = [
+  'most=0',
+  'measure() {',
+  '  pages=$(cat /proc/[0-9]*/stat 2>/dev/null |',
+  `    awk -v sid="$pid" '{ sub(/^.*\\) /, "") } $4 == sid { sum += $22 } END { printf "%d", sum }')`,
+  '  [ "${pages:-0}" -gt "$most" ] || return 0',
+  '  most=$pages; note rss "$most"',
+  '}',
+];
+
 const WATCH = [
+  ...MEASURE,
   'why=',
   'stop() {',
   '  kill -TERM -"$pid" 2>/dev/null || kill -TERM "$pid" 2>/dev/null',
@@ -155,8 +179,10 @@ const WATCH = [
   '    n=$((n + 1))',
   '    if [ -e "$dir/cancel" ]; then note why cancel; stop; exit 0; fi',
   '    if [ "$n" -ge "$wall" ]; then note why wall; stop; exit 0; fi',
+  `    if [ "$n" -le ${CLOSE_LOOKS} ]; then measure; fi`,
   `    if [ $((n % ${HEARTBEAT_SECONDS})) -eq 0 ]; then`,
   '      : >"$record/alive"',
+  '      measure',
   '      n=$(($(date +%s) - ${begin%.*}))',
   '    fi',
   '  done',

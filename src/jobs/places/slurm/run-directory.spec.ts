@@ -1,6 +1,16 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -9,6 +19,8 @@ import { batchScript, wrapperScript, type WrapperInput } from './payload-wrapper
 import { RunDirectory } from './run-directory.js';
 
 const run = promisify(execFile);
+const { uid: UID, gid: GID } = userInfo();
+const OWN = { name: 'own', uid: UID, gid: GID };
 const LIMITS = { cpuSeconds: 100, wallSeconds: 100, fileBytes: 1_000_000 };
 
 describe('a run in its directory', () => {
@@ -16,7 +28,7 @@ describe('a run in its directory', () => {
   let directory: RunDirectory;
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), "slurm run's "));
-    directory = new RunDirectory(root, undefined);
+    directory = new RunDirectory(root, false);
     await directory.prepare();
   });
   afterEach(async () => rm(root, { recursive: true }));
@@ -25,6 +37,7 @@ describe('a run in its directory', () => {
     const wrapper = wrapperScript({
       key,
       root,
+      uid: OWN.uid,
       executable: 'sh',
       isUploaded: false,
       path: '/usr/bin:/bin',
@@ -35,7 +48,7 @@ describe('a run in its directory', () => {
       limits: LIMITS,
       ...more,
     });
-    await directory.stage(key, wrapper, () => Promise.resolve());
+    await directory.stage({ key, account: OWN }, wrapper, () => Promise.resolve());
   };
   /** Runs the wrapper as Slurm does; its exit code. */
   const wrapper = async (key: string): Promise<number> =>
@@ -56,10 +69,12 @@ describe('a run in its directory', () => {
     expect(await output('1-1')).toBe(`a 'b'|$(id)|it is; me|${directory.pathOf('1-1')}/work|`);
     expect(await directory.exitRecord('1-1')).toMatchObject({ status: 3, reason: '' });
     expect(await directory.startRecord('1-1')).toMatchObject({ begunAt: expect.any(Date) });
-    expect([await directory.begun(), await directory.ended()]).toEqual([
+    const runs = [{ key: '1-1', uid: OWN.uid }];
+    expect([await directory.marks.begun(runs), await directory.marks.ended(runs)]).toEqual([
       new Set(['1-1']),
       new Set(['1-1']),
     ]);
+    expect(await directory.hasEnded('1-1')).toBe(true);
   });
 
   it('never starts twice', async () => {
@@ -145,7 +160,68 @@ describe('a run in its directory', () => {
     await directory.remove(['10-1', '11-1']);
     await directory.removeBatch('10-1');
     expect([await directory.known(), await directory.batches()]).toEqual([[], []]);
-    expect((await directory.begun()).size).toBe(0);
+    expect((await directory.marks.begun([{ key: '11-1', uid: OWN.uid }])).size).toBe(0);
+  });
+
+  it('believes a mark only where the account of the run could write it', async () => {
+    await stage('12-1', {});
+    await mkdir(join(root, 'marks', 'ended', '4711'), { recursive: true });
+    await writeFile(join(root, 'marks', 'ended', '4711', '12-1'), '');
+    await writeFile(join(root, 'marks', 'ended', '12-1'), '');
+    expect(await directory.marks.ended([{ key: '12-1', uid: OWN.uid }])).toEqual(new Set());
+    expect(await directory.marks.ended([{ key: '12-1', uid: 4711 }])).toEqual(new Set(['12-1']));
+    expect(await directory.hasEnded('12-1')).toBe(false);
+  });
+
+  it('finds the marks of an account that has filled its directory', async () => {
+    await stage('13-1', {});
+    const place = join(root, 'marks', 'ended', String(OWN.uid));
+    for (let n = 0; n < 1_500; n += 1) await writeFile(join(place, `x${n}`), '');
+    const runs = ['13-1', '14-1'].map((key) => ({ key, uid: OWN.uid }));
+    expect(await directory.marks.ended(runs)).toEqual(new Set());
+    await writeFile(join(place, '13-1'), '');
+    expect(await directory.marks.ended(runs)).toEqual(new Set(['13-1']));
+  });
+
+  it('removes a mark that was made a directory, and follows no link on the way', async () => {
+    await stage('15-1', {});
+    await mkdir(join(root, 'marks', 'ended', String(OWN.uid), '15-1', 'deep'), { recursive: true });
+    await mkdir(join(root, 'elsewhere'));
+    await writeFile(join(root, 'elsewhere', 'file'), '');
+    await symlink(join(root, 'elsewhere'), join(directory.pathOf('15-1'), 'work', 'link'));
+    await directory.remove(['15-1']);
+    expect(await directory.exists('15-1')).toBe(false);
+    expect(await readdir(join(root, 'marks', 'ended', String(OWN.uid)))).toEqual([]);
+    expect(await readdir(join(root, 'elsewhere'))).toEqual(['file']);
+  });
+
+  it('is not put where everybody could exchange it', async () => {
+    await chmod(root, 0o777);
+    await expect(new RunDirectory(root, false).prepare()).rejects.toThrow(
+      'must not be writable by everybody',
+    );
+  });
+
+  it('measures the memory of all processes of the payload, and keeps the most', async () => {
+    const program = 'x=$(head -c 40000000 /dev/zero | tr "\\0" a); sleep 1.5; x=; sleep 1.5';
+    await stage('16-1', { arguments: ['-c', `(${program}) & ${program}; wait`] });
+    await wrapper('16-1');
+    const { maxRssBytes = 0 } = (await directory.exitRecord('16-1')) ?? {};
+    expect(maxRssBytes).toBeGreaterThan(80_000_000);
+    expect(maxRssBytes).toBeLessThan(400_000_000);
+  }, 20_000);
+
+  it('shows what it knows of a batch to nobody else', async () => {
+    await directory.writeBatch({
+      id: '17-1',
+      comment: 'grid:17:1',
+      shape: { cpus: 1 },
+      keys: ['17-1'],
+      account: OWN,
+    });
+    const path = directory.batchPath('17-1');
+    expect((await stat(`${path}.json`)).mode & 0o777).toBe(0o600);
+    expect(((await stat(path)).mode & 0o777).toString(8)).toBe('644');
   });
 
   it('refuses keys that are paths', async () => {

@@ -18,7 +18,9 @@ import {
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { randomId } from '#src/kernel/index.js';
+import type { BatchAccount } from './batch-accounts.js';
 import type { BatchShape } from './batch-shape.js';
+import { RunMarks } from './run-marks.js';
 import {
   parseExitRecord,
   parseStartRecord,
@@ -40,49 +42,61 @@ export interface StoredBatch {
   comment: string;
   shape: BatchShape;
   keys: readonly string[];
+  /**
+   * Under which it runs, and in whose name Slurm is spoken to about it, whatever the settings say later; absent in what
+   * an older release has stored.
+   */
+  account?: BatchAccount | undefined;
   arrayId?: number | undefined;
 }
 
-/** The account that runs batch jobs; undefined when the service runs under it. */
-export interface BatchAccount {
-  uid: number;
-  gid: number;
-}
+type Owner = { uid: number; gid: number };
 
 /**
  * The directory that the service and the batch nodes share:
  *
  *     runs/<key>/            the service's; others pass through it, and read nothing but their own
- *       wrapper              the script of the run, with what its environment holds; the batch account's
+ *       wrapper              the script of the run, with what its environment holds; its account's
  *       cancel               says that the payload is to end
- *       work/                the payload's working directory, with the input sandbox; the batch account's
- *       record/              what the wrapper writes; the batch account's
+ *       work/                the payload's working directory, with the input sandbox; its account's
+ *       record/              what the wrapper writes; its account's
  *     batches/<id>           the runs of an array, one line a task
+ *     batches/<id>.json      what the service knows of the array; nobody else reads it
  *     mark                   tells this directory from others
- *     begun/ ended/          an empty file for each run that began or ended: one look for all runs
+ *     marks/begun/<uid>/ marks/ended/<uid>/   an account's own: an empty file for each of its runs that began or ended, so that
+ *                            one look for each account tells of all runs, and no account tells of another's
  *
- * The payload may do what it likes in its own two directories, so nothing there is followed or believed.
+ * The payload may do what it likes in what is its account's, so nothing there is followed or believed.
  */
 export class RunDirectory {
   /** Tells this directory from those of other services; part of the comment of every batch job. */
   mark = '';
 
+  /** Which runs begin and end. */
+  readonly marks: RunMarks;
+
   constructor(
     readonly root: string,
-    private readonly account: BatchAccount | undefined,
-  ) {}
+    /** The service is root: what belongs to runs is given to their accounts. */
+    private readonly givesFiles: boolean,
+  ) {
+    this.marks = new RunMarks(root, givesFiles);
+  }
 
-  /** Makes the parts that all runs share. Throws when the batch account could exchange them. */
+  /** Makes the parts that all runs share. Throws when somebody else could exchange them. */
   async prepare(): Promise<void> {
     await mkdir(this.root, { recursive: true, mode: 0o755 });
-    if ((await stat(this.root)).uid === this.account?.uid) {
-      throw new Error(`GRID_SLURM_WORKDIR=${this.root} must not belong to the batch account`);
+    const { mode, uid } = await stat(this.root);
+    if ((mode & 0o002) !== 0) {
+      throw new Error(`GRID_SLURM_WORKDIR=${this.root} must not be writable by everybody`);
     }
-    for (const name of ['runs', 'batches', 'begun', 'ended']) {
+    if (this.givesFiles && uid !== process.getuid?.()) {
+      throw new Error(`GRID_SLURM_WORKDIR=${this.root} must belong to the service`);
+    }
+    for (const name of ['runs', 'batches']) {
       await mkdir(join(this.root, name), { recursive: true, mode: 0o755 });
     }
-    await this.giveAway(join(this.root, 'begun'));
-    await this.giveAway(join(this.root, 'ended'));
+    await this.marks.prepare();
     this.mark = await this.readMark();
   }
 
@@ -91,12 +105,13 @@ export class RunDirectory {
    * run that is there already is left as it is: it may have started.
    */
   async stage(
-    key: string,
+    { key, account }: { key: string; account: BatchAccount },
     wrapper: string,
     fill: (directory: string) => Promise<void>,
   ): Promise<void> {
     const target = this.pathOf(key);
     if (await exists(target)) return;
+    await this.marks.admit(account);
     const draft = `${target}.new`;
     await rm(draft, { recursive: true, force: true });
     await mkdir(draft);
@@ -105,8 +120,21 @@ export class RunDirectory {
     await mkdir(join(draft, 'record'), { mode: 0o700 });
     await writeFile(join(draft, 'wrapper'), wrapper, { mode: 0o400 });
     await fill(join(draft, 'work'));
-    for (const name of ['wrapper', 'work', 'record']) await this.giveAway(join(draft, name));
+    for (const name of ['wrapper', 'work', 'record']) {
+      await this.giveAway(join(draft, name), account);
+    }
     await rename(draft, target);
+  }
+
+  /** To whom the files of a run were given; undefined when it has no directory. Only the service can change it. */
+  async ownerOf(key: string): Promise<{ uid: number; gid: number } | undefined> {
+    try {
+      const { uid, gid } = await lstat(join(this.pathOf(key), 'record'));
+      return { uid, gid };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
   }
 
   /** Writes the list of an array, and what else must be known of it to submit it again. */
@@ -117,7 +145,7 @@ export class RunDirectory {
 
   /** Notes what has become of a batch; its list stays. */
   async noteBatch(batch: StoredBatch): Promise<void> {
-    await this.writeWhole(`${this.batchPath(batch.id)}.json`, JSON.stringify(batch));
+    await this.writeWhole(`${this.batchPath(batch.id)}.json`, JSON.stringify(batch), 0o600);
   }
 
   /** The batches that were written whole. */
@@ -197,14 +225,12 @@ export class RunDirectory {
     return undefined;
   }
 
-  /** The runs that have begun. */
-  async begun(): Promise<ReadonlySet<string>> {
-    return new Set(await readdir(join(this.root, 'begun')));
-  }
-
-  /** The runs that have ended. */
-  async ended(): Promise<ReadonlySet<string>> {
-    return new Set(await readdir(join(this.root, 'ended')));
+  /** True when the run has left the record of its end, or says that it has ended. */
+  async hasEnded(key: string): Promise<boolean> {
+    const owner = await this.ownerOf(key);
+    if (owner === undefined) return false;
+    const isMarked = (await this.marks.ended([{ key, uid: owner.uid }])).has(key);
+    return isMarked || (await this.exitRecord(key)) !== undefined;
   }
 
   /** True when the run has a directory. */
@@ -230,23 +256,31 @@ export class RunDirectory {
   async remove(keys: readonly string[]): Promise<void> {
     for (let from = 0; from < keys.length; from += REMOVE_AT_ONCE) {
       const some = keys.slice(from, from + REMOVE_AT_ONCE);
-      const theirs = some.flatMap((key) => [
-        join(this.pathOf(key), 'work'),
-        join(this.pathOf(key), 'record'),
-      ]);
-      if (this.account !== undefined) await this.emptyAsAccount(theirs);
+      const left = new Map<string, { owner: Owner; paths: string[] }>();
       for (const key of some) {
-        await rm(this.pathOf(key), { recursive: true, force: true });
-        await rm(join(this.root, 'begun', key), { force: true });
-        await rm(join(this.root, 'ended', key), { force: true });
+        const owner = await this.ownerOf(key);
+        if (owner === undefined) continue;
+        const own = left.get(`${owner.uid}:${owner.gid}`) ?? { owner, paths: [] };
+        own.paths.push(...this.theirsOf(key, owner.uid));
+        left.set(`${owner.uid}:${owner.gid}`, own);
       }
+      for (const { owner, paths } of left.values()) await this.removeAs(owner, paths);
+      for (const key of some) await rm(this.pathOf(key), { recursive: true, force: true });
     }
   }
 
-  private async emptyAsAccount(directories: string[]): Promise<void> {
-    const args = [...directories, '-mindepth', '1', '-depth', '-delete'];
-    // Directories that are gone, or that the payload made unreadable, are reported by find and left to the next try.
-    await run('find', args, { ...this.account, timeout: REMOVE_TIMEOUT_MS }).catch(() => undefined);
+  /** What of a run belongs to its account. */
+  private theirsOf(key: string, uid: number): string[] {
+    const run = this.pathOf(key);
+    return [join(run, 'work'), join(run, 'record'), ...this.marks.pathsOf({ key, uid })];
+  }
+
+  private async removeAs(owner: Owner, paths: string[]): Promise<void> {
+    const account = this.givesFiles ? owner : {};
+    const options = { ...account, timeout: REMOVE_TIMEOUT_MS };
+    // The two directories themselves cannot be removed by the account, and what the payload made unreadable is left: rm
+    // says so and goes on.
+    await run('rm', ['-rf', '--', ...paths], options).catch(() => undefined);
   }
 
   private async readMark(): Promise<string> {
@@ -258,8 +292,8 @@ export class RunDirectory {
     return (await readFile(path, 'utf8')).trim();
   }
 
-  private async writeWhole(path: string, text: string): Promise<void> {
-    await writeFile(`${path}.new`, text, { mode: 0o644 });
+  private async writeWhole(path: string, text: string, mode = 0o644): Promise<void> {
+    await writeFile(`${path}.new`, text, { mode });
     await rename(`${path}.new`, path);
   }
 
@@ -282,9 +316,8 @@ export class RunDirectory {
     }
   }
 
-  private async giveAway(path: string): Promise<void> {
-    if (this.account === undefined) return;
-    await chown(path, this.account.uid, this.account.gid);
+  private async giveAway(path: string, { uid, gid }: BatchAccount): Promise<void> {
+    if (this.givesFiles) await chown(path, uid, gid);
   }
 }
 

@@ -25,6 +25,16 @@ describe('parseExitRecord', () => {
   });
 
   it.each([
+    ['25600 4096', 104_857_600],
+    [' 4096', undefined],
+    ['25600 ', undefined],
+    ['-1 4096', undefined],
+    ['0 4096', undefined],
+  ])('reads memory in pages: %s', (text, bytes) => {
+    expect(parseExitRecord(`${WHOLE}\nrss=${text}`)?.maxRssBytes).toBe(bytes);
+  });
+
+  it.each([
     ['half a record', 'status=3\nwhy='],
     ['nothing', ''],
     ['a status that is no number', WHOLE.replace('status=3', 'status=x')],

@@ -17,6 +17,8 @@ export interface ExitRecord extends StartRecord {
   endedAt: Date;
   /** CPU seconds of the payload and everything it waited for. */
   cpuSeconds: number;
+  /** The most memory that its processes had at a look; absent when it ended before the first one. */
+  maxRssBytes?: number;
 }
 
 const REASONS: readonly string[] = ['', 'term', 'cancel', 'wall', 'not-found', 'no-directory'];
@@ -38,8 +40,10 @@ export function parseExitRecord(text: string): ExitRecord | undefined {
   const reason = fields.get('why') ?? '';
   if (start === undefined || endedAt === undefined || !/^\d{1,3}$/.test(status)) return undefined;
   if (!REASONS.includes(reason)) return undefined;
+  const maxRssBytes = pagesOf(fields.get('rss') ?? '');
   return {
     ...start,
+    ...(maxRssBytes > 0 ? { maxRssBytes } : {}),
     status: Number(status),
     reason: reason as EndReason,
     endedAt: endedAt < start.begunAt ? start.begunAt : endedAt,
@@ -64,6 +68,12 @@ function hostOf(text: string | undefined): string {
 
 function digitsOf(text: string | undefined): string {
   return text !== undefined && /^\d{1,12}$/.test(text) ? text : '';
+}
+
+/** Pages, and bytes of a page: `2560 4096`. */
+function pagesOf(text: string): number {
+  const match = /^(\d{1,12}) (\d{3,7})$/.exec(text);
+  return match === null ? 0 : Number(match[1]) * Number(match[2]);
 }
 
 /** `times` writes user and system of the shell, then of its children: `0m0.01s 0m0.00s 1m2.50s 0m0.30s`. */

@@ -1,25 +1,6 @@
-import { Pool } from 'undici';
-import { isJsonObject, systemClock, type Clock } from '#src/kernel/index.js';
-import { errorOfAnswer, SlurmError, type SlurmErrorEntry } from './slurm-error.js';
-import { SlurmTokens } from './slurm-token.js';
-
-const VERSION = 'v0.0.38';
-const CONNECTIONS = 8;
-
-type Method = 'GET' | 'POST' | 'DELETE';
-type Answer = Record<string, unknown>;
-
-/** How to reach slurmrestd. */
-export interface SlurmApiSettings {
-  /** `http://host:port`, `https://…` or `unix:/path`. */
-  url: string;
-  /** Account in whose name everything is done. */
-  user: string;
-  token?: string | undefined;
-  keyFile?: string | undefined;
-  timeoutMs: number;
-  clock?: Clock;
-}
+import type { Answer, SlurmConnection } from './slurm-connection.js';
+import { SlurmError } from './slurm-error.js';
+import { useIn, type BatchUse, type UseOf } from './slurm-use.js';
 
 /** A batch job, or an array of them that differ by their index only. */
 export interface SlurmSubmission {
@@ -53,34 +34,31 @@ export interface SlurmJob {
   state: string;
   reason: string;
   comment: string;
+  /** Name of its account; empty where slurmrestd cannot tell it, `uid` is there always. */
   user: string;
+  uid: number;
   partition: string;
   node: string;
 }
 
 /**
- * Client of slurmrestd's OpenAPI v0.0.38 (Slurm 22.05 and later). Keeps its connections; every call has a deadline.
- * Throws SlurmError; tokens are in no message.
+ * What slurmrestd (OpenAPI v0.0.38) is asked in the name of one account: it submits as that account, sees what the
+ * cluster shows to it (with `PrivateData=jobs` only its own jobs), and may end nobody else's. Throws SlurmError.
  */
 export class SlurmApi {
-  /** When the controller, or slurmrestd, was last found to be away. */
-  lastFaultMs = 0;
-  private readonly pool: Pool;
-  private readonly clock: Clock;
-  private readonly tokens: SlurmTokens;
+  constructor(
+    private readonly connection: SlurmConnection,
+    readonly user: string,
+  ) {}
 
-  constructor(private readonly settings: SlurmApiSettings) {
-    const { url, timeoutMs } = settings;
-    const socketPath = /^unix:(\/.*)$/.exec(url)?.[1];
-    const options = {
-      connections: CONNECTIONS,
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-      connect: { timeout: timeoutMs, ...(socketPath === undefined ? {} : { socketPath }) },
-    };
-    this.pool = new Pool(socketPath === undefined ? url : 'http://localhost', options);
-    this.clock = settings.clock ?? systemClock;
-    this.tokens = new SlurmTokens(settings, this.clock);
+  /** The same in the name of another account. */
+  as(user: string): SlurmApi {
+    return user === this.user ? this : new SlurmApi(this.connection, user);
+  }
+
+  /** When the controller, or slurmrestd, was last found to be away. */
+  get lastFaultMs(): number {
+    return this.connection.lastFaultMs;
   }
 
   /** Throws unless the controller answers. */
@@ -97,7 +75,11 @@ export class SlurmApi {
    */
   async submit(submission: SlurmSubmission): Promise<number> {
     const body = { script: submission.script, job: propertiesOf(submission) };
-    const { answer, error } = await this.exchange('POST', 'job/submit', body);
+    const { answer, error } = await this.connection.exchange(this.user, {
+      method: 'POST',
+      path: 'slurm/job/submit',
+      body,
+    });
     const id = numberOf(answer['job_id']);
     const isQueued = id > 0 && (error === undefined || error.fault === 'away');
     if (isQueued) return id;
@@ -108,7 +90,7 @@ export class SlurmApi {
     throw error;
   }
 
-  /** All jobs that the controller remembers: everybody's, about 4 kB each. */
+  /** All jobs that the controller remembers and shows to the account: everybody's, or its own; about 4 kB each. */
   async jobs(): Promise<SlurmJob[]> {
     return jobsOf(await this.call('GET', 'jobs'));
   }
@@ -137,65 +119,21 @@ export class SlurmApi {
     }
   }
 
+  /**
+   * What a job has used, by Slurm's accounting; undefined while that does not know the job to be over. Throws
+   * SlurmError `refused` where slurmrestd has no accounting (the plug-in `openapi/dbv0.0.38`).
+   */
+  async use(of: UseOf): Promise<BatchUse | undefined> {
+    const path = `slurmdb/job/${of.jobId}`;
+    return useIn(await this.connection.call(this.user, { method: 'GET', path }), of);
+  }
+
   async close(): Promise<void> {
-    await this.pool.close();
+    await this.connection.close();
   }
 
-  private async call(method: Method, path: string): Promise<Answer> {
-    const { answer, error } = await this.exchange(method, path);
-    if (error !== undefined) throw error;
-    return answer;
-  }
-
-  private async exchange(
-    method: Method,
-    path: string,
-    body?: unknown,
-  ): Promise<{ answer: Answer; error: SlurmError | undefined }> {
-    const { status, text } = await this.send(method, path, body);
-    const answer = parseAnswer(text);
-    const errors = Array.isArray(answer['errors']) ? (answer['errors'] as SlurmErrorEntry[]) : [];
-    const error = errorOfAnswer(status, errors);
-    // A wrong token shows as 401, as "Unspecified error", or as a broken connection to the controller.
-    if (error?.fault === 'away') {
-      this.lastFaultMs = this.clock.now();
-      this.tokens.forget();
-    }
-    return { answer, error };
-  }
-
-  private async send(method: Method, path: string, body?: unknown) {
-    const headers: Record<string, string> = { accept: 'application/json' };
-    try {
-      const token = await this.tokens.get();
-      if (token !== undefined) {
-        headers['x-slurm-user-name'] = this.settings.user;
-        headers['x-slurm-user-token'] = token;
-      }
-      if (body !== undefined) headers['content-type'] = 'application/json';
-      const answer = await this.pool.request({
-        method,
-        path: `/slurm/${VERSION}/${path}`,
-        headers,
-        body: body === undefined ? null : JSON.stringify(body),
-        signal: AbortSignal.timeout(this.settings.timeoutMs),
-      });
-      return { status: answer.statusCode, text: await answer.body.text() };
-    } catch (cause) {
-      this.lastFaultMs = this.clock.now();
-      const reason = (cause as NodeJS.ErrnoException).code ?? (cause as Error).name;
-      throw new SlurmError('away', `slurmrestd does not answer (${reason})`, 0, { cause });
-    }
-  }
-}
-
-/** Anything that is no JSON object (plain text of a refusal) is an empty answer; the status tells the rest. */
-function parseAnswer(text: string): Answer {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
+  private async call(method: 'GET' | 'DELETE', path: string): Promise<Answer> {
+    return this.connection.call(this.user, { method, path: `slurm/${path}` });
   }
 }
 
@@ -245,6 +183,7 @@ function jobOf(row: Record<string, unknown>): SlurmJob {
     reason: `${textOf(row['state_reason'])} ${textOf(row['state_description'])}`.trim(),
     comment: textOf(row['comment']),
     user: textOf(row['user_name']),
+    uid: typeof row['user_id'] === 'number' ? row['user_id'] : -1,
     partition: textOf(row['partition']),
     node: textOf(row['batch_host']),
   };

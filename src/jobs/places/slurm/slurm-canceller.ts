@@ -1,23 +1,30 @@
-import type { SlurmJob } from './slurm-api.js';
+import type { BatchAccount } from './batch-accounts.js';
+import { isOfBatch } from './controller-view.js';
+import type { SlurmApi, SlurmJob } from './slurm-api.js';
 import { SlurmError } from './slurm-error.js';
 import type { StoredBatch } from './run-directory.js';
-import { forEachOf, type OpenSlurmParts } from './slurm-parts.js';
+import { apiOf, forEachOf, MAX_FAILED, type OpenSlurmParts } from './slurm-parts.js';
 import type { SlurmRun } from './slurm-run.js';
 
 const AT_ONCE = 8;
 const TIDY_MS = 20_000;
+/** Accounts whose tables are asked for in one tidying. */
+const TABLES_AT_ONCE = 8;
 /** So long after a fault of the controller starts may still fail that it has forgotten. */
 const AFTER_FAULT_MS = 300_000;
 
 /**
  * Takes tasks out of Slurm: whole arrays in one call when nobody wants any task of them, single tasks otherwise.
- * What cannot be told to the controller now is told later. The payload's end does not depend on it, the wrapper
+ * Each is taken out in the name of its own account. What cannot be told to the controller now is told later. The payload's end does not depend on it, the wrapper
  * sees its `cancel` file; without it a task would only keep its place in Slurm's queue.
  */
 export class SlurmCanceller {
   private readonly wanted = new Map<StoredBatch, Set<number>>();
   private working: Promise<void> | undefined;
   private tidiedMs = 0;
+  /** Under which runs of this process ran. */
+  private readonly accounts = new Map<string, BatchAccount>();
+  private turn = 0;
 
   constructor(
     private readonly parts: OpenSlurmParts,
@@ -27,6 +34,8 @@ export class SlurmCanceller {
 
   /** Notes a task; `flush` tells Slurm. */
   add(batch: StoredBatch, index: number): void {
+    const { account } = batch;
+    if (account) this.accounts.set(account.name, account);
     const indices = this.wanted.get(batch) ?? new Set();
     indices.add(index);
     this.wanted.set(batch, indices);
@@ -51,15 +60,57 @@ export class SlurmCanceller {
     const wanted = new Set(
       runs.filter((run) => !run.isStopped).map((run) => `${run.batch?.comment} ${run.index}`),
     );
-    const left = (await api.jobs()).filter(
-      (job) =>
+    const left = (await this.visible(runs)).filter(
+      ({ job }) =>
         job.comment.endsWith(`:${directory.mark}`) &&
         isWaitingTask(job) &&
         !wanted.has(`${job.comment} ${job.index ?? 0}`),
     );
-    await forEachOf(left, AT_ONCE, async ({ arrayId, index }) => {
-      await this.cancel(arrayId, index);
+    await forEachOf(left, AT_ONCE, async ({ job, api: its }) => {
+      await this.cancel(its, job.arrayId, job.index);
     });
+  }
+
+  /**
+   * The jobs of all accounts that have run something here, each with the way to end it. Where one account is shown
+   * jobs of another its table has all; where they are private each is asked, some at a time.
+   */
+  private async visible(runs: readonly SlurmRun[]): Promise<{ job: SlurmJob; api: SlurmApi }[]> {
+    const { api, accounts } = this.parts;
+    for (const { account } of runs) if (account) this.accounts.set(account.name, account);
+    if (accounts.only) this.accounts.set(accounts.only.name, accounts.only);
+    const names = [...this.accounts.keys()];
+    const found = new Map<string, { job: SlurmJob; api: SlurmApi }>();
+    let failed = 0;
+    for (let n = 0; n < Math.min(names.length, TABLES_AT_ONCE); n += 1) {
+      const name = names[(this.turn + n) % names.length] ?? '';
+      const jobs = await this.tableOf(api.as(name));
+      if (jobs === undefined) {
+        failed += 1;
+        if (failed >= MAX_FAILED) break;
+        continue;
+      }
+      for (const job of jobs) {
+        // Only in the name of an account that is ours, whoever wrote our mark into a comment.
+        if (this.accounts.has(job.user)) {
+          found.set(`${job.jobId}`, { job, api: api.as(job.user) });
+        }
+      }
+      if (jobs.some(({ user }) => user !== name)) break;
+    }
+    this.turn += TABLES_AT_ONCE;
+    return [...found.values()];
+  }
+
+  private async tableOf(api: SlurmApi): Promise<SlurmJob[] | undefined> {
+    try {
+      return await api.jobs();
+    } catch (error) {
+      if (!(error instanceof SlurmError)) throw error;
+      const { user: account } = api;
+      this.parts.logger.warn({ err: error, account }, 'Slurm does not answer an account');
+      return undefined;
+    }
   }
 
   /** Tells Slurm what it does not know yet; never throws. */
@@ -74,34 +125,36 @@ export class SlurmCanceller {
     await new Promise((resolve) => setImmediate(resolve));
     for (const [batch, indices] of [...this.wanted]) {
       if (batch.arrayId === undefined) continue;
+      const api = apiOf(this.parts, batch);
       const isOurs = await this.isOurs(batch);
       if (isOurs === false) this.wanted.delete(batch);
       if (isOurs !== true) continue;
       if (batch.keys.length === 1 || !this.isWanted(batch)) {
-        if (await this.cancel(batch.arrayId, undefined)) this.wanted.delete(batch);
+        if (await this.cancel(api, batch.arrayId)) this.wanted.delete(batch);
         continue;
       }
       const { arrayId } = batch;
       await forEachOf([...indices], AT_ONCE, async (index) => {
-        if (await this.cancel(arrayId, index)) this.drop(batch, index);
+        if (await this.cancel(api, arrayId, index)) this.drop(batch, index);
       });
     }
   }
 
   /** False when the controller has forgotten the array, or gave its id to another job; undefined: it is away. */
-  private async isOurs({ arrayId = 0, comment }: StoredBatch): Promise<boolean | undefined> {
+  private async isOurs(batch: StoredBatch): Promise<boolean | undefined> {
+    const { arrayId = 0 } = batch;
     try {
-      const jobs = await this.parts.api.job(arrayId);
-      return jobs.some((job) => job.comment === comment);
+      const jobs = await apiOf(this.parts, batch).job(arrayId);
+      return jobs.some((job) => isOfBatch(job, batch));
     } catch (error) {
       this.parts.logger.warn({ err: error, arrayId }, 'Slurm cannot be asked about a batch job');
       return undefined;
     }
   }
 
-  private async cancel(arrayId: number, index: number | undefined): Promise<boolean> {
+  private async cancel(api: SlurmApi, arrayId: number, index?: number): Promise<boolean> {
     try {
-      await this.parts.api.cancel(arrayId, index);
+      await api.cancel(arrayId, index);
       return true;
     } catch (error) {
       const isAway = error instanceof SlurmError && error.fault === 'away';

@@ -5,7 +5,8 @@ import type { SandboxService } from '../../sandbox/sandbox.service.js';
 import type { SandboxStore } from '../../sandbox/sandbox.store.js';
 import type { HeldRuns } from '../../run/executor.js';
 import type { RunReports } from '../../run/run-reports.js';
-import type { RunDirectory } from './run-directory.js';
+import type { BatchAccounts } from './batch-accounts.js';
+import type { RunDirectory, StoredBatch } from './run-directory.js';
 import type { SlurmApi } from './slurm-api.js';
 
 /** What the Slurm executor works with. */
@@ -26,7 +27,15 @@ export interface OpenSlurmParts extends SlurmParts {
   executorId: string;
   api: SlurmApi;
   directory: RunDirectory;
-  account: { name: string; uid: number; gid: number; isOther: boolean };
+  accounts: BatchAccounts;
+}
+
+/** So many accounts may be refused an answer before it is taken that Slurm is away. */
+export const MAX_FAILED = 3;
+
+/** What Slurm is asked about a batch, it is asked in the name of the account under which the batch runs. */
+export function apiOf({ api }: OpenSlurmParts, { account }: StoredBatch): SlurmApi {
+  return account === undefined ? api : api.as(account.name);
 }
 
 /** Runs the work for all items, some at a time; the work must not throw. */

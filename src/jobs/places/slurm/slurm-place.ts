@@ -1,6 +1,8 @@
 import { MINOR } from '../../state/job-state.js';
 import type { OutputPlaces } from '../../run/output-collector.js';
 import type { RunEnd, RunPlace } from '../../run/run-life.js';
+import { processorsOf } from '../../run/run-plan.js';
+import { usageParameters } from '../../run/run-usage.js';
 import { judge, type Verdict } from '../../run/run-verdict.js';
 import type { ExitRecord } from './run-record.js';
 import type { OpenSlurmParts } from './slurm-parts.js';
@@ -38,11 +40,11 @@ export class SlurmPlace implements RunPlace<SlurmRun> {
   }
 
   outputOf(run: SlurmRun): OutputPlaces {
-    const { directory, account } = this.parts;
+    const { directory, accounts } = this.parts;
     return {
       directory: `${directory.pathOf(run.key)}/work`,
       files: NO_FILES,
-      uid: account.isOther ? account.uid : undefined,
+      uid: accounts.givesFiles ? run.account?.uid : undefined,
     };
   }
 
@@ -56,21 +58,27 @@ export class SlurmPlace implements RunPlace<SlurmRun> {
 
   /** The end of a run by its own record or, without one, by what Slurm says. */
   endOf(run: SlurmRun, record: ExitRecord | undefined, verdict: Verdict): RunEnd {
-    const { reference } = run;
+    const { reference, account, batch } = run;
     return {
       verdict,
       endedAt: record?.endedAt ?? new Date(this.parts.clock.now()),
       parameters: {
         BatchSystem: SOURCE,
-        LocalAccount: this.parts.account.name,
+        ...(account === undefined ? {} : { LocalAccount: account.name }),
         ...(reference === undefined ? {} : { Pilot_Reference: reference }),
         ...(record === undefined
           ? {}
           : {
               HostName: record.host,
               ExitCode: record.status,
-              'WallClockTime(s)': (record.endedAt.getTime() - record.begunAt.getTime()) / 1000,
-              'TotalCPUTime(s)': record.cpuSeconds,
+              ...usageParameters({
+                source: 'wrapper',
+                wallSeconds: (record.endedAt.getTime() - record.begunAt.getTime()) / 1000,
+                cpuSeconds: record.cpuSeconds,
+                maxRssBytes: record.maxRssBytes,
+                processors: batch?.shape.cpus ?? processorsOf(run.order),
+                memoryMb: batch?.shape.memoryMb,
+              }),
             }),
       },
     };

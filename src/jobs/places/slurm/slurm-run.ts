@@ -1,6 +1,7 @@
 import type { Jid } from '../../state/job.js';
 import type { RunOrder } from '../../run/executor.js';
 import type { RunPlan } from '../../run/run-plan.js';
+import type { BatchAccount } from './batch-accounts.js';
 import type { StoredBatch } from './run-directory.js';
 
 /** Name of a run in the shared directory. */
@@ -13,6 +14,8 @@ export class SlurmRun {
   readonly key: string;
   readonly madeMs: number;
   batch: StoredBatch | undefined;
+  /** Under which it runs; undefined until that is known. */
+  account: BatchAccount | undefined;
   /** The wrapper has begun and the database knows. */
   hasBegun = false;
   /** Its end is being looked at. */

@@ -4,11 +4,14 @@ import { unpackArchive } from '../../sandbox/sandbox-archive.js';
 import { SandboxMissingError } from '../../sandbox/sandbox.store.js';
 import { MINOR } from '../../state/job-state.js';
 import { catalogueInputs, RunFault, SITE_PATH } from '../../run/run-plan.js';
+import type { RunOrder } from '../../run/executor.js';
+import type { BatchAccount } from './batch-accounts.js';
 import { isSameShape, pathOf, shapeOf, wallSecondsOf, type BatchShape } from './batch-shape.js';
+import { isOfBatch } from './controller-view.js';
 import { batchScript, wrapperScript } from './payload-wrapper.js';
 import type { SlurmJob } from './slurm-api.js';
 import { SlurmError } from './slurm-error.js';
-import { forEachOf, type OpenSlurmParts } from './slurm-parts.js';
+import { apiOf, forEachOf, MAX_FAILED, type OpenSlurmParts } from './slurm-parts.js';
 import { programOf, variablesOf } from './slurm-program.js';
 import type { StoredBatch } from './run-directory.js';
 import type { SlurmRun } from './slurm-run.js';
@@ -29,8 +32,8 @@ export interface SubmitterEvents {
 }
 
 /**
- * Brings runs to Slurm: stages each in the shared directory, puts those that ask for the same into one array, and
- * submits the array in one call. The list of the array is written first, so that a submit of which nobody knows
+ * Brings runs to Slurm: stages each in the shared directory, puts those of an account that ask for the same into one
+ * array, and submits the array in one call, in the name of the account. The list of the array is written first, so that a submit of which nobody knows
  * whether it has arrived is found again by its comment, or done again; a task that comes twice does not start twice.
  */
 export class SlurmSubmitter {
@@ -38,6 +41,7 @@ export class SlurmSubmitter {
   private unsure: StoredBatch[] = [];
   private late: SlurmRun[] = [];
   private working: Promise<void> | undefined;
+  private settling: Promise<void> | undefined;
   private isClosed = false;
 
   constructor(
@@ -71,14 +75,52 @@ export class SlurmSubmitter {
   async settle(): Promise<void> {
     this.takeLate();
     if (this.unsure.length === 0 || this.isClosed) return;
-    const jobs = await this.parts.api.jobs();
-    const batches = this.unsure.splice(0);
-    for (const batch of batches) {
-      const found = findBatch(jobs, batch, this.parts.account.name);
+    this.settling ??= this.settleOnce().finally(() => (this.settling = undefined));
+    await this.settling;
+  }
+
+  private async settleOnce(): Promise<void> {
+    const before = [...this.unsure];
+    const tables = await this.tablesFor(before);
+    const isKnown = (batch: StoredBatch): boolean =>
+      tables.has(apiOf(this.parts, batch).user) || findBatch(tables.values(), batch) !== undefined;
+    const settled = before.filter(isKnown);
+    // Those of which nothing was heard are asked about last the next time.
+    const left = this.unsure.filter((batch) => !before.includes(batch));
+    this.unsure = [...left, ...before.filter((batch) => !isKnown(batch))];
+    for (const batch of settled) {
+      const found = findBatch(tables.values(), batch);
       if (found !== undefined) await this.note(batch, found);
       else if (this.events.runsOf(batch).length > 0) await this.submit(batch);
       else await this.parts.directory.removeBatch(batch.id);
     }
+  }
+
+  /**
+   * What the controller knows, in the name of each account of which a batch has not been found yet. An account that
+   * Slurm does not let speak delays only its own; that nobody is answered is thrown.
+   */
+  private async tablesFor(batches: readonly StoredBatch[]): Promise<Map<string, SlurmJob[]>> {
+    const tables = new Map<string, SlurmJob[]>();
+    const failed = new Map<string, SlurmError>();
+    for (const batch of batches) {
+      const api = apiOf(this.parts, batch);
+      if (tables.has(api.user) || failed.has(api.user)) continue;
+      if (findBatch(tables.values(), batch) !== undefined) continue;
+      try {
+        tables.set(api.user, await api.jobs());
+      } catch (error) {
+        if (!(error instanceof SlurmError)) throw error;
+        failed.set(api.user, error);
+        if (failed.size >= MAX_FAILED) break;
+      }
+    }
+    const [first] = failed.values();
+    if (first !== undefined && tables.size === 0) throw first;
+    for (const [account, error] of failed) {
+      this.parts.logger.warn({ err: error, account }, 'Slurm does not answer an account');
+    }
+    return tables;
   }
 
   /** Takes no more; answers the runs that have not been staged. */
@@ -99,8 +141,9 @@ export class SlurmSubmitter {
     }
   }
 
-  /** Takes the first run and all that may share an array with it. */
+  /** Takes the first run and all that may share an array with it: those of its account that ask for the same. */
   private async submitSome(): Promise<void> {
+    await this.findAccounts();
     const taken: SlurmRun[] = [];
     const left: SlurmRun[] = [];
     const shapes = new Map<SlurmRun, BatchShape>();
@@ -110,22 +153,44 @@ export class SlurmSubmitter {
     }
     const [first] = this.queue;
     const shape = first && shapes.get(first);
-    if (shape === undefined) return;
+    const account = first?.account;
+    if (shape === undefined || account === undefined) return;
     for (const run of this.queue) {
       const own = shapes.get(run);
-      const fits = own !== undefined && isSameShape(own, shape);
+      const fits = own !== undefined && isSameShape(own, shape) && run.account?.uid === account.uid;
       if (fits && taken.length < this.parts.config.slurmBatch) taken.push(run);
       else left.push(run);
     }
     this.queue = left;
-    await this.submitRuns(taken, shape);
+    await this.submitRuns(taken, { shape, account });
   }
 
-  private async submitRuns(runs: readonly SlurmRun[], shape: BatchShape): Promise<void> {
+  /** Finds the accounts of the runs that have none yet. A run that can have none is refused. */
+  private async findAccounts(): Promise<void> {
+    const fresh = this.queue.filter(({ account }) => account === undefined);
+    await forEachOf(fresh, STAGING_AT_ONCE, async (run) => {
+      try {
+        run.account = await this.parts.accounts.of(run.order);
+      } catch (error) {
+        // Stopped while it was looked for: whoever stopped it has taken it out.
+        if (!this.withdraw(run)) return;
+        if (error instanceof RunFault) await this.events.refused(run, error);
+        else this.tryLater(run, error);
+      }
+    });
+    // Those that came meanwhile wait for the next round at the end.
+    const known = this.queue.filter(({ account }) => account !== undefined);
+    this.queue = [...known, ...this.queue.filter(({ account }) => account === undefined)];
+  }
+
+  private async submitRuns(
+    runs: readonly SlurmRun[],
+    { shape, account }: { shape: BatchShape; account: BatchAccount },
+  ): Promise<void> {
     const staged = new Set<SlurmRun>();
     await forEachOf(runs, STAGING_AT_ONCE, async (run) => {
       try {
-        await this.stage(run);
+        await this.stage(run, account);
         staged.add(run);
       } catch (error) {
         if (error instanceof RunFault) await this.events.refused(run, error);
@@ -144,6 +209,7 @@ export class SlurmSubmitter {
       comment: `grid:${jid}:${attempt}:${this.parts.directory.mark}`,
       shape,
       keys,
+      account,
     };
     await this.parts.directory.writeBatch(batch);
     for (const run of ready) run.batch = batch;
@@ -166,9 +232,9 @@ export class SlurmSubmitter {
   }
 
   private async submit(batch: StoredBatch): Promise<void> {
-    const { api, directory, config, logger } = this.parts;
+    const { directory, config, logger } = this.parts;
     try {
-      const id = await api.submit({
+      const id = await apiOf(this.parts, batch).submit({
         name: batch.keys.length > 1 ? 'gridgate' : `gridgate-${batch.id}`,
         comment: batch.comment,
         script: batchScript(directory.root, directory.batchPath(batch.id)),
@@ -201,8 +267,8 @@ export class SlurmSubmitter {
     await this.parts.directory.noteBatch(batch);
   }
 
-  private async stage(run: SlurmRun): Promise<void> {
-    const { directory, config, siteOf, account } = this.parts;
+  private async stage(run: SlurmRun, account: BatchAccount): Promise<void> {
+    const { directory, config, siteOf } = this.parts;
     const { order, plan } = run;
     if (catalogueInputs(order).length > 0) {
       throw new RunFault(MINOR.inputFilesFailed, 'Files of the catalogue cannot be fetched here');
@@ -212,6 +278,7 @@ export class SlurmSubmitter {
     const wrapper = wrapperScript({
       key: run.key,
       root: directory.root,
+      uid: account.uid,
       ...programOf(order),
       path,
       arguments: plan.arguments,
@@ -224,13 +291,15 @@ export class SlurmSubmitter {
         fileBytes: config.jobOutputBytes,
       },
     });
-    await directory.stage(run.key, wrapper, (work) => this.unpackInput(run, work));
+    const { key } = run;
+    await directory.stage({ key, account }, wrapper, (work) =>
+      this.unpackInput(order, work, account),
+    );
   }
 
-  private async unpackInput({ order }: SlurmRun, work: string): Promise<void> {
+  private async unpackInput(order: RunOrder, work: string, account: BatchAccount): Promise<void> {
     if (order.inputSandbox === null) return;
-    const { store, config, account } = this.parts;
-    const { uid, gid, isOther } = account;
+    const { store, config, accounts } = this.parts;
     let source;
     try {
       source = await store.open(order.inputSandbox);
@@ -238,7 +307,7 @@ export class SlurmSubmitter {
       if (!(cause instanceof SandboxMissingError)) throw cause;
       throw new RunFault(MINOR.inputSandboxFailed, 'It is not in the store', { cause });
     }
-    const owner = isOther ? { owner: { uid, gid } } : {};
+    const owner = accounts.givesFiles ? { owner: account } : {};
     await unpackArchive(source, work, { maxBytes: config.maxSandboxBytes, ...owner });
   }
 }
@@ -248,12 +317,10 @@ function minutesOf({ wallSeconds }: BatchShape, config: Config): number {
   return Math.ceil((wallSeconds ?? config.jobWallTime) / 60) + SPARE_MINUTES;
 }
 
-function findBatch(
-  jobs: readonly SlurmJob[],
-  batch: StoredBatch,
-  user: string,
-): number | undefined {
-  const own = (job: SlurmJob) =>
-    job.comment === batch.comment && (job.user === '' || job.user === user);
-  return jobs.find(own)?.arrayId;
+function findBatch(tables: Iterable<readonly SlurmJob[]>, batch: StoredBatch): number | undefined {
+  for (const jobs of tables) {
+    const own = jobs.find((job) => isOfBatch(job, batch));
+    if (own !== undefined) return own.arrayId;
+  }
+  return undefined;
 }

@@ -4,9 +4,11 @@ import type { Verdict } from '../../run/run-verdict.js';
 import { mayTryAgain, verdictOfState, viewOf, type ControllerView } from './controller-view.js';
 import { RunFault } from '../../run/run-plan.js';
 import type { ExitRecord } from './run-record.js';
+import type { SlurmAccounting } from './slurm-accounting.js';
 import type { SlurmJob } from './slurm-api.js';
 import { SlurmError } from './slurm-error.js';
-import { forEachOf, type OpenSlurmParts } from './slurm-parts.js';
+import type { StoredBatch } from './run-directory.js';
+import { apiOf, forEachOf, MAX_FAILED, type OpenSlurmParts } from './slurm-parts.js';
 import { verdictOfRecord, type SlurmPlace } from './slurm-place.js';
 import type { SlurmRun } from './slurm-run.js';
 
@@ -20,8 +22,9 @@ const SETTLE_MS = 15_000;
 /** A run that the controller forgot, that has begun and shows no sign of life. */
 const LOST_MS = 600_000;
 const FINISHING_AT_ONCE = 16;
-/** Above that many arrays the whole table is asked for once. */
+/** Above that many arrays of an account the whole table is asked for once. */
 const SINGLE_CALLS = 50;
+const ASKING_AT_ONCE = 8;
 
 /** What the watcher needs of the executor. */
 export interface WatchedRuns {
@@ -45,7 +48,11 @@ export class SlurmWatcher {
   constructor(
     private readonly parts: OpenSlurmParts,
     private readonly runs: WatchedRuns,
-    private readonly ways: { life: RunLife<SlurmRun>; place: SlurmPlace },
+    private readonly ways: {
+      life: RunLife<SlurmRun>;
+      place: SlurmPlace;
+      accounting: SlurmAccounting;
+    },
   ) {}
 
   /** One look; a look that is under way is not repeated. */
@@ -62,8 +69,11 @@ export class SlurmWatcher {
   }
 
   private async lookOnce(): Promise<void> {
-    const { directory } = this.parts;
-    const [begun, ended] = await Promise.all([directory.begun(), directory.ended()]);
+    const { marks } = this.parts.directory;
+    const owned = [...this.runs.all()].flatMap(({ key, account, batch }) =>
+      account === undefined || batch === undefined ? [] : [{ key, uid: account.uid }],
+    );
+    const [begun, ended] = await Promise.all([marks.begun(owned), marks.ended(owned)]);
     const started: SlurmRun[] = [];
     const quiet: SlurmRun[] = [];
     for (const run of this.runs.all()) {
@@ -160,38 +170,68 @@ export class SlurmWatcher {
   }
 
   private async askAbout(runs: readonly SlurmRun[]): Promise<void> {
-    let known: Map<number, SlurmJob[]>;
-    try {
-      known = await this.ask(new Set(runs.flatMap((run) => run.batch?.arrayId ?? [])));
-    } catch (error) {
-      if (!(error instanceof SlurmError)) throw error;
-      this.parts.logger.warn({ err: error, runs: runs.length }, 'Slurm cannot be asked about runs');
-      return;
-    }
+    const known = await this.ask(new Set(runs.flatMap((run) => run.batch ?? [])));
     for (const run of runs) {
-      const jobs = known.get(run.batch?.arrayId ?? 0) ?? [];
-      await this.follow(run, viewOf(jobs, run.batch?.comment ?? '', run.index ?? 0));
+      const { batch, index = 0 } = run;
+      if (batch === undefined) continue;
+      const jobs = known.get(batch);
+      if (jobs !== undefined) await this.follow(run, viewOf(jobs, batch, index));
     }
   }
 
-  private async ask(arrays: ReadonlySet<number>): Promise<Map<number, SlurmJob[]>> {
-    const { api } = this.parts;
-    const known = new Map<number, SlurmJob[]>();
-    if (arrays.size > SINGLE_CALLS) {
-      for (const job of await api.jobs()) {
-        known.set(job.arrayId, [...(known.get(job.arrayId) ?? []), job]);
+  /**
+   * What the controller knows of the batches, each asked about in the name of its account: others may not be shown its
+   * jobs. Of an account that gets no answer nothing is known, the others are asked nevertheless.
+   */
+  private async ask(batches: ReadonlySet<StoredBatch>): Promise<Map<StoredBatch, SlurmJob[]>> {
+    const known = new Map<StoredBatch, SlurmJob[]>();
+    const failed = new Map<string, SlurmError>();
+    await forEachOf(groupsOf(this.parts, batches), ASKING_AT_ONCE, async ([account, some]) => {
+      if (failed.size >= MAX_FAILED) return;
+      try {
+        await this.askFor(some, known);
+      } catch (error) {
+        if (!(error instanceof SlurmError)) throw error;
+        failed.set(account, error);
       }
-      return known;
+    });
+    for (const [account, error] of failed) {
+      this.parts.logger.warn({ err: error, account }, 'Slurm cannot be asked about runs');
     }
-    await Promise.all([...arrays].map(async (id) => known.set(id, await api.job(id))));
     return known;
+  }
+
+  private async askFor(
+    batches: readonly StoredBatch[],
+    known: Map<StoredBatch, SlurmJob[]>,
+  ): Promise<void> {
+    if (batches.length > SINGLE_CALLS) return this.askForAll(batches, known);
+    for (const batch of batches) {
+      known.set(batch, await apiOf(this.parts, batch).job(batch.arrayId ?? 0));
+    }
+  }
+
+  /** Many batches of one account: the whole table, once. */
+  private async askForAll(
+    batches: readonly StoredBatch[],
+    known: Map<StoredBatch, SlurmJob[]>,
+  ): Promise<void> {
+    const [first] = batches;
+    if (first === undefined) return;
+    const byArray = new Map<number, SlurmJob[]>();
+    for (const job of await apiOf(this.parts, first).jobs()) {
+      const jobs = byArray.get(job.arrayId);
+      if (jobs === undefined) byArray.set(job.arrayId, [job]);
+      else jobs.push(job);
+    }
+    for (const batch of batches) known.set(batch, byArray.get(batch.arrayId ?? 0) ?? []);
   }
 
   private async viewOf(run: SlurmRun): Promise<ControllerView | undefined> {
     const { batch, index = 0 } = run;
     if (batch?.arrayId === undefined) return undefined;
     try {
-      return viewOf(await this.parts.api.job(batch.arrayId), batch.comment, index);
+      return viewOf(await apiOf(this.parts, batch).job(batch.arrayId), batch, index);
     } catch (error) {
       if (error instanceof SlurmError) return undefined;
       throw error;
@@ -219,6 +259,9 @@ export class SlurmWatcher {
   /** Slurm says that it is over, and there is no record of its end. */
   private async concludeGone(run: SlurmRun, state: string): Promise<void> {
     const isFenced = await this.parts.directory.fence(run.key);
+    // A mark may be missing; what says how it ended is the record.
+    const hasRecord = (await this.parts.directory.exitRecord(run.key)) !== undefined;
+    if (!isFenced && hasRecord) return this.conclude(run);
     if (run.isStopped) await this.ways.life.finishUnwanted(run);
     else if (isFenced) await this.concludeUnstarted(run, state);
     else {
@@ -252,9 +295,24 @@ export class SlurmWatcher {
     verdict: Verdict,
   ): Promise<void> {
     await this.ways.life.finish(run, this.ways.place.endOf(run, record, verdict));
+    this.ways.accounting.add(run, record);
   }
 
   private now(): number {
     return this.parts.clock.now();
   }
+}
+
+function groupsOf(
+  parts: OpenSlurmParts,
+  batches: Iterable<StoredBatch>,
+): Map<string, StoredBatch[]> {
+  const groups = new Map<string, StoredBatch[]>();
+  for (const batch of batches) {
+    const { user } = apiOf(parts, batch);
+    const group = groups.get(user);
+    if (group === undefined) groups.set(user, [batch]);
+    else group.push(batch);
+  }
+  return groups;
 }

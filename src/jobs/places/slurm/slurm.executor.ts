@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from '#src/kernel/index.js';
-import { SessionLock, type Database } from '#src/platform/index.js';
+import { ConfigurationFault, SessionLock, type Database } from '#src/platform/index.js';
 import type {
   Executor,
   FreeMachine,
@@ -11,10 +11,10 @@ import type {
 } from '../../run/executor.js';
 import { tailOf } from '../../run/output-tail.js';
 import { RunLife } from '../../run/run-life.js';
-import { planOf, type RunFault } from '../../run/run-plan.js';
-import { openBatchAccount } from './batch-account.js';
-import { RunDirectory, type StoredBatch } from './run-directory.js';
-import { SlurmApi } from './slurm-api.js';
+import { planOf, RunFault } from '../../run/run-plan.js';
+import { openSlurmParts } from './open-slurm.js';
+import type { StoredBatch } from './run-directory.js';
+import { SlurmAccounting } from './slurm-accounting.js';
 import { SlurmCanceller } from './slurm-canceller.js';
 import { SlurmError } from './slurm-error.js';
 import type { OpenSlurmParts, SlurmParts } from './slurm-parts.js';
@@ -38,6 +38,7 @@ interface Opened {
   place: SlurmPlace;
   life: RunLife<SlurmRun>;
   watcher: SlurmWatcher;
+  accounting: SlurmAccounting;
 }
 
 /**
@@ -74,9 +75,10 @@ export class SlurmExecutor implements Executor {
     const { config, logger } = this.given;
     if (config.slurmUrl === undefined) return false;
     try {
-      const parts = await this.openParts(config.slurmUrl);
+      const parts = await openSlurmParts(this.given, this.id, config.slurmUrl);
       this.opened = this.assemble(parts);
     } catch (error) {
+      if (error instanceof ConfigurationFault) throw error;
       logger.error({ err: error }, 'the Slurm executor cannot be used');
       return false;
     }
@@ -116,17 +118,20 @@ export class SlurmExecutor implements Executor {
   }
 
   peek(job: HeldJob): Promise<RunningOutput | undefined> {
-    return Promise.resolve(this.tailOf(job));
+    return this.tailOf(job);
   }
 
-  private tailOf(job: HeldJob): RunningOutput | undefined {
+  private async tailOf(job: HeldJob): Promise<RunningOutput | undefined> {
     const { directory } = this.parts.parts;
     const work = join(directory.pathOf(runKey(job)), 'work');
     if (!existsSync(work)) return undefined;
     const { stdout, stderr } = planOf(job);
+    // Of the account's own files only: the job may have put links to others on the way.
+    const uid = (await directory.ownerOf(runKey(job)))?.uid;
+    if (uid === undefined) return undefined;
     return {
-      stdout: tailOf(join(work, stdout), PEEK_BYTES),
-      stderr: stderr === stdout ? '' : tailOf(join(work, stderr), PEEK_BYTES),
+      stdout: tailOf(join(work, stdout), PEEK_BYTES, uid),
+      stderr: stderr === stdout ? '' : tailOf(join(work, stderr), PEEK_BYTES, uid),
     };
   }
 
@@ -151,42 +156,18 @@ export class SlurmExecutor implements Executor {
     this.isClosed = true;
     clearInterval(this.timer);
     if (this.opened === undefined) return;
-    const { submitter, life, watcher, parts } = this.opened;
+    const { submitter, life, watcher, accounting, parts } = this.opened;
     for (const run of await submitter.close()) {
       await life.giveBack(run, 'The service was stopped').catch(() => undefined);
     }
     const deadline = Date.now() + CLOSE_MS;
     while (watcher.busy > 0 && Date.now() < deadline) await sleep(20);
+    await accounting.close();
     this.lock.release();
     await parts.api.close();
   }
 
   // -- opening ---------------------------------------------------------------------------------------------------
-
-  private async openParts(url: string): Promise<OpenSlurmParts> {
-    const { config } = this.given;
-    const account = await openBatchAccount(config.slurmUser);
-    if (account.owner === undefined && account.name !== config.slurmUser) {
-      throw new Error(
-        `GRID_SLURM_USER=${config.slurmUser}: the service must run as root or as that account`,
-      );
-    }
-    const root = config.slurmWorkDir ?? join(config.homePath, 'slurm');
-    const directory = new RunDirectory(root, account.owner);
-    await directory.prepare();
-    const api = new SlurmApi({
-      url,
-      user: config.slurmUser,
-      token: config.slurmToken,
-      keyFile: config.slurmTokenKeyFile,
-      timeoutMs: config.slurmTimeout * 1000,
-      clock: this.given.clock,
-    });
-    const { name, uid, gid, owner } = account;
-    const isOther = owner !== undefined;
-    const rest = { executorId: this.id, api, directory };
-    return { ...this.given, ...rest, account: { name, uid, gid, isOther } };
-  }
 
   private assemble(parts: OpenSlurmParts): Opened {
     const place = new SlurmPlace(parts);
@@ -198,6 +179,7 @@ export class SlurmExecutor implements Executor {
       stopped: (run) => this.stopUnsubmitted(run),
       runsOf: (batch) => this.runsOf(batch),
     });
+    const accounting = new SlurmAccounting(parts);
     const watcher = new SlurmWatcher(
       parts,
       {
@@ -205,9 +187,9 @@ export class SlurmExecutor implements Executor {
         forget: (run) => this.forget(run),
         takeOut: (run) => this.takeOut(run),
       },
-      { life, place },
+      { life, place, accounting },
     );
-    return { parts, submitter, canceller, place, life, watcher };
+    return { accounting, parts, submitter, canceller, place, life, watcher };
   }
 
   private async lead(): Promise<boolean> {
@@ -220,12 +202,13 @@ export class SlurmExecutor implements Executor {
 
   private async tick(): Promise<void> {
     if (!this.lock.isHeld || !this.hasTended || this.isClosed) return;
-    const { watcher, submitter, canceller, parts } = this.parts;
+    const { watcher, submitter, canceller, accounting, parts } = this.parts;
     if (this.runs.size > 0) await watcher.look();
     await this.emptyTrash();
     const now = parts.clock.now();
     if (now - this.toldAt < TELL_MS) return;
     this.toldAt = now;
+    accounting.look();
     try {
       await submitter.settle();
       await canceller.flush();
@@ -245,6 +228,7 @@ export class SlurmExecutor implements Executor {
     const isWanted = WANTED.includes(job.status);
     const run = this.newRun(job);
     run.batch = batch;
+    if (!(await this.giveAccount(run))) return;
     run.hasBegun = !['Matched', 'Stalled'].includes(job.status);
     if (!(await directory.exists(run.key))) {
       if (!isWanted) await this.stopUnsubmitted(run);
@@ -262,6 +246,28 @@ export class SlurmExecutor implements Executor {
       if (job.status === 'Matched') this.parts.submitter.add([run]);
       else await this.lose(run);
     } else if (batch.arrayId === undefined) this.parts.submitter.adopt(batch);
+  }
+
+  /** The account to which its files were given, whatever the settings say now; false: it has gone, and so has the run. */
+  private async giveAccount(run: SlurmRun): Promise<boolean> {
+    const { directory, accounts, config } = this.parts.parts;
+    const owner = await directory.ownerOf(run.key);
+    if (owner === undefined) return true;
+    const { batch } = run;
+    if (batch !== undefined) {
+      // Older releases had one account.
+      batch.account ??= { name: config.slurmUser, ...owner };
+      run.account = batch.account;
+      return true;
+    }
+    try {
+      run.account = await accounts.ofStaged(owner);
+      return true;
+    } catch (error) {
+      if (!(error instanceof RunFault)) throw error;
+      await this.refuse(run, error);
+      return false;
+    }
   }
 
   private compare(run: SlurmRun, job: HeldJob): void {
@@ -284,10 +290,10 @@ export class SlurmExecutor implements Executor {
   private async clean(batches: readonly StoredBatch[]): Promise<void> {
     const { directory } = this.parts.parts;
     const alive = new Set([...this.runs.values()].map((run) => run.key));
-    const ended = await directory.ended();
     const over: string[] = [];
     for (const key of await directory.known()) {
-      if (!alive.has(key) && (ended.has(key) || (await directory.fence(key)))) over.push(key);
+      if (alive.has(key)) continue;
+      if ((await directory.hasEnded(key)) || (await directory.fence(key))) over.push(key);
     }
     await directory.remove(over);
     for (const batch of batches) {

@@ -1,0 +1,43 @@
+/** What a run has used, and what it was given. Absent: nobody measured it. */
+export interface RunUsage {
+  /** Who measured: `service` (local runs), `wrapper` (on the batch node), `slurmdbd` (Slurm's accounting). */
+  source: 'service' | 'wrapper' | 'slurmdbd';
+  wallSeconds: number;
+  cpuSeconds?: number | undefined;
+  /** The most memory that all of its processes had at one time, as far as it was looked at. */
+  maxRssBytes?: number | undefined;
+  processors: number;
+  /** MB of 2^20 bytes. */
+  memoryMb?: number | undefined;
+}
+
+const MIB = 2 ** 20;
+/** CPU time is counted in ticks of 10 ms: of shorter runs the share would be chance. */
+const LEAST_WALL_SECONDS = 1;
+
+/**
+ * Usage as job parameters, the same for every place: `WallClockTime(s)`, `TotalCPUTime(s)`, `Memory(MB)` (the words of
+ * the reference), `CPUEfficiency(%)` (CPU time of wall time times processors, above 100 when it used more than it asked
+ * for), `MemoryEfficiency(%)` (of the memory that it was given) and `UsageSource`.
+ */
+export function usageParameters(usage: RunUsage): Record<string, string | number> {
+  const { source, wallSeconds, cpuSeconds, maxRssBytes = 0, processors, memoryMb = 0 } = usage;
+  const isLong = wallSeconds >= LEAST_WALL_SECONDS && processors > 0;
+  return {
+    UsageSource: source,
+    'WallClockTime(s)': wallSeconds,
+    ...(cpuSeconds === undefined ? {} : { 'TotalCPUTime(s)': cpuSeconds }),
+    ...(cpuSeconds === undefined || !isLong
+      ? {}
+      : { 'CPUEfficiency(%)': percent(cpuSeconds, wallSeconds * processors) }),
+    ...(maxRssBytes > 0 ? { 'Memory(MB)': Math.ceil(maxRssBytes / MIB) } : {}),
+    ...(maxRssBytes > 0 && memoryMb > 0
+      ? { 'MemoryEfficiency(%)': percent(maxRssBytes, memoryMb * MIB) }
+      : {}),
+  };
+}
+
+/** With one decimal. */
+function percent(part: number, whole: number): number {
+  return Math.round((part / whole) * 1000) / 10;
+}
