@@ -6,6 +6,8 @@
 /** Flows on a real Slurm and a real object store: npm run test:slurm. */
 const BATCH_FLOWS = [
   '<rootDir>/test/flows/job-life-slurm.flow-spec.ts',
+  '<rootDir>/test/flows/slurm-accounts.flow-spec.ts',
+  '<rootDir>/test/flows/slurm-accounting.flow-spec.ts',
   '<rootDir>/test/flows/sandbox-s3.flow-spec.ts',
 ];
 

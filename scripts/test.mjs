@@ -12,6 +12,7 @@ const NEEDS = [
   { program: 'haproxy', tests: 'load balancer flows' },
   { program: 'chromium', tests: 'browser flows' },
   { program: 'slurmctld', tests: 'Slurm flow (npm run test:slurm)' },
+  { program: 'slurmdbd', tests: "usage by Slurm's accounting (npm run test:slurm)" },
   { program: 'radosgw', tests: 'S3 sandbox store flow' },
   { program: '/usr/lib/postgresql/*/bin/initdb', tests: 'connections to PostgreSQL' },
   { program: 'pgbouncer', tests: 'work behind PgBouncer' },

@@ -89,7 +89,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
   it('leaves nothing behind in the shared directory', async () => {
     await eventually(async () => {
       const names = await Promise.all(
-        ['runs', 'batches', 'begun', 'ended'].map(
+        ['runs', 'batches', `marks/begun/${slurm.uid}`, `marks/ended/${slurm.uid}`].map(
           async (name) => (await slurm.list(join('work', name))).length,
         ),
       );
@@ -121,9 +121,11 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     });
   }, 60_000);
 
-  it('records exit code, times and host of a job that fails', async () => {
+  it('records exit code, times, memory, efficiency and host of a job that fails', async () => {
     const [jid = 0] = await submit(alice, [
-      sh('echo no >&2; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; exit 3'),
+      sh('echo no >&2; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; sleep 2; exit 3', {
+        MaxRAM: 400,
+      }),
     ]);
     const [job] = await awaitFinal(alice, [jid]);
     expect(job).toMatchObject({
@@ -140,8 +142,16 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
       Pilot_Reference: expect.stringMatching(/^\d+$/),
       'TotalCPUTime(s)': expect.any(Number),
       'WallClockTime(s)': expect.any(Number),
+      UsageSource: 'wrapper',
+      'CPUEfficiency(%)': expect.any(Number),
+      'Memory(MB)': expect.any(Number),
+      'MemoryEfficiency(%)': expect.any(Number),
     });
-    expect(parameters['TotalCPUTime(s)']).toBeGreaterThan(0.05);
+    const cpu = Number(parameters['TotalCPUTime(s)']);
+    const wall = Number(parameters['WallClockTime(s)']);
+    expect(cpu).toBeGreaterThan(0.05);
+    expect(parameters['CPUEfficiency(%)']).toBeCloseTo((cpu / wall) * 100, 0);
+    expect(parameters['Memory(MB)']).toBeLessThan(50);
     expect((await sandboxOf(alice, jid))['std.err']).toBe('no\n');
   }, 60_000);
 

@@ -12,6 +12,17 @@ const NEEDS: readonly { name: string; package: string }[] = [
   { name: 'jobcomp_filetxt.so', package: 'slurm-wlm-basic-plugins' },
 ];
 
+/** What its accounting needs beside: a database of its own. */
+const ACCOUNTING_NEEDS: readonly { name: string; package: string }[] = [
+  { name: 'slurmdbd', package: 'slurmdbd' },
+  { name: 'accounting_storage_mysql.so', package: 'slurm-wlm-mysql-plugin' },
+  { name: 'accounting_storage_slurmdbd.so', package: 'slurm-wlm-basic-plugins' },
+  { name: 'jobacct_gather_linux.so', package: 'slurm-wlm-basic-plugins' },
+  { name: 'openapi_dbv0_0_38.so', package: 'slurm-wlm-basic-plugins' },
+  { name: 'mariadbd', package: 'mariadb-server' },
+  { name: 'mariadb-install-db', package: 'mariadb-server' },
+];
+
 const DIRECTORIES = [
   '/usr/sbin',
   '/usr/bin',
@@ -26,7 +37,16 @@ const DIRECTORIES = [
  * work without). Undefined when nothing is missing.
  */
 export function slurmFault(): string | undefined {
-  const missing = NEEDS.filter(({ name }) => !isThere(name)).map((need) => need.package);
+  return faultOf(NEEDS);
+}
+
+/** Why no Slurm with accounting (slurmdbd, MariaDB) can be started here; undefined when nothing is missing. */
+export function accountingFault(): string | undefined {
+  return faultOf([...NEEDS, ...ACCOUNTING_NEEDS]);
+}
+
+function faultOf(needs: typeof NEEDS): string | undefined {
+  const missing = needs.filter(({ name }) => !isThere(name)).map((need) => need.package);
   if (missing.length > 0) {
     const list = [...new Set(missing)].join(' ');
     return `packages are missing: apt-get install --no-install-recommends ${list}`;

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Daemon, endProcessesBelow, waitUntil } from '../daemon.js';
 import { freePorts } from '../ports.mjs';
-import { slurmFault } from './packages.js';
+import { accountingFault, slurmFault } from './packages.js';
+import { SlurmDatabase } from './slurm-database.js';
 import { GRES_CONF, nodeName, slurmConf } from './slurm-conf.js';
 
 const run = promisify(execFile);
@@ -18,6 +19,7 @@ const BATCH_USER = { name: 'nobody', uid: 65_534, gid: 65_534 };
 /** A one-node Slurm of this test alone: own keys, own ports, loopback only, everything in one directory. */
 export class SlurmCluster {
   readonly user = BATCH_USER.name;
+  readonly uid = BATCH_USER.uid;
   readonly nodeName = nodeName();
   readonly jwtKeyFile: string;
   readonly workDirectory: string;
@@ -32,6 +34,7 @@ export class SlurmCluster {
     readonly controller: Daemon,
     readonly node: Daemon,
     readonly rest: Daemon,
+    readonly accounting?: SlurmDatabase,
   ) {
     this.jwtKeyFile = join(directory, 'jwt.key');
     this.workDirectory = join(directory, 'work');
@@ -133,6 +136,7 @@ export class SlurmCluster {
     await this.rest.end();
     await this.controller.end('SIGKILL');
     await this.node.end('SIGKILL');
+    await this.accounting?.end();
     await endProcessesBelow(this.directory);
     await this.munge.end();
     await rm(this.directory, { recursive: true, force: true });
@@ -140,7 +144,7 @@ export class SlurmCluster {
 
   /** What the daemons have said, for messages. */
   async logs(): Promise<string> {
-    const names = ['munged', 'slurmctld', 'slurmd', 'slurmrestd'];
+    const names = ['munged', 'mariadbd', 'slurmdbd', 'slurmctld', 'slurmd', 'slurmrestd'];
     const texts = names.map(async (name) => {
       const text = await readFile(join(this.directory, `${name}.log`), 'utf8').catch(() => '');
       return `--- ${name}\n${text.slice(-2_000)}`;
@@ -149,19 +153,31 @@ export class SlurmCluster {
   }
 }
 
+/** What is different from the usual cluster. */
+export interface SlurmOptions {
+  /** Lines of slurm.conf. */
+  settings?: Readonly<Record<string, string | number>>;
+  /** With slurmdbd and a database. */
+  hasAccounting?: boolean;
+}
+
 /** Starts munged, slurmctld, slurmd and slurmrestd. Throws with a clear sentence when something is missing. */
-export async function startSlurm(): Promise<SlurmCluster> {
-  const fault = slurmFault();
+export async function startSlurm(options: SlurmOptions = {}): Promise<SlurmCluster> {
+  const { settings = {}, hasAccounting = false } = options;
+  const fault = hasAccounting ? accountingFault() : slurmFault();
   if (fault !== undefined) throw new Error(`Slurm cannot be started: ${fault}`);
   const directory = await mkdtemp(join(tmpdir(), 'grid-slurm-'));
-  const ports = await freePorts(3);
-  const [controllerPort = 0, nodePort = 0, restPort = 0] = ports;
+  const ports = await freePorts(5);
+  const [controllerPort = 0, nodePort = 0, restPort = 0, ...databasePorts] = ports;
   await furnish(directory);
+  const accounting = hasAccounting
+    ? await SlurmDatabase.furnish(directory, databasePorts)
+    : undefined;
   await writeFile(
     join(directory, 'slurm.conf'),
-    slurmConf({ directory, controllerPort, nodePort }),
+    slurmConf({ directory, controllerPort, nodePort }, { ...accounting?.settings, ...settings }),
   );
-  const cluster = assemble(directory, restPort);
+  const cluster = assemble(directory, restPort, accounting);
   try {
     await startAll(cluster);
   } catch (error) {
@@ -182,7 +198,11 @@ async function furnish(directory: string): Promise<void> {
   await chown(join(directory, 'scratch'), BATCH_USER.uid, BATCH_USER.gid);
 }
 
-function assemble(directory: string, restPort: number): SlurmCluster {
+function assemble(
+  directory: string,
+  restPort: number,
+  accounting: SlurmDatabase | undefined,
+): SlurmCluster {
   const at = (name: string) => join(directory, name);
   const env = { SLURM_CONF: at('slurm.conf'), GRID_TEST_PLACE: directory };
   const munge = new Daemon({
@@ -197,17 +217,19 @@ function assemble(directory: string, restPort: number): SlurmCluster {
   });
   const controller = new Daemon({ program: 'slurmctld', args: ['-D'], env, log: at('ctld.out') });
   const node = new Daemon({ program: 'slurmd', args: ['-D'], env, log: at('slurmd.out') });
+  const plugins =
+    accounting === undefined ? 'openapi/v0.0.38' : 'openapi/v0.0.38,openapi/dbv0.0.38';
   // slurmrestd refuses to work as root and as SlurmUser; with JWT it speaks in the name of the token's user.
   const rest = new Daemon({
     program: 'slurmrestd',
-    args: ['-a', 'rest_auth/jwt', '-s', 'openapi/v0.0.38', '-t', '8', `127.0.0.1:${restPort}`],
+    args: ['-a', 'rest_auth/jwt', '-s', plugins, '-t', '8', `127.0.0.1:${restPort}`],
     env: { ...env, SLURM_JWT: 'daemon' },
     uid: BATCH_USER.uid,
     gid: BATCH_USER.gid,
     log: at('slurmrestd.log'),
   });
   const url = `http://127.0.0.1:${restPort}`;
-  return new SlurmCluster(directory, url, munge, controller, node, rest);
+  return new SlurmCluster(directory, url, munge, controller, node, rest, accounting);
 }
 
 async function startAll(cluster: SlurmCluster): Promise<void> {
@@ -221,6 +243,7 @@ async function startAll(cluster: SlurmCluster): Promise<void> {
       ),
     'munged',
   );
+  await cluster.accounting?.start(async (...args) => cluster.command('sacctmgr', ...args));
   cluster.controller.start();
   cluster.node.start();
   await cluster.awaitNode();

@@ -18,9 +18,12 @@ export const GRES_CONF = 'Name=gpu File=/dev/null\nName=gpu File=/dev/zero\n';
 /**
  * slurm.conf of one node that pretends to have 32 CPUs and two GPUs, on loopback addresses only. The scheduler settings give the
  * shortest way from submit to start that was measured (0.3 s); KillWait stays at Slurm's own 30 s, so that a kill is
- * fast by our doing and not by the site's.
+ * fast by our doing and not by the site's. `more` settings replace these.
  */
-export function slurmConf({ directory, controllerPort, nodePort }: ClusterPlace): string {
+export function slurmConf(
+  { directory, controllerPort, nodePort }: ClusterPlace,
+  more: Readonly<Record<string, string | number>> = {},
+): string {
   const node = nodeName();
   const settings = {
     ClusterName: 'gridtest',
@@ -60,6 +63,7 @@ export function slurmConf({ directory, controllerPort, nodePort }: ClusterPlace)
     SlurmctldTimeout: 5,
     MaxArraySize: 1001,
     MaxJobCount: 20_000,
+    ...more,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
   return [

@@ -41,7 +41,8 @@ export class SlurmAccounting {
     if (now < this.offUntilMs || account === undefined || batch?.arrayId === undefined) return;
     const jobId = Number(record?.batchId);
     if (!(jobId > 0)) return;
-    const of = { jobId, arrayId: batch.arrayId, account: account.name };
+    const index = batch.keys.length > 1 ? run.index : undefined;
+    const of = { jobId, arrayId: batch.arrayId, index, account: account.name };
     const times = { untilMs: now + PATIENCE_MS, nextMs: now + FIRST_MS, pauseMs: FIRST_MS };
     this.wanted.push({ run, of, ...times });
     if (this.wanted.length > MAX_WAITING) this.wanted.splice(0, this.wanted.length - MAX_WAITING);

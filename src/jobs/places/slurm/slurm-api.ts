@@ -61,6 +61,11 @@ export class SlurmApi {
     return this.connection.lastFaultMs;
   }
 
+  /** True for an account that got no answer the last time: others are asked before it. */
+  get isFailing(): boolean {
+    return this.connection.failing.has(this.user);
+  }
+
   /** Throws unless the controller answers. */
   async ping(): Promise<void> {
     const { pings = [] } = (await this.call('GET', 'ping')) as { pings?: { ping?: string }[] };

@@ -3,7 +3,7 @@ import { isOfBatch } from './controller-view.js';
 import type { SlurmApi, SlurmJob } from './slurm-api.js';
 import { SlurmError } from './slurm-error.js';
 import type { StoredBatch } from './run-directory.js';
-import { apiOf, forEachOf, MAX_FAILED, type OpenSlurmParts } from './slurm-parts.js';
+import { apiOf, byAnswers, forEachOf, MAX_FAILED, type OpenSlurmParts } from './slurm-parts.js';
 import type { SlurmRun } from './slurm-run.js';
 
 const AT_ONCE = 8;
@@ -79,7 +79,7 @@ export class SlurmCanceller {
     const { api, accounts } = this.parts;
     for (const { account } of runs) if (account) this.accounts.set(account.name, account);
     if (accounts.only) this.accounts.set(accounts.only.name, accounts.only);
-    const names = [...this.accounts.keys()];
+    const names = byAnswers(this.accounts.keys(), (name) => api.as(name));
     const found = new Map<string, { job: SlurmJob; api: SlurmApi }>();
     let failed = 0;
     for (let n = 0; n < Math.min(names.length, TABLES_AT_ONCE); n += 1) {

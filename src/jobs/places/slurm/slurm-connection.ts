@@ -34,6 +34,8 @@ export interface SlurmConnectionSettings {
 export class SlurmConnection {
   /** When the controller, or slurmrestd, was last found to be away. */
   lastFaultMs = 0;
+  /** Accounts that got no answer the last time. */
+  readonly failing = new Set<string>();
   private readonly pool: Pool;
   private readonly clock: Clock;
   private readonly tokens: SlurmTokens;
@@ -70,9 +72,9 @@ export class SlurmConnection {
     const error = errorOfAnswer(status, errors);
     // A wrong token shows as 401, as "Unspecified error", or as a broken connection to the controller.
     if (error?.fault === 'away') {
-      this.noteFault(request);
+      this.noteFault(user, request);
       this.tokens.forget(user);
-    }
+    } else this.failing.delete(user);
     return { answer, error };
   }
 
@@ -81,8 +83,10 @@ export class SlurmConnection {
   }
 
   /** The accounting may be away while the controller is there. */
-  private noteFault({ path }: SlurmRequest): void {
-    if (path.startsWith('slurm/')) this.lastFaultMs = this.clock.now();
+  private noteFault(user: string, { path }: SlurmRequest): void {
+    if (!path.startsWith('slurm/')) return;
+    this.lastFaultMs = this.clock.now();
+    this.failing.add(user);
   }
 
   private async send(user: string, request: SlurmRequest) {
@@ -104,7 +108,7 @@ export class SlurmConnection {
       });
       return { status: answer.statusCode, text: await answer.body.text() };
     } catch (cause) {
-      this.noteFault(request);
+      this.noteFault(user, request);
       const reason = (cause as NodeJS.ErrnoException).code ?? (cause as Error).name;
       throw new SlurmError('away', `slurmrestd does not answer (${reason})`, 0, { cause });
     }

@@ -38,6 +38,13 @@ export function apiOf({ api }: OpenSlurmParts, { account }: StoredBatch): SlurmA
   return account === undefined ? api : api.as(account.name);
 }
 
+/** Orders what has an account so that those come last whose account got no answer the last time. */
+export function byAnswers<T>(items: Iterable<T>, apiFor: (item: T) => SlurmApi): T[] {
+  const all = [...items];
+  const isFailing = (item: T): boolean => apiFor(item).isFailing;
+  return [...all.filter((item) => !isFailing(item)), ...all.filter(isFailing)];
+}
+
 /** Runs the work for all items, some at a time; the work must not throw. */
 export async function forEachOf<T>(
   items: Iterable<T>,

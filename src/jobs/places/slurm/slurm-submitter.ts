@@ -11,7 +11,7 @@ import { isOfBatch } from './controller-view.js';
 import { batchScript, wrapperScript } from './payload-wrapper.js';
 import type { SlurmJob } from './slurm-api.js';
 import { SlurmError } from './slurm-error.js';
-import { apiOf, forEachOf, MAX_FAILED, type OpenSlurmParts } from './slurm-parts.js';
+import { apiOf, byAnswers, forEachOf, MAX_FAILED, type OpenSlurmParts } from './slurm-parts.js';
 import { programOf, variablesOf } from './slurm-program.js';
 import type { StoredBatch } from './run-directory.js';
 import type { SlurmRun } from './slurm-run.js';
@@ -80,14 +80,12 @@ export class SlurmSubmitter {
   }
 
   private async settleOnce(): Promise<void> {
-    const before = [...this.unsure];
+    const before = byAnswers(this.unsure, (batch) => apiOf(this.parts, batch));
     const tables = await this.tablesFor(before);
     const isKnown = (batch: StoredBatch): boolean =>
       tables.has(apiOf(this.parts, batch).user) || findBatch(tables.values(), batch) !== undefined;
     const settled = before.filter(isKnown);
-    // Those of which nothing was heard are asked about last the next time.
-    const left = this.unsure.filter((batch) => !before.includes(batch));
-    this.unsure = [...left, ...before.filter((batch) => !isKnown(batch))];
+    this.unsure = this.unsure.filter((batch) => !settled.includes(batch));
     for (const batch of settled) {
       const found = findBatch(tables.values(), batch);
       if (found !== undefined) await this.note(batch, found);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { useIn } from './slurm-use.js';
 
-const OF = { jobId: 43, arrayId: 40, account: 'jane' };
+const OF = { jobId: 43, arrayId: 40, index: 3, account: 'jane' };
 const STEP = {
-  step: { id: { job_id: 43, step_id: 'batch' }, name: 'batch' },
+  step: { job_id: 43, name: 'batch' },
   time: { elapsed: 20, end: 1_795_209_176, total: { seconds: 30, microseconds: 250_000 } },
   tres: {
     requested: {
@@ -43,7 +43,13 @@ describe('useIn', () => {
 
   it('reads a job that is no array', () => {
     const plain = { ...JOB, array: { job_id: 0 } };
-    expect(useIn(answer(plain), { ...OF, arrayId: 43 })).toMatchObject({ wallSeconds: 20 });
+    const of = { ...OF, arrayId: 43, index: undefined };
+    expect(useIn(answer(plain), of)).toMatchObject({ wallSeconds: 20 });
+    expect(useIn(answer(plain), { ...of, arrayId: 40 })).toBeUndefined();
+  });
+
+  it('reads a job of an account that slurmdbd has no name of', () => {
+    expect(useIn(answer({ ...JOB, user: null }), OF)).toMatchObject({ wallSeconds: 20 });
   });
 
   it.each<[string, object]>([
@@ -51,7 +57,8 @@ describe('useIn', () => {
     ['a step that goes on', { ...JOB, steps: [{ ...STEP, time: { ...STEP.time, end: 0 } }] }],
     ['a job without steps yet', { ...JOB, steps: [] }],
     ['a job of somebody else', { ...JOB, user: 'john' }],
-    ['a task of another array', { ...JOB, array: { job_id: 39 } }],
+    ['a task of another array', { ...JOB, array: { job_id: 39, task_id: 3 } }],
+    ['another task of the array', { ...JOB, array: { job_id: 40, task_id: 4 } }],
     ['what nobody measured', { ...JOB, steps: [{ time: { end: 1 }, tres: {} }] }],
     ['another job', { ...JOB, job_id: 44 }],
     ['nonsense', { ...JOB, steps: 'x', time: null }],

@@ -16,6 +16,8 @@ export interface BatchUse {
 export interface UseOf {
   jobId: number;
   arrayId: number;
+  /** Of the task; undefined for a job that is no array. */
+  index: number | undefined;
   account: string;
 }
 
@@ -24,10 +26,9 @@ export interface UseOf {
  * all of its steps have ended, for a job of somebody else, and when nothing was measured (`jobacct_gather/none`).
  * In steps `tres.requested` is what they used (`tres_usage_in` of slurmdbd), memory in bytes.
  */
-export function useIn(answer: Answer, { jobId, arrayId, account }: UseOf): BatchUse | undefined {
-  const job = listOf(answer['jobs']).find((row) => at(row, 'job_id') === jobId);
-  if (job === undefined || at(job, 'user') !== account) return undefined;
-  if ((numberAt(job, 'array', 'job_id') || jobId) !== arrayId) return undefined;
+export function useIn(answer: Answer, of: UseOf): BatchUse | undefined {
+  const job = listOf(answer['jobs']).find((row) => isOf(row, of));
+  if (job === undefined) return undefined;
   const steps = listOf(at(job, 'steps'));
   const isOver =
     steps.length > 0 && [job, ...steps].every((row) => numberAt(row, 'time', 'end') > 0);
@@ -43,6 +44,14 @@ export function useIn(answer: Answer, { jobId, arrayId, account }: UseOf): Batch
     ...(maxRssBytes > 0 ? { maxRssBytes } : {}),
     ...(given('mem') > 0 ? { memoryMb: given('mem') } : {}),
   };
+}
+
+/** An account without an association in slurmdbd has no name there. */
+function isOf(job: unknown, { jobId, arrayId, index, account }: UseOf): boolean {
+  const user = at(job, 'user');
+  if (at(job, 'job_id') !== jobId || (typeof user === 'string' && user !== account)) return false;
+  if (index === undefined) return jobId === arrayId;
+  return at(job, 'array', 'job_id') === arrayId && at(job, 'array', 'task_id') === index;
 }
 
 function cpuOf(step: unknown): number {

@@ -8,7 +8,7 @@ import type { SlurmAccounting } from './slurm-accounting.js';
 import type { SlurmJob } from './slurm-api.js';
 import { SlurmError } from './slurm-error.js';
 import type { StoredBatch } from './run-directory.js';
-import { apiOf, forEachOf, MAX_FAILED, type OpenSlurmParts } from './slurm-parts.js';
+import { apiOf, byAnswers, forEachOf, MAX_FAILED, type OpenSlurmParts } from './slurm-parts.js';
 import { verdictOfRecord, type SlurmPlace } from './slurm-place.js';
 import type { SlurmRun } from './slurm-run.js';
 
@@ -186,7 +186,10 @@ export class SlurmWatcher {
   private async ask(batches: ReadonlySet<StoredBatch>): Promise<Map<StoredBatch, SlurmJob[]>> {
     const known = new Map<StoredBatch, SlurmJob[]>();
     const failed = new Map<string, SlurmError>();
-    await forEachOf(groupsOf(this.parts, batches), ASKING_AT_ONCE, async ([account, some]) => {
+    const groups = byAnswers(groupsOf(this.parts, batches), ([account]) =>
+      this.parts.api.as(account),
+    );
+    await forEachOf(groups, ASKING_AT_ONCE, async ([account, some]) => {
       if (failed.size >= MAX_FAILED) return;
       try {
         await this.askFor(some, known);

@@ -1,0 +1,84 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { awaitStatus, parametersOf, submit } from '../support/jobs.js';
+import { describeWith } from '../support/missing.js';
+import { accountingFault } from '../support/slurm/packages.js';
+import { startSlurm, type SlurmCluster } from '../support/slurm/slurm-cluster.js';
+import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
+
+const fault = accountingFault();
+const need = { met: fault === undefined, name: `a Slurm with slurmdbd (${fault ?? ''})` };
+const SITES = 'sites:\n  SLURM.test: { backend: slurm }\n';
+
+describeWith(need)('usage of jobs by the accounting of a real Slurm', () => {
+  let slurm: SlurmCluster;
+  let grid: Grid;
+  let alice: GridClient;
+
+  beforeAll(async () => {
+    slurm = await startSlurm({ hasAccounting: true });
+    const registry = join(slurm.directory, 'registry.yaml');
+    await writeFile(registry, SITES);
+    grid = await startGrid({ env: { ...slurm.env, GRID_REGISTRY: registry } });
+    alice = await grid.as('alice');
+  }, 180_000);
+
+  afterAll(async () => {
+    await grid?.remove();
+    await slurm?.stop();
+  }, 60_000);
+
+  /** Two processes of 40 MB and more; one of them leaves the session, so that the wrapper does not see it. */
+  const hog =
+    'x=$(head -c 40000000 /dev/zero | tr "\\0" a); i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; sleep 4';
+  const manifest = {
+    Sites: ['SLURM.test'],
+    Executable: '/bin/sh',
+    Arguments: ['-c', `setsid sh -c '${hog}' & ${hog}; wait`],
+    MaxRAM: 1000,
+  };
+  const bySlurmdbd = async (jid: number): Promise<Record<string, unknown>> =>
+    eventually(
+      async () => {
+        const parameters = await parametersOf(alice, jid);
+        return parameters['UsageSource'] === 'slurmdbd' ? parameters : undefined;
+      },
+      'the accounting to tell',
+      120_000,
+    );
+
+  it('puts what slurmdbd measured in the place of what the wrapper did', async () => {
+    const jids = await submit(alice, [manifest, manifest]);
+    for (const jid of jids) await awaitStatus(alice, jid, ['Done']);
+    for (const jid of jids) {
+      const parameters = await bySlurmdbd(jid);
+      expect(parameters).toMatchObject({
+        ExitCode: 0,
+        BatchSystem: 'slurm',
+        UsageSource: 'slurmdbd',
+        'WallClockTime(s)': expect.any(Number),
+        'TotalCPUTime(s)': expect.any(Number),
+        'CPUEfficiency(%)': expect.any(Number),
+        'Memory(MB)': expect.any(Number),
+        'MemoryEfficiency(%)': expect.any(Number),
+      });
+      expect(parameters['WallClockTime(s)']).toBeGreaterThanOrEqual(4);
+      expect(parameters['TotalCPUTime(s)']).toBeGreaterThan(0.05);
+      expect(parameters['Memory(MB)']).toBeGreaterThan(75);
+      expect(parameters['Memory(MB)']).toBeLessThan(1000);
+    }
+  }, 240_000);
+
+  it('ends jobs as ever while slurmdbd is away, with what the wrapper measured', async () => {
+    await slurm.accounting?.kill();
+    const [jid = 0] = await submit(alice, [manifest]);
+    await awaitStatus(alice, jid, ['Done']);
+    expect(await parametersOf(alice, jid)).toMatchObject({
+      UsageSource: 'wrapper',
+      'CPUEfficiency(%)': expect.any(Number),
+    });
+    slurm.accounting?.again();
+    expect(await bySlurmdbd(jid)).toMatchObject({ 'TotalCPUTime(s)': expect.any(Number) });
+  }, 240_000);
+});
