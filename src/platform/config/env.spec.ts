@@ -48,6 +48,24 @@ describe('readConfig', () => {
     expect(readConfig(environment).loadDemo).toBe(expected);
   });
 
+  it.each<[Record<string, string>, string[]]>([
+    [{ GRID_SLURM_ACCOUNTS: 'owner', GRID_SLURM_JWT_KEY: '/key' }, []],
+    [{ GRID_SLURM_ACCOUNTS: 'pool_1', GRID_SLURM_TOKEN: 'x' }, []],
+    [
+      { GRID_SLURM_ACCOUNTS: 'owner' },
+      [
+        'GRID_SLURM_ACCOUNTS needs GRID_SLURM_JWT_KEY, or GRID_SLURM_TOKEN of SlurmUser: without a token slurmrestd runs all jobs as its own account',
+      ],
+    ],
+    [
+      { GRID_SLURM_ACCOUNTS: '-x y', GRID_SLURM_JWT_KEY: '/key' },
+      ['GRID_SLURM_ACCOUNTS is neither owner nor group nor the name of an account'],
+    ],
+  ])('finds in %p the faults %p', (environment, expected) => {
+    const slurm = { GRID_SLURM_URL: 'unix:/run/slurmrestd', ...environment };
+    expect(faults(slurm)).toEqual(expected);
+  });
+
   it('asks for the embedded defaults in production', () => {
     const key = Buffer.alloc(32).toString('base64');
     const tls = { GRID_TLS_CERT: 'c', GRID_TLS_KEY: 'k' };
