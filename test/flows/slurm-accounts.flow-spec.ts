@@ -105,7 +105,10 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
     const attempts = [
       `cat ${run}/wrapper`,
       `cat ${run}/work/std.out`,
-      `ls ${run}/work ${run}/record`,
+      `ls ${run}/work`,
+      `ls ${run}/record`,
+      `ls ${work}/runs`,
+      `ls ${work}/batches`,
       `cat ${run}/record/start`,
       `cat ${work}/batches/*.json`,
       `ls ${work}/marks/ended/${uid}`,

@@ -94,7 +94,10 @@ export class RunDirectory {
       throw new Error(`GRID_SLURM_WORKDIR=${this.root} must belong to the service`);
     }
     for (const name of ['runs', 'batches']) {
-      await mkdir(join(this.root, name), { recursive: true, mode: 0o755 });
+      const path = join(this.root, name);
+      await mkdir(path, { recursive: true, mode: 0o711 });
+      // To be passed by who knows a name in it, not to be listed.
+      await chmod(path, 0o711);
     }
     await this.marks.prepare();
     this.mark = await this.readMark();

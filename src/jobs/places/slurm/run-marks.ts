@@ -1,4 +1,4 @@
-import { chown, lstat, mkdir, opendir } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BatchAccount } from './batch-accounts.js';
 
@@ -30,8 +30,10 @@ export class RunMarks {
 
   /** Makes the two directories. */
   async prepare(): Promise<void> {
-    for (const mark of MARKS) {
-      await mkdir(join(this.root, 'marks', mark), { recursive: true, mode: 0o755 });
+    for (const name of ['', ...MARKS]) {
+      const path = join(this.root, 'marks', name);
+      await mkdir(path, { recursive: true, mode: 0o711 });
+      await chmod(path, 0o711);
     }
   }
 

@@ -9,6 +9,7 @@ import type { OpenSlurmParts } from './slurm-parts.js';
 import type { SlurmRun } from './slurm-run.js';
 
 const SOURCE = 'slurm';
+const NO_ACCOUNT = -1;
 const NO_FILES: ReadonlyMap<string, string> = new Map();
 
 /** What the wrapper's record means for the job. Undefined when it was ended by somebody whom only Slurm can name. */
@@ -44,7 +45,8 @@ export class SlurmPlace implements RunPlace<SlurmRun> {
     return {
       directory: `${directory.pathOf(run.key)}/work`,
       files: NO_FILES,
-      uid: accounts.givesFiles ? run.account?.uid : undefined,
+      // Of a run without an account nothing is taken.
+      uid: accounts.givesFiles ? (run.account?.uid ?? NO_ACCOUNT) : undefined,
     };
   }
 

@@ -66,9 +66,9 @@ export class SlurmSubmitter {
     return false;
   }
 
-  /** A batch of an earlier process of which only the list is there. */
+  /** A batch of an earlier process of which only the list is there; each of its runs may tell of it. */
   adopt(batch: StoredBatch): void {
-    this.unsure.push(batch);
+    if (!this.unsure.includes(batch)) this.unsure.push(batch);
   }
 
   /** Finds out whether unsure submits have arrived, and submits again those that have not. */
@@ -247,7 +247,7 @@ export class SlurmSubmitter {
       const isFinal = error instanceof SlurmError && ['refused', 'denied'].includes(error.fault);
       if (!isFinal) {
         logger.warn({ err: error, batch: batch.id }, 'nobody knows whether Slurm has the batch');
-        this.unsure.push(batch);
+        this.adopt(batch);
         return;
       }
       await this.refuse(batch, error);
