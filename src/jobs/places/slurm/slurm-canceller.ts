@@ -80,7 +80,7 @@ export class SlurmCanceller {
     for (const { account } of runs) if (account) this.accounts.set(account.name, account);
     if (accounts.only) this.accounts.set(accounts.only.name, accounts.only);
     const names = byAnswers(this.accounts.keys(), (name) => api.as(name));
-    const found = new Map<string, { job: SlurmJob; api: SlurmApi }>();
+    const found = new Map<number, { job: SlurmJob; api: SlurmApi }>();
     let failed = 0;
     for (let n = 0; n < Math.min(names.length, TABLES_AT_ONCE); n += 1) {
       const name = names[(this.turn + n) % names.length] ?? '';
@@ -92,14 +92,19 @@ export class SlurmCanceller {
       }
       for (const job of jobs) {
         // Only in the name of an account that is ours, whoever wrote our mark into a comment.
-        if (this.accounts.has(job.user)) {
-          found.set(`${job.jobId}`, { job, api: api.as(job.user) });
-        }
+        const owner = this.ownerOf(job);
+        if (owner !== undefined) found.set(job.jobId, { job, api: api.as(owner) });
       }
-      if (jobs.some(({ user }) => user !== name)) break;
+      if (jobs.some((job) => this.ownerOf(job) !== name)) break;
     }
     this.turn += TABLES_AT_ONCE;
     return [...found.values()];
+  }
+
+  /** The account of ours under which a job runs. */
+  private ownerOf({ user, uid }: SlurmJob): string | undefined {
+    if (user !== '') return this.accounts.has(user) ? user : undefined;
+    return [...this.accounts.values()].find((account) => account.uid === uid)?.name;
   }
 
   private async tableOf(api: SlurmApi): Promise<SlurmJob[] | undefined> {

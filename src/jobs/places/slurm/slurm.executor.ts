@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from '#src/kernel/index.js';
 import { ConfigurationFault, SessionLock, type Database } from '#src/platform/index.js';
@@ -117,18 +116,13 @@ export class SlurmExecutor implements Executor {
     return Promise.resolve(undefined);
   }
 
-  peek(job: HeldJob): Promise<RunningOutput | undefined> {
-    return this.tailOf(job);
-  }
-
-  private async tailOf(job: HeldJob): Promise<RunningOutput | undefined> {
+  async peek(job: HeldJob): Promise<RunningOutput | undefined> {
     const { directory } = this.parts.parts;
-    const work = join(directory.pathOf(runKey(job)), 'work');
-    if (!existsSync(work)) return undefined;
-    const { stdout, stderr } = planOf(job);
     // Of the account's own files only: the job may have put links to others on the way.
     const uid = (await directory.ownerOf(runKey(job)))?.uid;
     if (uid === undefined) return undefined;
+    const work = join(directory.pathOf(runKey(job)), 'work');
+    const { stdout, stderr } = planOf(job);
     return {
       stdout: tailOf(join(work, stdout), PEEK_BYTES, uid),
       stderr: stderr === stdout ? '' : tailOf(join(work, stderr), PEEK_BYTES, uid),
