@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
+/** Tells accounts that a test made, and did not come to remove, from those of people. */
+const COMMENT = 'made by a test of gridgate';
 
 /** An account of this machine. */
 export interface UnixAccount {
@@ -32,7 +34,8 @@ export class UnixAccounts {
   static async fault(names: readonly string[]): Promise<string | undefined> {
     if (process.getuid?.() !== 0) return 'accounts can be made by root only';
     for (const name of names) {
-      if ((await find(name)) !== undefined) return `the account ${name} is there already`;
+      const found = await find(name);
+      if (found !== undefined && !found.isOurs) return `the account ${name} is there already`;
     }
     return undefined;
   }
@@ -50,15 +53,25 @@ export class UnixAccounts {
 }
 
 async function add(name: string): Promise<UnixAccount> {
-  const options = ['--no-create-home', '--home-dir', '/nonexistent', '--shell', '/bin/sh'];
+  if ((await find(name))?.isOurs === true) await run('userdel', [name]);
+  const options = [
+    '--comment',
+    COMMENT,
+    '--no-create-home',
+    '--home-dir',
+    '/nonexistent',
+    '--shell',
+    '/bin/sh',
+  ];
   await run('useradd', [...options, '--user-group', name]);
   const account = await find(name);
   if (account === undefined) throw new Error(`useradd has not made the account ${name}`);
   return account;
 }
 
-async function find(name: string): Promise<UnixAccount | undefined> {
+async function find(name: string): Promise<(UnixAccount & { isOurs: boolean }) | undefined> {
   const { stdout } = await run('getent', ['passwd', name]).catch(() => ({ stdout: '' }));
-  const [found, , uid, gid] = stdout.trim().split(':');
-  return found === name ? { name, uid: Number(uid), gid: Number(gid) } : undefined;
+  const [found, , uid, gid, comment] = stdout.trim().split(':');
+  if (found !== name) return undefined;
+  return { name, uid: Number(uid), gid: Number(gid), isOurs: comment === COMMENT };
 }
