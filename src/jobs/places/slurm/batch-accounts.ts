@@ -186,7 +186,7 @@ async function lookUpBySystem(key: string): Promise<BatchAccount | undefined> {
 /** UID_MIN of the machine: accounts below it belong to programs. */
 async function firstUidOfPeople(): Promise<number> {
   const text = await readFile('/etc/login.defs', 'utf8').catch(() => '');
-  return Number(/^\s*UID_MIN\s+(\d+)/m.exec(text)?.[1] ?? FIRST_UID);
+  return Number(/^[ \t]*UID_MIN[ \t]+(\d+)/m.exec(text)?.[1] ?? FIRST_UID);
 }
 
 function rangeOf(text: string): { first: number; last: number } {
