@@ -182,6 +182,8 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
 
   it('loses and repeats nothing of either when slurmctld is killed while they are submitted', async () => {
     const log = go('killed.log');
+    await writeFile(log, '');
+    await chmod(log, 0o666);
     await slurm.killController();
     const [first = 0] = await submit(alice, [sh(`id -un >>${log}`)]);
     const [second = 0] = await submit(bob, [sh(`id -un >>${log}`)]);

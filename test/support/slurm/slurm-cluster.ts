@@ -96,11 +96,14 @@ export class SlurmCluster {
 
   /** Waits until Slurm's queue is empty. */
   async awaitNoJobs(): Promise<void> {
-    await waitUntil(
-      async () => (await this.command('squeue', '-h')).trim() === '',
-      "Slurm's queue to be empty",
-      45_000,
-    );
+    let queue = '';
+    const isEmpty = async (): Promise<boolean> => {
+      queue = (await this.command('squeue', '-h', '-o', '%i %u %T %r %k')).trim();
+      return queue === '';
+    };
+    await waitUntil(isEmpty, "Slurm's queue to be empty", 45_000).catch((cause: unknown) => {
+      throw new Error(`in Slurm's queue is left: ${queue}`, { cause });
+    });
   }
 
   /** Names in a directory of the cluster; none when it does not exist. */
