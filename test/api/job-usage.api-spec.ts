@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { DispatchRepository } from '#src/jobs/matching/dispatch.repository.js';
-import type { JobsRepository } from '#src/jobs/jobs.repository.js';
+import type { JobsRepository } from '#src/jobs/state/jobs.repository.js';
 import { Database, dataSourceOptions } from '#src/platform/index.js';
 import { awaitFinal, parametersOf, submit } from '../support/jobs.js';
 import { databaseConnection, startGrid, type Grid, type GridClient } from '../support/testbed.js';
