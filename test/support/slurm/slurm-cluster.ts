@@ -94,14 +94,17 @@ export class SlurmCluster {
     await this.command('scontrol', 'update', node, 'State=RESUME').catch(() => undefined);
   }
 
-  /** Waits until Slurm's queue is empty. */
+  /**
+   * Waits until Slurm's queue is empty. A controller that was killed takes up to 40 s to notice that jobs of its last
+   * saved state do not run, and queues them again; then the service is to take them out.
+   */
   async awaitNoJobs(): Promise<void> {
     let queue = '';
     const isEmpty = async (): Promise<boolean> => {
       queue = (await this.command('squeue', '-h', '-o', '%i %u %T %r %k')).trim();
       return queue === '';
     };
-    await waitUntil(isEmpty, "Slurm's queue to be empty", 45_000).catch((cause: unknown) => {
+    await waitUntil(isEmpty, "Slurm's queue to be empty", 75_000).catch((cause: unknown) => {
       throw new Error(`in Slurm's queue is left: ${queue}`, { cause });
     });
   }
