@@ -21,7 +21,12 @@ describe('what a job has used', () => {
     alice = await grid.as('alice');
     const connection = databaseConnection(grid.database.name);
     const limits = { poolSize: 1, statementTimeoutSeconds: 20, connectTimeoutSeconds: 5 };
-    const options = dataSourceOptions({ connection, ...limits, entities: [], migrations: [] });
+    const options = dataSourceOptions({
+      connection: () => connection,
+      ...limits,
+      entities: [],
+      migrations: [],
+    });
     source = await new DataSource(options).initialize();
     const clock = { now: () => Date.now() };
     const database = new Database(() => source);
