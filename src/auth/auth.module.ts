@@ -3,8 +3,11 @@ import { APP_GUARD } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { IdProviderModule } from '#src/id-provider/index.js';
 import { AccessGuard } from './access/access.guard.js';
+import { BearerGuard } from './access/bearer.guard.js';
 import { BearerStrategy } from './access/bearer.strategy.js';
-import { CertificateStrategy } from './access/certificate.strategy.js';
+import { CertificateGuard } from './access/certificate.guard.js';
+import { CertificateUsers } from './access/certificate-users.js';
+import { OpenGuard } from './access/open.guard.js';
 import { AuthorizationCodesRepository } from './stores/authorization-codes.repository.js';
 import { AuthorizeController } from './authorize/authorize.controller.js';
 import { AuthorizePages } from './authorize/authorize.pages.js';
@@ -63,8 +66,11 @@ const GRANT_CLASSES = [
 
 const ACCESS = [
   { provide: APP_GUARD, useClass: AccessGuard },
+  BearerGuard,
+  CertificateGuard,
+  OpenGuard,
   BearerStrategy,
-  CertificateStrategy,
+  CertificateUsers,
   BearerTokens,
   ExternalTokens,
   VerifiedTokens,

@@ -4,6 +4,7 @@ import {
   SetMetadata,
   type ExecutionContext,
 } from '@nestjs/common';
+import type { Reflector } from '@nestjs/core';
 import { ApiBearerAuth, ApiOAuth2, ApiSecurity } from '@nestjs/swagger';
 import { ACCESS_RULE, type HttpRequest } from '#src/platform/index.js';
 import type { User } from '#src/registry/index.js';
@@ -42,10 +43,28 @@ export function Access(
   return applyDecorators(mark, ApiOAuth2(asked), ApiBearerAuth(), ApiSecurity('query'));
 }
 
-/** Remembers who calls; only the access guard writes it. The principal is of this request alone. */
+/** What `@Access` says of the route, or of its class; undefined where nothing is said. */
+export function accessRuleOf(
+  reflector: Reflector,
+  context: ExecutionContext,
+): AccessRule | undefined {
+  const places = [context.getHandler(), context.getClass()];
+  return reflector.getAllAndOverride<AccessRule | undefined>(ACCESS_RULE, places);
+}
+
+/** Whose requests are counted together: those of a user through one application. */
+export function callerOf(user: string, client: string): string {
+  return `user ${user}\0${client}`;
+}
+
+/**
+ * Remembers who calls; only the bearer guard writes it. Requests with one token are given one principal, so each gets a
+ * copy of its own: else the audit trail would name whichever of them came last.
+ */
 export function setPrincipal(request: HttpRequest, principal: Principal): void {
-  (request as { [PRINCIPAL]?: Principal })[PRINCIPAL] = principal;
-  REQUESTS.set(principal, request);
+  const own = { ...principal };
+  (request as { [PRINCIPAL]?: Principal })[PRINCIPAL] = own;
+  REQUESTS.set(own, request);
 }
 
 /** In which request a principal acts, for the audit trail; undefined outside of one. */
@@ -60,7 +79,7 @@ export function principalOf(request: object): Principal {
   return principal;
 }
 
-/** Remembers whose certificate it is; only the access guard writes it. */
+/** Remembers whose certificate it is; only the certificate guard writes it. */
 export function setCertificateUser(request: object, user: User): void {
   (request as { [CERTIFICATE_USER]?: User })[CERTIFICATE_USER] = user;
 }

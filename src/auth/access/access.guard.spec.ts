@@ -6,14 +6,19 @@ import {
   labelsOf,
   OpenRoute,
   type Callers,
+  type Config,
   type HttpRequest,
 } from '#src/platform/index.js';
 import type { User } from '#src/registry/index.js';
+import type { BearerTokens } from '../bearer/bearer-tokens.js';
 import type { Principal } from '../bearer/principal.js';
 import { Access, principalOf, requestOf } from './access.decorator.js';
 import { AccessGuard } from './access.guard.js';
-import type { BearerStrategy } from './bearer.strategy.js';
-import type { CertificateStrategy } from './certificate.strategy.js';
+import { BearerGuard } from './bearer.guard.js';
+import { BearerStrategy } from './bearer.strategy.js';
+import { CertificateGuard } from './certificate.guard.js';
+import type { CertificateUsers } from './certificate-users.js';
+import { OpenGuard } from './open.guard.js';
 
 class Routes {
   @Access('bearer', 'jobs:read') read(): void {}
@@ -39,10 +44,11 @@ const alice = {
   clientId: 'portal',
   scopes: new Set(['jobs:read']),
 } as unknown as Principal;
-const bearer = { authenticate: () => Promise.resolve({ ...alice }) } as unknown as BearerStrategy;
-const certificate = {
-  authenticate: () => Promise.resolve({ name: 'bob' } as User),
-} as unknown as CertificateStrategy;
+/** One principal for all requests with the token, as the service keeps it while nothing changes. */
+const tokens = { principal: () => Promise.resolve(alice) } as unknown as BearerTokens;
+const users = {
+  certified: () => Promise.resolve({ user: { name: 'bob' } as User }),
+} as unknown as CertificateUsers;
 
 interface Outcome {
   /** True, or what is refused. */
@@ -62,14 +68,23 @@ async function call(name: string, of: { prototype: object } = Routes): Promise<O
       return work();
     },
   } as unknown as Callers;
-  const request = {} as HttpRequest;
+  const headers = { authorization: 'Bearer good' };
+  const request = { headers, url: '/jobs', originalUrl: '/jobs' } as HttpRequest;
   const context = {
     getHandler: () => handler,
     getClass: () => of,
-    switchToHttp: () => ({ getRequest: () => request }),
+    switchToHttp: () => ({ getRequest: () => request, getResponse: () => undefined }),
   } as unknown as ExecutionContext;
-  const guard = new AccessGuard(new Reflector(), bearer, certificate, callers);
-  const answer = await guard.canActivate(context).catch((error: unknown) => {
+  new BearerStrategy(tokens); // Passport knows it from now on
+  const reflector = new Reflector();
+  const guard = new AccessGuard(
+    reflector,
+    new BearerGuard(reflector, callers, { queryToken: true } as Config),
+    new CertificateGuard(users, callers),
+    new OpenGuard(callers),
+  );
+  const decide = async (): Promise<unknown> => guard.canActivate(context);
+  const answer = await decide().catch((error: unknown) => {
     if (!(error instanceof Problem)) throw error;
     const { 'WWW-Authenticate': challenge } = error.headers;
     return [error.status, error.code, error.detail, challenge];
@@ -93,6 +108,12 @@ describe('the access guard', () => {
     expect(labelsOf(request)).toEqual({
       ...{ user: 'alice', group: 'grid_user', setup: 'Prod', client: 'portal' },
     });
+  });
+
+  it('knows of two requests with one token which is which', async () => {
+    const [first, second] = [(await call('read')).request, (await call('read')).request];
+    expect(requestOf(principalOf(first))).toBe(first);
+    expect(requestOf(principalOf(second))).toBe(second);
   });
 
   it('refuses a token without the scope, and the log says whose it is', async () => {

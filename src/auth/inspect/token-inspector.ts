@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
 import type { HttpRequest } from '#src/platform/index.js';
-import { bearerHeaderOf } from '../access/bearer.strategy.js';
-import { CertificateStrategy } from '../access/certificate.strategy.js';
+import { bearerHeaderOf } from '../access/bearer-header.js';
+import { CertificateUsers } from '../access/certificate-users.js';
 import { ClientAuthenticator } from '../clients/client-authenticator.js';
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
 import { grantIdOf } from '../bearer/access-token.js';
@@ -20,7 +20,7 @@ import { mayAskAbout, type InspectedToken } from './inspected-token.js';
 export class TokenInspector {
   constructor(
     private readonly clients: ClientAuthenticator,
-    private readonly certificates: CertificateStrategy,
+    private readonly certificates: CertificateUsers,
     private readonly verified: VerifiedTokens,
     private readonly refreshTokens: RefreshTokensService,
   ) {}

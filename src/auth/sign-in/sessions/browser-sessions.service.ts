@@ -9,7 +9,7 @@ import {
 } from '#src/kernel/index.js';
 import { Audit, CLOCK, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
 import { RegistryService, type User } from '#src/registry/index.js';
-import { CertificateStrategy } from '../../access/certificate.strategy.js';
+import { CertificateUsers } from '../../access/certificate-users.js';
 import type { BrowserSession, LoginMethod } from './browser-session.js';
 import { BrowserSessionsRepository } from './browser-sessions.repository.js';
 
@@ -32,7 +32,7 @@ export class BrowserSessionsService {
 
   constructor(
     private readonly sessions: BrowserSessionsRepository,
-    private readonly certificates: CertificateStrategy,
+    private readonly certificates: CertificateUsers,
     private readonly registry: RegistryService,
     private readonly audit: Audit,
   ) {}

@@ -7,7 +7,7 @@ import {
   type RegistrySnapshot,
   type User,
 } from '#src/registry/index.js';
-import { CertificateStrategy } from '../../access/certificate.strategy.js';
+import { CertificateUsers } from '../../access/certificate-users.js';
 import { CERTIFICATE_CLIENT } from '../../clients/built-in-clients.js';
 import { narrowScopes } from '../../protocol/scopes.js';
 import { AccessTokens } from '../../bearer/access-token.js';
@@ -24,7 +24,7 @@ export class ClientCredentialsGrant implements Grant {
   readonly type = 'client_credentials';
 
   constructor(
-    private readonly certificates: CertificateStrategy,
+    private readonly certificates: CertificateUsers,
     private readonly registry: RegistryService,
     private readonly tokens: AccessTokens,
   ) {}

@@ -26,7 +26,7 @@ export interface CertifiedUser {
  * forwards; either is checked here. The caller gets one neutral message, the log the reason.
  */
 @Injectable()
-export class CertificateStrategy {
+export class CertificateUsers {
   @Inject(LOGGER) private readonly logger!: Logger;
   private readonly refusals;
 
@@ -42,12 +42,10 @@ export class CertificateStrategy {
     );
   }
 
-  /** The user of the certificate. Throws 401 `invalid_client` without a good certificate of a known user. */
-  async authenticate(request: HttpRequest): Promise<User> {
-    return (await this.certified(request)).user;
-  }
-
-  /** The user of the certificate, and how far it goes. Throws 401 `invalid_client` likewise. */
+  /**
+   * The user of the certificate, and how far it goes. Throws 401 `invalid_client` without a good certificate of a known
+   * user.
+   */
   async certified(request: HttpRequest): Promise<CertifiedUser> {
     const certified = await this.certifiedIfAny(request);
     if (certified) return certified;

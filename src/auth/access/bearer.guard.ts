@@ -1,0 +1,81 @@
+import { Inject, Injectable, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { AuthGuard } from '@nestjs/passport';
+import {
+  Callers,
+  clientAddressOf,
+  CONFIG,
+  labelRequest,
+  queryValuesOf,
+  type Config,
+  type HttpRequest,
+} from '#src/platform/index.js';
+import type { Principal } from '../bearer/principal.js';
+import { accessRuleOf, callerOf, principalOf, setPrincipal } from './access.decorator.js';
+import { bearerProblem, tokenAmbiguous, tokenMissing, usualHeader } from './bearer-header.js';
+import type { BearerView } from './bearer.strategy.js';
+
+/** Lets in who shows a good token with the scope of the route, and counts the user with the application. */
+@Injectable()
+export class BearerGuard extends AuthGuard('bearer') {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly callers: Callers,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {
+    super();
+  }
+
+  /** Throws Problem 400 (two tokens), 401 (none, or no good one), 403 (without the scope), 429 or 503. */
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<HttpRequest>();
+    const authenticate = async (): Promise<boolean> =>
+      super.canActivate(context) as Promise<boolean>;
+    await this.callers.during(`unknown ${clientAddressOf(request)}`, request, authenticate);
+    const { user, clientId } = principalOf(request);
+    await this.callers.admit(callerOf(user, clientId), request);
+    return true;
+  }
+
+  override getRequest(context: ExecutionContext): BearerView {
+    const request = context.switchToHttp().getRequest<HttpRequest>();
+    const [token, ...more] = queryValuesOf(request).all('access_token');
+    if (more.length > 0) throw tokenAmbiguous();
+    const authorization = usualHeader(request);
+    if (token !== undefined && !this.config.queryToken) {
+      if (authorization !== undefined) throw tokenAmbiguous();
+      throw tokenMissing('Tokens in the query string are switched off; send the header');
+    }
+    return { caller: request, headers: { authorization }, query: { access_token: token } };
+  }
+
+  /** What Passport has found out: a principal, or the reason why there is none. */
+  override handleRequest<T>(
+    error: unknown,
+    found: Principal | false,
+    challenge: string | undefined,
+    context: ExecutionContext,
+  ): T {
+    if (error) throw error as Error;
+    if (!found) throw refusalOf(challenge);
+    const request = context.switchToHttp().getRequest<HttpRequest>();
+    const { user, group, setup, clientId, scopes } = found;
+    labelRequest(request, { user, group, setup, client: clientId });
+    const scope = accessRuleOf(this.reflector, context)?.scope;
+    if (scope === undefined || !scopes.has(scope)) {
+      const needed = scope ?? '';
+      throw bearerProblem('insufficient_scope', `This needs the scope ${needed}`, needed);
+    }
+    setPrincipal(request, found);
+    return found as T;
+  }
+}
+
+/** passport-http-bearer gives no challenge for two tokens at once: that is bad input, not a wrong token. */
+function refusalOf(challenge: string | undefined): Error {
+  if (challenge === undefined) return tokenAmbiguous();
+  if (challenge.includes('invalid_token')) {
+    return bearerProblem('invalid_token', 'The access token is unknown, expired or revoked');
+  }
+  return tokenMissing('Send an access token');
+}

@@ -1,0 +1,27 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Callers, clientAddressOf, labelRequest, type HttpRequest } from '#src/platform/index.js';
+import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
+import { callerOf, setCertificateUser } from './access.decorator.js';
+import { CertificateUsers } from './certificate-users.js';
+
+/** Lets in who comes with the client certificate of a known user, and counts the user. */
+@Injectable()
+export class CertificateGuard implements CanActivate {
+  constructor(
+    private readonly certificates: CertificateUsers,
+    private readonly callers: Callers,
+  ) {}
+
+  /** Throws 401 `invalid_client` without a good certificate of a known user, Problem 429 or 503. */
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<HttpRequest>();
+    const unknown = `unknown ${clientAddressOf(request)}`;
+    const { user } = await this.callers.during(unknown, request, () =>
+      this.certificates.certified(request),
+    );
+    labelRequest(request, { user: user.name });
+    setCertificateUser(request, user);
+    await this.callers.admit(callerOf(user.name, CERTIFICATE_CLIENT), request);
+    return true;
+  }
+}
