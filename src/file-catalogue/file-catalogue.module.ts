@@ -8,6 +8,7 @@ import { CataloguePolicy } from './access/catalogue.policy.js';
 import { CompatibleValuesService } from './compatible-values/compatible-values.service.js';
 import { DemoCatalogue } from './demo/demo-catalogue.js';
 import { BulkController } from './exchange/bulk.controller.js';
+import { BulkRequestService } from './exchange/bulk-request.service.js';
 import { BulkService } from './exchange/bulk.service.js';
 import { ExportService } from './exchange/export.service.js';
 import { ImportService } from './exchange/import.service.js';
@@ -52,6 +53,7 @@ import { WritesController } from './changes/writes.controller.js';
     CatalogueWriter,
     CatalogueWriteService,
     BulkService,
+    BulkRequestService,
     ExportService,
     ImportService,
     MoveService,

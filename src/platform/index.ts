@@ -30,7 +30,9 @@ export { SessionLock } from './database/session-lock.js';
 export { openVault } from './vault/key-encryption-key.js';
 export { KeyVault, KeyVaultError } from './vault/key-vault.js';
 export { Query, QueryValues, queryValuesOf, unknownParameters } from './http/query-values.js';
-export { arriving, outOfTurn } from './http/caller-turns.js';
+export { outOfTurn } from './http/caller-turns.js';
+export { arrivingAhead } from './http/read-ahead.js';
+export { ClientDisconnected, clientSignal } from './http/client-signal.js';
 export {
   bodyTooLarge,
   contentTypeOf,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import { Blocker } from '../support/blocker.js';
 import { submit } from '../support/jobs.js';
 import { encoded } from '../support/tenants/place.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
@@ -7,36 +7,6 @@ import { eventually, startGrid, type Grid, type GridClient } from '../support/te
 const REQUESTS = 32;
 const POOL = 10;
 const QUARTER = 2;
-
-/** A transaction of somebody else that keeps the service's statements waiting. */
-class Blocker {
-  private constructor(
-    private readonly client: pg.Client,
-    private readonly grid: Grid,
-  ) {}
-
-  static async hold(grid: Grid, lock: string): Promise<Blocker> {
-    const client = new pg.Client({ connectionString: grid.database.url });
-    await client.connect();
-    await client.query('begin');
-    await client.query(lock);
-    return new Blocker(client, grid);
-  }
-
-  /** Waits until so many statements of requests wait for what is locked; the totals are aggregated meanwhile. */
-  async keeps(expected: number): Promise<void> {
-    const text = `select count(*)::integer as n from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and query !~ 'catalogue_delta'`;
-    await eventually(async () => {
-      const [row] = await this.grid.sql<{ n: number }>(text);
-      return row?.n === expected;
-    }, `${expected} statements to be kept waiting`);
-  }
-
-  async end(): Promise<void> {
-    await this.client.end();
-  }
-}
 
 const MANIFESTS = 'lock table job_descriptions in access exclusive mode';
 

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import { beginCompressible, sendCompressible, type HttpResponse } from '#src/platform/index.js';
-
-/** The client went away while its answer was written; nothing is left to do. */
-export class ClientDisconnected extends Error {}
+import {
+  beginCompressible,
+  ClientDisconnected,
+  sendCompressible,
+  type HttpResponse,
+} from '#src/platform/index.js';
 
 /** The body of an answer, sent in pieces at the speed of the client, compressed when it likes. */
 export class AnswerBody {
@@ -26,7 +28,7 @@ export class AnswerBody {
     try {
       await once(target, 'drain', { signal: gone.signal });
     } catch (cause) {
-      throw new ClientDisconnected('closed while waiting', { cause });
+      throw new ClientDisconnected(cause);
     } finally {
       response.off('close', onClose);
     }

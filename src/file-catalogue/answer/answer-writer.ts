@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import { isDatabaseAway, outOfTurn, type HttpResponse } from '#src/platform/index.js';
-import { AnswerBody, ClientDisconnected } from './answer-body.js';
+import {
+  ClientDisconnected,
+  clientSignal,
+  isDatabaseAway,
+  outOfTurn,
+  type HttpResponse,
+} from '#src/platform/index.js';
+import { AnswerBody } from './answer-body.js';
 import { AnswerSpool, SpoolClosed } from './answer-spool.js';
 import { SpoolSpace } from './spool-space.js';
 
@@ -12,7 +18,11 @@ export class AnswerWriter {
   private pieces: string[] = [];
   private length = 0;
 
-  constructor(private readonly send: (text: string) => Promise<void>) {}
+  /** `signal` is aborted when nobody waits for the answer any more: its source asks before every step. */
+  constructor(
+    private readonly send: (text: string) => Promise<void>,
+    readonly signal: AbortSignal = new AbortController().signal,
+  ) {}
 
   /** Adds text; true when it is time to `flush`. */
   push(text: string): boolean {
@@ -53,7 +63,8 @@ export class AnswerSender {
   async stream(response: HttpResponse, contentType: string, write: AnswerSource): Promise<void> {
     await guarded(async () => {
       const body = new AnswerBody(response, contentType);
-      const writer = new AnswerWriter((text) => outOfTurn(response.req, () => body.send(text)));
+      const send = (text: string): Promise<void> => outOfTurn(response.req, () => body.send(text));
+      const writer = new AnswerWriter(send, clientSignal(response.req));
       await write(writer);
       body.end(writer.take());
     });
@@ -77,7 +88,7 @@ export class AnswerSender {
     const writer = new AnswerWriter(async (text) => {
       await spool.add(text);
       if (!whole) sending ??= send();
-    });
+    }, clientSignal(response.req));
     try {
       await guarded(async () => {
         await write(writer);

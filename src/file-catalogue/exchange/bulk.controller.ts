@@ -8,34 +8,14 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { stringifyJson } from '#src/kernel/index.js';
-import {
-  arriving,
-  Audit,
-  contentTypeOf,
-  type HttpRequest,
-  type HttpResponse,
-  Query,
-  QueryValues,
-  unsupportedMediaType,
-} from '#src/platform/index.js';
-import { AnswerSender, type AnswerWriter } from '../answer/answer-writer.js';
-import { CataloguePolicy } from '../access/catalogue.policy.js';
-import { BulkService } from './bulk.service.js';
-
-const LINES_TYPE = 'application/x-ndjson';
-const ACCEPTED = [LINES_TYPE, 'application/jsonl', 'application/octet-stream', ''];
+import { Query, QueryValues, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import { BulkRequestService, LINES_TYPE } from './bulk-request.service.js';
 
 /** Many changes in one request. */
 @ApiTags('file catalogue')
 @Controller('filecatalogue')
 export class BulkController {
-  constructor(
-    private readonly bulk: BulkService,
-    private readonly policy: CataloguePolicy,
-    private readonly audit: Audit,
-    private readonly answers: AnswerSender,
-  ) {}
+  constructor(private readonly requests: BulkRequestService) {}
 
   @Post('bulk')
   @HttpCode(200)
@@ -60,24 +40,6 @@ export class BulkController {
     @Res() response: HttpResponse,
   ): Promise<void> {
     query.allowOnly([]);
-    if (!ACCEPTED.includes(contentTypeOf(request))) throw unsupportedMediaType(request, LINES_TYPE);
-    const actor = await this.policy.writerOf(principal);
-    const write = async (writer: AnswerWriter): Promise<void> => {
-      let deleted = 0;
-      const summary = await this.bulk.applyLines(actor, arriving(request), {
-        failed: async (line) => {
-          if (writer.push(`${stringifyJson(line)}\n`)) await writer.flush();
-        },
-        deleted: () => (deleted += 1),
-      });
-      this.audit.done('catalogue.bulk', { ...summary, deleted }, { request });
-      writer.push(`${stringifyJson(summary)}\n`);
-    };
-    try {
-      // A client that reads only after it has sent everything must not block itself.
-      await this.answers.spool(response, `${LINES_TYPE}; charset=utf-8`, write, { whole: true });
-    } catch (error) {
-      if (!request.destroyed || request.complete) throw error; // else the client went away
-    }
+    await this.requests.apply(principal, request, response);
   }
 }

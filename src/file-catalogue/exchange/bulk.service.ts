@@ -3,7 +3,7 @@ import { isJsonObject, Problem, type JsonValue } from '#src/kernel/index.js';
 import type { Actor } from '../access/catalogue.policy.js';
 import { BATCH_LINES, CatalogueWriter } from '../writing/catalogue-writer.service.js';
 import type { LineOutcome } from '../writing/catalogue-line.js';
-import { LineReader } from '../writing/line-reader.service.js';
+import { LineReader, type ReadLine } from '../writing/line-reader.service.js';
 import { parsedLines, type NumberedObject } from './parsed-lines.js';
 import { textLines } from './text-lines.js';
 
@@ -14,6 +14,11 @@ export interface BulkSummary {
   updated: number;
   unchanged: number;
   failed: number;
+}
+
+/** The summary of no lines. */
+export function noLines(): BulkSummary {
+  return { lines: 0, created: 0, updated: 0, unchanged: 0, failed: 0 };
 }
 
 /** A line that changed nothing because it was refused. */
@@ -29,8 +34,10 @@ export interface BulkListener {
   failed(line: FailedLine): Promise<void> | void;
   /** A line has deleted something; it is counted as updated. */
   deleted?(): void;
-  /** After every batch: how far it is. */
+  /** After every transaction: what has been done so far. */
   progress?(summary: Readonly<BulkSummary>): void;
+  /** When it is aborted, no further transaction is begun, and its reason is thrown. */
+  signal?: AbortSignal;
 }
 
 const BATCH_CHARACTERS = 4 * 1024 * 1024;
@@ -58,7 +65,7 @@ export class BulkService {
     objects: AsyncIterable<NumberedObject & { characters?: number }>,
     listener: BulkListener,
   ): Promise<BulkSummary> {
-    const summary: BulkSummary = { lines: 0, created: 0, updated: 0, unchanged: 0, failed: 0 };
+    const summary = noLines();
     let batch: NumberedObject[] = [];
     let characters = 0;
     const flush = async (): Promise<void> => {
@@ -78,23 +85,45 @@ export class BulkService {
   private async applyBatch(
     actor: Actor,
     batch: readonly NumberedObject[],
-    { summary, listener }: { summary: BulkSummary; listener: BulkListener },
+    run: { summary: BulkSummary; listener: BulkListener },
   ): Promise<void> {
     const objects = batch.flatMap(({ json }) => (json instanceof Problem ? [] : [json]));
-    const read = await this.reader.read(objects);
-    const lines = read.flatMap((line) => (line instanceof Problem ? [] : [line]));
-    const outcomes = (await this.writer.apply(actor, lines))[Symbol.iterator]();
-    const readLines = read[Symbol.iterator]();
-    for (const { number, json } of batch) {
-      const line = json instanceof Problem ? json : readLines.next().value;
-      const outcome = line instanceof Problem ? line : outcomes.next().value;
-      summary.lines += 1;
-      summary[countedAs(outcome as LineOutcome)] += 1;
-      if (outcome === 'deleted') listener.deleted?.();
-      if (outcome instanceof Problem) await listener.failed(failedLine(number, json, outcome));
+    const read = (await this.reader.read(objects))[Symbol.iterator]();
+    const waiting: BatchLine[] = batch.map(({ number, json }) => {
+      const line = json instanceof Problem ? json : (read.next().value as ReadLine);
+      return { number, json, line };
+    });
+    const lines = waiting.flatMap(({ line }) => (line instanceof Problem ? [] : [line]));
+    for await (const outcomes of this.writer.applying(actor, lines, run.listener.signal)) {
+      await tell(waiting, outcomes, run);
     }
-    listener.progress?.(summary);
+    await tell(waiting, [], run);
   }
+}
+
+interface BatchLine extends NumberedObject {
+  line: ReadLine;
+}
+
+/** Counts the outcomes, and the lines before them that are none; only then tells which have failed, which may fail too. */
+async function tell(
+  waiting: BatchLine[],
+  outcomes: readonly LineOutcome[],
+  { summary, listener }: { summary: BulkSummary; listener: BulkListener },
+): Promise<void> {
+  const failed: FailedLine[] = [];
+  const left = [...outcomes].reverse();
+  for (let next = waiting[0]; next; next = waiting[0]) {
+    const outcome = next.line instanceof Problem ? next.line : left.pop();
+    if (outcome === undefined) break;
+    waiting.shift();
+    summary.lines += 1;
+    summary[countedAs(outcome)] += 1;
+    if (outcome === 'deleted') listener.deleted?.();
+    if (outcome instanceof Problem) failed.push(failedLine(next.number, next.json, outcome));
+  }
+  listener.progress?.(summary);
+  for (const line of failed) await listener.failed(line);
 }
 
 function countedAs(outcome: LineOutcome): 'created' | 'updated' | 'unchanged' | 'failed' {

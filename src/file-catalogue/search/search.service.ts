@@ -31,6 +31,7 @@ export class SearchService {
   ): Promise<void> {
     const tree = new SearchTree(request.path);
     await this.forEachMatch(await this.policy.readerOf(principal), request, async (matches) => {
+      writer.signal.throwIfAborted();
       for (const match of matches) {
         if (writer.push(tree.add(match.path, match))) await writer.flush();
       }
@@ -45,6 +46,7 @@ export class SearchService {
     writer: AnswerWriter,
   ): Promise<void> {
     await this.forEachMatch(await this.policy.readerOf(principal), request, async (matches) => {
+      writer.signal.throwIfAborted();
       for (const { path, files, bytes } of matches) {
         const line = `{"path":${JSON.stringify(path)},"files":${files},"size":${bytes}}\n`;
         if (writer.push(line)) await writer.flush();

@@ -38,18 +38,25 @@ export class CatalogueWriter {
    */
   async apply(actor: Actor, lines: readonly CatalogueLine[]): Promise<LineOutcome[]> {
     const outcomes: LineOutcome[] = [];
-    let batch: EntryLine[] = [];
-    const flush = async (): Promise<void> => {
-      if (batch.length > 0) outcomes.push(...(await this.applyBatch(actor, batch)));
-      batch = [];
-    };
-    for (const line of lines) {
-      if (line.kind !== 'field') batch.push(line);
-      if (line.kind === 'field' || batch.length === BATCH_LINES) await flush();
-      if (line.kind === 'field') outcomes.push(await this.applyField(actor, line));
-    }
-    await flush();
+    for await (const some of this.applying(actor, lines)) outcomes.push(...some);
     return outcomes;
+  }
+
+  /**
+   * The same, told after each transaction: the outcomes of its lines. Begins no further one when the signal is aborted,
+   * and throws its reason.
+   */
+  async *applying(
+    actor: Actor,
+    lines: readonly CatalogueLine[],
+    signal?: AbortSignal,
+  ): AsyncGenerator<readonly LineOutcome[]> {
+    for (const part of transactionsOf(lines)) {
+      signal?.throwIfAborted();
+      yield Array.isArray(part)
+        ? await this.applyBatch(actor, part)
+        : [await this.applyField(actor, part)];
+    }
   }
 
   /** Applies one line. Throws its Problem when it is refused. */
@@ -136,6 +143,20 @@ export class CatalogueWriter {
       }),
     );
   }
+}
+
+/** Fields one by one, and between them the other lines, up to BATCH_LINES at once. */
+function* transactionsOf(lines: readonly CatalogueLine[]): Generator<FieldLine | EntryLine[]> {
+  let batch: EntryLine[] = [];
+  for (const line of lines) {
+    if (batch.length === BATCH_LINES || (line.kind === 'field' && batch.length > 0)) {
+      yield batch;
+      batch = [];
+    }
+    if (line.kind === 'field') yield line;
+    else batch.push(line);
+  }
+  if (batch.length > 0) yield batch;
 }
 
 function setsDirectoryValues(line: EntryLine): boolean {

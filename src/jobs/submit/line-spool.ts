@@ -7,17 +7,24 @@ import { LineSplitter } from './manifest-splitter.js';
 
 const IN_MEMORY_CHARACTERS = 1024 * 1024;
 
-/** Lines of a request that may be large: the first ones in memory, many of them in a file of the spool. */
+/**
+ * Lines of a request that may be large: the first ones in memory, many of them in a file of the spool. When the signal is
+ * aborted, its reason is thrown instead of taking or giving a further line.
+ */
 export class LineSpool {
   private lines: string[] = [];
   private characters = 0;
   private path: string | undefined;
   private file: WriteStream | undefined;
 
-  constructor(private readonly spool: SandboxSpool) {}
+  constructor(
+    private readonly spool: SandboxSpool,
+    private readonly signal: AbortSignal,
+  ) {}
 
   /** Adds a line; it holds no line break. Throws what the file system throws. */
   async add(line: string): Promise<void> {
+    this.signal.throwIfAborted();
     this.lines.push(line);
     this.characters += line.length;
     if (this.characters > IN_MEMORY_CHARACTERS) await this.toFile();
@@ -25,6 +32,20 @@ export class LineSpool {
 
   /** All lines in order; nothing may be added any more. */
   async *read(): AsyncGenerator<string> {
+    for await (const line of this.kept()) {
+      this.signal.throwIfAborted();
+      yield line;
+    }
+  }
+
+  /** Removes the file. */
+  async discard(): Promise<void> {
+    this.lines = [];
+    this.file?.destroy();
+    if (this.path !== undefined) await rm(this.path, { force: true });
+  }
+
+  private async *kept(): AsyncGenerator<string> {
     const { file, path } = this;
     if (file && path !== undefined) {
       if (!file.writableEnded) file.end();
@@ -35,13 +56,6 @@ export class LineSpool {
       }
     }
     yield* this.lines;
-  }
-
-  /** Removes the file. */
-  async discard(): Promise<void> {
-    this.lines = [];
-    this.file?.destroy();
-    if (this.path !== undefined) await rm(this.path, { force: true });
   }
 
   private async toFile(): Promise<void> {

@@ -2,7 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Problem, stringifyJson } from '#src/kernel/index.js';
 import type { Clock, JsonObject } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
-import { CLOCK, CONFIG, labelRequest, type Config, type HttpRequest } from '#src/platform/index.js';
+import {
+  CLOCK,
+  clientSignal,
+  CONFIG,
+  labelRequest,
+  type Config,
+  type HttpRequest,
+} from '#src/platform/index.js';
 import { RegistryService } from '#src/registry/index.js';
 import { JobPolicy } from '../access/job.policy.js';
 import type { SubmitResponse } from './submit.response.js';
@@ -68,7 +75,7 @@ export class SubmitService {
     await this.rate.count(principal.user);
     const key = idempotencyKeyOf(request);
     const submission = await this.reader.read(request);
-    const lines = new LineSpool(this.spool);
+    const lines = new LineSpool(this.spool, clientSignal(request));
     try {
       const prepared = await this.prepare(principal, submission, { lines, writer: TO_STORE, key });
       const inputSandbox = await this.keepFiles(submission, request);
@@ -93,7 +100,7 @@ export class SubmitService {
     await this.rate.count(principal.user);
     idempotencyKeyOf(request);
     const submission = await this.reader.read(request);
-    const lines = new LineSpool(this.spool);
+    const lines = new LineSpool(this.spool, clientSignal(request));
     try {
       const prepared = await this.prepare(principal, submission, { lines, writer: TO_SHOW });
       return dryRunAnswer(prepared);

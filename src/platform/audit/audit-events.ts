@@ -46,8 +46,8 @@ export const AUDIT_EVENTS = {
   },
   'catalogue.field-declared': { text: 'A metadata field was declared', details: ['name', 'type'] },
   'catalogue.bulk': {
-    text: 'Many changes in one request: registrations, deletions, owners and modes; `deleted` are among `updated`',
-    details: ['lines', 'created', 'updated', 'deleted', 'unchanged', 'failed'],
+    text: 'Many changes in one request: registrations, deletions, owners and modes; `deleted` are among `updated`; the rest of an `interrupted` one was not applied',
+    details: ['lines', 'created', 'updated', 'deleted', 'unchanged', 'failed', 'interrupted'],
   },
   'registry.changed': {
     text: 'Users, groups, setups, sites or applications were loaded from a file',

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { Problem } from '#src/kernel/index.js';
 
 /** Bounds of turns; times in milliseconds. */
@@ -146,9 +147,10 @@ export async function* arriving(
   source: AsyncIterable<Buffer> = request,
 ): AsyncGenerator<Buffer> {
   const chunks = source[Symbol.asyncIterator]();
+  const buffer = source instanceof Readable ? source : request;
   try {
     for (;;) {
-      const isHere = request.readableLength > 0 || request.readableEnded;
+      const isHere = buffer.readableLength > 0 || buffer.readableEnded;
       const next = isHere ? await chunks.next() : await outOfTurn(request, () => chunks.next());
       if (next.done === true) return;
       yield next.value;

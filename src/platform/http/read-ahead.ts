@@ -1,0 +1,32 @@
+import { PassThrough } from 'node:stream';
+import { arriving } from './caller-turns.js';
+import { ClientDisconnected } from './client-signal.js';
+import type { HttpRequest } from './messages.js';
+
+/** Bytes that are read ahead of one body, and of all. */
+const AHEAD_BYTES = 4 * 1024 * 1024;
+const MAX_BODIES = 8;
+let bodies = 0;
+
+/**
+ * What arrives of the body, read up to 4 MiB ahead of whoever takes it (at most eight bodies at once; others as they are
+ * taken). A paused connection tells nothing: that its client has gone is known only when everything is read that it has
+ * sent. Who stops taking leaves the rest unread and the connection whole. Throws ClientDisconnected.
+ */
+export async function* arrivingAhead(request: HttpRequest): AsyncGenerator<Buffer> {
+  if (request.destroyed && !request.readableEnded) throw new ClientDisconnected();
+  const isAhead = bodies < MAX_BODIES;
+  const ahead = new PassThrough(isAhead ? { readableHighWaterMark: AHEAD_BYTES } : {});
+  const leave = (): void => {
+    if (!request.readableEnded) ahead.destroy(new ClientDisconnected());
+  };
+  request.once('close', leave).pipe(ahead);
+  bodies += Number(isAhead);
+  try {
+    yield* arriving(request, ahead);
+  } finally {
+    bodies -= Number(isAhead);
+    request.off('close', leave).unpipe(ahead);
+    ahead.destroy();
+  }
+}
