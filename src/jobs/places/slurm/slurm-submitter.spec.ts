@@ -23,6 +23,10 @@ describe('SlurmSubmitter', () => {
   let tables: Record<string, SlurmJob[]>;
   let asked: string[];
   let away: Set<string>;
+  /** For which account Slurm takes a name, where that is not the right one. */
+  let taken: Record<string, number>;
+  let looks: string[];
+  let cancelled: string[];
   let runs: SlurmRun[];
   let nextJid = 1;
 
@@ -30,6 +34,7 @@ describe('SlurmSubmitter', () => {
     directory = new RunDirectory(await mkdtemp(join(tmpdir(), 'slurm-submitter-')), false);
     await directory.prepare();
     [submitted, refused, tables, asked, away, runs] = [[], [], {}, [], new Set(), []];
+    [taken, looks, cancelled] = [{}, [], []];
     const api = (user: string): object => ({
       user,
       as: api,
@@ -39,6 +44,17 @@ describe('SlurmSubmitter', () => {
       submit: async ({ tasks, comment }: SlurmSubmission) => {
         submitted.push({ user, tasks, comment });
         return away.has(user) ? Promise.reject(AWAY) : Promise.resolve(100 + submitted.length);
+      },
+      job: async (id: number) => {
+        looks.push(`${user} ${id}`);
+        const { comment = '' } = submitted[id - 101] ?? {};
+        const uid = taken[user] ?? UIDS[user] ?? -1;
+        const row: Partial<SlurmJob> = { jobId: id, arrayId: id, comment, uid, user: '' };
+        return away.has(user) ? Promise.reject(AWAY) : Promise.resolve([row as SlurmJob]);
+      },
+      cancel: async (id: number) => {
+        cancelled.push(`${user} ${id}`);
+        return Promise.resolve();
       },
       jobs: async () => {
         asked.push(user);
@@ -116,6 +132,34 @@ describe('SlurmSubmitter', () => {
     ]);
     expect(submitted).toHaveLength(1);
     expect(await directory.known()).toEqual([made[1]?.key]);
+  });
+
+  it('refuses the jobs of an account that Slurm takes for another one, and takes them out', async () => {
+    taken['jane'] = 99;
+    const [first, second, other] = add('jane', 'jane', 'john');
+    await until(() => refused.length === 2 && other?.batch?.arrayId !== undefined);
+    const sentence =
+      'Slurm takes jane for account 99, and here it is 1001: the cluster lacks the account, or has another number for it';
+    expect(refused).toEqual([
+      ['jane', sentence],
+      ['jane', sentence],
+    ]);
+    expect(cancelled).toEqual(['jane 101']);
+    expect([first, second].map((run) => run?.batch?.arrayId)).toEqual([101, 101]);
+    expect((await directory.batches()).map(({ account }) => account?.name)).toEqual(['john']);
+    // Known to the cluster by now.
+    taken = {};
+    const [again] = add('jane');
+    await until(() => again?.batch?.arrayId !== undefined);
+    expect(refused).toHaveLength(2);
+  });
+
+  it('asks once for whom Slurm takes an account', async () => {
+    for (let n = 1; n <= 3; n += 1) {
+      const [run] = add('jane');
+      await until(() => run?.batch?.arrayId === 100 + n);
+    }
+    expect(looks).toEqual(['jane 101']);
   });
 
   it('asks whether a submit arrived in the name of its account, and submits only what has not', async () => {

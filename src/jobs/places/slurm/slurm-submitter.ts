@@ -43,6 +43,8 @@ export class SlurmSubmitter {
   private working: Promise<void> | undefined;
   private settling: Promise<void> | undefined;
   private isClosed = false;
+  /** Accounts that Slurm takes for themselves. */
+  private readonly known = new Set<string>();
 
   constructor(
     private readonly parts: OpenSlurmParts,
@@ -250,13 +252,44 @@ export class SlurmSubmitter {
         this.adopt(batch);
         return;
       }
-      await this.refuse(batch, error);
+      await this.refuse(batch, `Slurm refuses it: ${error.message}`);
+      return;
+    }
+    await this.checkAccount(batch);
+  }
+
+  /**
+   * A name that Slurm cannot look up it takes, without a word, for account 99. Nothing of such a job can run, its wrapper
+   * belongs to the right account; but it would be given back and come again. One look for each account is enough.
+   */
+  private async checkAccount(batch: StoredBatch): Promise<void> {
+    const { account, arrayId = 0 } = batch;
+    if (account === undefined || this.known.has(account.name)) return;
+    const api = apiOf(this.parts, batch);
+    try {
+      const job = (await api.job(arrayId)).find(({ comment }) => comment === batch.comment);
+      if (job === undefined || job.uid < 0) return;
+      if (job.uid === account.uid) {
+        this.known.add(account.name);
+        return;
+      }
+      const { name, uid } = account;
+      const why = 'the cluster lacks the account, or has another number for it';
+      await this.refuse(
+        batch,
+        `Slurm takes ${name} for account ${job.uid}, and here it is ${uid}: ${why}`,
+      );
+      // In the same name it is the same account that asks.
+      await api.cancel(arrayId);
+    } catch (error) {
+      if (!(error instanceof SlurmError)) throw error;
+      this.parts.logger.warn({ err: error, account: account.name }, 'an account is not checked');
     }
   }
 
-  private async refuse(batch: StoredBatch, error: SlurmError): Promise<void> {
+  private async refuse(batch: StoredBatch, why: string): Promise<void> {
     await this.parts.directory.removeBatch(batch.id);
-    const fault = new RunFault(MINOR.submitting, `Slurm refuses it: ${error.message}`);
+    const fault = new RunFault(MINOR.submitting, why);
     for (const run of this.events.runsOf(batch)) await this.events.refused(run, fault);
   }
 
