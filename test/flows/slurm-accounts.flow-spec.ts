@@ -1,4 +1,4 @@
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { awaitFinal, awaitStatus, parametersOf, sandboxOf, show, submit } from '../support/jobs.js';
@@ -230,6 +230,28 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
       status: 'Failed',
       appStatus: 'Jobs of alice in grid_user run under the account grid_user, which does not exist',
     });
+  }, 120_000);
+
+  it('fails the job of an account that only the service knows, and leaves nothing in Slurm', async () => {
+    const bin = join(slurm.directory, 'bin');
+    await mkdir(bin);
+    const carol = 'carol:x:70123:70123::/nonexistent:/bin/sh';
+    const getent = `#!/bin/sh\ncase "$2" in carol|70123) echo ${carol} ;; *) exec /usr/bin/getent "$@" ;; esac\n`;
+    await writeFile(join(bin, 'getent'), getent, { mode: 0o755 });
+    await again({ GRID_SLURM_ACCOUNTS: 'owner', PATH: `${bin}:${process.env['PATH']}` });
+    const client = await grid.as('carol');
+    const [jid = 0] = await submit(client, [sh('id')]);
+    const [own = 0] = await submit(alice, [sh('id -un')]);
+    const [job] = await awaitFinal(client, [jid]);
+    expect(job).toMatchObject({
+      status: 'Failed',
+      minorStatus: 'Submitting To CE',
+      appStatus:
+        'Slurm takes carol for account 99, and here it is 70123: the cluster lacks the account, or has another number for it',
+    });
+    await awaitStatus(alice, own, ['Done']);
+    await slurm.awaitNoJobs();
+    await eventually(async () => (await slurm.list('work/runs')).length === 0, 'the runs to go');
   }, 120_000);
 
   it.each([
