@@ -36,6 +36,7 @@ import { BrowserSessionsRepository } from './sign-in/sessions/browser-sessions.r
 import { BrowserSessionsService } from './sign-in/sessions/browser-sessions.service.js';
 import { LoginController } from './sign-in/providers/login.controller.js';
 import { LoginPages } from './sign-in/providers/login.pages.js';
+import { LoginStates } from './sign-in/providers/login-states.js';
 import { LoginProviders } from './sign-in/providers/login-providers.js';
 import { MetadataController } from './metadata/metadata.controller.js';
 import { SetupsController } from './token/setups.controller.js';
@@ -104,6 +105,7 @@ const PAGES = [
   BrowserSessionsService,
   BrowserSessionsRepository,
   LoginProviders,
+  LoginStates,
   LoginPages,
 ];
 

@@ -180,6 +180,20 @@ describe('an external identity provider', () => {
     expect((await other.open(forged)).status).toBe(400);
   });
 
+  it('takes a refusal of the provider for the end of the login', async () => {
+    const visitor = new PageVisitor(grid.anonymous);
+    const callback = await signIn(visitor, 'jane');
+    const refused = callback.replace(/code=[^&]*/, 'error=access_denied');
+    const answer = await visitor.open(refused);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toContain('<h1>Sign-in failed</h1>');
+    expect(await trail.lineOf(answer, 'user.signed-in')).toEqual({
+      ...{ outcome: 'refused', code: 'auth.forbidden' },
+      ...{ way: 'provider', provider: 'Institute' },
+    });
+    expect((await visitor.open(callback)).status).toBe(400);
+  });
+
   it('goes back to own pages only', async () => {
     const visitor = new PageVisitor(grid.anonymous);
     const page = await visitor.open(authorizePath());

@@ -1,81 +1,88 @@
+import { PassportStrategy } from '@nestjs/passport';
 import OAuth2Strategy from 'passport-oauth2';
-import type { OAuth2IdProvider } from '#src/id-provider/index.js';
-import { type HttpRequest, outOfTurn } from '#src/platform/index.js';
+import type { NamedIdProvider, OAuth2IdProvider } from '#src/id-provider/index.js';
+import { outOfTurn, type HttpRequest } from '#src/platform/index.js';
+import type { RegistryService, User } from '#src/registry/index.js';
+import type { LoginStates } from './login-states.js';
 
-/** Outcome of one step of a login. */
-export type LoginAttempt =
-  | { kind: 'redirect'; url: string; state: string }
-  | { kind: 'success'; issuer: string; sub: string }
-  | { kind: 'failure'; reason: string };
-
-interface StepOptions {
-  step: 'begin' | 'complete';
-  /** What this browser holds: its state, when the login began here. */
-  session: { state?: unknown };
+/** Somebody whom a provider knows. */
+export interface ProviderSubject {
+  readonly issuer: string;
+  readonly sub: string;
 }
 
+/** The provider's answer brings nobody: what the log says of it. */
+export class LoginFailure extends Error {}
+
+/** The name by which Passport knows the strategy of a provider. */
+export function strategyName(provider: string): string {
+  return `id-provider ${provider}`;
+}
+
+// passport-oauth2 tells by their number what its verify callback takes: two tokens, the results, the profile, `done`.
+const VERIFY_PARAMETERS = 5;
+
 /**
- * A passport-oauth2 strategy whose protocol part is the client component: state, nonce, PKCE, issuer and ID token are
- * its business, the login record is in the database. Passport's own way through a strategy (redirect, success, fail,
- * error) is kept.
+ * Makes Passport know the strategy of a provider: passport-oauth2 with our state store, in which the client component
+ * exchanges the code and checks state, nonce, PKCE, issuer and ID token. Succeeds with the User.
  */
-export class IdProviderStrategy extends OAuth2Strategy {
-  constructor(private readonly provider: OAuth2IdProvider) {
-    super(
-      {
-        // never used: the component knows the endpoints from the provider's metadata
+export function useIdProvider(
+  { name, provider }: NamedIdProvider,
+  states: LoginStates,
+  registry: RegistryService,
+): void {
+  const getOAuthAccessToken = (
+    _answer: string,
+    { caller }: { caller: HttpRequest },
+    done: (error: unknown, access?: string, refresh?: string, results?: ProviderSubject) => void,
+  ): void => {
+    outOfTurn(caller, () => subjectOf(provider, caller.originalUrl)).then(
+      (subject) => done(null, subject.sub, undefined, subject),
+      (error: unknown) => done(error),
+    );
+  };
+  class IdProviderStrategy extends PassportStrategy(
+    OAuth2Strategy,
+    strategyName(name),
+    VERIFY_PARAMETERS,
+  ) {
+    constructor() {
+      super({
+        // the component knows the endpoints from the provider's metadata
         authorizationURL: provider.issuer,
         tokenURL: provider.issuer,
         clientID: provider.client_id ?? '',
         clientSecret: '',
-        callbackURL: String(provider.redirect_uri ?? ''),
-      },
-      () => undefined,
-    );
-  }
-
-  /** One step of the login for a request. Never throws for what the provider or the browser sends. */
-  run(request: HttpRequest, step: StepOptions['step'], state?: string): Promise<LoginAttempt> {
-    return new Promise((resolve, reject) => {
-      const attempt = Object.create(this) as IdProviderStrategy;
-      const session: StepOptions['session'] = state === undefined ? {} : { state };
-      attempt.redirect = (url: string) => {
-        resolve({ kind: 'redirect', url, state: String(session.state) });
-      };
-      attempt.success = (user: object) => {
-        resolve({ kind: 'success', ...(user as { issuer: string; sub: string }) });
-      };
-      attempt.fail = (challenge: unknown) => {
-        resolve({ kind: 'failure', reason: String(challenge) });
-      };
-      attempt.error = reject;
-      attempt.authenticate(request, { step, session });
-    });
-  }
-
-  override authenticate(request: HttpRequest, options?: object): void {
-    const { step, session } = options as StepOptions;
-    const work = outOfTurn(request, () =>
-      step === 'begin' ? this.begin(session) : this.complete(request, session),
-    );
-    work.catch((error: unknown) => this.error(error));
-  }
-
-  private async begin(session: StepOptions['session']): Promise<void> {
-    const begun = await this.provider.submitNewSession({ session });
-    if (begun.OK) this.redirect(begun.Value);
-    else this.fail(begun.Message);
-  }
-
-  private async complete(request: HttpRequest, session: StepOptions['session']): Promise<void> {
-    const response = { method: 'GET', uri: request.originalUrl };
-    const done = await this.provider.parseAuthResponse(response, { ...session });
-    if (!done.OK) {
-      this.fail(done.Message);
-      return;
+        store: states,
+        skipUserProfile: true, // the ID token has said who it is
+      });
+      Object.assign(this._oauth2, { getOAuthAccessToken });
     }
-    const [, claims] = done.Value;
-    if (claims.sub === undefined) this.fail('the provider names no subject');
-    else this.success({ issuer: this.provider.issuer, sub: claims.sub });
+
+    /** Hands the request on to the exchange of its code. */
+    override tokenParams({ caller }: { caller: HttpRequest }): object {
+      return { caller };
+    }
+
+    /** The user of the registry; false, with the subject, when it has none. */
+    async validate(
+      _access: string,
+      _refresh: string,
+      subject: ProviderSubject,
+    ): Promise<User | [false, ProviderSubject]> {
+      const { issuer, sub } = subject;
+      return (await registry.current()).userBySubject(issuer, sub) ?? [false, subject];
+    }
   }
+  new IdProviderStrategy();
+}
+
+/** Whom the answer at this address brings. Throws LoginFailure. */
+async function subjectOf(provider: OAuth2IdProvider, uri: string): Promise<ProviderSubject> {
+  const state = new URLSearchParams(uri.split('?')[1]).get('state') ?? '';
+  const done = await provider.parseAuthResponse({ method: 'GET', uri }, { state });
+  if (!done.OK) throw new LoginFailure(done.Message);
+  const [, { sub }] = done.Value;
+  if (sub === undefined) throw new LoginFailure('the provider names no subject');
+  return { issuer: provider.issuer, sub };
 }

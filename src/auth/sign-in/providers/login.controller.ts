@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import {
   ApiBody,
   ApiConsumes,
@@ -9,6 +9,7 @@ import {
 } from '@nestjs/swagger';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
 import { Access } from '../../access/access.decorator.js';
+import { LoginGuard, LoginResult, type LoginOutcome } from './login.guard.js';
 import { LoginForm } from './login.request.js';
 import { LoginPages } from './login.pages.js';
 
@@ -35,13 +36,15 @@ export class LoginController {
 
   @Get('callback/:provider')
   @Access('open')
+  @UseGuards(LoginGuard)
   @ApiOperation({ summary: 'Come back from an identity provider' })
   @ApiFoundResponse({ description: 'Back to the page that asked for the sign-in' })
   async completeLogin(
+    @LoginResult() outcome: LoginOutcome,
     @Param('provider') provider: string,
     @Req() request: HttpRequest,
     @Res() response: HttpResponse,
   ): Promise<void> {
-    await this.pages.complete(provider, request, response);
+    await this.pages.complete(outcome, provider, request, response);
   }
 }

@@ -14,6 +14,7 @@ import { messagePage } from '../pages/message.page.js';
 import { sendPage, sendRedirect } from '../pages/page.js';
 import { formOf, withErrorPage } from '../pages/visitors.js';
 import { BrowserSessionsService } from '../sessions/browser-sessions.service.js';
+import type { LoginOutcome } from './login.guard.js';
 import { LoginProviders } from './login-providers.js';
 
 // Own pages only, so that a sign-in never leads anywhere else (open redirect).
@@ -49,23 +50,28 @@ export class LoginPages {
   }
 
   /** Takes the browser back and signs its user in. */
-  async complete(name: string, request: HttpRequest, response: HttpResponse): Promise<void> {
+  async complete(
+    outcome: LoginOutcome,
+    name: string,
+    request: HttpRequest,
+    response: HttpResponse,
+  ): Promise<void> {
     await withErrorPage(response, async () => {
-      await this.limits.count('authorize', request);
-      const session = await this.sessions.current(request);
-      const outcome = await this.providers.complete(name, request, session);
+      if (outcome.kind === 'refused') throw outcome.problem;
       const way = { way: 'provider', provider: name };
       if (outcome.kind === 'signed-in') {
-        labelRequest(request, { user: outcome.user.name });
-        await this.sessions.signIn(response, outcome.user, 'provider', session);
+        const { user, login } = outcome;
+        labelRequest(request, { user: user.name });
+        await this.sessions.signIn(response, user, 'provider', login.session);
         this.audit.done('user.signed-in', way, { request });
-        sendRedirect(response, outcome.returnTo);
+        sendRedirect(response, login.returnTo);
         return;
       }
-      const subject = outcome.kind === 'unknown-user' ? outcome.sub : undefined;
+      const subject = outcome.kind === 'unknown-user' ? outcome.subject.sub : undefined;
       this.audit.refused('user.signed-in', { ...way, subject }, request, signInRefused());
       if (outcome.kind === 'unknown-user') {
-        const text = `You are signed in as ${outcome.sub} at ${outcome.issuer}, but this service does not know you. Give these two words to its administrators.`;
+        const { sub, issuer } = outcome.subject;
+        const text = `You are signed in as ${sub} at ${issuer}, but this service does not know you. Give these two words to its administrators.`;
         sendPage(response, messagePage('You are not registered here', text, 403));
         return;
       }
