@@ -33,6 +33,9 @@ export { Query, QueryValues, queryValuesOf, unknownParameters } from './http/que
 export { outOfTurn } from './http/caller-turns.js';
 export { arrivingAhead } from './http/read-ahead.js';
 export { ClientDisconnected, clientSignal } from './http/client-signal.js';
+export { refuseStrayKeys } from './http/request.pipe.js';
+export { Shape, type RequestShape } from './http/request-class.js';
+export * from './http/validators.js';
 export {
   bodyTooLarge,
   contentTypeOf,

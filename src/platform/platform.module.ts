@@ -1,4 +1,5 @@
 import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { APP_PIPE } from '@nestjs/core';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { systemClock } from '#src/kernel/index.js';
@@ -10,6 +11,7 @@ import { Readiness } from './health/readiness.js';
 import { LOGGER, type Logger } from './logging/logger.js';
 import { Metrics } from './metrics/metrics.js';
 import { Callers } from './http/callers.js';
+import { RequestPipe } from './http/request.pipe.js';
 import { PeerCertificates } from './http/peer-certificates.js';
 import { TrustedAuthorities } from './tls/trusted-authorities.js';
 import { Audit } from './audit/audit.js';
@@ -59,7 +61,7 @@ export class PlatformModule {
     return {
       module: PlatformModule,
       controllers: [HealthController, MetricsController],
-      providers,
+      providers: [...providers, { provide: APP_PIPE, useClass: RequestPipe }],
       exports: providers.map((provider) =>
         typeof provider === 'function' ? provider : provider.provide,
       ),

@@ -7,6 +7,7 @@ import {
   CONFIG,
   labelRequest,
   queryValuesOf,
+  refuseStrayKeys,
   type Config,
   type HttpRequest,
 } from '#src/platform/index.js';
@@ -34,6 +35,7 @@ export class BearerGuard extends AuthGuard('bearer') {
     await this.callers.during(`unknown ${clientAddressOf(request)}`, request, authenticate);
     const { user, clientId } = principalOf(request);
     await this.callers.admit(callerOf(user, clientId), request);
+    refuseStrayKeys(context);
     return true;
   }
 

@@ -1,18 +1,17 @@
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, Param, Query } from '@nestjs/common';
 import {
   ApiNotFoundResponse,
   ApiOkResponse,
   ApiOperation,
   ApiParam,
-  ApiQuery,
   ApiTags,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
-import { Query, QueryValues } from '#src/platform/index.js';
 import { FILE_PARAM } from '../openapi/catalogue.openapi.js';
 import { FilePathPipe } from '../path/encoded-path.pipe.js';
 import { FileAttributesResponse } from './directory-contents.response.js';
+import { FileMetadataQuery } from './file-metadata.query.js';
 import { NamespaceService } from './namespace.service.js';
 
 /** What is known of files. */
@@ -30,28 +29,19 @@ export class FilesController {
   async readFileAttributes(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
   ): Promise<Record<string, unknown>> {
-    query.allowOnly([]);
     return this.namespace.fileAttributes(principal, path);
   }
 
   @Get('metadata')
   @Access('bearer', 'catalogue:read')
   @ApiOperation({ summary: 'User metadata of a file: declared fields and free keys' })
-  @ApiQuery({
-    name: 'inherited',
-    description: 'Merge the values of the directories above; own values win',
-    required: false,
-    schema: { type: 'boolean', default: false },
-  })
   @ApiOkResponse({ schema: { $ref: '#/components/schemas/MetadataValues' } })
   async readFileMetadata(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
+    @Query() { inherited }: FileMetadataQuery,
   ): Promise<JsonObject> {
-    query.allowOnly(['inherited']);
-    return this.namespace.fileMetadata(principal, path, query.boolean('inherited'));
+    return this.namespace.fileMetadata(principal, path, inherited);
   }
 }

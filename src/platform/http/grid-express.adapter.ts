@@ -6,7 +6,8 @@ import { stringifyJson } from '#src/kernel/index.js';
 import { LEAST_COMPRESSED, sendCompressible, sendWhole } from './compressed-answer.js';
 import { endTurn } from './caller-turns.js';
 import type { RouteTable } from './route-table.js';
-import type { HttpResponse } from './messages.js';
+import type { HttpRequest, HttpResponse } from './messages.js';
+import { queryValuesOf } from './query-values.js';
 
 /** Options of the listener that Node takes beside the TLS ones. */
 export interface ListenerOptions {
@@ -36,8 +37,8 @@ export class GridExpressAdapter extends ExpressAdapter {
     super();
     this.set('etag', false);
     this.set('x-powered-by', false);
-    this.set('query parser', 'simple');
     this.set('trust proxy', false);
+    giveToPipes(this.getInstance<MessageOwner>().request);
   }
 
   override initHttpServer(_options: NestApplicationOptions): void {
@@ -86,6 +87,22 @@ export class GridExpressAdapter extends ExpressAdapter {
       connectionsCheckingInterval: 2_000,
     };
   }
+}
+
+/** What `@Query()` and `@Body()` hand to the request pipe: the parsed query, and the request, whose body it reads itself. */
+function giveToPipes(request: object): void {
+  Object.defineProperties(request, {
+    query: {
+      get(this: HttpRequest) {
+        return queryValuesOf(this);
+      },
+    },
+    body: {
+      get(this: HttpRequest) {
+        return this;
+      },
+    },
+  });
 }
 
 /**

@@ -79,6 +79,11 @@ export class QueryValues {
     throw Problem.invalidField(key, `must be at most ${max}`);
   }
 
+  /** Adds the values of another one. */
+  add(other: QueryValues): void {
+    for (const key of other.keys()) this.map.set(key, [...this.all(key), ...other.all(key)]);
+  }
+
   /** Refuses keys that are neither named nor `access_token` (which the guard has read). */
   allowOnly(known: Iterable<string>): void {
     const allowed = new Set(known).add('access_token');
@@ -113,7 +118,10 @@ export function queryValuesOf(request: IncomingMessage): QueryValues {
   return (marked[PARSED] ??= new QueryValues(mark < 0 ? '' : target.slice(mark + 1)));
 }
 
-/** Handler parameter: the query of the request as QueryValues. */
-export const Query = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  queryValuesOf(context.switchToHttp().getRequest<IncomingMessage>()),
-);
+/** What `@Query()` of this file gives to its parameter. */
+export function queryOfContext(_data: unknown, context: ExecutionContext): QueryValues {
+  return queryValuesOf(context.switchToHttp().getRequest<IncomingMessage>());
+}
+
+/** Handler parameter: the query of the request as QueryValues, for routes with keys of the caller's choice. */
+export const Query = createParamDecorator(queryOfContext);
