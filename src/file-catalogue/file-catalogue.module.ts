@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { RegistryModule } from '#src/registry/index.js';
 import { AnswerSender } from './answer/answer-writer.js';
 import { SpoolSpace } from './answer/spool-space.js';
@@ -15,6 +16,13 @@ import { ImportService } from './exchange/import.service.js';
 import { MetadataFieldCache } from './metadata/metadata-field-cache.js';
 import { MetadataController } from './compatible-values/metadata.controller.js';
 import { DirectoriesController } from './namespace/directories.controller.js';
+import { CatalogueFieldEntity } from './metadata/catalogue-field.entity.js';
+import { CatalogueSegmentEntity } from './metadata/catalogue-segment.entity.js';
+import { CatalogueValueEntity } from './metadata/catalogue-value.entity.js';
+import { CatalogueNameEntity } from './names/catalogue-name.entity.js';
+import { CatalogueDeltaEntity } from './totals/catalogue-delta.entity.js';
+import { CatalogueDirectoryEntity } from './tree/catalogue-directory.entity.js';
+import { CatalogueFileEntity } from './tree/catalogue-file.entity.js';
 import { FilesController } from './namespace/files.controller.js';
 import { NamespaceService } from './namespace/namespace.service.js';
 import { MatchFinder } from './matching/match-finder.service.js';
@@ -30,7 +38,18 @@ import { WritesController } from './changes/writes.controller.js';
 
 /** The file catalogue: directories, files and their metadata. */
 @Module({
-  imports: [RegistryModule],
+  imports: [
+    RegistryModule,
+    TypeOrmModule.forFeature([
+      CatalogueNameEntity,
+      CatalogueDirectoryEntity,
+      CatalogueFileEntity,
+      CatalogueFieldEntity,
+      CatalogueSegmentEntity,
+      CatalogueValueEntity,
+      CatalogueDeltaEntity,
+    ]),
+  ],
   controllers: [
     MetadataController,
     SearchController,

@@ -7,6 +7,7 @@ import type { RegistryService } from '#src/registry/index.js';
 import { DEMO_REGISTRY, RegistrySnapshot } from '#src/registry/index.js';
 import { MIGRATIONS } from '../../src/migrations/index.js';
 import { AnswerWriter } from '../../src/file-catalogue/answer/answer-writer.js';
+import { CatalogueNameEntity } from '../../src/file-catalogue/names/catalogue-name.entity.js';
 import { CatalogueNamesRepository } from '../../src/file-catalogue/names/catalogue-names.repository.js';
 import { CatalogueNames } from '../../src/file-catalogue/names/catalogue-names.service.js';
 import { CataloguePolicy } from '../../src/file-catalogue/access/catalogue.policy.js';
@@ -81,7 +82,9 @@ function catalogueServices(
 ): Omit<ScratchCatalogue, 'clear' | 'remove'> {
   const config = readConfig(environment);
   const registry = new RegistrySnapshot(DEMO_REGISTRY, 1);
-  const names = new CatalogueNames(new CatalogueNamesRepository(database));
+  const names = new CatalogueNames(
+    new CatalogueNamesRepository(database.dataSource.getRepository(CatalogueNameEntity)),
+  );
   const policy = new CataloguePolicy(names, config);
   const namespace = new NamespaceService(database, policy, names);
   const writer = new CatalogueWriter(database, policy, config);

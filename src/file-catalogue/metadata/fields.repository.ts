@@ -1,4 +1,5 @@
-import type { Queryable } from '#src/platform/index.js';
+import { columnsOf, type Queryable } from '#src/platform/index.js';
+import { CatalogueFieldEntity } from './catalogue-field.entity.js';
 import { pathChain } from '../path/catalogue-path.js';
 import {
   valueOf,
@@ -8,6 +9,8 @@ import {
   type ValueRow,
 } from './metadata-field.js';
 
+const FIELD_COLUMNS = columnsOf(CatalogueFieldEntity, { only: ['id', 'name', 'type'] });
+
 /** The declared fields of these names. */
 export async function findFields(
   source: Queryable,
@@ -16,7 +19,7 @@ export async function findFields(
   if (names.length === 0) return new Map();
   const rows = await source.query<MetadataField>({
     name: 'catalogue-fields-find',
-    text: 'select id, name, type from catalogue_field where name = any($1)',
+    text: `select ${FIELD_COLUMNS} from catalogue_field where name = any($1)`,
     values: [names],
   });
   return new Map(rows.map((field) => [field.name, field]));
@@ -26,7 +29,7 @@ export async function findFields(
 export async function allFields(source: Queryable): Promise<Map<number, MetadataField>> {
   const rows = await source.query<MetadataField>({
     name: 'catalogue-fields',
-    text: 'select id, name, type from catalogue_field order by name',
+    text: `select ${FIELD_COLUMNS} from catalogue_field order by name`,
   });
   return new Map(rows.map((field) => [field.id, field]));
 }

@@ -1,17 +1,10 @@
 import type { JsonValue } from '#src/kernel/index.js';
+import type { CatalogueFieldEntity, FieldType } from './catalogue-field.entity.js';
 
-/** The types of metadata fields (contract 6). */
-export const FIELD_TYPES = ['int', 'float', 'string', 'date'] as const;
-
-/** One of the types of metadata fields. */
-export type FieldType = (typeof FIELD_TYPES)[number];
+export { FIELD_TYPES, type FieldType } from './catalogue-field.entity.js';
 
 /** A declared metadata field. */
-export interface MetadataField {
-  readonly id: number;
-  readonly name: string;
-  readonly type: FieldType;
-}
+export type MetadataField = Readonly<Pick<CatalogueFieldEntity, 'id' | 'name' | 'type'>>;
 
 /**
  * A value as it is stored: `int` number, or bigint beyond 2^53; `float` number; `string` text; `date` milliseconds

@@ -1,9 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import {
-  CatalogueNamesRepository,
-  type NameKind,
-  type NameRow,
-} from './catalogue-names.repository.js';
+import type { CatalogueNameEntity, NameKind } from './catalogue-name.entity.js';
+import { CatalogueNamesRepository } from './catalogue-names.repository.js';
 
 /** The number of somebody whom the catalogue has never met. */
 export const UNKNOWN_ID = -1;
@@ -76,7 +73,7 @@ export class CatalogueNames {
     return this.reading;
   }
 
-  private keep(rows: readonly NameRow[]): void {
+  private keep(rows: readonly CatalogueNameEntity[]): void {
     for (const { id, kind, name } of rows) {
       this.names.set(id, name);
       this.ids[kind].set(name, id);

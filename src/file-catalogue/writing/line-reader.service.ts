@@ -8,7 +8,7 @@ import {
 } from '#src/kernel/index.js';
 import { RegistryService, type RegistrySnapshot } from '#src/registry/index.js';
 import { CatalogueNames } from '../names/catalogue-names.service.js';
-import type { NameKind } from '../names/catalogue-names.repository.js';
+import type { NameKind } from '../names/catalogue-name.entity.js';
 import { FIELD_TYPES, fieldNameFault, type FieldType } from '../metadata/metadata-field.js';
 import { pathFault } from '../path/catalogue-path.js';
 import type { CatalogueLine, FilePut, MetadataChange, Ownership } from './catalogue-line.js';
