@@ -1,23 +1,28 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { awaitStatus, parametersOf, submit } from '../support/jobs.js';
-import { describeWith } from '../support/missing.js';
+import { awaitFinal, awaitStatus, parametersOf, sandboxOf, submit } from '../support/jobs.js';
+import { describeOn, describeWith } from '../support/missing.js';
 import { accountingFault } from '../support/slurm/packages.js';
+import { canBoundMemory, MEMORY_SETTINGS } from '../support/slurm/slurm-conf.js';
 import { startSlurm, type SlurmCluster } from '../support/slurm/slurm-cluster.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
 const fault = accountingFault();
 const need = { met: fault === undefined, name: `a Slurm with slurmdbd (${fault ?? ''})` };
+const limits = { met: canBoundMemory(), name: 'control groups of version 1 for memory' };
 const SITES = 'sites:\n  SLURM.test: { backend: slurm }\n';
 
-describeWith(need)('usage of jobs by the accounting of a real Slurm', () => {
+describeWith(need)('usage of jobs by the accounting of a real Slurm, and its limits', () => {
   let slurm: SlurmCluster;
   let grid: Grid;
   let alice: GridClient;
 
   beforeAll(async () => {
-    slurm = await startSlurm({ hasAccounting: true });
+    slurm = await startSlurm({
+      hasAccounting: true,
+      settings: limits.met ? MEMORY_SETTINGS : {},
+    });
     const registry = join(slurm.directory, 'registry.yaml');
     await writeFile(registry, SITES);
     grid = await startGrid({ env: { ...slurm.env, GRID_REGISTRY: registry } });
@@ -69,6 +74,35 @@ describeWith(need)('usage of jobs by the accounting of a real Slurm', () => {
       expect(parameters['Memory(MB)']).toBeLessThan(1000);
     }
   }, 240_000);
+
+  describeOn(limits)('where Slurm bounds memory', () => {
+    it('names the limit when Slurm ends a job that has more memory than it asked for', async () => {
+      const script = 'echo before; x=$(head -c 200000000 /dev/zero | tr "\\0" a); sleep 60';
+      // Two make an array: Slurm is asked for the task, not for all of them.
+      const manifest = { Sites: ['SLURM.test'], Executable: '/bin/sh', MaxRAM: 100 };
+      const hungry = { ...manifest, Arguments: ['-c', script] };
+      const jids = await submit(alice, [hungry, hungry]);
+      for (const job of await awaitFinal(alice, jids)) {
+        expect(job).toMatchObject({
+          status: 'Failed',
+          minorStatus: 'Job has exceeded maximum memory',
+          appStatus: 'Slurm: OUT_OF_MEMORY',
+        });
+      }
+      expect(await sandboxOf(alice, jids[1] ?? 0)).toMatchObject({ 'std.out': 'before\n' });
+    }, 120_000);
+
+    it('blames no limit where the program itself is the killer', async () => {
+      const manifest = { Sites: ['SLURM.test'], Executable: '/bin/sh', MaxRAM: 100 };
+      const [jid = 0] = await submit(alice, [{ ...manifest, Arguments: ['-c', 'kill -9 $$'] }]);
+      const [job] = await awaitFinal(alice, [jid]);
+      expect(job).toMatchObject({
+        status: 'Failed',
+        minorStatus: 'Application thread failed',
+        appStatus: 'Ended by signal SIGKILL',
+      });
+    }, 60_000);
+  });
 
   it('ends jobs as ever while slurmdbd is away, with what the wrapper measured', async () => {
     await slurm.accounting?.kill();

@@ -41,3 +41,10 @@ export function describeWith(need: { met: boolean; name: string }): typeof descr
   process.stderr.write(`left out, not on this machine: ${need.name}\n`);
   return describe.skip;
 }
+
+/** The same for what the machine itself has or has not, and no package brings: left out in CI as well. */
+export function describeOn(machine: { met: boolean; name: string }): typeof describe.skip {
+  if (machine.met) return describe;
+  process.stderr.write(`left out, this machine has it not: ${machine.name}\n`);
+  return describe.skip;
+}

@@ -8,7 +8,7 @@ import { Daemon, endProcessesBelow, waitUntil } from '../daemon.js';
 import { freePorts } from '../ports.mjs';
 import { accountingFault, slurmFault } from './packages.js';
 import { SlurmDatabase } from './slurm-database.js';
-import { GRES_CONF, nodeName, slurmConf } from './slurm-conf.js';
+import { CGROUP_CONF, GRES_CONF, nodeName, removeMemoryGroups, slurmConf } from './slurm-conf.js';
 
 const run = promisify(execFile);
 const COMMAND_TIMEOUT_MS = 15_000;
@@ -145,6 +145,7 @@ export class SlurmCluster {
     await this.accounting?.end();
     await endProcessesBelow(this.directory);
     await this.munge.end();
+    await removeMemoryGroups();
     await rm(this.directory, { recursive: true, force: true });
   }
 
@@ -199,6 +200,7 @@ async function furnish(directory: string): Promise<void> {
   for (const name of ['munge', 'state', 'spool', 'work', 'scratch'])
     await mkdir(join(directory, name));
   await writeFile(join(directory, 'gres.conf'), GRES_CONF);
+  await writeFile(join(directory, 'cgroup.conf'), CGROUP_CONF);
   await writeFile(join(directory, 'munge.key'), randomBytes(1_024), { mode: 0o600 });
   await writeFile(join(directory, 'jwt.key'), randomBytes(32), { mode: 0o600 });
   await chown(join(directory, 'scratch'), BATCH_USER.uid, BATCH_USER.gid);

@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
 
 /** Where the parts of one cluster live. */
 export interface ClusterPlace {
@@ -14,6 +19,33 @@ export function nodeName(): string {
 
 /** gres.conf: the machine has no GPUs, so two devices that every machine has stand for them. */
 export const GRES_CONF = 'Name=gpu File=/dev/null\nName=gpu File=/dev/zero\n';
+
+/** Where control groups of version 1 bound memory. */
+const MEMORY_GROUPS = '/sys/fs/cgroup/memory';
+
+/** cgroup.conf: jobs get the memory that they asked for; read only by `MEMORY_SETTINGS`. */
+export const CGROUP_CONF =
+  'CgroupPlugin=cgroup/v1\nCgroupMountpoint=/sys/fs/cgroup\nConstrainRAMSpace=yes\n';
+
+/** Lines of slurm.conf with which the kernel ends what has more memory than it asked for. */
+export const MEMORY_SETTINGS = {
+  TaskPlugin: 'task/cgroup',
+  SelectTypeParameters: 'CR_CPU_Memory',
+};
+
+/** True where such a cluster can bound memory. */
+export function canBoundMemory(): boolean {
+  return existsSync(`${MEMORY_GROUPS}/memory.limit_in_bytes`);
+}
+
+/** Removes the control groups that a slurmd has left; of those in use nothing. */
+export async function removeMemoryGroups(): Promise<void> {
+  const left = `${MEMORY_GROUPS}/slurm_${nodeName()}`;
+  if (!existsSync(left)) return;
+  await run('find', [left, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', ';']).catch(
+    () => undefined,
+  );
+}
 
 /**
  * slurm.conf of one node that pretends to have 32 CPUs and two GPUs, on loopback addresses only. The scheduler settings give the

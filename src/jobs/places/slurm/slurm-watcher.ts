@@ -21,6 +21,8 @@ const ASK_MS = 10_000;
 const SETTLE_MS = 15_000;
 /** A run that the controller forgot, that has begun and shows no sign of life. */
 const LOST_MS = 600_000;
+/** Exit code of a payload that SIGKILL has ended. */
+const KILLED = 137;
 const FINISHING_AT_ONCE = 16;
 /** Above that many arrays of an account the whole table is asked for once. */
 const SINGLE_CALLS = 50;
@@ -125,16 +127,29 @@ export class SlurmWatcher {
       await this.ways.life.finishUnwanted(run);
       return this.runs.forget(run);
     }
-    const verdict = verdictOfRecord(record, run.order.cpuTime) ?? (await this.verdictOfSlurm(run));
+    const verdict = await this.verdictOf(run, record);
     if (verdict === undefined) return this.lookLater(run);
     if (!run.hasBegun) await this.noteBegin(run, record.begunAt);
     await this.finish(run, record, verdict);
     await this.runs.forget(run);
   }
 
+  /** What the wrapper tells, and what only Slurm can; undefined while it cannot say. */
+  private async verdictOf(run: SlurmRun, record: ExitRecord): Promise<Verdict | undefined> {
+    const own = verdictOfRecord(record, run.order.cpuTime);
+    if (own === undefined) return this.verdictOfSlurm(run, record);
+    if (record.reason !== '' || record.status !== KILLED) return own;
+    // Nobody of ours sent SIGKILL: perhaps the kernel, which bounds the job's memory for Slurm and ends one process only.
+    const view = await this.viewOf(run, record);
+    run.goneMs ??= this.now();
+    if (view?.kind === 'alive' && this.now() - run.goneMs < SETTLE_MS) return undefined;
+    const isMemory = view?.kind === 'gone' && view.state === 'OUT_OF_MEMORY';
+    return isMemory ? verdictOfState(view.state) : own;
+  }
+
   /** The wrapper got a SIGTERM that was not ours. Undefined while Slurm cannot say why. */
-  private async verdictOfSlurm(run: SlurmRun): Promise<Verdict | undefined> {
-    const view = await this.viewOf(run);
+  private async verdictOfSlurm(run: SlurmRun, record: ExitRecord): Promise<Verdict | undefined> {
+    const view = await this.viewOf(run, record);
     if (view === undefined || view.kind === 'alive') return undefined;
     const isPlain =
       view.kind === 'forgotten' || ['', 'COMPLETED', 'FAILED', 'NODE_FAIL'].includes(view.state);
@@ -230,11 +245,13 @@ export class SlurmWatcher {
     for (const batch of batches) known.set(batch, byArray.get(batch.arrayId ?? 0) ?? []);
   }
 
-  private async viewOf(run: SlurmRun): Promise<ControllerView | undefined> {
+  /** Asked by the id that the task had on its node: that of an array is answered with all of its tasks. */
+  private async viewOf(run: SlurmRun, record: ExitRecord): Promise<ControllerView | undefined> {
     const { batch, index = 0 } = run;
     if (batch?.arrayId === undefined) return undefined;
+    const id = Number(record.batchId) || batch.arrayId;
     try {
-      return viewOf(await apiOf(this.parts, batch).job(batch.arrayId), batch, index);
+      return viewOf(await apiOf(this.parts, batch).job(id), batch, index);
     } catch (error) {
       if (error instanceof SlurmError) return undefined;
       throw error;
