@@ -52,7 +52,7 @@ export async function scratchCatalogue(
       connection: () => connection,
       poolSize: 10,
       ...limits,
-      entities: [],
+      entities: [CatalogueNameEntity],
       migrations: MIGRATIONS,
     }),
   );
