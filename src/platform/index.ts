@@ -26,6 +26,13 @@ export {
   type AdvisoryLock,
 } from './database/advisory-lock.js';
 export { adviseRole, checkPooler, poolerRules, type PoolerRules } from './database/pooler.js';
+export {
+  Scheduler,
+  type RunningTask,
+  type ScheduledTask,
+  type TaskOutcome,
+  type TaskRound,
+} from './schedule/scheduler.js';
 export { SessionLock } from './database/session-lock.js';
 export { openVault } from './vault/key-encryption-key.js';
 export { KeyVault, KeyVaultError } from './vault/key-vault.js';

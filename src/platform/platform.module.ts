@@ -1,5 +1,6 @@
 import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_PIPE } from '@nestjs/core';
+import { ScheduleModule } from '@nestjs/schedule';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { systemClock } from '#src/kernel/index.js';
@@ -15,6 +16,7 @@ import { RequestPipe } from './http/request.pipe.js';
 import { PeerCertificates } from './http/peer-certificates.js';
 import { TrustedAuthorities } from './tls/trusted-authorities.js';
 import { Audit } from './audit/audit.js';
+import { Scheduler } from './schedule/scheduler.js';
 import { Tracing } from './tracing/tracing.js';
 import { MetricsController } from './metrics/metrics.controller.js';
 
@@ -57,9 +59,12 @@ export class PlatformModule {
       { provide: TrustedAuthorities, useValue: input.authorities },
       PeerCertificates,
       Callers,
+      Scheduler,
     ];
     return {
       module: PlatformModule,
+      // Rooms add their tasks themselves: nobody has to be searched for decorators.
+      imports: [ScheduleModule.forRoot({ cronJobs: false, intervals: false, timeouts: false })],
       controllers: [HealthController, MetricsController],
       providers: [...providers, { provide: APP_PIPE, useClass: RequestPipe }],
       exports: providers.map((provider) =>

@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { Response, type PreparedRequest } from '#src/http-client/index.js';
-import type { Logger } from '#src/platform/index.js';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import { Scheduler, type Database, type Logger } from '#src/platform/index.js';
 import { OAuth2IdProvider } from '../oauth2-id-provider.js';
 import type { IdProvidersService } from './id-providers.service.js';
 import { RefreshSchedule } from './refresh.schedule.js';
@@ -27,7 +28,8 @@ function setUp() {
   provider.mount('https://', { send, close: () => undefined });
   const providers = { all: () => [{ name: 'one', provider }] } as unknown as IdProvidersService;
   const logger = { warn: (_fields: object, line: string) => log.push(line) } as unknown as Logger;
-  return { schedule: new RefreshSchedule(providers, logger), asked, log, server };
+  const scheduler = new Scheduler(new SchedulerRegistry(), {} as Database, logger);
+  return { schedule: new RefreshSchedule(providers, scheduler, logger), asked, log, server };
 }
 
 describe('the refresh schedule', () => {

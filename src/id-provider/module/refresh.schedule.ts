@@ -4,36 +4,47 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { sleep } from '#src/kernel/index.js';
-import { LOGGER, type Logger } from '#src/platform/index.js';
+import { LOGGER, Scheduler, type Logger, type RunningTask } from '#src/platform/index.js';
 import { JWKS_REFRESH_RATE, METADATA_REFRESH_RATE } from '../constants.js';
 import { IdProvidersService, type NamedIdProvider } from './id-providers.service.js';
 
-const FIRST_PAUSE_SECONDS = 2;
-const RETRY_SECONDS = 60;
+const FIRST_PAUSE_MS = 2_000;
+const RETRY_MS = 60_000;
+const EVERY_MS = Math.min(METADATA_REFRESH_RATE, JWKS_REFRESH_RATE) * 800;
 
 /**
  * Keeps metadata and keys of every provider fresh. The copies live in each instance, so each instance looks after its
- * own; jitter spreads the instances, and every provider has a loop of its own, so that one that is away delays
+ * own; jitter spreads the instances, and every provider has a task of its own, so that one that is away delays
  * nobody (decision 0035).
  */
 @Injectable()
 export class RefreshSchedule implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly stopSignal = new AbortController();
-  private loops: Promise<void>[] = [];
+  private tasks: RunningTask[] = [];
 
   constructor(
     private readonly providers: IdProvidersService,
+    private readonly scheduler: Scheduler,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   onApplicationBootstrap(): void {
-    this.loops = this.providers.all().map((named) => this.keepFresh(named));
+    this.tasks = this.providers.all().map((named) =>
+      this.scheduler.add({
+        name: `id-provider.refresh ${named.name}`,
+        firstMs: FIRST_PAUSE_MS,
+        everyMs: EVERY_MS,
+        retryMs: RETRY_MS,
+        jitter: 0.25,
+        run: async ({ signal }) => {
+          const isFresh = await Promise.race([this.refresh(named), aborted(signal)]);
+          return isFresh ? undefined : 'retry';
+        },
+      }),
+    );
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.stopSignal.abort(new Error('stopped'));
-    await Promise.all(this.loops);
+    await Promise.all(this.tasks.map((task) => task.stop()));
     await Promise.all(this.providers.all().map(({ provider }) => provider.close()));
   }
 
@@ -47,20 +58,6 @@ export class RefreshSchedule implements OnApplicationBootstrap, OnModuleDestroy 
       }
     }
     return true;
-  }
-
-  private async keepFresh(named: NamedIdProvider): Promise<void> {
-    const { signal } = this.stopSignal;
-    const rate = Math.min(METADATA_REFRESH_RATE, JWKS_REFRESH_RATE) * 0.8;
-    const stopped = aborted(signal);
-    let pause = FIRST_PAUSE_SECONDS;
-    while (!signal.aborted) {
-      const jittered = pause * (0.75 + Math.random() / 2) * 1000;
-      await sleep(jittered, { signal, unref: true }).catch(() => undefined);
-      if (signal.aborted) return;
-      const isFresh = await Promise.race([this.refresh(named), stopped]);
-      pause = isFresh ? rate : RETRY_SECONDS;
-    }
   }
 }
 
