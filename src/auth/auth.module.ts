@@ -8,6 +8,7 @@ import { BearerStrategy } from './access/bearer.strategy.js';
 import { CertificateGuard } from './access/certificate.guard.js';
 import { CertificateUsers } from './access/certificate-users.js';
 import { OpenGuard } from './access/open.guard.js';
+import { AuthorizationCodeEntity } from './stores/authorization-code.entity.js';
 import { AuthorizationCodesRepository } from './stores/authorization-codes.repository.js';
 import { AuthorizeController } from './authorize/authorize.controller.js';
 import { AuthorizePages } from './authorize/authorize.pages.js';
@@ -16,8 +17,10 @@ import { ClientAuthenticator } from './clients/client-authenticator.js';
 import { ClientsService } from './clients/clients.service.js';
 import { ApplicationsController } from './consents/applications.controller.js';
 import { ApplicationsPages } from './consents/applications.pages.js';
+import { ConsentEntity } from './stores/consent.entity.js';
 import { ConsentsRepository } from './stores/consents.repository.js';
 import { ConsentsService } from './stores/consents.service.js';
+import { DeviceAuthorizationEntity } from './stores/device-authorization.entity.js';
 import { DeviceAuthorizationsRepository } from './stores/device-authorizations.repository.js';
 import { DeviceController } from './device/device.controller.js';
 import { DevicePages } from './device/device.pages.js';
@@ -32,6 +35,7 @@ import { SigningKeyEntity } from './keys/signing-key.entity.js';
 import { SigningKeysRepository } from './keys/signing-keys.repository.js';
 import { CleaningService } from './cleaning/cleaning.service.js';
 import { RateLimits } from './protocol/rate-limits.js';
+import { BrowserSessionEntity } from './sign-in/sessions/browser-session.entity.js';
 import { BrowserSessionsRepository } from './sign-in/sessions/browser-sessions.repository.js';
 import { BrowserSessionsService } from './sign-in/sessions/browser-sessions.service.js';
 import { LoginController } from './sign-in/providers/login.controller.js';
@@ -49,8 +53,10 @@ import { DeviceCodeGrant } from './token/grants/device-code.grant.js';
 import { GRANTS, type Grant } from './token/grants/grant.js';
 import { RefreshTokenGrant } from './token/grants/refresh-token.grant.js';
 import { TokenExchangeGrant } from './token/grants/token-exchange.grant.js';
+import { RefreshTokenEntity } from './stores/refresh-token.entity.js';
 import { RefreshTokensRepository } from './stores/refresh-tokens.repository.js';
 import { RefreshTokensService } from './stores/refresh-tokens.service.js';
+import { RevokedTokenEntity } from './stores/revoked-token.entity.js';
 import { RevocationsRepository } from './stores/revocations.repository.js';
 import { TokenController } from './token/token.controller.js';
 import { TokenIssuer } from './token/grants/token-issuer.js';
@@ -112,9 +118,19 @@ const PAGES = [
 /** TypeORM entities of the room. */
 export const authEntities = [SigningKeyEntity];
 
+const ENTITIES = [
+  SigningKeyEntity,
+  ConsentEntity,
+  AuthorizationCodeEntity,
+  RefreshTokenEntity,
+  DeviceAuthorizationEntity,
+  RevokedTokenEntity,
+  BrowserSessionEntity,
+];
+
 /** The authorization server, and the one guard of all routes. */
 @Module({
-  imports: [IdProviderModule, TypeOrmModule.forFeature([SigningKeyEntity])],
+  imports: [IdProviderModule, TypeOrmModule.forFeature(ENTITIES)],
   controllers: [
     TokenController,
     GroupsController,

@@ -1,9 +1,15 @@
 import 'reflect-metadata';
 import { Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { getRepositoryToken } from '@nestjs/typeorm';
 import { LoginSessionsRepository, StoredTokensRepository } from '#src/id-provider/index.js';
 import { systemClock } from '#src/kernel/index.js';
 import { CLOCK, createLogger, Database, LOGGER } from '#src/platform/index.js';
+import { BrowserSessionEntity } from '../../src/auth/sign-in/sessions/browser-session.entity.js';
+import { ConsentEntity } from '../../src/auth/stores/consent.entity.js';
+import { DeviceAuthorizationEntity } from '../../src/auth/stores/device-authorization.entity.js';
+import { RefreshTokenEntity } from '../../src/auth/stores/refresh-token.entity.js';
+import { RevokedTokenEntity } from '../../src/auth/stores/revoked-token.entity.js';
 import { ConsentsRepository } from '../../src/auth/stores/consents.repository.js';
 import { DeviceAuthorizationsRepository } from '../../src/auth/stores/device-authorizations.repository.js';
 import { CleaningService } from '../../src/auth/cleaning/cleaning.service.js';
@@ -27,12 +33,24 @@ const ROWS: Record<string, string> = {
 };
 const TABLES = Object.keys(ROWS);
 
+const ENTITIES = [
+  ConsentEntity,
+  DeviceAuthorizationEntity,
+  BrowserSessionEntity,
+  RefreshTokenEntity,
+  RevokedTokenEntity,
+];
+
 async function contextOn(database: Database): Promise<INestApplicationContext> {
   @Module({
     providers: [
       { provide: Database, useValue: database },
       { provide: CLOCK, useValue: systemClock },
       { provide: LOGGER, useValue: createLogger('error') },
+      ...ENTITIES.map((entity) => ({
+        provide: getRepositoryToken(entity),
+        useFactory: () => database.dataSource.getRepository<object>(entity),
+      })),
       RevocationsRepository,
       ConsentsRepository,
       RefreshTokensRepository,

@@ -24,10 +24,6 @@ const WITHOUT_KEY = [
 
 /** Tables whose entity is still to be written. */
 const TABLES_WITHOUT_ENTITY: string[] = [
-  'authorization_code',
-  'authorization_grant',
-  'browser_session',
-  'device_authorization',
   'job_block_counts',
   'job_descriptions',
   'job_executors',
@@ -41,7 +37,6 @@ const TABLES_WITHOUT_ENTITY: string[] = [
   'job_totals',
   'jobs',
   'login_session',
-  'refresh_token',
   'registry_application',
   'registry_certificate',
   'registry_group',
@@ -52,7 +47,6 @@ const TABLES_WITHOUT_ENTITY: string[] = [
   'registry_storage_element',
   'registry_subject',
   'registry_user',
-  'revoked_token',
   'stored_token',
 ];
 

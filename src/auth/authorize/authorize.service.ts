@@ -118,6 +118,7 @@ export class AuthorizeService {
         redirectUri: asked.sentRedirectUri,
         codeChallenge: asked.codeChallenge ?? null,
         expiresAt: new Date(this.clock.now() + this.config.codeTtl * 1000),
+        usedAt: null,
       });
       return value;
     });

@@ -9,10 +9,8 @@ import { RateLimits } from '../protocol/rate-limits.js';
 import { consentChoices, type ConsentChoices } from '../sign-in/pages/consent-form.js';
 import { OAuthParameters } from '../protocol/oauth-parameters.js';
 import { knownScopes } from '../protocol/scopes.js';
-import {
-  DeviceAuthorizationsRepository,
-  type DeviceAuthorization,
-} from '../stores/device-authorizations.repository.js';
+import { DeviceAuthorizationsRepository } from '../stores/device-authorizations.repository.js';
+import type { DeviceAuthorizationEntity } from '../stores/device-authorization.entity.js';
 import { DeviceResponse } from './device.response.js';
 import { makeUserCode, readUserCode, showUserCode } from './user-code.js';
 
@@ -20,7 +18,7 @@ const INTERVAL_SECONDS = 5;
 
 /** A device's request as its user sees it. */
 export interface DeviceQuestion {
-  device: DeviceAuthorization;
+  device: DeviceAuthorizationEntity;
   application: Application;
   choices: ConsentChoices;
 }
@@ -100,20 +98,20 @@ export class DeviceService {
         transaction,
       );
       const outcome = { status: 'allowed' as const, consentId: consent.id };
-      return this.devices.decide(transaction, device.userCode, outcome);
+      return this.devices.decide(device.userCode, outcome, transaction);
     });
   }
 
   /** Turns the device away. */
   async deny({ device }: DeviceQuestion): Promise<void> {
-    await this.devices.decide(this.database, device.userCode, {
-      status: 'denied',
-      consentId: null,
-    });
+    await this.devices.decide(device.userCode, { status: 'denied', consentId: null });
   }
 
   private async store(
-    device: Pick<DeviceAuthorization, 'deviceCodeHash' | 'clientId' | 'scope' | 'group' | 'setup'>,
+    device: Pick<
+      DeviceAuthorizationEntity,
+      'deviceCodeHash' | 'clientId' | 'scope' | 'group' | 'setup'
+    >,
   ): Promise<string> {
     for (let attempt = 0; attempt < 5; attempt += 1) {
       const userCode = makeUserCode();

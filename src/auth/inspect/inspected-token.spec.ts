@@ -1,4 +1,4 @@
-import type { Consent } from '../stores/consents.repository.js';
+import type { ConsentEntity } from '../stores/consent.entity.js';
 import type { AccessTokenClaims } from '../bearer/access-token.js';
 import { mayAskAbout, type InspectedToken } from './inspected-token.js';
 
@@ -15,7 +15,7 @@ const claims: AccessTokenClaims = {
   setup: 'Prod',
 };
 
-const consent: Consent = {
+const consent: ConsentEntity = {
   id: 'grant-1',
   user: 'alice',
   clientId: 'portal',

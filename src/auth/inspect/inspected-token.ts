@@ -1,11 +1,11 @@
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
-import type { Consent } from '../stores/consents.repository.js';
+import type { ConsentEntity } from '../stores/consent.entity.js';
 import type { AccessTokenClaims } from '../bearer/access-token.js';
 
 /** A token as revocation and introspection see it. */
 export type InspectedToken =
   | { kind: 'access_token'; claims: AccessTokenClaims; consentId: string | undefined }
-  | { kind: 'refresh_token'; consent: Consent; isLive: boolean };
+  | { kind: 'refresh_token'; consent: ConsentEntity; isLive: boolean };
 
 /** Who asks about a token: an application that has proved itself, or the user of a certificate. */
 export interface Asker {

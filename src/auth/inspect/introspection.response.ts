@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { Consent } from '../stores/consents.repository.js';
+import type { ConsentEntity } from '../stores/consent.entity.js';
 import type { AccessTokenClaims } from '../bearer/access-token.js';
 
 /** Answer of the introspection endpoint (RFC 7662 §2.2). */
@@ -62,7 +62,7 @@ export class IntrospectionResponse {
     };
   }
 
-  static ofRefreshToken(consent: Consent, issuer: string): IntrospectionResponse {
+  static ofRefreshToken(consent: ConsentEntity, issuer: string): IntrospectionResponse {
     return {
       active: true,
       scope: consent.scope,

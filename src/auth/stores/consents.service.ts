@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { randomToken, type Clock } from '#src/kernel/index.js';
-import { CLOCK, CONFIG, Database, type Config, type Queryable } from '#src/platform/index.js';
+import { CLOCK, CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
 import type { Scope } from '../protocol/scopes.js';
 import { RevocationsRepository } from './revocations.repository.js';
-import { ConsentsRepository, type Consent } from './consents.repository.js';
+import { ConsentsRepository } from './consents.repository.js';
+import type { ConsentEntity } from './consent.entity.js';
 
 const SLACK_SECONDS = 120;
 
@@ -29,9 +30,13 @@ export class ConsentsService {
   ) {}
 
   /** Records a consent that waits `waitSeconds` for its first token. */
-  async record(input: ConsentInput, waitSeconds: number, queryable?: Queryable): Promise<Consent> {
+  async record(
+    input: ConsentInput,
+    waitSeconds: number,
+    transaction: Transaction,
+  ): Promise<ConsentEntity> {
     const now = new Date(this.clock.now());
-    const consent: Consent = {
+    const consent: ConsentEntity = {
       id: randomToken(16),
       user: input.user,
       clientId: input.clientId,
@@ -43,16 +48,16 @@ export class ConsentsService {
       expiresAt: new Date(now.getTime() + (waitSeconds + SLACK_SECONDS) * 1000),
       revokedAt: null,
     };
-    await this.consents.add(consent, queryable);
+    await this.consents.add(transaction, consent);
     return consent;
   }
 
   /** Notes that tokens of the consent were given now. */
-  async touch(queryable: Queryable, id: string): Promise<void> {
+  async touch(transaction: Transaction, id: string): Promise<void> {
     const { accessTokenTtl, refreshTokenTtl } = this.config;
     const now = this.clock.now();
     const longest = Math.max(accessTokenTtl, refreshTokenTtl) + SLACK_SECONDS;
-    await this.consents.touch(queryable, id, {
+    await this.consents.touch(transaction, id, {
       now: new Date(now),
       expiresAt: new Date(now + longest * 1000),
     });
@@ -69,7 +74,7 @@ export class ConsentsService {
   }
 
   /** Live consents of a user, latest first. */
-  async ofUser(user: string): Promise<Consent[]> {
+  async ofUser(user: string): Promise<ConsentEntity[]> {
     return this.consents.ofUser(user, new Date(this.clock.now()));
   }
 

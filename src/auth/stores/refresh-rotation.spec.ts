@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
-import type { Consent } from './consents.repository.js';
+import type { ConsentEntity } from './consent.entity.js';
 import { judge, successorOf, type Showing } from './refresh-rotation.js';
-import type { StoredRefreshToken } from './refresh-tokens.repository.js';
+import type { RefreshTokenEntity } from './refresh-token.entity.js';
 
 const NOW = Date.UTC(2026, 0, 2);
 const at = (offsetMs: number): Date => new Date(NOW + offsetMs);
 
-const consent: Consent = {
+const consent: ConsentEntity = {
   id: 'grant-1',
   user: 'alice',
   clientId: 'portal',
@@ -19,15 +19,16 @@ const consent: Consent = {
   revokedAt: null,
 };
 
-const fresh: StoredRefreshToken = {
+const fresh: RefreshTokenEntity = {
   hash: 'h',
+  createdAt: at(-1),
   consentId: 'grant-1',
   expiresAt: at(1),
   usedAt: null,
   successorSeed: null,
 };
 
-const used = (offsetMs: number): StoredRefreshToken => ({
+const used = (offsetMs: number): RefreshTokenEntity => ({
   ...fresh,
   usedAt: at(offsetMs),
   successorSeed: 'seed',
@@ -35,7 +36,7 @@ const used = (offsetMs: number): StoredRefreshToken => ({
 const revoked = { ...consent, revokedAt: at(-1) };
 
 describe('a refresh token that is shown', () => {
-  it.each<[string, StoredRefreshToken | undefined, Consent | undefined, Showing]>([
+  it.each<[string, RefreshTokenEntity | undefined, ConsentEntity | undefined, Showing]>([
     ['for the first time', fresh, consent, 'first'],
     ['unknown', undefined, consent, 'refused'],
     ['of a consent that is gone', fresh, undefined, 'refused'],

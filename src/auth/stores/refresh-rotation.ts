@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { Consent } from './consents.repository.js';
-import type { StoredRefreshToken } from './refresh-tokens.repository.js';
+import type { ConsentEntity } from './consent.entity.js';
+import type { RefreshTokenEntity } from './refresh-token.entity.js';
 
 /**
  * What a refresh token that is shown now is worth (RFC 9700 §4.14): `first` gives a successor, `again` within the grace
@@ -10,8 +10,8 @@ export type Showing = 'first' | 'again' | 'replayed' | 'refused';
 
 /** Judges a token of a consent as both are stored; `graceSeconds` counts from its first use. */
 export function judge(
-  stored: StoredRefreshToken | undefined,
-  consent: Consent | undefined,
+  stored: RefreshTokenEntity | undefined,
+  consent: ConsentEntity | undefined,
   { now, graceSeconds }: { now: number; graceSeconds: number },
 ): Showing {
   if (!stored || !consent || consent.revokedAt || stored.expiresAt.getTime() <= now) {

@@ -6,12 +6,14 @@ import {
   CONFIG,
   Database,
   type Config,
-  type Queryable,
+  type Transaction,
 } from '#src/platform/index.js';
-import { ConsentsRepository, type Consent } from './consents.repository.js';
+import { ConsentsRepository } from './consents.repository.js';
+import type { ConsentEntity } from './consent.entity.js';
 import { ConsentsService } from './consents.service.js';
 import { judge, successorOf } from './refresh-rotation.js';
-import { RefreshTokensRepository, type StoredRefreshToken } from './refresh-tokens.repository.js';
+import { RefreshTokensRepository } from './refresh-tokens.repository.js';
+import type { RefreshTokenEntity } from './refresh-token.entity.js';
 import { invalidGrant } from '../protocol/oauth-errors.js';
 
 const WHAT = 'refresh token';
@@ -34,14 +36,14 @@ export class RefreshTokensService {
   ) {}
 
   /** The first refresh token of a consent. */
-  async start(queryable: Queryable, consentId: string): Promise<string> {
+  async start(transaction: Transaction, consentId: string): Promise<string> {
     const token = randomToken();
-    await this.store(queryable, token, consentId);
+    await this.store(transaction, token, consentId);
     return token;
   }
 
   /** The live consent of a token of this application. Throws 400 `invalid_grant`. */
-  async consentOf(token: string, clientId: string): Promise<Consent> {
+  async consentOf(token: string, clientId: string): Promise<ConsentEntity> {
     const stored = await this.refreshTokens.find(sha256(token));
     const consent = stored && (await this.consents.find(stored.consentId));
     if (!consent || consent.clientId !== clientId || consent.revokedAt) throw invalidGrant(WHAT);
@@ -49,7 +51,7 @@ export class RefreshTokensService {
   }
 
   /** The consent of a token, live or not, and whether the token itself is; undefined for an unknown one. */
-  async find(token: string): Promise<{ consent: Consent; isLive: boolean } | undefined> {
+  async find(token: string): Promise<{ consent: ConsentEntity; isLive: boolean } | undefined> {
     const stored = await this.refreshTokens.find(sha256(token));
     const consent = stored && (await this.consents.find(stored.consentId));
     if (!stored || !consent) return undefined;
@@ -63,7 +65,7 @@ export class RefreshTokensService {
    * again, so that parallel renewals never log anybody out; after it the whole family is revoked. Throws 400
    * `invalid_grant`.
    */
-  async rotate(token: string, consent: Consent): Promise<string> {
+  async rotate(token: string, consent: ConsentEntity): Promise<string> {
     const outcome = await this.database.transaction((transaction) =>
       this.renew(transaction, token, consent.id),
     );
@@ -77,38 +79,42 @@ export class RefreshTokensService {
     throw invalidGrant(WHAT);
   }
 
-  private async renew(queryable: Queryable, token: string, consentId: string): Promise<Renewal> {
-    const stored = await this.refreshTokens.lock(queryable, sha256(token));
-    const consent = await this.consents.find(consentId, queryable);
+  private async renew(
+    transaction: Transaction,
+    token: string,
+    consentId: string,
+  ): Promise<Renewal> {
+    const stored = await this.refreshTokens.lock(transaction, sha256(token));
+    const consent = await this.consents.find(consentId, transaction);
     const now = this.clock.now();
     const showing = judge(stored, consent, { now, graceSeconds: this.config.refreshGrace });
     if (!stored || showing === 'refused') return { refused: true };
     if (showing === 'replayed') return { replayed: true };
-    if (showing === 'again') return this.repeat(queryable, token, stored);
+    if (showing === 'again') return this.repeat(transaction, token, stored);
     const seed = randomToken();
     const successor = successorOf(token, seed);
-    await this.refreshTokens.markUsed(queryable, stored.hash, {
-      at: new Date(now),
+    await this.refreshTokens.markUsed(transaction, stored.hash, {
+      usedAt: new Date(now),
       successorSeed: seed,
     });
-    await this.store(queryable, successor, consentId);
-    await this.consentsService.touch(queryable, consentId);
+    await this.store(transaction, successor, consentId);
+    await this.consentsService.touch(transaction, consentId);
     return { successor };
   }
 
   private async repeat(
-    queryable: Queryable,
+    transaction: Transaction,
     token: string,
-    stored: StoredRefreshToken,
+    stored: RefreshTokenEntity,
   ): Promise<Renewal> {
     const successor = successorOf(token, stored.successorSeed ?? '');
-    const next = await this.refreshTokens.lock(queryable, sha256(successor));
+    const next = await this.refreshTokens.lock(transaction, sha256(successor));
     return !next || next.usedAt ? { refused: true } : { successor };
   }
 
-  private async store(queryable: Queryable, token: string, consentId: string): Promise<void> {
+  private async store(transaction: Transaction, token: string, consentId: string): Promise<void> {
     const now = this.clock.now();
-    await this.refreshTokens.add(queryable, {
+    await this.refreshTokens.add(transaction, {
       hash: sha256(token),
       consentId,
       createdAt: new Date(now),

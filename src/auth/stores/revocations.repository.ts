@@ -1,13 +1,19 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { LessThan, Repository } from 'typeorm';
 import { Database, type Queryable } from '#src/platform/index.js';
+import { RevokedTokenEntity } from './revoked-token.entity.js';
 
 /** Channel of the change feed; the payload is the revoked id. */
 export const REVOCATIONS_CHANNEL = 'revocations';
 
-/** Revoked tokens (by `jti`) and revoked grants (by id), each until the last token it concerns is dead. */
+/** Revoked tokens (by `jti`) and revoked consents (by id), each until the last token it concerns is dead. */
 @Injectable()
 export class RevocationsRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    @InjectRepository(RevokedTokenEntity) private readonly revoked: Repository<RevokedTokenEntity>,
+  ) {}
 
   /** Revokes and tells every instance. `expiresAt`: when the last token concerned is dead anyway. */
   async add(id: string, expiresAt: Date, queryable: Queryable = this.database): Promise<void> {
@@ -35,9 +41,6 @@ export class RevocationsRepository {
 
   /** Forgets what concerns dead tokens only; the number of rows. */
   async clean(now: Date): Promise<number> {
-    return this.database.execute({
-      text: 'delete from revoked_token where expires_at < $1',
-      values: [now],
-    });
+    return (await this.revoked.delete({ expiresAt: LessThan(now) })).affected ?? 0;
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { IdProvidersService, LoginSessionsRepository } from '#src/id-provider/index.js';
 import { outOfTurn, type HttpRequest } from '#src/platform/index.js';
-import type { BrowserSession } from '../sessions/browser-session.js';
+import type { BrowserSessionEntity } from '../sessions/browser-session.entity.js';
 import type { ProviderChoice } from './login.page.js';
 
 /** Identity providers through which users may sign in. */
@@ -24,7 +24,7 @@ export class LoginProviders {
   async begin(
     name: string,
     request: HttpRequest,
-    binding: { session: BrowserSession; returnTo: string },
+    binding: { session: BrowserSessionEntity; returnTo: string },
   ): Promise<string | undefined> {
     const named = this.providers.find(name);
     if (!named?.login) return undefined;

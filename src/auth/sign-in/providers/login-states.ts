@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type OAuth2Strategy from 'passport-oauth2';
 import { LoginSessionsRepository } from '#src/id-provider/index.js';
 import type { HttpRequest } from '#src/platform/index.js';
-import type { BrowserSession } from '../sessions/browser-session.js';
+import type { BrowserSessionEntity } from '../sessions/browser-session.entity.js';
 import { BrowserSessionsService } from '../sessions/browser-sessions.service.js';
 
 type Begun = OAuth2Strategy.StateStoreStoreCallback;
@@ -18,7 +18,7 @@ export interface LoginView {
 /** A login that this very browser has begun. */
 export interface OwnLogin {
   /** The browser's session, to end when its user is signed in. */
-  readonly session: BrowserSession;
+  readonly session: BrowserSessionEntity;
   /** Own path to go on with. */
   readonly returnTo: string;
 }

@@ -1,47 +1,30 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#src/platform/index.js';
-import type { BrowserSession } from './browser-session.js';
+import { InjectRepository } from '@nestjs/typeorm';
+import { LessThan, MoreThan, Repository } from 'typeorm';
+import { BrowserSessionEntity } from './browser-session.entity.js';
 
 /** Queries of browser sessions. */
 @Injectable()
 export class BrowserSessionsRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    @InjectRepository(BrowserSessionEntity)
+    private readonly sessions: Repository<BrowserSessionEntity>,
+  ) {}
 
-  async add(session: BrowserSession): Promise<void> {
-    const { idHash, user, method, csrfToken, createdAt, expiresAt } = session;
-    await this.database.execute({
-      name: 'auth-session-add',
-      text: `insert into browser_session
-          (id_hash, user_name, method, csrf_token, created_at, expires_at)
-        values ($1, $2, $3, $4, $5, $6)`,
-      values: [idHash, user, method, csrfToken, createdAt, expiresAt],
-    });
+  async add(session: BrowserSessionEntity): Promise<void> {
+    await this.sessions.insert(session);
   }
 
   /** The session, unless it has ended. */
-  async find(idHash: string, now: Date): Promise<BrowserSession | undefined> {
-    const [row] = await this.database.query<BrowserSession>({
-      name: 'auth-session-find',
-      text: `select id_hash as "idHash", user_name as "user", method, csrf_token as "csrfToken",
-          created_at as "createdAt", expires_at as "expiresAt"
-        from browser_session where id_hash = $1 and expires_at > $2`,
-      values: [idHash, now],
-    });
-    return row;
+  async find(idHash: string, now: Date): Promise<BrowserSessionEntity | undefined> {
+    return (await this.sessions.findOneBy({ idHash, expiresAt: MoreThan(now) })) ?? undefined;
   }
 
   async remove(idHash: string): Promise<void> {
-    await this.database.execute({
-      name: 'auth-session-remove',
-      text: 'delete from browser_session where id_hash = $1',
-      values: [idHash],
-    });
+    await this.sessions.delete({ idHash });
   }
 
   async clean(now: Date): Promise<number> {
-    return this.database.execute({
-      text: 'delete from browser_session where expires_at < $1',
-      values: [now],
-    });
+    return (await this.sessions.delete({ expiresAt: LessThan(now) })).affected ?? 0;
   }
 }

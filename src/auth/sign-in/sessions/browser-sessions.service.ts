@@ -10,7 +10,7 @@ import {
 import { Audit, CLOCK, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
 import { RegistryService, type User } from '#src/registry/index.js';
 import { CertificateUsers } from '../../access/certificate-users.js';
-import type { BrowserSession, LoginMethod } from './browser-session.js';
+import type { BrowserSessionEntity, LoginMethod } from './browser-session.entity.js';
 import { BrowserSessionsRepository } from './browser-sessions.repository.js';
 
 const COOKIE = '__Host-gridgate';
@@ -19,7 +19,7 @@ const ANONYMOUS_SECONDS = 3600;
 
 /** A visit of a page: the browser's session, and who is signed in. */
 export interface Visit {
-  session: BrowserSession;
+  session: BrowserSessionEntity;
   user: User | undefined;
   /** True when the browser showed a certificate that was not accepted. */
   isCertificateRefused: boolean;
@@ -82,27 +82,27 @@ export class BrowserSessionsService {
     response: HttpResponse,
     user: User,
     method: LoginMethod,
-    old: BrowserSession | undefined,
-  ): Promise<BrowserSession> {
+    old: BrowserSessionEntity | undefined,
+  ): Promise<BrowserSessionEntity> {
     if (old) await this.sessions.remove(old.idHash);
     return this.start(response, user.name, method);
   }
 
   /** Ends the session. */
-  async signOut(response: HttpResponse, session: BrowserSession): Promise<void> {
+  async signOut(response: HttpResponse, session: BrowserSessionEntity): Promise<void> {
     await this.sessions.remove(session.idHash);
     setCookie(response, '', 0);
   }
 
   /** The session of the browser's cookie. */
-  async current(request: HttpRequest): Promise<BrowserSession | undefined> {
+  async current(request: HttpRequest): Promise<BrowserSessionEntity | undefined> {
     const id = parseCookies(request.headers.cookie ?? '')[COOKIE];
     if (id === undefined || id === '') return undefined;
     return this.sessions.find(sha256(id), new Date(this.clock.now()));
   }
 
   private async userOf(
-    session: BrowserSession | undefined,
+    session: BrowserSessionEntity | undefined,
     shown: User | undefined,
   ): Promise<User | undefined> {
     if (!session?.user) return shown;
@@ -129,11 +129,11 @@ export class BrowserSessionsService {
     response: HttpResponse,
     user: string | null,
     method: LoginMethod | null,
-  ): Promise<BrowserSession> {
+  ): Promise<BrowserSessionEntity> {
     const id = randomToken();
     const seconds = user === null ? ANONYMOUS_SECONDS : SIGNED_IN_SECONDS;
     const now = this.clock.now();
-    const session: BrowserSession = {
+    const session: BrowserSessionEntity = {
       idHash: sha256(id),
       user,
       method,

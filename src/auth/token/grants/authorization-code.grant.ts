@@ -1,10 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { sha256, type Clock } from '#src/kernel/index.js';
 import { Audit, CLOCK, Database, labelRequest } from '#src/platform/index.js';
-import {
-  AuthorizationCodesRepository,
-  type StoredCode,
-} from '../../stores/authorization-codes.repository.js';
+import { AuthorizationCodesRepository } from '../../stores/authorization-codes.repository.js';
+import type { AuthorizationCodeEntity } from '../../stores/authorization-code.entity.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import { ConsentsRepository } from '../../stores/consents.repository.js';
 import { ConsentsService } from '../../stores/consents.service.js';
@@ -61,7 +59,7 @@ export class AuthorizationCodeGrant implements Grant {
     return TokenResponse.from(minted, { refreshToken });
   }
 
-  private async consume(stored: StoredCode, consentId: string): Promise<string> {
+  private async consume(stored: AuthorizationCodeEntity, consentId: string): Promise<string> {
     return this.database.transaction(async (transaction) => {
       const isFirst = await this.codes.consume(
         transaction,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Application } from '#src/registry/index.js';
-import type { StoredCode } from '../../stores/authorization-codes.repository.js';
+import type { AuthorizationCodeEntity } from '../../stores/authorization-code.entity.js';
 import { OAuthParameters } from '../../protocol/oauth-parameters.js';
 import { isBoundTo } from './code-binding.js';
 
@@ -17,7 +17,7 @@ const application: Application = {
   origin: 'file',
 };
 
-const CODE: StoredCode = {
+const CODE: AuthorizationCodeEntity = {
   hash: 'h',
   consentId: 'c',
   redirectUri: CALLBACK,
@@ -26,7 +26,7 @@ const CODE: StoredCode = {
   usedAt: null,
 };
 
-function isBound(change: Partial<StoredCode>, sent: Record<string, string>): boolean {
+function isBound(change: Partial<AuthorizationCodeEntity>, sent: Record<string, string>): boolean {
   const parameters = OAuthParameters.from(Object.entries(sent));
   return isBoundTo({ ...CODE, ...change }, { parameters, application, now: NOW });
 }
@@ -36,7 +36,7 @@ const { redirect_uri: _callback, ...withoutRedirect } = right;
 const { code_verifier: _verifier, ...withoutVerifier } = right;
 
 describe('what an authorization code is bound to', () => {
-  it.each<[string, Partial<StoredCode>, Record<string, string>, boolean]>([
+  it.each<[string, Partial<AuthorizationCodeEntity>, Record<string, string>, boolean]>([
     ['redirect URI and verifier of the request', {}, right, true],
     ['a redirect URI that is not repeated', {}, withoutRedirect, false],
     [

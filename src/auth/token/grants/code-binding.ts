@@ -1,5 +1,5 @@
 import type { Application } from '#src/registry/index.js';
-import type { StoredCode } from '../../stores/authorization-codes.repository.js';
+import type { AuthorizationCodeEntity } from '../../stores/authorization-code.entity.js';
 import { matchesChallenge } from '../../protocol/pkce.js';
 import { isRegisteredRedirect } from '../../protocol/redirect-uri.js';
 import type { OAuthParameters } from '../../protocol/oauth-parameters.js';
@@ -10,7 +10,7 @@ import type { OAuthParameters } from '../../protocol/oauth-parameters.js';
  * shows it again is noticed however late.
  */
 export function isBoundTo(
-  stored: StoredCode,
+  stored: AuthorizationCodeEntity,
   sent: { parameters: OAuthParameters; application: Application; now: number },
 ): boolean {
   const { parameters, application, now } = sent;
@@ -24,7 +24,7 @@ export function isBoundTo(
 
 /** One that the authorization request did not name need not be named here, but what is named must be registered. */
 function isRedirectRight(
-  { redirectUri }: StoredCode,
+  { redirectUri }: AuthorizationCodeEntity,
   sent: string | undefined,
   application: Application,
 ): boolean {
@@ -33,7 +33,10 @@ function isRedirectRight(
 }
 
 /** A verifier without a challenge means that somebody took the challenge away (RFC 9700 §4.8.2). */
-function isVerifierRight({ codeChallenge }: StoredCode, sent: string | undefined): boolean {
+function isVerifierRight(
+  { codeChallenge }: AuthorizationCodeEntity,
+  sent: string | undefined,
+): boolean {
   if (codeChallenge === null) return sent === undefined;
   return sent !== undefined && matchesChallenge(sent, codeChallenge);
 }

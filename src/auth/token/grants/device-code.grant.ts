@@ -4,10 +4,8 @@ import { CLOCK, Database, labelRequest, type Transaction } from '#src/platform/i
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import { ConsentsRepository } from '../../stores/consents.repository.js';
 import { ConsentsService } from '../../stores/consents.service.js';
-import {
-  DeviceAuthorizationsRepository,
-  type DeviceAuthorization,
-} from '../../stores/device-authorizations.repository.js';
+import { DeviceAuthorizationsRepository } from '../../stores/device-authorizations.repository.js';
+import type { DeviceAuthorizationEntity } from '../../stores/device-authorization.entity.js';
 import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
 import { TokenIssuer } from './token-issuer.js';
 import { TokenResponse } from './token.response.js';
@@ -48,13 +46,13 @@ export class DeviceCodeGrant implements Grant {
     return outcome.tokens;
   }
 
-  private async answer(transaction: Transaction, device: DeviceAuthorization): Promise<Poll> {
+  private async answer(transaction: Transaction, device: DeviceAuthorizationEntity): Promise<Poll> {
     const now = this.clock.now();
     const refusal = refusalOf(device, now);
     if (refusal) {
       const { problem, intervalSeconds } = refusal;
       if (intervalSeconds !== undefined) {
-        const poll = { at: new Date(now), intervalSeconds };
+        const poll = { polledAt: new Date(now), intervalSeconds };
         await this.devices.notePoll(transaction, device.deviceCodeHash, poll);
       }
       return { problem };

@@ -1,9 +1,9 @@
-import type { DeviceAuthorization } from '../../stores/device-authorizations.repository.js';
+import type { DeviceAuthorizationEntity } from '../../stores/device-authorization.entity.js';
 import { refusalOf } from './device-poll.js';
 
 const NOW = Date.UTC(2026, 0, 2);
 
-const WAITING: DeviceAuthorization = {
+const WAITING: DeviceAuthorizationEntity = {
   deviceCodeHash: 'h',
   userCode: 'BCDFGHJK',
   clientId: 'gridgate-cli',
@@ -18,7 +18,7 @@ const WAITING: DeviceAuthorization = {
 };
 
 /** Status, error, text and the interval from now on. */
-function answer(change: Partial<DeviceAuthorization>): unknown[] | undefined {
+function answer(change: Partial<DeviceAuthorizationEntity>): unknown[] | undefined {
   const refusal = refusalOf({ ...WAITING, ...change }, NOW);
   if (!refusal) return undefined;
   const { problem, intervalSeconds } = refusal;
@@ -44,7 +44,7 @@ describe('a poll of a device', () => {
     expect(answer({ status: 'used' })).toEqual(used);
   });
 
-  it.each<[DeviceAuthorization['status'], unknown[]]>([
+  it.each<[DeviceAuthorizationEntity['status'], unknown[]]>([
     ['pending', expired],
     ['allowed', expired],
     ['used', expired],

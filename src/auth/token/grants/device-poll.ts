@@ -1,5 +1,5 @@
 import { OAuthProblem } from '#src/kernel/index.js';
-import type { DeviceAuthorization } from '../../stores/device-authorizations.repository.js';
+import type { DeviceAuthorizationEntity } from '../../stores/device-authorization.entity.js';
 import { invalidGrant } from '../../protocol/oauth-errors.js';
 
 const SLOWER_SECONDS = 5;
@@ -22,7 +22,7 @@ export function badDeviceCode(): OAuthProblem {
  * Why a poll gets no token (RFC 8628 §3.5); undefined when the user has let the device in. Who asks too early must wait
  * five seconds longer between all further polls.
  */
-export function refusalOf(device: DeviceAuthorization, now: number): Refusal | undefined {
+export function refusalOf(device: DeviceAuthorizationEntity, now: number): Refusal | undefined {
   const { status } = device;
   if (status === 'denied') {
     return { problem: new OAuthProblem('access_denied', 'The user has refused') };
@@ -34,7 +34,7 @@ export function refusalOf(device: DeviceAuthorization, now: number): Refusal | u
   return status === 'allowed' ? undefined : { problem: badDeviceCode() };
 }
 
-function waiting({ polledAt, intervalSeconds }: DeviceAuthorization, now: number): Refusal {
+function waiting({ polledAt, intervalSeconds }: DeviceAuthorizationEntity, now: number): Refusal {
   const pauseMs = intervalSeconds * 1000 - TOLERANCE_MS;
   if (polledAt === null || now >= polledAt.getTime() + pauseMs) {
     const problem = new OAuthProblem('authorization_pending', 'The user has not decided yet');

@@ -1,11 +1,11 @@
 import { OAuthProblem } from '#src/kernel/index.js';
 import { DEMO_REGISTRY, RegistrySnapshot, type RegistryService } from '#src/registry/index.js';
-import type { Consent } from '../../stores/consents.repository.js';
+import type { ConsentEntity } from '../../stores/consent.entity.js';
 import type { AccessTokenInput, AccessTokens } from '../../bearer/access-token.js';
 import { TokenIssuer } from './token-issuer.js';
 
 const registry = new RegistrySnapshot(DEMO_REGISTRY, 1);
-const CONSENT: Consent = {
+const CONSENT: ConsentEntity = {
   id: 'grant-1',
   user: 'alice',
   clientId: 'demo-portal',
@@ -19,7 +19,7 @@ const CONSENT: Consent = {
 };
 
 /** What the issuer would sign. */
-async function issued(change: Partial<Consent>, asked?: string): Promise<unknown> {
+async function issued(change: Partial<ConsentEntity>, asked?: string): Promise<unknown> {
   const minted = { mint: (input: AccessTokenInput) => Promise.resolve(input) };
   const service = { current: () => Promise.resolve(registry) };
   const issuer = new TokenIssuer(

@@ -1,7 +1,7 @@
 import { invalidGrant, nothingLeft } from '../../protocol/oauth-errors.js';
 import { Injectable } from '@nestjs/common';
 import { RegistryService } from '#src/registry/index.js';
-import type { Consent } from '../../stores/consents.repository.js';
+import type { ConsentEntity } from '../../stores/consent.entity.js';
 import { principalFrom } from '../../bearer/principal.js';
 import { AccessTokens, type MintedToken } from '../../bearer/access-token.js';
 
@@ -17,7 +17,7 @@ export class TokenIssuer {
    * An access token of the consent, with what user and group may do now, narrowed to the asked scopes. Throws 400
    * `invalid_grant` when the user has lost the group, 400 `invalid_scope` when nothing is left.
    */
-  async forConsent(consent: Consent, askedScope?: string): Promise<MintedToken> {
+  async forConsent(consent: ConsentEntity, askedScope?: string): Promise<MintedToken> {
     const registry = await this.registry.current();
     const { user, group, setup, clientId } = consent;
     const grantee = { user, group, setup, clientId, scopes: consent.scope.split(' ') };

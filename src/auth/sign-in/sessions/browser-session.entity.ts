@@ -1,0 +1,29 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/** How somebody signed in. */
+export type LoginMethod = 'certificate' | 'provider';
+
+/** A browser on the pages of the service; without user until somebody signs in. */
+@Entity('browser_session')
+@Index('browser_session_expiry', ['expiresAt'])
+export class BrowserSessionEntity {
+  /** SHA-256 of the cookie's value. */
+  @PrimaryColumn('text')
+  idHash!: string;
+
+  @Column('text', { name: 'user_name', nullable: true })
+  user!: string | null;
+
+  @Column('text', { nullable: true })
+  method!: LoginMethod | null;
+
+  /** Goes into every form; a form without it was not made by us (RFC 6749 §10.12). */
+  @Column('text')
+  csrfToken!: string;
+
+  @Column('timestamptz')
+  createdAt!: Date;
+
+  @Column('timestamptz')
+  expiresAt!: Date;
+}
