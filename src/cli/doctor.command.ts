@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { Command } from 'commander';
 import { KeysService } from '../auth/index.js';
+import { RegistryService } from '../registry/index.js';
 import { describeLocalIsolation, SANDBOX_STORE, type SandboxStore } from '../jobs/index.js';
 import { CommandError } from './command-error.js';
 import type { CliContext } from './context.js';
@@ -9,6 +10,7 @@ import { checkBalancer, type BalancerInput } from './doctor/balancer-checks.js';
 import { checkDatabase, checkSessions } from './doctor/database-checks.js';
 import { fault, reasonOf, skipped, type Finding, type FindingState } from './doctor/finding.js';
 import { checkKeys } from './doctor/key-checks.js';
+import { checkSlurm } from './doctor/slurm-checks.js';
 import { checkDisk, checkStore } from './doctor/storage-checks.js';
 import { isolationFinding } from './doctor/isolation-check.js';
 import { checkTrust } from './doctor/trust-checks.js';
@@ -72,9 +74,13 @@ async function examine(context: CliContext, options: DoctorOptions): Promise<Fin
 async function examineService(context: CliContext): Promise<Finding[]> {
   try {
     const app = await context.application();
+    const { contents } = await app.get(RegistryService).current();
+    const owners = contents.users.map(({ name }) => name);
+    const groups = contents.groups.map(({ name }) => name);
     return [
       await checkKeys(context.config, app.get(KeysService)),
       await checkStore(context.config, app.get<SandboxStore>(SANDBOX_STORE)),
+      ...(await checkSlurm(context.config, { owners, groups })),
     ];
   } catch (error) {
     const advice = 'A server with these settings does not start';
@@ -83,7 +89,7 @@ async function examineService(context: CliContext): Promise<Finding[]> {
 }
 
 function notTried(reason: string): Finding[] {
-  return [skipped('signing keys', reason), skipped('sandbox store', reason)];
+  return ['signing keys', 'sandbox store', 'Slurm'].map((check) => skipped(check, reason));
 }
 
 function faultsOf(findings: Finding[]): number {

@@ -10,3 +10,4 @@ export { SANDBOX_STORE, type SandboxStore } from './sandbox/sandbox.store.js';
 export { refuseTrustedNetwork } from './places/local/network-rule.js';
 export { describeLocalIsolation } from './places/local/open-place.js';
 export { type IsolationReport } from './places/local/isolation/isolation.js';
+export { describeSlurm, type SlurmReport } from './places/slurm/slurm-report.js';

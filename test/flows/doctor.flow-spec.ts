@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { CommandUser, type Ended } from '../support/command.js';
@@ -71,6 +71,7 @@ describe('gridgate doctor', () => {
       'sessions: ok',
       'signing keys: warning',
       'sandbox store: ok',
+      'Slurm: skipped',
       'trusted CAs: ok',
       'listener certificate: ok',
       'disk (GRID_HOME): ok',
@@ -140,6 +141,27 @@ describe('gridgate doctor', () => {
     const { faults, by } = await findings(environment(grid, env));
     expect(faults).toEqual(['sandbox store', 'disk (sandboxes)']);
     expect(by['sandbox store']?.text).toContain('ENOTDIR');
+  });
+
+  it('finds accounts of Slurm jobs with which no server starts', async () => {
+    const token = { GRID_SLURM_URL: 'http://127.0.0.1:1', GRID_SLURM_TOKEN: 'none' };
+    const env = { ...token, GRID_SLURM_ACCOUNTS: 'no-such-account' };
+    const { faults, by } = await findings(environment(grid, env));
+    expect(faults).toEqual(['accounts of Slurm jobs']);
+    expect(by['accounts of Slurm jobs']?.text).toContain('GRID_SLURM_ACCOUNTS=no-such-account');
+  });
+
+  it('finds a Slurm that does not answer', async () => {
+    const env = {
+      GRID_SLURM_URL: 'http://127.0.0.1:1',
+      GRID_SLURM_TOKEN: 'none',
+      GRID_SLURM_USER: userInfo().uid === 0 ? 'nobody' : userInfo().username,
+    };
+    const { faults, by } = await findings(environment(grid, env));
+    expect(faults).toEqual(['Slurm']);
+    expect(by['Slurm']?.text).toBe(
+      `does not answer ${env.GRID_SLURM_USER}: slurmrestd does not answer (ECONNREFUSED)`,
+    );
   });
 
   it('finds CAs that cannot be read, with which no server starts', async () => {

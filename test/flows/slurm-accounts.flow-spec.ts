@@ -1,6 +1,7 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { CommandUser } from '../support/command.js';
 import { awaitFinal, awaitStatus, parametersOf, sandboxOf, show, submit } from '../support/jobs.js';
 import { describeWith } from '../support/missing.js';
 import { slurmFault } from '../support/slurm/packages.js';
@@ -55,6 +56,14 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
   });
   const go = (name: string): string => join(slurm.scratch, name);
   const until = (name: string): string => `while [ ! -e ${go(name)} ]; do sleep 0.1; done`;
+  /** What `gridgate doctor` says, with the environment of the server. */
+  const doctor = async (more: Record<string, string>) => {
+    const env = { GRID_HOME: grid.home, DATABASE_URL: grid.database.url, ...slurm.env, ...more };
+    const ended = await new CommandUser(slurm.directory).run(['doctor', '--json'], env);
+    const { findings } = JSON.parse(ended.stdout) as { findings: { check: string }[] };
+    const found = findings.map(({ check, ...rest }) => [check, rest] as const);
+    return { code: ended.code, found: Object.fromEntries(found) };
+  };
   /** Slurm's own view of all jobs, as root sees it: user and state. */
   const queue = async (): Promise<string[]> =>
     (await slurm.command('squeue', '-h', '-o', '%u %T')).trim().split('\n').sort();
@@ -216,6 +225,30 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
     const [fresh = 0] = await submit(bob, [sh('id -un')]);
     await awaitStatus(bob, fresh, ['Done']);
     expect((await sandboxOf(bob, fresh))['std.out']).toBe('grid_share\n');
+  }, 120_000);
+
+  it('lets doctor say whose jobs would fail, and whether Slurm answers the others', async () => {
+    const { found } = await doctor({ GRID_SLURM_ACCOUNTS: 'owner' });
+    expect(found['Slurm']).toEqual({ state: 'ok', text: 'answers 2 of 2 accounts' });
+    expect(found['accounts of Slurm jobs']).toEqual({
+      state: 'warning',
+      text: expect.stringContaining(
+        'Jobs of carol run under the account carol, which does not exist',
+      ),
+      advice: 'Make the accounts, or leave it so: these jobs fail, and no others',
+    });
+    const text = await slurm.command('scontrol', 'token', 'username=bob', 'lifespan=600');
+    const token = text.trim().replace(/^SLURM_JWT=/, '');
+    const foreign = { GRID_SLURM_JWT_KEY: '', GRID_SLURM_TOKEN: token };
+    const { found: other, code } = await doctor({ ...foreign, GRID_SLURM_ACCOUNTS: 'owner' });
+    expect(other['Slurm']).toMatchObject({
+      state: 'fault',
+      text: 'does not answer alice: slurmctld config is unable to load (-1)',
+    });
+    expect(code).toBe(1);
+    const single = await doctor({ GRID_SLURM_ACCOUNTS: 'grid_share' });
+    expect(single.found['Slurm']).toEqual({ state: 'ok', text: 'answers 1 of 1 accounts' });
+    expect(single.found['accounts of Slurm jobs']).toEqual({ state: 'ok', text: '1: grid_share' });
   }, 120_000);
 
   it('runs the jobs of a group under its account', async () => {

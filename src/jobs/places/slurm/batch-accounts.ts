@@ -98,7 +98,7 @@ export class BatchAccounts {
    * The account of a job. Throws RunFault with the owner and the account when there is none or when it may not run
    * jobs: the job fails then. Rejects otherwise while the accounts of the machine cannot be asked for.
    */
-  async of({ owner, ownerGroup }: RunOrder): Promise<BatchAccount> {
+  async of({ owner, ownerGroup }: Pick<RunOrder, 'owner' | 'ownerGroup'>): Promise<BatchAccount> {
     const { rule } = this;
     if ('uid' in rule) return rule;
     const name = rule.by === 'owner' ? owner : ownerGroup;
