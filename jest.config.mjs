@@ -24,6 +24,7 @@ const DRILLS = [
   '<rootDir>/test/flows/overload.flow-spec.ts',
   '<rootDir>/test/flows/large-data.flow-spec.ts',
   '<rootDir>/test/flows/flood.flow-spec.ts',
+  '<rootDir>/test/flows/site-network.flow-spec.ts',
   '<rootDir>/test/flows/doctor.flow-spec.ts',
   '<rootDir>/test/flows/upgrade.flow-spec.ts',
   '<rootDir>/test/flows/backup-restore.flow-spec.ts',
