@@ -1,12 +1,37 @@
 import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { RegistryApplicationEntity } from './entities/registry-application.entity.js';
+import { RegistryCertificateEntity } from './entities/registry-certificate.entity.js';
+import { RegistryGroupEntity } from './entities/registry-group.entity.js';
+import { RegistryMemberEntity } from './entities/registry-member.entity.js';
+import { RegistrySetupEntity } from './entities/registry-setup.entity.js';
+import { RegistrySiteEntity } from './entities/registry-site.entity.js';
+import { RegistryStateEntity } from './entities/registry-state.entity.js';
+import { RegistryStorageElementEntity } from './entities/registry-storage-element.entity.js';
+import { RegistrySubjectEntity } from './entities/registry-subject.entity.js';
+import { RegistryUserEntity } from './entities/registry-user.entity.js';
 import { ApplicationsRepository } from './store/applications.repository.js';
 import { RegistryLoader } from './file/registry-loader.service.js';
 import { RegistryRepository } from './store/registry.repository.js';
 import { RegistryService } from './store/registry.service.js';
 
+const ENTITIES = [
+  RegistryStateEntity,
+  RegistryUserEntity,
+  RegistryCertificateEntity,
+  RegistrySubjectEntity,
+  RegistryGroupEntity,
+  RegistryMemberEntity,
+  RegistrySetupEntity,
+  RegistryApplicationEntity,
+  RegistryStorageElementEntity,
+  RegistrySiteEntity,
+];
+
 /** Who exists: users, groups, setups, applications, storage elements and sites. */
 @Global()
 @Module({
+  imports: [TypeOrmModule.forFeature(ENTITIES)],
   providers: [RegistryRepository, ApplicationsRepository, RegistryService, RegistryLoader],
   exports: [RegistryService, RegistryLoader, ApplicationsRepository],
 })

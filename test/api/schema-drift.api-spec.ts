@@ -11,7 +11,7 @@ import { scratchDatabase, type ScratchDatabase } from '../support/scratch-databa
  */
 const BEYOND_TYPEORM = ['ALTER TABLE "signing_key" DROP CONSTRAINT "signing_key_algorithm_check"'];
 
-/** The same of two tables without a primary key, of which TypeORM makes one with all that hangs on its column. */
+/** The same of tables without a primary key, of which TypeORM makes one with all that hangs on its column. */
 const WITHOUT_KEY = [
   'ALTER TABLE "catalogue_delta" ADD CONSTRAINT "catalogue_delta_pkey" PRIMARY KEY ("directory_id")',
   'ALTER TABLE "catalogue_value" ADD CONSTRAINT "catalogue_value_pkey" PRIMARY KEY ("field_id")',
@@ -20,6 +20,7 @@ const WITHOUT_KEY = [
   'DROP INDEX "public"."catalogue_value_int"',
   'DROP INDEX "public"."catalogue_value_float"',
   'DROP INDEX "public"."catalogue_value_text"',
+  'ALTER TABLE "registry_certificate" ADD CONSTRAINT "registry_certificate_pkey" PRIMARY KEY ("dn")',
 ];
 
 /** Tables whose entity is still to be written. */
@@ -37,16 +38,6 @@ const TABLES_WITHOUT_ENTITY: string[] = [
   'job_totals',
   'jobs',
   'login_session',
-  'registry_application',
-  'registry_certificate',
-  'registry_group',
-  'registry_member',
-  'registry_setup',
-  'registry_site',
-  'registry_state',
-  'registry_storage_element',
-  'registry_subject',
-  'registry_user',
   'stored_token',
 ];
 

@@ -36,7 +36,8 @@ const SIGN_IN = ['sign-in/providers', 'sign-in/sessions', 'sign-in/pages'];
 const SUB_ROOMS: Record<string, Record<string, string[]>> = {
   registry: {
     model: [],
-    store: ['model'],
+    entities: ['model'],
+    store: ['entities', 'model'],
     file: ['store', 'model'],
   },
   auth: {

@@ -1,32 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#src/platform/index.js';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import { RegistryApplicationEntity } from '../entities/registry-application.entity.js';
 import type { Application } from '../model/registry.types.js';
+
+const LAST = '(select coalesce(max(position), 0) + 1 from registry_application)';
 
 /** Writes of single applications (`gridgate client`); reading goes through the registry's snapshot. */
 @Injectable()
 export class ApplicationsRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    @InjectRepository(RegistryApplicationEntity)
+    private readonly applications: Repository<RegistryApplicationEntity>,
+  ) {}
 
   /** Adds the application; false when the id is taken. */
-  async add(application: Application): Promise<boolean> {
-    const { id, name, redirectUris, confidential, secretHash, origin } = application;
-    const rows = await this.database.execute({
-      text: `insert into registry_application
-          (id, position, name, redirect_uris, confidential, secret_hash, origin)
-        values ($1, (select coalesce(max(position), 0) + 1 from registry_application),
-          $2, $3, $4, $5, $6)
-        on conflict (id) do nothing`,
-      values: [id, name, redirectUris, confidential, secretHash ?? null, origin],
-    });
-    return rows === 1;
+  async add({ redirectUris, ...application }: Application): Promise<boolean> {
+    const row = { ...application, redirectUris: [...redirectUris], position: () => LAST };
+    const insert = this.applications.createQueryBuilder().insert().values(row);
+    const inserted = await insert.orIgnore().returning('id').execute();
+    return (inserted.raw as unknown[]).length === 1;
   }
 
   /** Removes the application; false when there is none. */
   async remove(id: string): Promise<boolean> {
-    const rows = await this.database.execute({
-      text: 'delete from registry_application where id = $1',
-      values: [id],
-    });
-    return rows === 1;
+    return (await this.applications.delete({ id })).affected === 1;
   }
 }
