@@ -3,6 +3,9 @@ import { FormData } from 'undici';
 import { awaitFinal, submit } from '../support/jobs.js';
 import { startGrid, type Grid, type GridClient, type Identity } from '../support/testbed.js';
 
+/** Takes more than a twentieth of a second of CPU and ends long before anybody looks. */
+const BUSY = 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; exit 1';
+
 describe('reading jobs', () => {
   let grid: Grid;
   let alice: GridClient;
@@ -19,7 +22,7 @@ describe('reading jobs', () => {
     const one = await alice.post('/jobs', { multipart: form });
     const rest = await submit(alice, [
       { Executable: '/bin/true', JobName: 'second', Sites: ['LOCAL.spare'] },
-      { Executable: '/bin/false', JobName: 'third', Priority: 3 },
+      { Executable: '/bin/sh', Arguments: ['-c', BUSY], JobName: 'third', Priority: 3 },
     ]);
     jids = [...one.body.jids, ...rest];
     const sharing = await grid.as('alice', 'grid_share');
@@ -292,12 +295,14 @@ describe('reading jobs', () => {
   });
 
   it('notes what was measured', async () => {
-    expect((await alice.get(`/jobs/${jids[2]}/parameters`)).body).toMatchObject({
+    const { body } = await alice.get(`/jobs/${jids[2]}/parameters`);
+    expect(body).toMatchObject({
       ExitCode: 1,
       HostName: expect.any(String),
       'TotalCPUTime(s)': expect.any(Number),
       'WallClockTime(s)': expect.any(Number),
     });
+    expect(body['TotalCPUTime(s)']).toBeGreaterThan(0.05);
   });
 
   describe('sandboxes', () => {

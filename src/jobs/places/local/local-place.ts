@@ -96,7 +96,7 @@ function judgeRun(run: LocalRun, exit: ExitRecord | undefined): Verdict {
   return judge(used, run.directory.verdict(), run.order.cpuTime);
 }
 
-/** The supervisor does not see what was used below a process that leaves without waiting, as bubblewrap does; the watch does. */
+/** The supervisor is told at the end, of all whom somebody waited for; the watch sees in between whatever lives. */
 function cpuOf(run: LocalRun, exit: ExitRecord | undefined): number {
   return Math.max(exit?.cpuSeconds ?? 0, run.cpuSeconds);
 }

@@ -98,6 +98,7 @@ function launchOf(context: LocalContext, run: LocalRun): string {
     arguments: run.plan.arguments,
     environment: { ...environmentOf(context, run, places), ...run.plan.environment },
     tasks: isolation.level === 'none' ? tasks + OTHER_TASKS : tasks,
+    isInit: isolation.launchesAsInit,
   });
 }
 

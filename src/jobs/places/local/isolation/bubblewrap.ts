@@ -26,6 +26,8 @@ export class Bubblewrap implements Isolation {
   readonly level = 'namespaces';
   readonly sharesNetwork = false;
   readonly hasDescriptors = true;
+  /** Bubblewrap's own pid 1 is never waited for, and so nobody would be told what the program has used. */
+  readonly launchesAsInit = true;
   private readonly shared: readonly string[];
 
   constructor(
@@ -56,7 +58,8 @@ export class Bubblewrap implements Isolation {
       ...this.shared,
       ...(hasNetwork ? [] : ['--unshare-net']),
       ...['--remount-ro', '/', '--chdir', JOB_PLACES.work],
-      ...['--', '/bin/sh', JOB_PLACES.launch],
+      // The last word is read by nobody but who looks for stray processes.
+      ...['--', '/bin/sh', JOB_PLACES.launch, path],
     ];
   }
 }
@@ -67,7 +70,7 @@ function sharedArguments(input: NamespacesInput & { hasFilter: boolean }): strin
     paths.flatMap((path) => [option, path, path]);
   return [
     ...['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts'],
-    ...['--unshare-cgroup-try', '--die-with-parent', '--new-session'],
+    ...['--unshare-cgroup-try', '--die-with-parent', '--new-session', '--as-pid-1'],
     ...['--uid', String(INNER_ID), '--gid', String(INNER_ID), '--hostname', 'job'],
     ...['--json-status-fd', String(STATUS_FD)],
     ...(hasFilter ? ['--seccomp', String(FILTER_FD)] : []),

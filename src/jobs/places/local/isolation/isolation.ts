@@ -25,6 +25,8 @@ export interface Isolation {
   readonly sharesNetwork: boolean;
   /** It wants descriptor 3 for its status and 4 with the filter of system calls. */
   readonly hasDescriptors: boolean;
+  /** The launch script is pid 1 of the job's own process table: the program is a child of it, not what it becomes. */
+  readonly launchesAsInit: boolean;
   /** Where the program finds its directories. */
   placesOf(path: string): JobPlaces;
   /** Program and arguments that run `/bin/sh <launch script>` enclosed; the last words of the supervisor's command. */

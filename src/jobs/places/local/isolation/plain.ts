@@ -8,6 +8,7 @@ export class OwnAccounts implements Isolation {
   readonly level = 'accounts';
   readonly sharesNetwork = true;
   readonly hasDescriptors = false;
+  readonly launchesAsInit = false;
 
   constructor(
     readonly means: string,
@@ -39,6 +40,7 @@ export class NoIsolation implements Isolation {
   readonly means = "the service's own account";
   readonly sharesNetwork = true;
   readonly hasDescriptors = false;
+  readonly launchesAsInit = false;
 
   placesOf(path: string): JobPlaces {
     return ownPlaces(path);

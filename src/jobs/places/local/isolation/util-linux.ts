@@ -11,6 +11,7 @@ export class UtilLinux implements Isolation {
   readonly level = 'namespaces';
   readonly sharesNetwork = false;
   readonly hasDescriptors = false;
+  readonly launchesAsInit = false;
 
   /** `script` is where the text of `enterScript` was written; `root` an empty directory. */
   constructor(
