@@ -44,7 +44,7 @@ try {
   clearInterval(awake);
   place.starter.close();
   rmSync(place.root.path, { recursive: true, force: true });
-  place.accounts?.freeAbandoned(place.root.path);
+  await place.accounts?.freeAbandoned(place.root.path);
 }
 
 async function byUtilLinux() {
@@ -55,7 +55,7 @@ async function byUtilLinux() {
     symlinkSync(findProgram(name, PATH), join(path, name));
   }
   const trial = join(place.root.path, 'trial');
-  const uid = place.accounts?.take(trial);
+  const uid = await place.accounts?.take(trial);
   const { isolation, refusals } = await probeIsolation({
     wanted: 'namespaces',
     view: systemView([], []),

@@ -11,14 +11,16 @@ done
 for at; do [ -z "$(ls -A -- "$at" 2>/dev/null)" ] || exit 1; done`;
 /** Where everybody may write on a usual machine. */
 const EVERYBODYS = '/tmp /var/tmp /dev/shm /dev/mqueue /run/lock /var/lock /var/crash';
-const SWEEP = `find ${EVERYBODYS} -xdev -user "$1" -delete 2>/dev/null
+/** One walk when nothing was left, as of most jobs. */
+const SWEEP = `left() { [ -n "$(find ${EVERYBODYS} -xdev -user "$1" 2>/dev/null | head -n 1)" ]; }
+if left "$1"; then find ${EVERYBODYS} -xdev -user "$1" -delete 2>/dev/null; isLeft=maybe; fi
 ipc() { while read -r _ id _ a b c rest; do echo "$id $a $b $c $rest"; done <"/proc/sysvipc/$1"; }
 for kind in m:shm s:sem q:msg; do
   ipc "\${kind#*:}" 2>/dev/null | while read -r id rest; do
     case " $rest " in *" $1 "*) ipcrm "-\${kind%%:*}" "$id" ;; esac
   done
 done
-[ -z "$(find ${EVERYBODYS} -xdev -user "$1" 2>/dev/null | head -n 1)" ]`;
+[ -z "$isLeft" ] || ! left "$1"`;
 const TIMEOUT_MS = 600_000;
 
 /**

@@ -58,7 +58,7 @@ export class LocalContext {
   }
 
   /** The account of a run of which nothing else is left; undefined when it had none. */
-  accountOf({ path }: RunDirectory): number | undefined {
+  async accountOf({ path }: RunDirectory): Promise<number | undefined> {
     return this.place.accounts?.accountOf(path);
   }
 

@@ -106,7 +106,7 @@ async function probe(
   writeShared(root.path);
   removeTrials(root.path);
   const trial = mkdtempSync(join(root.path, TRIAL));
-  const uid = accounts?.take(trial);
+  const uid = await accounts?.take(trial);
   try {
     return await probeIsolation({
       wanted: config.localIsolation,

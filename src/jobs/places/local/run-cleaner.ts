@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import pLimit from 'p-limit';
 import { randomId } from '#src/kernel/index.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
@@ -8,12 +9,15 @@ import type { RunTraces } from './watch/run-members.js';
 import type { Watcher } from './watch/watcher.js';
 
 const END_MS = 5_000;
+/** Processes that empty directories, and walk where everybody may write, at the same time. */
+const SWEEPS_AT_ONCE = 3;
 const REMAINS = /^\d+\.\d+(\.gone[\w-]*)?$/;
 
 /** Ends processes of runs and removes what they have left; a run's account is free when both are certain. */
 export class RunCleaner {
   /** Directories that are being removed at this moment. */
   private readonly removing = new Set<string>();
+  private readonly sweeps = pLimit(SWEEPS_AT_ONCE);
 
   constructor(
     private readonly context: LocalContext,
@@ -68,7 +72,7 @@ export class RunCleaner {
   async removeRemains(names: readonly string[]): Promise<void> {
     const { root, accounts } = this.context.place;
     for (const name of names) await this.removeRemainsOf(join(root.path, name));
-    accounts?.freeAbandoned(root.path);
+    await accounts?.freeAbandoned(root.path);
   }
 
   private async removeRemainsOf(path: string): Promise<void> {
@@ -85,7 +89,7 @@ export class RunCleaner {
     if (this.removing.has(path)) return;
     this.removing.add(path);
     const { logger } = this.context.parts;
-    void this.sweep(path, uid)
+    void this.sweeps(() => this.sweep(path, uid))
       .catch((error: unknown) => logger.error({ err: error, path }, 'a run cannot be removed'))
       .finally(() => this.removing.delete(path));
   }

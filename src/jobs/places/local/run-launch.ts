@@ -44,7 +44,7 @@ export async function prepareRun(context: LocalContext, run: LocalRun): Promise<
   const { place, parts } = context;
   directory.create(place.accounts !== undefined);
   if (place.accounts) {
-    run.uid = place.accounts.take(directory.path);
+    run.uid = await place.accounts.take(directory.path);
     directory.noteAccount(run.uid);
   }
   if (catalogueInputs(order).length > 0) {

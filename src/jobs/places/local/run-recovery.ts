@@ -24,7 +24,7 @@ export class RunRecovery {
       return false;
     }
     run.startedMs = job.startedAt?.getTime() ?? this.context.parts.clock.now();
-    run.uid = run.directory.account() ?? this.context.accountOf(run.directory);
+    run.uid = run.directory.account() ?? (await this.context.accountOf(run.directory));
     const isWanted = isUnderWay(job);
     if (isWanted && !this.isCertain(run, job)) {
       await this.life.lose(run, NOTHING_LEFT);

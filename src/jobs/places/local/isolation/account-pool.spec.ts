@@ -30,6 +30,9 @@ describe('AccountPool', () => {
   const range = { first: 3000, last: 3002 };
   const pool = (): AccountPool => new AccountPool(directory, range, 0);
 
+  const takeAll = async (accounts: AccountPool): Promise<number[]> =>
+    Promise.all(['a', 'b', 'c'].map((name) => accounts.take(run(name))));
+
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'accounts-'));
     for (const name of ['a', 'b', 'c', 'd']) mkdirSync(run(name), { recursive: true });
@@ -37,81 +40,89 @@ describe('AccountPool', () => {
 
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it('never gives an account to two runs, whichever instance is asked', () => {
+  it('never gives an account to two runs, whichever instance is asked', async () => {
     const [one, other] = [pool(), pool()];
-    const taken = [one.take(run('a')), other.take(run('b')), one.take(run('c'))];
+    const taken = await Promise.all([one.take(run('a')), other.take(run('b')), one.take(run('c'))]);
     expect(taken.sort()).toEqual([3000, 3001, 3002]);
-    expect(() => other.take(run('d'))).toThrow('no account of 3000-3002 is free');
+    await expect(other.take(run('d'))).rejects.toThrow('no account of 3000-3002 is free');
   });
 
-  it('has an account again that was given back, by its own run only', () => {
+  it('has an account again that was given back, by its own run only', async () => {
     const accounts = pool();
-    const uids = ['a', 'b', 'c'].map((name) => accounts.take(run(name)));
+    const uids = await takeAll(accounts);
     accounts.giveBack(uids[1] ?? 0, run('a'));
-    expect(() => accounts.take(run('d'))).toThrow();
+    await expect(accounts.take(run('d'))).rejects.toThrow();
     accounts.giveBack(uids[1] ?? 0, run('b'));
-    expect(accounts.take(run('d'))).toBe(uids[1]);
+    expect(await accounts.take(run('d'))).toBe(uids[1]);
   });
 
-  it('frees the account of a run whose directory is gone, and not one that is being written', () => {
+  it('frees the account of a run whose directory is gone, and not one that is being written', async () => {
     const accounts = pool();
-    ['a', 'b', 'c'].forEach((name) => accounts.take(run(name)));
+    await takeAll(accounts);
     writeFileSync(join(directory, '3001'), '');
     rmSync(run('c'), { recursive: true });
-    expect(() => accounts.take(run('d'))).toThrow(); // finds and frees it
-    expect(accounts.take(run('d'))).toBe(3002);
+    await expect(accounts.take(run('d'))).rejects.toThrow(); // finds and frees it
+    expect(await accounts.take(run('d'))).toBe(3002);
   });
 
-  it('keeps the account of a run whose directory is gone while a process has it', () => {
+  it('keeps the account of a run whose directory is gone while a process has it', async () => {
     const uid = process.getuid?.() ?? 0;
     const accounts = new AccountPool(directory, { first: uid, last: uid }, 0);
-    accounts.take(run('a'));
+    await accounts.take(run('a'));
     rmSync(run('a'), { recursive: true });
-    expect(() => accounts.take(run('b'))).toThrow('is free');
-    expect(() => accounts.take(run('b'))).toThrow('is free');
-    expect(accounts.accountOf(run('a'))).toBe(uid);
+    await expect(accounts.take(run('b'))).rejects.toThrow('is free');
+    await expect(accounts.take(run('b'))).rejects.toThrow('is free');
+    expect(await accounts.accountOf(run('a'))).toBe(uid);
   });
 
-  it('tells the account of a run, and frees all whose runs are gone from a directory', () => {
+  it('tells the account of a run, and frees all whose runs are gone from a directory', async () => {
     const accounts = pool();
-    const uids = ['a', 'b', 'c'].map((name) => accounts.take(run(name)));
-    expect(accounts.accountOf(run('b'))).toBe(uids[1]);
-    expect(accounts.accountOf(run('d'))).toBeUndefined();
+    const uids = await takeAll(accounts);
+    expect(await accounts.accountOf(run('b'))).toBe(uids[1]);
+    expect(await accounts.accountOf(run('d'))).toBeUndefined();
     rmSync(run('a'), { recursive: true });
     rmSync(run('b'), { recursive: true });
-    accounts.freeAbandoned(join(directory, 'elsewhere'));
-    expect(accounts.accountOf(run('a'))).toBe(uids[0]);
-    accounts.freeAbandoned(join(directory, 'runs'));
-    expect(['a', 'b', 'c'].map((name) => accounts.accountOf(run(name)))).toEqual([
-      undefined,
-      undefined,
-      uids[2],
-    ]);
+    await accounts.freeAbandoned(join(directory, 'elsewhere'));
+    expect(await accounts.accountOf(run('a'))).toBe(uids[0]);
+    await accounts.freeAbandoned(join(directory, 'runs'));
+    const found = ['a', 'b', 'c'].map((name) => accounts.accountOf(run(name)));
+    expect(await Promise.all(found)).toEqual([undefined, undefined, uids[2]]);
   });
 
-  it('leaves the freeing to the one who is at it, until that one must be dead', () => {
+  it('leaves the freeing to the one who is at it, until that one must be dead', async () => {
     const accounts = pool();
-    ['a', 'b', 'c'].forEach((name) => accounts.take(run(name)));
+    await takeAll(accounts);
     rmSync(run('a'), { recursive: true });
     const sweep = join(directory, 'sweep');
     writeFileSync(sweep, '');
-    expect(() => accounts.take(run('d'))).toThrow();
-    expect(() => accounts.take(run('d'))).toThrow();
+    await expect(accounts.take(run('d'))).rejects.toThrow();
+    await expect(accounts.take(run('d'))).rejects.toThrow();
     utimesSync(sweep, 0, 0);
-    expect(() => accounts.take(run('d'))).toThrow(); // removes the old lock
-    expect(() => accounts.take(run('d'))).toThrow(); // frees
-    expect(accounts.take(run('d'))).toBe(3000);
+    await expect(accounts.take(run('d'))).rejects.toThrow(); // removes the old lock
+    await expect(accounts.take(run('d'))).rejects.toThrow(); // frees
+    expect(await accounts.take(run('d'))).toBe(3000);
   });
 
-  it('follows a run whose directory is moved', () => {
+  it('leaves a lock to the run that has taken the account while its processes were looked for', async () => {
+    const accounts = new AccountPool(directory, { first: 3000, last: 3000 }, 0);
+    await accounts.take(run('a'));
+    rmSync(run('a'), { recursive: true });
+    const freed = accounts.freeAbandoned(join(directory, 'runs'));
+    accounts.giveBack(3000, run('a'));
+    expect(await accounts.take(run('b'))).toBe(3000);
+    await freed;
+    expect(await accounts.accountOf(run('b'))).toBe(3000);
+  });
+
+  it('follows a run whose directory is moved', async () => {
     const accounts = pool();
-    const uid = accounts.take(run('a'));
+    const uid = await accounts.take(run('a'));
     accounts.move(uid, run('a'), run('a.gone'));
     renameSync(run('a'), run('a.gone'));
-    expect([accounts.take(run('b')), accounts.take(run('c'))]).not.toContain(uid);
-    expect(() => accounts.take(run('d'))).toThrow();
+    expect([await accounts.take(run('b')), await accounts.take(run('c'))]).not.toContain(uid);
+    await expect(accounts.take(run('d'))).rejects.toThrow();
     accounts.giveBack(uid, run('a.gone'));
-    expect(accounts.take(run('d'))).toBe(uid);
+    expect(await accounts.take(run('d'))).toBe(uid);
   });
 });
 

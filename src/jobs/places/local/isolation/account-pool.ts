@@ -2,15 +2,16 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { allProcesses } from '../watch/process-table.js';
+import { setImmediate } from 'node:timers/promises';
+import { hasProcesses } from '../watch/process-table.js';
 
 /** First and last account of those that jobs may have (`GRID_LOCAL_ACCOUNTS`). */
 export interface AccountRange {
@@ -23,6 +24,7 @@ const MAX_ID = 2 ** 32 - 2;
 const LOWEST_ID = 1000;
 /** Accounts that could not be left clean are not tried again before all others. */
 const TRIES = 10_000;
+const TRIES_A_TURN = 20;
 /** Held while abandoned accounts are freed. */
 const SWEEP = 'sweep';
 const SWEEP_LASTS_MS = 60_000;
@@ -43,6 +45,9 @@ export function parseAccounts(text: string): AccountRange {
  * Accounts of this machine for running jobs: one each, never two at once, whichever instance asks. A file per account in
  * use, made exclusively and naming the directory of its run, is the lock; it outlives the service as the run does. An
  * account whose run has gone without giving it back (the home of the instance was removed) is free when no process has it.
+ *
+ * Calls about one lock are synchronous; whatever looks at many locks or at the processes of the machine is not, and does
+ * one after the other.
  */
 export class AccountPool {
   private next: number;
@@ -57,13 +62,15 @@ export class AccountPool {
   }
 
   /** Takes a free account for a run, whose directory is there already. Throws Error when none is free. */
-  take(runPath: string): number {
+  async take(runPath: string): Promise<number> {
     const { first, last } = this.range;
     const count = last - first + 1;
     for (let tried = 0; tried < Math.min(count, TRIES); tried += 1) {
       const uid = this.next;
       this.next = uid >= last ? first : uid + 1;
       if (this.lock(uid, runPath)) return uid;
+      await this.freeWhenAbandoned(uid); // for others: this run goes on to another
+      if (tried % TRIES_A_TURN === TRIES_A_TURN - 1) await setImmediate();
     }
     throw new Error(`no account of ${first}-${last} is free`);
   }
@@ -82,20 +89,24 @@ export class AccountPool {
   }
 
   /** The account that was taken for a run, also when nothing of its directory is left; undefined when there is none. */
-  accountOf(runPath: string): number | undefined {
-    return this.taken().find((uid) => this.holder(uid) === runPath);
+  async accountOf(runPath: string): Promise<number | undefined> {
+    for await (const { uid, holder } of this.taken()) if (holder === runPath) return uid;
+    return undefined;
   }
 
   /** Frees the accounts of runs below a directory that are gone: whoever held them was killed before it could tell. */
-  freeAbandoned(runs: string): void {
-    for (const uid of this.taken()) {
-      if (dirname(this.holder(uid) ?? '') === runs) this.freeWhenAbandoned(uid);
+  async freeAbandoned(runs: string): Promise<void> {
+    for await (const { uid, holder } of this.taken()) {
+      if (dirname(holder) === runs) await this.freeWhenAbandoned(uid);
     }
   }
 
-  private taken(): number[] {
-    const names = readdirSync(this.directory).filter((name) => /^\d+$/.test(name));
-    return names.map(Number);
+  private async *taken(): AsyncGenerator<{ uid: number; holder: string }> {
+    for (const name of await readdir(this.directory)) {
+      if (!/^\d+$/.test(name)) continue;
+      const holder = await readFile(join(this.directory, name), 'utf8').catch(() => undefined);
+      if (holder !== undefined) yield { uid: Number(name), holder };
+    }
   }
 
   private lock(uid: number, runPath: string): boolean {
@@ -105,27 +116,31 @@ export class AccountPool {
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      return false;
     }
-    this.freeWhenAbandoned(uid);
-    return false; // this one goes on to another
   }
 
   /**
    * Frees an account whose run is gone. One at a time on the machine: of two that see the same abandoned lock the
    * second one would remove that of the account's next run.
    */
-  private freeWhenAbandoned(uid: number): void {
-    const isAbandoned = (): boolean => {
-      const holder = this.holder(uid);
-      // An empty file is being written this moment.
-      return holder !== undefined && holder !== '' && !existsSync(holder);
-    };
-    if (!isAbandoned() || !this.lockSweep()) return;
+  private async freeWhenAbandoned(uid: number): Promise<void> {
+    const gone = this.holderGone(uid);
+    if (gone === undefined || !this.lockSweep()) return;
     try {
-      if (isAbandoned() && !hasProcesses(uid)) rmSync(this.pathOf(uid), { force: true });
+      const isUsed = await hasProcesses(uid);
+      // Meanwhile its run may have given it back, and another may have taken it.
+      if (!isUsed && this.holderGone(uid) === gone) rmSync(this.pathOf(uid), { force: true });
     } finally {
       rmSync(join(this.directory, SWEEP), { force: true });
     }
+  }
+
+  /** The directory of the run that holds the account, when it is there no more. */
+  private holderGone(uid: number): string | undefined {
+    const holder = this.holder(uid);
+    // An empty file is being written this moment.
+    return holder === undefined || holder === '' || existsSync(holder) ? undefined : holder;
   }
 
   private lockSweep(): boolean {
@@ -151,10 +166,6 @@ export class AccountPool {
   private pathOf(uid: number): string {
     return join(this.directory, String(uid));
   }
-}
-
-function hasProcesses(uid: number): boolean {
-  return allProcesses().some((entry) => entry.uid === uid);
 }
 
 const PARENTS = ['/run', '/var/run', '/var/tmp', '/tmp'];

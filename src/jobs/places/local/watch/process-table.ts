@@ -1,4 +1,5 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 
 const TICKS_PER_SECOND = 100; // USER_HZ of every Linux that runs Node
 const PAGE_BYTES = 4096;
@@ -66,13 +67,25 @@ export function allProcesses(): ProcessEntry[] {
   });
 }
 
+/** Whether any process of the machine runs under the account; looks at one after the other, without holding up others. */
+export async function hasProcesses(uid: number): Promise<boolean> {
+  for (const pid of (await readdir('/proc').catch(() => [])).filter(isProcessId)) {
+    const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
+    if (accountIn(status) === uid && !/^State:\t[ZX]/m.test(status)) return true;
+  }
+  return false;
+}
+
 function uidOf(pid: number): number | undefined {
   try {
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-    return Number(/^Uid:\t(\d+)/m.exec(status)?.[1]);
+    return accountIn(readFileSync(`/proc/${pid}/status`, 'latin1'));
   } catch {
     return undefined;
   }
+}
+
+function accountIn(status: string): number {
+  return Number(/^Uid:\t(\d+)/m.exec(status)?.[1]);
 }
 
 /** The begin of a program's arguments, joined by spaces; '' when it is gone. */
@@ -105,8 +118,12 @@ export function isAlive(leader: { pid: number; startTicks: string }): boolean {
 
 function processIds(): number[] {
   try {
-    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+    return readdirSync('/proc').filter(isProcessId).map(Number);
   } catch {
     return [];
   }
+}
+
+function isProcessId(name: string): boolean {
+  return /^\d+$/.test(name);
 }
