@@ -1,4 +1,5 @@
 import { Module, type DynamicModule, type FactoryProvider, type Type } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Clock } from '#src/kernel/index.js';
 import { CLOCK, CONFIG, Database, LOGGER, type Config, type Logger } from '#src/platform/index.js';
 import { RegistryModule, RegistryService, type Site } from '#src/registry/index.js';
@@ -15,6 +16,19 @@ import { LocalProcessExecutor } from './places/local/local-process.executor.js';
 import { Matcher } from './matching/matcher.js';
 import { QueueRepository } from './matching/queue.repository.js';
 import { Reaper } from './housekeeping/reaper.js';
+import { JobExecutorEntity } from './matching/job-executor.entity.js';
+import { JobPeekEntity } from './matching/job-peek.entity.js';
+import {
+  JobBlockCountEntity,
+  JobLabelCountEntity,
+  JobTotalEntity,
+} from './list/job-counters.entity.js';
+import { SandboxEntity } from './sandbox/sandbox.entity.js';
+import { JobEntity } from './state/job.entity.js';
+import { JobDescriptionEntity, JobTemplateEntity } from './state/job-description.entity.js';
+import { JobHistoryEntity } from './state/job-history.entity.js';
+import { JobParametersEntity } from './state/job-parameters.entity.js';
+import { IdempotencyKeyEntity } from './submit/idempotency-key.entity.js';
 import { RunReports } from './run/run-reports.js';
 import { SlurmExecutor } from './places/slurm/slurm.executor.js';
 import { JobAccess } from './access/job-access.service.js';
@@ -72,7 +86,7 @@ export class JobsModule {
     const { inputData } = input;
     return {
       module: JobsModule,
-      imports: [RegistryModule, ...(inputData?.imports ?? [])],
+      imports: [RegistryModule, TypeOrmModule.forFeature(ENTITIES), ...(inputData?.imports ?? [])],
       controllers: input.hasRoutes ? CONTROLLERS : [],
       providers: [
         ...PARTS,
@@ -96,6 +110,21 @@ const CONTROLLERS = [
   JobControlController,
   JobInsightController,
   JobSandboxesController,
+];
+
+const ENTITIES = [
+  JobEntity,
+  JobDescriptionEntity,
+  JobTemplateEntity,
+  JobHistoryEntity,
+  JobParametersEntity,
+  SandboxEntity,
+  IdempotencyKeyEntity,
+  JobExecutorEntity,
+  JobPeekEntity,
+  JobTotalEntity,
+  JobLabelCountEntity,
+  JobBlockCountEntity,
 ];
 
 const PARTS = [

@@ -9,7 +9,13 @@ export {
 export { DatabaseConnectionError, isDatabaseAway, sqlState } from './database/connection-error.js';
 export type { DatabaseConnection } from './database/database-client.js';
 export { Database, type Queryable, type Statement, type Transaction } from './database/database.js';
-export { columnsOf, registeredEntities, type EntityClass } from './database/entities.js';
+export {
+  columnsOf,
+  entityColumns,
+  registeredEntities,
+  type EntityClass,
+  type EntityColumn,
+} from './database/entities.js';
 export { dataSourceOptions, parseInt8 } from './database/data-source-options.js';
 export {
   commitMilliseconds,

@@ -236,10 +236,10 @@ export interface JobFlagsResponse {
   retrieved: boolean;
   /** Used CPU and wall time are recorded. */
   accounted: boolean;
-  outputSandboxReady: boolean;
-  inputSandboxReady: boolean;
-  deleted: boolean;
   killed: boolean;
+  deleted: boolean;
+  inputSandboxReady: boolean;
+  outputSandboxReady: boolean;
 }
 
 export interface JobHistoryEntry {
@@ -275,6 +275,8 @@ export interface JobPeekResponse {
 }
 
 export interface JobResponse {
+  flags: JobFlagsResponse;
+  times: JobTimesResponse;
   /** Id of the job */
   jid: number;
   status:
@@ -294,11 +296,6 @@ export interface JobResponse {
     | 'Failed'
     | 'Killed'
     | 'Deleted';
-  priority: number;
-  /** Seconds of CPU asked for */
-  cpuTime: number;
-  /** How often it was rescheduled */
-  reschedules: number;
   minorStatus: string;
   appStatus: string;
   name: string;
@@ -312,8 +309,11 @@ export interface JobResponse {
   /** Virtual organisation of the owner's group, when it has one. */
   vo?: string;
   setup: string;
-  flags: JobFlagsResponse;
-  times: JobTimesResponse;
+  priority: number;
+  /** Seconds of CPU asked for */
+  cpuTime: number;
+  /** How often it was rescheduled */
+  reschedules: number;
 }
 
 /** Values joined by `|` → number of jobs */

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { actorOf, requestOf, type Principal } from '#src/auth/index.js';
 import { Audit } from '#src/platform/index.js';
-import { parseJid, type Job } from '../state/job.js';
+import type { Job } from '../state/job.entity.js';
+import { parseJid } from '../state/job.js';
 import { JobPolicy } from './job.policy.js';
 import { JobsRepository } from '../state/jobs.repository.js';
 

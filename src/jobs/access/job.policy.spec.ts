@@ -23,10 +23,10 @@ const adamFree = caller('adam', 'free_adm', ['JobAdministrator'], '');
 const service = caller('adam', 'srv', ['JobAdministrator', 'ServiceAdministrator'], 'else');
 const serviceOnly = caller('adam', 'srv', ['ServiceAdministrator'], '');
 
-const job = { owner: 'alice', owner_group: 'grid_user', setup: 'Prod', vo: 'vo' };
-const shared = { owner: 'alice', owner_group: 'grid_share', setup: 'Prod', vo: 'vo' };
-const free = { owner: 'alice', owner_group: 'free', setup: 'Prod', vo: '' };
-const ofMona = { owner: 'mona', owner_group: 'grid_user', setup: 'Prod', vo: 'vo' };
+const job = { owner: 'alice', ownerGroup: 'grid_user', setup: 'Prod', vo: 'vo' };
+const shared = { owner: 'alice', ownerGroup: 'grid_share', setup: 'Prod', vo: 'vo' };
+const free = { owner: 'alice', ownerGroup: 'free', setup: 'Prod', vo: '' };
+const ofMona = { owner: 'mona', ownerGroup: 'grid_user', setup: 'Prod', vo: 'vo' };
 
 describe('JobPolicy', () => {
   const open = new JobPolicy(true);

@@ -3,7 +3,7 @@ import { borderOf, type Principal, type Property } from '#src/auth/index.js';
 /** What the rules need to know of a job. */
 export interface JobOwnership {
   owner: string;
-  owner_group: string;
+  ownerGroup: string;
   setup: string;
   /** Virtual organisation of the group it was submitted in, '' without one. */
   vo: string;
@@ -98,7 +98,7 @@ function oversees(caller: Caller, job: JobOwnership, ...properties: Property[]):
 
 function owns(caller: Caller, job: JobOwnership): boolean {
   if (caller.user === job.owner) return true;
-  return caller.properties.has('JobSharing') && caller.group === job.owner_group;
+  return caller.properties.has('JobSharing') && caller.group === job.ownerGroup;
 }
 
 function isOneOf(caller: Caller, ...properties: Property[]): boolean {

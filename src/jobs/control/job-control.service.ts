@@ -3,7 +3,8 @@ import { Problem, type Clock } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
 import { ChangeFeed, CLOCK, CONFIG, Database, type Config } from '#src/platform/index.js';
 import { JobAccess, jobNotFound } from '../access/job-access.service.js';
-import { parseJid, type Jid, type Job } from '../state/job.js';
+import type { Job } from '../state/job.entity.js';
+import { parseJid, type Jid } from '../state/job.js';
 import { JobPolicy } from '../access/job.policy.js';
 import type { BulkKillResult } from './job-control.response.js';
 import { JobsRepository, type Move, type Step } from '../state/jobs.repository.js';
@@ -96,7 +97,7 @@ export class JobControlService {
       ],
       from: RESCHEDULABLE_STATES,
       source: principal.user,
-      set: { rescheduled: true, site: shownSite(job.wanted_sites) },
+      set: { rescheduled: true, site: shownSite(job.wantedSites) },
     };
     const moved = await this.moveAndTell([move]);
     if (moved.length === 0) throw await this.conflict(job.jid, 'rescheduled');

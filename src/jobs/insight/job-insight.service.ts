@@ -13,7 +13,8 @@ import { JobAccess } from '../access/job-access.service.js';
 import { lackOf, resourcesOf, type JobResources } from '../manifest/resources.js';
 import { DispatchRepository } from '../matching/dispatch.repository.js';
 import { PEEK_CHANNEL } from '../state/admission.js';
-import type { Jid, Job } from '../state/job.js';
+import type { Job } from '../state/job.entity.js';
+import type { Jid } from '../state/job.js';
 import { JobsRepository } from '../state/jobs.repository.js';
 import type {
   JobExplainResponse,
@@ -47,8 +48,8 @@ export class JobInsightService {
     const rows = await this.jobs.history(job.jid);
     const history = rows.map((row) => ({
       status: row.status,
-      minorStatus: row.minor_status,
-      appStatus: row.app_status,
+      minorStatus: row.minorStatus,
+      appStatus: row.appStatus,
       time: row.time.toISOString(),
       source: row.source,
     }));
@@ -105,8 +106,8 @@ interface Now {
 }
 
 function reasonOf(job: Job, site: Site, now: Now): string {
-  if (job.banned_sites.includes(site.name)) return 'It is among the BannedSites of the job';
-  if (job.wanted_sites.length > 0 && !job.wanted_sites.includes(site.name)) {
+  if (job.bannedSites.includes(site.name)) return 'It is among the BannedSites of the job';
+  if (job.wantedSites.length > 0 && !job.wantedSites.includes(site.name)) {
     return 'It is not among the Sites of the job';
   }
   if (job.status === 'Received' || job.status === 'Checking') {

@@ -1,9 +1,20 @@
 import { Problem } from '#src/kernel/index.js';
+import { entityColumns, type EntityColumn } from '#src/platform/index.js';
+import { Job } from '../state/job.entity.js';
+import { JOB_STATES } from '../state/job-state.js';
 import { parseJid } from '../state/job.js';
 import { readTime } from './job-times.js';
-import { JOB_STATES } from '../state/job-state.js';
 
 type ValueType = 'text' | 'state' | 'integer' | 'jid' | 'boolean' | 'time';
+
+const SQL_TYPES = {
+  text: 'text',
+  state: 'text',
+  integer: 'integer',
+  jid: 'bigint',
+  boolean: 'boolean',
+  time: 'timestamptz',
+} as const satisfies Record<ValueType, string>;
 
 /** One attribute of a job: its names, where it is stored, and how text of a query becomes its value. */
 export interface JobAttribute {
@@ -14,55 +25,86 @@ export interface JobAttribute {
   /** Another spelling that filters take. */
   alias?: string;
   type: ValueType;
+  /** Its value in the record; undefined is left out. */
+  valueOf: (job: Job) => unknown;
   /** SQL expression over the columns of `jobs`. */
   sql: string;
-  /** Column of the exact counters that carries the attribute, when one does. */
-  counted?: string;
+  /** The column, when it is one; counters that have a column of that name carry the attribute. */
+  column?: string;
+  isNullable: boolean;
+  /** How the OpenAPI document describes it in the record; not there: only with a value. */
+  shown: { description?: string; example?: string | number; required?: false };
 }
 
-/** Attributes that filters, sort and summary understand (reference 2.1). Records read the same columns. */
+const COLUMNS = new Map(entityColumns(Job).map((column) => [column.property, column]));
+
+/**
+ * Attributes of jobs: what filters, sort and summary understand (reference 2.1) and what records show, in their order. What
+ * is stored is said by the entity's property.
+ */
 export const JOB_ATTRIBUTES: readonly JobAttribute[] = [
-  { wire: 'jid', attribute: 'JobID', type: 'jid', sql: 'jid' },
-  { ...counted('status', 'Status', 'status'), type: 'state' },
-  counted('minorStatus', 'MinorStatus', 'minor_status'),
-  { wire: 'appStatus', attribute: 'ApplicationStatus', type: 'text', sql: 'app_status' },
-  counted('name', 'JobName', 'name'),
-  counted('jobGroup', 'JobGroup', 'job_group'),
-  counted('jobType', 'JobType', 'job_type'),
-  counted('site', 'Site', 'site'),
-  counted('owner', 'Owner', 'owner'),
-  { wire: 'ownerDN', attribute: 'OwnerDN', type: 'text', sql: 'owner_dn' },
-  counted('ownerGroup', 'OwnerGroup', 'owner_group'),
-  counted('vo', 'VO', 'vo'),
-  counted('setup', 'DIRACSetup', 'setup'),
-  { wire: 'priority', attribute: 'UserPriority', type: 'integer', sql: 'priority' },
-  { wire: 'cpuTime', attribute: 'CPUTime', type: 'integer', sql: 'cpu_time' },
-  { wire: 'reschedules', attribute: 'RescheduleCounter', type: 'integer', sql: 'reschedules' },
-  flag('verified', 'VerifiedFlag', 'verified'),
-  flag('retrieved', 'RetrievedFlag', 'retrieved'),
-  flag('accounted', 'AccountedFlag', 'accounted'),
-  flag('killed', 'KilledFlag', "(status = 'Killed')"),
-  flag('deleted', 'DeletedFlag', "(status = 'Deleted')"),
-  flag('inputSandboxReady', 'ISandboxReadyFlag', '(input_sandbox is not null)'),
-  flag('outputSandboxReady', 'OSandboxReadyFlag', '(output_sandbox is not null)'),
-  time('submission', 'SubmissionTime', 'submission_time'),
-  time('lastUpdate', 'LastUpdateTime', 'last_update'),
-  time('lastSOL', 'LastSOL', 'greatest(heart_beat, last_update)'),
-  time('heartBeat', 'HeartBeatTime', 'heart_beat'),
-  time('startExecution', 'StartExecTime', 'start_execution'),
-  time('endExecution', 'EndExecTime', 'end_execution'),
-  time('reschedule', 'RescheduleTime', 'reschedule_time'),
+  stored('jid', 'JobID', { description: 'Id of the job', example: 4711 }),
+  { ...stored('status', 'Status', { example: 'Running' }), type: 'state' },
+  stored('minorStatus', 'MinorStatus', { example: 'Application' }),
+  stored('appStatus', 'ApplicationStatus', { example: 'Unknown' }),
+  stored('name', 'JobName', { example: 'mc-1' }),
+  stored('jobGroup', 'JobGroup', { example: '00000000' }),
+  stored('jobType', 'JobType', { example: 'User' }),
+  stored('site', 'Site', {
+    description: 'Where it runs; before that the wanted site, `Multiple` or `ANY`.',
+  }),
+  stored('owner', 'Owner', { example: 'alice' }),
+  {
+    ...stored('ownerDn', 'OwnerDN', { example: '/DC=org/DC=grid/CN=alice' }),
+    wire: 'ownerDN',
+  },
+  stored('ownerGroup', 'OwnerGroup', { example: 'grid_user' }),
+  {
+    ...stored('vo', 'VO', {
+      description: "Virtual organisation of the owner's group, when it has one.",
+      required: false,
+    }),
+    valueOf: ({ vo }) => (vo === '' ? undefined : vo),
+  },
+  stored('setup', 'DIRACSetup', { example: 'Prod' }),
+  stored('priority', 'UserPriority', { example: 1 }),
+  stored('cpuTime', 'CPUTime', { description: 'Seconds of CPU asked for', example: 86400 }),
+  stored('reschedules', 'RescheduleCounter', {
+    description: 'How often it was rescheduled',
+    example: 0,
+  }),
+  stored('verified', 'VerifiedFlag', { description: 'The input was accepted.' }),
+  stored('retrieved', 'RetrievedFlag', {
+    description: 'The owner has fetched the output sandbox.',
+  }),
+  stored('accounted', 'AccountedFlag', { description: 'Used CPU and wall time are recorded.' }),
+  flag('killed', 'KilledFlag', "(status = 'Killed')", ({ status }) => status === 'Killed'),
+  flag('deleted', 'DeletedFlag', "(status = 'Deleted')", ({ status }) => status === 'Deleted'),
+  flag(
+    'inputSandboxReady',
+    'ISandboxReadyFlag',
+    '(input_sandbox is not null)',
+    ({ inputSandbox }) => inputSandbox !== null,
+  ),
+  flag(
+    'outputSandboxReady',
+    'OSandboxReadyFlag',
+    '(output_sandbox is not null)',
+    ({ outputSandbox }) => outputSandbox !== null,
+  ),
+  time('submission', 'SubmissionTime', 'submissionTime'),
+  time('lastUpdate', 'LastUpdateTime', 'lastUpdate'),
+  lastSignOfLife(),
+  time('heartBeat', 'HeartBeatTime', 'heartBeat'),
+  time('startExecution', 'StartExecTime', 'startExecution'),
+  time('endExecution', 'EndExecTime', 'endExecution'),
+  time('reschedule', 'RescheduleTime', 'rescheduleTime'),
 ];
 
 const BY_NAME: ReadonlyMap<string, JobAttribute> = new Map(
   JOB_ATTRIBUTES.flatMap((attribute) =>
     namesOf(attribute).map((name): [string, JobAttribute] => [name, attribute]),
   ),
-);
-
-/** Columns that `sort` knows, by every name of the attribute. */
-export const SORT_COLUMNS: ReadonlyMap<string, string> = new Map(
-  [...BY_NAME].map(([name, { sql }]) => [name, sql]),
 );
 
 /** Every spelling of an attribute. */
@@ -105,20 +147,62 @@ export function attributeValue(attribute: JobAttribute, key: string, text: strin
 }
 
 /** PostgreSQL's name of the attribute's type, for array parameters. */
-export function sqlType(attribute: JobAttribute): string {
-  const types = { text: 'text', state: 'text', integer: 'integer', jid: 'bigint' } as const;
-  return { ...types, boolean: 'boolean', time: 'timestamptz' }[attribute.type];
+export function sqlType({ type }: JobAttribute): string {
+  return SQL_TYPES[type];
 }
 
-function counted(wire: string, attribute: string, column: string): JobAttribute {
-  return { wire, attribute, type: 'text', sql: column, counted: column };
+function stored(
+  property: keyof Job,
+  attribute: string,
+  shown: JobAttribute['shown'] = {},
+): JobAttribute {
+  const column = COLUMNS.get(property);
+  if (!column) throw new Error(`${property} is no column of jobs`);
+  return {
+    wire: property,
+    attribute,
+    type: valueType(column),
+    valueOf: (job) => job[property],
+    sql: column.name,
+    column: column.name,
+    isNullable: column.isNullable,
+    shown,
+  };
 }
 
-function time(wire: string, attribute: string, sql: string): JobAttribute {
-  const alias = attribute.charAt(0).toLowerCase() + attribute.slice(1);
-  return { wire, attribute, alias, type: 'time', sql };
+function valueType({ type, property }: EntityColumn<Job>): ValueType {
+  const found = Object.entries(SQL_TYPES).find(([, sqlType]) => sqlType === type);
+  if (!found) throw new Error(`${property} is of a type that no filter can read`);
+  return found[0] as ValueType;
 }
 
-function flag(wire: string, attribute: string, sql: string): JobAttribute {
-  return { wire, attribute, type: 'boolean', sql };
+function time(wire: string, attribute: string, property: keyof Job): JobAttribute {
+  const valueOf = (job: Job): unknown => (job[property] as Date | null)?.toISOString();
+  const column = stored(property, attribute);
+  const shown = column.isNullable ? ({ required: false } as const) : {};
+  return { ...column, wire, alias: camelCase(attribute), valueOf, shown };
+}
+
+function lastSignOfLife(): JobAttribute {
+  const valueOf = ({ heartBeat, lastUpdate }: Job): string =>
+    (heartBeat !== null && heartBeat > lastUpdate ? heartBeat : lastUpdate).toISOString();
+  return {
+    ...{ wire: 'lastSOL', attribute: 'LastSOL', alias: 'lastSOL', type: 'time', valueOf },
+    sql: 'greatest(heart_beat, last_update)',
+    isNullable: false,
+    shown: { description: 'Last sign of life: the newer of heart beat and last update.' },
+  };
+}
+
+function flag(
+  wire: string,
+  attribute: string,
+  sql: string,
+  valueOf: (job: Job) => boolean,
+): JobAttribute {
+  return { wire, attribute, type: 'boolean', valueOf, sql, isNullable: false, shown: {} };
+}
+
+function camelCase(attribute: string): string {
+  return attribute.charAt(0).toLowerCase() + attribute.slice(1);
 }

@@ -1,9 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import { Database, sqlState, type Transaction } from '#src/platform/index.js';
-import { JOB_COLUMNS } from '../state/job.js';
+import {
+  columnsOf,
+  Database,
+  entityColumns,
+  sqlState,
+  type Transaction,
+} from '#src/platform/index.js';
+import { Job } from '../state/job.entity.js';
 import { sqlType, type JobAttribute } from './job-attributes.js';
-import type { Job } from '../state/job.js';
+import {
+  JobBlockCountEntity,
+  JobLabelCountEntity,
+  JobTotalEntity,
+  type CounterEntity,
+} from './job-counters.entity.js';
 import type { TimeSpan } from './job-times.js';
 import type { Visibility } from '../access/job.policy.js';
 import type { JobFilter, JobSelection, ListJobsQuery, SortKey } from './list-jobs.query.js';
@@ -31,24 +42,26 @@ interface Where {
 }
 
 const MERGE_LIMIT = 20_000;
+const JOB_COLUMNS = columnsOf(Job);
 
 /** Counter tables with their columns; rows of one key are merged together. */
 const COUNTERS = {
-  job_totals: {
-    key: ['setup', 'owner'],
-    columns: ['setup', 'owner', 'owner_group', 'vo', 'status', 'minor_status', 'site', 'job_type'],
-  },
-  job_label_counts: {
-    key: ['setup', 'kind', 'label'],
-    columns: ['setup', 'kind', 'label', 'owner', 'owner_group', 'status', 'site'],
-  },
-  job_block_counts: {
-    key: ['setup', 'block'],
-    columns: ['setup', 'block', 'owner', 'status', 'site'],
-  },
-} as const;
+  job_totals: counterOf(JobTotalEntity),
+  job_label_counts: counterOf(JobLabelCountEntity),
+  job_block_counts: counterOf(JobBlockCountEntity),
+};
 
 type CounterTable = keyof typeof COUNTERS;
+
+function counterOf<E extends CounterEntity>(
+  entity: new () => E,
+): { key: string[]; columns: string[] } {
+  const columns = entityColumns(entity).filter(
+    ({ property }) => property !== 'n' && property !== 'isMerged',
+  );
+  const names = (wanted: typeof columns): string[] => wanted.map(({ name }) => name);
+  return { key: names(columns.filter(({ isPrimary }) => isPrimary)), columns: names(columns) };
+}
 
 function mergeSql(table: CounterTable): string {
   const { key, columns } = COUNTERS[table];
@@ -124,7 +137,7 @@ export class JobListRepository {
       ? `jid in (select jid from jobs where ${page}) order by ${order}`
       : page;
     const rows = await this.rows(query, {
-      text: `select ${JOB_COLUMNS.join(', ')}, ${cursorColumns(query.sort)} from jobs where ${selected}`,
+      text: `select ${JOB_COLUMNS}, ${cursorColumns(query.sort)} from jobs where ${selected}`,
       values,
     });
     const jobs = rows.slice(0, query.maxJobs);
@@ -217,14 +230,14 @@ export class JobListRepository {
     visibility: Visibility,
   ): Promise<{ below?: bigint; offset: number }> {
     const [key] = query.sort;
-    const isNewestFirst = key?.sql === 'jid' && key.descending;
-    const columns: readonly string[] = COUNTERS.job_block_counts.columns;
+    const isNewestFirst = key?.attribute.type === 'jid' && key.descending;
+    const { columns } = COUNTERS.job_block_counts;
     const isCounted =
       !query.fromDate &&
       !query.toDate &&
       visibility.group === undefined &&
       visibility.vo === undefined &&
-      query.filters.every(({ attribute }) => columns.includes(attribute.counted ?? ''));
+      query.filters.every(({ attribute }) => columns.includes(attribute.column ?? ''));
     if (!isNewestFirst || !isCounted || query.startJob < 1 << BLOCK_BITS) {
       return { offset: query.startJob };
     }
@@ -253,7 +266,7 @@ function countsOf(
   const where = whereOf(selection, visibility, source);
   const rows = `from ${source.table} where ${where.sql}`;
   // Each job is a count of its own: no more of them need be looked at.
-  const isEach = groups.some(({ sql }) => sql === 'jid');
+  const isEach = groups.some(({ type }) => type === 'jid');
   return {
     values: where.values,
     counted: isEach ? `from (select * ${rows} limit ${limit}) j` : rows,
@@ -282,19 +295,19 @@ function sourceOf(
   if (selection.fromDate ?? selection.toDate) return JOBS;
   const used = [...selection.filters.map(({ attribute }) => attribute), ...groups];
   const isIn = (table: CounterTable, attribute: JobAttribute): boolean =>
-    (COUNTERS[table].columns as readonly string[]).includes(attribute.counted ?? '');
+    COUNTERS[table].columns.includes(attribute.column ?? '');
   if (used.every((attribute) => isIn('job_totals', attribute))) return TOTALS;
   if (visibility.vo !== undefined) return JOBS;
   const kinds = ['name', 'job_group'];
-  const labels = new Set(used.flatMap(({ counted }) => kinds.filter((kind) => kind === counted)));
-  const others = used.filter(({ counted }) => !labels.has(counted ?? ''));
+  const labels = new Set(used.flatMap(({ column }) => kinds.filter((kind) => kind === column)));
+  const others = used.filter(({ column }) => !labels.has(column ?? ''));
   const [kind] = labels;
   if (labels.size !== 1 || !others.every((attribute) => isIn('job_label_counts', attribute))) {
     return JOBS;
   }
   return {
     table: 'job_label_counts',
-    column: ({ counted, sql }) => (counted === kind ? 'label' : sql),
+    column: ({ column, sql }) => (column === kind ? 'label' : sql),
     condition: `kind = '${kind}'`,
   };
 }
@@ -340,17 +353,14 @@ function filterCondition(
   return `${column} = any ($${values.push(wanted)}::${type}[])`;
 }
 
-function sortExpression(key: SortKey): string {
-  if (!NULLABLE.has(key.sql)) return key.sql;
-  return `coalesce(${key.sql}, '-infinity'::timestamptz)`;
+function sortExpression({ attribute: { sql, isNullable } }: SortKey): string {
+  return isNullable ? `coalesce(${sql}, '-infinity'::timestamptz)` : sql;
 }
-
-const NULLABLE = new Set(['heart_beat', 'start_execution', 'end_execution', 'reschedule_time']);
 
 /** With few matches `+ 0` keeps the planner from walking the whole table in order to find them. */
 function orderBy(sort: readonly SortKey[], isFew: boolean): string {
   const keys = sort.map((key) => {
-    const expression = isFew && key.sql === 'jid' ? 'jid + 0' : sortExpression(key);
+    const expression = isFew && key.attribute.type === 'jid' ? 'jid + 0' : sortExpression(key);
     return `${expression} ${key.descending ? 'desc' : 'asc'}`;
   });
   return keys.join(', ');
@@ -370,25 +380,10 @@ function afterCondition(
   const equal: string[] = [];
   sort.forEach((key, index) => {
     const expression = sortExpression(key);
-    const value = `$${values.push(after[index] ?? null)}::text::${castOf(key.sql)}`;
+    const value = `$${values.push(after[index] ?? null)}::text::${sqlType(key.attribute)}`;
     const compare = `${expression} ${key.descending ? '<' : '>'} ${value}`;
     terms.push([...equal, compare].join(' and '));
     equal.push(`${expression} = ${value}`);
   });
   return terms.length === 1 ? (terms[0] as string) : `(${terms.map((t) => `(${t})`).join(' or ')})`;
-}
-
-function castOf(sql: string): string {
-  if (sql === 'jid') return 'bigint';
-  if (['priority', 'cpu_time', 'reschedules'].includes(sql)) return 'integer';
-  if (
-    sql.endsWith('_time') ||
-    sql.startsWith('greatest(') ||
-    /^(last_update|heart_beat|(start|end)_execution)$/.test(sql)
-  ) {
-    return 'timestamptz';
-  }
-  return sql.startsWith('(') || ['verified', 'retrieved', 'accounted'].includes(sql)
-    ? 'boolean'
-    : 'text';
 }

@@ -1,125 +1,65 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { JOB_STATES, type JobState } from '../state/job-state.js';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import type { Job } from '../state/job.entity.js';
+import { JOB_STATES } from '../state/job-state.js';
 import { INT64, TIME } from '../state/job.openapi.js';
-import type { Job } from '../state/job.js';
+import type { Jid } from '../state/job.js';
+import { JOB_ATTRIBUTES, type JobAttribute } from './job-attributes.js';
+
+const FLAGS = JOB_ATTRIBUTES.filter(({ type }) => type === 'boolean');
+const TIMES = JOB_ATTRIBUTES.filter(({ type }) => type === 'time');
+const OTHERS = JOB_ATTRIBUTES.filter(({ type }) => type !== 'boolean' && type !== 'time');
+
+const SCHEMAS = {
+  text: { type: 'string' },
+  state: { enum: Object.keys(JOB_STATES) },
+  integer: { type: 'integer' },
+  jid: INT64,
+  boolean: { type: 'boolean' },
+  time: TIME,
+} as const satisfies Record<JobAttribute['type'], ApiPropertyOptions>;
+
+/** The properties of a class are those attributes: in the OpenAPI document, and as `valuesOf` fills them. */
+function Attributes(attributes: readonly JobAttribute[]): ClassDecorator {
+  return (target) => {
+    const prototype = target.prototype as object;
+    for (const { wire, type, shown } of attributes) {
+      ApiProperty({ ...SCHEMAS[type], ...shown })(prototype, wire);
+    }
+  };
+}
+
+function valuesOf(attributes: readonly JobAttribute[], job: Job): Record<string, never> {
+  const values: Record<string, unknown> = {};
+  for (const { wire, valueOf } of attributes) {
+    const value = valueOf(job);
+    if (value !== undefined) values[wire] = value;
+  }
+  return values as Record<string, never>;
+}
 
 /** Marks of a job. */
+@Attributes(FLAGS)
 export class JobFlagsResponse {
-  /** The input was accepted. */
-  verified!: boolean;
-  /** The owner has fetched the output sandbox. */
-  retrieved!: boolean;
-  /** Used CPU and wall time are recorded. */
-  accounted!: boolean;
-  outputSandboxReady!: boolean;
-  inputSandboxReady!: boolean;
-  deleted!: boolean;
-  killed!: boolean;
-
-  static from(job: Job): JobFlagsResponse {
-    return {
-      verified: job.verified,
-      retrieved: job.retrieved,
-      accounted: job.accounted,
-      outputSandboxReady: job.output_sandbox !== null,
-      inputSandboxReady: job.input_sandbox !== null,
-      deleted: job.status === 'Deleted',
-      killed: job.status === 'Killed',
-    };
-  }
+  [flag: string]: boolean;
 }
 
 /** Times of a job, ISO 8601 UTC with milliseconds; what has not happened is left out. */
+@Attributes(TIMES)
 export class JobTimesResponse {
-  @ApiProperty(TIME)
-  submission!: string;
-  @ApiProperty(TIME)
-  lastUpdate!: string;
-  /** Last sign of life: the newer of heart beat and last update. */
-  @ApiProperty(TIME)
-  lastSOL!: string;
-  @ApiProperty({ ...TIME, required: false })
-  heartBeat?: string;
-  @ApiProperty({ ...TIME, required: false })
-  startExecution?: string;
-  @ApiProperty({ ...TIME, required: false })
-  endExecution?: string;
-  @ApiProperty({ ...TIME, required: false })
-  reschedule?: string;
-
-  static from(job: Job): JobTimesResponse {
-    const heartBeat = job.heart_beat?.getTime() ?? 0;
-    const times: JobTimesResponse = {
-      submission: job.submission_time.toISOString(),
-      lastUpdate: job.last_update.toISOString(),
-      lastSOL: new Date(Math.max(heartBeat, job.last_update.getTime())).toISOString(),
-    };
-    if (job.heart_beat) times.heartBeat = job.heart_beat.toISOString();
-    if (job.start_execution) times.startExecution = job.start_execution.toISOString();
-    if (job.end_execution) times.endExecution = job.end_execution.toISOString();
-    if (job.reschedule_time) times.reschedule = job.reschedule_time.toISOString();
-    return times;
-  }
+  [time: string]: string;
 }
 
-/** A job as everybody who may see it sees it (reference 1.5). */
+/** A job as everybody who may see it sees it (reference 1.5): every attribute by its wire name. */
+@Attributes(OTHERS)
 export class JobResponse {
-  @ApiProperty({ ...INT64, description: 'Id of the job', example: 4711 })
-  jid!: number | bigint;
-  @ApiProperty({ enum: Object.keys(JOB_STATES), example: 'Running' })
-  status!: JobState;
-  /** @example 'Application' */
-  minorStatus!: string;
-  /** @example 'Unknown' */
-  appStatus!: string;
-  /** @example 'mc-1' */
-  name!: string;
-  /** @example '00000000' */
-  jobGroup!: string;
-  /** @example 'User' */
-  jobType!: string;
-  /** Where it runs; before that the wanted site, `Multiple` or `ANY`. */
-  site!: string;
-  /** @example 'alice' */
-  owner!: string;
-  /** @example '/DC=org/DC=grid/CN=alice' */
-  ownerDN!: string;
-  /** @example 'grid_user' */
-  ownerGroup!: string;
-  /** Virtual organisation of the owner's group, when it has one. */
-  vo?: string;
-  /** @example 'Prod' */
-  setup!: string;
-  @ApiProperty({ type: 'integer', example: 1 })
-  priority!: number;
-  @ApiProperty({ type: 'integer', description: 'Seconds of CPU asked for', example: 86400 })
-  cpuTime!: number;
-  @ApiProperty({ type: 'integer', description: 'How often it was rescheduled', example: 0 })
-  reschedules!: number;
-  flags!: JobFlagsResponse;
-  times!: JobTimesResponse;
+  [attribute: string]: Jid | string | object;
+  @ApiProperty({ type: () => JobFlagsResponse })
+  flags!: object;
+  @ApiProperty({ type: () => JobTimesResponse })
+  times!: object;
 
   static from(job: Job): JobResponse {
-    return {
-      jid: job.jid,
-      status: job.status,
-      minorStatus: job.minor_status,
-      appStatus: job.app_status,
-      name: job.name,
-      jobGroup: job.job_group,
-      jobType: job.job_type,
-      site: job.site,
-      owner: job.owner,
-      ownerDN: job.owner_dn,
-      ownerGroup: job.owner_group,
-      ...(job.vo === '' ? {} : { vo: job.vo }),
-      setup: job.setup,
-      priority: job.priority,
-      cpuTime: job.cpu_time,
-      reschedules: job.reschedules,
-      flags: JobFlagsResponse.from(job),
-      times: JobTimesResponse.from(job),
-    };
+    return { ...valuesOf(OTHERS, job), flags: valuesOf(FLAGS, job), times: valuesOf(TIMES, job) };
   }
 }
 

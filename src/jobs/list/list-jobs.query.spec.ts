@@ -1,5 +1,6 @@
 import { QueryValues } from '#src/platform/index.js';
 import { Problem } from '#src/kernel/index.js';
+import { jobAttribute } from './job-attributes.js';
 import { readListJobsQuery, readSummaryQuery, writeCursor } from './list-jobs.query.js';
 
 const read = (search: string) => readListJobsQuery(new QueryValues(search), 10_000);
@@ -21,7 +22,7 @@ describe('query of GET /jobs', () => {
       filters: [],
       maxJobs: 100,
       startJob: 0,
-      sort: [{ wire: 'jid', sql: 'jid', descending: true }],
+      sort: [{ attribute: jobAttribute('jid'), descending: true }],
     });
   });
 
@@ -74,7 +75,10 @@ describe('query of GET /jobs', () => {
 
   it('reads several sort keys and makes the order unique', () => {
     expect(
-      read('sort=-priority,lastUpdate').sort.map(({ wire, descending }) => [wire, descending]),
+      read('sort=-priority,lastUpdate').sort.map(({ attribute, descending }) => [
+        attribute.wire,
+        descending,
+      ]),
     ).toEqual([
       ['priority', true],
       ['lastUpdate', false],

@@ -1,6 +1,6 @@
 import { isJsonObject, parseJson, Problem, type JsonObject } from '#src/kernel/index.js';
 import { unknownParameters, type QueryValues } from '#src/platform/index.js';
-import { attributeValue, jobAttribute, SORT_COLUMNS, type JobAttribute } from './job-attributes.js';
+import { attributeValue, jobAttribute, type JobAttribute } from './job-attributes.js';
 import { readTime } from './job-times.js';
 
 /** A restriction of one attribute to some values. */
@@ -11,8 +11,7 @@ export interface JobFilter {
 
 /** One key of the order of a list. */
 export interface SortKey {
-  wire: string;
-  sql: string;
+  attribute: JobAttribute;
   descending: boolean;
 }
 
@@ -39,7 +38,8 @@ const SELECTION_KEYS = ['access_token', 'allOwners', 'fromDate', 'toDate'];
 const LIST_KEYS = ['maxJobs', 'startJob', 'sort', 'after'];
 /** Jobs of a page for who asks for no number. */
 const DEFAULT_JOBS = 100;
-const NEWEST_FIRST: SortKey = { wire: 'jid', sql: 'jid', descending: true };
+const JID = jobAttribute('jid') as JobAttribute;
+const NEWEST_FIRST: SortKey = { attribute: JID, descending: true };
 
 /** Reads the query of GET /jobs (reference 1.5 and contract 10). Throws Problem 400 naming every bad key. */
 export function readListJobsQuery(query: QueryValues, maxJobsLimit: number): ListJobsQuery {
@@ -120,15 +120,14 @@ function readSort(text: string | undefined): SortKey[] {
   for (const part of text.split(',')) {
     const descending = part.trim().startsWith('-');
     const wire = part.trim().replace(/^[-+]/, '');
-    const sql = SORT_COLUMNS.get(wire);
-    if (sql === undefined)
-      throw Problem.invalidField('sort', `${wire} is not an attribute of jobs`);
-    if (keys.some((key) => key.sql === sql)) {
+    const attribute = jobAttribute(wire);
+    if (!attribute) throw Problem.invalidField('sort', `${wire} is not an attribute of jobs`);
+    if (keys.some((key) => key.attribute === attribute)) {
       throw Problem.invalidField('sort', `${wire} is given twice`);
     }
-    keys.push({ wire, sql, descending });
+    keys.push({ attribute, descending });
   }
-  const isUnique = keys.some((key) => key.sql === 'jid');
+  const isUnique = keys.some(({ attribute }) => attribute === JID);
   const last = keys[keys.length - 1] as SortKey;
   return isUnique ? keys : [...keys, { ...NEWEST_FIRST, descending: last.descending }];
 }
@@ -165,5 +164,5 @@ function parseCursor(text: string): JsonObject | undefined {
 }
 
 function sortText(sort: readonly SortKey[]): string {
-  return sort.map(({ sql, descending }) => (descending ? '-' : '') + sql).join(',');
+  return sort.map(({ attribute, descending }) => (descending ? '-' : '') + attribute.sql).join(',');
 }

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock, JsonObject } from '#src/kernel/index.js';
-import { CLOCK, Database, type Transaction } from '#src/platform/index.js';
+import { CLOCK, columnsOf, Database, type Transaction } from '#src/platform/index.js';
+import { Job } from '../state/job.entity.js';
 import type { Jid } from '../state/job.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import {
@@ -19,29 +20,27 @@ export interface JobToAdmit {
   manifest: JsonObject;
 }
 
-interface ToAdmitRow extends ManifestRow {
-  jid: Jid;
-  owner: string;
-  owner_group: string;
-}
+type ToAdmitRow = Pick<Job, 'jid' | 'owner' | 'ownerGroup'> & ManifestRow;
 
-interface HeldRow extends ManifestRow {
-  jid: Jid;
-  attempt: number;
-  site: string;
-  setup: string;
-  owner: string;
-  owner_group: string;
-  cpu_time: number;
-  input_sandbox: string | null;
-  status: JobState;
-  run_reference: string | null;
-  start_execution: Date | null;
-  last_update: Date;
-}
+const HELD_PROPERTIES = [
+  'jid',
+  'attempt',
+  'site',
+  'setup',
+  'owner',
+  'ownerGroup',
+  'cpuTime',
+  'inputSandbox',
+  'status',
+  'runReference',
+  'startExecution',
+  'lastUpdate',
+] as const;
 
-const HELD_COLUMNS = `j.jid, j.attempt, j.site, j.setup, j.owner, j.owner_group, j.cpu_time, j.input_sandbox,
-  j.status, j.run_reference, j.start_execution, j.last_update, ${MANIFEST_COLUMNS}`;
+type HeldRow = Pick<Job, (typeof HELD_PROPERTIES)[number]> & ManifestRow;
+
+const HELD_COLUMNS = `${columnsOf(Job, { alias: 'j', only: HELD_PROPERTIES })}, ${MANIFEST_COLUMNS}`;
+const SUBMITTER = columnsOf(Job, { alias: 'j', only: ['jid', 'owner', 'ownerGroup'] });
 
 /** What dispatchers and executors ask the database. */
 @Injectable()
@@ -168,7 +167,7 @@ export class DispatchRepository {
     return this.database.transaction(async (transaction) => {
       const rows = await transaction.query<ToAdmitRow>({
         name: 'jobs-to-admit',
-        text: `select j.jid, j.owner, j.owner_group, ${MANIFEST_COLUMNS}
+        text: `select ${SUBMITTER}, ${MANIFEST_COLUMNS}
           from jobs j ${MANIFEST_JOIN}
           where j.status in ('Received', 'Checking') order by j.jid limit $1
           for update of j skip locked`,
@@ -176,7 +175,7 @@ export class DispatchRepository {
       });
       const moves: Move[] = [];
       for (const row of rows) {
-        const submitter = { user: row.owner, group: row.owner_group };
+        const submitter = { user: row.owner, group: row.ownerGroup };
         moves.push(await decide({ jid: row.jid, submitter, manifest: manifestOf(row, row.jid) }));
       }
       await this.jobs.move(moves, this.now(), transaction);
@@ -273,19 +272,12 @@ export class DispatchRepository {
 }
 
 function heldOf(row: HeldRow): HeldJob {
+  const { jid, attempt, site, setup, owner, ownerGroup, cpuTime, status, lastUpdate } = row;
   return {
-    jid: row.jid,
-    attempt: row.attempt,
-    site: row.site,
-    setup: row.setup,
-    owner: row.owner,
-    ownerGroup: row.owner_group,
-    cpuTime: row.cpu_time,
-    manifest: manifestOf(row, row.jid),
-    inputSandbox: row.input_sandbox,
-    status: row.status,
-    reference: row.run_reference,
-    startedAt: row.start_execution,
-    lastUpdate: row.last_update,
+    ...{ jid, attempt, site, setup, owner, ownerGroup, cpuTime, status, lastUpdate },
+    manifest: manifestOf(row, jid),
+    inputSandbox: row.inputSandbox,
+    reference: row.runReference,
+    startedAt: row.startExecution,
   };
 }

@@ -68,8 +68,13 @@ export class Dispatcher
     }
     const { logger } = this;
     const admit = new Loop('admission', POLL_MS, () => this.admit(), logger);
-    const homeless = new Loop('homeless', POLL_MS, () => this.matcher.noteHomeless(), logger);
-    this.loops.push(admit, homeless);
+    const unplaceable = new Loop(
+      'unplaceable',
+      POLL_MS,
+      () => this.matcher.noteUnplaceable(),
+      logger,
+    );
+    this.loops.push(admit, unplaceable);
     for (const executor of this.open) this.startExecutor(executor);
     this.stopListening.push(
       this.feed.listen(WORK_CHANNEL, () => this.loops.forEach((loop) => loop.wakeOn('work'))),

@@ -22,21 +22,21 @@ const job = (more: Partial<QueuedJob> & { waited?: number } = {}): QueuedJob => 
   const { waited = 0, ...rest } = more;
   const wishes = {
     setup: 'Prod',
-    wanted_sites: [],
-    banned_sites: [],
+    wantedSites: [],
+    bannedSites: [],
     processors: 1,
-    min_ram_mb: 0,
-    max_ram_mb: 0,
+    minRamMb: 0,
+    maxRamMb: 0,
     gpus: 0,
     tags: [],
-    wall_time: null,
+    wallTime: null,
     ...rest,
   };
   const key = keyOf(wishes);
   const shape = shapes.get(key) ?? BigInt(shapes.size);
   shapes.set(key, shape);
   const since = new Date(NOW - waited * 1000);
-  const place = { jid: nextJid++, shape, priority: 1, last_update: since, is_homeless: false };
+  const place = { jid: nextJid++, shape, priority: 1, lastUpdate: since, isUnplaceable: false };
   return { ...place, ...wishes };
 };
 
@@ -82,9 +82,9 @@ describe('Match', () => {
   it.each<[string, Partial<Site>, Partial<QueuedJob>, Partial<SiteUse>]>([
     ['jobs', { slots: 2 }, {}, { jobs: 2 }],
     ['processors', { processors: 8 }, { processors: 4 }, { processors: 5 }],
-    ['memory by MinRAM', { ramMB: 8000 }, { min_ram_mb: 4000 }, { ramMB: 4001 }],
-    ['memory by MaxRAM', { ramMB: 8000 }, { min_ram_mb: 1, max_ram_mb: 4000 }, { ramMB: 4001 }],
-    ['all memory', { ramMB: 8000 }, { max_ram_mb: 9000 }, { ramMB: 1 }],
+    ['memory by MinRAM', { ramMB: 8000 }, { minRamMb: 4000 }, { ramMB: 4001 }],
+    ['memory by MaxRAM', { ramMB: 8000 }, { minRamMb: 1, maxRamMb: 4000 }, { ramMB: 4001 }],
+    ['all memory', { ramMB: 8000 }, { maxRamMb: 9000 }, { ramMB: 1 }],
     ['GPUs', { gpus: 2 }, { gpus: 1 }, { gpus: 2 }],
   ])('counts %s that are taken', (_what, has, wants, taken) => {
     const one = job(wants);
@@ -94,12 +94,12 @@ describe('Match', () => {
   });
 
   it.each<[string, Partial<QueuedJob>, string[]]>([
-    ['wants one', { wanted_sites: ['B'] }, ['B']],
-    ['bans one', { banned_sites: ['A'] }, ['B']],
+    ['wants one', { wantedSites: ['B'] }, ['B']],
+    ['bans one', { bannedSites: ['A'] }, ['B']],
     ['is of another setup', { setup: 'Test' }, ['B']],
     ['has tags', { tags: ['el9', 'x'] }, ['A']],
     ['has a tag that is nowhere', { tags: ['y'] }, []],
-    ['runs long', { wall_time: 3601 }, ['A']],
+    ['runs long', { wallTime: 3601 }, ['A']],
     ['needs GPUs', { gpus: 1 }, ['A']],
     ['is large', { processors: 5 }, ['A']],
   ])('gives a job that %s only to sites that can hold it', (_what, wants, expected) => {
@@ -125,7 +125,7 @@ describe('Match', () => {
     const small = [job(), job()];
     const room = { sites: [site('A', { processors: 4 })], used: { A: { processors: 2 } } };
     expect(placed([large, ...small], room)).toEqual(small.map(({ jid }) => [jid, 'A']));
-    const old = { ...large, last_update: new Date(NOW - 60_000) };
+    const old = { ...large, lastUpdate: new Date(NOW - 60_000) };
     expect(placed([old, ...small], room)).toEqual([]);
     expect(placed([old, ...small], { sites: room.sites })).toEqual([[old.jid, 'A']]);
   });
@@ -145,7 +145,7 @@ describe('Match', () => {
   it('counts the machine where a site declares nothing', () => {
     const machine = { processors: 3, ahead: 0, ramMB: 1000 };
     const sites = [site('A', { processors: 99 })];
-    const jobs = [job({ processors: 2 }), job({ processors: 2 }), job({ min_ram_mb: 1001 }), job()];
+    const jobs = [job({ processors: 2 }), job({ processors: 2 }), job({ minRamMb: 1001 }), job()];
     expect(placed(jobs, { sites, machine }).map(([jid]) => jid)).toEqual([
       jobs[0]?.jid,
       jobs[3]?.jid,
@@ -160,7 +160,7 @@ describe('Match', () => {
     expect(placed([large, ...small], { sites, machine }).map(([jid]) => jid)).toEqual(
       small.slice(0, 2).map(({ jid }) => jid),
     );
-    const old = { ...large, last_update: new Date(0), jid: 0n };
+    const old = { ...large, lastUpdate: new Date(0), jid: 0n };
     expect(placed([old, ...small], { sites, machine })).toEqual([]);
   });
 

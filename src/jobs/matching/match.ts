@@ -1,19 +1,15 @@
 import type { Site } from '#src/registry/index.js';
 import type { FreeMachine } from '../run/executor.js';
-import type { Jid } from '../state/job.js';
+import type { JobEntity } from '../state/job.entity.js';
 import { Rooms, type SiteUse } from './rooms.js';
 import { holdersOf, keyOf, type Wishes } from './shape.js';
 
 /** A waiting job as far as its place in the queue goes. */
-export interface QueuedJob extends Wishes {
-  jid: Jid;
-  /** A hash of its wishes. */
+export interface QueuedJob extends Wishes, Pick<JobEntity, 'jid' | 'priority' | 'lastUpdate'> {
+  /** A hash of its wishes, which PostgreSQL computes. */
   shape: number | bigint;
-  priority: number;
-  /** Since when it waits. */
-  last_update: Date;
   /** It was found to fit nowhere. */
-  is_homeless: boolean;
+  isUnplaceable: boolean;
 }
 
 /** A job and the site that it is given to. */
@@ -105,7 +101,7 @@ export class Match {
 
   private keepRoom(job: QueuedJob): void {
     const { now, reserveMs } = this.input;
-    if (now - job.last_update.getTime() < reserveMs) return;
+    if (now - job.lastUpdate.getTime() < reserveMs) return;
     for (const site of this.byLoad(job)) if (this.rooms.reserve(job, site)) return;
   }
 

@@ -52,12 +52,12 @@ export class Matcher {
    * Writes into waiting jobs that no site can hold them, and why, and takes it back when one can; true when there is
    * more to write. One instance does it; an undeclared local site is taken to be like its machine.
    */
-  async noteHomeless(): Promise<boolean> {
+  async noteUnplaceable(): Promise<boolean> {
     const registry = await this.registry.current();
-    const heads = await this.nextHeads('homeless');
+    const heads = await this.nextHeads('unplaceable');
     const wrong = heads.flatMap((head) => {
-      const why = whyHomeless(head, registry.sites());
-      return (why !== undefined) === head.is_homeless ? [] : [{ shape: head.shape, why }];
+      const why = whyUnplaceable(head, registry.sites());
+      return (why !== undefined) === head.isUnplaceable ? [] : [{ shape: head.shape, why }];
     });
     if (wrong.length === 0) return false;
     const noted = await whenAlone(this.database, 'homeless', async (transaction) => {
@@ -80,7 +80,7 @@ export class Matcher {
 }
 
 /** Undefined when a site can hold the job. */
-function whyHomeless(job: QueuedJob, sites: readonly Site[]): string | undefined {
+function whyUnplaceable(job: QueuedJob, sites: readonly Site[]): string | undefined {
   const lacks = lacksOf(job, sites);
   if (lacks.some(([, lack]) => lack === undefined)) return undefined;
   if (lacks.length === 0) return 'There is none of the sites that it may run on';

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#src/kernel/index.js';
-import { CLOCK, Database, type Transaction } from '#src/platform/index.js';
+import { CLOCK, columnsOf, Database, type Transaction } from '#src/platform/index.js';
 import type { Site } from '#src/registry/index.js';
+import { JobEntity } from '../state/job.entity.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import { MINOR } from '../state/job-state.js';
 import type { RunOrder } from '../run/executor.js';
@@ -113,7 +114,7 @@ export class QueueRepository {
 function matchMove({ job, site }: Placement, { executor, reference }: Claim): Move {
   return {
     jid: job.jid,
-    steps: [{ to: 'Matched', minor: MINOR.matched, ...(job.is_homeless && { app: 'Unknown' }) }],
+    steps: [{ to: 'Matched', minor: MINOR.matched, ...(job.isUnplaceable && { app: 'Unknown' }) }],
     source: 'Dispatcher',
     set: { site, executor, newAttempt: true, ...(reference === undefined ? {} : { reference }) },
   };
@@ -125,7 +126,7 @@ function withWaiting(
   now: number,
 ): RunOrder[] {
   const since = new Map(
-    placements.map(({ job }) => [String(job.jid), job.last_update.getTime()] as const),
+    placements.map(({ job }) => [String(job.jid), job.lastUpdate.getTime()] as const),
   );
   return orders.map((order) => ({
     ...order,
@@ -136,8 +137,12 @@ function withWaiting(
 const FIRST = -(2n ** 63n);
 const LOCK_SEED = 8;
 const IS_WAITING = `j.status = 'Waiting' and j.executor is null`;
-const QUEUED = `j.jid, j.shape, j.priority, j.last_update, ${WISH_COLUMNS},
-  j.minor_status = '${MINOR.noSites}' as is_homeless`;
+const HEAD_COLUMNS = columnsOf(JobEntity, {
+  alias: 'j',
+  only: ['jid', 'priority', 'lastUpdate'],
+});
+const QUEUED = `j.shape, ${HEAD_COLUMNS}, ${WISH_COLUMNS},
+  j.minor_status = '${MINOR.noSites}' as "isUnplaceable"`;
 const HEAD = `select ${QUEUED} from jobs j where ${IS_WAITING}`;
 
 /** One step of the index for each shape, however many jobs it has. */

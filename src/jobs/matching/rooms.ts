@@ -86,7 +86,7 @@ function roomOf(site: Site, used: SiteUse | undefined): Room {
 
 /** MB that the job takes: what it may use at most, else what it needs at least; never more than there is. */
 function ramOf(job: Wishes, site: Site): number {
-  const wanted = job.max_ram_mb > 0 ? job.max_ram_mb : job.min_ram_mb;
+  const wanted = job.maxRamMb > 0 ? job.maxRamMb : job.minRamMb;
   return Math.min(wanted, site.ramMB ?? Infinity);
 }
 

@@ -1,30 +1,34 @@
+import { columnsOf } from '#src/platform/index.js';
 import type { Site } from '#src/registry/index.js';
 import { allowedSites } from '../manifest/manifest.js';
 import { lackOf, type JobResources } from '../manifest/resources.js';
+import { JobEntity } from '../state/job.entity.js';
+
+const WISH_PROPERTIES = [
+  'setup',
+  'wantedSites',
+  'bannedSites',
+  'processors',
+  'minRamMb',
+  'maxRamMb',
+  'gpus',
+  'tags',
+  'wallTime',
+] as const;
 
 /** The columns of a job that say where it may run and what of a site it takes. */
-export interface Wishes {
-  setup: string;
-  wanted_sites: string[];
-  banned_sites: string[];
-  processors: number;
-  min_ram_mb: number;
-  max_ram_mb: number;
-  gpus: number;
-  tags: string[];
-  wall_time: number | null;
-}
+export type Wishes = Pick<JobEntity, (typeof WISH_PROPERTIES)[number]>;
 
-export const WISH_COLUMNS = `j.setup, j.wanted_sites, j.banned_sites, j.processors, j.min_ram_mb, j.max_ram_mb,
-  j.gpus, j.tags, j.wall_time`;
+/** The same, for statements on `jobs j`. */
+export const WISH_COLUMNS = columnsOf(JobEntity, { alias: 'j', only: WISH_PROPERTIES });
 
 /** What a job needs, as its columns say it. */
 export function resourcesOfWishes(wishes: Wishes): JobResources {
   return {
     processors: wishes.processors,
-    ...(wishes.min_ram_mb > 0 && { minRamMB: wishes.min_ram_mb }),
-    ...(wishes.max_ram_mb > 0 && { maxRamMB: wishes.max_ram_mb }),
-    ...(wishes.wall_time !== null && { wallTimeSeconds: wishes.wall_time }),
+    ...(wishes.minRamMb > 0 && { minRamMB: wishes.minRamMb }),
+    ...(wishes.maxRamMb > 0 && { maxRamMB: wishes.maxRamMb }),
+    ...(wishes.wallTime !== null && { wallTimeSeconds: wishes.wallTime }),
     tags: wishes.tags,
     gpus: wishes.gpus,
   };
@@ -32,9 +36,9 @@ export function resourcesOfWishes(wishes: Wishes): JobResources {
 
 /** The sites that may run such a job, with what each lacks for it; undefined when it could hold it. */
 export function lacksOf(wishes: Wishes, sites: readonly Site[]): [Site, string | undefined][] {
-  const { wanted_sites: wanted, banned_sites: bannedSites, setup } = wishes;
+  const { wantedSites, bannedSites, setup } = wishes;
   const resources = resourcesOfWishes(wishes);
-  const allowed = allowedSites({ sites: wanted, bannedSites }, sites);
+  const allowed = allowedSites({ sites: wantedSites, bannedSites }, sites);
   return allowed
     .filter(({ setups }) => setups === undefined || setups.includes(setup))
     .map((site) => [site, lackOf(site, resources)]);
@@ -47,7 +51,15 @@ export function holdersOf(wishes: Wishes, sites: readonly Site[]): Site[] {
 
 /** The same for jobs that the same sites can hold. */
 export function keyOf(wishes: Wishes): string {
-  const { wanted_sites: wanted, banned_sites: banned, min_ram_mb: minRamMB } = wishes;
-  const { setup, processors, gpus, tags, wall_time: wallTime } = wishes;
-  return JSON.stringify([setup, wanted, banned, processors, minRamMB, gpus, tags, wallTime]);
+  const { setup, wantedSites, bannedSites, processors, minRamMb, gpus, tags, wallTime } = wishes;
+  return JSON.stringify([
+    setup,
+    wantedSites,
+    bannedSites,
+    processors,
+    minRamMb,
+    gpus,
+    tags,
+    wallTime,
+  ]);
 }

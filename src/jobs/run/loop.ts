@@ -34,7 +34,7 @@ export class Loop {
 
   /** Wakes the loops that look for work; others keep their pace. */
   wakeOn(_reason: 'work'): void {
-    if (['claim', 'admission', 'homeless'].includes(this.name)) this.wake();
+    if (['claim', 'admission', 'unplaceable'].includes(this.name)) this.wake();
   }
 
   /** Ends after the round under way. */

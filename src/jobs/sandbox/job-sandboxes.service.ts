@@ -4,13 +4,14 @@ import { Problem } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
 import { CONFIG, type Config, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
 import { JobAccess } from '../access/job-access.service.js';
-import type { Jid, Job } from '../state/job.js';
+import type { Job } from '../state/job.entity.js';
+import type { Jid } from '../state/job.js';
 import { isFinal } from '../state/job-state.js';
 import { JobsRepository } from '../state/jobs.repository.js';
 import type { SandboxFilesResponse } from './sandbox.response.js';
 import { copyFileOfArchive } from './sandbox-archive.js';
 import { answerDownload, copyTo } from './sandbox-download.js';
-import type { Sandbox } from './sandbox.repository.js';
+import type { SandboxEntity } from './sandbox.entity.js';
 import { SandboxService } from './sandbox.service.js';
 import { SANDBOX_STORE, SandboxMissingError, type SandboxStore } from './sandbox.store.js';
 
@@ -47,7 +48,7 @@ export class JobSandboxesService {
       return;
     }
     await answerDownload(request, response, {
-      sizeBytes: Number(sandbox.size_bytes),
+      sizeBytes: Number(sandbox.sizeBytes),
       tag: `"${sandbox.hash}"`,
       contentType: 'application/gzip',
       fileName,
@@ -88,16 +89,19 @@ export class JobSandboxesService {
     principal: Principal,
     jid: string,
     kind: SandboxKind,
-  ): Promise<{ job: Job; sandbox: Sandbox }> {
+  ): Promise<{ job: Job; sandbox: SandboxEntity }> {
     const job = await this.access.readSandbox(principal, jid, kind);
-    const hash = kind === 'inputsandbox' ? job.input_sandbox : job.output_sandbox;
+    const hash = kind === 'inputsandbox' ? job.inputSandbox : job.outputSandbox;
     if (hash === null) throw noSandbox(job, kind);
     const sandbox = await this.sandboxes.describe(hash);
     if (!sandbox) throw noSandbox(job, kind);
     return { job, sandbox };
   }
 
-  private async open(sandbox: Sandbox, range?: { start: number; end: number }): Promise<Readable> {
+  private async open(
+    sandbox: SandboxEntity,
+    range?: { start: number; end: number },
+  ): Promise<Readable> {
     try {
       return await this.store.open(sandbox.hash, range);
     } catch (cause) {

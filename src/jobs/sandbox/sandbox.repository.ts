@@ -1,27 +1,20 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Database, type Queryable } from '#src/platform/index.js';
-
-/** What the database knows of an archive. */
-export interface Sandbox {
-  hash: string;
-  size_bytes: number | bigint;
-  files: SandboxFile[];
-}
-
-/** One file in an archive. */
-export interface SandboxFile {
-  name: string;
-  size: number;
-}
+import { SandboxEntity } from './sandbox.entity.js';
 
 /** Archives by content hash; jobs refer to them, so content never decides who may read. */
 @Injectable()
 export class SandboxRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    @InjectRepository(SandboxEntity) private readonly sandboxes: Repository<SandboxEntity>,
+  ) {}
 
   /** Notes that the archive is about to be (or is) stored and used; keeps it from being cleaned. */
   async touch(
-    sandbox: { hash: string; sizeBytes: number; files: SandboxFile[] },
+    sandbox: Pick<SandboxEntity, 'hash' | 'sizeBytes' | 'files'>,
     now: Date,
     queryable: Queryable = this.database,
   ): Promise<void> {
@@ -29,18 +22,13 @@ export class SandboxRepository {
       name: 'jobs-sandbox-touch',
       text: `insert into job_sandboxes (hash, size_bytes, files, used_at) values ($1, $2, $3, $4)
         on conflict (hash) do update set used_at = greatest(job_sandboxes.used_at, excluded.used_at)`,
-      values: [sandbox.hash, sandbox.sizeBytes, JSON.stringify(sandbox.files), now],
+      values: [sandbox.hash, String(sandbox.sizeBytes), JSON.stringify(sandbox.files), now],
     });
   }
 
   /** The archive of that hash. */
-  async find(hash: string): Promise<Sandbox | undefined> {
-    const [row] = await this.database.query<Sandbox>({
-      name: 'jobs-sandbox-find',
-      text: 'select hash, size_bytes, files from job_sandboxes where hash = $1',
-      values: [hash],
-    });
-    return row;
+  async find(hash: string): Promise<SandboxEntity | undefined> {
+    return (await this.sandboxes.findOneBy({ hash })) ?? undefined;
   }
 
   /**

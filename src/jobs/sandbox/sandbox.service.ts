@@ -3,7 +3,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#src/kernel/index.js';
 import { CLOCK, type HttpRequest, outOfTurn } from '#src/platform/index.js';
 import { packArchive, type ArchiveFile } from './sandbox-archive.js';
-import { SandboxRepository, type Sandbox } from './sandbox.repository.js';
+import type { SandboxEntity } from './sandbox.entity.js';
+import { SandboxRepository } from './sandbox.repository.js';
 import { SandboxSpool } from './sandbox-spool.js';
 import { SANDBOX_STORE, type NewArchive, type SandboxStore } from './sandbox.store.js';
 
@@ -54,7 +55,7 @@ export class SandboxService {
   }
 
   /** What is known of an archive; undefined when it was never kept or has been cleaned. */
-  async describe(hash: string): Promise<Sandbox | undefined> {
+  async describe(hash: string): Promise<SandboxEntity | undefined> {
     return this.repository.find(hash);
   }
 }

@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { stringifyJson, type JsonObject } from '#src/kernel/index.js';
-import { Database, type Queryable } from '#src/platform/index.js';
-import { JOB_COLUMNS } from './job.js';
-import type { Jid, Job } from './job.js';
+import { columnsOf, Database, type Queryable } from '#src/platform/index.js';
+import type { Jid } from './job.js';
+import { Job } from './job.entity.js';
+import { JobHistoryEntity } from './job-history.entity.js';
+import { JobParametersEntity } from './job-parameters.entity.js';
 import {
   MANIFEST_COLUMNS,
   MANIFEST_JOIN,
@@ -53,16 +57,7 @@ export interface MoveChanges {
   rescheduled?: boolean;
 }
 
-/** One row of a job's history. */
-export interface HistoryRow {
-  status: string;
-  minor_status: string;
-  app_status: string;
-  time: Date;
-  source: string;
-}
-
-const COLUMNS = JOB_COLUMNS.join(', ');
+const COLUMNS = columnsOf(Job);
 
 /**
  * The jobs. `move` is the only writer of a state: it takes a batch, and the statement itself checks for each job
@@ -70,7 +65,12 @@ const COLUMNS = JOB_COLUMNS.join(', ');
  */
 @Injectable()
 export class JobsRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    @InjectRepository(JobHistoryEntity) private readonly moves: Repository<JobHistoryEntity>,
+    @InjectRepository(JobParametersEntity)
+    private readonly described: Repository<JobParametersEntity>,
+  ) {}
 
   /** The job, or undefined. */
   async find(jid: Jid): Promise<Job | undefined> {
@@ -102,23 +102,13 @@ export class JobsRepository {
   }
 
   /** Every move of the job, oldest first. */
-  async history(jid: Jid): Promise<HistoryRow[]> {
-    return this.database.query<HistoryRow>({
-      name: 'jobs-history',
-      text: `select status, minor_status, app_status, time, source from job_history
-        where jid = $1 order by id`,
-      values: [String(jid)],
-    });
+  async history(jid: Jid): Promise<JobHistoryEntity[]> {
+    return this.moves.find({ where: { jid }, order: { id: 'ASC' } });
   }
 
   /** Parameters of the job; empty when it has none yet. */
   async parameters(jid: Jid): Promise<Record<string, unknown>> {
-    const [row] = await this.database.query<{ parameters: Record<string, unknown> }>({
-      name: 'jobs-parameters',
-      text: 'select parameters from job_parameters where jid = $1',
-      values: [String(jid)],
-    });
-    return row?.parameters ?? {};
+    return (await this.described.findOneBy({ jid }))?.parameters ?? {};
   }
 
   /** Seconds that the oldest waiting job has waited; 0 when none waits. */

@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { stringifyJson, type JsonObject } from '#src/kernel/index.js';
+import { InjectRepository } from '@nestjs/typeorm';
+import { LessThan, MoreThan, Repository } from 'typeorm';
+import { stringifyJson } from '#src/kernel/index.js';
 import { ChangeFeed, Database, type Transaction } from '#src/platform/index.js';
 import type { Jid } from '../state/job.js';
 import { assertPath } from '../state/job-transitions.js';
 import { ADMISSION, admissionSteps, WORK_CHANNEL } from '../state/admission.js';
+import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { templateOf } from './job-lines.js';
 
 /** Jobs of one request, all by the same caller. */
@@ -31,15 +34,15 @@ export interface IdempotencyKey {
 }
 
 /** A request with that key that was answered before. */
-export interface EarlierAnswer {
-  bodyHash: string;
-  answer: JsonObject;
-}
+export type EarlierAnswer = Pick<IdempotencyKeyEntity, 'bodyHash' | 'answer'>;
 
 /** Writes new jobs: all of a request in one transaction, or none. */
 @Injectable()
 export class SubmitRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    @InjectRepository(IdempotencyKeyEntity) private readonly keys: Repository<IdempotencyKeyEntity>,
+  ) {}
 
   async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.database.transaction(work);
@@ -76,13 +79,11 @@ export class SubmitRepository {
     key: IdempotencyKey,
     after: Date,
   ): Promise<EarlierAnswer | undefined> {
-    const [row] = await transaction.query<{ body_hash: string; answer: JsonObject }>({
-      name: 'jobs-key-find',
-      text: `select body_hash, answer from job_idempotency_keys
-        where owner = $1 and owner_group = $2 and setup = $3 and key = $4 and created_at > $5`,
-      values: [key.owner, key.ownerGroup, key.setup, key.key, after],
-    });
-    return row && { bodyHash: row.body_hash, answer: row.answer };
+    const { owner, ownerGroup, setup } = key;
+    const found = await transaction.manager
+      .getRepository(IdempotencyKeyEntity)
+      .findOneBy({ owner, ownerGroup, setup, key: key.key, createdAt: MoreThan(after) });
+    return found ?? undefined;
   }
 
   /** Remembers the answer of the key. */
@@ -113,11 +114,7 @@ export class SubmitRepository {
 
   /** Forgets keys older than `before`. */
   async forgetKeys(before: Date): Promise<void> {
-    await this.database.execute({
-      name: 'jobs-key-forget',
-      text: 'delete from job_idempotency_keys where created_at < $1',
-      values: [before],
-    });
+    await this.keys.delete({ createdAt: LessThan(before) });
   }
 
   private async newIds(
