@@ -1,7 +1,8 @@
 /** The data source for the TypeORM command line: `npx typeorm migration:show -d dist/ormconfig.js` (after a build). */
 import 'reflect-metadata';
-import { configuredDatabase, readConfig, runningEmbeddedPostgres } from './src/platform/index.js';
-import { createDataSource } from './src/runtime.js';
+import { runningEmbeddedPostgres } from './src/embedded-postgres/index.js';
+import { configuredDatabase, readConfig } from './src/platform/index.js';
+import { createDataSource } from './src/app/runtime.js';
 
 const config = readConfig(process.env);
 const connection =

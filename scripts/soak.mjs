@@ -135,9 +135,7 @@ async function soak(server) {
 }
 
 await buildWhenNeeded();
-const { startEmbeddedPostgres } = await import(
-  join(root, 'dist/src/platform/database/embedded-postgres.js')
-);
+const { startEmbeddedPostgres } = await import(join(root, 'dist/src/embedded-postgres/index.js'));
 const home = await mkdtemp(join(tmpdir(), 'gridgate-soak-'));
 const postgres = await startEmbeddedPostgres({ home: join(home, 'database') });
 let server;

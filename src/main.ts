@@ -25,7 +25,7 @@ async function configuration(): Promise<Config> {
 async function main(): Promise<void> {
   const config = await configuration();
   // A bad value is told before the rest of the service is loaded.
-  const { GridServer } = await import('./server.js');
+  const { GridServer } = await import('./app/server.js');
   const server = new GridServer(config);
   let stopping: Promise<void> | undefined;
   const stop = (): void => {

@@ -49,7 +49,7 @@ export class Bench {
   }
 
   async startCluster() {
-    const entry = join(root, 'dist/src/platform/database/embedded-postgres.js');
+    const entry = join(root, 'dist/src/embedded-postgres/index.js');
     const { startEmbeddedPostgres } = await import(entry);
     const postgres = await startEmbeddedPostgres({ home: await this.directory() });
     this.opened.push(() => postgres.stop());

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
+import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../embedded-postgres/index.js';
 import {
   configuredDatabase,
   createLogger,
@@ -11,12 +12,10 @@ import {
   openHome,
   openTls,
   readConfig,
-  runningEmbeddedPostgres,
-  startEmbeddedPostgres,
   type Config,
   type DatabaseConnection,
 } from '../platform/index.js';
-import { createRuntime } from '../runtime.js';
+import { createRuntime } from '../app/runtime.js';
 
 /**
  * What administrator commands work with: the configuration, and the application's services on the same database as

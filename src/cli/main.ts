@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Command, CommanderError } from 'commander';
 import { Problem } from '#src/kernel/index.js';
 import { ConfigurationFault } from '../platform/config/env.js';
-import { version } from '../version.js';
+import { version } from '../app/version.js';
 import type { AdminCommands } from './admin.commands.js';
 import { CommandError } from './command-error.js';
 import { tell } from './output.js';

@@ -119,11 +119,6 @@ export {
 export { Callers } from './http/callers.js';
 export { ClientAddresses } from './http/client-address.js';
 export { openHome, GridHomeError, type GridHome } from './home/grid-home.js';
-export {
-  runningEmbeddedPostgres,
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-} from './database/embedded-postgres.js';
-export { openTls, type OpenedTls } from './tls/open-tls.js';
-export { TrustedAuthorities } from './tls/trusted-authorities.js';
-export { canonicalDn } from './tls/distinguished-name.js';
+export { isRunning, processStat } from './home/process-identity.js';
+export { acquireProcessLock, LockHeldError, type ProcessLock } from './home/process-lock.js';
+export { openTls, type OpenedTls } from './http/open-tls.js';

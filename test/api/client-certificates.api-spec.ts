@@ -8,7 +8,7 @@ import {
   issueRevocationList,
   type CertificateOrder,
   type IssuedCertificate,
-} from '../../src/platform/tls/certificate-issuer.js';
+} from '../../src/x509/issuing/certificate-issuer.js';
 import { eventually, startGrid, type Answer, type Grid } from '../support/testbed.js';
 
 const DAY = 86_400_000;

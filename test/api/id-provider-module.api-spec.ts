@@ -13,15 +13,10 @@ import {
 } from '#src/id-provider/index.js';
 import { type OAuthError } from '#src/oauth2-client/index.js';
 import { refusalOf } from '#src/id-provider/testing/refusal.js';
-import {
-  createLogger,
-  Metrics,
-  PlatformModule,
-  readConfig,
-  TrustedAuthorities,
-} from '#src/platform/index.js';
+import { createLogger, Metrics, PlatformModule, readConfig } from '#src/platform/index.js';
+import { TrustedAuthorities } from '#src/x509/index.js';
 import { RegistryModule } from '#src/registry/index.js';
-import { createRuntime, type Runtime } from '../../src/runtime.js';
+import { createRuntime, type Runtime } from '../../src/app/runtime.js';
 import { startIdProvider, type TestIdProvider } from '../support/id-provider.js';
 import { createTestPki, type TestPki } from '../support/id-provider-pki.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';

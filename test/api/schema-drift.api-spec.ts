@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { entities } from '../../src/app.module.js';
-import { createDetachedApplication } from '../../src/describe-api.js';
+import { createDetachedApplication } from '../../src/app/describe-api.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
 
 /**

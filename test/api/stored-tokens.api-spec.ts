@@ -12,16 +12,11 @@ import {
   StoredTokens,
   type BrowserSession,
 } from '#src/id-provider/index.js';
-import {
-  createLogger,
-  Metrics,
-  PlatformModule,
-  readConfig,
-  TrustedAuthorities,
-} from '#src/platform/index.js';
+import { createLogger, Metrics, PlatformModule, readConfig } from '#src/platform/index.js';
+import { TrustedAuthorities } from '#src/x509/index.js';
 import { RegistryModule } from '#src/registry/index.js';
 import type { TokenFields } from '#src/oauth2-client/index.js';
-import { createRuntime, type Runtime } from '../../src/runtime.js';
+import { createRuntime, type Runtime } from '../../src/app/runtime.js';
 import { browse, startIdProvider, type TestIdProvider } from '../support/id-provider.js';
 import { createTestPki, type TestPki } from '../support/id-provider-pki.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';

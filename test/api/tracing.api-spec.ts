@@ -187,7 +187,7 @@ describe('traces for a collector', () => {
 
 describe('without a collector', () => {
   it('the SDK is not even loaded, and a bad address stops the start', () => {
-    const script = `await import('./dist/src/server.js');
+    const script = `await import('./dist/src/app/server.js');
       const { Module } = await import('node:module');
       console.log(Object.keys(Module._cache).filter((name) => /opentelemetry.(sdk|exporter)/.test(name)).length);`;
     const options = { cwd: support().root, encoding: 'utf8' } as const;

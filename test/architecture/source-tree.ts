@@ -50,11 +50,15 @@ export function fileGraph(): Map<string, Set<string>> {
   return graph;
 }
 
-/** The same by folders: a folder is the files that stand in it itself, not in folders below it. */
+/**
+ * The same by folders: a folder is the files that stand in it itself, not in folders below it. The top is none: its entry
+ * point opens `app`, which makes the composition root beside it.
+ */
 export function folderGraph(): Map<string, Set<string>> {
   const graph = new Map<string, Set<string>>();
   for (const [file, targets] of fileGraph()) {
     const own = dirname(file);
+    if (own === SRC) continue;
     const others = graph.get(own) ?? new Set<string>();
     for (const target of targets) if (dirname(target) !== own) others.add(dirname(target));
     graph.set(own, others);

@@ -8,9 +8,7 @@ import { createServer, connect } from 'node:net';
 import { join } from 'node:path';
 
 const [root, home, port] = process.argv.slice(2);
-const { startEmbeddedPostgres } = await import(
-  join(root, 'dist/src/platform/database/embedded-postgres.js')
-);
+const { startEmbeddedPostgres } = await import(join(root, 'dist/src/embedded-postgres/index.js'));
 const postgres = await startEmbeddedPostgres({ home });
 const { host, port: number, user, password, database } = postgres.connection;
 const sockets = new Set();

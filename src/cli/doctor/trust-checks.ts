@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { TrustedAuthorities, type Config } from '../../platform/index.js';
+import { type Config } from '../../platform/index.js';
+import { TrustedAuthorities } from '../../x509/index.js';
 import { fault, ok, reasonOf, skipped, warning, type Finding } from './finding.js';
 
 const SHOWN = 5;

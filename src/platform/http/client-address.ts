@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { AddressList } from '../tls/address-list.js';
+import { AddressList } from './address-list.js';
 
 /**
  * Where a request comes from: the peer's address, or what a trusted proxy says in `X-Forwarded-For` (the last

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config } from '../config/env.js';
-import { LOGGER, type Logger } from '../logging/logger.js';
-import { Metrics } from '../metrics/metrics.js';
 import {
   ForwardedCertificateError,
   parseForwardedCertificate,
-} from '../tls/forwarded-certificate.js';
-import { TrustedAuthorities } from '../tls/trusted-authorities.js';
+  TrustedAuthorities,
+} from '#src/x509/index.js';
+import { CONFIG, type Config } from '../config/env.js';
+import { LOGGER, type Logger } from '../logging/logger.js';
+import { Metrics } from '../metrics/metrics.js';
 import { ClientAddresses } from './client-address.js';
 import { requestIdOf } from './messages.js';
 

@@ -1,4 +1,4 @@
-import { canonicalDn } from '#src/platform/index.js';
+import { canonicalDn } from '#src/x509/index.js';
 import { isJsonObject, type JsonObject } from '#src/kernel/index.js';
 import type { RegistryFault } from '../model/registry-rules.js';
 

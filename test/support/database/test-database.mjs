@@ -14,7 +14,7 @@ const LOGIN = { user: 'gridgate', password: "pass/w@rd: 'ä#%" };
 export async function startTestDatabase({ root, home, kind = process.env.GRID_TEST_DATABASE }) {
   switch (kind || 'embedded') {
     case 'embedded': {
-      const entry = join(root, 'dist/src/platform/database/embedded-postgres.js');
+      const entry = join(root, 'dist/src/embedded-postgres/index.js');
       const { startEmbeddedPostgres } = await import(entry);
       const postgres = await startEmbeddedPostgres({ home });
       return { urlOf: (name) => postgres.urlOf(name), stop: () => postgres.stop() };

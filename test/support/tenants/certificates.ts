@@ -5,7 +5,7 @@ import {
   issueCertificate,
   issueRevocationList,
   type IssuedCertificate,
-} from '../../../src/platform/tls/certificate-issuer.js';
+} from '../../../src/x509/issuing/certificate-issuer.js';
 
 const ALICE = '/DC=org/DC=grid/CN=alice';
 const DAY = 86_400_000;

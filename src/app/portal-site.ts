@@ -1,0 +1,41 @@
+import { fileURLToPath } from 'node:url';
+import type { INestApplication } from '@nestjs/common';
+import {
+  serveStaticSite,
+  type Config,
+  type HttpRequest,
+  type HttpResponse,
+} from '../platform/index.js';
+
+const PATH = '/portal';
+/** Where the build puts examples/portal. */
+const DIRECTORY = fileURLToPath(new URL('../../portal', import.meta.url));
+
+/**
+ * Serves the example portal beside the demo data. It signs in as the built-in application `portal`. Browsers that come
+ * to the bare address are sent there, or to the description of the interface; programs get the 404 as everywhere.
+ */
+export function servePortal(app: INestApplication, { publicUrl, loadDemo }: Config): boolean {
+  sendBrowsersTo(app, loadDemo ? `${PATH}/` : '/docs');
+  if (!loadDemo) return false;
+  return serveStaticSite(app, {
+    path: PATH,
+    directory: DIRECTORY,
+    connectTo: [new URL(publicUrl).origin],
+    documents: {
+      'config.json': {
+        url: publicUrl,
+        clientId: 'portal',
+        redirectUri: `${publicUrl}${PATH}/`,
+      },
+    },
+  });
+}
+
+function sendBrowsersTo(app: INestApplication, place: string): void {
+  app.use((request: HttpRequest, response: HttpResponse, next: () => void) => {
+    const isBrowser = /\btext\/html\b/.test(request.headers.accept ?? '');
+    if (request.path !== '/' || request.method !== 'GET' || !isBrowser) next();
+    else response.redirect(303, place);
+  });
+}

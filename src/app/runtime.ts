@@ -1,0 +1,163 @@
+import { DataSource } from 'typeorm';
+import { MIGRATIONS } from '../migrations/index.js';
+import { entities } from '../app.module.js';
+import {
+  adviseRole,
+  Audit,
+  ChangeFeed,
+  checkPooler,
+  ConnectionGate,
+  connectDataSource,
+  createLogger,
+  Database,
+  dataSourceOptions,
+  directClient,
+  migrate,
+  Metrics,
+  poolerRules,
+  Readiness,
+  Tracing,
+  whenDatabaseIsThere,
+  type AuditDetails,
+  type Config,
+  type DatabaseConnection,
+  type Logger,
+  type PoolerRules,
+} from '../platform/index.js';
+
+/** How long somebody waits for a connection while the database does not answer. */
+const SILENCE_MS = 1_500;
+
+/** What one process has opened: database, change feed, logger; made before the application. */
+export interface Runtime {
+  config: Config;
+  logger: Logger;
+  /** TypeORM's, for repositories of entities; not connected before connect(). */
+  dataSource: DataSource;
+  database: Database;
+  changeFeed: ChangeFeed;
+  metrics: Metrics;
+  readiness: Readiness;
+  tracing: Tracing;
+  audit: Audit;
+  /** True once the database has the schema of this version. */
+  readonly migrated: boolean;
+  /** Connects (waiting while the database is away), migrates, starts the change feed. */
+  connect(signal: AbortSignal): Promise<void>;
+  /** Ends the feed and the pool. */
+  close(): Promise<void>;
+}
+
+/** Where the audit trail goes when not into the log, and what every line of it says. */
+export interface AuditTrail {
+  logger: Logger;
+  origin: AuditDetails;
+}
+
+/** TypeORM's data source with the entities and migrations of this version, not yet connected. */
+export function createDataSource(config: Config, connection: () => DatabaseConnection): DataSource {
+  return new DataSource(
+    dataSourceOptions({
+      connection,
+      poolSize: config.databasePool,
+      ...limitsOf(config),
+      entities,
+      migrations: MIGRATIONS,
+    }),
+  );
+}
+
+function limitsOf(config: Config): {
+  statementTimeoutSeconds: number;
+  connectTimeoutSeconds: number;
+  sessions: number;
+} {
+  return {
+    statementTimeoutSeconds: config.databaseTimeout,
+    connectTimeoutSeconds: config.databaseConnectTimeout,
+    sessions: config.databasePool,
+  };
+}
+
+/** Prepares a process for the given database; connects to nothing yet. */
+export function createRuntime(
+  config: Config,
+  connection: () => DatabaseConnection,
+  ownLogger?: Logger,
+  trail?: AuditTrail,
+): Runtime {
+  const tracing = new Tracing();
+  const metrics = new Metrics();
+  const logger = ownLogger ?? createLogger(config.logLevel, undefined, traceIds(config, tracing));
+  const dataSource = createDataSource(config, connection);
+  let migrated = false;
+  const gate = connectionGate(config, metrics);
+  let pooler: PoolerRules | undefined;
+  const database = new Database(
+    () => dataSource,
+    tracing,
+    gate,
+    () => pooler,
+  );
+  const changeFeed = new ChangeFeed(() => directClient(connection(), 'gridgate changes'), database);
+  return {
+    config,
+    logger,
+    dataSource,
+    database,
+    changeFeed,
+    metrics,
+    audit: new Audit(trail?.logger ?? logger, metrics, trail?.origin),
+    readiness: new Readiness(),
+    tracing,
+    get migrated() {
+      return migrated;
+    },
+    async connect(signal) {
+      pooler = poolerRules(connection(), limitsOf(config));
+      await connectDataSource(dataSource, { logger, signal });
+      const { pool } = database;
+      const look = async (): Promise<void> => {
+        await checkPooler(pool, connection());
+        if (pooler) await adviseRole(pool, { ...limitsOf(config), logger });
+      };
+      await whenDatabaseIsThere(look, { logger, signal });
+      const done = await whenDatabaseIsThere(() => migrate(dataSource, connection()), {
+        logger,
+        signal,
+      });
+      migrated = true;
+      database.serveEntities();
+      if (done.length > 0) logger.info({ migrations: done }, 'migrated the database');
+      changeFeed.start();
+    },
+    async close() {
+      await changeFeed.stop();
+      await pooler?.sessions.end();
+      if (dataSource.isInitialized) await dataSource.destroy();
+    },
+  };
+}
+
+/** The ids of the trace under way for every log line; nothing at all while traces are off. */
+function traceIds(config: Config, tracing: Tracing): (() => object) | undefined {
+  return config.otlpEndpoint === undefined ? undefined : () => tracing.ids() ?? {};
+}
+
+/** The queue in front of the pool: as patient as the deadline of a request allows, and seen in the metrics. */
+function connectionGate(config: Config, metrics: Metrics): ConnectionGate {
+  const patience = Math.min(config.databaseQueueTimeout, config.requestTimeout * 0.9);
+  const gate = new ConnectionGate({
+    places: config.databasePool,
+    maxWaiting: config.databaseQueue,
+    longestWaitMs: patience * 1000,
+    longestWaitInDoubtMs: Math.min(SILENCE_MS, patience * 1000),
+  });
+  const text = 'Connections of the database pool, and statements that wait for one';
+  metrics.gauge('gridgate_database_pool', text, ['state'], (gauge) => {
+    gauge.set({ state: 'busy' }, gate.busy);
+    gauge.set({ state: 'free' }, config.databasePool - gate.busy);
+    gauge.set({ state: 'waiting' }, gate.waiting);
+  });
+  return gate;
+}

@@ -1,0 +1,229 @@
+import type { Server } from 'node:http';
+import type { INestApplication } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AppModule } from '../app.module.js';
+import { SCOPE_TEXT, SCOPES } from '../auth/index.js';
+import { CATALOGUE_SCHEMAS, CLOSED_CATALOGUE_BODIES } from '../file-catalogue/index.js';
+import { JOB_SCHEMAS } from '../jobs/index.js';
+import { sleep } from '../kernel/index.js';
+import { checkReadiness, prepareData } from './start-data.js';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '../embedded-postgres/index.js';
+import {
+  answerClientErrors,
+  configuredDatabase,
+  Connections,
+  corsByAllowList,
+  entrance,
+  GridExpressAdapter,
+  listen,
+  NestLogger,
+  openApiDocument,
+  openHome,
+  openTls,
+  ProblemFilter,
+  RequestsUnderWay,
+  RouteTable,
+  serveMetrics,
+  serveSwagger,
+  watchLoop,
+  whenDatabaseIsThere,
+  type Config,
+  type DatabaseConnection,
+  type GridHome,
+  type HttpRequest,
+  type HttpResponse,
+  type LoopStalls,
+  type OpenedTls,
+  type Readiness,
+} from '../platform/index.js';
+import { servePortal } from './portal-site.js';
+import { createRuntime, type Runtime } from './runtime.js';
+import { version } from './version.js';
+
+/** Lists and documents; never /oauth2, whose answers carry tokens, codes and what protects forms. */
+const COMPRESSED_BELOW = ['/jobs', '/filecatalogue', '/.well-known'];
+const MAX_HEADER_BYTES = 32 * 1024;
+/** How long a stopping server keeps an idle connection for a request that is already on its way. */
+const IDLE_GRACE_MS = 1_000;
+/** A body or an answer under way that moves by less within GRID_PROGRESS_TIMEOUT is cut off. */
+const LEAST_PROGRESS_BYTES = 1024;
+
+/**
+ * One server process: home and listener first (so that a second instance or a used port fails at once), then
+ * database, migrations, application and data. `stop` undoes in reverse what has been opened, also after a start
+ * that failed half-way.
+ */
+export class GridServer {
+  private readonly opened: (() => Promise<unknown>)[] = [];
+  private readonly routes = new RouteTable();
+  private readonly cancel = new AbortController();
+  private postgres: EmbeddedPostgres | undefined;
+  private connections: Connections | undefined;
+  private readiness: Readiness | undefined;
+  private stalls: LoopStalls | undefined;
+
+  constructor(private readonly config: Config) {}
+
+  /** Starts and resolves when the server is ready. Throws with a message for people. */
+  async start(): Promise<void> {
+    const { config } = this;
+    const home = await openHome(config.homePath);
+    const lock = await home.lockForServer();
+    this.opened.push(() => lock.release());
+    const runtime = createRuntime(config, () => this.connection());
+    await startTracing(runtime);
+    this.opened.push(() => runtime.tracing.stop());
+    const tls = await openTls(config, home.pki, (line, level) => runtime.logger[level](line));
+    this.opened.push(() => tls.close());
+    const app = await this.createApplication(runtime, tls);
+    const listener = app.getHttpServer() as Server;
+    await listen(listener, config);
+    await this.openMetrics(runtime);
+    await this.startDatabase(home, runtime);
+    await app.init();
+    this.opened.push(() => app.close());
+    const adapter = app.getHttpAdapter() as GridExpressAdapter;
+    this.routes.read(adapter.routerOwner());
+    const waiting = { logger: runtime.logger, signal: this.cancel.signal };
+    await whenDatabaseIsThere(() => prepareData(app, config), waiting);
+    checkReadiness(runtime);
+    runtime.readiness.started = true;
+    this.stalls?.start();
+  }
+
+  /** Stops accepting, lets requests finish, hands back leases, stops the embedded database. */
+  async stop(): Promise<void> {
+    this.cancel.abort(new Error('the server is stopping'));
+    await this.drain();
+    this.stalls?.stop();
+    for (const step of this.opened.splice(0).reverse()) await step();
+  }
+
+  /**
+   * Says `not ready` and goes on answering until load balancers have noticed (GRID_SHUTDOWN_DRAIN), then stops
+   * accepting and lets every request finish. Nothing that a request needs has been closed yet.
+   */
+  private async drain(): Promise<void> {
+    const { connections, readiness, config } = this;
+    if (!connections) return;
+    const wasReady = readiness?.started === true;
+    readiness?.drain();
+    connections.retire();
+    if (wasReady) await sleep(config.shutdownDrain * 1000);
+    await connections.drain({ graceMs: config.shutdownGrace * 1000, idleMs: IDLE_GRACE_MS });
+  }
+
+  private async openMetrics({ config, metrics, readiness }: Runtime): Promise<void> {
+    if (config.metricsPort === 0) return;
+    const at = { host: config.host, port: config.metricsPort };
+    this.opened.push(await serveMetrics(at, metrics, readiness));
+  }
+
+  private connection(): DatabaseConnection {
+    const configured = configuredDatabase(this.config);
+    if (configured !== undefined) return configured;
+    if (!this.postgres) throw new Error('the embedded database is not started');
+    return this.postgres.connection;
+  }
+
+  private async startDatabase(home: GridHome, runtime: Runtime): Promise<void> {
+    if (this.config.databaseUrl === undefined) {
+      const log = (line: string): void => runtime.logger.info({ part: 'postgres' }, line);
+      this.postgres = await startEmbeddedPostgres({ home: home.path, log });
+      const { postgres } = this;
+      this.opened.push(() => postgres.stop());
+    }
+    this.opened.push(() => runtime.close());
+    await runtime.connect(this.cancel.signal);
+  }
+
+  private async createApplication(runtime: Runtime, tls: OpenedTls): Promise<INestApplication> {
+    const { config } = this;
+    const { logger, metrics, readiness, tracing } = runtime;
+    const adapter = new GridExpressAdapter({
+      tls: tls.serverOptions,
+      maxHeaderBytes: MAX_HEADER_BYTES,
+      requestTimeoutSeconds: config.requestTimeout,
+      compressedBelow: COMPRESSED_BELOW,
+    });
+    const module = AppModule.forRoot({ ...runtime, authorities: tls.authorities });
+    const app = await NestFactory.create(module, adapter, {
+      logger: new NestLogger(logger),
+      bodyParser: false,
+      abortOnError: false,
+    });
+    const problems = new ProblemFilter(logger, this.routes);
+    app.useGlobalFilters(problems);
+    const underWay = new RequestsUnderWay();
+    this.stalls = watchLoop(runtime, underWay);
+    app.use(entrance({ config, logger, metrics, readiness, tracing, problems, underWay }));
+    app.use(corsByAllowList(config.corsOrigins));
+    app.use(this.routes.guard((problem, ...exchange) => problems.answer(problem, ...exchange)));
+    this.readiness = readiness;
+    this.connections = watchConnections(app, { config, runtime, problems });
+    servePortal(app, config);
+    serveSwagger(app, () => openApiOf(app, config), {
+      publicUrl: config.publicUrl,
+      scopes: SCOPES,
+    });
+    return app;
+  }
+}
+
+/** Traces go to the collector that is configured; without one nothing is loaded. */
+async function startTracing({ config, logger, tracing }: Runtime): Promise<void> {
+  if (config.otlpEndpoint === undefined) return;
+  await tracing.start({
+    endpoint: config.otlpEndpoint,
+    serviceVersion: version(),
+    log: (message) => logger.debug({ part: 'tracing' }, message),
+  });
+  logger.info({ part: 'tracing' }, 'traces are sent to the collector');
+}
+
+function watchConnections(
+  app: INestApplication,
+  { config, runtime, problems }: { config: Config; runtime: Runtime; problems: ProblemFilter },
+): Connections {
+  const { metrics, logger } = runtime;
+  const listener = app.getHttpServer() as Server;
+  answerClientErrors(listener, ({ code }, requestId) =>
+    logger.warn({ requestId, code }, 'refused'),
+  );
+  const limits = {
+    maxConnections: config.maxConnections,
+    progressMs: config.progressTimeout * 1000,
+    leastBytes: LEAST_PROGRESS_BYTES,
+  };
+  const connections = new Connections(listener, limits, (problem, request, response) =>
+    problems.answer(problem, request as HttpRequest, response as HttpResponse),
+  );
+  const cuts = metrics.counter('gridgate_connections_cut_total', 'Connections cut off, by reason', [
+    'reason',
+  ]);
+  connections.onCut = (reason) => cuts.inc({ reason });
+  metrics.gauge('gridgate_connections', 'Open connections', [], (gauge) =>
+    gauge.set(connections.count),
+  );
+  return connections;
+}
+
+/** Paths of pages for people in the OpenAPI document. */
+const PAGES = /^\/oauth2\/(auth|device|login|callback|applications|logout)(\/|$)/;
+
+/** The OpenAPI document of the application. */
+export function openApiOf(
+  app: INestApplication,
+  config: Config,
+): ReturnType<typeof openApiDocument> {
+  const schemas = { ...CATALOGUE_SCHEMAS, ...JOB_SCHEMAS };
+  const { publicUrl } = config;
+  return openApiDocument(app, {
+    version: version(),
+    publicUrl,
+    scopes: SCOPE_TEXT,
+    schemas,
+    closed: [...CLOSED_CATALOGUE_BODIES, 'ManifestsRequest'],
+    pages: PAGES,
+  });
+}

@@ -1,0 +1,5 @@
+export {
+  runningEmbeddedPostgres,
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from './embedded-postgres.js';

@@ -1,0 +1,7 @@
+export { canonicalDn } from './certificate/distinguished-name.js';
+export {
+  ForwardedCertificateError,
+  parseForwardedCertificate,
+} from './certificate/forwarded-certificate.js';
+export { ensureDevelopmentPki, type CertificateFiles } from './issuing/development-ca.js';
+export { TrustedAuthorities, type TrustLog } from './trust/trusted-authorities.js';

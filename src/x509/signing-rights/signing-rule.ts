@@ -1,0 +1,39 @@
+import { nameKey } from '../certificate/chain-link.js';
+import { canonicalDn } from '../certificate/distinguished-name.js';
+import type { SubjectPattern } from './subject-pattern.js';
+
+/** What says whom a CA may sign in a directory in grid layout. */
+export type PolicyKind = 'signing_policy' | 'namespaces';
+
+/** Stands for the CA whose file it is (`TO Issuer SELF`). */
+export const SELF = Symbol('the CA of the file');
+
+/** One sentence of a policy: this CA may, or may not, sign these subjects. */
+export interface SigningRule {
+  /** nameKey of the CA's DN. */
+  issuer: string | typeof SELF;
+  isPermit: boolean;
+  fits: SubjectPattern;
+}
+
+/** A policy file cannot be understood; the message has the line. */
+export class PolicyError extends Error {
+  constructor(line: number, problem: string, options?: ErrorOptions) {
+    super(`line ${line}: ${problem}`, options);
+    this.name = 'PolicyError';
+  }
+}
+
+/** Works on the text of a line; what goes wrong there is told with the line. */
+export function atLine<T>(line: number, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new PolicyError(line, (error as Error).message, { cause: error });
+  }
+}
+
+/** The nameKey of a CA's DN in any spelling. Throws DistinguishedNameError. */
+export function issuerKey(dn: string): string {
+  return nameKey(canonicalDn(dn));
+}

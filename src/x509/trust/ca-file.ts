@@ -1,0 +1,119 @@
+import { X509Certificate } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { chainLink, type ChainLink } from '../certificate/chain-link.js';
+import { decodeLong, pemTexts } from '../certificate/pem.js';
+import { readRevocationList, type RevocationList } from './revocation-list.js';
+import { POLICY_FILE, readPolicyFile, type PolicyFile } from '../signing-rights/policy-files.js';
+import type { Slices } from '#src/kernel/index.js';
+
+const CERTIFICATE_FILE = /\.(?:\d+|pem|crt|cer)$/i;
+const REVOCATION_FILE = /\.(?:r\d+|crl)$/i;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** What one file of the trust store holds. */
+export interface CaFile {
+  /** Changes with the content: size, time and inode. */
+  stamp: string;
+  authorities: ChainLink[];
+  revocationLists: RevocationList[];
+  policy?: PolicyFile;
+  /** What somebody should look at. */
+  notes: string[];
+}
+
+/**
+ * The files of a directory in the grid layout (`*.0`, `*.pem`, `*.crt`, `*.r0`, `*.crl`, `*.signing_policy`,
+ * `*.namespaces`), or the bundle itself, with their stamps. Throws the error of the file system.
+ */
+export async function caFilesIn(path: string): Promise<Map<string, string>> {
+  const info = await stat(path);
+  const files = info.isDirectory() ? await filesOf(path) : [path];
+  const stamps = new Map<string, string>();
+  for (const file of files) {
+    const stamp = await stampOf(file);
+    if (stamp !== undefined) stamps.set(file, stamp);
+  }
+  return stamps;
+}
+
+async function filesOf(directory: string): Promise<string[]> {
+  const kinds = [CERTIFICATE_FILE, REVOCATION_FILE, POLICY_FILE];
+  const names = await readdir(directory);
+  return names
+    .filter((name) => kinds.some((kind) => kind.test(name)))
+    .sort()
+    .map((name) => join(directory, name));
+}
+
+/** A file that vanishes between readdir and stat (or a link to nowhere) is as if it were not there. */
+async function stampOf(path: string): Promise<string | undefined> {
+  try {
+    const info = await stat(path);
+    return info.isFile() ? `${info.size} ${info.mtimeMs} ${info.ino}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Reads one file in slices. Certificates and lists in PEM or DER: throws when there is a fault in it. A policy always
+ * answers: one that cannot be read allows nothing.
+ */
+export async function readCaFile(path: string, stamp: string, slices: Slices): Promise<CaFile> {
+  const file: CaFile = { stamp, authorities: [], revocationLists: [], notes: [] };
+  if (POLICY_FILE.test(path)) return { ...file, ...(await policyOf(path)) };
+  const bytes = await readFile(path);
+  if (bytes.length > MAX_FILE_BYTES) throw new Error('the file is too large');
+  for await (const { label, der } of blocksOf(path, bytes, slices)) {
+    if (label === 'X509 CRL') file.revocationLists.push(await readRevocationList(der, slices));
+    else if (label.endsWith('CERTIFICATE')) addAuthority(path, der, file);
+    if (slices.isOver) await slices.rest();
+  }
+  return file;
+}
+
+async function policyOf(path: string): Promise<Pick<CaFile, 'policy' | 'notes'>> {
+  const policy = await readFile(path, 'utf8').then(
+    (text) => readPolicyFile(path, text),
+    (error: Error) => readPolicyFile(path, undefined, error.message),
+  );
+  const fault = `${path} cannot be understood (${policy.fault}); its CA may sign nothing`;
+  return { policy, notes: policy.fault === undefined ? [] : [fault] };
+}
+
+function addAuthority(path: string, der: Buffer, into: CaFile): void {
+  const link = chainLink(der);
+  const isOldRoot = link.fields.version < 3 && link.isSelfSigned;
+  if (link.fields.isAuthority || isOldRoot) into.authorities.push(link);
+  else into.notes.push(`${path} holds a certificate that is no CA's; it is left out`);
+}
+
+async function* blocksOf(
+  path: string,
+  bytes: Buffer,
+  slices: Slices,
+): AsyncGenerator<{ label: string; der: Buffer }> {
+  if (bytes.length === 0) throw new Error('it is empty');
+  if (!bytes.includes('-----BEGIN ')) {
+    yield { label: REVOCATION_FILE.test(path) ? 'X509 CRL' : 'CERTIFICATE', der: bytes };
+    return;
+  }
+  const text = bytes.toString('latin1');
+  await slices.rest();
+  let isEmpty = true;
+  for (const { label, base64 } of pemTexts(text)) {
+    isEmpty = false;
+    const der = await decodeLong(base64, slices);
+    // OpenSSL's own TRUSTED CERTIFICATE has more bytes behind the certificate.
+    yield { label, der: label === 'TRUSTED CERTIFICATE' ? bareCertificate(der) : der };
+  }
+  if (isEmpty) throw new Error('it is cut off');
+}
+
+function bareCertificate(der: Buffer): Buffer {
+  const base64 = der.toString('base64');
+  return new X509Certificate(
+    `-----BEGIN TRUSTED CERTIFICATE-----\n${base64}\n-----END TRUSTED CERTIFICATE-----\n`,
+  ).raw;
+}
