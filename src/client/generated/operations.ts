@@ -96,22 +96,22 @@ export interface SearchDirectoryQuery {
 
 /** Query of {@link Operations.listRootDirectory}. */
 export interface ListRootDirectoryQuery {
-  /** Cursor of the next page, from the `Link` header */
-  after?: string;
-  /** Entries of one page, directories first, each kind by name; more than 10000 is taken as 10000. Without it the listing is complete */
-  limit?: number;
   /** With replicas of files and attributes of directories (older name: `extra`) */
   verbose?: boolean;
+  /** Entries of one page, directories first, each kind by name; more than 10000 is taken as 10000. Without it the listing is complete */
+  limit?: number;
+  /** Cursor of the next page, from the `Link` header */
+  after?: string;
 }
 
 /** Query of {@link Operations.listDirectory}. */
 export interface ListDirectoryQuery {
-  /** Cursor of the next page, from the `Link` header */
-  after?: string;
-  /** Entries of one page, directories first, each kind by name; more than 10000 is taken as 10000. Without it the listing is complete */
-  limit?: number;
   /** With replicas of files and attributes of directories (older name: `extra`) */
   verbose?: boolean;
+  /** Entries of one page, directories first, each kind by name; more than 10000 is taken as 10000. Without it the listing is complete */
+  limit?: number;
+  /** Cursor of the next page, from the `Link` header */
+  after?: string;
 }
 
 /** Query of {@link Operations.readFileMetadata}. */

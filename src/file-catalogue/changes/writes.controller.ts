@@ -16,8 +16,6 @@ import {
   Audited,
   CONFIG,
   hasBody,
-  Query,
-  QueryValues,
   readJsonObject,
   type Config,
   type HttpRequest,
@@ -64,10 +62,8 @@ export class WritesController {
   async makeDirectory(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
     @Res({ passthrough: true }) response: HttpResponse,
   ): Promise<MadeResponse> {
-    query.allowOnly([]);
     const body = hasBody(response.req) ? await this.body(response.req) : {};
     const created = await this.writes.makeDirectory(principal, path, body);
     response.status(created ? 201 : 200);
@@ -85,9 +81,7 @@ export class WritesController {
   async deleteDirectory(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
   ): Promise<DeletedResponse> {
-    query.allowOnly([]);
     await this.writes.remove(principal, 'directory', path);
     return { path, deleted: true };
   }
@@ -109,10 +103,8 @@ export class WritesController {
   async registerFile(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
     @Res({ passthrough: true }) response: HttpResponse,
   ): Promise<MadeResponse> {
-    query.allowOnly([]);
     const created = await this.writes.registerFile(principal, path, await this.body(response.req));
     response.status(created ? 201 : 200);
     return { path, created };
@@ -128,9 +120,7 @@ export class WritesController {
   async deleteFile(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
   ): Promise<DeletedResponse> {
-    query.allowOnly([]);
     await this.writes.remove(principal, 'file', path);
     return { path, deleted: true };
   }
@@ -145,11 +135,9 @@ export class WritesController {
   @ApiConflictResponse({ description: 'It exists with another type' })
   async declareField(
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
     @Req() request: HttpRequest,
     @Res({ passthrough: true }) response: HttpResponse,
   ): Promise<FieldResponse> {
-    query.allowOnly([]);
     const { created, name, type } = await this.writes.declareField(
       principal,
       await this.body(request),
@@ -170,10 +158,9 @@ export class WritesController {
   async replaceDirectoryMetadata(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
     @Req() request: HttpRequest,
   ): Promise<JsonObject> {
-    const values = await this.values(query, request);
+    const values = await this.values(request);
     return this.writes.changeDirectoryMetadata(principal, path, { mode: 'replace', values });
   }
 
@@ -189,10 +176,9 @@ export class WritesController {
   async mergeDirectoryMetadata(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
     @Req() request: HttpRequest,
   ): Promise<JsonObject> {
-    const values = await this.values(query, request);
+    const values = await this.values(request);
     return this.writes.changeDirectoryMetadata(principal, path, { mode: 'merge', values });
   }
 
@@ -207,10 +193,9 @@ export class WritesController {
   async replaceFileMetadata(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
     @Req() request: HttpRequest,
   ): Promise<JsonObject> {
-    const values = await this.values(query, request);
+    const values = await this.values(request);
     return this.writes.changeFileMetadata(principal, path, { mode: 'replace', values });
   }
 
@@ -225,10 +210,9 @@ export class WritesController {
   async mergeFileMetadata(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
     @Req() request: HttpRequest,
   ): Promise<JsonObject> {
-    const values = await this.values(query, request);
+    const values = await this.values(request);
     return this.writes.changeFileMetadata(principal, path, { mode: 'merge', values });
   }
 
@@ -236,11 +220,7 @@ export class WritesController {
     return readJsonObject(request, this.config.maxBodyBytes);
   }
 
-  private async values(
-    query: QueryValues,
-    request: HttpRequest,
-  ): Promise<[string, JsonObject[string]][]> {
-    query.allowOnly([]);
+  private async values(request: HttpRequest): Promise<[string, JsonObject[string]][]> {
     return Object.entries(await this.body(request));
   }
 }

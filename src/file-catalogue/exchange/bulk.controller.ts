@@ -8,7 +8,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { Query, QueryValues, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
 import { BulkRequestService, LINES_TYPE } from './bulk-request.service.js';
 
 /** Many changes in one request. */
@@ -35,11 +35,9 @@ export class BulkController {
   })
   async applyBulk(
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
     @Req() request: HttpRequest,
     @Res() response: HttpResponse,
   ): Promise<void> {
-    query.allowOnly([]);
     await this.requests.apply(principal, request, response);
   }
 }

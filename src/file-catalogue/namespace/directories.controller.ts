@@ -1,24 +1,23 @@
-import { Controller, Get, Param, Res } from '@nestjs/common';
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import {
   ApiForbiddenResponse,
   ApiNotFoundResponse,
   ApiOkResponse,
   ApiOperation,
   ApiParam,
-  ApiQuery,
   ApiTags,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { Query, QueryValues, type HttpResponse } from '#src/platform/index.js';
+import type { HttpResponse } from '#src/platform/index.js';
 import { AnswerSender, type AnswerWriter } from '../answer/answer-writer.js';
 import { DIRECTORY_PARAM } from '../openapi/catalogue.openapi.js';
 import { encodePath } from '../path/catalogue-path.js';
 import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
 import { DirectoryContentsResponse } from './directory-contents.response.js';
-import { AFTER_QUERY, LIMIT_QUERY, VERBOSE_QUERY } from './listing.openapi.js';
 import {
-  readListingQuery,
   encodeCursor,
+  ListingQuery,
+  wantedOf,
   type ListingCursor,
   type ListingWanted,
 } from './listing.query.js';
@@ -38,13 +37,10 @@ export class DirectoriesController {
   @Get()
   @Access('bearer', 'catalogue:read')
   @ApiOperation({ summary: 'Contents of the root directory' })
-  @ApiQuery(VERBOSE_QUERY)
-  @ApiQuery(LIMIT_QUERY)
-  @ApiQuery(AFTER_QUERY)
   @ApiOkResponse({ type: DirectoryContentsResponse })
   async listRootDirectory(
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
+    @Query() query: ListingQuery,
     @Res() response: HttpResponse,
   ): Promise<void> {
     await this.listDirectory('/', principal, query, response);
@@ -54,9 +50,6 @@ export class DirectoriesController {
   @Access('bearer', 'catalogue:read')
   @ApiOperation({ summary: 'Contents of a directory' })
   @ApiParam(DIRECTORY_PARAM)
-  @ApiQuery(VERBOSE_QUERY)
-  @ApiQuery(LIMIT_QUERY)
-  @ApiQuery(AFTER_QUERY)
   @ApiOkResponse({
     type: DirectoryContentsResponse,
     headers: {
@@ -71,10 +64,10 @@ export class DirectoriesController {
   async listDirectory(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
+    @Query() query: ListingQuery,
     @Res() response: HttpResponse,
   ): Promise<void> {
-    const wanted = readListingQuery(query);
+    const wanted = wantedOf(query);
     const onNext = (place: ListingCursor): void => {
       const target = `/filecatalogue/directory/${encodePath(path)}?${nextQuery(wanted, place)}`;
       response.setHeader('Link', `<${target}>; rel="next"`);

@@ -1,5 +1,6 @@
+import { ApiHideProperty } from '@nestjs/swagger';
 import { decodeBase64UrlText, encodeBase64UrlText, Problem } from '#src/kernel/index.js';
-import type { QueryValues } from '#src/platform/index.js';
+import { Allow, Clamp, IsBoolean, IsInt, IsOptional, Matches, Min } from '#src/platform/index.js';
 
 /** Where a page begins: after this entry. Directories come first, each kind by name in byte order. */
 export interface ListingCursor {
@@ -22,13 +23,37 @@ const LETTER = { directories: 'd', files: 'f' } as const;
 /** The beginning of a directory. */
 export const START_CURSOR: ListingCursor = { kind: 'directories', name: '' };
 
-/** Reads `verbose` (or its older name `extra`), `limit` and `after`. Throws Problem 400 for anything else. */
-export function readListingQuery(query: QueryValues): ListingWanted {
-  query.allowOnly(['verbose', 'extra', 'limit', 'after']);
-  const after = query.single('after');
+const NO_CURSOR = 'is no cursor of this service';
+
+/** Query of `GET …/directory/<d>`. */
+export class ListingQuery {
+  /** With replicas of files and attributes of directories (older name: `extra`) */
+  @IsOptional()
+  @IsBoolean()
+  verbose: boolean = false;
+
+  @ApiHideProperty()
+  @Allow()
+  extra: boolean = false;
+
+  /** Entries of one page, directories first, each kind by name; more than 10000 is taken as 10000. Without it the listing is complete */
+  @IsOptional()
+  @Clamp(MAX_PAGE)
+  @Min(1)
+  @IsInt()
+  limit?: number;
+
+  /** Cursor of the next page, from the `Link` header */
+  @IsOptional()
+  @Matches(/^[A-Za-z0-9_-]+={0,2}$/, { message: NO_CURSOR })
+  after?: string;
+}
+
+/** What the query asks for. Throws Problem 400 for a cursor that is none. */
+export function wantedOf({ verbose, extra, limit, after }: ListingQuery): ListingWanted {
   return {
-    verbose: query.boolean('verbose') || query.boolean('extra'),
-    limit: query.integer('limit', undefined, { min: 1, max: MAX_PAGE, clamp: true }),
+    verbose: verbose || extra,
+    limit,
     after: after === undefined ? START_CURSOR : decodeCursor(after),
   };
 }
@@ -46,7 +71,7 @@ function decodeCursor(text: string): ListingCursor {
       ? 'files'
       : undefined;
   if (decoded === undefined || kind === undefined || decoded.includes('\0')) {
-    throw Problem.invalidField('after', 'is no cursor of this service');
+    throw Problem.invalidField('after', NO_CURSOR);
   }
   return { kind, name: decoded.slice(1) };
 }
