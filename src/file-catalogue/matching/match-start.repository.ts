@@ -4,7 +4,11 @@ import type { Actor, Guarded } from '../access/catalogue.policy.js';
 import type { FieldType, MetadataField, StoredValue } from '../metadata/metadata-field.js';
 import { pathChain } from '../path/catalogue-path.js';
 import type { TotalsChange } from '../totals/exact-totals.js';
-import { unreadableDirectories, PENDING_TOTALS } from '../totals/visible-part.repository.js';
+import {
+  PENDING_TOTALS,
+  unreadableDirectories,
+  type ChangesInOrder,
+} from '../totals/visible-part.repository.js';
 import { PLAN_LIMITS, type FieldConditions, type SegmentCosts } from './match-plan.js';
 import { inLabels, predicate } from './match-text.repository.js';
 
@@ -35,8 +39,9 @@ export interface StartFacts {
   /** Values of the fields that are set on the way. */
   values: Map<number, StoredValue>;
   /** Directories below the start whose own bits keep the caller out, in order. */
-  hidden: TotalsChange[];
-  pending: TotalsChange[];
+  hidden: ChangesInOrder;
+  /** Read after `hidden`. */
+  pending: ChangesInOrder;
   /** Of each group; empty when there is nothing to choose. */
   costs: SegmentCosts[];
 }
@@ -80,14 +85,15 @@ export async function readStart(source: Transaction, question: StartQuestion): P
         select label as lo, label || '\\xff'::bytea as hi from chain where path = ${path})
       select ${columns.join(',\n')}`),
   );
-  const facts = factsOf(row, groups.length);
-  if (facts.hidden.length > FEW_CHANGES) {
-    facts.hidden = await readAll(source, question.path, (all) => hiddenTops(all, actor));
-  }
-  if (facts.pending.length > FEW_CHANGES) {
-    facts.pending = await readAll(source, question.path, () => PENDING_TOTALS);
-  }
-  return facts;
+  const all = (few: TotalsRow[] | null | undefined, select: SelectText): ChangesInOrder =>
+    few && few.length > FEW_CHANGES
+      ? readAll(source, question.path, select)
+      : [(few ?? []).map(changeOf)];
+  return {
+    ...factsOf(row, groups.length),
+    hidden: all(row?.hidden, (further) => hiddenTops(further, actor)),
+    pending: all(row?.pending, () => PENDING_TOTALS),
+  };
 }
 
 /** The first of the rows as one array, and one more than are few. */
@@ -96,24 +102,26 @@ function asArray(select: string): string {
     from (${select} limit ${FEW_CHANGES + 1}) few`;
 }
 
+type SelectText = (text: StatementText) => string;
+
 /** All rows, some thousand at a time: as one array they would hold up everybody while it is parsed. */
-async function readAll(
+async function* readAll(
   source: Transaction,
   path: string,
-  select: (text: StatementText) => string,
-): Promise<TotalsChange[]> {
+  select: SelectText,
+): AsyncGenerator<TotalsChange[]> {
   const text = new StatementText();
   const start = `with start as materialized (
     select label as lo, label || '\\xff'::bytea as hi from catalogue_directory
     where path = ${text.bind(path, 'text')})`;
   const statement = { text: `${start} ${select(text)}`, values: text.values };
-  const changes: TotalsChange[] = [];
   for await (const rows of cursorRows<ChangeRow>(source, statement)) {
-    for (const { label, files, bytes: total } of rows) {
-      changes.push({ label, files: Number(files), bytes: BigInt(total) });
-    }
+    yield rows.map(({ label, files, bytes: total }) => ({
+      label,
+      files: Number(files),
+      bytes: BigInt(total),
+    }));
   }
-  return changes;
 }
 
 function fieldColumns(text: StatementText, { names, groups }: StartQuestion): string[] {
@@ -204,7 +212,10 @@ function labelsBelow(
   return { lo, hi: `(${lo} || '\\xff'::bytea)` };
 }
 
-function factsOf(row: FactsRow | undefined, groups: number): StartFacts {
+function factsOf(
+  row: FactsRow | undefined,
+  groups: number,
+): Omit<StartFacts, 'hidden' | 'pending'> {
   const chain = (row?.chain ?? []).map((each) => ({ ...each, label: bytes(each.label) }));
   return {
     fields: new Map((row?.fields ?? []).map((field) => [field.name, field])),
@@ -215,8 +226,6 @@ function factsOf(row: FactsRow | undefined, groups: number): StartFacts {
         int === null ? (float ?? string ?? '') : parseInt8(int),
       ]),
     ),
-    hidden: (row?.hidden ?? []).map(changeOf),
-    pending: (row?.pending ?? []).map(changeOf),
     costs: groups > 0 && row?.costs ? costsOf(row.costs, PLAN_LIMITS.fewSegments) : [],
   };
 }

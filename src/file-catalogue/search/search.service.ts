@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
 import type { AnswerWriter } from '../answer/answer-writer.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
-import { endOfSubtree } from '../path/label.js';
 import type { Totals } from '../totals/exact-totals.js';
 import { MatchFinder, type MatchRequest } from '../matching/match-finder.service.js';
 import { readMatches } from './search.repository.js';
@@ -60,7 +59,7 @@ export class SearchService {
       for await (const rows of readMatches(snapshot, found.plan)) {
         const matches = rows.map(({ label, path, files, bytes }) => ({
           path,
-          ...found.totals.of(label, () => endOfSubtree(label), { files, bytes: BigInt(bytes) }),
+          ...found.totals.of(label, { files, bytes: BigInt(bytes) }),
         }));
         await each(matches);
       }

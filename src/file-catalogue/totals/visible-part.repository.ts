@@ -1,4 +1,4 @@
-import { endOfSubtree, isInSubtree } from '../path/label.js';
+import { endOfSubtree } from '../path/label.js';
 import { Slices } from '#src/kernel/index.js';
 import { ExactTotals, type TotalsChange } from './exact-totals.js';
 
@@ -50,60 +50,114 @@ export const PENDING_TOTALS = `
     where d.label >= (select lo from start) and d.label < (select hi from start)
     order by d.label`;
 
+/** Changes in order, some at a time: there may be hundreds of thousands. */
+export type ChangesInOrder =
+  Iterable<readonly TotalsChange[]> | AsyncIterable<readonly TotalsChange[]>;
+
 /**
  * What of a subtree a caller may see. `closed` are the directories that keep the caller out, in order; only the
- * topmost of them count, each with everything below it. Both lists may be long: it gives others their turn.
+ * topmost of them count, each with everything below it. What is pending is read after them. Gives others their turn.
  */
 export async function visiblePart(
-  closed: readonly TotalsChange[],
-  pending: readonly TotalsChange[],
+  closed: ChangesInOrder,
+  pending: ChangesInOrder,
 ): Promise<VisiblePart> {
   const slices = new Slices();
-  const tops: TotalsChange[] = [];
-  const hidden: LabelRange[] = [];
-  for (const each of closed) {
-    if (slices.isOver) await slices.rest();
-    const last = tops.at(-1);
-    if (last && isInSubtree(each.label, last.label)) continue;
-    tops.push(each);
-    addRange(hidden, { lo: each.label, hi: endOfSubtree(each.label) });
+  const tops = new ClosedTops();
+  for await (const changes of closed) {
+    for (const change of changes) {
+      if (slices.isOver) await slices.rest();
+      tops.add(change);
+    }
   }
-  const seen: TotalsChange[] = [];
-  for (const change of pending) {
-    if (slices.isOver) await slices.rest();
-    if (!isInside(change.label, tops)) seen.push(change);
+  const totals = new ExactTotals();
+  for await (const changes of pending) {
+    for (const { label, files, bytes } of changes) {
+      if (slices.isOver) await slices.rest();
+      const key = label.toString('latin1');
+      if (!tops.moveTo(key, totals)) totals.add(key, files, bytes);
+    }
   }
-  return { hidden: await textsOf(hidden), totals: await ExactTotals.of(seen, tops) };
+  while (tops.moveOn(totals)) if (slices.isOver) await slices.rest();
+  return { hidden: tops.ranges(), totals };
 }
 
-async function textsOf(ranges: readonly LabelRange[]): Promise<HiddenRanges | undefined> {
-  if (ranges.length === 0) return undefined;
-  const slices = new Slices();
-  const [lo, hi]: [string[], string[]] = [[], []];
-  for (const range of ranges) {
-    if (slices.isOver) await slices.rest();
-    lo.push(`"\\\\x${range.lo.toString('hex')}"`);
-    hi.push(`"\\\\x${range.hi.toString('hex')}"`);
+/** The topmost closed directories, in order; they are disjoint. What they hold does not count. */
+class ClosedTops {
+  private readonly labels: string[] = [];
+  private readonly files: number[] = [];
+  private readonly bytes: bigint[] = [];
+  private readonly lo = new ArrayText();
+  private readonly hi = new ArrayText();
+  private range: LabelRange | undefined;
+  private next = 0;
+
+  /** Adds a closed directory, unless it lies in the last one. */
+  add({ label, files, bytes }: TotalsChange): void {
+    const key = label.toString('latin1');
+    const last = this.labels.at(-1);
+    if (last !== undefined && key.startsWith(last)) return;
+    this.labels.push(key);
+    this.files.push(files);
+    this.bytes.push(bytes);
+    const hi = endOfSubtree(label);
+    if (this.range?.hi.equals(label)) {
+      this.range.hi = hi; // ranges of neighbours are one
+      return;
+    }
+    this.writeRange();
+    this.range = { lo: label, hi };
   }
-  return { lo: `{${lo.join(',')}}`, hi: `{${hi.join(',')}}` };
+
+  /** Takes what the tops up to this label hold off the totals; true when the label lies in the last of them. */
+  moveTo(label: string, totals: ExactTotals): boolean {
+    while ((this.labels[this.next] ?? '\u{100}') <= label) this.moveOn(totals);
+    const before = this.labels[this.next - 1];
+    return before !== undefined && label.startsWith(before);
+  }
+
+  /** Takes what the next top holds off the totals; false when there is none. */
+  moveOn(totals: ExactTotals): boolean {
+    const label = this.labels[this.next];
+    if (label === undefined) return false;
+    totals.add(label, -(this.files[this.next] ?? 0), -(this.bytes[this.next] ?? 0n));
+    this.next += 1;
+    return true;
+  }
+
+  ranges(): HiddenRanges | undefined {
+    if (!this.range) return undefined;
+    this.writeRange();
+    return { lo: this.lo.end(), hi: this.hi.end() };
+  }
+
+  private writeRange(): void {
+    if (!this.range) return;
+    this.lo.add(this.range.lo);
+    this.hi.add(this.range.hi);
+  }
 }
 
-/** Ranges of neighbours are one. */
-function addRange(ranges: LabelRange[], range: LabelRange): void {
-  const last = ranges.at(-1);
-  if (last?.hi.equals(range.lo)) last.hi = range.hi;
-  else ranges.push(range);
-}
+const JOINED_AT_ONCE = 1_000;
 
-/** True when the label lies in one of the subtrees, which are disjoint and in order. */
-function isInside(label: Buffer, tops: readonly TotalsChange[]): boolean {
-  let low = 0;
-  let high = tops.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((tops[middle] as TotalsChange).label.compare(label) <= 0) low = middle + 1;
-    else high = middle;
+/** An array of labels as PostgreSQL writes it, put together as they come. */
+class ArrayText {
+  private text = '';
+  private pieces: string[] = [];
+
+  add(label: Buffer): void {
+    this.pieces.push(`"\\\\x${label.toString('hex')}"`);
+    if (this.pieces.length >= JOINED_AT_ONCE) this.join();
   }
-  const before = tops[low - 1];
-  return before !== undefined && isInSubtree(label, before.label);
+
+  end(): string {
+    this.join();
+    return `{${this.text}}`;
+  }
+
+  private join(): void {
+    if (this.pieces.length === 0) return;
+    this.text += `${this.text === '' ? '' : ','}${this.pieces.join(',')}`;
+    this.pieces = [];
+  }
 }
