@@ -25,8 +25,6 @@ export interface JobAttribute {
   /** Another spelling that filters take. */
   alias?: string;
   type: ValueType;
-  /** Its value in the record; undefined is left out. */
-  valueOf: (job: Job) => unknown;
   /** SQL expression over the columns of `jobs`. */
   sql: string;
   /** The column, when it is one; counters that have a column of that name carry the attribute. */
@@ -59,13 +57,10 @@ export const JOB_ATTRIBUTES: readonly JobAttribute[] = [
     wire: 'ownerDN',
   },
   stored('ownerGroup', 'OwnerGroup', { example: 'grid_user' }),
-  {
-    ...stored('vo', 'VO', {
-      description: "Virtual organisation of the owner's group, when it has one.",
-      required: false,
-    }),
-    valueOf: ({ vo }) => (vo === '' ? undefined : vo),
-  },
+  stored('vo', 'VO', {
+    description: "Virtual organisation of the owner's group, when it has one.",
+    required: false,
+  }),
   stored('setup', 'DIRACSetup', { example: 'Prod' }),
   stored('priority', 'UserPriority', { example: 1 }),
   stored('cpuTime', 'CPUTime', { description: 'Seconds of CPU asked for', example: 86400 }),
@@ -78,20 +73,10 @@ export const JOB_ATTRIBUTES: readonly JobAttribute[] = [
     description: 'The owner has fetched the output sandbox.',
   }),
   stored('accounted', 'AccountedFlag', { description: 'Used CPU and wall time are recorded.' }),
-  flag('killed', 'KilledFlag', "(status = 'Killed')", ({ status }) => status === 'Killed'),
-  flag('deleted', 'DeletedFlag', "(status = 'Deleted')", ({ status }) => status === 'Deleted'),
-  flag(
-    'inputSandboxReady',
-    'ISandboxReadyFlag',
-    '(input_sandbox is not null)',
-    ({ inputSandbox }) => inputSandbox !== null,
-  ),
-  flag(
-    'outputSandboxReady',
-    'OSandboxReadyFlag',
-    '(output_sandbox is not null)',
-    ({ outputSandbox }) => outputSandbox !== null,
-  ),
+  flag('killed', 'KilledFlag', "(status = 'Killed')"),
+  flag('deleted', 'DeletedFlag', "(status = 'Deleted')"),
+  flag('inputSandboxReady', 'ISandboxReadyFlag', '(input_sandbox is not null)'),
+  flag('outputSandboxReady', 'OSandboxReadyFlag', '(output_sandbox is not null)'),
   time('submission', 'SubmissionTime', 'submissionTime'),
   time('lastUpdate', 'LastUpdateTime', 'lastUpdate'),
   lastSignOfLife(),
@@ -162,7 +147,6 @@ function stored(
     wire: property,
     attribute,
     type: valueType(column),
-    valueOf: (job) => job[property],
     sql: column.name,
     column: column.name,
     isNullable: column.isNullable,
@@ -177,30 +161,22 @@ function valueType({ type, property }: EntityColumn<Job>): ValueType {
 }
 
 function time(wire: string, attribute: string, property: keyof Job): JobAttribute {
-  const valueOf = (job: Job): unknown => (job[property] as Date | null)?.toISOString();
   const column = stored(property, attribute);
   const shown = column.isNullable ? ({ required: false } as const) : {};
-  return { ...column, wire, alias: camelCase(attribute), valueOf, shown };
+  return { ...column, wire, alias: camelCase(attribute), shown };
 }
 
 function lastSignOfLife(): JobAttribute {
-  const valueOf = ({ heartBeat, lastUpdate }: Job): string =>
-    (heartBeat !== null && heartBeat > lastUpdate ? heartBeat : lastUpdate).toISOString();
   return {
-    ...{ wire: 'lastSOL', attribute: 'LastSOL', alias: 'lastSOL', type: 'time', valueOf },
+    ...{ wire: 'lastSOL', attribute: 'LastSOL', alias: 'lastSOL', type: 'time' },
     sql: 'greatest(heart_beat, last_update)',
     isNullable: false,
     shown: { description: 'Last sign of life: the newer of heart beat and last update.' },
   };
 }
 
-function flag(
-  wire: string,
-  attribute: string,
-  sql: string,
-  valueOf: (job: Job) => boolean,
-): JobAttribute {
-  return { wire, attribute, type: 'boolean', valueOf, sql, isNullable: false, shown: {} };
+function flag(wire: string, attribute: string, sql: string): JobAttribute {
+  return { wire, attribute, type: 'boolean', sql, isNullable: false, shown: {} };
 }
 
 function camelCase(attribute: string): string {

@@ -18,7 +18,7 @@ const SCHEMAS = {
   time: TIME,
 } as const satisfies Record<JobAttribute['type'], ApiPropertyOptions>;
 
-/** The properties of a class are those attributes: in the OpenAPI document, and as `valuesOf` fills them. */
+/** The properties of a class are those attributes: for the OpenAPI document. */
 function Attributes(attributes: readonly JobAttribute[]): ClassDecorator {
   return (target) => {
     const prototype = target.prototype as object;
@@ -28,28 +28,45 @@ function Attributes(attributes: readonly JobAttribute[]): ClassDecorator {
   };
 }
 
-function valuesOf(attributes: readonly JobAttribute[], job: Job): Record<string, never> {
-  const values: Record<string, unknown> = {};
-  for (const { wire, valueOf } of attributes) {
-    const value = valueOf(job);
-    if (value !== undefined) values[wire] = value;
-  }
-  return values as Record<string, never>;
-}
-
 /** Marks of a job. */
 @Attributes(FLAGS)
 export class JobFlagsResponse {
-  [flag: string]: boolean;
+  static from(job: Job) {
+    return {
+      verified: job.verified,
+      retrieved: job.retrieved,
+      accounted: job.accounted,
+      killed: job.status === 'Killed',
+      deleted: job.status === 'Deleted',
+      inputSandboxReady: job.inputSandbox !== null,
+      outputSandboxReady: job.outputSandbox !== null,
+    };
+  }
 }
 
 /** Times of a job, ISO 8601 UTC with milliseconds; what has not happened is left out. */
 @Attributes(TIMES)
 export class JobTimesResponse {
-  [time: string]: string;
+  static from(job: Job): Record<string, string> {
+    const { heartBeat, lastUpdate, startExecution, endExecution, rescheduleTime } = job;
+    const isBeatNewer = heartBeat !== null && heartBeat > lastUpdate;
+    const times: Record<string, string> = {
+      submission: job.submissionTime.toISOString(),
+      lastUpdate: lastUpdate.toISOString(),
+      lastSOL: (isBeatNewer ? heartBeat : lastUpdate).toISOString(),
+    };
+    if (heartBeat) times['heartBeat'] = heartBeat.toISOString();
+    if (startExecution) times['startExecution'] = startExecution.toISOString();
+    if (endExecution) times['endExecution'] = endExecution.toISOString();
+    if (rescheduleTime) times['reschedule'] = rescheduleTime.toISOString();
+    return times;
+  }
 }
 
-/** A job as everybody who may see it sees it (reference 1.5): every attribute by its wire name. */
+/**
+ * A job as everybody who may see it sees it (reference 1.5): every attribute by its wire name. Written out, since a page
+ * of 100 that is filled by walking the table takes 0.7 instead of 0.3 ms; a test holds it to the table.
+ */
 @Attributes(OTHERS)
 export class JobResponse {
   [attribute: string]: Jid | string | object;
@@ -59,7 +76,26 @@ export class JobResponse {
   times!: object;
 
   static from(job: Job): JobResponse {
-    return { ...valuesOf(OTHERS, job), flags: valuesOf(FLAGS, job), times: valuesOf(TIMES, job) };
+    return {
+      jid: job.jid,
+      status: job.status,
+      minorStatus: job.minorStatus,
+      appStatus: job.appStatus,
+      name: job.name,
+      jobGroup: job.jobGroup,
+      jobType: job.jobType,
+      site: job.site,
+      owner: job.owner,
+      ownerDN: job.ownerDn,
+      ownerGroup: job.ownerGroup,
+      ...(job.vo === '' ? {} : { vo: job.vo }),
+      setup: job.setup,
+      priority: job.priority,
+      cpuTime: job.cpuTime,
+      reschedules: job.reschedules,
+      flags: JobFlagsResponse.from(job),
+      times: JobTimesResponse.from(job),
+    };
   }
 }
 
