@@ -25,7 +25,7 @@ import { MINOR, type JobState } from '../state/job-state.js';
 import { SubmitRepository } from '../submit/submit.repository.js';
 import { DispatchRepository } from '../matching/dispatch.repository.js';
 import { Loop } from '../run/loop.js';
-import { UnbrokenWatch } from './unbroken-watch.js';
+import { ObservationWindow } from './observation-window.js';
 
 const KEY_LIFE_MS = 24 * 3600_000;
 const MERGE_MS = 5_000;
@@ -43,7 +43,7 @@ const SHORTEST_GAP_MS = 3_000;
 @Injectable()
 export class Reaper implements OnApplicationBootstrap, BeforeApplicationShutdown, OnModuleDestroy {
   private readonly loops: Loop[] = [];
-  private readonly watch: UnbrokenWatch;
+  private readonly watch: ObservationWindow;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -58,7 +58,7 @@ export class Reaper implements OnApplicationBootstrap, BeforeApplicationShutdown
     private readonly spool: SandboxSpool,
     private readonly submits: SubmitRepository,
   ) {
-    this.watch = new UnbrokenWatch(Math.max(SHORTEST_GAP_MS, (config.jobLease * 1000) / 2));
+    this.watch = new ObservationWindow(Math.max(SHORTEST_GAP_MS, (config.jobLease * 1000) / 2));
   }
 
   onApplicationBootstrap(): void {

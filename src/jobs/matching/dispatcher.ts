@@ -99,27 +99,27 @@ export class Dispatcher
   private startExecutor(executor: Executor): void {
     const { logger, config } = this;
     const beatMs = Math.max(1_000, (config.jobLease * 1000) / 4);
-    let isTended = false;
-    const tend = new Loop(
-      'tend',
+    let isReconciled = false;
+    const reconcile = new Loop(
+      'reconcile',
       POLL_MS,
       async () => {
-        await executor.tend(await this.repository.held(executor.id));
-        isTended = true;
+        await executor.reconcile(await this.repository.held(executor.id));
+        isReconciled = true;
         return false;
       },
       logger,
     );
-    const beat = new Loop('beat', beatMs, () => this.beat(executor), logger);
+    const heartbeat = new Loop('heartbeat', beatMs, () => this.beat(executor), logger);
     // Nothing is claimed before the runs of a predecessor are found again.
     const claim = new Loop(
       'claim',
       POLL_MS,
-      async () => (isTended ? this.claim(executor) : false),
+      async () => (isReconciled ? this.claim(executor) : false),
       logger,
     );
     executor.onFree = () => claim.wake();
-    this.loops.push(beat, tend, claim);
+    this.loops.push(heartbeat, reconcile, claim);
   }
 
   private async beat(executor: Executor): Promise<boolean> {

@@ -77,7 +77,7 @@ export interface Executor {
    * Compares what it knows with all jobs that the database says it holds: re-attaches after a restart, ends what
    * should not run any more, gives back what was never started. Called at start and every few seconds.
    */
-  tend(held: readonly HeldJob[]): Promise<void>;
+  reconcile(held: readonly HeldJob[]): Promise<void>;
   /** A job was killed or taken back: end its run soon. Unknown ids are ignored. */
   cancel(jid: string): void;
   /** Whether jobs of the site would find that program there; undefined where this instance cannot look. */

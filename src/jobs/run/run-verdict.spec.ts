@@ -33,8 +33,8 @@ describe('judge', () => {
       'Job has exceeded maximum wall clock time',
       'Ran longer than 5 s',
     ],
-  ])('%j with reason %j', (record, condemned, isGood, minor, app) => {
-    expect(judge(record, condemned, 100)).toEqual({
+  ])('%j with reason %j', (record, limitReason, isGood, minor, app) => {
+    expect(judge(record, limitReason, 100)).toEqual({
       isGood,
       minor,
       ...(app === undefined ? {} : { app }),

@@ -10,7 +10,7 @@ export interface ExitRecord {
 }
 
 /** Why the service itself ended a payload. */
-export const CONDEMNED = {
+export const LIMIT_REASONS = {
   cpu: MINOR.cpuLimit,
   wall: MINOR.wallClockLimit,
   memory: MINOR.memoryLimit,
@@ -34,12 +34,12 @@ const SIGNAL_NAMES = new Map(
 /** What a run's records mean for its job (reference 2.4). */
 export function judge(
   exit: ExitRecord | undefined,
-  condemned: string | undefined,
+  limitReason: string | undefined,
   cpuTime: number,
 ): Verdict {
-  if (condemned !== undefined) {
-    const minor = Object.values(CONDEMNED).find((text) => condemned.startsWith(text));
-    const app = condemned.slice(condemned.indexOf('|') + 1);
+  if (limitReason !== undefined) {
+    const minor = Object.values(LIMIT_REASONS).find((text) => limitReason.startsWith(text));
+    const app = limitReason.slice(limitReason.indexOf('|') + 1);
     return { isGood: false, minor: minor ?? MINOR.threadFailed, app };
   }
   if (!exit) {

@@ -47,7 +47,7 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
    * its program goes on.
    */
   async endOf(run: LocalRun): Promise<RunEnd> {
-    const isEndedFromOutside = run.isStopped || run.isCondemned || run.isAttached;
+    const isEndedFromOutside = run.isStopped || run.isOverLimit || run.isAttached;
     if (isEndedFromOutside || !this.cleaner.isEndCertain(run)) {
       await this.cleaner.endProcesses(run);
     }

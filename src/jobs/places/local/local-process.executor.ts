@@ -39,7 +39,7 @@ const WATCH_MS = 1_000;
 const PEEK_BYTES = 8_192;
 const FORGOTTEN_MS = 10_000;
 /** A prepared run that finds no free place for so long is better off with another instance. */
-const LANGUISHED_MS = 5_000;
+const READY_TIMEOUT_MS = 5_000;
 /** What slipped away from runs that are over, and what a fault has left of them, is looked for so often. */
 const STRAYS_MS = 30_000;
 
@@ -56,7 +56,7 @@ interface Opened {
 /**
  * Runs jobs as processes of this machine: each enclosed as the machine permits it, below a small supervisor in its own
  * session, with its own directory and limits, and under an account of its own when the service is root. Everything that matters is on disk before it
- * happens, so the executor can be killed at any moment: `tend` finds every run again, starts none twice and
+ * happens, so the executor can be killed at any moment: `reconcile` finds every run again, starts none twice and
  * loses none.
  */
 export class LocalProcessExecutor implements Executor {
@@ -75,7 +75,7 @@ export class LocalProcessExecutor implements Executor {
   private preparing = 0;
   private collecting = 0;
   private isClosed = false;
-  private hasTended = false;
+  private hasReconciled = false;
   private opened: Opened | undefined;
   private readonly watcher = new Watcher();
   private straysAt = 0;
@@ -169,7 +169,7 @@ export class LocalProcessExecutor implements Executor {
     return Promise.resolve({ stdout: shown(plan.stdout), stderr });
   }
 
-  async tend(held: readonly HeldJob[]): Promise<void> {
+  async reconcile(held: readonly HeldJob[]): Promise<void> {
     const known = new Set(held.map(runName));
     for (const job of held) {
       const run = this.runs.get(String(job.jid));
@@ -177,8 +177,8 @@ export class LocalProcessExecutor implements Executor {
       else if (!run) await this.recover(job);
     }
     await this.removeRemains(known);
-    this.hasTended = true;
-    this.giveLanguishedBack();
+    this.hasReconciled = true;
+    this.requeueUnplaced();
   }
 
   async close(): Promise<void> {
@@ -199,7 +199,7 @@ export class LocalProcessExecutor implements Executor {
    */
   private async removeRemains(held: ReadonlySet<string>): Promise<void> {
     const { cleaner, watchdog } = this.whenOpen();
-    if (!this.hasTended) this.remains = cleaner.namesOfRuns();
+    if (!this.hasReconciled) this.remains = cleaner.namesOfRuns();
     const known = new Set([...held, ...namesOf(this.runs.values())]);
     const looked = this.remains;
     this.remains = undefined;
@@ -348,12 +348,12 @@ export class LocalProcessExecutor implements Executor {
   }
 
   /** Long runs in all places: what was prepared for short ones goes back to the queue. */
-  private giveLanguishedBack(): void {
+  private requeueUnplaced(): void {
     const now = this.parts.clock.now();
     if (this.nextReady()) return;
-    const old = this.ready.filter((run) => now - run.takenMs > LANGUISHED_MS);
+    const old = this.ready.filter((run) => now - run.takenMs > READY_TIMEOUT_MS);
     if (old.length === 0) return;
-    this.pace.slowDownTo(LANGUISHED_MS / 1000);
+    this.pace.slowDownTo(READY_TIMEOUT_MS / 1000);
     for (const run of old) {
       this.ready.splice(this.ready.indexOf(run), 1);
       this.inBackground(run, this.giveBack(run));
@@ -372,7 +372,7 @@ export class LocalProcessExecutor implements Executor {
 
   /** A job that the database says we hold, but that we know nothing of: our predecessor was killed. */
   private async recover(job: HeldJob): Promise<void> {
-    if (job.status === 'Matched' && this.hasTended) {
+    if (job.status === 'Matched' && this.hasReconciled) {
       const age = this.parts.clock.now() - job.lastUpdate.getTime();
       if (age < FORGOTTEN_MS) return; // claimed this moment, not handed over yet
     }
@@ -424,7 +424,7 @@ export class LocalProcessExecutor implements Executor {
     if (this.runs.get(run.key) === run) this.runs.delete(run.key);
   }
 
-  /** A fault (the database is away for good, a disk is full) forgets the run: `tend` takes it up again. */
+  /** A fault (the database is away for good, a disk is full) forgets the run: `reconcile` takes it up again. */
   private inBackground(run: LocalRun, work: Promise<unknown>): void {
     work.catch((error: unknown) => {
       this.parts.logger.error({ err: error, jid: run.key }, 'a step of a run failed');

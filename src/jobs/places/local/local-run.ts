@@ -29,7 +29,7 @@ export class LocalRun {
   /** Nobody wants it any more. */
   isStopped = false;
   /** It went over a limit. */
-  isCondemned = false;
+  isOverLimit = false;
   /** Started by a predecessor of this process. */
   isAttached = false;
   private started: StartRecord | undefined;

@@ -131,7 +131,7 @@ export class RunDirectory {
   }
 
   /** Notes why the service ends the payload, before it does; the first reason stays. */
-  condemn(reason: string): void {
+  noteLimit(reason: string): void {
     try {
       this.write('verdict', reason);
     } catch (error) {
@@ -140,7 +140,7 @@ export class RunDirectory {
     }
   }
 
-  /** The reason noted by `condemn`. */
+  /** The reason noted by `noteLimit`. */
   verdict(): string | undefined {
     return this.read('verdict');
   }

@@ -1,5 +1,5 @@
 import { limitsOf } from '../../run/run-plan.js';
-import { CONDEMNED } from '../../run/run-verdict.js';
+import { LIMIT_REASONS } from '../../run/run-verdict.js';
 import type { LocalContext } from './local-context.js';
 import { runName } from './local-context.js';
 import type { LocalRun } from './local-run.js';
@@ -62,9 +62,9 @@ export class RunWatchdog {
     run.maxDiskBytes = Math.max(run.maxDiskBytes, use.disk?.bytes ?? 0);
     run.cpuSeconds = Math.max(run.cpuSeconds, use.cpuSeconds);
     const reason = this.overLimit(run, use, wallSeconds);
-    if (reason === undefined || run.isCondemned) return;
-    run.isCondemned = true;
-    run.directory.condemn(reason);
+    if (reason === undefined || run.isOverLimit) return;
+    run.isOverLimit = true;
+    run.directory.noteLimit(reason);
     // Not waited for: the end of one run must not keep the next look at the others.
     void this.cleaner.endProcesses(run).catch((error: unknown) => {
       this.context.parts.logger.warn(
@@ -78,15 +78,16 @@ export class RunWatchdog {
     const { config } = this.context.parts;
     const { wallSeconds, memoryMb } = limitsOf(run.order, config);
     if (use.cpuSeconds > run.order.cpuTime) {
-      return `${CONDEMNED.cpu}|Used more than ${run.order.cpuTime} s of CPU`;
+      return `${LIMIT_REASONS.cpu}|Used more than ${run.order.cpuTime} s of CPU`;
     }
-    if (wall > wallSeconds) return `${CONDEMNED.wall}|Ran longer than ${wallSeconds} s`;
+    if (wall > wallSeconds) return `${LIMIT_REASONS.wall}|Ran longer than ${wallSeconds} s`;
     if (use.processes > config.jobProcesses + this.ownProcesses()) {
-      return `${CONDEMNED.processes}|Had more than ${config.jobProcesses} processes`;
+      return `${LIMIT_REASONS.processes}|Had more than ${config.jobProcesses} processes`;
     }
-    if (use.rssBytes > memoryMb * MIB) return `${CONDEMNED.memory}|Used more than ${memoryMb} MiB`;
+    if (use.rssBytes > memoryMb * MIB)
+      return `${LIMIT_REASONS.memory}|Used more than ${memoryMb} MiB`;
     if (use.isHiding) {
-      return `${CONDEMNED.memory}|Has a process whose open files the service cannot see`;
+      return `${LIMIT_REASONS.memory}|Has a process whose open files the service cannot see`;
     }
     return this.overDisk(use);
   }
@@ -95,11 +96,11 @@ export class RunWatchdog {
     const { jobDiskBytes, jobFiles } = this.context.parts.config;
     if (disk === undefined) return undefined;
     if (disk.bytes > jobDiskBytes) {
-      return `${CONDEMNED.disk}|Used more than ${Math.floor(jobDiskBytes / MIB)} MiB of disk`;
+      return `${LIMIT_REASONS.disk}|Used more than ${Math.floor(jobDiskBytes / MIB)} MiB of disk`;
     }
-    if (disk.entries > jobFiles) return `${CONDEMNED.files}|Had more than ${jobFiles} files`;
+    if (disk.entries > jobFiles) return `${LIMIT_REASONS.files}|Had more than ${jobFiles} files`;
     if (disk.closed !== undefined) {
-      return `${CONDEMNED.disk}|Has a directory that the service cannot look into`;
+      return `${LIMIT_REASONS.disk}|Has a directory that the service cannot look into`;
     }
     return undefined;
   }

@@ -129,7 +129,7 @@ export class SlurmExecutor implements Executor {
     };
   }
 
-  async tend(held: readonly HeldJob[]): Promise<void> {
+  async reconcile(held: readonly HeldJob[]): Promise<void> {
     if (this.isClosed || !(await this.lead())) return;
     const batches = this.hasTended ? undefined : await this.parts.parts.directory.batches();
     const batchOf = new Map(batches?.flatMap((batch) => batch.keys.map((key) => [key, batch])));
@@ -301,7 +301,7 @@ export class SlurmExecutor implements Executor {
     if (run.isStopped) return;
     run.isStopped = true;
     void this.stop(run).catch((error: unknown) => {
-      run.isStopped = false; // tend finds it again
+      run.isStopped = false; // reconcile finds it again
       this.given.logger.error({ err: error, jid: String(run.order.jid) }, 'a run is not stopped');
     });
   }
@@ -338,7 +338,7 @@ export class SlurmExecutor implements Executor {
       await this.forget(run);
     } catch (error) {
       parts.logger.error({ err: error, jid: String(run.order.jid) }, 'a run is not refused');
-      this.runs.delete(String(run.order.jid)); // tend takes it up again
+      this.runs.delete(String(run.order.jid)); // reconcile takes it up again
     }
   }
 

@@ -2,7 +2,7 @@
  * How long something has been watched without a gap. Silence says nothing about a time in which nobody could have
  * been heard: while the database is away no executor can write its signs of life.
  */
-export class UnbrokenWatch {
+export class ObservationWindow {
   private since: number | undefined;
   private last = 0;
 
