@@ -117,6 +117,50 @@ describe('export and import', () => {
     await expectExact();
   });
 
+  it('while the tree changes: each entry once and whole, all that stayed, and it can be imported', async () => {
+    const name = (n: number): string => `/e/d${String(n).padStart(4, '0')}`;
+    const made = Array.from({ length: 1_500 }, (_, n) => [
+      { kind: 'directory', path: name(n) },
+      { kind: 'file', path: `${name(n)}/${'f'.repeat(150)}`, size: n },
+    ]);
+    await load(ndjson(made.flat()));
+    let text = '';
+    await exports_.export('/e', {
+      write: async (piece) => {
+        const isFirst = text === '';
+        text += piece;
+        if (!isFirst) return;
+        const changed = await load(
+          ndjson([
+            { kind: 'file', op: 'delete', path: `${name(1_400)}/${'f'.repeat(150)}` },
+            { kind: 'directory', op: 'delete', path: name(1_400) },
+            { kind: 'file', op: 'delete', path: `${name(0)}/${'f'.repeat(150)}` },
+            { kind: 'field', name: 'since', type: 'int' },
+            { kind: 'directory', path: name(1_300), metadata: { since: 7 } },
+            { kind: 'directory', path: `${name(1_450)}/further` },
+          ]),
+        );
+        expect(changed.failures).toEqual([]);
+      },
+    });
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const paths = lines.flatMap(({ path: one }) => one ?? []);
+    expect(new Set(paths).size).toBe(paths.length);
+    const stayed = made.flat().map((line) => line.path);
+    const gone = stayed.filter((one) => !paths.includes(one));
+    expect(gone).toEqual([name(1_400), `${name(1_400)}/${'f'.repeat(150)}`]);
+    expect(lines.find(({ path: one }) => one === name(1_300))).toMatchObject({
+      metadata: { since: 7 },
+    });
+    expect(paths).toContain(`${name(1_450)}/further`);
+    await grid.clear();
+    expect(await load(text)).toMatchObject({ lines: lines.length, failed: 0, failures: [] });
+    await expectExact();
+  });
+
   it('keeps names that objects have of their own', async () => {
     const metadata = '{"__proto__":1,"constructor":2,"toString":3,"hasOwnProperty":4}';
     const names = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
