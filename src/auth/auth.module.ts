@@ -50,7 +50,7 @@ import { ExternalTokens } from './bearer/external-tokens.js';
 import { AuthorizationCodeGrant } from './token/grants/authorization-code.grant.js';
 import { ClientCredentialsGrant } from './token/grants/client-credentials.grant.js';
 import { DeviceCodeGrant } from './token/grants/device-code.grant.js';
-import { GRANTS, type Grant } from './token/grants/grant.js';
+import { GRANT_TYPES, type GrantType } from './token/grants/grant-type.js';
 import { RefreshTokenGrant } from './token/grants/refresh-token.grant.js';
 import { TokenExchangeGrant } from './token/grants/token-exchange.grant.js';
 import { RefreshTokenEntity } from './stores/refresh-token.entity.js';
@@ -91,7 +91,7 @@ const TOKENS = [
   RefreshTokensRepository,
   RevocationsRepository,
   ...GRANT_CLASSES,
-  { provide: GRANTS, useFactory: (...grants: Grant[]) => grants, inject: GRANT_CLASSES },
+  { provide: GRANT_TYPES, useFactory: (...grants: GrantType[]) => grants, inject: GRANT_CLASSES },
   InspectService,
   TokenInspector,
   KeysService,

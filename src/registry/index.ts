@@ -2,7 +2,7 @@ export { RegistryModule } from './registry.module.js';
 export { RegistryService } from './store/registry.service.js';
 export { RegistryLoader } from './file/registry-loader.service.js';
 export { RegistrySnapshot } from './store/registry-snapshot.js';
-export { ApplicationsRepository } from './store/applications.repository.js';
+export { ClientsRepository } from './store/clients.repository.js';
 export { PROPERTIES, isProperty, type Property } from './model/property.js';
 export { parseRegistryFile, writeRegistryFile, RegistryFileError } from './file/registry-file.js';
 export {
@@ -16,8 +16,8 @@ export { isSiteTag, SITE_TAG_FORM } from './model/site-tag.js';
 export { DEMO_REGISTRY } from './model/demo-registry.js';
 export type { RegistryFault } from './model/registry-rules.js';
 export type {
-  Application,
-  ApplicationOrigin,
+  Client,
+  ClientOrigin,
   Group,
   RegistryContents,
   RegistrySection,

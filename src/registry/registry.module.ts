@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { RegistryApplicationEntity } from './entities/registry-application.entity.js';
+import { RegistryClientEntity } from './entities/registry-client.entity.js';
 import { RegistryCertificateEntity } from './entities/registry-certificate.entity.js';
 import { RegistryGroupEntity } from './entities/registry-group.entity.js';
 import { RegistryMemberEntity } from './entities/registry-member.entity.js';
@@ -10,7 +10,7 @@ import { RegistryStateEntity } from './entities/registry-state.entity.js';
 import { RegistryStorageElementEntity } from './entities/registry-storage-element.entity.js';
 import { RegistrySubjectEntity } from './entities/registry-subject.entity.js';
 import { RegistryUserEntity } from './entities/registry-user.entity.js';
-import { ApplicationsRepository } from './store/applications.repository.js';
+import { ClientsRepository } from './store/clients.repository.js';
 import { RegistryLoader } from './file/registry-loader.service.js';
 import { RegistryRepository } from './store/registry.repository.js';
 import { RegistryService } from './store/registry.service.js';
@@ -23,7 +23,7 @@ const ENTITIES = [
   RegistryGroupEntity,
   RegistryMemberEntity,
   RegistrySetupEntity,
-  RegistryApplicationEntity,
+  RegistryClientEntity,
   RegistryStorageElementEntity,
   RegistrySiteEntity,
 ];
@@ -32,7 +32,7 @@ const ENTITIES = [
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature(ENTITIES)],
-  providers: [RegistryRepository, ApplicationsRepository, RegistryService, RegistryLoader],
-  exports: [RegistryService, RegistryLoader, ApplicationsRepository],
+  providers: [RegistryRepository, ClientsRepository, RegistryService, RegistryLoader],
+  exports: [RegistryService, RegistryLoader, ClientsRepository],
 })
 export class RegistryModule {}

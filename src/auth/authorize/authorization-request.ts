@@ -1,9 +1,9 @@
 import type { QueryValues } from '#src/platform/index.js';
-import type { Application } from '#src/registry/index.js';
+import type { Client } from '#src/registry/index.js';
 
 /** A checked request at /oauth2/auth. */
 export interface AuthorizationRequest {
-  application: Application;
+  client: Client;
   /** Where the answer goes. */
   redirectUri: string;
   /** As it was sent; null when it was not, and the registered one is used. */

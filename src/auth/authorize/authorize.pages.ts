@@ -75,7 +75,7 @@ export class AuthorizePages {
           sendRedirect(response, asked.errorRedirect);
           return;
         }
-        labelRequest(request, { client: asked.application.id });
+        labelRequest(request, { client: asked.client.id });
         await work(asked);
       } catch (error) {
         if (!(error instanceof UnprovedRequestError)) throw error;
@@ -101,7 +101,7 @@ export class AuthorizePages {
       return;
     }
     const page = consentPage({
-      application: asked.application,
+      client: asked.client,
       user,
       choices,
       redirectUri: asked.redirectUri,
@@ -121,7 +121,7 @@ export class AuthorizePages {
     { asked, visit }: { asked: AuthorizationRequest; visit: Visit },
   ): void {
     const page = loginPage({
-      purpose: `${asked.application.name} asks to act for you. First say who you are.`,
+      purpose: `${asked.client.name} asks to act for you. First say who you are.`,
       providers: this.providers.list(),
       returnTo: request.originalUrl,
       csrfToken: visit.session.csrfToken,

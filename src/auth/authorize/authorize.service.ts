@@ -50,11 +50,11 @@ export class AuthorizeService {
   async check(request: HttpRequest): Promise<AuthorizationRequest | { errorRedirect: string }> {
     const query = queryValuesOf(request);
     const clientId = only(query, 'client_id');
-    const application = clientId === undefined ? undefined : await this.clients.find(clientId);
-    if (!application) throw new UnprovedRequestError('The application (client_id) is not known.');
+    const client = clientId === undefined ? undefined : await this.clients.find(clientId);
+    if (!client) throw new UnprovedRequestError('The application (client_id) is not known.');
     const asked: AuthorizationRequest = {
-      application,
-      ...provedRedirect(query, application),
+      client,
+      ...provedRedirect(query, client),
       state: stateOf(query),
       scope: only(query, 'scope'),
       codeChallenge: only(query, 'code_challenge'),
@@ -103,7 +103,7 @@ export class AuthorizeService {
       const consent = await this.consents.record(
         {
           user: user.name,
-          clientId: asked.application.id,
+          clientId: asked.client.id,
           group: chosen.group.name,
           setup,
           scopes: chosen.scopes,

@@ -1,16 +1,16 @@
 import { QueryValues } from '#src/platform/index.js';
-import type { Application } from '#src/registry/index.js';
+import type { Client } from '#src/registry/index.js';
 import { AuthorizationError, UnprovedRequestError } from './authorization-request.js';
 import { provedRedirect, STEPS } from './authorize.steps.js';
 
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 const HOME = 'https://app.example/cb';
 
-function application(...redirectUris: string[]): Application {
+function client(...redirectUris: string[]): Client {
   return { id: 'app', name: 'App', redirectUris, confidential: false, origin: 'file' };
 }
 
-function redirect(search: string, asking: Application): unknown {
+function redirect(search: string, asking: Client): unknown {
   try {
     return provedRedirect(new QueryValues(search), asking);
   } catch (error) {
@@ -41,7 +41,7 @@ describe('where the answer goes', () => {
     ['redirect_uri=', [HOME], { redirectUri: HOME, sentRedirectUri: null }],
     [`redirect_uri=&redirect_uri=${HOME}`, [HOME], { redirectUri: HOME, sentRedirectUri: HOME }],
   ])('%s of an application at %j', (search, uris, expected) => {
-    expect(redirect(search, application(...uris))).toEqual(expected);
+    expect(redirect(search, client(...uris))).toEqual(expected);
   });
 
   it.each([
@@ -54,7 +54,7 @@ describe('where the answer goes', () => {
     ['', [], 'This application has no redirect URI.'],
     ['', [HOME, 'org.a:/'], 'This application has several redirect URIs; send redirect_uri.'],
   ])('is not proved by %s of an application at %j', (search, uris, expected) => {
-    expect(redirect(search, application(...uris))).toBe(expected);
+    expect(redirect(search, client(...uris))).toBe(expected);
   });
 });
 

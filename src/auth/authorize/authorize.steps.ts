@@ -1,5 +1,5 @@
 import type { QueryValues } from '#src/platform/index.js';
-import type { Application } from '#src/registry/index.js';
+import type { Client } from '#src/registry/index.js';
 import { isRegisteredRedirect } from '../protocol/redirect-uri.js';
 import { knownScopes } from '../protocol/scopes.js';
 import { AuthorizationError, only, UnprovedRequestError } from './authorization-request.js';
@@ -8,16 +8,16 @@ import { isChallenge } from '../protocol/pkce.js';
 /** Where the answer goes. Throws UnprovedRequestError: what fails here is never redirected (RFC 6749 §4.1.2.1). */
 export function provedRedirect(
   query: QueryValues,
-  application: Application,
+  client: Client,
 ): { redirectUri: string; sentRedirectUri: string | null } {
   const sent = query.all('redirect_uri').filter((value) => value !== '');
   if (sent.length > 1) throw new UnprovedRequestError('redirect_uri is given more than once.');
   const [uri] = sent;
   if (uri !== undefined) {
-    if (isRegisteredRedirect(application, uri)) return { redirectUri: uri, sentRedirectUri: uri };
+    if (isRegisteredRedirect(client, uri)) return { redirectUri: uri, sentRedirectUri: uri };
     throw new UnprovedRequestError('redirect_uri is not registered for this application.');
   }
-  const [registered, ...more] = application.redirectUris;
+  const [registered, ...more] = client.redirectUris;
   if (registered === undefined) {
     throw new UnprovedRequestError('This application has no redirect URI.');
   }

@@ -1,9 +1,9 @@
-import type { Application, User } from '#src/registry/index.js';
+import type { Client, User } from '#src/registry/index.js';
 import { providerForms, type ProviderChoice } from '../sign-in/providers/login.page.js';
 import {
   consentFields,
-  applicationTitle,
-  whoIsIt,
+  clientTitle,
+  signedInUser,
   type ConsentChoices,
 } from '../sign-in/pages/consent-form.js';
 import { markup } from '../sign-in/pages/html.js';
@@ -11,7 +11,7 @@ import { cspSource, type Page } from '../sign-in/pages/page.js';
 
 /** What the consent page shows. */
 export interface ConsentView {
-  application: Application;
+  client: Client;
   user: User;
   choices: ConsentChoices;
   redirectUri: string;
@@ -24,16 +24,16 @@ export interface ConsentView {
 
 /** Asks the user whether the application may act, for which group and in which setup. */
 export function consentPage(view: ConsentView): Page {
-  const { application, user, choices, redirectUri } = view;
+  const { client, user, choices, redirectUri } = view;
   const place = new URL(redirectUri);
   const target = place.host === '' ? place.protocol : place.host;
   return {
-    title: `${application.name} asks for access`,
+    title: `${client.name} asks for access`,
     status: view.fault === undefined ? 200 : 400,
     formTargets: [cspSource(redirectUri), ...(view.providers.length > 0 ? ['https:'] : [])],
-    body: markup`${applicationTitle(application)}
+    body: markup`${clientTitle(client)}
       <p class="soft">Your answer is sent to <b>${target}</b>.</p>
-      ${whoIsIt(user)}
+      ${signedInUser(user)}
       ${view.fault === undefined ? undefined : markup`<p class="note" role="alert">${view.fault}</p>`}
       <form method="post" action="${view.action}">
         <input type="hidden" name="csrf" value="${view.csrfToken}" />

@@ -3,7 +3,7 @@ import type { Config } from '#src/platform/index.js';
 import { KeyVault } from '#src/platform/index.js';
 import type { KeysService } from '../keys/keys.service.js';
 import { makeSigningKey, openSigningKey, type SigningKey } from '../keys/signing-key.js';
-import { AccessTokens, grantIdOf } from './access-token.js';
+import { AccessTokens, consentIdOf } from './access-token.js';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 const SECONDS = Math.floor(NOW / 1000);
@@ -64,7 +64,7 @@ async function forged(
 describe('a new access token', () => {
   it.each([ours, edwards])('says for whom and what it is, signed by %#', async (key) => {
     const tokens = tokensAt(NOW, key);
-    const minted = await tokens.mint({ ...input, grantId: 'grant-1' });
+    const minted = await tokens.mint({ ...input, consentId: 'grant-1' });
     expect(minted).toEqual({
       token: expect.any(String),
       expiresInSeconds: 600,
@@ -75,7 +75,6 @@ describe('a new access token', () => {
       },
     });
     expect(await tokens.verify(minted.token)).toEqual(minted.claims);
-    expect(tokens.claimsToBeOurs(minted.token)).toBe(true);
   });
 
   it.each([
@@ -100,9 +99,9 @@ describe('a new access token', () => {
   });
 
   it('belongs to the grant that its id begins with', () => {
-    expect(grantIdOf('grant-1.serial')).toBe('grant-1');
-    expect(grantIdOf('.serial')).toBe('');
-    expect(grantIdOf('serial')).toBeUndefined();
+    expect(consentIdOf('grant-1.serial')).toBe('grant-1');
+    expect(consentIdOf('.serial')).toBe('');
+    expect(consentIdOf('serial')).toBeUndefined();
   });
 });
 
@@ -151,12 +150,5 @@ describe('a token that is shown', () => {
       now: () => NOW,
     });
     await expect(tokens.verify(await forged({}))).rejects.toThrow('no database');
-  });
-
-  it('claims to be ours by its kind alone', async () => {
-    const tokens = tokensAt(NOW);
-    expect(tokens.claimsToBeOurs(await forged({}, {}, stranger))).toBe(true);
-    expect(tokens.claimsToBeOurs(await forged({}, { typ: 'JWT' }))).toBe(false);
-    expect(tokens.claimsToBeOurs('nonsense')).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from 'jose';
+import { errors, jwtVerify, type JWTPayload } from 'jose';
 import { randomToken, type Clock } from '#src/kernel/index.js';
 import { CLOCK, CONFIG, type Config } from '#src/platform/index.js';
 import { KeysService } from '../keys/keys.service.js';
@@ -31,8 +31,8 @@ export interface AccessTokenInput {
   setup: string;
   clientId: string;
   scopes: readonly Scope[];
-  /** Id of the user's grant to the application; revoking it revokes the token. */
-  grantId?: string;
+  /** Id of the user's consent; revoking it revokes the token. */
+  consentId?: string;
   /** The token ends then at the latest. */
   notAfter?: Date;
 }
@@ -44,8 +44,8 @@ export interface MintedToken {
   claims: AccessTokenClaims;
 }
 
-/** The id of the grant that a token belongs to, undefined for tokens without one. */
-export function grantIdOf(jti: string): string | undefined {
+/** The id of the consent that a token belongs to, undefined for tokens without one. */
+export function consentIdOf(jti: string): string | undefined {
   const dot = jti.indexOf('.');
   return dot < 0 ? undefined : jti.slice(0, dot);
 }
@@ -60,8 +60,8 @@ export class AccessTokens {
   ) {}
 
   /**
-   * Signs a token with the current key. It lives GRID_ACCESS_TOKEN_TTL, but not beyond `notAfter`. Its `jti` starts with the grant's id, so that revoking the grant needs no
-   * list of its tokens.
+   * Signs a token with the current key. It lives GRID_ACCESS_TOKEN_TTL, but not beyond `notAfter`. Its `jti` starts with
+   * the consent's id, so that revoking the consent needs no list of its tokens.
    */
   async mint(input: AccessTokenInput): Promise<MintedToken> {
     const key = await this.keys.signingKey();
@@ -75,7 +75,7 @@ export class AccessTokens {
       aud: this.config.publicUrl,
       exp,
       iat: now,
-      jti: input.grantId === undefined ? serial : `${input.grantId}.${serial}`,
+      jti: input.consentId === undefined ? serial : `${input.consentId}.${serial}`,
       client_id: input.clientId,
       scope: input.scopes.join(' '),
       group: input.group,
@@ -103,15 +103,6 @@ export class AccessTokens {
     } catch (error) {
       if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;
       throw error;
-    }
-  }
-
-  /** True when the token says that we signed it; not a proof. */
-  claimsToBeOurs(token: string): boolean {
-    try {
-      return decodeProtectedHeader(token).typ === TYPE;
-    } catch {
-      return false;
     }
   }
 

@@ -6,7 +6,7 @@ import {
   type Setup,
   type User,
 } from '#src/registry/index.js';
-import { chosen, groupsSaid, isHolder, ownScopes, type Wish } from './external-grantee.js';
+import { chosen, groupsSaid, isHolder, ownScopes, type Preference } from './external-grantee.js';
 
 const group = (name: string, change: Partial<Group> = {}): Group => ({
   name,
@@ -61,9 +61,13 @@ describe('groups of a token', () => {
   });
 });
 
-function choice(wish: Partial<Wish>, groups = GROUPS.slice(0, 3), providerSetup?: string): unknown {
+function choice(
+  preference: Partial<Preference>,
+  groups = GROUPS.slice(0, 3),
+  providerSetup?: string,
+): unknown {
   try {
-    const wished = { group: undefined, setup: undefined, ...wish };
+    const wished = { group: undefined, setup: undefined, ...preference };
     const { group: taken, setup } = chosen(groups, wished, { registry, providerSetup });
     return [taken.name, setup];
   } catch (error) {

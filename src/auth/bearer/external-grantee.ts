@@ -3,13 +3,13 @@ import type { Group, RegistrySnapshot, User } from '#src/registry/index.js';
 import { SCOPES, type Scope } from '../protocol/scopes.js';
 
 /** Group and setup that the caller would like. */
-export interface Wish {
+export interface Preference {
   group: string | undefined;
   setup: string | undefined;
 }
 
 /** Group and setup that a token is good for. */
-export interface Grant {
+export interface GroupAndSetup {
   group: Group;
   setup: string;
 }
@@ -46,14 +46,16 @@ export function groupsSaid(
  */
 export function chosen(
   groups: readonly Group[],
-  wish: Wish,
+  preference: Preference,
   { registry, providerSetup }: { registry: RegistrySnapshot; providerSetup: string | undefined },
-): Grant {
+): GroupAndSetup {
   const group =
-    wish.group === undefined ? groups[0] : groups.find(({ name }) => name === wish.group);
+    preference.group === undefined
+      ? groups[0]
+      : groups.find(({ name }) => name === preference.group);
   if (!group) throw denied('group');
   const open = registry.setups().filter(({ name }) => registry.mayUseSetup(group.name, name));
-  const name = wish.setup ?? providerSetup ?? open[0]?.name;
+  const name = preference.setup ?? providerSetup ?? open[0]?.name;
   const setup = open.find((one) => one.name === name);
   if (!setup) throw denied('setup');
   return { group, setup: setup.name };

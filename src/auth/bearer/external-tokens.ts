@@ -16,7 +16,7 @@ import {
 import { principalFrom, type Principal } from './principal.js';
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
 import { scopesOf } from '../protocol/scopes.js';
-import { chosen, groupsSaid, isHolder, ownScopes, type Wish } from './external-grantee.js';
+import { chosen, groupsSaid, isHolder, ownScopes, type Preference } from './external-grantee.js';
 
 /** For what a provider's token is shown. */
 type Use = 'acceptTokens' | 'exchangeTokens';
@@ -51,11 +51,15 @@ export class ExternalTokens {
    * The principal of a provider's token used as bearer; undefined when it is no good. Throws 403 for a group or setup
    * that the user may not have.
    */
-  async principal(token: string, request: HttpRequest, wish: Wish): Promise<Principal | undefined> {
+  async principal(
+    token: string,
+    request: HttpRequest,
+    preference: Preference,
+  ): Promise<Principal | undefined> {
     const identity = await this.identify(token, request, 'acceptTokens');
     if (!identity) return undefined;
     const registry = await this.registry.current();
-    const { user, group, setup, scope } = granteeOf(identity, wish, registry);
+    const { user, group, setup, scope } = granteeOf(identity, preference, registry);
     const asked = ownScopes(scope);
     const scopes = asked.length > 0 ? asked : scopesOf(group.properties);
     const clientId = CERTIFICATE_CLIENT; // no application of ours stands between
@@ -64,12 +68,16 @@ export class ExternalTokens {
   }
 
   /** Whom a provider's token may be exchanged for. Throws 400 `invalid_request` when it is no good, 403 likewise. */
-  async exchange(token: string, request: HttpRequest, wish: Wish): Promise<ExternalGrantee> {
+  async exchange(
+    token: string,
+    request: HttpRequest,
+    preference: Preference,
+  ): Promise<ExternalGrantee> {
     const identity = await this.identify(token, request, 'exchangeTokens');
     if (!identity) {
       throw new OAuthProblem('invalid_request', 'The subject_token is not valid here');
     }
-    return granteeOf(identity, wish, await this.registry.current());
+    return granteeOf(identity, preference, await this.registry.current());
   }
 
   private async identify(
@@ -110,9 +118,9 @@ async function verifiedClaims(
 /** Whom the token stands for, with the group and setup that it is to be used with. */
 function granteeOf(
   { user, groups, named, scope }: ExternalIdentity,
-  wish: Wish,
+  preference: Preference,
   registry: RegistrySnapshot,
 ): ExternalGrantee {
-  const { group, setup } = chosen(groups, wish, { registry, providerSetup: named.setup });
+  const { group, setup } = chosen(groups, preference, { registry, providerSetup: named.setup });
   return { user: user.name, group, setup, scope };
 }

@@ -76,5 +76,5 @@ export function principalFrom(grantee: Grantee, registry: RegistrySnapshot): Pri
 }
 
 function isKnownClient(id: string, registry: RegistrySnapshot): boolean {
-  return id === CERTIFICATE_CLIENT || isBuiltIn(id) || registry.application(id) !== undefined;
+  return id === CERTIFICATE_CLIENT || isBuiltIn(id) || registry.client(id) !== undefined;
 }

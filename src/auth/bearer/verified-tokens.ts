@@ -3,7 +3,7 @@ import { sha256, type Clock } from '#src/kernel/index.js';
 import { ChangeFeed, CLOCK } from '#src/platform/index.js';
 import { RegistryService, type RegistrySnapshot } from '#src/registry/index.js';
 import { principalFrom, type Principal } from './principal.js';
-import { AccessTokens, grantIdOf, type AccessTokenClaims } from './access-token.js';
+import { AccessTokens, consentIdOf, type AccessTokenClaims } from './access-token.js';
 import { REVOCATIONS_CHANNEL, RevocationsRepository } from '../stores/revocations.repository.js';
 
 const MAX_ENTRIES = 20_000;
@@ -82,8 +82,8 @@ export class VerifiedTokens implements OnModuleDestroy {
   private async verify(token: string): Promise<Entry | undefined> {
     const claims = await this.tokens.verify(token);
     if (!claims) return undefined;
-    const grantId = grantIdOf(claims.jti);
-    return { claims, ids: grantId === undefined ? [claims.jti] : [claims.jti, grantId] };
+    const consentId = consentIdOf(claims.jti);
+    return { claims, ids: consentId === undefined ? [claims.jti] : [claims.jti, consentId] };
   }
 
   private remember(hash: string, entry: Entry): void {

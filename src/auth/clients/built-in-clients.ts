@@ -1,4 +1,4 @@
-import type { Application, RegistrySnapshot } from '#src/registry/index.js';
+import type { Client, RegistrySnapshot } from '#src/registry/index.js';
 
 /** `client_id` of tokens that were given for a certificate. */
 export const CERTIFICATE_CLIENT = 'certificate';
@@ -31,12 +31,12 @@ export function isBuiltIn(id: string): boolean {
  * The application with this client_id: one of the registry, or one that comes with the service. All of the latter
  * are public; the command has no redirect URI and uses the device flow.
  */
-export function applicationOf(
+export function clientOf(
   registry: RegistrySnapshot,
   id: string,
   publicUrl: string,
-): Application | undefined {
-  const known = registry.application(id);
+): Client | undefined {
+  const known = registry.client(id);
   const builtIn = isBuiltIn(id) ? BUILT_IN[id] : undefined;
   if (known || !builtIn) return known;
   const { name, redirectPath } = builtIn;

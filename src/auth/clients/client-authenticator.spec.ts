@@ -3,8 +3,8 @@ import { labelsOf, type HttpRequest } from '#src/platform/index.js';
 import {
   DEMO_REGISTRY,
   RegistrySnapshot,
-  type Application,
-  type ApplicationsRepository,
+  type Client,
+  type ClientsRepository,
   type RegistryService,
 } from '#src/registry/index.js';
 import { OAuthParameters } from '../protocol/oauth-parameters.js';
@@ -13,7 +13,7 @@ import { ClientsService } from './clients.service.js';
 
 const SECRET = 'p:w+ä %';
 
-const application = (id: string, change: Partial<Application>): Application => ({
+const client = (id: string, change: Partial<Client>): Client => ({
   id,
   name: id,
   redirectUris: [],
@@ -27,10 +27,10 @@ const registry = new RegistrySnapshot(
   {
     ...DEMO_REGISTRY,
     applications: [
-      application('public', {}),
-      application('secret', confidential),
-      application('secret app', confidential),
-      application('unset', { confidential: true }),
+      client('public', {}),
+      client('secret', confidential),
+      client('secret app', confidential),
+      client('unset', { confidential: true }),
     ],
   },
   1,
@@ -38,7 +38,7 @@ const registry = new RegistrySnapshot(
 
 const authenticator = new ClientAuthenticator(
   new ClientsService(
-    {} as ApplicationsRepository,
+    {} as ClientsRepository,
     {
       current: () => Promise.resolve(registry),
       renewed: () => Promise.resolve(registry),

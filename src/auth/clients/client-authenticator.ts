@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
 import { labelRequest, type HttpRequest } from '#src/platform/index.js';
-import type { Application } from '#src/registry/index.js';
+import type { Client } from '#src/registry/index.js';
 import type { OAuthParameters } from '../protocol/oauth-parameters.js';
 import { ClientsService } from './clients.service.js';
 
@@ -20,7 +20,7 @@ export class ClientAuthenticator {
    * The application of a request. Throws 400 `invalid_request` without a client_id or with two ways of
    * authentication, 401 `invalid_client` for an unknown application or a wrong or missing secret.
    */
-  async authenticate(parameters: OAuthParameters, request: HttpRequest): Promise<Application> {
+  async authenticate(parameters: OAuthParameters, request: HttpRequest): Promise<Client> {
     const credentials = credentialsOf(parameters, request);
     if (!credentials) {
       throw new OAuthProblem('invalid_request', 'The parameter client_id is missing');
@@ -29,23 +29,23 @@ export class ClientAuthenticator {
   }
 
   /** Like `authenticate`, but undefined when the request names no application. */
-  async find(parameters: OAuthParameters, request: HttpRequest): Promise<Application | undefined> {
+  async find(parameters: OAuthParameters, request: HttpRequest): Promise<Client | undefined> {
     const credentials = credentialsOf(parameters, request);
     return credentials && this.check(credentials, request);
   }
 
-  private async check(credentials: Credentials, request: HttpRequest): Promise<Application> {
-    const application = await this.clients.find(credentials.id);
-    if (!application || !this.isProved(application, credentials)) {
+  private async check(credentials: Credentials, request: HttpRequest): Promise<Client> {
+    const client = await this.clients.find(credentials.id);
+    if (!client || !this.isProved(client, credentials)) {
       throw refused(credentials.isBasic);
     }
-    labelRequest(request, { client: application.id });
-    return application;
+    labelRequest(request, { client: client.id });
+    return client;
   }
 
-  private isProved(application: Application, { secret }: Credentials): boolean {
-    if (!application.confidential) return secret === undefined;
-    return secret !== undefined && this.clients.isSecretOf(application, secret);
+  private isProved(client: Client, { secret }: Credentials): boolean {
+    if (!client.confidential) return secret === undefined;
+    return secret !== undefined && this.clients.isSecretOf(client, secret);
   }
 }
 

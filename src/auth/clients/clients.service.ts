@@ -2,13 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { constantTimeEqual, Problem, randomId, randomToken, sha256 } from '#src/kernel/index.js';
 import { Audit, CONFIG, type Config } from '#src/platform/index.js';
 import {
-  ApplicationsRepository,
+  ClientsRepository,
   redirectUriFault,
   RegistryService,
-  type Application,
+  type Client,
 } from '#src/registry/index.js';
 import { CERTIFICATE_CLIENT } from './built-in-clients.js';
-import { applicationOf, isBuiltIn } from './built-in-clients.js';
+import { clientOf, isBuiltIn } from './built-in-clients.js';
 
 const ID = /^[A-Za-z0-9._~-]{1,100}$/;
 
@@ -40,7 +40,7 @@ export interface RegisteredClient {
 @Injectable()
 export class ClientsService {
   constructor(
-    private readonly applications: ApplicationsRepository,
+    private readonly applications: ClientsRepository,
     private readonly registry: RegistryService,
     @Inject(CONFIG) private readonly config: Config,
     private readonly audit: Audit,
@@ -73,7 +73,7 @@ export class ClientsService {
 
   /** One application. Throws Problem 404. */
   async show(id: string): Promise<ClientReport> {
-    return reportOf((await this.registry.current()).application(id) ?? notFound(id));
+    return reportOf((await this.registry.current()).client(id) ?? notFound(id));
   }
 
   /** Removes an application; its tokens are refused from now on. Throws Problem 404. */
@@ -84,15 +84,15 @@ export class ClientsService {
   }
 
   /** The application with this client_id, those that come with the service included. */
-  async find(id: string): Promise<Application | undefined> {
+  async find(id: string): Promise<Client | undefined> {
     const { publicUrl } = this.config;
-    const known = applicationOf(await this.registry.current(), id, publicUrl);
-    return known ?? applicationOf(await this.registry.renewed(), id, publicUrl);
+    const known = clientOf(await this.registry.current(), id, publicUrl);
+    return known ?? clientOf(await this.registry.renewed(), id, publicUrl);
   }
 
   /** True when the secret is that of the confidential application. */
-  isSecretOf(application: Application, secret: string): boolean {
-    const { secretHash } = application;
+  isSecretOf(client: Client, secret: string): boolean {
+    const { secretHash } = client;
     return secretHash !== undefined && constantTimeEqual(sha256(secret), secretHash);
   }
 }
@@ -127,12 +127,12 @@ function notFound(id: string): never {
   throw new Problem('client.not-found', `There is no application ${id}`);
 }
 
-function reportOf(application: Application): ClientReport {
+function reportOf(client: Client): ClientReport {
   return {
-    client_id: application.id,
-    name: application.name,
-    redirect_uris: [...application.redirectUris],
-    confidential: application.confidential,
-    origin: application.origin,
+    client_id: client.id,
+    name: client.name,
+    redirect_uris: [...client.redirectUris],
+    confidential: client.confidential,
+    origin: client.origin,
   };
 }

@@ -57,6 +57,6 @@ export class ApplicationsController {
   @ApiBody({ type: LeaveForm })
   @ApiOperation({ summary: 'Sign the browser out' })
   async signOut(@Req() request: HttpRequest, @Res() response: HttpResponse): Promise<void> {
-    await this.pages.leave(request, response);
+    await this.pages.signOut(request, response);
   }
 }

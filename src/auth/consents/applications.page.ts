@@ -1,5 +1,5 @@
 import type { User } from '#src/registry/index.js';
-import { whoIsIt } from '../sign-in/pages/consent-form.js';
+import { signedInUser } from '../sign-in/pages/consent-form.js';
 import { markup } from '../sign-in/pages/html.js';
 import type { Page } from '../sign-in/pages/page.js';
 
@@ -19,28 +19,28 @@ export function applicationsPage(view: {
   applications: readonly AllowedApplication[];
   csrfToken: string;
   note?: string;
-  mayLeave: boolean;
+  maySignOut: boolean;
 }): Page {
   const { user, applications, csrfToken, note } = view;
   const list = applications.map(
-    (application) =>
+    (client) =>
       markup`<li>
         <div>
-          <b>${application.name}</b>
-          <p class="soft">${application.places.join(', ')}</p>
-          <p class="soft">since ${day(application.since)}, last used ${day(application.lastUsed)}</p>
+          <b>${client.name}</b>
+          <p class="soft">${client.places.join(', ')}</p>
+          <p class="soft">since ${day(client.since)}, last used ${day(client.lastUsed)}</p>
         </div>
         <form method="post" action="/oauth2/applications">
           <input type="hidden" name="csrf" value="${csrfToken}">
-          <input type="hidden" name="client_id" value="${application.clientId}">
-          <button type="submit" class="plain small" aria-label="Withdraw access of ${application.name}">Withdraw</button>
+          <input type="hidden" name="client_id" value="${client.clientId}">
+          <button type="submit" class="plain small" aria-label="Withdraw access of ${client.name}">Withdraw</button>
         </form>
       </li>`,
   );
   return {
     title: 'Your applications',
     body: markup`<h1>Your applications</h1>
-      ${whoIsIt(user)} ${note === undefined ? undefined : markup`<p role="status">${note}</p>`}
+      ${signedInUser(user)} ${note === undefined ? undefined : markup`<p role="status">${note}</p>`}
       ${
         list.length === 0
           ? markup`<p>No application may act for you.</p>`
@@ -49,7 +49,7 @@ export function applicationsPage(view: {
             </ul>`
       }
       ${
-        view.mayLeave &&
+        view.maySignOut &&
         markup`<form method="post" action="/oauth2/logout" class="actions">
           <input type="hidden" name="csrf" value="${csrfToken}" />
           <button type="submit" class="plain">Sign out</button>

@@ -63,7 +63,7 @@ export class ApplicationsPages {
   }
 
   /** Ends the browser's session. */
-  async leave(request: HttpRequest, response: HttpResponse): Promise<void> {
+  async signOut(request: HttpRequest, response: HttpResponse): Promise<void> {
     await withErrorPage(response, async () => {
       const form = await formOf(request);
       const visit = await this.sessions.visitOfForm(request, response, form.single('csrf'));
@@ -85,7 +85,7 @@ export class ApplicationsPages {
       user,
       applications: await this.applicationsOf(user),
       csrfToken: session.csrfToken,
-      mayLeave: session.method === 'provider',
+      maySignOut: session.method === 'provider',
       ...(note !== undefined && { note }),
     });
     sendPage(response, page);

@@ -1,5 +1,5 @@
 import type { User } from '#src/registry/index.js';
-import { applicationTitle, consentFields, whoIsIt } from '../sign-in/pages/consent-form.js';
+import { clientTitle, consentFields, signedInUser } from '../sign-in/pages/consent-form.js';
 import { markup } from '../sign-in/pages/html.js';
 import type { Page } from '../sign-in/pages/page.js';
 import type { DeviceQuestion } from './device.service.js';
@@ -13,7 +13,7 @@ export function userCodePage(view: { user: User; csrfToken: string; fault?: stri
     status: fault === undefined ? 200 : 400,
     body: markup`<h1>Connect a device</h1>
       <p>Type the code that your device or program shows.</p>
-      ${whoIsIt(user)}
+      ${signedInUser(user)}
       ${fault === undefined ? undefined : markup`<p class="note" role="alert" id="fault">${fault}</p>`}
       <form method="post" action="/oauth2/device">
         <input type="hidden" name="csrf" value="${csrfToken}" />
@@ -48,12 +48,12 @@ export function deviceConsentPage(view: {
   const { user, csrfToken, question, fault } = view;
   const code = showUserCode(question.device.userCode);
   return {
-    title: `${question.application.name} asks for access`,
+    title: `${question.client.name} asks for access`,
     status: fault === undefined ? 200 : 400,
-    body: markup`${applicationTitle(question.application)}
+    body: markup`${clientTitle(question.client)}
       <p>Go on only if you started this yourself and your device shows this code:</p>
       <p class="code">${code}</p>
-      ${whoIsIt(user)}
+      ${signedInUser(user)}
       ${fault === undefined ? undefined : markup`<p class="note" role="alert">${fault}</p>`}
       <form method="post" action="/oauth2/device">
         <input type="hidden" name="csrf" value="${csrfToken}" />

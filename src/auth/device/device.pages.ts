@@ -23,7 +23,7 @@ import { DeviceService, type DeviceQuestion } from './device.service.js';
 
 const NO_SUCH_CODE = 'This code is not known or has expired. Look at your device again.';
 
-interface Turn {
+interface SignedInVisit {
   request: HttpRequest;
   response: HttpResponse;
   user: User;
@@ -47,9 +47,9 @@ export class DevicePages {
       await this.limits.count('authorize', request);
       const visit = await this.sessions.visit(request, response);
       const typed = queryValuesOf(request).single('user_code');
-      await this.signedIn(request, response, visit, async (turn) => {
-        if (typed === undefined || typed === '') sendPage(response, userCodePage(turn));
-        else await this.lookUp(request, turn, typed);
+      await this.signedIn(request, response, visit, async (visitor) => {
+        if (typed === undefined || typed === '') sendPage(response, userCodePage(visitor));
+        else await this.lookUp(request, visitor, typed);
       });
     });
   }
@@ -61,9 +61,9 @@ export class DevicePages {
       const form = await formOf(request);
       const visit = await this.sessions.visitOfForm(request, response, form.single('csrf'));
       const typed = form.single('user_code') ?? '';
-      await this.signedIn(request, response, visit, async (turn) => {
-        const question = await this.lookUp(request, turn, typed, form.has('decision'));
-        if (question) await this.conclude(turn, question, form);
+      await this.signedIn(request, response, visit, async (visitor) => {
+        const question = await this.lookUp(request, visitor, typed, form.has('decision'));
+        if (question) await this.conclude(visitor, question, form);
       });
     });
   }
@@ -71,23 +71,23 @@ export class DevicePages {
   /** Shows the question; with `isDecided` answers it instead, for the decision to be carried out. */
   private async lookUp(
     request: HttpRequest,
-    turn: Turn,
+    visitor: SignedInVisit,
     typed: string,
     isDecided = false,
   ): Promise<DeviceQuestion | undefined> {
-    const { response } = turn;
+    const { response } = visitor;
     // Counted before the look-up, or many guesses at once would all be looked up (RFC 8628 §5.1).
     await this.limits.count('userCode', request);
-    const question = await this.devices.question(typed, turn.user);
+    const question = await this.devices.question(typed, visitor.user);
     if (question) await this.limits.giveBack('userCode', request);
     if (!question) {
-      sendPage(response, userCodePage({ ...turn, fault: NO_SUCH_CODE }));
+      sendPage(response, userCodePage({ ...visitor, fault: NO_SUCH_CODE }));
       return undefined;
     }
-    labelRequest(request, { client: question.application.id });
+    labelRequest(request, { client: question.client.id });
     if (isDecided) return question;
     if (question.choices.groups.length > 0) {
-      sendPage(response, deviceConsentPage({ ...turn, question }));
+      sendPage(response, deviceConsentPage({ ...visitor, question }));
     } else {
       const text = 'None of your groups allows what the device asks for.';
       sendPage(response, messagePage('Not allowed', text, 403));
@@ -95,8 +95,12 @@ export class DevicePages {
     return undefined;
   }
 
-  private async conclude(turn: Turn, question: DeviceQuestion, form: QueryValues): Promise<void> {
-    const { request, response, user } = turn;
+  private async conclude(
+    visitor: SignedInVisit,
+    question: DeviceQuestion,
+    form: QueryValues,
+  ): Promise<void> {
+    const { request, response, user } = visitor;
     const decision = form.single('decision');
     if (decision === 'deny') {
       await this.devices.deny(question);
@@ -115,14 +119,14 @@ export class DevicePages {
       return;
     }
     const fault = 'Choose one of your groups, a setup that it may use, and Allow or Deny.';
-    sendPage(response, deviceConsentPage({ ...turn, question, fault }));
+    sendPage(response, deviceConsentPage({ ...visitor, question, fault }));
   }
 
   private async signedIn(
     request: HttpRequest,
     response: HttpResponse,
     visit: Visit,
-    work: (turn: Turn) => Promise<void>,
+    work: (visitor: SignedInVisit) => Promise<void>,
   ): Promise<void> {
     const { user, session } = visit;
     if (user) {

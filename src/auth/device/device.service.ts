@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { OAuthProblem, randomToken, sha256, type Clock } from '#src/kernel/index.js';
 import { CLOCK, CONFIG, Database, type Config, type HttpRequest } from '#src/platform/index.js';
-import { RegistryService, type Application, type User } from '#src/registry/index.js';
+import { RegistryService, type Client, type User } from '#src/registry/index.js';
 import { ClientAuthenticator } from '../clients/client-authenticator.js';
 import { ClientsService } from '../clients/clients.service.js';
 import { ConsentsService } from '../stores/consents.service.js';
@@ -19,7 +19,7 @@ const INTERVAL_SECONDS = 5;
 /** A device's request as its user sees it. */
 export interface DeviceQuestion {
   device: DeviceAuthorizationEntity;
-  application: Application;
+  client: Client;
   choices: ConsentChoices;
 }
 
@@ -43,7 +43,7 @@ export class DeviceService {
   async start(request: HttpRequest): Promise<DeviceResponse> {
     const parameters = await OAuthParameters.of(request);
     await this.limits.count('token', request, parameters.optional('client_id'));
-    const application = await this.authenticator.authenticate(parameters, request);
+    const client = await this.authenticator.authenticate(parameters, request);
     const scope = parameters.optional('scope');
     if (knownScopes(scope)?.length === 0) {
       throw new OAuthProblem('invalid_scope', 'None of the scopes is known');
@@ -51,7 +51,7 @@ export class DeviceService {
     const deviceCode = randomToken();
     const userCode = await this.store({
       deviceCodeHash: sha256(deviceCode),
-      clientId: application.id,
+      clientId: client.id,
       scope: scope ?? null,
       group: parameters.optional('group') ?? null,
       setup: parameters.optional('setup') ?? null,
@@ -62,15 +62,15 @@ export class DeviceService {
   /** What the user is asked for this code; undefined for a code that waits for nobody. */
   async question(typed: string, user: User): Promise<DeviceQuestion | undefined> {
     const device = await this.devices.pending(readUserCode(typed), new Date(this.clock.now()));
-    const application = device && (await this.clients.find(device.clientId));
-    if (!device || !application) return undefined;
+    const client = device && (await this.clients.find(device.clientId));
+    if (!device || !client) return undefined;
     const asked = {
       scope: device.scope ?? undefined,
       group: device.group ?? undefined,
       setup: device.setup ?? undefined,
     };
     const choices = consentChoices(await this.registry.current(), user, asked);
-    return { device, application, choices };
+    return { device, client, choices };
   }
 
   /** Lets the device in; false when group or setup are not among the choices or the code has ended. */

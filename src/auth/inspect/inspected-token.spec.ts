@@ -36,12 +36,12 @@ const ofCertificate: InspectedToken = {
   consentId: undefined,
 };
 
-const portal = { application: { id: 'portal' }, user: undefined };
-const other = { application: { id: 'other' }, user: undefined };
-const alice = { application: undefined, user: { name: 'alice' } };
-const bob = { application: undefined, user: { name: 'bob' } };
-const nobody = { application: undefined, user: undefined };
-const otherOfAlice = { application: { id: 'other' }, user: { name: 'alice' } };
+const portal = { client: { id: 'portal' }, user: undefined };
+const other = { client: { id: 'other' }, user: undefined };
+const alice = { client: undefined, user: { name: 'alice' } };
+const bob = { client: undefined, user: { name: 'bob' } };
+const nobody = { client: undefined, user: undefined };
+const otherOfAlice = { client: { id: 'other' }, user: { name: 'alice' } };
 
 describe('asking about a token', () => {
   it.each<[string, InspectedToken, boolean[]]>([

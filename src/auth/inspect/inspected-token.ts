@@ -9,7 +9,7 @@ export type InspectedToken =
 
 /** Who asks about a token: an application that has proved itself, or the user of a certificate. */
 export interface Asker {
-  application: { id: string } | undefined;
+  client: { id: string } | undefined;
   user: { name: string } | undefined;
 }
 
@@ -17,9 +17,9 @@ export interface Asker {
  * May they ask about this token? An application about its own tokens, whoever's they are; the holder of a certificate
  * about own tokens that were given for certificates.
  */
-export function mayAskAbout(found: InspectedToken, { application, user }: Asker): boolean {
+export function mayAskAbout(found: InspectedToken, { client, user }: Asker): boolean {
   const owner = ownerOf(found);
-  if (application) return owner.clientId === application.id;
+  if (client) return owner.clientId === client.id;
   return owner.clientId === CERTIFICATE_CLIENT && owner.user === user?.name;
 }
 

@@ -5,7 +5,7 @@ import { bearerHeaderOf } from '../access/bearer-header.js';
 import { CertificateUsers } from '../access/certificate-users.js';
 import { ClientAuthenticator } from '../clients/client-authenticator.js';
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
-import { grantIdOf } from '../bearer/access-token.js';
+import { consentIdOf } from '../bearer/access-token.js';
 import type { OAuthParameters } from '../protocol/oauth-parameters.js';
 import { RefreshTokensService } from '../stores/refresh-tokens.service.js';
 import { VerifiedTokens } from '../bearer/verified-tokens.js';
@@ -35,18 +35,18 @@ export class TokenInspector {
   ): Promise<InspectedToken | undefined> {
     const token = parameters.required('token');
     const namesCertificate = parameters.optional('client_id') === CERTIFICATE_CLIENT;
-    const application = namesCertificate ? undefined : await this.clients.find(parameters, request);
+    const client = namesCertificate ? undefined : await this.clients.find(parameters, request);
     const isBearer = bearerHeaderOf(request) === token;
-    const user = application || isBearer ? undefined : await this.certificates.userOf(request);
-    if (!application && !isBearer && !user) throw unauthenticated();
+    const user = client || isBearer ? undefined : await this.certificates.userOf(request);
+    if (!client && !isBearer && !user) throw unauthenticated();
     const found = await this.find(token);
     if (!found || isBearer) return found;
-    return mayAskAbout(found, { application, user }) ? found : undefined;
+    return mayAskAbout(found, { client, user }) ? found : undefined;
   }
 
   private async find(token: string): Promise<InspectedToken | undefined> {
     const claims = await this.verified.claims(token);
-    if (claims) return { kind: 'access_token', claims, consentId: grantIdOf(claims.jti) };
+    if (claims) return { kind: 'access_token', claims, consentId: consentIdOf(claims.jti) };
     const refresh = await this.refreshTokens.find(token);
     return refresh && { kind: 'refresh_token', ...refresh };
   }

@@ -25,7 +25,7 @@ import { activationOf, deadKeys, isRotationDue, nextKey, signingKeyAt } from './
 import { makeSigningKey, openSigningKey, type SigningKey } from './signing-key.js';
 import { SIGNING_KEYS_CHANNEL, SigningKeysRepository } from './signing-keys.repository.js';
 
-const CARE_INTERVAL_MS = 60_000;
+const MAINTENANCE_INTERVAL_MS = 60_000;
 const RETRY_MS = 1_000;
 const RELOAD_PAUSE_MS = 1_000;
 
@@ -73,7 +73,7 @@ export class KeysService implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Makes the first keys and begins to look after them. */
   async onApplicationBootstrap(): Promise<void> {
-    await this.care().catch((error: unknown) => {
+    await this.maintain().catch((error: unknown) => {
       if (!(error instanceof Problem)) throw error; // the loop waits for a database that is away
     });
     this.loop = this.run();
@@ -134,7 +134,7 @@ export class KeysService implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** One round of looking after the keys: first keys, due rotation, dead keys. */
-  async care(): Promise<void> {
+  async maintain(): Promise<void> {
     await this.locked(async (transaction) => {
       const vault = await this.openVault();
       const now = this.clock.now();
@@ -224,14 +224,14 @@ export class KeysService implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async run(): Promise<void> {
     const { signal } = this.stopSignal;
-    let pause = CARE_INTERVAL_MS;
+    let pause = MAINTENANCE_INTERVAL_MS;
     while (!signal.aborted) {
       const jittered = pause * (0.75 + Math.random() / 2);
       await sleep(jittered, { signal, unref: true }).catch(() => undefined);
       if (signal.aborted) return;
       try {
-        await this.care();
-        pause = CARE_INTERVAL_MS;
+        await this.maintain();
+        pause = MAINTENANCE_INTERVAL_MS;
       } catch (error) {
         pause = RETRY_MS;
         if (!(error instanceof Problem)) this.logger.error({ err: error }, 'signing keys');

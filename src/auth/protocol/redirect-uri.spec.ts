@@ -1,7 +1,7 @@
-import { redirectUriFault, type Application } from '#src/registry/index.js';
+import { redirectUriFault, type Client } from '#src/registry/index.js';
 import { isRegisteredRedirect, withParameters } from './redirect-uri.js';
 
-const application: Application = {
+const client: Client = {
   id: 'app',
   name: 'App',
   redirectUris: ['https://app.example/cb?x=1', 'http://127.0.0.1:7000/cb', 'http://[::1]/cb'],
@@ -28,17 +28,17 @@ describe('redirect URIs', () => {
     ['http://[::1]:8080/cb', true],
     ['http://127.0.0.1:99999/cb', false],
   ])('%s is registered: %s', (uri, expected) => {
-    expect(isRegisteredRedirect(application, uri)).toBe(expected);
+    expect(isRegisteredRedirect(client, uri)).toBe(expected);
   });
 
   it('gives confidential applications no freedom of port', () => {
-    const confidential = { ...application, confidential: true };
+    const confidential = { ...client, confidential: true };
     expect(isRegisteredRedirect(confidential, 'http://127.0.0.1:9/cb')).toBe(false);
     expect(isRegisteredRedirect(confidential, 'http://127.0.0.1:7000/cb')).toBe(true);
   });
 
   it.each(['#x', '\\x', ' ', '\x7f'])('gives loopback URIs that end in %j no freedom', (end) => {
-    const odd = { ...application, redirectUris: [`http://127.0.0.1:7000/cb${end}`] };
+    const odd = { ...client, redirectUris: [`http://127.0.0.1:7000/cb${end}`] };
     expect(isRegisteredRedirect(odd, `http://127.0.0.1:7000/cb${end}`)).toBe(true);
     expect(isRegisteredRedirect(odd, `http://127.0.0.1:9/cb${end}`)).toBe(false);
   });
@@ -55,7 +55,7 @@ describe('redirect URIs', () => {
     ['http://127.0.0.1:1/a', 'http://127x0.0.1:2/a', false],
     ['myapp:/cb', 'other:/cb', false],
   ])('registered as %s: %s is %s', (registered, uri, expected) => {
-    const native = { ...application, redirectUris: [registered] };
+    const native = { ...client, redirectUris: [registered] };
     expect(isRegisteredRedirect(native, uri)).toBe(expected);
   });
 

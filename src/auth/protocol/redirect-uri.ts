@@ -1,16 +1,16 @@
-import { isLoopbackHost, type Application } from '#src/registry/index.js';
+import { isLoopbackHost, type Client } from '#src/registry/index.js';
 
 /**
  * True when the application may be answered at this URI: exact comparison with the registered ones (RFC 9700 §2.1),
  * except that loopback URIs of public applications are compared without the port, which native programs choose when
  * they start (RFC 8252 §7.3).
  */
-export function isRegisteredRedirect(application: Application, uri: string): boolean {
-  if (application.redirectUris.includes(uri)) return true;
-  if (application.confidential) return false;
+export function isRegisteredRedirect(client: Client, uri: string): boolean {
+  if (client.redirectUris.includes(uri)) return true;
+  if (client.confidential) return false;
   const bare = withoutLoopbackPort(uri);
   if (bare === undefined) return false;
-  return application.redirectUris.some((known) => withoutLoopbackPort(known) === bare);
+  return client.redirectUris.some((known) => withoutLoopbackPort(known) === bare);
 }
 
 // The text is compared, not its parsed form, so that no two spellings of an address ever count as one.

@@ -3,19 +3,19 @@ import { decodeJwt } from 'jose';
 import { OAuthProblem } from '#src/kernel/index.js';
 import { Audit, type HttpRequest } from '#src/platform/index.js';
 import { RateLimits } from '../protocol/rate-limits.js';
-import { GRANTS, type Grant } from './grants/grant.js';
+import { GRANT_TYPES, type GrantType } from './grants/grant-type.js';
 import { OAuthParameters } from '../protocol/oauth-parameters.js';
 import type { TokenResponse } from './grants/token.response.js';
 
-/** The token endpoint: picks the grant by `grant_type`. */
+/** The token endpoint: picks the grant type by `grant_type`. */
 @Injectable()
 export class TokenService {
-  private readonly grants: ReadonlyMap<string, Grant>;
+  private readonly grants: ReadonlyMap<string, GrantType>;
 
   constructor(
     private readonly limits: RateLimits,
     private readonly audit: Audit,
-    @Inject(GRANTS) grants: readonly Grant[],
+    @Inject(GRANT_TYPES) grants: readonly GrantType[],
   ) {
     this.grants = new Map(grants.map((grant) => [grant.type, grant]));
   }

@@ -5,7 +5,7 @@ import { isProperty, PROPERTIES, type Property } from '../model/property.js';
 import { redirectUriFault } from '../model/redirect-uri.js';
 import type { RegistryFault } from '../model/registry-rules.js';
 import type {
-  Application,
+  Client,
   Group,
   RegistryContents,
   Setup,
@@ -173,7 +173,7 @@ function readSetup(name: string, place: FilePlace): Setup {
   return withoutUndefined({ name, groups: groups.isGiven ? groups.texts() : undefined });
 }
 
-function readApplication(id: string, place: FilePlace): Application {
+function readApplication(id: string, place: FilePlace): Client {
   const keys = ['name', 'redirectUris', 'confidential', 'secretHash'] as const;
   const { name, redirectUris, confidential, secretHash } = place.members(keys);
   return withoutUndefined({

@@ -10,7 +10,7 @@ import { parseRegistryFile, RegistryFileError, writeRegistryFile } from './regis
 import { faultsOf } from '../model/registry-rules.js';
 import { RegistryRepository } from '../store/registry.repository.js';
 import { RegistryService } from '../store/registry.service.js';
-import type { Application, RegistryContents } from '../model/registry.types.js';
+import type { Client, RegistryContents } from '../model/registry.types.js';
 
 /** Loads and dumps the registry as one YAML file (contract 3). */
 @Injectable()
@@ -85,19 +85,14 @@ function merge(before: RegistryContents, sections: Partial<RegistryContents>): R
   return { ...before, ...sections, applications };
 }
 
-function mergeApplications(
-  before: readonly Application[],
-  file: readonly Application[],
-): Application[] {
-  const known = new Map(before.map((application) => [application.id, application]));
-  const named = new Set(file.map((application) => application.id));
-  const merged = file.map((application) => {
-    const old = known.get(application.id);
-    if (!old) return application;
-    const secretHash = application.confidential
-      ? (application.secretHash ?? old.secretHash)
-      : undefined;
-    return { ...application, origin: old.origin, ...(secretHash && { secretHash }) };
+function mergeApplications(before: readonly Client[], file: readonly Client[]): Client[] {
+  const known = new Map(before.map((client) => [client.id, client]));
+  const named = new Set(file.map((client) => client.id));
+  const merged = file.map((client) => {
+    const old = known.get(client.id);
+    if (!old) return client;
+    const secretHash = client.confidential ? (client.secretHash ?? old.secretHash) : undefined;
+    return { ...client, origin: old.origin, ...(secretHash && { secretHash }) };
   });
   const kept = before.filter(({ id, origin }) => origin === 'command' && !named.has(id));
   return [...merged, ...kept];

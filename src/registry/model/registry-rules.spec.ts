@@ -72,9 +72,9 @@ describe('rules of the registry as a whole', () => {
   );
 
   it('needs a secret for confidential applications and refuses one for public ones', () => {
-    const application = { id: 'x', name: 'X', redirectUris: [], origin: 'file' as const };
-    expect(faults({ applications: [{ ...application, confidential: true }] })).toHaveLength(1);
-    const withSecret = { ...application, confidential: false, secretHash: 'h' };
+    const client = { id: 'x', name: 'X', redirectUris: [], origin: 'file' as const };
+    expect(faults({ applications: [{ ...client, confidential: true }] })).toHaveLength(1);
+    const withSecret = { ...client, confidential: false, secretHash: 'h' };
     expect(faults({ applications: [withSecret] })).toEqual([
       'applications.x.secretHash: only a confidential application has a secret',
     ]);

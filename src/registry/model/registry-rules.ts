@@ -1,6 +1,6 @@
 import { certificateKey } from './user-certificate.js';
 import { PROPERTIES } from './property.js';
-import type { Application, RegistryContents } from './registry.types.js';
+import type { Client, RegistryContents } from './registry.types.js';
 
 /** One fault of a registry: where it is (path in the file) and what is wrong. */
 export interface RegistryFault {
@@ -106,8 +106,8 @@ function wordFaults<T extends string>(
   });
 }
 
-function applicationFaults(application: Application): RegistryFault[] {
-  const { id, confidential, secretHash } = application;
+function applicationFaults(client: Client): RegistryFault[] {
+  const { id, confidential, secretHash } = client;
   if (confidential && secretHash === undefined) {
     const problem =
       'a confidential application needs a secretHash (gridgate client add --confidential makes one)';

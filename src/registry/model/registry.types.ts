@@ -81,10 +81,10 @@ export interface StorageElement {
 }
 
 /** Who keeps an application: a loaded file (a later load may remove it) or `gridgate client`. */
-export type ApplicationOrigin = 'file' | 'command';
+export type ClientOrigin = 'file' | 'command';
 
 /** A program that acts on behalf of users. */
-export interface Application {
+export interface Client {
   /** The OAuth client_id. */
   readonly id: string;
   /** Shown to the user who is asked for consent. */
@@ -93,7 +93,7 @@ export interface Application {
   readonly confidential: boolean;
   /** SHA-256 of the secret, base64url; only of confidential applications. */
   readonly secretHash?: string;
-  readonly origin: ApplicationOrigin;
+  readonly origin: ClientOrigin;
 }
 
 /** Everything the registry knows, in the order of the file. */
@@ -101,7 +101,7 @@ export interface RegistryContents {
   readonly users: readonly User[];
   readonly groups: readonly Group[];
   readonly setups: readonly Setup[];
-  readonly applications: readonly Application[];
+  readonly applications: readonly Client[];
   readonly storageElements: readonly StorageElement[];
   readonly sites: readonly Site[];
 }

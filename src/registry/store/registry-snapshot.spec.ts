@@ -77,11 +77,11 @@ describe('a registry at one moment', () => {
     expect(registry.setup('Ops')).toEqual({ name: 'Ops', groups: ['first'] });
     expect(registry.site('ops')?.setups).toEqual(['Ops']);
     expect(registry.storageElement('SE-A')).toEqual({ name: 'SE-A' });
-    expect(registry.application('demo-portal')?.name).toBe('Demo portal');
+    expect(registry.client('demo-portal')?.name).toBe('Demo portal');
     const none = 'toString';
     expect([
       ...[registry.userByName(none), registry.group(none), registry.setup(none)],
-      ...[registry.site(none), registry.storageElement(none), registry.application(none)],
+      ...[registry.site(none), registry.storageElement(none), registry.client(none)],
     ]).toEqual(Array.from({ length: 6 }, () => undefined));
   });
 

@@ -1,6 +1,6 @@
 import { certificateKey } from '../model/user-certificate.js';
 import type {
-  Application,
+  Client,
   Group,
   RegistryContents,
   Setup,
@@ -22,7 +22,7 @@ export class RegistrySnapshot {
   private readonly setupNames: ReadonlyMap<string, Setup>;
   private readonly siteNames: ReadonlyMap<string, Site>;
   private readonly elementNames: ReadonlyMap<string, StorageElement>;
-  private readonly applicationIds: ReadonlyMap<string, Application>;
+  private readonly applicationIds: ReadonlyMap<string, Client>;
 
   /** `version` grows with every change of the registry. */
   constructor(
@@ -128,11 +128,11 @@ export class RegistrySnapshot {
     return this.contents.storageElements;
   }
 
-  application(id: string): Application | undefined {
+  client(id: string): Client | undefined {
     return this.applicationIds.get(id);
   }
 
-  applications(): readonly Application[] {
+  applications(): readonly Client[] {
     return this.contents.applications;
   }
 }

@@ -4,7 +4,7 @@ import { Database, type Queryable } from '#src/platform/index.js';
 import type { Property } from '../model/property.js';
 import { RegistrySnapshot } from './registry-snapshot.js';
 import type {
-  Application,
+  Client,
   Group,
   RegistryContents,
   Setup,
@@ -24,7 +24,7 @@ interface RegistryRow {
   users: { name: string; certificates: UserCertificate[]; subjects: Subject[] }[];
   groups: (Nullable<Group, 'vo' | 'idpRole'> & { properties: string[] })[];
   setups: Nullable<Setup, 'groups'>[];
-  applications: Nullable<Application, 'secretHash'>[];
+  applications: Nullable<Client, 'secretHash'>[];
   storageElements: Nullable<StorageElement, 'description'>[];
   sites: (Nullable<Site, Exclude<keyof Site, 'name' | 'backend' | 'options'>> & {
     options: JsonObject;
@@ -151,7 +151,7 @@ export class RegistryRepository {
    * the references. Everything but applications (they have a date) is written anew: loads are rare.
    */
   async write(transaction: Queryable, contents: RegistryContents): Promise<void> {
-    const ids = contents.applications.map((application) => application.id);
+    const ids = contents.applications.map((client) => client.id);
     await transaction.execute({
       text: 'delete from registry_application where not id = any($1::text[])',
       values: [ids],
@@ -173,7 +173,7 @@ function contentsOf(row: RegistryRow): RegistryContents {
       properties: new Set(group.properties as unknown as Property[]),
     })),
     setups: row.setups.map((setup) => withoutNulls<Setup>(setup)),
-    applications: row.applications.map((application) => withoutNulls<Application>(application)),
+    applications: row.applications.map((client) => withoutNulls<Client>(client)),
     storageElements: row.storageElements.map((element) => withoutNulls<StorageElement>(element)),
     sites: row.sites.map((site) => withoutNulls<Site>(site)),
   };

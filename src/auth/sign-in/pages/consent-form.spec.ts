@@ -1,10 +1,10 @@
 import { DEMO_REGISTRY, RegistrySnapshot, type RegistryContents } from '#src/registry/index.js';
 import {
-  applicationTitle,
+  clientTitle,
   consentChoices,
   consentFields,
   SCOPE_TEXT,
-  whoIsIt,
+  signedInUser,
 } from './consent-form.js';
 
 const demo = new RegistrySnapshot(DEMO_REGISTRY, 1);
@@ -127,17 +127,17 @@ describe('the form of consent', () => {
   });
 
   it('says who is signed in and who asks', () => {
-    expect(page(whoIsIt(alice).text)).toEqual(
+    expect(page(signedInUser(alice).text)).toEqual(
       page(`
         <div class="who">
         <span class="badge" aria-hidden="true">a</span>
         <div><b>alice</b><span class="soft">/DC=org/DC=grid/CN=alice</span></div>
         </div>`),
     );
-    expect(whoIsIt({ ...alice, certificates: [] }).text).toContain(
+    expect(signedInUser({ ...alice, certificates: [] }).text).toContain(
       '<span class="soft">signed in through an identity provider</span>',
     );
-    const asking = { ...demo.application('demo-portal')!, name: 'Us & them' };
-    expect(applicationTitle(asking).text).toBe('<h1>Us &amp; them asks for access</h1>');
+    const asking = { ...demo.client('demo-portal')!, name: 'Us & them' };
+    expect(clientTitle(asking).text).toBe('<h1>Us &amp; them asks for access</h1>');
   });
 });

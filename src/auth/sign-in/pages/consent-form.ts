@@ -1,4 +1,4 @@
-import type { Application, Group, RegistrySnapshot, User } from '#src/registry/index.js';
+import type { Client, Group, RegistrySnapshot, User } from '#src/registry/index.js';
 import { narrowScopes, type Scope } from '../../protocol/scopes.js';
 import { markup, type Html } from './html.js';
 
@@ -51,7 +51,7 @@ export function consentChoices(
 }
 
 /** Who is signed in, with initial and DN. */
-export function whoIsIt(user: User): Html {
+export function signedInUser(user: User): Html {
   const dn = user.certificates[0]?.subject ?? 'signed in through an identity provider';
   return markup`<div class="who">
       <span class="badge" aria-hidden="true">${user.name.slice(0, 1)}</span>
@@ -87,8 +87,8 @@ export function consentFields(choices: ConsentChoices): Html {
 }
 
 /** The heading: which application asks. */
-export function applicationTitle(application: Application): Html {
-  return markup`<h1>${application.name} asks for access</h1>`;
+export function clientTitle(client: Client): Html {
+  return markup`<h1>${client.name} asks for access</h1>`;
 }
 
 function radio(name: string, value: string, options: { isChosen: boolean; note?: string }): Html {

@@ -11,13 +11,13 @@ import { TokenIssuer } from './token-issuer.js';
 import { invalidGrant } from '../../protocol/oauth-errors.js';
 import { TokenResponse } from './token.response.js';
 import { isBoundTo } from './code-binding.js';
-import type { Grant, TokenRequest } from './grant.js';
+import type { GrantType, TokenRequest } from './grant-type.js';
 
 const WHAT = 'code';
 
 /** Flow B, second half: the code of the redirect becomes an access token and a refresh token. */
 @Injectable()
-export class AuthorizationCodeGrant implements Grant {
+export class AuthorizationCodeGrant implements GrantType {
   readonly type = 'authorization_code';
 
   @Inject() private readonly codes!: AuthorizationCodesRepository;
@@ -35,11 +35,11 @@ export class AuthorizationCodeGrant implements Grant {
 
   async issue({ parameters, request }: TokenRequest): Promise<TokenResponse> {
     const code = parameters.required('code');
-    const application = await this.clients.authenticate(parameters, request);
+    const client = await this.clients.authenticate(parameters, request);
     const stored = await this.codes.find(sha256(code));
     const consent = stored && (await this.consents.find(stored.consentId));
-    if (!consent || consent.clientId !== application.id) throw invalidGrant(WHAT);
-    const sent = { parameters, application, now: this.clock.now() };
+    if (!consent || consent.clientId !== client.id) throw invalidGrant(WHAT);
+    const sent = { parameters, client, now: this.clock.now() };
     if (!isBoundTo(stored, sent)) throw invalidGrant(WHAT);
     if (stored.usedAt) {
       // RFC 6749 §4.1.2: somebody has the code who should not; what came from it is not safe any more

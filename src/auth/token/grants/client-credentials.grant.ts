@@ -13,14 +13,14 @@ import { narrowScopes } from '../../protocol/scopes.js';
 import { AccessTokens } from '../../bearer/access-token.js';
 import { nothingLeft } from '../../protocol/oauth-errors.js';
 import { TokenResponse } from './token.response.js';
-import type { Grant, TokenRequest } from './grant.js';
+import type { GrantType, TokenRequest } from './grant-type.js';
 
 /**
  * Flow A: the holder of a user certificate gets a token for one group and setup, which ends with the certificate at the
  * latest; no refresh token. A limited proxy, which lies where jobs run, submits no jobs (ADR 0350).
  */
 @Injectable()
-export class ClientCredentialsGrant implements Grant {
+export class ClientCredentialsGrant implements GrantType {
   readonly type = 'client_credentials';
 
   constructor(

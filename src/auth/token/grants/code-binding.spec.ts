@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Application } from '#src/registry/index.js';
+import type { Client } from '#src/registry/index.js';
 import type { AuthorizationCodeEntity } from '../../stores/authorization-code.entity.js';
 import { OAuthParameters } from '../../protocol/oauth-parameters.js';
 import { isBoundTo } from './code-binding.js';
@@ -9,7 +9,7 @@ const VERIFIER = 'v'.repeat(43);
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 const CALLBACK = 'https://portal.example/callback';
 
-const application: Application = {
+const client: Client = {
   id: 'portal',
   name: 'Portal',
   redirectUris: [CALLBACK, 'https://portal.example/other'],
@@ -28,7 +28,7 @@ const CODE: AuthorizationCodeEntity = {
 
 function isBound(change: Partial<AuthorizationCodeEntity>, sent: Record<string, string>): boolean {
   const parameters = OAuthParameters.from(Object.entries(sent));
-  return isBoundTo({ ...CODE, ...change }, { parameters, application, now: NOW });
+  return isBoundTo({ ...CODE, ...change }, { parameters, client, now: NOW });
 }
 
 const right = { redirect_uri: CALLBACK, code_verifier: VERIFIER };

@@ -1,4 +1,4 @@
-import type { Application } from '#src/registry/index.js';
+import type { Client } from '#src/registry/index.js';
 import type { AuthorizationCodeEntity } from '../../stores/authorization-code.entity.js';
 import { matchesChallenge } from '../../protocol/pkce.js';
 import { isRegisteredRedirect } from '../../protocol/redirect-uri.js';
@@ -11,13 +11,13 @@ import type { OAuthParameters } from '../../protocol/oauth-parameters.js';
  */
 export function isBoundTo(
   stored: AuthorizationCodeEntity,
-  sent: { parameters: OAuthParameters; application: Application; now: number },
+  sent: { parameters: OAuthParameters; client: Client; now: number },
 ): boolean {
-  const { parameters, application, now } = sent;
+  const { parameters, client, now } = sent;
   const isAlive = stored.usedAt !== null || stored.expiresAt.getTime() > now;
   return (
     isAlive &&
-    isRedirectRight(stored, parameters.optional('redirect_uri'), application) &&
+    isRedirectRight(stored, parameters.optional('redirect_uri'), client) &&
     isVerifierRight(stored, parameters.optional('code_verifier'))
   );
 }
@@ -26,10 +26,10 @@ export function isBoundTo(
 function isRedirectRight(
   { redirectUri }: AuthorizationCodeEntity,
   sent: string | undefined,
-  application: Application,
+  client: Client,
 ): boolean {
   if (redirectUri !== null) return sent === redirectUri;
-  return sent === undefined || isRegisteredRedirect(application, sent);
+  return sent === undefined || isRegisteredRedirect(client, sent);
 }
 
 /** A verifier without a challenge means that somebody took the challenge away (RFC 9700 §4.8.2). */

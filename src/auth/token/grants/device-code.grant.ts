@@ -10,13 +10,13 @@ import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
 import { TokenIssuer } from './token-issuer.js';
 import { TokenResponse } from './token.response.js';
 import { badDeviceCode, refusalOf } from './device-poll.js';
-import type { Grant, TokenRequest } from './grant.js';
+import type { GrantType, TokenRequest } from './grant-type.js';
 
 type Poll = { problem: OAuthProblem } | { user: string; tokens: TokenResponse };
 
 /** The device asks whether its user has decided (RFC 8628 §3.4, §3.5). */
 @Injectable()
-export class DeviceCodeGrant implements Grant {
+export class DeviceCodeGrant implements GrantType {
   readonly type = 'urn:ietf:params:oauth:grant-type:device_code';
 
   @Inject(CLOCK) private readonly clock!: Clock;
@@ -33,11 +33,11 @@ export class DeviceCodeGrant implements Grant {
 
   async issue({ parameters, request }: TokenRequest): Promise<TokenResponse> {
     const code = parameters.required('device_code');
-    const application = await this.clients.authenticate(parameters, request);
+    const client = await this.clients.authenticate(parameters, request);
     // A refusal is an outcome here, not an exception: the poll that it counts must be committed.
     const outcome = await this.database.transaction(async (transaction): Promise<Poll> => {
       const device = await this.devices.lock(transaction, sha256(code));
-      if (!device || device.clientId !== application.id) return { problem: badDeviceCode() };
+      if (!device || device.clientId !== client.id) return { problem: badDeviceCode() };
       return this.answer(transaction, device);
     });
     if ('problem' in outcome) throw outcome.problem;

@@ -4,11 +4,11 @@ import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
 import { TokenIssuer } from './token-issuer.js';
 import { TokenResponse } from './token.response.js';
-import type { Grant, TokenRequest } from './grant.js';
+import type { GrantType, TokenRequest } from './grant-type.js';
 
 /** Renewal (RFC 6749 §6): a refresh token gives a fresh access token and its own successor. */
 @Injectable()
-export class RefreshTokenGrant implements Grant {
+export class RefreshTokenGrant implements GrantType {
   readonly type = 'refresh_token';
 
   constructor(
@@ -19,8 +19,8 @@ export class RefreshTokenGrant implements Grant {
 
   async issue({ parameters, request }: TokenRequest): Promise<TokenResponse> {
     const token = parameters.required('refresh_token');
-    const application = await this.clients.authenticate(parameters, request);
-    const consent = await this.refreshTokens.consentOf(token, application.id);
+    const client = await this.clients.authenticate(parameters, request);
+    const consent = await this.refreshTokens.consentOf(token, client.id);
     labelRequest(request, { user: consent.user, group: consent.group, setup: consent.setup });
     const minted = await this.issuer.forConsent(consent, parameters.optional('scope'));
     const refreshToken = await this.refreshTokens.rotate(token, consent);

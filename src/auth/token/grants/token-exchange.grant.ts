@@ -9,11 +9,11 @@ import { TokenIssuer } from './token-issuer.js';
 import { nothingLeft } from '../../protocol/oauth-errors.js';
 import { TokenResponse } from './token.response.js';
 import { ACCESS_TOKEN, checkKinds } from './exchange-kinds.js';
-import type { Grant, TokenRequest } from './grant.js';
+import type { GrantType, TokenRequest } from './grant-type.js';
 
 /** The access token of a trusted identity provider becomes one of ours (RFC 8693). */
 @Injectable()
-export class TokenExchangeGrant implements Grant {
+export class TokenExchangeGrant implements GrantType {
   readonly type = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
   @Inject(CONFIG) private readonly config!: Config;
@@ -30,7 +30,7 @@ export class TokenExchangeGrant implements Grant {
   async issue({ parameters, request }: TokenRequest): Promise<TokenResponse> {
     const subjectToken = parameters.required('subject_token');
     checkKinds(parameters, this.config.publicUrl);
-    const application = await this.clients.authenticate(parameters, request);
+    const client = await this.clients.authenticate(parameters, request);
     const { user, group, setup } = await this.external.exchange(subjectToken, request, {
       group: parameters.optional('group'),
       setup: parameters.optional('setup'),
@@ -38,7 +38,7 @@ export class TokenExchangeGrant implements Grant {
     const scopes = narrowScopes(group, parameters.optional('scope'));
     if (scopes.length === 0) throw nothingLeft();
     labelRequest(request, { user, group: group.name, setup });
-    const clientId = application.id;
+    const clientId = client.id;
     return this.database.transaction(async (transaction) => {
       const input = { user, clientId, group: group.name, setup, scopes };
       const consent = await this.consents.record(input, 0, transaction);

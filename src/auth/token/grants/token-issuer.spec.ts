@@ -40,7 +40,7 @@ describe('access tokens of a consent', () => {
     group: 'grid_user',
     setup: 'Prod',
     clientId: 'demo-portal',
-    grantId: 'grant-1',
+    consentId: 'grant-1',
   };
 
   it.each([

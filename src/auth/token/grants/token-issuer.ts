@@ -28,6 +28,6 @@ export class TokenIssuer {
       (scope) => asked.length === 0 || asked.includes(scope),
     );
     if (scopes.length === 0) throw nothingLeft();
-    return this.tokens.mint({ user, group, setup, clientId, scopes, grantId: consent.id });
+    return this.tokens.mint({ user, group, setup, clientId, scopes, consentId: consent.id });
   }
 }

@@ -8,8 +8,8 @@ export interface TokenRequest {
   request: HttpRequest;
 }
 
-/** One way to get an access token; a new one is one file here and one line in the module. */
-export interface Grant {
+/** One way to get an access token (RFC 6749 §4); a new one is one file here and one line in the module. */
+export interface GrantType {
   /** The `grant_type` that asks for it. */
   readonly type: string;
 
@@ -17,5 +17,5 @@ export interface Grant {
   issue(request: TokenRequest): Promise<TokenResponse>;
 }
 
-/** Injection token of the list of grants. */
-export const GRANTS = Symbol('Grants');
+/** Injection token of the list of grant types. */
+export const GRANT_TYPES = Symbol('Grants');

@@ -1,10 +1,10 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
-import type { ApplicationOrigin } from '../model/registry.types.js';
+import type { ClientOrigin } from '../model/registry.types.js';
 
 /** A program that acts on behalf of users. */
 @Entity('registry_application')
 @Check('registry_application_origin_check', "origin in ('file', 'command')")
-export class RegistryApplicationEntity {
+export class RegistryClientEntity {
   /** The OAuth client_id. */
   @PrimaryColumn('text')
   id!: string;
@@ -27,7 +27,7 @@ export class RegistryApplicationEntity {
   secretHash!: string | null;
 
   @Column('text')
-  origin!: ApplicationOrigin;
+  origin!: ClientOrigin;
 
   @Column('timestamptz', { default: () => 'now()' })
   createdAt!: Date;
