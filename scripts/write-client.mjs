@@ -165,7 +165,7 @@ function operationsFile(document) {
   );
   return [
     HEADER,
-    `import { pathPart, type ${words.join(', type ')} } from '../operation-request.js';\n`,
+    `import { pathPart, type ${words.join(', type ')} } from '../request/operation-request.js';\n`,
     `import type { ${used.join(', ')} } from './schemas.js';\n\n`,
     queries,
     '\n/** Every operation of the interface; how a call is made is up to the class that extends it. */\n',

@@ -64,7 +64,7 @@ function auditPage() {
   return [
     '# Audit trail',
     '',
-    'Generated from `src/platform/audit/audit-events.ts`; do not edit. Who did what is a log line (JSON, standard error) of its own',
+    'Generated from `src/platform/observe/audit/audit-events.ts`; do not edit. Who did what is a log line (JSON, standard error) of its own',
     'with `"channel":"audit"`, written whatever `GRID_LOG_LEVEL` is, `silent` excepted. Send these lines to a store that the',
     'service cannot change. Commands of administrators append theirs to `GRID_HOME/logs/audit.log`, with the `account` that ran them.',
     '',

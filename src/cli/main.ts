@@ -3,9 +3,9 @@ import { Command, CommanderError } from 'commander';
 import { Problem } from '#src/kernel/index.js';
 import { ConfigurationFault } from '../platform/config/env.js';
 import { version } from '../app/version.js';
-import type { AdminCommands } from './admin.commands.js';
-import { CommandError } from './command-error.js';
-import { tell } from './output.js';
+import type { AdminCommands } from './admin/admin.commands.js';
+import { CommandError } from './terminal/command-error.js';
+import { tell } from './terminal/output.js';
 import { catalogueCommands } from './user/catalogue.commands.js';
 import { completionCommand } from './user/completion.command.js';
 import { jobCommands } from './user/jobs.commands.js';
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
 }
 
 async function loadAdminCommands(): Promise<AdminCommands> {
-  const { adminCommands } = await import('./admin.commands.js');
+  const { adminCommands } = await import('./admin/admin.commands.js');
   return adminCommands();
 }
 

@@ -6,13 +6,13 @@ import type {
 } from './generated/schemas.js';
 import { Operations, type ListJobsQuery } from './generated/operations.js';
 import { GridError } from './grid-error.js';
-import { encodePath } from './encoding.js';
+import { encodePath } from './request/encoding.js';
 import {
   queryText,
   type CallOptions,
   type Conditions,
   type OperationRequest,
-} from './operation-request.js';
+} from './request/operation-request.js';
 
 /** How a client is set up. */
 export interface GridClientOptions {

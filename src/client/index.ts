@@ -5,7 +5,7 @@ export {
   type RawAnswer,
 } from './grid-client.js';
 export { GridError } from './grid-error.js';
-export { base64Url, decodePath, encodePath } from './encoding.js';
+export { base64Url, decodePath, encodePath } from './request/encoding.js';
 export {
   beginSignIn,
   finishSignIn,
@@ -14,6 +14,11 @@ export {
   type Application,
   type SignInState,
 } from './sign-in.js';
-export type { BodyText, CallOptions, Conditions, OperationRequest } from './operation-request.js';
+export type {
+  BodyText,
+  CallOptions,
+  Conditions,
+  OperationRequest,
+} from './request/operation-request.js';
 export type * from './generated/schemas.js';
 export type * from './generated/operations.js';

@@ -1,4 +1,4 @@
-import { base64Url } from './encoding.js';
+import { base64Url } from './request/encoding.js';
 import type { TokenResponse } from './generated/schemas.js';
 import { GridError } from './grid-error.js';
 

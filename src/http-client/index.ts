@@ -1,4 +1,4 @@
-export { Session } from './session.js';
+export { Session } from './session/session.js';
 export {
   bindArguments,
   isDictionary,
@@ -7,17 +7,17 @@ export {
   type CallArguments,
   type Operation,
   type Parameter,
-} from './arguments.js';
-export { Request } from './request.js';
-export { REQUEST_KEYWORDS } from './request-arguments.js';
-export { PreparedRequest, type PreparedRequestInit } from './prepared-request.js';
-export { Response, type ResponseInit, type ResponseStream } from './response.js';
-export { CaseInsensitiveDict, type DictSource } from './structures.js';
+} from './message/arguments.js';
+export { Request } from './session/request.js';
+export { REQUEST_KEYWORDS } from './session/request-arguments.js';
+export { PreparedRequest, type PreparedRequestInit } from './message/prepared-request.js';
+export { Response, type ResponseInit, type ResponseStream } from './message/response.js';
+export { CaseInsensitiveDict, type DictSource } from './message/structures.js';
 export { HttpAdapter } from './transport/http-adapter.js';
-export { CookieJar, type CookieScope } from './cookies.js';
-export { basicAuthorization } from './auth.js';
-export { select_proxy, should_bypass_proxies } from './proxies.js';
-export { encodeFields } from './fields.js';
+export { CookieJar, type CookieScope } from './message/cookies.js';
+export { basicAuthorization } from './message/auth.js';
+export { select_proxy, should_bypass_proxies } from './message/proxies.js';
+export { encodeFields } from './message/fields.js';
 export {
   ConnectionError,
   ConnectTimeout,
@@ -40,5 +40,5 @@ export {
   TooManyRedirects,
   UnrewindableBodyError,
   type RequestErrorDetails,
-} from './errors.js';
-export type * from './types.js';
+} from './message/errors.js';
+export type * from './message/types.js';

@@ -1,42 +1,42 @@
 /** The door of the room for everything that must work without Nest and without a database. */
-export { OAuth2IdProvider, type LoginResult } from './oauth2-id-provider.js';
+export { OAuth2IdProvider, type LoginResult } from './provider/oauth2-id-provider.js';
 export { OAuthError } from '#src/oauth2-client/index.js';
-export { OAuth2Session } from './oauth2-session.js';
+export { OAuth2Session } from './provider/oauth2-session.js';
 export {
   claimParser,
   type ClaimAttributes,
   type ClaimGroups,
   type ParsedClaims,
-} from './claim-parser.js';
+} from './claims/claim-parser.js';
 export {
   DEFAULT_METADATA,
   EXTRA_AUTHORIZE_PARAMS,
   JWKS_REFRESH_RATE,
   METADATA_REFRESH_RATE,
   SESSION_REQUEST_PARAMS,
-} from './constants.js';
-export type { ProviderParameters } from './provider-settings.js';
+} from './verify/constants.js';
+export type { ProviderParameters } from './provider/provider-settings.js';
 export type {
   GroupLookup,
   GroupOptions,
   GroupTable,
   ProviderType,
   VoTable,
-} from './group-scopes.js';
+} from './provider/group-scopes.js';
 export {
   LOGIN_SESSION_SECONDS,
   MemoryLoginSessions,
   type LoginSessionRecord,
   type LoginSessionStore,
-} from './login-sessions.js';
-export type { BrowserSession, CallbackRequest } from './authorization-code-flow.js';
+} from './flows/login-sessions.js';
+export type { BrowserSession, CallbackRequest } from './flows/authorization-code-flow.js';
 export type {
   DeviceAuthorization,
   DeviceLoginOptions,
   DeviceWaitOptions,
-} from './device-code-flow.js';
-export type { JsonWebKeySet } from './key-set.js';
-export type { TokenBinding, TokenClaims } from './token-verifier.js';
-export type { UserProfile } from './user-claims.js';
-export { parseEntitlement, type Entitlement } from './entitlement.js';
-export { providerOfToken, type RoutableProvider } from './token-routing.js';
+} from './flows/device-code-flow.js';
+export type { JsonWebKeySet } from './verify/key-set.js';
+export type { TokenBinding, TokenClaims } from './verify/token-verifier.js';
+export type { UserProfile } from './provider/user-claims.js';
+export { parseEntitlement, type Entitlement } from './provider/entitlement.js';
+export { providerOfToken, type RoutableProvider } from './verify/token-routing.js';

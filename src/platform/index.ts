@@ -25,12 +25,8 @@ export {
 } from './database/database-probe.js';
 export { ConnectionGate } from './database/connection-gate.js';
 export { ChangeFeed, type ChangeListener } from './database/change-feed.js';
-export {
-  alonePerKey,
-  lockInTransaction,
-  whenAlone,
-  type AdvisoryLock,
-} from './database/advisory-lock.js';
+export { alonePerKey, lockInTransaction, whenAlone } from './database/advisory-lock.js';
+export type { AdvisoryLock } from './database/lock-names.js';
 export { adviseRole, checkPooler, poolerRules, type PoolerRules } from './database/pooler.js';
 export {
   Scheduler,
@@ -82,18 +78,18 @@ export {
   LOGGER,
   NestLogger,
   type Logger,
-} from './logging/logger.js';
+} from './observe/logging/logger.js';
 export { beginCompressible, sendCompressible } from './http/compressed-answer.js';
 export { ACCESS_RULE, OpenRoute } from './http/open-route.js';
-export { Audit, type AuditActor, type AuditDetails } from './audit/audit.js';
-export { Audited } from './audit/audited.decorator.js';
-export { AUDIT_EVENTS, type AuditEvent } from './audit/audit-events.js';
-export { Tracing } from './tracing/tracing.js';
-export { Metrics } from './metrics/metrics.js';
-export { serveMetrics } from './metrics/metrics-listener.js';
-export type { LoopStalls } from './metrics/loop-stalls.js';
+export { Audit, type AuditActor, type AuditDetails } from './observe/audit/audit.js';
+export { Audited } from './observe/audit/audited.decorator.js';
+export { AUDIT_EVENTS, type AuditEvent } from './observe/audit/audit-events.js';
+export { Tracing } from './observe/tracing/tracing.js';
+export { Metrics } from './observe/metrics/metrics.js';
+export { serveMetrics } from './probes/metrics-listener.js';
+export type { LoopStalls } from './observe/metrics/loop-stalls.js';
 export { CLOCK, PlatformModule, type PlatformInput } from './platform.module.js';
-export { Readiness, type ReadinessCheck } from './health/readiness.js';
+export { Readiness, type ReadinessCheck } from './observe/health/readiness.js';
 export { GridExpressAdapter } from './http/grid-express.adapter.js';
 export { entrance } from './http/entrance.js';
 export { RequestsUnderWay } from './http/requests-under-way.js';
@@ -104,11 +100,8 @@ export { listen, ListenError } from './http/listener.js';
 export { Connections } from './http/connections.js';
 export { answerClientErrors } from './http/client-errors.js';
 export { RouteTable } from './http/route-table.js';
-export {
-  completeOpenApi,
-  schemaByMediaType,
-  type OpenApiSchema,
-} from './http/openapi-completion.js';
+export { completeOpenApi, schemaByMediaType } from './http/openapi-completion.js';
+export type { OpenApiSchema } from './http/openapi-errors.js';
 export { serveStaticSite, type StaticSite } from './http/static-site.js';
 export { openApiDocument, serveSwagger } from './http/swagger.js';
 export {

@@ -8,17 +8,17 @@ import { TrustedAuthorities } from '#src/x509/index.js';
 import { CONFIG, type Config } from './config/env.js';
 import { ChangeFeed } from './database/change-feed.js';
 import { Database } from './database/database.js';
-import { HealthController } from './health/health.controller.js';
-import { Readiness } from './health/readiness.js';
-import { LOGGER, type Logger } from './logging/logger.js';
-import { Metrics } from './metrics/metrics.js';
+import { HealthController } from './probes/health.controller.js';
+import { Readiness } from './observe/health/readiness.js';
+import { LOGGER, type Logger } from './observe/logging/logger.js';
+import { Metrics } from './observe/metrics/metrics.js';
 import { Callers } from './http/callers.js';
 import { RequestPipe } from './http/request.pipe.js';
 import { PeerCertificates } from './http/peer-certificates.js';
-import { Audit } from './audit/audit.js';
+import { Audit } from './observe/audit/audit.js';
 import { Scheduler } from './schedule/scheduler.js';
-import { Tracing } from './tracing/tracing.js';
-import { MetricsController } from './metrics/metrics.controller.js';
+import { Tracing } from './observe/tracing/tracing.js';
+import { MetricsController } from './probes/metrics.controller.js';
 
 /** Injection token of the Clock. */
 export const CLOCK = Symbol('Clock');

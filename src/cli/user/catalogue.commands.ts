@@ -5,8 +5,8 @@ import {
   type DirectoryContentsResponse,
   type FileAttributesResponse,
 } from '#src/client/index.js';
-import { CommandError } from '../command-error.js';
-import { emit, jsonText, say, show, table } from '../output.js';
+import { CommandError } from '../terminal/command-error.js';
+import { emit, jsonText, say, show, table } from '../terminal/output.js';
 import type { GridConnection } from './grid-connection.js';
 import { withConnection } from './with-connection.js';
 

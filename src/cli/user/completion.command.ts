@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { CommandError } from '../command-error.js';
-import { emit } from '../output.js';
+import { CommandError } from '../terminal/command-error.js';
+import { emit } from '../terminal/output.js';
 
 /** `completion bash|zsh|fish`: a script for the shell, made from the commands themselves. */
 export function completionCommand(program: Command): Command {

@@ -1,8 +1,8 @@
 import { GridError } from '#src/client/index.js';
 import { RequestException, SSLError } from '#src/http-client/index.js';
 import { OAuthError } from '#src/oauth2-client/index.js';
-import { CommandError } from '../command-error.js';
-import { printable } from '../output.js';
+import { CommandError } from '../terminal/command-error.js';
+import { printable } from '../terminal/output.js';
 
 const FAILED = 1;
 const REFUSED = 2;

@@ -10,8 +10,8 @@ import type {
   SubmitJobsResponse,
 } from '#src/client/index.js';
 import { isJsonObject, parseJson, stringifyJson } from '#src/kernel/index.js';
-import { CommandError } from '../command-error.js';
-import { show, table, tell } from '../output.js';
+import { CommandError } from '../terminal/command-error.js';
+import { show, table, tell } from '../terminal/output.js';
 import type { GridConnection } from './grid-connection.js';
 import { isShown, progress, type Progress } from './progress.js';
 import { unpack } from './unpack.js';

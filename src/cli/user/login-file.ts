@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isJsonObject, parseJson, randomToken, stringifyJson } from '#src/kernel/index.js';
 import type { TokenFields } from '#src/oauth2-client/index.js';
-import { CommandError } from '../command-error.js';
+import { CommandError } from '../terminal/command-error.js';
 
 /** What `gridgate login` keeps: the server and the token, readable by the user only. */
 export interface Login {

@@ -1,7 +1,7 @@
 import { open, readFile, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CommandError } from '../command-error.js';
+import { CommandError } from '../terminal/command-error.js';
 
 /** Longer than a renewal can take: a lock of this age was left behind. */
 const LEFT_BEHIND_MS = 60_000;

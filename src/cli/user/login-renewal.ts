@@ -1,5 +1,5 @@
 import { OAuth2Session } from '#src/id-provider/library.js';
-import { CommandError } from '../command-error.js';
+import { CommandError } from '../terminal/command-error.js';
 import { chosenCa } from './chosen-ca.js';
 import { readLogin, writeLogin, type Login } from './login-file.js';
 import { whileLocked } from './login-lock.js';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { CommandError } from '../command-error.js';
-import { say, show, tell } from '../output.js';
+import { CommandError } from '../terminal/command-error.js';
+import { say, show, tell } from '../terminal/output.js';
 import { loginPath, readLogin, removeLogin, writeLogin } from './login-file.js';
 import type { SignIn } from './sign-in.js';
 import { withConnection } from './with-connection.js';

@@ -1,4 +1,4 @@
-import { printable } from '../output.js';
+import { printable } from '../terminal/output.js';
 
 /** Progress of one piece of work, shown to people who look at it. */
 export interface Progress {

@@ -2,7 +2,7 @@ import { GridClient } from '#src/client/index.js';
 import { OAuth2IdProvider } from '#src/id-provider/library.js';
 import { Session } from '#src/http-client/index.js';
 import type { TokenFields } from '#src/oauth2-client/index.js';
-import { CommandError } from '../command-error.js';
+import { CommandError } from '../terminal/command-error.js';
 import { chosenCa } from './chosen-ca.js';
 import { explained, guarded } from './failures.js';
 import type { Login } from './login-file.js';

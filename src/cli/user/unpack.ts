@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
-import { CommandError } from '../command-error.js';
-import { safeFileName } from '../output.js';
+import { CommandError } from '../terminal/command-error.js';
+import { safeFileName } from '../terminal/output.js';
 
 /**
  * Unpacks a tar.gz into the directory and answers the names of its files. Names that lead out of the directory,

@@ -6,7 +6,7 @@ import {
   type CallOptions,
   type Conditions,
   type OperationRequest,
-} from '../operation-request.js';
+} from '../request/operation-request.js';
 import type {
   BulkKillResponse,
   DeclareFieldRequest,

@@ -1,6 +1,6 @@
-import type { PreparedRequest } from '../prepared-request.js';
-import { Response, type ResponseInit } from '../response.js';
-import type { Adapter, AdapterOptions } from '../types.js';
+import type { PreparedRequest } from '../message/prepared-request.js';
+import { Response, type ResponseInit } from '../message/response.js';
+import type { Adapter, AdapterOptions } from '../message/types.js';
 
 /** What the adapter answers: everything but what follows from the request. */
 export type ScriptedAnswer = Partial<Omit<ResponseInit, 'url' | 'request'>>;

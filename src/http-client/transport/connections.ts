@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { Agent, buildConnector, Pool, ProxyAgent, type Dispatcher } from 'undici';
-import { parseProxyUrl, proxyCredentials, select_proxy } from '../proxies.js';
-import type { AdapterOptions, ClientCert, Verify } from '../types.js';
+import { parseProxyUrl, proxyCredentials, select_proxy } from '../message/proxies.js';
+import type { AdapterOptions, ClientCert, Verify } from '../message/types.js';
 import { tlsKey, tlsSettings, type TlsSettings } from './tls-settings.js';
 
 /** Sets of connections beyond this number are closed, the oldest first. */

@@ -15,8 +15,13 @@ import {
   inflateSync,
   type ZlibOptions,
 } from 'node:zlib';
-import { ContentDecodingError, errorCode, RequestException, ResponseTooLarge } from '../errors.js';
-import type { ResponseStream } from '../response.js';
+import {
+  ContentDecodingError,
+  errorCode,
+  RequestException,
+  ResponseTooLarge,
+} from '../message/errors.js';
+import type { ResponseStream } from '../message/response.js';
 
 interface Coding {
   sync(bytes: Buffer, options: ZlibOptions): Buffer;

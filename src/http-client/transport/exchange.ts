@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { ConnectTimeout, ReadTimeout, Timeout } from '../errors.js';
-import type { PreparedRequest } from '../prepared-request.js';
-import { Response, type ResponseInit } from '../response.js';
-import { timeoutMilliseconds, toMilliseconds } from '../time-limits.js';
-import type { AdapterOptions } from '../types.js';
+import { ConnectTimeout, ReadTimeout, Timeout } from '../message/errors.js';
+import type { PreparedRequest } from '../message/prepared-request.js';
+import { Response, type ResponseInit } from '../message/response.js';
+import { timeoutMilliseconds, toMilliseconds } from '../message/time-limits.js';
+import type { AdapterOptions } from '../message/types.js';
 import type { Route } from './connections.js';
 import { contentCodings, decodeContent, decodeStream, tooLarge } from './content-decoding.js';
 import { toRequestException } from './failures.js';

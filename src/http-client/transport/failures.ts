@@ -6,8 +6,8 @@ import {
   ProxyError,
   RequestException,
   SSLError,
-} from '../errors.js';
-import type { PreparedRequest } from '../prepared-request.js';
+} from '../message/errors.js';
+import type { PreparedRequest } from '../message/prepared-request.js';
 
 /** Where an exchange stood when it failed. */
 export interface FailureContext {

@@ -1,11 +1,17 @@
 import { Readable } from 'node:stream';
-import { isStream } from '../body.js';
-import { InvalidSchema } from '../errors.js';
-import type { PreparedRequest } from '../prepared-request.js';
-import { itemsOf } from '../structures.js';
-import type { Response } from '../response.js';
-import { readableBody } from '../streamed-body.js';
-import type { Adapter, AdapterOptions, BodyChunk, BodyStream, PreparedBody } from '../types.js';
+import { isStream } from '../message/body.js';
+import { InvalidSchema } from '../message/errors.js';
+import type { PreparedRequest } from '../message/prepared-request.js';
+import { itemsOf } from '../message/structures.js';
+import type { Response } from '../message/response.js';
+import { readableBody } from '../message/streamed-body.js';
+import type {
+  Adapter,
+  AdapterOptions,
+  BodyChunk,
+  BodyStream,
+  PreparedBody,
+} from '../message/types.js';
 import { Connections, type Route } from './connections.js';
 import { Exchange } from './exchange.js';
 

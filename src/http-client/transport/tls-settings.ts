@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SSLError } from '../errors.js';
-import type { ClientCert, Verify } from '../types.js';
+import { SSLError } from '../message/errors.js';
+import type { ClientCert, Verify } from '../message/types.js';
 
 /** What a TLS connection is made with. */
 export interface TlsSettings {

@@ -2,7 +2,7 @@ import { Inject, Module, type DynamicModule, type Provider } from '@nestjs/commo
 import type { Clock } from '#src/kernel/index.js';
 import { CLOCK, CONFIG, type Config } from '#src/platform/index.js';
 import { RegistryService } from '#src/registry/index.js';
-import type { OAuth2IdProvider } from '../oauth2-id-provider.js';
+import type { OAuth2IdProvider } from '../provider/oauth2-id-provider.js';
 import { IdProvidersService } from './id-providers.service.js';
 import { LoginSessionsRepository } from './login-sessions.repository.js';
 import { RefreshSchedule } from './refresh.schedule.js';

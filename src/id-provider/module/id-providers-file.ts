@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml';
 import { isJsonObject, type JsonObject } from '#src/kernel/index.js';
-import type { ProviderParameters } from '../provider-settings.js';
+import type { ProviderParameters } from '../provider/provider-settings.js';
 
 /** What the file of identity providers says of one. */
 export interface IdProviderEntry {

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { Clock } from '#src/kernel/index.js';
 import type { Config } from '#src/platform/index.js';
 import type { RegistryService } from '#src/registry/index.js';
-import type { OAuth2IdProvider } from '../oauth2-id-provider.js';
-import { unverifiedClaims } from '../token-verifier.js';
+import type { OAuth2IdProvider } from '../provider/oauth2-id-provider.js';
+import { unverifiedClaims } from '../verify/token-verifier.js';
 import {
   IdProvidersFileError,
   parseIdProvidersFile,

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { sha256, type Clock } from '#src/kernel/index.js';
 import { CLOCK, Database } from '#src/platform/index.js';
-import type { LoginSessionRecord, LoginSessionStore } from '../login-sessions.js';
+import type { LoginSessionRecord, LoginSessionStore } from '../flows/login-sessions.js';
 
 /** To which browser a login belongs, and where it goes on afterwards. */
 export interface LoginBinding {

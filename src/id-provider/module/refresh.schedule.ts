@@ -5,7 +5,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { LOGGER, Scheduler, type Logger, type RunningTask } from '#src/platform/index.js';
-import { JWKS_REFRESH_RATE, METADATA_REFRESH_RATE } from '../constants.js';
+import { JWKS_REFRESH_RATE, METADATA_REFRESH_RATE } from '../verify/constants.js';
 import { IdProvidersService, type NamedIdProvider } from './id-providers.service.js';
 
 const FIRST_PAUSE_MS = 2_000;

@@ -1,9 +1,9 @@
 import type { RegistryService, RegistrySnapshot } from '#src/registry/index.js';
-import type { GroupOptions, GroupTable, VoTable } from '../group-scopes.js';
-import { OAuth2IdProvider } from '../oauth2-id-provider.js';
-import type { ProviderParameters } from '../provider-settings.js';
-import type { TokenClaims } from '../token-verifier.js';
-import type { UserProfile } from '../user-claims.js';
+import type { GroupOptions, GroupTable, VoTable } from '../provider/group-scopes.js';
+import { OAuth2IdProvider } from '../provider/oauth2-id-provider.js';
+import type { ProviderParameters } from '../provider/provider-settings.js';
+import type { TokenClaims } from '../verify/token-verifier.js';
+import type { UserProfile } from '../provider/user-claims.js';
 
 /** The mapping between groups of the registry and what providers say, kept up with the registry. */
 export class RegistryGroups {

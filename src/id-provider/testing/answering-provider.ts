@@ -1,5 +1,5 @@
 import { Response, type PreparedRequest } from '#src/http-client/index.js';
-import { OAuth2IdProvider } from '../oauth2-id-provider.js';
+import { OAuth2IdProvider } from '../provider/oauth2-id-provider.js';
 
 const ISSUER = 'https://idp.test';
 const ANSWERS: Record<string, object> = {

@@ -1,7 +1,7 @@
 import { QueryRunnerAlreadyReleasedError, type DataSource } from 'typeorm';
 import { Problem, sleep } from '#src/kernel/index.js';
-import type { Logger } from '../logging/logger.js';
-import { ADVISORY_LOCKS, LOCK_SPACE } from './advisory-lock.js';
+import type { Logger } from '../observe/logging/logger.js';
+import { ADVISORY_LOCKS, LOCK_SPACE } from './lock-names.js';
 import { DatabaseConnectionError, isDatabaseAway } from './connection-error.js';
 import {
   DatabaseClient,

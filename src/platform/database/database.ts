@@ -1,7 +1,7 @@
 import { Problem } from '#src/kernel/index.js';
 import type { DataSource, EntityManager } from 'typeorm';
 import type pg from 'pg';
-import { Tracing } from '../tracing/tracing.js';
+import { Tracing } from '../observe/tracing/tracing.js';
 import { isDatabaseAway, sqlState } from './connection-error.js';
 import { ConnectionGate, type Use } from './connection-gate.js';
 import { managerWithin, routeEntityStatements, type StatementWay } from './entity-statements.js';

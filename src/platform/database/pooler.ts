@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Logger } from '../logging/logger.js';
+import type { Logger } from '../observe/logging/logger.js';
 import { directClient } from './connect.js';
 import { DatabaseConnectionError } from './connection-error.js';
 import {

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { ADVISORY_LOCKS, LOCK_SPACE, type AdvisoryLock } from './advisory-lock.js';
+import { ADVISORY_LOCKS, LOCK_SPACE, type AdvisoryLock } from './lock-names.js';
 import type { Database } from './database.js';
 
 /**

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '../config/env.js';
 import { Database } from '../database/database.js';
-import { Metrics } from '../metrics/metrics.js';
+import { Metrics } from '../observe/metrics/metrics.js';
 import { CallerTurns, setTurn, Turn, type TurnLimits } from './caller-turns.js';
 import type { HttpRequest } from './messages.js';
 

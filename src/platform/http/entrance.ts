@@ -1,12 +1,12 @@
 import type { RequestHandler } from 'express';
 import { loopTurn, Problem, randomId } from '#src/kernel/index.js';
 import type { Config } from '../config/env.js';
-import type { Readiness } from '../health/readiness.js';
-import type { Logger } from '../logging/logger.js';
-import { redact } from '../logging/redact.js';
-import type { Metrics } from '../metrics/metrics.js';
-import type { Tracing } from '../tracing/tracing.js';
-import type { RunningSpan } from '../tracing/span-recorder.js';
+import type { Readiness } from '../observe/health/readiness.js';
+import type { Logger } from '../observe/logging/logger.js';
+import { redact } from '../observe/logging/redact.js';
+import type { Metrics } from '../observe/metrics/metrics.js';
+import type { Tracing } from '../observe/tracing/tracing.js';
+import type { RunningSpan } from '../observe/tracing/span-recorder.js';
 import { ClientAddresses } from './client-address.js';
 import {
   clientAddressOf,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
-import { redact } from '../logging/redact.js';
+import { redact } from '../observe/logging/redact.js';
 
 /** A request as controllers and guards see it. */
 export type HttpRequest = Request;

@@ -3,11 +3,9 @@ import {
   ERROR_SCHEMAS,
   errorAnswer,
   standardErrors,
+  type OpenApiSchema,
   type OperationNature,
 } from './openapi-errors.js';
-
-/** A schema of OpenAPI 3.1, which is JSON Schema 2020-12. */
-export type OpenApiSchema = Record<string, unknown>;
 
 interface Content {
   schema?: OpenApiSchema;

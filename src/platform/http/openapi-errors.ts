@@ -1,5 +1,7 @@
 import { PROBLEM_CODES, type ProblemCode } from '#src/kernel/index.js';
-import type { OpenApiSchema } from './openapi-completion.js';
+
+/** A schema of OpenAPI 3.1, which is JSON Schema 2020-12. */
+export type OpenApiSchema = Record<string, unknown>;
 
 const PROBLEM_TYPE = 'application/problem+json';
 const OAUTH_TYPE = 'application/json';

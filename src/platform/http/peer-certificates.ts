@@ -8,8 +8,8 @@ import {
   TrustedAuthorities,
 } from '#src/x509/index.js';
 import { CONFIG, type Config } from '../config/env.js';
-import { LOGGER, type Logger } from '../logging/logger.js';
-import { Metrics } from '../metrics/metrics.js';
+import { LOGGER, type Logger } from '../observe/logging/logger.js';
+import { Metrics } from '../observe/metrics/metrics.js';
 import { ClientAddresses } from './client-address.js';
 import { requestIdOf } from './messages.js';
 

@@ -1,6 +1,6 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { Problem, stringifyJson } from '#src/kernel/index.js';
-import type { Logger } from '../logging/logger.js';
+import type { Logger } from '../observe/logging/logger.js';
 import type { HttpRequest, HttpResponse } from './messages.js';
 import { requestIdOf } from './messages.js';
 import { problemAnswer } from './problem-body.js';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Request } from 'express';
-import { createLogger } from '../logging/logger.js';
-import { LoopStalls } from '../metrics/loop-stalls.js';
-import { Metrics } from '../metrics/metrics.js';
+import { createLogger } from '../observe/logging/logger.js';
+import { LoopStalls } from '../observe/metrics/loop-stalls.js';
+import { Metrics } from '../observe/metrics/metrics.js';
 import { setRequestId } from './messages.js';
 import { RequestsUnderWay } from './requests-under-way.js';
 import { watchLoop } from './watch-loop.js';

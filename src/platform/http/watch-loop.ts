@@ -1,7 +1,7 @@
-import type { Logger } from '../logging/logger.js';
-import { LoopStalls, STALL_BUDGET_MS } from '../metrics/loop-stalls.js';
-import type { Metrics } from '../metrics/metrics.js';
-import type { ThreadTime } from '../metrics/thread-time.js';
+import type { Logger } from '../observe/logging/logger.js';
+import { LoopStalls, STALL_BUDGET_MS } from '../observe/metrics/loop-stalls.js';
+import type { Metrics } from '../observe/metrics/metrics.js';
+import type { ThreadTime } from '../observe/metrics/thread-time.js';
 import type { RequestsUnderWay } from './requests-under-way.js';
 
 /** Measures the stalls of the event loop; one above the budget is told in the log with the requests under way. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Problem } from '#src/kernel/index.js';
 import type { Database, Transaction } from '../database/database.js';
-import type { Logger } from '../logging/logger.js';
+import type { Logger } from '../observe/logging/logger.js';
 import { Scheduler, type ScheduledTask, type TaskOutcome } from './scheduler.js';
 
 /** A scheduler over a database whose lock is free or not, and its log. */

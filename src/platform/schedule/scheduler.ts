@@ -1,9 +1,10 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Problem } from '#src/kernel/index.js';
-import { whenAlone, type AdvisoryLock } from '../database/advisory-lock.js';
+import { whenAlone } from '../database/advisory-lock.js';
 import { Database, type Transaction } from '../database/database.js';
-import { LOGGER, type Logger } from '../logging/logger.js';
+import type { AdvisoryLock } from '../database/lock-names.js';
+import { LOGGER, type Logger } from '../observe/logging/logger.js';
 
 /** Share of a pause by which it varies both ways, so that instances do not march in step. */
 const JITTER = 0.1;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/env.js';
-import type { Logger } from '../logging/logger.js';
+import type { Logger } from '../observe/logging/logger.js';
 import { KeyVault, KeyVaultError } from './key-vault.js';
 
 /**

@@ -1,0 +1,75 @@
+import 'reflect-metadata';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AppModule } from '../../app.module.js';
+import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../../embedded-postgres/index.js';
+import {
+  configuredDatabase,
+  createLogger,
+  createFileLogger,
+  openHome,
+  openTls,
+  readConfig,
+  type Config,
+  type DatabaseConnection,
+} from '../../platform/index.js';
+import { createRuntime } from '../../app/runtime.js';
+
+/**
+ * What administrator commands work with: the configuration, and the application's services on the same database as
+ * a server that may be running (or on the embedded database, started for the command when no server runs).
+ */
+export class CliContext {
+  private readonly opened: (() => Promise<unknown>)[] = [];
+  private app: Promise<INestApplicationContext> | undefined;
+  private read: Config | undefined;
+
+  /** The configuration of the environment. Throws ConfigurationFault. */
+  get config(): Config {
+    return (this.read ??= readConfig(process.env));
+  }
+
+  /** The services, made once; nothing listens and no background work runs. */
+  application(): Promise<INestApplicationContext> {
+    return (this.app ??= this.open());
+  }
+
+  /** Ends what the command has opened. */
+  async close(): Promise<void> {
+    for (const step of this.opened.splice(0).reverse()) await step();
+  }
+
+  private async open(): Promise<INestApplicationContext> {
+    const { config } = this;
+    const logger = createLogger(
+      process.env['GRID_LOG_LEVEL'] === undefined ? 'error' : config.logLevel,
+    );
+    const home = await openHome(config.homePath);
+    const connection = await this.connection();
+    // Commands say on the terminal what they do; their audit trail is a file.
+    const runtime = createRuntime(config, () => connection, logger, {
+      logger: createFileLogger(join(home.logs, 'audit.log')),
+      origin: { account: userInfo().username },
+    });
+    const tls = await openTls(config, home.pki);
+    this.opened.push(() => tls.close());
+    this.opened.push(() => runtime.close());
+    await runtime.connect(AbortSignal.timeout(30_000));
+    const module = AppModule.forRoot({ ...runtime, authorities: tls.authorities });
+    return NestFactory.create(module, { logger: false, bodyParser: false, abortOnError: false });
+  }
+
+  /** How to reach the database: the one that is named, or the embedded one, started for the command when none runs. */
+  async connection(): Promise<DatabaseConnection> {
+    const { homePath } = this.config;
+    const configured = configuredDatabase(this.config);
+    if (configured !== undefined) return configured;
+    const running = await runningEmbeddedPostgres({ home: homePath });
+    if (running) return running;
+    const postgres = await startEmbeddedPostgres({ home: homePath });
+    this.opened.push(() => postgres.stop());
+    return postgres.connection;
+  }
+}
