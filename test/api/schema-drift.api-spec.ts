@@ -38,10 +38,7 @@ const WITHOUT_KEY = [
 ];
 
 /** Tables whose entity is still to be written. */
-const TABLES_WITHOUT_ENTITY: string[] = [
-  'login_session',
-  'stored_token',
-];
+const TABLES_WITHOUT_ENTITY: string[] = ['login_session', 'stored_token'];
 
 describe('the schema of the entities', () => {
   let scratch: ScratchDatabase;
