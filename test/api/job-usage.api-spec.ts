@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { DispatchRepository } from '#src/jobs/matching/dispatch.repository.js';
 import type { JobsRepository } from '#src/jobs/state/jobs.repository.js';
-import { Database, dataSourceOptions } from '#src/platform/index.js';
+import { Database, dataSourceOptions, poolerRules } from '#src/platform/index.js';
 import { awaitFinal, parametersOf, submit } from '../support/jobs.js';
 import { databaseConnection, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
@@ -13,6 +13,7 @@ describe('what a job has used', () => {
   let alice: GridClient;
   let source: DataSource;
   let repository: DispatchRepository;
+  let endSessions: () => Promise<void> = () => Promise.resolve();
   let busy: number;
   let short: number;
 
@@ -29,7 +30,14 @@ describe('what a job has used', () => {
     });
     source = await new DataSource(options).initialize();
     const clock = { now: () => Date.now() };
-    const database = new Database(() => source);
+    const pooler = poolerRules(connection, { ...limits, sessions: 1 });
+    endSessions = async () => pooler?.sessions.end();
+    const database = new Database(
+      () => source,
+      undefined,
+      undefined,
+      () => pooler,
+    );
     repository = new DispatchRepository(database, undefined as unknown as JobsRepository, clock);
     [busy = 0, short = 0] = await submit(alice, [
       { Executable: '/bin/sh', Arguments: ['-c', BUSY], MaxRAM: 200 },
@@ -39,6 +47,7 @@ describe('what a job has used', () => {
   }, 120_000);
 
   afterAll(async () => {
+    await endSessions();
     await source?.destroy();
     await grid?.remove();
   });
