@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { Problem } from '#src/kernel/index.js';
+import { Problem, Slices } from '#src/kernel/index.js';
 
 const DRAIN_SWEEP_MS = 50;
 
@@ -105,7 +105,7 @@ export class Connections {
     socket.once('close', () => {
       this.watched.delete(socket);
       // After Node's own listeners: what they have closed has left the list.
-      setImmediate(() => closeAll(watched.exchanges));
+      setImmediate(() => void closeAll(watched.exchanges));
     });
   }
 
@@ -114,7 +114,7 @@ export class Connections {
     const watched = this.watched.get(request.socket);
     if (!watched) {
       // It was still in the parser when its connection went.
-      if (request.socket.destroyed) setImmediate(() => closeAll([{ request, response }]));
+      if (request.socket.destroyed) setImmediate(() => void closeAll([{ request, response }]));
       return;
     }
     if (watched.exchanges.length === 0) {
@@ -170,13 +170,16 @@ export class Connections {
 
 /**
  * Closes answers whose connection has gone. Node closes only the one that it was sending: the answers to requests that
- * were pipelined behind it would never end, nor whatever waits for their end.
+ * were pipelined behind it, thousands perhaps, would never end, nor whatever waits for their end.
  */
-function closeAll(exchanges: readonly Exchange[]): void {
+async function closeAll(exchanges: readonly Exchange[]): Promise<void> {
+  const slices = new Slices();
   for (const { response } of [...exchanges]) {
-    if (response.closed) continue;
-    response.destroyed = true;
-    response.emit('close');
+    if (!response.destroyed) {
+      response.destroyed = true;
+      response.emit('close');
+    }
+    if (slices.isOver) await slices.rest();
   }
 }
 

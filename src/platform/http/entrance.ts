@@ -73,7 +73,11 @@ export function entrance(input: EntranceInput): RequestHandler {
     const work = span ? () => span.run(next) : next;
     if (refusal) problems.answer(refusal, request, response);
     else if (isProbe(request.path)) work();
-    else loopTurn.enter(work);
+    else {
+      loopTurn.enter(() => {
+        if (!response.destroyed) work(); // its client may have gone while it waited for its turn
+      });
+    }
   };
 }
 
