@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { Slices } from '#src/kernel/index.js';
 import { arriving } from './caller-turns.js';
 import { ClientDisconnected } from './client-signal.js';
 import type { HttpRequest } from './messages.js';
@@ -6,6 +7,8 @@ import type { HttpRequest } from './messages.js';
 /** Bytes that are read ahead of one body, and of all. */
 const AHEAD_BYTES = 4 * 1024 * 1024;
 const MAX_BODIES = 8;
+/** What is handed on at once, as of a connection. */
+const PIECE_BYTES = 64 * 1024;
 let bodies = 0;
 
 /**
@@ -23,7 +26,14 @@ export async function* arrivingAhead(request: HttpRequest): AsyncGenerator<Buffe
   request.once('close', leave).pipe(ahead);
   bodies += Number(isAhead);
   try {
-    yield* arriving(request, ahead);
+    const slices = new Slices();
+    for await (const read of arriving(request, ahead)) {
+      // What is read ahead comes in one piece.
+      for (let at = 0; at < read.length; at += PIECE_BYTES) {
+        yield read.subarray(at, at + PIECE_BYTES);
+        if (slices.isOver) await slices.rest();
+      }
+    }
   } finally {
     bodies -= Number(isAhead);
     request.off('close', leave).unpipe(ahead);
