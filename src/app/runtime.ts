@@ -21,6 +21,7 @@ import {
   type AuditDetails,
   type Config,
   type DatabaseConnection,
+  type DatabaseWait,
   type Logger,
   type PoolerRules,
 } from '../platform/index.js';
@@ -42,6 +43,8 @@ export interface Runtime {
   audit: Audit;
   /** True once the database has the schema of this version. */
   readonly migrated: boolean;
+  /** How parts of the start wait for the database; requests do not wait with them. */
+  waitFor(signal: AbortSignal): DatabaseWait;
   /** Connects (waiting while the database is away), migrates, starts the change feed. */
   connect(signal: AbortSignal): Promise<void>;
   /** Ends the feed and the pool. */
@@ -79,6 +82,10 @@ function limitsOf(config: Config): {
   };
 }
 
+function waiting(logger: Logger, readiness: Readiness): Runtime['waitFor'] {
+  return (signal) => ({ logger, signal, onAway: () => readiness.delay() });
+}
+
 /** Prepares a process for the given database; connects to nothing yet. */
 export function createRuntime(
   config: Config,
@@ -99,6 +106,8 @@ export function createRuntime(
     gate,
     () => pooler,
   );
+  const readiness = new Readiness();
+  const waitFor = waiting(logger, readiness);
   const changeFeed = new ChangeFeed(() => directClient(connection(), 'gridgate changes'), database);
   return {
     config,
@@ -108,24 +117,23 @@ export function createRuntime(
     changeFeed,
     metrics,
     audit: new Audit(trail?.logger ?? logger, metrics, trail?.origin),
-    readiness: new Readiness(),
+    readiness,
     tracing,
     get migrated() {
       return migrated;
     },
+    waitFor,
     async connect(signal) {
       pooler = poolerRules(connection(), limitsOf(config));
-      await connectDataSource(dataSource, { logger, signal });
+      const waiting = waitFor(signal);
+      await connectDataSource(dataSource, waiting);
       const { pool } = database;
       const look = async (): Promise<void> => {
         await checkPooler(pool, connection());
         if (pooler) await adviseRole(pool, { ...limitsOf(config), logger });
       };
-      await whenDatabaseIsThere(look, { logger, signal });
-      const done = await whenDatabaseIsThere(() => migrate(dataSource, connection()), {
-        logger,
-        signal,
-      });
+      await whenDatabaseIsThere(look, waiting);
+      const done = await whenDatabaseIsThere(() => migrate(dataSource, connection()), waiting);
       migrated = true;
       database.serveEntities();
       if (done.length > 0) logger.info({ migrations: done }, 'migrated the database');

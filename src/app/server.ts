@@ -32,7 +32,7 @@ import {
   type GridHome,
   type HttpRequest,
   type HttpResponse,
-  type LoopStalls,
+  type LoopWatch,
   type OpenedTls,
   type Readiness,
 } from '../platform/index.js';
@@ -45,6 +45,8 @@ const COMPRESSED_BELOW = ['/jobs', '/filecatalogue', '/.well-known'];
 const MAX_HEADER_BYTES = 32 * 1024;
 /** How long a stopping server keeps an idle connection for a request that is already on its way. */
 const IDLE_GRACE_MS = 1_000;
+/** So long requests wait for the start; no longer than a start without a wait for the database ought to take. */
+const START_PATIENCE_MS = 10_000;
 /** A body or an answer under way that moves by less within GRID_PROGRESS_TIMEOUT is cut off. */
 const LEAST_PROGRESS_BYTES = 1024;
 
@@ -60,7 +62,7 @@ export class GridServer {
   private postgres: EmbeddedPostgres | undefined;
   private connections: Connections | undefined;
   private readiness: Readiness | undefined;
-  private stalls: LoopStalls | undefined;
+  private stalls: LoopWatch | undefined;
 
   constructor(private readonly config: Config) {}
 
@@ -78,16 +80,17 @@ export class GridServer {
     const app = await this.createApplication(runtime, tls);
     const listener = app.getHttpServer() as Server;
     await listen(listener, config);
+    const late = setTimeout(() => runtime.readiness.delay(), START_PATIENCE_MS).unref();
     await this.openMetrics(runtime);
     await this.startDatabase(home, runtime);
     await app.init();
     this.opened.push(() => app.close());
     const adapter = app.getHttpAdapter() as GridExpressAdapter;
     this.routes.read(adapter.routerOwner());
-    const waiting = { logger: runtime.logger, signal: this.cancel.signal };
-    await whenDatabaseIsThere(() => prepareData(app, config), waiting);
+    await whenDatabaseIsThere(() => prepareData(app, config), runtime.waitFor(this.cancel.signal));
     checkReadiness(runtime);
-    runtime.readiness.started = true;
+    clearTimeout(late);
+    runtime.readiness.start();
     this.stalls?.start();
   }
 

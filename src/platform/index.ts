@@ -71,6 +71,7 @@ export {
   directClient,
   migrate,
   whenDatabaseIsThere,
+  type DatabaseWait,
 } from './database/connect.js';
 export {
   createFileLogger,
@@ -87,13 +88,12 @@ export { AUDIT_EVENTS, type AuditEvent } from './observe/audit/audit-events.js';
 export { Tracing } from './observe/tracing/tracing.js';
 export { Metrics } from './observe/metrics/metrics.js';
 export { serveMetrics } from './probes/metrics-listener.js';
-export type { LoopStalls } from './observe/metrics/loop-stalls.js';
 export { CLOCK, PlatformModule, type PlatformInput } from './platform.module.js';
 export { Readiness, type ReadinessCheck } from './observe/health/readiness.js';
 export { GridExpressAdapter } from './http/grid-express.adapter.js';
 export { entrance } from './http/entrance.js';
 export { RequestsUnderWay } from './http/requests-under-way.js';
-export { watchLoop } from './http/watch-loop.js';
+export { watchLoop, type LoopWatch } from './http/watch-loop.js';
 export { corsByAllowList } from './http/cors.js';
 export { ProblemFilter } from './http/problem.filter.js';
 export { listen, ListenError } from './http/listener.js';

@@ -31,10 +31,11 @@ export function collectStalls(child, directory) {
   });
 }
 
-function note(directory, { stallMs, requests }) {
+function note(directory, { stallMs, gcMs, requests }) {
   const { testPath = '', currentTestName = '' } = globalThis.expect?.getState() ?? {};
   const stall = {
     stallMs,
+    gcMs,
     requests,
     test: `${testPath.replace(/.*\/test\//, '')} ${currentTestName}`,
   };
@@ -56,8 +57,8 @@ export function refuseStalls(directory, exceptions = EXCEPTIONS) {
   );
 }
 
-function describe({ stallMs, requests, test }) {
-  return `  ${stallMs} ms during "${test.trim()}", under way: ${requests.join(', ') || 'no request'}`;
+function describe({ stallMs, gcMs, requests, test }) {
+  return `  ${stallMs} ms (${gcMs} of them garbage collection) during "${test.trim()}", under way: ${requests.join(', ') || 'no request'}`;
 }
 
 function file(directory) {

@@ -6,13 +6,12 @@ import {
   type CallArguments,
 } from '../message/arguments.js';
 import { basicAuthorization } from '../message/auth.js';
-import { isCookieSource, toCookieJar, type CookieJar } from '../message/cookies.js';
 import { environmentCaBundle, environmentProxies } from '../message/environment.js';
-import { runResponseHooks, toHooks } from './hooks.js';
+import { runResponseHooks } from './hooks.js';
 import { InsecureTls } from './insecure-tls.js';
 import { HttpAdapter } from '../transport/http-adapter.js';
 import { netrcAuth } from './netrc.js';
-import { definedHeaders, prepareRequest } from './preparation.js';
+import { prepareRequest } from './preparation.js';
 import { PreparedRequest } from '../message/prepared-request.js';
 import {
   mergeProxies,
@@ -24,7 +23,6 @@ import { followRedirects, redirected } from './redirect-chain.js';
 import { rebuildMethod, redirectTarget, shouldStripAuth, stripCredentials } from './redirects.js';
 import { Request } from './request.js';
 import { Response } from '../message/response.js';
-import { CaseInsensitiveDict } from '../message/structures.js';
 import { checkedTimeout, remainingSeconds } from '../message/time-limits.js';
 import {
   mergeOptions,
@@ -33,37 +31,23 @@ import {
   verbOptions,
   type Verb,
 } from './request-arguments.js';
+import { SessionAttributes } from './session-attributes.js';
 import type {
   Adapter,
   AdapterOptions,
   Auth,
-  ClientCert,
   DataContent,
-  Hooks,
-  HooksInput,
   MergeArguments,
   MergedSettings,
-  Params,
   PostContent,
   Proxies,
   ProxyMap,
   RedirectOptions,
-  RequestCookies,
-  RequestHeaders,
   RequestLike,
   RequestOptions,
   SendOptions,
   SessionSettings,
-  TimeoutSetting,
-  Verify,
 } from '../message/types.js';
-
-const DEFAULT_HEADERS: ReadonlyArray<readonly [string, string]> = [
-  ['User-Agent', 'gridgate'],
-  ['Accept-Encoding', 'gzip, deflate, br'],
-  ['Accept', '*/*'],
-  ['Connection', 'keep-alive'],
-];
 
 /**
  * An HTTP session: settings, cookies and connections shared by its requests. The attributes and operations are those
@@ -71,89 +55,15 @@ const DEFAULT_HEADERS: ReadonlyArray<readonly [string, string]> = [
  * it), these over the session's. All faults of a request are RequestExceptions; an aborted `signal` rejects with
  * the signal's reason. Close a session that is no longer needed.
  */
-export class Session<O extends RequestOptions = RequestOptions> {
-  /** Authentication of requests that bring none. */
-  auth: Auth | null;
-  /** Client certificate: path of a PEM file, or [certificate, key] paths. */
-  cert: ClientCert | null;
-  /** Most redirects that one request follows; one more raises TooManyRedirects. */
-  max_redirects: number;
-  /** Query-string data of every request; lists repeat the name. */
-  params: Params;
-  /** Proxy URLs by `scheme://host`, `scheme`, `all://host` or `all`. */
-  proxies: Record<string, string | null>;
-  /** Whether bodies are left to be streamed. */
-  stream: boolean;
-  /** Whether proxies, CA bundles and .netrc of the environment count. */
-  trust_env: boolean;
-  /** Whether .netrc counts where `trust_env` is set. */
-  use_netrc: boolean;
-  /** TLS verification: true, the path of a CA file or directory, or false, which is for tests only. */
-  verify: Verify;
-  /** Timeout of requests that bring none: seconds, or [connect, read]; null waits for ever. */
-  default_timeout: TimeoutSetting | null;
-  /** Permits `verify: false` when NODE_ENV is production. */
-  allow_insecure_tls: boolean;
-  /** Further headers that hold secrets: they do not follow a redirect to another origin. */
-  redirect_secret_headers: string[];
-  #headers: CaseInsensitiveDict<string | null>;
-  #cookies: CookieJar;
-  #hooks: Hooks;
+export class Session<O extends RequestOptions = RequestOptions> extends SessionAttributes {
   #adapters = new AdapterRegistry();
   readonly #insecure = new InsecureTls();
 
   constructor(settings: SessionSettings = {}) {
-    this.auth = settings.auth ?? null;
-    this.cert = settings.cert ?? null;
-    this.max_redirects = settings.max_redirects ?? 30;
-    this.params = settings.params ?? {};
-    this.proxies = mergeProxies(settings.proxies);
-    this.stream = settings.stream ?? false;
-    this.trust_env = settings.trust_env ?? true;
-    this.use_netrc = settings.use_netrc ?? true;
-    this.verify = settings.verify ?? true;
-    this.default_timeout = settings.default_timeout ?? null;
-    this.allow_insecure_tls = settings.allow_insecure_tls ?? false;
-    this.redirect_secret_headers = [...(settings.redirect_secret_headers ?? [])];
-    this.#headers = new CaseInsensitiveDict<string | null>(DEFAULT_HEADERS);
-    if (settings.headers) this.#headers.update(definedHeaders(settings.headers));
-    this.#cookies = toCookieJar(settings.cookies);
-    this.#hooks = toHooks(settings.hooks);
+    super(settings);
     const adapter = new HttpAdapter();
     this.mount('https://', adapter);
     this.mount('http://', adapter);
-  }
-
-  /** Headers of every request, case-insensitive; a null value is not sent. A plain object may be assigned. */
-  get headers(): CaseInsensitiveDict<string | null> {
-    return this.#headers;
-  }
-
-  set headers(source: RequestHeaders | CaseInsensitiveDict<string | null> | null) {
-    this.#headers =
-      source instanceof CaseInsensitiveDict
-        ? source
-        : new CaseInsensitiveDict<string | null>(source ? definedHeaders(source) : null);
-  }
-
-  /** The cookie jar. A tough-cookie jar (its store is shared) or a map of names and values may be assigned. */
-  get cookies(): CookieJar {
-    return this.#cookies;
-  }
-
-  set cookies(source: RequestCookies | null) {
-    if (source !== null && !isCookieSource(source))
-      throw new TypeError('cookies must be a jar or a map');
-    this.#cookies = toCookieJar(source);
-  }
-
-  /** Event hooks; the only event is `response`. */
-  get hooks(): Hooks {
-    return this.#hooks;
-  }
-
-  set hooks(source: HooksInput | null) {
-    this.#hooks = toHooks(source);
   }
 
   /**
@@ -257,11 +167,11 @@ export class Session<O extends RequestOptions = RequestOptions> {
     options: { use_netrc?: boolean | undefined } = {},
   ): Promise<PreparedRequest> {
     return prepareRequest(request, {
-      headers: this.#headers,
+      headers: this.headers,
       params: this.params,
-      cookies: this.#cookies,
+      cookies: this.cookies,
       auth: this.auth,
-      hooks: this.#hooks,
+      hooks: this.hooks,
       netrc: this.trust_env && (options.use_netrc ?? this.use_netrc),
     });
   }
@@ -276,7 +186,7 @@ export class Session<O extends RequestOptions = RequestOptions> {
     const adapter = this.get_adapter(prepared.url);
     const answer = await adapter.send(prepared, settings);
     if (answer.set_cookies.length > 0) {
-      await this.#cookies.store_cookies(answer.set_cookies, prepared.url);
+      await this.cookies.store_cookies(answer.set_cookies, prepared.url);
     }
     const hooks = prepared.hooks.response;
     const response = hooks.length > 0 ? await runResponseHooks(hooks, answer, settings) : answer;

@@ -1,11 +1,14 @@
 import { Inject, Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Clock } from '#src/kernel/index.js';
 import { CLOCK, CONFIG, type Config } from '#src/platform/index.js';
 import { RegistryService } from '#src/registry/index.js';
 import type { OAuth2IdProvider } from '../provider/oauth2-id-provider.js';
 import { IdProvidersService } from './id-providers.service.js';
+import { LoginSessionEntity } from './login-session.entity.js';
 import { LoginSessionsRepository } from './login-sessions.repository.js';
 import { RefreshSchedule } from './refresh.schedule.js';
+import { StoredTokenEntity } from './stored-token.entity.js';
 import { StoredTokensRepository } from './stored-tokens.repository.js';
 import { StoredTokens } from './stored-tokens.service.js';
 
@@ -25,6 +28,7 @@ class NamedIdProvidersModule {}
 
 /** The identity providers of GRID_ID_PROVIDERS. */
 @Module({
+  imports: [TypeOrmModule.forFeature([LoginSessionEntity, StoredTokenEntity])],
   providers: [
     LoginSessionsRepository,
     RefreshSchedule,

@@ -1,7 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { IsNull, LessThan, Not, Repository } from 'typeorm';
 import { sha256, type Clock } from '#src/kernel/index.js';
-import { CLOCK, Database } from '#src/platform/index.js';
+import { CLOCK } from '#src/platform/index.js';
 import type { LoginSessionRecord, LoginSessionStore } from '../flows/login-sessions.js';
+import { LoginSessionEntity } from './login-session.entity.js';
 
 /** To which browser a login belongs, and where it goes on afterwards. */
 export interface LoginBinding {
@@ -13,57 +16,43 @@ export interface LoginBinding {
 @Injectable()
 export class LoginSessionsRepository implements LoginSessionStore {
   constructor(
-    private readonly database: Database,
+    @InjectRepository(LoginSessionEntity) private readonly logins: Repository<LoginSessionEntity>,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async put(state: string, record: LoginSessionRecord, ttlSeconds: number): Promise<void> {
-    await this.database.execute({
-      name: 'login-session-put',
-      text: 'insert into login_session (state_hash, record, expires_at) values ($1, $2, $3)',
-      values: [
-        sha256(state),
-        JSON.stringify(record),
-        new Date(this.clock.now() + ttlSeconds * 1000),
-      ],
-    });
+    const expiresAt = new Date(this.clock.now() + ttlSeconds * 1000);
+    await this.logins.insert({ stateHash: sha256(state), record, expiresAt });
   }
 
+  /** In one statement: of two that come with one state one gets it. */
   async take(state: string): Promise<LoginSessionRecord | undefined> {
-    const [row] = await this.database.query<{ record: LoginSessionRecord; expiresAt: Date }>({
-      name: 'login-session-take',
-      text: `delete from login_session where state_hash = $1
-        returning record, expires_at as "expiresAt"`,
-      values: [sha256(state)],
-    });
-    return row && row.expiresAt.getTime() > this.clock.now() ? row.record : undefined;
+    const taken = await this.logins
+      .createQueryBuilder()
+      .delete()
+      .where({ stateHash: sha256(state) })
+      .returning(['record', 'expires_at'])
+      .execute();
+    const [row] = taken.raw as { record: LoginSessionRecord; expires_at: Date }[];
+    return row && row.expires_at.getTime() > this.clock.now() ? row.record : undefined;
   }
 
   /** Ties a login to the browser that began it. */
   async bind(state: string, binding: LoginBinding): Promise<void> {
-    await this.database.execute({
-      name: 'login-session-bind',
-      text: 'update login_session set browser = $2, return_to = $3 where state_hash = $1',
-      values: [sha256(state), binding.browser, binding.returnTo],
-    });
+    await this.logins.update({ stateHash: sha256(state) }, { ...binding });
   }
 
   /** The binding of a login under way. */
   async bindingOf(state: string): Promise<LoginBinding | undefined> {
-    const [row] = await this.database.query<LoginBinding>({
-      name: 'login-session-binding',
-      text: `select browser, return_to as "returnTo" from login_session
-        where state_hash = $1 and browser is not null`,
-      values: [sha256(state)],
+    const login = await this.logins.findOne({
+      where: { stateHash: sha256(state), browser: Not(IsNull()) },
+      select: { browser: true, returnTo: true },
     });
-    return row;
+    return login ? { browser: login.browser ?? '', returnTo: login.returnTo ?? '' } : undefined;
   }
 
   /** Removes logins that never came back. */
   async clean(now: Date): Promise<number> {
-    return this.database.execute({
-      text: 'delete from login_session where expires_at < $1',
-      values: [now],
-    });
+    return (await this.logins.delete({ expiresAt: LessThan(now) })).affected ?? 0;
   }
 }

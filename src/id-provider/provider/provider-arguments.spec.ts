@@ -1,6 +1,7 @@
 import { ACCEPTED, setUp } from '../testing/answering-provider.js';
 import { refusalOf } from '../testing/refusal.js';
 import { ConfigurationError, OAuthError } from '#src/oauth2-client/index.js';
+import { OAuth2IdProvider } from './oauth2-id-provider.js';
 import type { Result } from '#src/kernel/index.js';
 
 type AnyCall = Record<string, (...given: unknown[]) => Promise<unknown>>;
@@ -43,6 +44,57 @@ describe('what a caller hands in', () => {
         if (!result.OK) expect(result.Errno).not.toBe('unexpected');
       }
     }
+  });
+
+  it.each([
+    'ProviderName',
+    'ProviderType',
+    'issuer',
+    'server_metadata_url',
+    'jwks',
+    'overrides',
+    'audience',
+    'attributes',
+    'algorithms',
+    'tolerance',
+    'allowedOrigins',
+    'dnPrefix',
+    'groups',
+    'vos',
+    'entitlements',
+    'loginSessions',
+    'client_id',
+    'client_secret',
+    'token_endpoint_auth_method',
+    'revocation_endpoint_auth_method',
+    'scope',
+    'redirect_uri',
+    'token_placement',
+    'update_token',
+    'leeway',
+    'rawBasic',
+    'legacyFlows',
+    'allowInsecureLoopback',
+    'pushed',
+    'verify',
+    'cert',
+    'proxies',
+    'trust_env',
+    'default_timeout',
+  ])('%s: null is the same as nothing', async (name) => {
+    const attributes = (idp: OAuth2IdProvider): unknown[] => [
+      ...[idp.name, idp.issuer, idp.client_id, idp.client_secret, idp.scope, idp.redirect_uri],
+      ...[idp.token_endpoint_auth_method, idp.revocation_endpoint_auth_method],
+      ...[idp.token_placement, idp.leeway, idp.verify, idp.trust_env, idp.cert, idp.proxies],
+      ...[idp.rawBasic, idp.legacyFlows, idp.allowInsecureLoopback, idp.pushed],
+      ...[idp.default_timeout, idp.update_token],
+    ];
+    const plain = new OAuth2IdProvider({});
+    const idp = new OAuth2IdProvider({ [name]: null });
+    expect(attributes(idp)).toEqual(attributes(plain));
+    idp.setParameters({ [name]: null });
+    expect(attributes(idp)).toEqual(attributes(plain));
+    expect(await idp.get_metadata(name)).toBeNull();
   });
 
   it.each(DICTIONARIES)(

@@ -30,6 +30,14 @@ export function pooledClient(connection: DatabaseConnection, name: string): Data
   });
 }
 
+/** How a part of the start waits for the database. */
+export interface DatabaseWait {
+  logger: Logger;
+  signal: AbortSignal;
+  /** Called whenever the database is not there. */
+  onAway: () => void;
+}
+
 /**
  * Does a part of the start, again and again while the database is away: the start does not depend on the order in
  * which machines come up, and the database may go once more while it is under way. Errors that waiting cannot cure
@@ -37,7 +45,7 @@ export function pooledClient(connection: DatabaseConnection, name: string): Data
  */
 export async function whenDatabaseIsThere<T>(
   work: () => Promise<T>,
-  options: { logger: Logger; signal: AbortSignal },
+  options: DatabaseWait,
 ): Promise<T> {
   let pause = FIRST_PAUSE_MS;
   for (;;) {
@@ -50,6 +58,7 @@ export async function whenDatabaseIsThere<T>(
       const isLost = error instanceof QueryRunnerAlreadyReleasedError;
       if (error instanceof DatabaseConnectionError && error.isFinal) throw error;
       if (!isAway && !isLost && !isDatabaseAway(error)) throw error;
+      options.onAway();
       options.logger.warn({ err: error }, 'the database is not there yet; trying again');
     }
     await sleep(pause, { signal: options.signal });
@@ -60,7 +69,7 @@ export async function whenDatabaseIsThere<T>(
 /** Connects the data source; waits for a database that is not there yet. */
 export async function connectDataSource(
   dataSource: DataSource,
-  options: { logger: Logger; signal: AbortSignal },
+  options: DatabaseWait,
 ): Promise<void> {
   await whenDatabaseIsThere(() => dataSource.initialize(), options);
 }

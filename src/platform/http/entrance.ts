@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { loopTurn, Problem, randomId } from '#src/kernel/index.js';
 import type { Config } from '../config/env.js';
+import { probeReply } from '../observe/health/probe-reply.js';
 import type { Readiness } from '../observe/health/readiness.js';
 import type { Logger } from '../observe/logging/logger.js';
 import { redact } from '../observe/logging/redact.js';
@@ -43,7 +44,8 @@ export interface EntranceInput {
 
 /**
  * The first handler of every request: request id, security headers, deadline, and at the end one log line and the
- * metrics. Until the start is complete everything but the probes is answered 503 with Retry-After.
+ * metrics. What comes during the start waits for it (see Readiness.whenStartedOrLate), the probes excepted; when the
+ * start takes long it is answered 503 with Retry-After.
  */
 export function entrance(input: EntranceInput): RequestHandler {
   const { config, readiness, tracing, problems, underWay } = input;
@@ -69,15 +71,18 @@ export function entrance(input: EntranceInput): RequestHandler {
       underWay.end(place);
       record(request, response, { seconds: Number(process.hrtime.bigint() - started) / 1e9, span });
     });
-    const refusal = refusalOf(request.path, config.role === 'worker', readiness.started);
     const work = span ? () => span.run(next) : next;
-    if (refusal) problems.answer(refusal, request, response);
-    else if (isProbe(request.path)) work();
-    else {
-      loopTurn.enter(() => {
-        if (!response.destroyed) work(); // its client may have gone while it waited for its turn
-      });
-    }
+    const enter = (): void => {
+      if (response.destroyed || response.headersSent) return; // gone, or answered, while it waited for its turn
+      if (readiness.started) work();
+      else problems.answer(Problem.unavailable('The service is starting'), request, response);
+    };
+    if (isProbe(request.path)) {
+      if (readiness.started) work();
+      else void answerEarly(input, request, response).then((isAnswered) => isAnswered || work());
+    } else if (config.role === 'worker') problems.answer(onWorker(), request, response);
+    else if (readiness.started) loopTurn.enter(enter);
+    else void readiness.whenStartedOrLate().then(() => loopTurn.enter(enter));
   };
 }
 
@@ -86,11 +91,25 @@ function isProbe(path: string): boolean {
   return path.startsWith('/health/') || path === '/metrics';
 }
 
-/** What cannot be answered yet, or on a worker at all. */
-function refusalOf(path: string, isWorker: boolean, isStarted: boolean): Problem | undefined {
-  if (isProbe(path)) return undefined;
-  if (isWorker) return new Problem('route.not-found', 'This instance only runs jobs');
-  return isStarted ? undefined : Problem.unavailable('The service is starting');
+/** Answers a probe before there are routes; false for one that is not here. */
+async function answerEarly(
+  { config, metrics, readiness }: EntranceInput,
+  { method, path }: HttpRequest,
+  response: HttpResponse,
+): Promise<boolean> {
+  const isHere = path !== '/metrics' || config.metricsPort === 0;
+  if (!isHere || (method !== 'GET' && method !== 'HEAD')) return false;
+  const reply = await probeReply(path, { metrics, readiness });
+  if (!reply) return false;
+  response.statusCode = reply.status;
+  response.setHeader('Content-Type', reply.type);
+  if (reply.retryAfter !== undefined) response.setHeader('Retry-After', reply.retryAfter);
+  response.end(reply.text);
+  return true;
+}
+
+function onWorker(): Problem {
+  return new Problem('route.not-found', 'This instance only runs jobs');
 }
 
 function lateProblem(): Problem {

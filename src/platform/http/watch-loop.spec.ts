@@ -26,7 +26,7 @@ describe('stalls of the event loop', () => {
   let metrics: Metrics;
   let workedMs: number;
   beforeEach(() => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
     metrics = new Metrics();
     workedMs = 1_000;
   });
@@ -64,7 +64,7 @@ describe('stalls of the event loop', () => {
     stalls.stop();
   });
 
-  it('above 100 ms are told with the requests under way and those that have just ended', () => {
+  it('above 100 ms are told with the requests under way and those that have just ended', async () => {
     const lines: string[] = [];
     const logger = createLogger('warn', { write: (line) => lines.push(line) });
     const underWay = new RequestsUnderWay();
@@ -82,10 +82,12 @@ describe('stalls of the event loop', () => {
     underWay.end(underWay.begin(submit));
     worked(100.6);
     worked(300);
+    jest.useRealTimers();
+    while (lines.length < 2) await new Promise((resolve) => setImmediate(resolve));
     stalls.stop();
     expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
-      { level: 'warn', stallMs: 101, requests: ['POST /jobs/x r2', 'GET /jobs r1'] },
-      { level: 'warn', stallMs: 300, requests: ['GET /jobs r1'] },
+      { level: 'warn', stallMs: 101, gcMs: 0, requests: ['POST /jobs/x r2', 'GET /jobs r1'] },
+      { level: 'warn', stallMs: 300, gcMs: 0, requests: ['GET /jobs r1'] },
     ]);
   });
 

@@ -9,6 +9,8 @@ export const PROXY = '127.0.0.9';
 /** Collects garbage whole at SIGUSR2, so that what is left is what is held. */
 const COLLECTING = `process.on('SIGUSR2', () => globalThis.gc());`;
 const COLLECTIONS = 3;
+/** So many looks in a row, 50 ms apart, without a lower figure. */
+const SETTLED_LOOKS = 20;
 const PROCESSES = 2;
 const PEOPLE = 4;
 const MIB = 2 ** 20;
@@ -145,6 +147,7 @@ export class Flood {
         30_000,
       );
     }
+    await this.untilSettled();
     const [resident = 0, heap = 0, external = 0] = await Promise.all(
       [
         'process_resident_memory_bytes',
@@ -169,6 +172,22 @@ export class Flood {
         const exited = once(process, 'exit');
         if (process.exitCode === null && process.kill()) await exited;
       }),
+    );
+  }
+
+  /** Freed pages are given back by a thread of V8's own: resident memory is that which falls no further. */
+  private async untilSettled(): Promise<void> {
+    let lowest = Infinity;
+    let looks = 0;
+    await eventually(
+      async () => {
+        const resident = await this.metric('process_resident_memory_bytes');
+        looks = resident < lowest ? 0 : looks + 1;
+        lowest = Math.min(lowest, resident);
+        return looks >= SETTLED_LOOKS;
+      },
+      'resident memory to fall no further',
+      60_000,
     );
   }
 

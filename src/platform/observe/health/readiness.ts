@@ -9,8 +9,30 @@ const CHECK_DEADLINE_MS = 1_500;
 export class Readiness {
   private readonly checks = new Map<string, ReadinessCheck>();
   private draining = false;
-  /** False until everything of the start has happened. */
-  started = false;
+  private complete = false;
+  private decide!: () => void;
+  private readonly decision = new Promise<void>((resolve) => (this.decide = resolve));
+
+  /** True once everything of the start has happened. */
+  get started(): boolean {
+    return this.complete;
+  }
+
+  /** Everything of the start has happened. */
+  start(): void {
+    this.complete = true;
+    this.decide();
+  }
+
+  /** The start takes long: nobody is to wait for it any more. */
+  delay(): void {
+    this.decide();
+  }
+
+  /** Resolves when the start is complete, or takes too long to be waited for. */
+  whenStartedOrLate(): Promise<void> {
+    return this.decision;
+  }
 
   /** Adds a named check; a check of the same name is replaced. */
   add(name: string, check: ReadinessCheck): void {
@@ -20,12 +42,13 @@ export class Readiness {
   /** From now on the instance is not ready: it is about to stop. */
   drain(): void {
     this.draining = true;
+    this.decide();
   }
 
   /** Each part with `ok` or its reason; ready only when all are ok. */
   async report(): Promise<{ ready: boolean; checks: Record<string, string> }> {
     const checks: Record<string, string> = {};
-    if (!this.started) checks['start'] = 'the service is starting';
+    if (!this.complete) checks['start'] = 'the service is starting';
     if (this.draining) checks['stop'] = 'the service is stopping';
     await Promise.all(
       [...this.checks].map(async ([name, check]) => {
