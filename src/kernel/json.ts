@@ -22,6 +22,15 @@ const LONG_MARK = `\u0001${randomUUID()}:`;
 
 /** Writes JSON; bigint becomes a plain number with all its digits (contract 2: 64-bit totals are numbers). */
 export function stringifyJson(value: unknown, indent?: number): string {
+  try {
+    return JSON.stringify(value, undefined, indent); // several times as fast as with a function for each member
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return stringifyWithBig(value, indent);
+  }
+}
+
+function stringifyWithBig(value: unknown, indent?: number): string {
   let sawBig = false;
   const text = JSON.stringify(
     value,

@@ -17,6 +17,13 @@ describe('a problem', () => {
     expect(problem.message.length).toBeLessThan(2_100);
   });
 
+  it('knows where in the code it came from only when that is at fault', () => {
+    const limit = Error.stackTraceLimit;
+    expect(new Problem('request.invalid', 'x').stack).not.toContain('\n    at ');
+    expect(new Problem('service.failure', 'x').stack).toContain('problem.spec');
+    expect(Error.stackTraceLimit).toBe(limit);
+  });
+
   it('cuts no character in two', () => {
     const { detail } = new Problem('request.invalid', `x${'💥'.repeat(2_000)}`);
     expect(detail).toBe(`x${'💥'.repeat(999)}…`);

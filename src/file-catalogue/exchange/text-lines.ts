@@ -32,15 +32,16 @@ export async function* textLines(source: AsyncIterable<Uint8Array>): AsyncGenera
     else begun.take();
   };
   for await (const chunk of source) {
-    let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    for (let end = rest.indexOf(NEWLINE); end >= 0; end = rest.indexOf(NEWLINE)) {
-      add(rest.subarray(0, end));
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let start = 0;
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+      add(bytes.subarray(start, end));
+      start = end + 1;
       const line = take();
       if (line) yield line;
-      rest = rest.subarray(end + 1);
       if (slices.isOver) await slices.rest();
     }
-    if (rest.length > 0) add(rest);
+    if (start < bytes.length) add(bytes.subarray(start));
   }
   const last = length > 0 ? take() : undefined;
   if (last) yield last;
