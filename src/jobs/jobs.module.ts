@@ -1,7 +1,15 @@
 import { Module, type DynamicModule, type FactoryProvider, type Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Clock } from '#src/kernel/index.js';
-import { CLOCK, CONFIG, Database, LOGGER, type Config, type Logger } from '#src/platform/index.js';
+import {
+  CLOCK,
+  CONFIG,
+  Database,
+  LOGGER,
+  Scheduler,
+  type Config,
+  type Logger,
+} from '#src/platform/index.js';
 import { RegistryModule, RegistryService, type Site } from '#src/registry/index.js';
 import { Dispatcher } from './matching/dispatcher.js';
 import { DispatchRepository } from './matching/dispatch.repository.js';
@@ -176,6 +184,7 @@ const PARTS = [
       RegistryService,
       Database,
       JobMetrics,
+      Scheduler,
     ],
     useFactory: (
       config: Config,
@@ -188,13 +197,14 @@ const PARTS = [
       registry: RegistryService,
       database: Database,
       metrics: JobMetrics,
+      scheduler: Scheduler,
     ): Executor[] => {
       const parts = { config, logger, clock, reports, repository, sandboxes, store };
       const siteOf = async (name: string): Promise<Site | undefined> =>
         (await registry.current()).site(name);
       const onIsolation = ({ level }: IsolationReport): void => metrics.isolation(level);
       return [
-        new LocalProcessExecutor({ ...parts, siteOf, onIsolation }),
+        new LocalProcessExecutor({ ...parts, siteOf, onIsolation, scheduler }),
         new SlurmExecutor({ ...parts, siteOf }, database),
       ];
     },

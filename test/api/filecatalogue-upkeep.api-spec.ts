@@ -13,6 +13,8 @@ import { TotalsAggregator } from '../../src/file-catalogue/totals/totals-aggrega
 import { VerificationService } from '../../src/file-catalogue/totals/verification.service.js';
 import { MoveService } from '../../src/file-catalogue/moves/move.service.js';
 import { change, MODEL_FIELDS, path } from '../support/catalogue/arbitraries.js';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import { Scheduler } from '../../src/platform/index.js';
 import { scratchCatalogue, type ScratchCatalogue } from '../support/scratch-catalogue.js';
 
 let grid: ScratchCatalogue;
@@ -24,7 +26,8 @@ let aggregator: TotalsAggregator;
 
 beforeAll(async () => {
   grid = await scratchCatalogue();
-  aggregator = new TotalsAggregator(grid.database, silentLogger());
+  const scheduler = new Scheduler(new SchedulerRegistry(), grid.database, silentLogger());
+  aggregator = new TotalsAggregator(grid.database, scheduler);
   imports = new ImportService(new BulkService(grid.reader, grid.writer), grid.policy, aggregator);
   exports_ = new ExportService(grid.database, grid.names);
   moves = new MoveService(grid.database);

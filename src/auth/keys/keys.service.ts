@@ -5,7 +5,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import type { JWK } from 'jose';
-import { Problem, sleep, type Clock } from '#src/kernel/index.js';
+import { Problem, type Clock } from '#src/kernel/index.js';
 import {
   Audit,
   ChangeFeed,
@@ -16,6 +16,7 @@ import {
   LOGGER,
   openVault,
   Readiness,
+  Scheduler,
   type Config,
   type KeyVault,
   type Logger,
@@ -49,14 +50,13 @@ export class KeysService implements OnApplicationBootstrap, OnModuleDestroy {
   private isStale = true;
   private reading: Promise<void> | undefined;
   private lastReload = -Infinity;
-  private readonly stopSignal = new AbortController();
-  private loop: Promise<void> | undefined;
   private readonly stopListening: () => void;
 
   @Inject(CONFIG) private readonly config!: Config;
   @Inject(CLOCK) private readonly clock!: Clock;
   @Inject(LOGGER) private readonly logger!: Logger;
   @Inject() private readonly audit!: Audit;
+  @Inject() private readonly scheduler!: Scheduler;
 
   constructor(
     private readonly repository: SigningKeysRepository,
@@ -74,15 +74,19 @@ export class KeysService implements OnApplicationBootstrap, OnModuleDestroy {
   /** Makes the first keys and begins to look after them. */
   async onApplicationBootstrap(): Promise<void> {
     await this.maintain().catch((error: unknown) => {
-      if (!(error instanceof Problem)) throw error; // the loop waits for a database that is away
+      if (!(error instanceof Problem)) throw error; // the task waits for a database that is away
     });
-    this.loop = this.run();
+    this.scheduler.add({
+      name: 'auth.signing-keys',
+      everyMs: MAINTENANCE_INTERVAL_MS,
+      retryMs: RETRY_MS,
+      jitter: 0.25,
+      run: () => this.maintain(),
+    });
   }
 
-  async onModuleDestroy(): Promise<void> {
+  onModuleDestroy(): void {
     this.stopListening();
-    this.stopSignal.abort(new Error('stopped'));
-    await this.loop;
   }
 
   /** The key that signs now. Throws Problem 503 while there is none. */
@@ -219,23 +223,6 @@ export class KeysService implements OnApplicationBootstrap, OnModuleDestroy {
     } catch (error) {
       this.isStale = true;
       if (this.keys.length === 0) throw error;
-    }
-  }
-
-  private async run(): Promise<void> {
-    const { signal } = this.stopSignal;
-    let pause = MAINTENANCE_INTERVAL_MS;
-    while (!signal.aborted) {
-      const jittered = pause * (0.75 + Math.random() / 2);
-      await sleep(jittered, { signal, unref: true }).catch(() => undefined);
-      if (signal.aborted) return;
-      try {
-        await this.maintain();
-        pause = MAINTENANCE_INTERVAL_MS;
-      } catch (error) {
-        pause = RETRY_MS;
-        if (!(error instanceof Problem)) this.logger.error({ err: error }, 'signing keys');
-      }
     }
   }
 }

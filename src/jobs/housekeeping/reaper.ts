@@ -1,19 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type {
-  BeforeApplicationShutdown,
-  OnApplicationBootstrap,
-  OnModuleDestroy,
-} from '@nestjs/common';
+import type { OnApplicationBootstrap } from '@nestjs/common';
 import type { Clock } from '#src/kernel/index.js';
 import {
   ChangeFeed,
   CLOCK,
   CONFIG,
   Database,
-  LOGGER,
+  Scheduler,
   whenAlone,
   type Config,
-  type Logger,
+  type TaskOutcome,
 } from '#src/platform/index.js';
 import { JobListRepository } from '../list/job-list.repository.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
@@ -24,13 +20,14 @@ import { WORK_CHANNEL } from '../state/admission.js';
 import { MINOR, type JobState } from '../state/job-state.js';
 import { SubmitRepository } from '../submit/submit.repository.js';
 import { DispatchRepository } from '../matching/dispatch.repository.js';
-import { Loop } from '../run/loop.js';
 import { ObservationWindow } from './observation-window.js';
 
 const KEY_LIFE_MS = 24 * 3600_000;
 const MERGE_MS = 5_000;
 const CLEAN_MS = 10 * 60_000;
 const CLEAN_BATCH = 100;
+/** After a round that failed. */
+const RETRY_MS = 1_000;
 /** After so many leases of silence a stalled job is given up (the reference: 2 and 6 hours). */
 const GIVE_UP_LEASES = 3;
 /** Looks that are further apart than this, and than half a lease, tell nothing of the time between them. */
@@ -41,15 +38,14 @@ const SHORTEST_GAP_MS = 3_000;
  * idempotency keys. Every instance runs it; an advisory lock lets one do the work.
  */
 @Injectable()
-export class Reaper implements OnApplicationBootstrap, BeforeApplicationShutdown, OnModuleDestroy {
-  private readonly loops: Loop[] = [];
+export class Reaper implements OnApplicationBootstrap {
   private readonly watch: ObservationWindow;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(LOGGER) private readonly logger: Logger,
     @Inject(SANDBOX_STORE) private readonly store: SandboxStore,
+    private readonly scheduler: Scheduler,
     private readonly database: Database,
     private readonly jobs: JobsRepository,
     private readonly lists: JobListRepository,
@@ -64,30 +60,23 @@ export class Reaper implements OnApplicationBootstrap, BeforeApplicationShutdown
   onApplicationBootstrap(): void {
     if (this.config.role === 'api') return;
     const leaseMs = this.config.jobLease * 1000;
-    const { logger } = this;
-    this.loops.push(
-      new Loop('lost executors', Math.max(1_000, leaseMs / 6), () => this.reap(), logger),
-      new Loop('counters', MERGE_MS, () => this.mergeCounters(), logger),
-      new Loop('cleaning', CLEAN_MS, () => this.clean(), logger),
-    );
-    for (const loop of this.loops) loop.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all(this.loops.splice(0).map((loop) => loop.stop()));
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await this.beforeApplicationShutdown();
+    const tasks = [
+      { name: 'lost executors', everyMs: Math.max(1_000, leaseMs / 6), run: () => this.reap() },
+      { name: 'counters', everyMs: MERGE_MS, run: () => this.mergeCounters() },
+      { name: 'cleaning', everyMs: CLEAN_MS, run: () => this.clean() },
+    ];
+    for (const { name, ...task } of tasks) {
+      this.scheduler.add({ name: `jobs.${name}`, firstMs: 0, retryMs: RETRY_MS, ...task });
+    }
   }
 
   /** Stalls, gives back and in the end fails the jobs of silent executors. */
-  async reap(): Promise<boolean> {
+  async reap(): Promise<TaskOutcome> {
     const lease = this.config.jobLease;
     const silent = await this.dispatch.heldByLost(lease);
     const dead = await this.dispatch.heldByLost(lease * GIVE_UP_LEASES);
     const watchedLeases = this.watch.look(this.clock.now()) / (lease * 1000);
-    if (watchedLeases < 1) return false;
+    if (watchedLeases < 1) return undefined;
     const isLong = watchedLeases >= GIVE_UP_LEASES;
     const deadJobs = new Set(isLong ? dead.map(({ jid }) => String(jid)) : []);
     const moves = silent.flatMap((job) => {
@@ -98,17 +87,17 @@ export class Reaper implements OnApplicationBootstrap, BeforeApplicationShutdown
     const moved = await this.jobs.move(moves, new Date(this.clock.now()));
     if (isLong) await this.dispatch.releaseLost(lease * GIVE_UP_LEASES);
     if (moved.length > 0) await this.database.execute(ChangeFeed.notification(WORK_CHANNEL));
-    return false;
+    return undefined;
   }
 
-  private async mergeCounters(): Promise<boolean> {
+  private async mergeCounters(): Promise<TaskOutcome> {
     const merged = await whenAlone(this.database, 'reaper', (transaction) =>
       this.lists.mergeCounters(transaction),
     );
-    return merged ?? false;
+    return merged ? 'more' : undefined;
   }
 
-  private async clean(): Promise<boolean> {
+  private async clean(): Promise<TaskOutcome> {
     const now = this.clock.now();
     await this.spool.clean(now);
     await this.dispatch.forgetPeeks();
@@ -117,7 +106,7 @@ export class Reaper implements OnApplicationBootstrap, BeforeApplicationShutdown
     const removed = await this.sandboxes.removeUnused(before, CLEAN_BATCH, (hash) =>
       this.store.remove(hash),
     );
-    return removed === CLEAN_BATCH;
+    return removed === CLEAN_BATCH ? 'more' : undefined;
   }
 }
 

@@ -11,6 +11,9 @@ import {
   type Config,
   LOGGER,
   type Logger,
+  type RunningTask,
+  Scheduler,
+  type TaskOutcome,
   Tracing,
 } from '#src/platform/index.js';
 import type { Move } from '../state/jobs.repository.js';
@@ -27,10 +30,11 @@ import {
   type InputDataCatalogue,
 } from '../run/executor.js';
 import { RunReports } from '../run/run-reports.js';
-import { Loop } from '../run/loop.js';
 import { Matcher } from './matcher.js';
 
 const POLL_MS = 2_000;
+/** After a round that failed. */
+const RETRY_MS = 1_000;
 const ADMIT_BATCH = 200;
 
 /**
@@ -42,7 +46,9 @@ export class Dispatcher
   implements OnApplicationBootstrap, BeforeApplicationShutdown, OnModuleDestroy
 {
   private readonly instance = randomId();
-  private readonly loops: Loop[] = [];
+  private readonly tasks: RunningTask[] = [];
+  /** Of these: what looks for work, and is woken when there may be some. */
+  private readonly seekers: RunningTask[] = [];
   private readonly stopListening: (() => void)[] = [];
   private open: Executor[] = [];
 
@@ -57,37 +63,31 @@ export class Dispatcher
     private readonly reports: RunReports,
     private readonly metrics: JobMetrics,
     private readonly tracing: Tracing,
+    private readonly scheduler: Scheduler,
   ) {}
 
-  /** Starts the loops, unless this instance is to run no jobs. */
+  /** Starts the tasks, unless this instance is to run no jobs. */
   async onApplicationBootstrap(): Promise<void> {
     if (this.config.role === 'api') return;
     this.open = [];
     for (const executor of this.executors) {
       if (await executor.open()) this.open.push(executor);
     }
-    const { logger } = this;
-    const admit = new Loop('admission', POLL_MS, () => this.admit(), logger);
-    const unplaceable = new Loop(
-      'unplaceable',
-      POLL_MS,
-      () => this.matcher.noteUnplaceable(),
-      logger,
-    );
-    this.loops.push(admit, unplaceable);
+    this.seek('admission', () => this.admit());
+    this.seek('unplaceable', () => this.matcher.noteUnplaceable());
     for (const executor of this.open) this.startExecutor(executor);
     this.stopListening.push(
-      this.feed.listen(WORK_CHANNEL, () => this.loops.forEach((loop) => loop.wakeOn('work'))),
+      this.feed.listen(WORK_CHANNEL, () => this.seekers.forEach((task) => task.wake())),
       this.feed.listen(STOP_CHANNEL, (jid) => this.onStop(jid)),
       this.feed.listen(PEEK_CHANNEL, (jid) => this.onPeek(jid)),
     );
-    for (const loop of this.loops) loop.start();
   }
 
   /** Stops claiming and hands back what was claimed but not started; running programs go on. */
   async beforeApplicationShutdown(): Promise<void> {
     for (const stop of this.stopListening.splice(0)) stop();
-    await Promise.all(this.loops.splice(0).map((loop) => loop.stop()));
+    this.seekers.length = 0;
+    await Promise.all(this.tasks.splice(0).map((task) => task.stop()));
     await Promise.all(this.open.map((executor) => executor.close()));
     await this.reports.close();
   }
@@ -97,36 +97,43 @@ export class Dispatcher
   }
 
   private startExecutor(executor: Executor): void {
-    const { logger, config } = this;
-    const beatMs = Math.max(1_000, (config.jobLease * 1000) / 4);
+    const beatMs = Math.max(1_000, (this.config.jobLease * 1000) / 4);
+    const { backend } = executor;
     let isReconciled = false;
-    const reconcile = new Loop(
-      'reconcile',
-      POLL_MS,
-      async () => {
-        await executor.reconcile(await this.repository.held(executor.id));
-        isReconciled = true;
-        return false;
-      },
-      logger,
-    );
-    const heartbeat = new Loop('heartbeat', beatMs, () => this.beat(executor), logger);
+    this.repeat(`heartbeat ${backend}`, () => this.beat(executor), beatMs);
+    this.repeat(`reconcile ${backend}`, async () => {
+      await executor.reconcile(await this.repository.held(executor.id));
+      isReconciled = true;
+    });
     // Nothing is claimed before the runs of a predecessor are found again.
-    const claim = new Loop(
-      'claim',
-      POLL_MS,
-      async () => (isReconciled ? this.claim(executor) : false),
-      logger,
+    const claim = this.seek(`claim ${backend}`, async () =>
+      isReconciled ? this.claim(executor) : false,
     );
     executor.onFree = () => claim.wake();
-    this.loops.push(heartbeat, reconcile, claim);
   }
 
-  private async beat(executor: Executor): Promise<boolean> {
+  private repeat(
+    name: string,
+    run: () => Promise<TaskOutcome | void>,
+    everyMs = POLL_MS,
+  ): RunningTask {
+    const task = { name: `jobs.${name}`, firstMs: 0, everyMs, retryMs: RETRY_MS, run };
+    const running = this.scheduler.add(task);
+    this.tasks.push(running);
+    return running;
+  }
+
+  /** Repeats what is woken when there may be work; it answers whether there is more. */
+  private seek(name: string, work: () => Promise<boolean>): RunningTask {
+    const seeker = this.repeat(name, async () => ((await work()) ? 'more' : undefined));
+    this.seekers.push(seeker);
+    return seeker;
+  }
+
+  private async beat(executor: Executor): Promise<void> {
     await this.repository.beat(executor.id, this.instance, executor.backend);
     const olderThan = new Date(Date.now() - Math.max(30_000, this.config.jobLease * 1000));
     await this.repository.beatJobs(executor.id, olderThan);
-    return false;
   }
 
   /** Fills the free places of an executor; true when there may be more to claim. */

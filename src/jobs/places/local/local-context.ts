@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { Scheduler } from '#src/platform/index.js';
 import type { Site } from '#src/registry/index.js';
 import type { SandboxStore } from '../../sandbox/sandbox.store.js';
 import type { RunOrder } from '../../run/executor.js';
@@ -18,6 +19,7 @@ import type { RunTraces } from './watch/run-members.js';
 
 /** What the executor works with. */
 export interface LocalProcessParts extends LifeParts {
+  scheduler: Scheduler;
   store: SandboxStore;
   /** The site of that name; undefined when the registry has none (any more). */
   siteOf: (name: string) => Promise<Site | undefined>;

@@ -1,9 +1,11 @@
 import { chmodSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { MINOR } from '../../state/job-state.js';
+import type { HeldJob, RunningOutput } from '../../run/executor.js';
 import type { OutputPlaces } from '../../run/output-collector.js';
 import type { RunEnd, RunPlace } from '../../run/run-life.js';
-import { limitsOf, processorsOf } from '../../run/run-plan.js';
+import { tailOf } from '../../run/output-tail.js';
+import { limitsOf, planOf, processorsOf } from '../../run/run-plan.js';
 import { usageParameters } from '../../run/run-usage.js';
 import { judge, type ExitRecord, type Verdict } from '../../run/run-verdict.js';
 import type { LocalContext } from './local-context.js';
@@ -12,6 +14,7 @@ import type { RunCleaner } from './run-cleaner.js';
 
 const SETUP_FAILED = 1;
 const MIB = 2 ** 20;
+const PEEK_BYTES = 8_192;
 
 /** What the life of runs has to know of this machine. */
 export class LocalRunPlace implements RunPlace<LocalRun> {
@@ -31,6 +34,17 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
     const files = directory.outputs(plan);
     if (uid === undefined) for (const path of files.values()) makeReadable(path);
     return { directory: directory.work, files, uid };
+  }
+
+  /** The last of what a running job has written; undefined for one that does not run here. */
+  peek(job: HeldJob): RunningOutput | undefined {
+    const directory = this.context.directoryOf(job);
+    if (!directory.exists()) return undefined;
+    const plan = planOf(job);
+    const files = directory.outputs(plan);
+    const shown = (name: string): string => tailOf(files.get(name) ?? '', PEEK_BYTES);
+    const stderr = plan.stderr === plan.stdout ? '' : shown(plan.stderr);
+    return { stdout: shown(plan.stdout), stderr };
   }
 
   async endProcesses(run: LocalRun): Promise<void> {

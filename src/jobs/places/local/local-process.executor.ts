@@ -1,4 +1,5 @@
 import { sleep } from '#src/kernel/index.js';
+import type { RunningTask, ScheduledTask } from '#src/platform/index.js';
 import type { Site } from '#src/registry/index.js';
 import type {
   Executor,
@@ -7,11 +8,8 @@ import type {
   RunningOutput,
   RunOrder,
 } from '../../run/executor.js';
-import { Loop } from '../../run/loop.js';
-import { tailOf } from '../../run/output-tail.js';
 import { isAway, RunLife } from '../../run/run-life.js';
 import { THIS_MACHINE } from '../../manifest/resources.js';
-import { planOf } from '../../run/run-plan.js';
 import { locateProgram, sitePath } from './find-program.js';
 import { bootId, LocalContext, runName, type LocalProcessParts } from './local-context.js';
 import { LocalRunPlace } from './local-place.js';
@@ -24,6 +22,7 @@ import { RunCleaner } from './run-cleaner.js';
 import { launchRun, prepareRun } from './run-launch.js';
 import { RunPace } from './run-pace.js';
 import { isUnderWay, RunRecovery } from './run-recovery.js';
+import { RunRemains } from './run-remains.js';
 import { closeRunRoot } from './run-root.js';
 import { namesOf, RunWatchdog } from './run-watchdog.js';
 import { StarterLostError } from './start/starter.js';
@@ -36,12 +35,9 @@ const PREPARING_AT_ONCE = 3;
 const PREPARING_ATTEMPTS = 30;
 const AWAY_MS = 1_000;
 const WATCH_MS = 1_000;
-const PEEK_BYTES = 8_192;
 const FORGOTTEN_MS = 10_000;
 /** A prepared run that finds no free place for so long is better off with another instance. */
 const READY_TIMEOUT_MS = 5_000;
-/** What slipped away from runs that are over, and what a fault has left of them, is looked for so often. */
-const STRAYS_MS = 30_000;
 
 /** What `open()` makes. */
 interface Opened {
@@ -51,6 +47,7 @@ interface Opened {
   cleaner: RunCleaner;
   watchdog: RunWatchdog;
   recovery: RunRecovery;
+  remains: RunRemains;
 }
 
 /**
@@ -68,7 +65,7 @@ export class LocalProcessExecutor implements Executor {
   private readonly slots: number;
   private readonly pace: RunPace;
   private readonly machine: MachineLoad;
-  private readonly watching: Loop;
+  private watching: RunningTask | undefined;
   private readonly runs = new Map<string, LocalRun>();
   private readonly waiting: LocalRun[] = [];
   private readonly ready: LocalRun[] = [];
@@ -78,15 +75,11 @@ export class LocalProcessExecutor implements Executor {
   private hasReconciled = false;
   private opened: Opened | undefined;
   private readonly watcher = new Watcher();
-  private straysAt = 0;
-  /** Directories of runs at the last look: those that nobody knows at the next one are removed. */
-  private remains: readonly string[] | undefined;
 
   constructor(private readonly parts: LocalProcessParts) {
     this.slots = parts.config.localSlots || ownProcessors().length;
     this.pace = new RunPace(this.slots);
     this.machine = new MachineLoad(THIS_MACHINE, this.slots, ownProcessors());
-    this.watching = new Loop('watch', WATCH_MS, () => this.watch(), parts.logger);
   }
 
   get id(): string {
@@ -102,7 +95,7 @@ export class LocalProcessExecutor implements Executor {
       place.starter.open();
       this.assemble(new LocalContext(this.parts, place));
       this.tell(report);
-      this.watching.start();
+      this.watching = this.parts.scheduler.add(this.watchTask());
       return true;
     } catch (error) {
       const reason = (error as Error).message;
@@ -118,7 +111,8 @@ export class LocalProcessExecutor implements Executor {
     const life = new RunLife(this.parts, place);
     const watchdog = new RunWatchdog(context, cleaner, this.watcher);
     const recovery = new RunRecovery(context, life, this.reference);
-    this.opened = { context, place, life, cleaner, watchdog, recovery };
+    const remains = new RunRemains(cleaner, watchdog, this.parts.clock);
+    this.opened = { context, place, life, cleaner, watchdog, recovery, remains };
   }
 
   private tell(report: IsolationReport): void {
@@ -159,14 +153,8 @@ export class LocalProcessExecutor implements Executor {
     return (await locateProgram(name, { path: sitePath(site), isolation })) !== undefined;
   }
 
-  async peek(job: HeldJob): Promise<RunningOutput | undefined> {
-    const directory = this.context.directoryOf(job);
-    if (!directory.exists()) return undefined;
-    const plan = planOf(job);
-    const files = directory.outputs(plan);
-    const shown = (name: string): string => tailOf(files.get(name) ?? '', PEEK_BYTES);
-    const stderr = plan.stderr === plan.stdout ? '' : shown(plan.stderr);
-    return Promise.resolve({ stdout: shown(plan.stdout), stderr });
+  peek(job: HeldJob): Promise<RunningOutput | undefined> {
+    return Promise.resolve(this.whenOpen().place.peek(job));
   }
 
   async reconcile(held: readonly HeldJob[]): Promise<void> {
@@ -176,14 +164,15 @@ export class LocalProcessExecutor implements Executor {
       if (run?.order.attempt === job.attempt) await this.compare(run, job);
       else if (!run) await this.recover(job);
     }
-    await this.removeRemains(known);
+    for (const name of namesOf(this.runs.values())) known.add(name);
+    await this.whenOpen().remains.remove(known);
     this.hasReconciled = true;
     this.requeueUnplaced();
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await this.watching.stop();
+    await this.watching?.stop();
     const unstarted = [...this.waiting.splice(0), ...this.ready.splice(0)];
     await Promise.all(unstarted.map((run) => this.giveBack(run).catch(() => undefined)));
     const deadline = Date.now() + 3_000;
@@ -191,24 +180,6 @@ export class LocalProcessExecutor implements Executor {
     await this.watcher.close();
     this.context.place.starter.close();
     closeRunRoot(this.context.place.root);
-  }
-
-  /**
-   * Removes what is left of runs that neither the database nor this process knows any more. Only what was there before the
-   * database was asked: of a younger one its answer says nothing. At the first time that is whatever a predecessor left.
-   */
-  private async removeRemains(held: ReadonlySet<string>): Promise<void> {
-    const { cleaner, watchdog } = this.whenOpen();
-    if (!this.hasReconciled) this.remains = cleaner.namesOfRuns();
-    const known = new Set([...held, ...namesOf(this.runs.values())]);
-    const looked = this.remains;
-    this.remains = undefined;
-    if (looked) await cleaner.removeRemains(looked.filter((name) => !known.has(name)));
-    const now = this.parts.clock.now();
-    if (now - this.straysAt < STRAYS_MS) return;
-    this.straysAt = now;
-    this.remains = cleaner.namesOfRuns();
-    await watchdog.endStrays(new Set([...known, ...this.remains]));
   }
 
   // -- the way of one run ---------------------------------------------------------------------------------------
@@ -406,9 +377,9 @@ export class LocalProcessExecutor implements Executor {
     return false;
   }
 
-  private async watch(): Promise<boolean> {
-    await this.whenOpen().watchdog.watch([...this.runs.values()]);
-    return false;
+  private watchTask(): ScheduledTask {
+    const run = (): Promise<void> => this.whenOpen().watchdog.watch([...this.runs.values()]);
+    return { name: 'jobs.watch', firstMs: 0, everyMs: WATCH_MS, run };
   }
 
   // -- small parts ----------------------------------------------------------------------------------------------
