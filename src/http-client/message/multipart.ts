@@ -1,7 +1,7 @@
 import { ReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { randomToken } from '#src/kernel/index.js';
-import { isForm, isStream, type EncodedBody } from './body.js';
+import { isForm, isStream, type EncodedBody } from './body-kinds.js';
 import { fieldPairs } from './fields.js';
 import { checkHeader } from './header-check.js';
 import { StreamedBody } from './streamed-body.js';

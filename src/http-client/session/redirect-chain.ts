@@ -3,14 +3,47 @@ import { setCookieHeader } from './preparation.js';
 import type { PreparedRequest } from '../message/prepared-request.js';
 import { dropBody, resolveLocation } from './redirects.js';
 import type { Response } from '../message/response.js';
-import type { Session } from './session.js';
 import { remainingSeconds } from '../message/time-limits.js';
-import type { RedirectOptions, SendOptions } from '../message/types.js';
+import type { CookieJar } from '../message/cookies.js';
+import type {
+  MergeArguments,
+  MergedSettings,
+  Proxies,
+  ProxyMap,
+  RedirectOptions,
+  SendOptions,
+} from '../message/types.js';
 import { splitFragment } from '../message/urls.js';
+
+/** The operations of a session by which it follows redirects; each may be overridden. */
+export interface RedirectingSession {
+  readonly max_redirects: number;
+  readonly cookies: CookieJar;
+  get_redirect_target(response: Response): string | null;
+  merge_environment_settings(url: string, ...given: MergeArguments): MergedSettings;
+  rebuild_proxies(
+    prepared: PreparedRequest,
+    proxies?: Proxies | null,
+    call_proxies?: Proxies | null,
+  ): ProxyMap;
+  rebuild_method(prepared: PreparedRequest, response: Response): void;
+  rebuild_auth(prepared: PreparedRequest, response: Response): void;
+  send(prepared: PreparedRequest, options?: SendOptions): Promise<Response>;
+  resolve_redirects(
+    response: Response,
+    prepared: PreparedRequest,
+    options: RedirectOptions & { yield_requests: true },
+  ): AsyncGenerator<PreparedRequest, void, undefined>;
+  resolve_redirects(
+    response: Response,
+    prepared: PreparedRequest,
+    options?: RedirectOptions & { yield_requests?: false },
+  ): AsyncGenerator<Response, void, undefined>;
+}
 
 /** What `Session.resolve_redirects` does; every step goes through the session's own operations. */
 export async function* followRedirects(
-  session: Session,
+  session: RedirectingSession,
   response: Response,
   prepared: PreparedRequest,
   options: RedirectOptions,
@@ -51,7 +84,7 @@ export async function* followRedirects(
 
 /** The end of a redirect chain, or the redirect itself with its `next` when redirects are not to be followed. */
 export async function redirected(
-  session: Session,
+  session: RedirectingSession,
   response: Response,
   prepared: PreparedRequest,
   options: SendOptions,
@@ -72,7 +105,7 @@ export async function redirected(
 
 /** A Location that leads nowhere is no fault while redirects are not followed. */
 async function firstRequest(
-  session: Session,
+  session: RedirectingSession,
   response: Response,
   prepared: PreparedRequest,
   options: SendOptions,
@@ -90,7 +123,7 @@ async function firstRequest(
 }
 
 function release(
-  session: Session,
+  session: RedirectingSession,
   response: Response,
   request: PreparedRequest,
   hops: number,
@@ -105,7 +138,7 @@ function release(
 }
 
 async function nextRequest(
-  session: Session,
+  session: RedirectingSession,
   request: PreparedRequest,
   response: Response,
   url: string,

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { isStream } from '../message/body.js';
+import { isStream } from '../message/body-kinds.js';
 import { InvalidSchema } from '../message/errors.js';
 import type { PreparedRequest } from '../message/prepared-request.js';
 import { itemsOf } from '../message/structures.js';
