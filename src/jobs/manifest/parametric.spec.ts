@@ -67,6 +67,12 @@ describe('parametric manifests', () => {
       'Parameters',
       'makes 1000000000 jobs, at most 1000 are allowed in one request',
     ],
+    [
+      'a factor beyond all numbers',
+      { 'Parameters.a': 3, 'ParameterFactor.a': 1e308, 'ParameterStart.a': 2 },
+      'Parameters.a',
+      'the number of job 1 is too large, see its factor and step',
+    ],
   ])('refuses %s', (_what, manifest, field, problem) => {
     expect(expand(manifest)).toEqual({ manifests: [], violations: [{ field, problem }] });
   });

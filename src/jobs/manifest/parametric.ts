@@ -51,6 +51,7 @@ export function readTemplate(
     const problem = `makes ${count} jobs, at most ${limit} are allowed in one request`;
     violations.push({ field: sequences[0]?.field ?? 'Parameters', problem });
   }
+  if (violations.length === 0) violations.push(...overflows(manifest, sequences));
   if (violations.length > 0) return { violations };
   const shared = withoutParameters(manifest);
   const uses = usesOf(shared);
@@ -138,6 +139,23 @@ function progression(manifest: JsonObject, name: string | undefined): () => numb
     following = value * factor + step;
     return value;
   };
+}
+
+/** Sequences given as a count whose numbers grow beyond what a number can be. */
+function overflows(manifest: JsonObject, sequences: readonly Sequence[]): Violation[] {
+  return sequences.flatMap(({ field, name, texts }) => {
+    if (!('count' in texts)) return [];
+    const next = progression(manifest, name);
+    for (let index = 0; index < texts.count; index += 1) {
+      if (!Number.isFinite(next())) {
+        return {
+          field,
+          problem: `the number of job ${index} is too large, see its factor and step`,
+        };
+      }
+    }
+    return [];
+  });
 }
 
 function holderOf(name: string | undefined): string {
