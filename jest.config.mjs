@@ -1,6 +1,6 @@
 /**
  * Projects: `unit` runs rules in process; `api` starts the built server (dist/) as its own process and speaks to it
- * through real sockets; `drills` are its suites of kills, overload and storms of writers, apart so that `npm test` stays under
+ * through real sockets; `drills` are its suites of kills, overload, storms of writers and long flows, apart so that `npm test` stays under
  * five minutes; `batch` has a real Slurm and a real object store. All run as native ES modules.
  */
 /** Flows on a real Slurm and a real object store: npm run test:slurm. */
@@ -9,6 +9,18 @@ const BATCH_FLOWS = [
   '<rootDir>/test/flows/slurm-accounts.flow-spec.ts',
   '<rootDir>/test/flows/slurm-accounting.flow-spec.ts',
   '<rootDir>/test/flows/sandbox-s3.flow-spec.ts',
+];
+
+/** What people do by command line, browser and page, from beginning to end: each takes its ten seconds and more. */
+const LONG_FLOWS = [
+  '<rootDir>/test/flows/command.flow-spec.ts',
+  '<rootDir>/test/flows/command-login.flow-spec.ts',
+  '<rootDir>/test/flows/documentation.flow-spec.ts',
+  '<rootDir>/test/flows/browser-portal.flow-spec.ts',
+  '<rootDir>/test/flows/browser-catalogue.flow-spec.ts',
+  '<rootDir>/test/flows/browser-elsewhere.flow-spec.ts',
+  '<rootDir>/test/flows/swagger-authorize.flow-spec.ts',
+  '<rootDir>/test/flows/load-balancer.flow-spec.ts',
 ];
 
 /** Kills, overload, storms of writers, and what administrators do: npm run test:drills. */
@@ -29,6 +41,7 @@ const DRILLS = [
   '<rootDir>/test/flows/upgrade.flow-spec.ts',
   '<rootDir>/test/flows/backup-restore.flow-spec.ts',
   '<rootDir>/test/api/filecatalogue-writers.api-spec.ts',
+  ...LONG_FLOWS,
 ];
 
 const shared = {
