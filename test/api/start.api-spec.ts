@@ -1,75 +1,194 @@
-import pg from 'pg';
-import { freePorts } from '../support/ports.mjs';
-import { OwnPostgres } from '../support/own-postgres.js';
-import { eventually, startGrid, support, type Answer, type Grid } from '../support/testbed.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { text } from 'node:stream/consumers';
+import { startServerProcess } from '../support/server-process.mjs';
+import { startGrid, support, type Grid } from '../support/testbed.js';
 
-/** The lock under which migrations run (src/platform/database/lock-names.ts). */
-const MIGRATIONS_LOCK = [0x67726964, 1];
+/** The base64 of 32 bytes. */
+const KEY = Buffer.alloc(32, 7).toString('base64');
 
-describe('a server that is starting', () => {
-  let grid: Grid;
-  let token: string;
-  beforeAll(async () => {
-    const [port = 0] = await freePorts(1);
-    grid = await startGrid({ env: { GRID_PORT: String(port) } });
-    token = await grid.token('alice', 'grid_user');
-    await grid.stop();
-  }, 60_000);
-  afterAll(() => grid?.remove());
+let grid: Grid;
+let busy: Server;
+let folder: string;
 
-  /** What is answered as soon as anything is; a connection that is refused is tried again, as a load balancer does. */
-  async function answered(path: string): Promise<Answer> {
-    return eventually(async () => {
-      try {
-        return await grid.bearer(token).get(path);
-      } catch (error) {
-        if ((error as { code?: string }).code === 'ECONNREFUSED') return undefined;
-        throw error;
-      }
-    }, 'the listener');
+beforeAll(async () => {
+  grid = await startGrid();
+  folder = await mkdtemp(join(tmpdir(), 'grid-start-'));
+  busy = createServer();
+  await new Promise<void>((resolve) => busy.listen(0, '127.0.0.1', resolve));
+});
+
+afterAll(async () => {
+  await new Promise((resolve) => busy?.close(resolve));
+  await grid?.remove();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** What the start says when it is refused. */
+async function refusal(env: Record<string, string>): Promise<string> {
+  const { root } = support();
+  const base = { GRID_HOME: join(folder, 'home'), DATABASE_URL: grid.database.url, GRID_PORT: '0' };
+  try {
+    const server = await startServerProcess({ root, env: { ...base, ...env } });
+    await server.kill();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('the server has started');
+}
+
+describe('the TypeORM command line', () => {
+  const show = async (env: Record<string, string>): Promise<string> => {
+    const { root } = support();
+    const command = join(root, 'node_modules/typeorm/cli.js');
+    const argv = [command, 'migration:show', '-d', join(root, 'dist/ormconfig.js')];
+    const child = spawn(process.execPath, argv, { env: { ...process.env, ...env }, cwd: root });
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    return stdout + stderr;
+  };
+
+  it('finds every migration of a running database carried out', async () => {
+    const shown = await show({ GRID_HOME: grid.home, DATABASE_URL: grid.database.url });
+    const marks = shown.split('\n').filter((line) => /\[.\]/.test(line));
+    expect(marks.length).toBeGreaterThanOrEqual(9);
+    expect(marks.every((line) => line.includes('[X]'))).toBe(true);
+  });
+
+  it('says what is missing when there is no database', async () => {
+    const shown = await show({ GRID_HOME: join(folder, 'nothing'), DATABASE_URL: '' });
+    expect(shown).toContain('no database: set DATABASE_URL, or start the server of this GRID_HOME');
+  });
+});
+
+describe('a start is refused with a clear message', () => {
+  it('for a second instance on the same GRID_HOME', async () => {
+    const message = await refusal({ GRID_HOME: grid.home });
+    expect(message).toContain('ended with 1');
+    expect(message).toMatch(/gridgate: GRID_HOME.*pid \d+/);
+  });
+
+  it('for a port in use', async () => {
+    const { port } = busy.address() as AddressInfo;
+    const message = await refusal({ GRID_PORT: String(port) });
+    expect(message).toContain(
+      `gridgate: port ${port} on 127.0.0.1 is in use: stop the other program or set GRID_PORT`,
+    );
+  });
+
+  it('for a GRID_HOME that is a file', async () => {
+    const path = join(folder, 'file');
+    await writeFile(path, '');
+    expect(await refusal({ GRID_HOME: path })).toContain(
+      `gridgate: GRID_HOME: ${path} cannot be created: it is not a directory`,
+    );
+  });
+
+  it('for a GRID_HOME that cannot be written', async () => {
+    const path = process.getuid?.() === 0 ? '/proc/grid' : join(folder, 'closed', 'home');
+    if (process.getuid?.() !== 0) {
+      const closed = await mkdtemp(join(folder, 'c'));
+      await chmod(closed, 0o500);
+      expect(await refusal({ GRID_HOME: join(closed, 'home') })).toMatch(/gridgate: GRID_HOME/);
+      return;
+    }
+    expect(await refusal({ GRID_HOME: path })).toMatch(/gridgate: GRID_HOME/);
+  });
+
+  it.each([
+    ['GRID_PORT', 'many', 'GRID_PORT="many" is not a whole number from 0 to 65535'],
+    ['GRID_ROLE', 'boss', 'GRID_ROLE="boss" is not one of all, api, worker'],
+    ['GRID_DEMO', 'maybe', 'GRID_DEMO="maybe" is not one of true, false, 1, 0, yes, no'],
+    ['GRID_PUBLIC_URL', 'ftp://x', 'GRID_PUBLIC_URL="ftp://x" is not an http(s) URL'],
+    ['DATABASE_URL', 'mysql://u:geheim@h/x', 'DATABASE_URL=(hidden) is not a postgres:// URL'],
+    ['GRID_REGISTRY', '/no/such/file.yaml', 'GRID_REGISTRY=/no/such/file.yaml cannot be read'],
+  ])('for %s=%s', async (name, value, expected) => {
+    const message = await refusal({ [name]: value });
+    expect(message).toContain(`gridgate: ${expected}`);
+    expect(message).not.toContain('geheim');
+  });
+
+  it('names every bad variable at once', async () => {
+    const message = await refusal({ GRID_ROLE: 'boss', GRID_HOST: '127.0.0.1', GRID_DEMO: 'x' });
+    expect(message).toContain('GRID_ROLE=');
+    expect(message).toContain('GRID_DEMO=');
+  });
+
+  it('in production without TLS files', async () => {
+    const message = await refusal({ NODE_ENV: 'production', GRID_KEY_ENCRYPTION_KEY: KEY });
+    expect(message).toContain('GRID_TLS_CERT is not set');
+    expect(message).not.toContain('GRID_KEY_ENCRYPTION_KEY');
+  });
+
+  it('in production without a key that encrypts what is stored', async () => {
+    const message = await refusal({ NODE_ENV: 'production', GRID_TLS: 'off' });
+    expect(message).toContain(
+      'GRID_KEY_ENCRYPTION_KEY is not set: in production private keys and tokens of identity providers are never stored without it; give the output of: openssl rand -base64 32 (the same on every instance, with a copy in your vault)',
+    );
+  });
+
+  it('with cipher suites that OpenSSL does not know', async () => {
+    const message = await refusal({ GRID_TLS_CIPHERS: 'NONSENSE' });
+    expect(message).toContain('GRID_TLS_CIPHERS=NONSENSE');
+  });
+});
+
+describe('a handshake', () => {
+  /** The suite that the server and a client with these suites of TLS 1.2 agree on. */
+  async function suite(ciphers: string): Promise<string> {
+    const { hostname, port } = new URL(grid.url);
+    const options = { host: hostname, port: Number(port), maxVersion: 'TLSv1.2' as const, ciphers };
+    const socket = connect({ ...options, rejectUnauthorized: false });
+    try {
+      await once(socket, 'secureConnect');
+      return socket.getCipher().name;
+    } finally {
+      socket.destroy();
+    }
   }
 
-  it('answers its probes at once, and a request when the start is complete, without an error', async () => {
-    const holder = new pg.Client({ connectionString: grid.database.url });
-    await holder.connect();
-    await holder.query('select pg_advisory_lock($1, $2)', MIGRATIONS_LOCK);
-    const starting = grid.again();
-    const request = answered('/jobs?maxJobs=5');
-    let isAnswered = false;
-    void request.finally(() => (isAnswered = true));
-    const ready = await answered('/health/ready');
-    expect([ready.status, ready.body.checks.start]).toEqual([503, 'the service is starting']);
-    expect((await answered('/health/live')).status).toBe(200);
-    await eventually(async () => {
-      const text = 'select 1 from pg_stat_activity where wait_event_type = $1 and datname = $2';
-      return (await holder.query(text, ['Lock', grid.database.name])).rowCount === 1;
-    }, 'the migrations to wait');
-    expect(isAnswered).toBe(false);
-    await holder.end();
-    expect((await request).status).toBe(200);
-    grid = await starting;
-    await grid.stop();
-  }, 60_000);
+  it('takes suites with authenticated encryption', async () => {
+    expect(await suite('ECDHE-ECDSA-AES128-GCM-SHA256')).toBe('ECDHE-ECDSA-AES128-GCM-SHA256');
+  });
 
-  it('does not let requests wait for a database that is away, and starts when it comes', async () => {
-    const postgres = await OwnPostgres.create(support().root);
-    try {
-      await postgres.stop();
-      const starting = grid.again({ DATABASE_URL: postgres.url });
-      const refused = await answered('/jobs?maxJobs=5');
-      const { code, detail } = refused.body;
-      expect([refused.status, code, detail, refused.headers['retry-after']]).toEqual([
-        503,
-        'service.unavailable',
-        'The service is starting',
-        '2',
+  it.each(['ECDHE-ECDSA-AES128-SHA256', 'ECDHE-ECDSA-AES256-SHA'])(
+    'refuses %s (CBC)',
+    async (cbc) => {
+      await expect(suite(cbc)).rejects.toThrow('handshake failure');
+    },
+  );
+});
+
+describe('GET /metrics', () => {
+  it('answers in its one spelling', async () => {
+    const answer = await grid.anonymous.get('/metrics?x=1');
+    expect([answer.status, String(answer.body).includes('gridgate_')]).toEqual([200, true]);
+  });
+
+  it.each(['/metrics/', '/METRICS', '/%6detrics', '//metrics', '/metrics;x', '/metrics%2F'])(
+    'is not %s, which a load balancer may let pass',
+    async (path) => {
+      const { status, body } = await grid.anonymous.get(path);
+      expect([status, body.code, body.detail]).toEqual([
+        404,
+        'route.not-found',
+        'There is nothing at this address',
       ]);
-      await postgres.start();
-      grid = await starting;
-      expect((await answered('/health/ready')).status).toBe(200);
-      await grid.stop();
-    } finally {
-      await postgres.remove();
-    }
-  }, 60_000);
+    },
+  );
+});
+
+describe('a stop', () => {
+  it('by SIGTERM ends with 0 and says nothing on standard output but the ready line', async () => {
+    const other = await startGrid();
+    const { code, signal } = await other.server.stop();
+    expect({ code, signal }).toEqual({ code: 0, signal: null });
+    expect(other.server.stdout()).toBe(`gridgate ready on ${other.url}\n`);
+    await other.remove();
+  });
 });
