@@ -1,10 +1,13 @@
 import 'reflect-metadata';
 import { Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { ScheduleModule } from '@nestjs/schedule';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { LoginSessionsRepository, StoredTokensRepository } from '#src/id-provider/index.js';
 import { systemClock } from '#src/kernel/index.js';
-import { CLOCK, createLogger, Database, LOGGER } from '#src/platform/index.js';
+import { CLOCK, createLogger, Database, LOGGER, Scheduler } from '#src/platform/index.js';
+import { LoginSessionEntity } from '../../src/id-provider/module/login-session.entity.js';
+import { StoredTokenEntity } from '../../src/id-provider/module/stored-token.entity.js';
 import { BrowserSessionEntity } from '../../src/auth/sign-in/sessions/browser-session.entity.js';
 import { ConsentEntity } from '../../src/auth/stores/consent.entity.js';
 import { DeviceAuthorizationEntity } from '../../src/auth/stores/device-authorization.entity.js';
@@ -39,11 +42,15 @@ const ENTITIES = [
   BrowserSessionEntity,
   RefreshTokenEntity,
   RevokedTokenEntity,
+  LoginSessionEntity,
+  StoredTokenEntity,
 ];
 
 async function contextOn(database: Database): Promise<INestApplicationContext> {
   @Module({
+    imports: [ScheduleModule.forRoot()],
     providers: [
+      Scheduler,
       { provide: Database, useValue: database },
       { provide: CLOCK, useValue: systemClock },
       { provide: LOGGER, useValue: createLogger('error') },

@@ -31,7 +31,7 @@ export class LoginSessionsRepository implements LoginSessionStore {
       .createQueryBuilder()
       .delete()
       .where({ stateHash: sha256(state) })
-      .returning(['record', 'expires_at'])
+      .returning(['record', 'expiresAt'])
       .execute();
     const [row] = taken.raw as { record: LoginSessionRecord; expires_at: Date }[];
     return row && row.expires_at.getTime() > this.clock.now() ? row.record : undefined;
