@@ -43,7 +43,7 @@ describe('parseJson', () => {
   );
 
   it.each([
-    ['{"password": geheim}', "Object value expected after ':' at position 13"],
+    ['{"password": geheim}', "Object value expected after ':' but got 'g' at position 13"],
     ['geheim', "JSON value expected but got 'g' at position 0"],
     ['{"a":1,}', "Quoted object key expected but got '}' at position 7"],
     ['', 'JSON value expected but reached end of input at position 0'],

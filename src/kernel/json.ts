@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { parse as parseLossless } from 'lossless-json';
+import { jsonFault } from './json-fault.js';
 
 /** What JSON text can hold; integers beyond 2^53 are bigint. */
 export type JsonValue =
@@ -121,12 +121,7 @@ function withoutMarks(value: JsonValue): JsonValue {
 /** The fault with its position and without the text around it, which the engine quotes and somebody may log. */
 function located(text: string, fault: unknown): unknown {
   if (!(fault instanceof SyntaxError)) return fault;
-  try {
-    parseLossless(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return new SyntaxError(error.message.replaceAll('\n', '\\n'));
-  }
-  return new SyntaxError('The text is not JSON');
+  return new SyntaxError(jsonFault(text) ?? 'The text is not JSON');
 }
 
 /** True for a JSON object: not null, not an array. */

@@ -73,7 +73,8 @@ describe('POST /jobs with many manifests', () => {
     expect((await refused(many.join('\n'), NDJSON)).body).toMatchObject({
       status: 400,
       code: 'request.malformed-body',
-      detail: "Line 7321 is not valid JSON: Object value expected after ':' at position 15",
+      detail:
+        "Line 7321 is not valid JSON: Object value expected after ':' but got '}' at position 15",
     });
     many[7_320] = '{"Executable": 7}';
     expect((await refused(many.join('\n'), NDJSON)).body).toEqual(

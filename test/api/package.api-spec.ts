@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { support } from '../support/testbed.js';
 
 /** What the library needs at run time; neither Nest nor a database is among it. */
-const LIBRARY_PACKAGES = ['jose', 'lossless-json', 'tough-cookie', 'undici'];
+const LIBRARY_PACKAGES = ['jose', 'tough-cookie', 'undici'];
 
 const USE = `
 const provider = new OAuth2IdProvider({ ProviderName: 'x', issuer: 'https://idp.example.org', client_id: 'a' });

@@ -145,7 +145,6 @@ const NEST_PART = /^id-provider\/(module\/|index\.ts$)/;
 
 /** Frameworks a room may use beside Node itself and those that every server room may use. */
 const LIBRARY_PACKAGES: Record<string, RegExp> = {
-  kernel: /^lossless-json$/,
   'http-client': /^(undici|tough-cookie)$/,
   'oauth2-client': /^jose$/,
   'id-provider': /^jose$/,

@@ -35,9 +35,14 @@ export async function* textLines(source: AsyncIterable<Uint8Array>): AsyncGenera
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let start = 0;
     for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
-      add(bytes.subarray(start, end));
+      const piece = bytes.subarray(start, end);
       start = end + 1;
-      const line = take();
+      let line: TextLine | undefined;
+      if (length === 0 && piece.length <= MAX_LINE_BYTES) line = decoded((number += 1), piece);
+      else {
+        add(piece);
+        line = take();
+      }
       if (line) yield line;
       if (slices.isOver) await slices.rest();
     }

@@ -100,15 +100,17 @@ export class Dispatcher
     const beatMs = Math.max(1_000, (this.config.jobLease * 1000) / 4);
     const { backend } = executor;
     let isReconciled = false;
-    this.repeat(`heartbeat ${backend}`, () => this.beat(executor), beatMs);
-    this.repeat(`reconcile ${backend}`, async () => {
-      await executor.reconcile(await this.repository.held(executor.id));
-      isReconciled = true;
-    });
-    // Nothing is claimed before the runs of a predecessor are found again.
+    // Nothing is claimed before the runs of a predecessor are found again, and at once when they are.
     const claim = this.seek(`claim ${backend}`, async () =>
       isReconciled ? this.claim(executor) : false,
     );
+    this.repeat(`heartbeat ${backend}`, () => this.beat(executor), beatMs);
+    this.repeat(`reconcile ${backend}`, async () => {
+      await executor.reconcile(await this.repository.held(executor.id));
+      if (isReconciled) return;
+      isReconciled = true;
+      claim.wake();
+    });
     executor.onFree = () => claim.wake();
   }
 
