@@ -1,5 +1,5 @@
 /** Work on requests that begins in one turn of the event loop; the last piece may take it further. */
-const BUDGET_MS = 10;
+const BUDGET_MS = 5;
 
 /**
  * One turn of the event loop belongs to all: when the work of a few milliseconds that every request may be comes from

@@ -1,6 +1,6 @@
 import { loopTurn } from './loop-turn.js';
 
-const SLICE_MS = 5;
+const SLICE_MS = 3;
 
 /**
  * Cuts long work on the thread that answers requests into slices, between which everybody else has a turn:

@@ -19,6 +19,7 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from './messages.js';
+import { isProbe } from './probe-path.js';
 import type { ProblemFilter } from './problem.filter.js';
 import type { RequestsUnderWay } from './requests-under-way.js';
 
@@ -73,7 +74,7 @@ export function entrance(input: EntranceInput): RequestHandler {
     });
     const work = span ? () => span.run(next) : next;
     const enter = (): void => {
-      if (response.destroyed || response.headersSent) return; // gone, or answered, while it waited for its turn
+      if (response.destroyed || response.headersSent) return; // gone, or answered, while it waited
       if (readiness.started) work();
       else problems.answer(Problem.unavailable('The service is starting'), request, response);
     };
@@ -81,14 +82,9 @@ export function entrance(input: EntranceInput): RequestHandler {
       if (readiness.started) work();
       else void answerEarly(input, request, response).then((isAnswered) => isAnswered || work());
     } else if (config.role === 'worker') problems.answer(onWorker(), request, response);
-    else if (readiness.started) loopTurn.enter(enter);
+    else if (readiness.started) enter();
     else void readiness.whenStartedOrLate().then(() => loopTurn.enter(enter));
   };
-}
-
-/** Who looks whether the process lives is told at once: it is about to be ended otherwise. */
-function isProbe(path: string): boolean {
-  return path.startsWith('/health/') || path === '/metrics';
 }
 
 /** Answers a probe before there are routes; false for one that is not here. */

@@ -2,9 +2,10 @@ import http from 'node:http';
 import https from 'node:https';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { stringifyJson } from '#src/kernel/index.js';
+import { loopTurn, stringifyJson } from '#src/kernel/index.js';
 import { LEAST_COMPRESSED, sendCompressible, sendWhole } from './compressed-answer.js';
 import { endTurn } from './caller-turns.js';
+import { isProbe } from './probe-path.js';
 import type { RouteTable } from './route-table.js';
 import type { HttpRequest, HttpResponse } from './messages.js';
 import { queryValuesOf } from './query-values.js';
@@ -44,9 +45,10 @@ export class GridExpressAdapter extends ExpressAdapter {
   override initHttpServer(_options: NestApplicationOptions): void {
     const handler = this.getInstance<http.RequestListener & MessageOwner>();
     const options = { ...messageClasses(handler), ...this.limits() };
+    const listener = inTurn(handler);
     this.httpServer = this.listener.tls
-      ? https.createServer({ ...this.listener.tls, ...options, ...TLS_LIMITS }, handler)
-      : http.createServer(options, handler);
+      ? https.createServer({ ...this.listener.tls, ...options, ...TLS_LIMITS }, listener)
+      : http.createServer(options, listener);
   }
 
   override reply(response: HttpResponse, body: unknown, statusCode?: number): unknown {
@@ -87,6 +89,20 @@ export class GridExpressAdapter extends ExpressAdapter {
       connectionsCheckingInterval: 2_000,
     };
   }
+}
+
+/**
+ * Has requests handled as turns of the loop have room for them, probes at once: hundreds that are pipelined arrive in one
+ * piece. One whose client is gone by then is not begun.
+ */
+function inTurn(handler: http.RequestListener): http.RequestListener {
+  return (request, response) => {
+    const handle = (): void => {
+      if (!response.destroyed) handler(request, response);
+    };
+    if (isProbe(request.url?.split('?')[0] ?? '')) handle();
+    else loopTurn.enter(handle);
+  };
 }
 
 /** What `@Query()` and `@Body()` hand to the request pipe: the parsed query, and the request, whose body it reads itself. */
