@@ -1,0 +1,87 @@
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { gatheredMessage } from './gathered-message.js';
+
+/** What a handler of a server has read, and in how many pieces. */
+interface Reading {
+  text: string;
+  pieces: number;
+}
+
+describe('a message', () => {
+  let server: Server;
+  afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+  async function readingOf(write: (socket: ReturnType<typeof connect>) => void): Promise<Reading> {
+    const read = new Promise<Reading>((resolve) => {
+      server = createServer({ IncomingMessage: gatheredMessage() }, (request, response) => {
+        const pieces: Buffer[] = [];
+        request.on('data', (piece: Buffer) => pieces.push(piece));
+        request.on('end', () => {
+          response.end();
+          resolve({ text: Buffer.concat(pieces).toString(), pieces: pieces.length });
+        });
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    write(socket);
+    const reading = await read;
+    socket.destroy();
+    return reading;
+  }
+
+  const head = 'POST / HTTP/1.1\r\nHost: x\r\n';
+
+  it('gathers a body of tiny chunks, all of it in order', async () => {
+    const letters = Array.from({ length: 20_000 }, (_, index) =>
+      String.fromCharCode(97 + (index % 26)),
+    );
+    const chunks = letters.map((letter) => `1\r\n${letter}\r\n`).join('');
+    const { text, pieces } = await readingOf((socket) =>
+      socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`),
+    );
+    expect(text).toBe(letters.join(''));
+    expect(pieces).toBeLessThan(50);
+  });
+
+  it('keeps the order of small and large chunks', async () => {
+    const parts = ['a', 'b'.repeat(5_000), 'c', 'd', 'e'.repeat(1_024), 'f'];
+    const chunks = parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join('');
+    const { text } = await readingOf((socket) =>
+      socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`),
+    );
+    expect(text).toBe(parts.join(''));
+  });
+
+  it('hands on what has come of a body that goes on later', async () => {
+    const seen: string[] = [];
+    let goOn = (): void => undefined;
+    const whole = new Promise<void>((resolve) => {
+      server = createServer({ IncomingMessage: gatheredMessage() }, (request, response) => {
+        request.on('data', (piece: Buffer) => {
+          seen.push(piece.toString());
+          goOn();
+        });
+        request.on('end', () => resolve(void response.end()));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const first = new Promise<void>((resolve) => (goOn = resolve));
+    socket.write(`${head}Content-Length: 6\r\n\r\nabc`);
+    await first;
+    socket.write('def');
+    await whole;
+    socket.destroy();
+    expect(seen).toEqual(['abc', 'def']);
+  });
+
+  it('hands on a small body with its end', async () => {
+    const { text, pieces } = await readingOf((socket) =>
+      socket.write(`${head}Content-Length: 5\r\n\r\nhello`),
+    );
+    expect([text, pieces]).toEqual(['hello', 1]);
+  });
+});
