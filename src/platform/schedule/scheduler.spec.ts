@@ -19,8 +19,9 @@ function setUp(isFree = true) {
     ({ task }: { task: string }): void =>
       void log.push([name, task]);
   const logger = { debug: level('debug'), error: level('error') } as unknown as Logger;
-  const scheduler = new Scheduler(new SchedulerRegistry(), database, logger);
-  return { scheduler, log, transaction };
+  const timers = new SchedulerRegistry();
+  const scheduler = new Scheduler(timers, database, logger);
+  return { scheduler, timers, log, transaction };
 }
 
 function counting(task: Partial<ScheduledTask> = {}) {
@@ -42,6 +43,22 @@ describe('a scheduled task', () => {
     await scheduler.onModuleDestroy();
     await jest.advanceTimersByTimeAsync(5000);
     expect([rounds.length, jest.getTimerCount()]).toEqual([3, 0]);
+  });
+
+  it('is not put off by being woken again and again', async () => {
+    const { scheduler, timers } = setUp();
+    const { rounds, task } = counting();
+    const running = scheduler.add(task);
+    running.wake();
+    const soon: unknown = timers.getTimeout('count');
+    running.wake();
+    expect(timers.getTimeout('count')).toBe(soon);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(rounds).toHaveLength(1);
+    running.wake();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(rounds).toHaveLength(2);
+    await scheduler.onModuleDestroy();
   });
 
   it('varies its pauses by its jitter both ways', async () => {

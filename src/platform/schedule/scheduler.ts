@@ -105,13 +105,18 @@ class Task implements RunningTask {
   }
 
   wake(): void {
+    if (this.isWoken) return; // it comes already: put off by every further wish it might never
     this.isWoken = true;
     if (this.round === undefined) this.wait(0);
   }
 
   async runNow(): Promise<TaskOutcome> {
     await this.round?.catch(() => undefined);
-    return this.begin();
+    try {
+      return await this.begin();
+    } finally {
+      if (this.isWoken) this.wait(0);
+    }
   }
 
   async stop(): Promise<void> {
