@@ -15,12 +15,15 @@ const BATCH_FLOWS = [
 const LONG_FLOWS = [
   '<rootDir>/test/flows/command.flow-spec.ts',
   '<rootDir>/test/flows/command-login.flow-spec.ts',
+  '<rootDir>/test/flows/webhook-command.flow-spec.ts',
   '<rootDir>/test/flows/documentation.flow-spec.ts',
   '<rootDir>/test/flows/browser-portal.flow-spec.ts',
   '<rootDir>/test/flows/browser-catalogue.flow-spec.ts',
   '<rootDir>/test/flows/browser-elsewhere.flow-spec.ts',
   '<rootDir>/test/flows/swagger-authorize.flow-spec.ts',
   '<rootDir>/test/flows/load-balancer.flow-spec.ts',
+  '<rootDir>/test/flows/storage-judges.flow-spec.ts',
+  '<rootDir>/test/flows/openid-judges.flow-spec.ts',
 ];
 
 /** Kills, overload, storms of writers, and what administrators do: npm run test:drills. */
@@ -28,10 +31,15 @@ const DRILLS = [
   '<rootDir>/test/flows/job-faults.flow-spec.ts',
   '<rootDir>/test/flows/job-limits.flow-spec.ts',
   '<rootDir>/test/flows/job-watch.flow-spec.ts',
+  '<rootDir>/test/flows/feed-model.flow-spec.ts',
+  '<rootDir>/test/flows/catalogue-feed-model.flow-spec.ts',
+  '<rootDir>/test/flows/feed-kills.flow-spec.ts',
   '<rootDir>/test/flows/job-matching.flow-spec.ts',
   '<rootDir>/test/flows/demo-everywhere.flow-spec.ts',
   '<rootDir>/test/flows/hostile-programs.flow-spec.ts',
   '<rootDir>/test/flows/instance-loss.flow-spec.ts',
+  '<rootDir>/test/flows/webhooks-instances.flow-spec.ts',
+  '<rootDir>/test/flows/webhook-answers.flow-spec.ts',
   '<rootDir>/test/flows/database-loss.flow-spec.ts',
   '<rootDir>/test/flows/overload.flow-spec.ts',
   '<rootDir>/test/flows/large-data.flow-spec.ts',

@@ -24,11 +24,10 @@ const PARTS = {
     'src/auth/bearer/principal.ts',
     'src/auth/bearer/access-token.ts',
     'src/auth/bearer/external-grantee.ts',
+    'src/auth/token/token.request.ts',
     'src/auth/token/grants/client-credentials.grant.ts',
     'src/auth/token/grants/code-binding.ts',
     'src/auth/token/grants/device-poll.ts',
-    'src/auth/token/grants/exchange-kinds.ts',
-    'src/auth/protocol/oauth-parameters.ts',
     'src/auth/stores/refresh-rotation.ts',
     'src/auth/keys/sign-jwt.ts',
     'src/auth/token/grants/token-issuer.ts',
@@ -48,15 +47,15 @@ const PARTS = {
   'metadata conditions': ['src/file-catalogue/metadata/metadata-condition.ts'],
   // which groups the claims of an identity provider stand for
   claims: [
-    'src/id-provider/entitlement.ts',
-    'src/id-provider/group-scopes.ts',
-    'src/id-provider/user-claims.ts',
+    'src/id-provider/provider/entitlement.ts',
+    'src/id-provider/provider/group-scopes.ts',
+    'src/id-provider/provider/user-claims.ts',
   ],
   // names and defaults of the interface's client component
   'client constants': [
-    'src/id-provider/constants.ts',
+    'src/id-provider/verify/constants.ts',
     'src/oauth2-client/session-options.ts',
-    'src/http-client/request-arguments.ts',
+    'src/http-client/session/request-arguments.ts',
   ],
 };
 

@@ -2,7 +2,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
-import { root } from '../scripts/run.mjs';
 
 const PARALLEL = 8;
 
@@ -13,7 +12,7 @@ const liveToken = {
   better: 'higher',
   floor: "undici's own request with the same header to the same server",
   async prepare(bench) {
-    const { OAuth2Session } = await import(join(root, 'dist/src/grid.js'));
+    const { OAuth2Session } = await import('#src/grid.js');
     const body = JSON.stringify({ jid: 1, status: 'Running', owner: 'alice' });
     const server = await bench.bare({ body });
     const ca = join(await bench.directory(), 'ca.crt');

@@ -1,9 +1,7 @@
 /** Figures of tokens: made by certificate, and checked. */
 import 'reflect-metadata';
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { join } from 'node:path';
 import { jwtVerify } from 'jose';
-import { root } from '../scripts/run.mjs';
 
 const ISSUER = 'https://localhost:8443';
 const KID = 'bench';
@@ -44,9 +42,8 @@ function perSecondHere(work, seconds) {
 
 /** The service's own classes with a key that needs no database. */
 async function verifiers() {
-  const part = (name) => import(join(root, 'dist/src/auth/bearer', name));
-  const { AccessTokens } = await part('access-token.js');
-  const { VerifiedTokens } = await part('verified-tokens.js');
+  const { AccessTokens } = await import('#src/auth/bearer/access-token.js');
+  const { VerifiedTokens } = await import('#src/auth/bearer/verified-tokens.js');
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const key = { kid: KID, algorithm: 'ES256', privateKey, publicKey };
   const keys = { signingKey: async () => key, publicKey: async () => key };
@@ -58,9 +55,16 @@ async function verifiers() {
   const known = new VerifiedTokens(tokens, revocations, { current: async () => undefined }, feed);
   Object.defineProperty(known, 'clock', { value: clock });
   const mint = async () => {
-    const scopes = ['jobs:read', 'jobs:submit', 'jobs:kill', 'catalogue:read', 'catalogue:write'];
+    const scopes = [
+      'jobs:read',
+      'jobs:submit',
+      'jobs:kill',
+      'catalogue:read',
+      'catalogue:write',
+      'webhooks',
+    ];
     const input = {
-      user: 'alice',
+      user: { name: 'alice', sub: '2f6c4a7e-5f0b-4a3d-9f7e-2b1c8d3e4f50' },
       group: 'grid_user',
       setup: 'Prod',
       clientId: 'certificate',

@@ -88,8 +88,8 @@ async function call(path, options = {}) {
 /** Where jobs cannot be isolated the demo alone runs them without, and says so. */
 async function isolationOfDemo() {
   if (process.env.GRID_LOCAL_ISOLATION) return {};
-  const { readConfig } = await import(join(root, 'dist/src/platform/index.js'));
-  const { describeLocalIsolation } = await import(join(root, 'dist/src/jobs/index.js'));
+  const { readConfig } = await import('#src/platform/index.js');
+  const { describeLocalIsolation } = await import('#src/jobs/index.js');
   const { level } = await describeLocalIsolation(readConfig(process.env));
   if (level !== 'off') return {};
   say(

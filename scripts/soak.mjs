@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BenchServer } from '../bench/frame/bench-server.mjs';
-import { buildWhenNeeded, root } from './run.mjs';
+import { buildWhenNeeded } from './run.mjs';
 
 const SAMPLE_MS = 2_000;
 /** The first part of a run is warm-up: caches fill and code gets compiled. */
@@ -135,7 +135,7 @@ async function soak(server) {
 }
 
 await buildWhenNeeded();
-const { startEmbeddedPostgres } = await import(join(root, 'dist/src/embedded-postgres/index.js'));
+const { startEmbeddedPostgres } = await import('#src/embedded-postgres/index.js');
 const home = await mkdtemp(join(tmpdir(), 'gridgate-soak-'));
 const postgres = await startEmbeddedPostgres({ home: join(home, 'database') });
 let server;

@@ -10,6 +10,10 @@ import { buildWhenNeeded, root, run } from './run.mjs';
 const NEEDS = [
   { program: 'nginx', tests: 'load balancer flows' },
   { program: 'haproxy', tests: 'load balancer flows' },
+  { program: 'apache2', tests: 'a page behind mod_auth_openidc' },
+  { program: 'oidc-agent', tests: 'oidc-agent as a client' },
+  { program: 'xrootd', tests: 'xrootd takes our tokens' },
+  { program: 'scitokens-verify', tests: 'scitokens-cpp reads our tokens' },
   { program: 'chromium', tests: 'browser flows' },
   { program: 'slurmctld', tests: 'Slurm flow (npm run test:slurm)' },
   { program: 'slurmdbd', tests: "usage by Slurm's accounting (npm run test:slurm)" },

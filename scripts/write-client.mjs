@@ -61,15 +61,34 @@ function docOf({ description, summary }, indent = '') {
   return `${indent}/**\n${lines.map((line) => `${indent} *${line && ' '}${line}\n`).join('')}${indent} */\n`;
 }
 
-function schemasFile(schemas) {
-  const types = Object.entries(schemas).map(([name, schema]) => {
+/** Where a schema without words of its own stands: in which bodies and answers, else in which other schemas. */
+function usesOf(name, { paths, components }) {
+  const names = (value) => JSON.stringify(value ?? {}).includes(`"#/components/schemas/${name}"`);
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method]).map((method) => ({
+      text: `\`${method.toUpperCase()} ${path}\``,
+      operation: item[method],
+    })),
+  );
+  const listed = (which) => operations.filter(which).map(({ text }) => text);
+  const sent = listed(({ operation }) => names(operation.requestBody));
+  if (sent.length > 0) return `Body of ${sent.join(', ')}.`;
+  const answered = listed(({ operation }) => names(operation.responses));
+  if (answered.length > 0) return `Answer of ${answered.join(', ')}.`;
+  const within = Object.entries(components.schemas).filter(([, schema]) => names(schema));
+  return `Part of ${within.map(([other]) => `{@link ${other}}`).join(', ')}.`;
+}
+
+function schemasFile(document) {
+  const types = Object.entries(document.components.schemas).map(([name, schema]) => {
     const type = typeOf(schema);
     const isInterface =
       type.startsWith('{') && type.endsWith('}') && !schema.allOf && !schema.oneOf;
     const declaration = isInterface
       ? `export interface ${name} ${type}`
       : `export type ${name} = ${type};`;
-    return `${docOf(schema)}${declaration}\n`;
+    const description = schema.description ?? usesOf(name, document);
+    return `${docOf({ description })}${declaration}\n`;
   });
   return `${HEADER}${types.join('\n')}`;
 }
@@ -170,6 +189,7 @@ function operationsFile(document) {
     queries,
     '\n/** Every operation of the interface; how a call is made is up to the class that extends it. */\n',
     'export abstract class Operations {\n',
+    '/** Makes the call and answers its body. */\n',
     'protected abstract call<T>(request: OperationRequest, options: CallOptions): Promise<T>;\n\n',
     methods,
     '}\n',
@@ -180,7 +200,7 @@ function operationsFile(document) {
 export async function clientFiles(document) {
   const options = { ...(await resolveConfig(join(root, 'src/client/x.ts'))), parser: 'typescript' };
   const files = {
-    [`${FOLDER}/schemas.ts`]: schemasFile(document.components.schemas),
+    [`${FOLDER}/schemas.ts`]: schemasFile(document),
     [`${FOLDER}/operations.ts`]: operationsFile(document),
   };
   for (const [path, text] of Object.entries(files)) files[path] = await format(text, options);

@@ -3,10 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './run.mjs';
 
-const from = (path) => import(join(root, 'dist/src', path));
-const { AUDIT_EVENTS, VARIABLES } = await from('platform/index.js');
-const { PROBLEM_CODES } = await from('kernel/index.js');
-const { WARNING_CODES } = await from('jobs/manifest/manifest-warning.js');
+const { AUDIT_EVENTS, VARIABLES } = await import('#src/platform/index.js');
+const { PROBLEM_CODES } = await import('#src/kernel/index.js');
+const { renderJobStates, renderManifestKeys } = await import('#src/jobs/index.js');
+const { conformancePage } = await import('../test/support/conformance/index.mjs');
+const { WARNING_CODES } = await import('#src/jobs/manifest/manifest-warning.js');
 
 function problemPage(codes, warnings) {
   const rows = Object.entries(codes)
@@ -99,11 +100,12 @@ const JOB_PAGE = 'docs/explanation/what-a-job-can-do.md';
 const pages = {
   [JOB_PAGE]: await whatAJobCanDo(JOB_PAGE),
   'docs/audit.md': auditPage(),
+  'docs/conformance.md': conformancePage(),
   'docs/errors.md': problemPage(PROBLEM_CODES, WARNING_CODES),
   'docs/configuration.md': configurationPage(),
+  'docs/job-states.md': renderJobStates(),
+  'docs/manifest.md': renderManifestKeys(),
 };
-const jobs = await from('jobs/index.js').catch(() => undefined);
-if (jobs?.renderJobStates) pages['docs/job-states.md'] = jobs.renderJobStates();
 
 let stale = 0;
 for (const [path, text] of Object.entries(pages)) {

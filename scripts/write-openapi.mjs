@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './run.mjs';
 
-const { describeApi } = await import(join(root, 'dist/src/app/index.js'));
+const { describeApi } = await import('#src/app/describe-api.js');
 const text = `${JSON.stringify(await describeApi(), null, 2)}\n`;
 const file = join(root, 'docs/openapi.json');
 if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {

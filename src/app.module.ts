@@ -1,6 +1,10 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AuthModule } from './auth/index.js';
-import { FileCatalogueModule, NamespaceService } from './file-catalogue/index.js';
+import {
+  CatalogueStorageRights,
+  FileCatalogueModule,
+  NamespaceService,
+} from './file-catalogue/index.js';
 import { JobsModule, type InputDataCatalogue } from './jobs/index.js';
 import {
   PlatformModule,
@@ -9,6 +13,7 @@ import {
   type PlatformInput,
 } from './platform/index.js';
 import { RegistryModule, RegistryService } from './registry/index.js';
+import { WebhooksModule } from './webhooks/index.js';
 
 /** The entities of all rooms: their modules, imported above, have registered them. */
 export const entities: EntityClass[] = registeredEntities();
@@ -17,8 +22,13 @@ export const entities: EntityClass[] = registeredEntities();
 @Module({})
 export class AppModule {
   static forRoot(platform: PlatformInput): DynamicModule {
+    const hasRoutes = platform.config.role !== 'worker';
+    const auth = AuthModule.forRoot({
+      storageRights: { imports: [FileCatalogueModule], useExisting: CatalogueStorageRights },
+    });
     const jobs = JobsModule.forRoot({
-      hasRoutes: platform.config.role !== 'worker',
+      auth,
+      hasRoutes,
       inputData: {
         imports: [FileCatalogueModule, RegistryModule],
         inject: [NamespaceService, RegistryService],
@@ -30,9 +40,10 @@ export class AppModule {
       imports: [
         PlatformModule.forRoot(platform),
         RegistryModule,
-        AuthModule,
+        auth,
         FileCatalogueModule,
         jobs,
+        WebhooksModule.forRoot({ auth, jobs, hasRoutes }),
       ],
     };
   }

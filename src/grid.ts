@@ -8,7 +8,12 @@ import { claimParser, OAuth2IdProvider, OAuth2Session } from '#src/id-provider/l
 export const GRID = {
   Resources: {
     IdProvider: {
-      OAuth2IdProvider: { OAuth2IdProvider, OAuth2Session, claimParser },
+      OAuth2IdProvider: {
+        OAuth2IdProvider,
+        OAuth2Session,
+        /** {@link claimParser} */
+        claimParser,
+      },
     },
   },
 } as const;

@@ -3,12 +3,9 @@
  * /bench/<campaign>/<year>/<energy>/<particle>/<block>, 2,000 ways of four levels and as many blocks of 50 files as
  * it takes. `run` is different on every block and spread over the whole tree; `quality` has ten values on blocks.
  */
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import { root } from '../../scripts/run.mjs';
 
-export const FILES_PER_BLOCK = 50;
+const FILES_PER_BLOCK = 50;
 const CAMPAIGNS = 4;
 const YEARS = 10;
 const ENERGIES = 5;
@@ -25,7 +22,7 @@ const FIELDS = [
 ];
 
 /** The tree of so many files: how many blocks it has and what stands where. */
-export function treeOf(files) {
+function treeOf(files) {
   const perWay = Math.max(1, Math.round(files / FILES_PER_BLOCK / WAYS));
   const blocks = perWay * WAYS;
   const wayOf = (way) => [
@@ -46,9 +43,7 @@ export function treeOf(files) {
 
 /** Fills the catalogue of the database; answers the tree with the ids of its blocks. */
 export async function fill(database, files, log) {
-  const { childLabel, endOfSubtree } = await import(
-    pathToFileURL(join(root, 'dist/src/file-catalogue/path/label.js')).href
-  );
+  const { childLabel, endOfSubtree } = await import('#src/file-catalogue/path/label.js');
   const client = new pg.Client({ connectionString: database });
   await client.connect();
   try {

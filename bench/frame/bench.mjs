@@ -49,8 +49,7 @@ export class Bench {
   }
 
   async startCluster() {
-    const entry = join(root, 'dist/src/embedded-postgres/index.js');
-    const { startEmbeddedPostgres } = await import(entry);
+    const { startEmbeddedPostgres } = await import('#src/embedded-postgres/index.js');
     const postgres = await startEmbeddedPostgres({ home: await this.directory() });
     this.opened.push(() => postgres.stop());
     return (name) => postgres.urlOf(name);

@@ -64,7 +64,7 @@ function quoted(text) {
 }
 
 /** Reads wrk's report. Throws when an answer was no 2xx or 3xx, or a connection failed. */
-export function readWrk(report) {
+function readWrk(report) {
   const bad = /Non-2xx or 3xx responses: (\d+)/.exec(report);
   if (bad) throw new Error(`${bad[1]} answers were errors`);
   const sockets = /Socket errors: (.*)/.exec(report);

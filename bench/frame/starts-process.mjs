@@ -7,18 +7,16 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { root } from '../../scripts/run.mjs';
 import { processorTime } from './processor-time.mjs';
 
-const room = (path) => import(join(root, 'dist/src', path));
-const { readConfig } = await room('platform/config/env.js');
-const { systemClock } = await room('kernel/index.js');
-const { openPlace } = await room('jobs/places/local/open-place.js');
-const { LocalContext } = await room('jobs/places/local/local-context.js');
-const { launchRun, prepareRun } = await room('jobs/places/local/run-launch.js');
-const { ownProcessors, ProcessorPool } = await room('jobs/places/local/processors.js');
-const { findProgram, probeIsolation } = await room('jobs/places/local/isolation/probe.js');
-const { systemView } = await room('jobs/places/local/isolation/system-view.js');
+const { readConfig } = await import('#src/platform/config/env.js');
+const { systemClock } = await import('#src/kernel/index.js');
+const { openPlace } = await import('#src/jobs/places/local/open-place.js');
+const { LocalContext } = await import('#src/jobs/places/local/local-context.js');
+const { launchRun, prepareRun } = await import('#src/jobs/places/local/run-launch.js');
+const { ownProcessors, ProcessorPool } = await import('#src/jobs/places/local/processors.js');
+const { findProgram, probeIsolation } = await import('#src/jobs/places/local/isolation/probe.js');
+const { systemView } = await import('#src/jobs/places/local/isolation/system-view.js');
 
 const PATH = '/usr/bin:/bin:/usr/sbin:/sbin';
 const UTIL_LINUX = ['unshare', 'setpriv', 'mount', 'umount', 'pivot_root'];
@@ -34,10 +32,9 @@ const awake = setInterval(() => undefined, 60_000); // the starter keeps nobody 
 try {
   if (plan.means === 'util-linux') place.isolation = await byUtilLinux();
   place.starter.open();
-  const context = new LocalContext(
-    { config, clock: systemClock, siteOf: async () => undefined },
-    place,
-  );
+  const nothing = async () => undefined;
+  const parts = { config, clock: systemClock, siteOf: nothing, tokens: { give: nothing } };
+  const context = new LocalContext(parts, place);
   const result = await (plan.kind === 'job' ? jobs(context) : bare(context));
   process.stdout.write(JSON.stringify({ ...result, means: place.isolation.means }));
 } finally {
@@ -87,7 +84,7 @@ async function jobs(context) {
         await prepareRun(context, run);
         run.processors = processors.take(1);
         await launchRun(context, run);
-        processors.giveBack(run.processors);
+        processors.release(run.processors);
         if (run.directory.exit()?.code !== 0) throw new Error(`a job failed: ${ballast.length}`);
       }
     }),

@@ -2,7 +2,7 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { selfSigned } from '../../bench/frame/self-signed.mjs';
-import { deploy, has, inTemporaryDirectory, run } from './place.mjs';
+import { deploy, has, inTemporaryDirectory, root, run } from './place.mjs';
 import { localNginx, localHaproxy } from './local.mjs';
 
 /** Every configuration file, by the program that reads it where that is installed. */
@@ -18,6 +18,9 @@ export async function checkFiles(report) {
   });
   await checkYaml(report);
   await withProgram(report, 'systemd-analyze', () => checkUnit(report));
+  await withProgram(report, 'actionlint', () =>
+    report.run('.github/workflows: actionlint', () => run('actionlint', [], { cwd: root })),
+  );
 }
 
 async function withProgram(report, program, check) {

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 export const deploy = dirname(dirname(fileURLToPath(import.meta.url)));
 export const root = dirname(deploy);
 
-export const PATH = `${join(root, '.tools/bin')}:${process.env.PATH}:/usr/sbin:/sbin`;
+const PATH = `${join(root, '.tools/bin')}:${process.env.PATH}:/usr/sbin:/sbin`;
 
 /** True when the program is installed. */
 export function has(program) {

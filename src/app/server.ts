@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
-import { SCOPE_TEXT, SCOPES } from '../auth/index.js';
+import { AUTH_SCHEMAS, SCOPE_TEXT, SCOPES } from '../auth/index.js';
 import { CATALOGUE_SCHEMAS, CLOSED_CATALOGUE_BODIES } from '../file-catalogue/index.js';
 import { JOB_SCHEMAS } from '../jobs/index.js';
 import { sleep } from '../kernel/index.js';
@@ -13,7 +13,7 @@ import {
   configuredDatabase,
   Connections,
   corsByAllowList,
-  entrance,
+  requestMiddleware,
   GridExpressAdapter,
   listen,
   NestLogger,
@@ -25,6 +25,7 @@ import {
   RouteTable,
   serveMetrics,
   serveSwagger,
+  Streams,
   watchLoop,
   whenDatabaseIsThere,
   type Config,
@@ -42,6 +43,8 @@ import { version } from './version.js';
 
 /** Lists and documents; never /oauth2, whose answers carry tokens, codes and what protects forms. */
 const COMPRESSED_BELOW = ['/jobs', '/filecatalogue', '/.well-known'];
+/** Browsers are led here, and no page of another origin calls it (FAPI 2.0 Security Profile 5.2.3). */
+const AUTHORIZATION_PATH = '/oauth2/auth';
 const MAX_HEADER_BYTES = 32 * 1024;
 /** How long a stopping server keeps an idle connection for a request that is already on its way. */
 const IDLE_GRACE_MS = 1_000;
@@ -62,6 +65,7 @@ export class GridServer {
   private postgres: EmbeddedPostgres | undefined;
   private connections: Connections | undefined;
   private readiness: Readiness | undefined;
+  private streams: Streams | undefined;
   private stalls: LoopWatch | undefined;
 
   constructor(private readonly config: Config) {}
@@ -113,6 +117,7 @@ export class GridServer {
     readiness?.drain();
     connections.retire();
     if (wasReady) await sleep(config.shutdownDrain * 1000);
+    this.streams?.end();
     await connections.drain({ graceMs: config.shutdownGrace * 1000, idleMs: IDLE_GRACE_MS });
   }
 
@@ -159,10 +164,11 @@ export class GridServer {
     app.useGlobalFilters(problems);
     const underWay = new RequestsUnderWay();
     this.stalls = watchLoop(runtime, underWay);
-    app.use(entrance({ config, logger, metrics, readiness, tracing, problems, underWay }));
-    app.use(corsByAllowList(config.corsOrigins));
+    app.use(requestMiddleware({ config, logger, metrics, readiness, tracing, problems, underWay }));
+    app.use(corsByAllowList(config.corsOrigins, AUTHORIZATION_PATH));
     app.use(this.routes.guard((problem, ...exchange) => problems.answer(problem, ...exchange)));
     this.readiness = readiness;
+    this.streams = app.get(Streams);
     this.connections = watchConnections(app, { config, runtime, problems });
     servePortal(app, config);
     serveSwagger(app, () => openApiOf(app, config), {
@@ -219,7 +225,7 @@ export function openApiOf(
   app: INestApplication,
   config: Config,
 ): ReturnType<typeof openApiDocument> {
-  const schemas = { ...CATALOGUE_SCHEMAS, ...JOB_SCHEMAS };
+  const schemas = { ...AUTH_SCHEMAS, ...CATALOGUE_SCHEMAS, ...JOB_SCHEMAS };
   const { publicUrl } = config;
   return openApiDocument(app, {
     version: version(),

@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Module, type DynamicModule, type ModuleMetadata, type Type } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { IdProviderModule } from '#src/id-provider/index.js';
@@ -13,6 +13,8 @@ import { AuthorizationCodesRepository } from './stores/authorization-codes.repos
 import { AuthorizeController } from './authorize/authorize.controller.js';
 import { AuthorizePages } from './authorize/authorize.pages.js';
 import { AuthorizeService } from './authorize/authorize.service.js';
+import { ClientAssertions } from './clients/client-assertions.js';
+import { ClientCertificates } from './clients/client-certificates.js';
 import { ClientAuthenticator } from './clients/client-authenticator.js';
 import { ClientsService } from './clients/clients.service.js';
 import { ApplicationsController } from './consents/applications.controller.js';
@@ -33,7 +35,18 @@ import { KeysController } from './metadata/keys.controller.js';
 import { KeysService } from './keys/keys.service.js';
 import { SigningKeyEntity } from './keys/signing-key.entity.js';
 import { SigningKeysRepository } from './keys/signing-keys.repository.js';
-import { CleaningService } from './cleaning/cleaning.service.js';
+import { PushedRequestController } from './authorize/pushed-request.controller.js';
+import { PushedRequestsService } from './authorize/pushed-requests.service.js';
+import { PushedRequestEntity } from './stores/pushed-request.entity.js';
+import { PushedRequestsRepository } from './stores/pushed-requests.repository.js';
+import { DpopNonces } from './possession/dpop-nonces.js';
+import { DpopProofs } from './possession/dpop-proofs.js';
+import { DpopRequests } from './possession/dpop-requests.js';
+import { RecentProofs } from './possession/recent-proofs.js';
+import { SenderConstraint } from './possession/sender-constraint.js';
+import { TokenHolders } from './possession/token-holders.js';
+import { UsedProofEntity } from './possession/used-proof.entity.js';
+import { UsedProofsRepository } from './possession/used-proofs.repository.js';
 import { RateLimits } from './protocol/rate-limits.js';
 import { BrowserSessionEntity } from './sign-in/sessions/browser-session.entity.js';
 import { BrowserSessionsRepository } from './sign-in/sessions/browser-sessions.repository.js';
@@ -45,7 +58,9 @@ import { LoginProviders } from './sign-in/providers/login-providers.js';
 import { MetadataController } from './metadata/metadata.controller.js';
 import { SetupsController } from './token/setups.controller.js';
 import { AccessTokens } from './bearer/access-token.js';
+import { IdTokens } from './bearer/id-token.js';
 import { BearerTokens } from './bearer/bearer-tokens.js';
+import { Delegations } from './bearer/delegations.js';
 import { ExternalTokens } from './bearer/external-tokens.js';
 import { AuthorizationCodeGrant } from './token/grants/authorization-code.grant.js';
 import { ClientCredentialsGrant } from './token/grants/client-credentials.grant.js';
@@ -60,7 +75,14 @@ import { RevokedTokenEntity } from './stores/revoked-token.entity.js';
 import { RevocationsRepository } from './stores/revocations.repository.js';
 import { TokenController } from './token/token.controller.js';
 import { TokenIssuer } from './token/grants/token-issuer.js';
+import { TokenNarrowing } from './token/grants/token-narrowing.js';
 import { TokenService } from './token/token.service.js';
+import { ScopeGranter } from './bearer/scope-granter.js';
+import { STORAGE_RIGHTS, type StorageRights } from './bearer/storage-rights.js';
+import { LogoutController } from './openid/logout.controller.js';
+import { LogoutPages } from './openid/logout.pages.js';
+import { UserinfoController } from './openid/userinfo.controller.js';
+import { UserinfoService } from './openid/userinfo.service.js';
 import { VerifiedTokens } from './bearer/verified-tokens.js';
 
 const GRANT_CLASSES = [
@@ -81,11 +103,15 @@ const ACCESS = [
   BearerTokens,
   ExternalTokens,
   VerifiedTokens,
+  ScopeGranter,
+  Delegations,
 ];
 
 const TOKENS = [
   AccessTokens,
+  IdTokens,
   TokenIssuer,
+  TokenNarrowing,
   TokenService,
   RefreshTokensService,
   RefreshTokensRepository,
@@ -94,11 +120,14 @@ const TOKENS = [
   { provide: GRANT_TYPES, useFactory: (...grants: GrantType[]) => grants, inject: GRANT_CLASSES },
   InspectService,
   TokenInspector,
+  UserinfoService,
   KeysService,
   SigningKeysRepository,
 ];
 
 const PAGES = [
+  PushedRequestsService,
+  PushedRequestsRepository,
   AuthorizePages,
   AuthorizeService,
   AuthorizationCodesRepository,
@@ -106,6 +135,7 @@ const PAGES = [
   DeviceService,
   DeviceAuthorizationsRepository,
   ApplicationsPages,
+  LogoutPages,
   ConsentsService,
   ConsentsRepository,
   BrowserSessionsService,
@@ -115,10 +145,23 @@ const PAGES = [
   LoginPages,
 ];
 
-/** TypeORM entities of the room. */
-export const authEntities = [SigningKeyEntity];
+const CLIENTS = [
+  ClientsService,
+  ClientAuthenticator,
+  ClientAssertions,
+  ClientCertificates,
+  UsedProofsRepository,
+  DpopNonces,
+  DpopProofs,
+  DpopRequests,
+  RecentProofs,
+  SenderConstraint,
+  TokenHolders,
+];
 
 const ENTITIES = [
+  UsedProofEntity,
+  PushedRequestEntity,
   SigningKeyEntity,
   ConsentEntity,
   AuthorizationCodeEntity,
@@ -127,6 +170,12 @@ const ENTITIES = [
   RevokedTokenEntity,
   BrowserSessionEntity,
 ];
+
+/** What the authorization server needs of others. */
+export interface AuthModuleInput {
+  /** Who knows the paths of storage scopes, and the modules that have it. */
+  storageRights: { imports: ModuleMetadata['imports'] & object; useExisting: Type<StorageRights> };
+}
 
 /** The authorization server, and the one guard of all routes. */
 @Module({
@@ -142,16 +191,16 @@ const ENTITIES = [
     ApplicationsController,
     KeysController,
     MetadataController,
+    UserinfoController,
+    LogoutController,
+    PushedRequestController,
   ],
-  providers: [
-    ...ACCESS,
-    ...TOKENS,
-    ...PAGES,
-    ClientsService,
-    ClientAuthenticator,
-    RateLimits,
-    CleaningService,
-  ],
-  exports: [KeysService, ClientsService],
+  providers: [...ACCESS, ...TOKENS, ...PAGES, ...CLIENTS, RateLimits],
+  exports: [KeysService, ClientsService, ConsentsService, Delegations],
 })
-export class AuthModule {}
+export class AuthModule {
+  static forRoot({ storageRights: { imports, useExisting } }: AuthModuleInput): DynamicModule {
+    const providers = [{ provide: STORAGE_RIGHTS, useExisting }];
+    return { module: AuthModule, imports, providers };
+  }
+}

@@ -1,18 +1,20 @@
-export { authEntities, AuthModule } from './auth.module.js';
+export { AuthModule } from './auth.module.js';
+export { AUTH_SCHEMAS } from './inspect/inspect.openapi.js';
+export { Access, CurrentPrincipal, principalNow, requestOf } from './access/access.decorator.js';
 export {
-  Access,
-  CurrentPrincipal,
-  principalOf,
-  requestOf,
-  type AccessRule,
-} from './access/access.decorator.js';
-export { actorOf, borderOf, type Principal, type Property } from './bearer/principal.js';
-export { SCOPES, type Scope } from './protocol/scopes.js';
-export { SCOPE_TEXT } from './sign-in/pages/consent-form.js';
-export { KeysService, type KeyReport } from './keys/keys.service.js';
-export {
-  ClientsService,
-  type ClientReport,
-  type NewClient,
-  type RegisteredClient,
-} from './clients/clients.service.js';
+  actorOf,
+  applicationPrincipal,
+  borderOf,
+  principalFrom,
+  type Principal,
+  type Property,
+} from './bearer/principal.js';
+export { leadsTo, opensPath, requirePath } from './access/require-path.js';
+export { Delegations, type Delegation } from './bearer/delegations.js';
+export type { StorageRights, StorageWish } from './bearer/storage-rights.js';
+export { SCOPES } from './protocol/scopes.js';
+export { SCOPE_TEXT } from './sign-in/pages/scope-text.js';
+export { demandsPkce } from './protocol/client-profile.js';
+export { KeysService } from './keys/keys.service.js';
+export { ConsentsService, type Withdrawal } from './stores/consents.service.js';
+export { ClientsService, type ClientReport, type NewClient } from './clients/clients.service.js';

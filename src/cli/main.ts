@@ -9,7 +9,10 @@ import { tell } from './terminal/output.js';
 import { catalogueCommands } from './user/catalogue.commands.js';
 import { completionCommand } from './user/completion.command.js';
 import { jobCommands } from './user/jobs.commands.js';
+import { jobViewCommands } from './user/job-view.commands.js';
+import { watchCommands } from './user/watch.command.js';
 import { loginCommands } from './user/login.command.js';
+import { webhookCommand } from './user/webhook.command.js';
 
 const VERSION_WORDS = new Set(['--version', '-V']);
 
@@ -40,7 +43,14 @@ async function main(): Promise<void> {
     .version(version())
     .showHelpAfterError()
     .exitOverride();
-  const forUsers = [...loginCommands(), ...jobCommands(), ...catalogueCommands()];
+  const forUsers = [
+    ...loginCommands(),
+    ...jobCommands(),
+    ...jobViewCommands(),
+    ...watchCommands(),
+    ...catalogueCommands(),
+    webhookCommand(),
+  ];
   // A user's command does not wait until the whole service is loaded.
   const [, , word = ''] = process.argv;
   const isForUsers = VERSION_WORDS.has(word) || forUsers.some((command) => command.name() === word);

@@ -5,9 +5,19 @@ import type {
   SubmitJobsResponse,
 } from './generated/schemas.js';
 import { Operations, type ListJobsQuery } from './generated/operations.js';
+import { followedOutput, type OutputEvent } from './follow-output.js';
 import { GridError } from './grid-error.js';
-import { encodePath } from './request/encoding.js';
 import {
+  JobWatch,
+  type JobChange,
+  type JobPage,
+  type WatchedJobs,
+  type WatchOptions,
+} from './job-watch.js';
+import { encodePath } from './request/encoding.js';
+import { linesOf } from './request/lines.js';
+import {
+  pathPart,
   queryText,
   type CallOptions,
   type Conditions,
@@ -100,6 +110,24 @@ export class GridClient extends Operations {
     }
   }
 
+  /**
+   * The jobs that match, and then every change of them as it happens, until the caller stops: goes on after each interruption,
+   * and lists again when the service does not know any more where it was. Throws GridError for what trying again does not help.
+   */
+  watchJobs(query: WatchedJobs = {}, options: WatchOptions = {}): AsyncGenerator<JobChange> {
+    const list = async (path: string, asked: object, call: CallOptions): Promise<JobPage> => {
+      const request = { method: 'GET', path, query: asked, answer: 'json' } as const;
+      const { answer, next } = await this.raw(request, call);
+      const position = answer.headers.get('Grid-Feed-Position');
+      if (position === null)
+        throw new GridError(501, { detail: 'The service has no feed of jobs' });
+      return { jobs: (await this.json<JobListResponse>(answer)).jobs, next, position };
+    };
+    const raw = (request: OperationRequest, call: CallOptions): Promise<RawAnswer> =>
+      this.raw(request, call);
+    return new JobWatch({ raw, list }, query, options).changes();
+  }
+
   /** The matching directories below a path, one by one as the service finds them; without conditions all of them. */
   async *findDirectories(
     path: string,
@@ -118,6 +146,28 @@ export class GridClient extends Operations {
     for await (const line of linesOf(answer)) yield this.parsed<FoundDirectory>(line);
   }
 
+  /**
+   * What a job writes into a file of its output, piece by piece until it has ended; waits for a job that has not begun, and
+   * goes on by itself where the connection breaks. The last event is `end`. Throws GridError.
+   */
+  async *followOutput(
+    jid: number,
+    name = 'std.out',
+    { headers, ...options }: CallOptions = {},
+  ): AsyncGenerator<OutputEvent> {
+    const path = `/jobs/${pathPart(jid)}/output/${pathPart(name)}`;
+    const query = { follow: true };
+    yield* followedOutput(async (last) => {
+      const more = {
+        Accept: 'text/event-stream',
+        ...(last !== undefined && { 'Last-Event-ID': last }),
+      };
+      const request: OperationRequest = { method: 'GET', path, query, answer: 'json' };
+      const { answer } = await this.raw(request, { ...options, headers: { ...headers, ...more } });
+      return linesOf(answer, { empty: true });
+    });
+  }
+
   /** Any call, for what the methods do not show: headers, streams, conditional requests. Throws GridError from 400 on. */
   async raw(request: OperationRequest, options: CallOptions = {}): Promise<RawAnswer> {
     const { token } = this.settings;
@@ -132,6 +182,7 @@ export class GridClient extends Operations {
     return { answer, next: this.nextPage(answer.headers.get('Link')) };
   }
 
+  /** Makes the call of a method of the interface and answers its body. */
   protected async call<T>(request: OperationRequest, options: CallOptions): Promise<T> {
     const { answer } = await this.raw(request, options);
     if (request.answer === 'json') return this.json<T>(answer);
@@ -202,22 +253,4 @@ function bodyOf({ body, type }: OperationRequest): {
     return { body, ...(type !== undefined && { type }) };
   }
   return { body: JSON.stringify(body), type: 'application/json' };
-}
-
-/** Lines of a streamed answer, without empty ones. */
-async function* linesOf(answer: Response): AsyncGenerator<string> {
-  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
-  if (!reader) return;
-  let rest = '';
-  try {
-    for (;;) {
-      const { value, done } = await reader.read();
-      const lines = (rest + (value ?? '')).split('\n');
-      rest = done ? '' : (lines.pop() ?? '');
-      yield* lines.filter((line) => line !== '');
-      if (done) return;
-    }
-  } finally {
-    await reader.cancel();
-  }
 }

@@ -4,6 +4,8 @@ export {
   type GridClientOptions,
   type RawAnswer,
 } from './grid-client.js';
+export type { OutputEvent } from './follow-output.js';
+export type { JobChange, WatchedJobs, WatchOptions } from './job-watch.js';
 export { GridError } from './grid-error.js';
 export { base64Url, decodePath, encodePath } from './request/encoding.js';
 export {

@@ -160,8 +160,8 @@ async function endOrphansOf(layout: PostgresLayout, log: (line: string) => void)
 /** CREATE DATABASE knows no IF NOT EXISTS. */
 async function createDatabase(connection: EmbeddedConnection, postgresHome: string): Promise<void> {
   const client = directClient({ ...connection, database: 'postgres' }, 'gridgate launcher');
-  await client.connect().catch((error: DatabaseConnectionError) => {
-    if (sqlState(error.cause) !== '28P01') throw error;
+  await client.connect().catch((error: unknown) => {
+    if (sqlState((error as DatabaseConnectionError).cause) !== '28P01') throw error;
     throw new EmbeddedPostgresError(
       `The password in ${join(postgresHome, 'password')} is not that of the database beside it: remove the file, and the next start sets a new one`,
       { cause: error },

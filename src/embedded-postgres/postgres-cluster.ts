@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { join } from 'node:path';
 import { runAs } from './postgres-account.js';
 import { EmbeddedPostgresError } from './postgres-error.js';
-import { giveTo, type PostgresLayout } from './postgres-layout.js';
+import { chownTo, type PostgresLayout } from './postgres-layout.js';
 
 /** The superuser of the embedded server. */
 export const EMBEDDED_USER = 'gridgate';
@@ -93,7 +93,7 @@ async function moveAside(data: string, log: (line: string) => void): Promise<voi
 async function initialise(layout: PostgresLayout): Promise<void> {
   const draft = join(layout.base, DRAFT_PREFIX + randomBytes(6).toString('hex'));
   await mkdir(draft, { mode: 0o700 });
-  await giveTo(layout.account, draft);
+  await chownTo(layout.account, draft);
   const result = await runAs(layout.account, layout.binaries.initdb, [
     '--pgdata',
     draft,

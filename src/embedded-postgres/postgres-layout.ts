@@ -174,7 +174,7 @@ async function tryBase(
 ): Promise<PostgresBinaries | undefined> {
   const probe = await mkdtemp(join(base, 'probe-'));
   try {
-    await giveTo(account, probe);
+    await chownTo(account, probe);
     return await reachableBinaries(account, probe, binaries, base);
   } finally {
     await rm(probe, { recursive: true, force: true });
@@ -200,7 +200,7 @@ async function recordBase(postgresHome: string, base: string): Promise<void> {
 }
 
 /** Hands a directory to the account that PostgreSQL runs as. */
-export async function giveTo(account: PostgresAccount, directory: string): Promise<void> {
+export async function chownTo(account: PostgresAccount, directory: string): Promise<void> {
   await chmod(directory, 0o700);
   if (account.kind === 'account') await chown(directory, account.uid, account.gid);
 }
@@ -220,7 +220,7 @@ export async function makeSocketDirectory(layout: PostgresLayout): Promise<strin
     if (!fitsSocket(draft)) continue;
     const directory = await mkdtemp(join(parent, SOCKET_PREFIX)).catch(() => undefined);
     if (directory === undefined) continue;
-    await giveTo(layout.account, directory);
+    await chownTo(layout.account, directory);
     if (await canUse(layout.account, directory)) return directory;
     await rm(directory, { recursive: true, force: true });
   }
@@ -238,15 +238,15 @@ export async function prepareSocketDirectory(
   account: PostgresAccount,
   directory: string,
 ): Promise<void> {
-  await mkdir(directory, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
+  await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   });
   const info = await lstat(directory);
   const ours = [process.getuid?.() ?? -1, account.uid];
   if (!info.isDirectory() || !ours.includes(info.uid)) {
     throw new EmbeddedPostgresError(`The socket directory ${directory} belongs to somebody else`);
   }
-  await giveTo(account, directory);
+  await chownTo(account, directory);
 }
 
 /** Removes a socket directory that makeSocketDirectory made below the directory for temporary files. */

@@ -13,6 +13,10 @@ import { BulkRequestService } from './exchange/bulk-request.service.js';
 import { BulkService } from './exchange/bulk.service.js';
 import { ExportService } from './exchange/export.service.js';
 import { ImportService } from './exchange/import.service.js';
+import { CatalogueEventsController } from './feed/catalogue-events.controller.js';
+import { CatalogueFeed } from './feed/catalogue-feed.js';
+import { CatalogueTeller } from './feed/catalogue-teller.service.js';
+import { PresentRights } from './feed/present-rights.service.js';
 import { MetadataFieldCache } from './metadata/metadata-field-cache.js';
 import { MetadataController } from './compatible-values/metadata.controller.js';
 import { DirectoriesController } from './namespace/directories.controller.js';
@@ -24,6 +28,7 @@ import { CatalogueDeltaEntity } from './totals/catalogue-delta.entity.js';
 import { CatalogueDirectoryEntity } from './tree/catalogue-directory.entity.js';
 import { CatalogueFileEntity } from './tree/catalogue-file.entity.js';
 import { FilesController } from './namespace/files.controller.js';
+import { CatalogueStorageRights } from './namespace/storage-rights.service.js';
 import { NamespaceService } from './namespace/namespace.service.js';
 import { MatchFinder } from './matching/match-finder.service.js';
 import { SearchController } from './search/search.controller.js';
@@ -57,6 +62,7 @@ import { WritesController } from './changes/writes.controller.js';
     FilesController,
     WritesController,
     BulkController,
+    CatalogueEventsController,
   ],
   providers: [
     SpoolSpace,
@@ -65,6 +71,7 @@ import { WritesController } from './changes/writes.controller.js';
     CatalogueNames,
     CataloguePolicy,
     NamespaceService,
+    CatalogueStorageRights,
     MetadataFieldCache,
     MatchFinder,
     SearchService,
@@ -79,10 +86,16 @@ import { WritesController } from './changes/writes.controller.js';
     VerificationService,
     LineReader,
     TotalsAggregator,
+    CatalogueFeed,
+    PresentRights,
+    CatalogueTeller,
     DemoCatalogue,
   ],
   exports: [
+    CatalogueFeed,
+    CatalogueTeller,
     NamespaceService,
+    CatalogueStorageRights,
     DemoCatalogue,
     ExportService,
     ImportService,

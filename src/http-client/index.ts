@@ -10,8 +10,13 @@ export {
 } from './message/arguments.js';
 export { Request } from './session/request.js';
 export { REQUEST_KEYWORDS } from './session/request-arguments.js';
-export { PreparedRequest, type PreparedRequestInit } from './message/prepared-request.js';
-export { Response, type ResponseInit, type ResponseStream } from './message/response.js';
+export {
+  PreparedRequest,
+  type PreparedRequestInit,
+  Response,
+  type ResponseInit,
+  type ResponseStream,
+} from './message/messages.js';
 export { CaseInsensitiveDict, type DictSource } from './message/structures.js';
 export { HttpAdapter } from './transport/http-adapter.js';
 export { CookieJar, type CookieScope } from './message/cookies.js';

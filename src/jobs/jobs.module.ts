@@ -22,10 +22,17 @@ import {
 import type { IsolationReport } from './places/local/isolation/isolation.js';
 import { LocalProcessExecutor } from './places/local/local-process.executor.js';
 import { Matcher } from './matching/matcher.js';
+import { JobShareEntity } from './matching/job-share.entity.js';
+import { ShareBook } from './matching/share-book.js';
+import { ShareCounter } from './matching/share-counter.js';
+import { ShareStandings } from './matching/share-standings.js';
+import { SharesRepository } from './matching/shares.repository.js';
 import { QueueRepository } from './matching/queue.repository.js';
 import { Reaper } from './housekeeping/reaper.js';
 import { JobExecutorEntity } from './matching/job-executor.entity.js';
-import { JobPeekEntity } from './matching/job-peek.entity.js';
+import { JobOutputReadEntity } from './matching/job-output-read.entity.js';
+import { OutputReads } from './matching/output-reads.js';
+import { OutputReadsRepository } from './matching/output-reads.repository.js';
 import {
   JobBlockCountEntity,
   JobLabelCountEntity,
@@ -37,18 +44,32 @@ import { JobDescriptionEntity, JobTemplateEntity } from './state/job-description
 import { JobHistoryEntity } from './state/job-history.entity.js';
 import { JobParametersEntity } from './state/job-parameters.entity.js';
 import { IdempotencyKeyEntity } from './submit/idempotency-key.entity.js';
+import { JobTokenRightEntity } from './run/job-token-right.entity.js';
+import { JobTokens } from './run/job-tokens.js';
+import { JobTokensRepository } from './run/job-tokens.repository.js';
 import { RunReports } from './run/run-reports.js';
+import { RunTokenEntity } from './run/run-token.entity.js';
 import { SlurmExecutor } from './places/slurm/slurm.executor.js';
+import { JobEventsController } from './feed/job-events.controller.js';
+import { JobFeed } from './feed/job-feed.js';
 import { JobAccess } from './access/job-access.service.js';
 import { JobControlService } from './control/job-control.service.js';
+import { JobOutputController } from './output/job-output.controller.js';
+import { JobOutputService } from './output/job-output.service.js';
 import { JobInsightController } from './insight/job-insight.controller.js';
+import { HoldRepository } from './state/hold.repository.js';
+import { JobHoldController } from './control/job-hold.controller.js';
+import { JobHoldService } from './control/job-hold.service.js';
 import { JobControlController } from './control/job-control.controller.js';
 import { SubmitController } from './submit/submit.controller.js';
 import { SUBMIT_SCHEMAS } from './submit/submit.openapi.js';
-import { LIST_SCHEMAS } from './list/job-filters.openapi.js';
+import { LIST_SCHEMAS } from './list/job-list.openapi.js';
 import { INSIGHT_SCHEMAS } from './insight/job-insight.openapi.js';
 import { JobInsightService } from './insight/job-insight.service.js';
 import { JobListRepository } from './list/job-list.repository.js';
+import { JobTimelineController } from './list/job-timeline.controller.js';
+import { JobTimelineRepository } from './list/job-timeline.repository.js';
+import { JobTimelineService } from './list/job-timeline.service.js';
 import { JobMetrics } from './state/job-metrics.js';
 import { JobPolicy } from './access/job.policy.js';
 import { JobsController } from './list/jobs.controller.js';
@@ -72,6 +93,8 @@ import { SubmitService } from './submit/submit.service.js';
 export interface JobsModuleInput {
   /** False on instances that only run jobs. */
   hasRoutes: boolean;
+  /** The authorization server, for the tokens of jobs. */
+  auth: DynamicModule;
   /** The catalogue that knows input data; without one no job with input data can run. */
   inputData?: {
     imports: (Type | DynamicModule)[];
@@ -94,7 +117,12 @@ export class JobsModule {
     const { inputData } = input;
     return {
       module: JobsModule,
-      imports: [RegistryModule, TypeOrmModule.forFeature(ENTITIES), ...(inputData?.imports ?? [])],
+      imports: [
+        RegistryModule,
+        input.auth,
+        TypeOrmModule.forFeature(ENTITIES),
+        ...(inputData?.imports ?? []),
+      ],
       controllers: input.hasRoutes ? CONTROLLERS : [],
       providers: [
         ...PARTS,
@@ -106,17 +134,28 @@ export class JobsModule {
             }
           : { provide: INPUT_DATA_CATALOGUE, useValue: NO_CATALOGUE },
       ],
-      exports: [JobsService, JobControlService, JobsRepository, JobListRepository],
+      exports: [
+        JobsService,
+        JobControlService,
+        JobsRepository,
+        JobListRepository,
+        JobFeed,
+        JobPolicy,
+      ],
     };
   }
 }
 
-/** The list stands first: `/jobs/summary` is no job id. */
+/** Events and the list stand first: `/jobs/events` and `/jobs/summary` are no job ids. */
 const CONTROLLERS = [
+  JobEventsController,
+  JobTimelineController,
   JobsController,
   SubmitController,
   JobControlController,
+  JobHoldController,
   JobInsightController,
+  JobOutputController,
   JobSandboxesController,
 ];
 
@@ -126,10 +165,13 @@ const ENTITIES = [
   JobTemplateEntity,
   JobHistoryEntity,
   JobParametersEntity,
+  JobTokenRightEntity,
+  RunTokenEntity,
   SandboxEntity,
   IdempotencyKeyEntity,
   JobExecutorEntity,
-  JobPeekEntity,
+  JobOutputReadEntity,
+  JobShareEntity,
   JobTotalEntity,
   JobLabelCountEntity,
   JobBlockCountEntity,
@@ -138,10 +180,16 @@ const ENTITIES = [
 const PARTS = [
   JobsService,
   JobControlService,
+  JobHoldService,
+  HoldRepository,
   JobInsightService,
+  JobOutputService,
   JobAccess,
   JobsRepository,
   JobListRepository,
+  JobFeed,
+  JobTimelineService,
+  JobTimelineRepository,
   JobMetrics,
   SubmissionReader,
   SubmitLookup,
@@ -154,8 +202,16 @@ const PARTS = [
   JobSandboxesService,
   DispatchRepository,
   QueueRepository,
+  ShareBook,
+  ShareCounter,
+  ShareStandings,
+  SharesRepository,
+  OutputReads,
+  OutputReadsRepository,
   Matcher,
   RunReports,
+  JobTokens,
+  JobTokensRepository,
   Dispatcher,
   Reaper,
   {
@@ -185,6 +241,7 @@ const PARTS = [
       Database,
       JobMetrics,
       Scheduler,
+      JobTokens,
     ],
     useFactory: (
       config: Config,
@@ -198,8 +255,9 @@ const PARTS = [
       database: Database,
       metrics: JobMetrics,
       scheduler: Scheduler,
+      tokens: JobTokens,
     ): Executor[] => {
-      const parts = { config, logger, clock, reports, repository, sandboxes, store };
+      const parts = { config, logger, clock, reports, repository, sandboxes, store, tokens };
       const siteOf = async (name: string): Promise<Site | undefined> =>
         (await registry.current()).site(name);
       const onIsolation = ({ level }: IsolationReport): void => metrics.isolation(level);

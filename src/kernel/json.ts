@@ -6,7 +6,7 @@ export type JsonValue =
   string | number | bigint | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
 /** An object of JSON values. */
-export type JsonObject = { [key: string]: JsonValue };
+export type JsonObject = Record<string, JsonValue>;
 
 const BIG_MARK = '\u0001big:';
 const BIG_MARK_IN_JSON = /"\\u0001big:(-?\d+)"/g;

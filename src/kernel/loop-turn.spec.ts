@@ -54,6 +54,12 @@ describe('a turn of the event loop', () => {
     expect(await turnsDuring(Promise.all(pieces))).toBeGreaterThanOrEqual(5);
   });
 
+  it('counts what follows room that was there at once', async () => {
+    const turn = new LoopTurn();
+    const pieces = Array.from({ length: 8 }, () => turn.room().then(work));
+    expect(await turnsDuring(Promise.all(pieces))).toBeGreaterThanOrEqual(5);
+  });
+
   it('takes no new work before what waits', async () => {
     const turn = new LoopTurn();
     const seen: string[] = [];
@@ -62,6 +68,49 @@ describe('a turn of the event loop', () => {
     await waiting;
     await turn.room();
     expect(seen).toEqual(['waiting', 'new']);
+  });
+});
+
+describe('long work', () => {
+  const SHARE_MS = 200;
+
+  /** How much of the time long work has had, while requests begin every millisecond or nobody else is served. */
+  async function shareOf(isAlone: boolean): Promise<number> {
+    const turn = new LoopTurn();
+    const end = performance.now() + SHARE_MS;
+    const beginning = setInterval(() => isAlone || turn.enter(() => undefined), 1);
+    let tookMs = 0;
+    while (performance.now() < end) {
+      await turn.nextForLong();
+      const began = performance.now();
+      while (performance.now() < began + 3);
+      tookMs += performance.now() - began;
+    }
+    clearInterval(beginning);
+    return tookMs / SHARE_MS;
+  }
+
+  it('has all the time when nobody else is served', async () => {
+    expect(await shareOf(true)).toBeGreaterThan(0.6);
+  });
+
+  it('has a sixth of it beside others', async () => {
+    const share = await shareOf(false);
+    expect(share).toBeGreaterThan(0.06);
+    expect(share).toBeLessThan(0.25);
+  });
+
+  it('goes on while requests fill every turn', async () => {
+    const turn = new LoopTurn();
+    let isOver = false;
+    const fill = (): void => {
+      work();
+      if (!isOver) turn.enter(fill);
+    };
+    turn.enter(fill);
+    turn.enter(fill);
+    for (let pieces = 0; pieces < 3; pieces += 1) await turn.nextForLong();
+    isOver = true;
   });
 });
 

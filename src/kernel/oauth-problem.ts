@@ -1,7 +1,7 @@
 import { Problem, type ProblemOptions } from './problem.js';
 import type { ProblemCode } from './problem-codes.js';
 
-/** Error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 8628 §3.5, RFC 7009 §2.2.1. */
+/** Error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 8628 §3.5, RFC 7009 §2.2.1, RFC 9449 §12.2. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -13,6 +13,8 @@ export type OAuthErrorCode =
   | 'invalid_scope'
   | 'invalid_token'
   | 'invalid_target'
+  | 'invalid_dpop_proof'
+  | 'use_dpop_nonce'
   | 'insufficient_scope'
   | 'access_denied'
   | 'authorization_pending'

@@ -4,7 +4,7 @@
  */
 export const PROBLEM_CODES = {
   'request.invalid': { status: 400, title: 'The request is not valid' },
-  'request.unknown-parameter': { status: 400, title: 'Unknown query parameter' },
+  'request.unknown-parameter': { status: 400, title: 'Unknown parameter' },
   'request.malformed-body': { status: 400, title: 'The request body cannot be read' },
   'request.too-large': { status: 413, title: 'The request is too large' },
   'request.unsupported-media-type': { status: 415, title: 'Content type not supported' },
@@ -38,6 +38,11 @@ export const PROBLEM_CODES = {
   'catalogue.not-empty': { status: 409, title: 'The directory is not empty' },
   'catalogue.metadata-conflict': { status: 409, title: 'The field is set elsewhere on this path' },
   'catalogue.field-conflict': { status: 409, title: 'The field exists with another type' },
+  'feed.gone': { status: 410, title: 'The feed does not go back so far' },
+  'webhook.not-found': { status: 404, title: 'No such webhook' },
+  'webhook.delivery-not-found': { status: 404, title: 'No such delivery' },
+  'webhook.disabled': { status: 409, title: 'The webhook is disabled' },
+  'webhook.limit': { status: 409, title: 'Too many webhooks' },
   'rate.limited': { status: 429, title: 'Too many requests' },
   'service.unavailable': { status: 503, title: 'Service temporarily unavailable' },
   'service.overloaded': { status: 503, title: 'Service overloaded' },

@@ -11,6 +11,19 @@ import { Resources1763600200101 } from './1763600200101-resources.js';
 import { JobTemplates1763600200102 } from './1763600200102-job-templates.js';
 import { BindCertificates1763600200300 } from './1763600200300-bind-certificates.js';
 import { ShapesOfJobs1763700300000 } from './1763700300000-shapes-of-jobs.js';
+import { SubjectsOfUsers1763800000001 } from './1763800000001-subjects-of-users.js';
+import { Audiences1763800000002 } from './1763800000002-audiences.js';
+import { OpenidConnect1763800100001 } from './1763800100001-openid-connect.js';
+import { NamesOfUsers1763800100002 } from './1763800100002-names-of-users.js';
+import { PlacesAfterSignOut1763800100003 } from './1763800100003-places-after-sign-out.js';
+import { KeysOfApplications1763800200001 } from './1763800200001-keys-of-applications.js';
+import { PushedRequests1763800200002 } from './1763800200002-pushed-requests.js';
+import { EventLog1763900000001 } from './1763900000001-event-log.js';
+import { OutputReads1763900100001 } from './1763900100001-output-reads.js';
+import { Holds1763900100002 } from './1763900100002-holds.js';
+import { CreateWebhooks1763900200001 } from './1763900200001-create-webhooks.js';
+import { TokensOfJobs1763900300001 } from './1763900300001-tokens-of-jobs.js';
+import { Shares1763900400001 } from './1763900400001-shares.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -30,4 +43,17 @@ export const MIGRATIONS: (new () => object)[] = [
   JobTemplates1763600200102,
   BindCertificates1763600200300,
   ShapesOfJobs1763700300000,
+  SubjectsOfUsers1763800000001,
+  Audiences1763800000002,
+  OpenidConnect1763800100001,
+  NamesOfUsers1763800100002,
+  PlacesAfterSignOut1763800100003,
+  KeysOfApplications1763800200001,
+  PushedRequests1763800200002,
+  EventLog1763900000001,
+  OutputReads1763900100001,
+  Holds1763900100002,
+  CreateWebhooks1763900200001,
+  TokensOfJobs1763900300001,
+  Shares1763900400001,
 ];

@@ -29,10 +29,12 @@ export type RequestParameters = [
   withhold_token: boolean | null | undefined,
   auth: Auth | null | undefined,
 ];
+/** Arguments of `create_authorization_url`, by place or by name. */
 export type AuthorizationUrlArguments = CallArguments<
   [url: string | URL, state: Text, code_verifier: Text],
   AuthorizationUrlOptions & Located
 >;
+/** Arguments of `fetch_token`, by place or by name. */
 export type FetchTokenArguments = CallArguments<
   [
     url: Url,
@@ -45,10 +47,12 @@ export type FetchTokenArguments = CallArguments<
   ],
   FetchTokenOptions & Located
 >;
+/** Arguments of `refresh_token`, by place or by name. */
 export type RefreshTokenArguments = CallArguments<
   [url: Url, refresh_token: Text, body: Text, auth: Signer, headers: Headers],
   RefreshTokenOptions & Located
 >;
+/** Arguments of `exchange_token`, by place or by name. */
 export type ExchangeTokenArguments = CallArguments<
   [
     url: Url,
@@ -60,6 +64,7 @@ export type ExchangeTokenArguments = CallArguments<
   ],
   ExchangeTokenOptions & Located
 >;
+/** Arguments of `introspect_token` and `revoke_token`, by place or by name. */
 export type TokenStatusArguments = CallArguments<
   [url: Url, token: Text, token_type_hint: Text, body: Text, auth: Signer, headers: Headers],
   TokenStatusOptions & Located

@@ -38,6 +38,7 @@ export type ClientAuthChoice = string | ClientAuthFunction | { prepare: ClientAu
 export type RequestSignerChoice =
   | Auth
   | {
+      /** Signs one request. */
       prepare(
         method: string,
         uri: string,
@@ -134,6 +135,7 @@ export class ClientAuth {
     readonly auth_method: ClientAuthFunction,
   ) {}
 
+  /** The request with the client's authentication added to its URL, headers or body. */
   async prepare(
     method: string,
     uri: string,

@@ -137,6 +137,7 @@ abstract class JwtAssertion implements ClientAuthMethod {
 export class ClientSecretJWT extends JwtAssertion {
   readonly name = 'client_secret_jwt';
 
+  /** Key and algorithm of the client's assertions; throws for a client that has none. */
   protected signerOf(client: AuthenticatingClient): AssertionSigner {
     const { client_secret: secret } = client;
     if (secret === null || secret === '') throw new ConfigurationError('client_secret is required');
@@ -165,6 +166,7 @@ export class PrivateKeyJWT extends JwtAssertion {
     this.#input = key;
   }
 
+  /** Key and algorithm of the client's assertions; throws for a client that has none. */
   protected signerOf(client: AuthenticatingClient): AssertionSigner {
     const input = this.#input ?? client.client_secret;
     if (input === null || input === '') {

@@ -19,7 +19,7 @@ const MAX_DESCRIPTION = 300;
 const NOT_PRINTABLE = /[^\x20-\x7e\u00a0-\uffff]/g;
 
 /** Shortens a foreign text and removes control characters, so that it cannot forge log lines. */
-function tame(text: string): string {
+function sanitized(text: string): string {
   const clean = text.replace(NOT_PRINTABLE, ' ').trim();
   return clean.length > MAX_DESCRIPTION ? `${clean.slice(0, MAX_DESCRIPTION)}…` : clean;
 }
@@ -38,14 +38,14 @@ export class OAuthError extends Error {
   declare readonly headers: Record<string, string> | undefined;
 
   constructor(error: string, details: OAuthErrorDetails = {}) {
-    const code = tame(error);
-    const description = tame(details.description ?? '');
+    const code = sanitized(error);
+    const description = sanitized(details.description ?? '');
     super(description === '' ? code : `${code}: ${description}`);
     if (details.cause !== undefined) this.cause = details.cause;
     this.name = new.target.name;
     this.error = code;
     this.description = description;
-    this.uri = details.uri === undefined ? undefined : tame(details.uri);
+    this.uri = details.uri === undefined ? undefined : sanitized(details.uri);
     this.status = details.status;
     this.retryable = details.retryable ?? false;
     this.retryAfter = details.retryAfter;

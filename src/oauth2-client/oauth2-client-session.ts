@@ -374,6 +374,7 @@ export class OAuth2Client extends OAuth2SessionBase {
   }
 
   /** Whether endpoints can be looked up beyond the metadata at hand. */
+  // eslint-disable-next-line @typescript-eslint/class-literal-property-style -- a getter takes its place in id-provider
   protected get canFindEndpoints(): boolean {
     return false;
   }

@@ -11,7 +11,7 @@ export function randomAlphanumeric(length: number): string {
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
       if (byte < FAIR_BYTES && text.length < length)
-        text += ALPHANUMERIC[byte % ALPHANUMERIC.length];
+        text += ALPHANUMERIC.charAt(byte % ALPHANUMERIC.length);
     }
   }
   return text;

@@ -70,11 +70,11 @@ export interface ProtocolSession {
 }
 
 /** Seconds for connecting to an endpoint of the protocol. */
-export const CONNECT_SECONDS = 5;
+const CONNECT_SECONDS = 5;
 /** Seconds for a protocol call as a whole. */
-export const PROTOCOL_SECONDS = 10;
+const PROTOCOL_SECONDS = 10;
 /** Largest answer of a protocol endpoint in bytes. */
-export const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /** Members of a form that are no secrets; every other value is kept out of messages. */
 const PUBLIC_MEMBERS = new Set([

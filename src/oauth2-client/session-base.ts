@@ -224,6 +224,7 @@ export abstract class OAuth2SessionBase extends Session<OAuth2RequestOptions> {
     return { client_id: this.client_id };
   }
 
+  /** For consoles and logs: nothing secret is shown. */
   [inspect.custom](): string {
     return `${this.constructor.name} { client_id: ${String(this.client_id)} }`;
   }

@@ -22,6 +22,7 @@ export interface TokenBearer {
   readonly complianceHooks: ComplianceHooks;
   readonly dpopProver: DpopProver | undefined;
   readonly leeway: number;
+  /** Sees to a token that is not about to end: true when there is one, null when there is none. */
   ensure_active_token(): Promise<true | null>;
 }
 

@@ -24,39 +24,56 @@ export {
   type DatabaseFacts,
 } from './database/database-probe.js';
 export { ConnectionGate } from './database/connection-gate.js';
-export { ChangeFeed, type ChangeListener } from './database/change-feed.js';
-export { alonePerKey, lockInTransaction, whenAlone } from './database/advisory-lock.js';
-export type { AdvisoryLock } from './database/lock-names.js';
+export { ChangeFeed } from './database/change-feed.js';
+export { CATALOGUE_LOCKS, LOCK_SEEDS, LOCK_SPACES } from './database/lock-names.js';
+export { withKeyedLock, lockInTransaction, withAdvisoryLock } from './database/advisory-lock.js';
 export { adviseRole, checkPooler, poolerRules, type PoolerRules } from './database/pooler.js';
+export { EventLog } from './feed/event-log.js';
+export type { LoggedEvent } from './feed/event-log.repository.js';
+export { Feed } from './feed/feed.js';
+export { CURSOR_PATTERN, cursorText, type FeedCursor } from './feed/feed-cursor.js';
+export type { Tell } from './streams/feed-follower.js';
+export { FeedAnswers } from './streams/feed-answers.js';
+export { After, Wait } from './streams/feed.query.js';
+export { Streams } from './streams/streams.js';
+export { epochMs, feedColumns, feedCursorOf, logEvents, logRow } from './feed/log-events.js';
+export { ExpiredRows } from './schedule/expired-rows.js';
 export {
   Scheduler,
   type RunningTask,
   type ScheduledTask,
   type TaskOutcome,
-  type TaskRound,
 } from './schedule/scheduler.js';
 export { SessionLock } from './database/session-lock.js';
 export { openVault } from './vault/key-encryption-key.js';
-export { KeyVault, KeyVaultError } from './vault/key-vault.js';
-export { Query, QueryValues, queryValuesOf, unknownParameters } from './http/query-values.js';
+export { KeyVault } from './vault/key-vault.js';
+export { QueryValues, queryValuesOf, setQueryValues } from './http/query-values.js';
 export { outOfTurn } from './http/caller-turns.js';
+export { accepts } from './http/accepted-type.js';
 export { arrivingAhead } from './http/read-ahead.js';
 export { ClientDisconnected, clientSignal } from './http/client-signal.js';
-export { refuseStrayKeys } from './http/request.pipe.js';
-export { Shape, type RequestShape } from './http/request-class.js';
+export { readBody, refuseUnknownKeys } from './http/request.pipe.js';
+export {
+  FreeKeys,
+  ReadAllBy,
+  ReadBy,
+  readJson,
+  readQuery,
+  readValues,
+  Shape,
+  type RequestClass,
+  type RequestShape,
+} from './http/request-class.js';
 export * from './http/validators.js';
 export {
   bodyTooLarge,
   contentTypeOf,
   decodeText,
-  hasBody,
   parseJsonText,
   readChunks,
-  readForm,
-  readJsonObject,
-  readText,
   refuseEncoding,
   unsupportedMediaType,
+  readForm,
 } from './http/body.js';
 export {
   clientAddressOf,
@@ -84,25 +101,24 @@ export { beginCompressible, sendCompressible } from './http/compressed-answer.js
 export { ACCESS_RULE, OpenRoute } from './http/open-route.js';
 export { Audit, type AuditActor, type AuditDetails } from './observe/audit/audit.js';
 export { Audited } from './observe/audit/audited.decorator.js';
-export { AUDIT_EVENTS, type AuditEvent } from './observe/audit/audit-events.js';
+export { AUDIT_EVENTS } from './observe/audit/audit-events.js';
 export { Tracing } from './observe/tracing/tracing.js';
 export { Metrics } from './observe/metrics/metrics.js';
 export { serveMetrics } from './probes/metrics-listener.js';
 export { CLOCK, PlatformModule, type PlatformInput } from './platform.module.js';
-export { Readiness, type ReadinessCheck } from './observe/health/readiness.js';
+export { Readiness } from './observe/health/readiness.js';
 export { GridExpressAdapter } from './http/grid-express.adapter.js';
-export { entrance } from './http/entrance.js';
+export { requestMiddleware } from './http/request-middleware.js';
 export { RequestsUnderWay } from './http/requests-under-way.js';
 export { watchLoop, type LoopWatch } from './http/watch-loop.js';
 export { corsByAllowList } from './http/cors.js';
 export { ProblemFilter } from './http/problem.filter.js';
-export { listen, ListenError } from './http/listener.js';
+export { listen } from './http/listener.js';
 export { Connections } from './http/connections.js';
 export { answerClientErrors } from './http/client-errors.js';
 export { RouteTable } from './http/route-table.js';
-export { completeOpenApi, schemaByMediaType } from './http/openapi-completion.js';
-export type { OpenApiSchema } from './http/openapi-errors.js';
-export { serveStaticSite, type StaticSite } from './http/static-site.js';
+export { schemaByMediaType } from './http/openapi-completion.js';
+export { serveStaticSite } from './http/static-site.js';
 export { openApiDocument, serveSwagger } from './http/swagger.js';
 export {
   CertificateRefusal,
@@ -110,8 +126,9 @@ export {
   type CertificateHolder,
 } from './http/peer-certificates.js';
 export { Callers } from './http/callers.js';
+export { AddressList } from './http/address-list.js';
 export { ClientAddresses } from './http/client-address.js';
-export { openHome, GridHomeError, type GridHome } from './home/grid-home.js';
+export { openHome, type GridHome } from './home/grid-home.js';
 export { isRunning, processStat } from './home/process-identity.js';
 export { acquireProcessLock, LockHeldError, type ProcessLock } from './home/process-lock.js';
 export { openTls, type OpenedTls } from './http/open-tls.js';

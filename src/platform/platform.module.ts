@@ -16,6 +16,12 @@ import { Callers } from './http/callers.js';
 import { RequestPipe } from './http/request.pipe.js';
 import { PeerCertificates } from './http/peer-certificates.js';
 import { Audit } from './observe/audit/audit.js';
+import { EventLog } from './feed/event-log.js';
+import { EventLogModule } from './feed/event-log.module.js';
+import { EventLogRepository } from './feed/event-log.repository.js';
+import { FeedAnswers } from './streams/feed-answers.js';
+import { Streams } from './streams/streams.js';
+import { ExpiredRows } from './schedule/expired-rows.js';
 import { Scheduler } from './schedule/scheduler.js';
 import { Tracing } from './observe/tracing/tracing.js';
 import { MetricsController } from './probes/metrics.controller.js';
@@ -59,12 +65,29 @@ export class PlatformModule {
       { provide: TrustedAuthorities, useValue: input.authorities },
       PeerCertificates,
       Callers,
+      Streams,
+      FeedAnswers,
       Scheduler,
+      {
+        provide: ExpiredRows,
+        useFactory: (scheduler: Scheduler) =>
+          new ExpiredRows(scheduler, input.database, systemClock),
+        inject: [Scheduler],
+      },
+      {
+        provide: EventLog,
+        useFactory: (scheduler: Scheduler, repository: EventLogRepository) =>
+          new EventLog({ ...input, clock: systemClock, scheduler, repository }),
+        inject: [Scheduler, EventLogRepository],
+      },
     ];
     return {
       module: PlatformModule,
       // Rooms add their tasks themselves: nobody has to be searched for decorators.
-      imports: [ScheduleModule.forRoot({ cronJobs: false, intervals: false, timeouts: false })],
+      imports: [
+        ScheduleModule.forRoot({ cronJobs: false, intervals: false, timeouts: false }),
+        EventLogModule,
+      ],
       controllers: [HealthController, MetricsController],
       providers: [...providers, { provide: APP_PIPE, useClass: RequestPipe }],
       exports: providers.map((provider) =>

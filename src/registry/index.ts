@@ -3,30 +3,29 @@ export { RegistryService } from './store/registry.service.js';
 export { RegistryLoader } from './file/registry-loader.service.js';
 export { RegistrySnapshot } from './store/registry-snapshot.js';
 export { ClientsRepository } from './store/clients.repository.js';
-export { PROPERTIES, isProperty, type Property } from './model/property.js';
-export { parseRegistryFile, writeRegistryFile, RegistryFileError } from './file/registry-file.js';
-export {
-  describeDifference,
-  difference,
-  type RegistryChange,
-  type RegistryDifference,
-} from './model/registry-difference.js';
+export type { Property } from './model/property.js';
+export { writeRegistryFile, RegistryFileError } from './file/registry-file.js';
+export { describeDifference } from './model/registry-difference.js';
 export { isLoopbackHost, redirectUriFault } from './model/redirect-uri.js';
+export { AUDIENCE_FORM, isAudience } from './model/audience.js';
 export { isSiteTag, SITE_TAG_FORM } from './model/site-tag.js';
 export { DEMO_REGISTRY } from './model/demo-registry.js';
-export type { RegistryFault } from './model/registry-rules.js';
+export { APPLICATION_PREFIX } from './model/registry-rules.js';
+export { canonicalDn } from '#src/x509/index.js';
+export { clientFaults } from './model/client-rules.js';
+export { certificateOf, keysOf } from './model/client-keys.js';
+export {
+  CLIENT_PROFILES,
+  KEY_AUTHENTICATIONS,
+  type ClientProfile,
+  type KeyAuthentication,
+} from './model/registry.types.js';
 export type {
   Client,
-  ClientOrigin,
   Group,
   RegistryContents,
-  RegistrySection,
   Setup,
   Site,
   SiteBackend,
-  SiteNetwork,
-  StorageElement,
-  Subject,
   User,
-  UserCertificate,
 } from './model/registry.types.js';

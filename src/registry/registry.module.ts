@@ -3,8 +3,10 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { RegistryClientEntity } from './entities/registry-client.entity.js';
 import { RegistryCertificateEntity } from './entities/registry-certificate.entity.js';
 import { RegistryGroupEntity } from './entities/registry-group.entity.js';
+import { RegistryKnownSubjectEntity } from './entities/registry-known-subject.entity.js';
 import { RegistryMemberEntity } from './entities/registry-member.entity.js';
 import { RegistrySetupEntity } from './entities/registry-setup.entity.js';
+import { RegistryShareEntity } from './entities/registry-share.entity.js';
 import { RegistrySiteEntity } from './entities/registry-site.entity.js';
 import { RegistryStateEntity } from './entities/registry-state.entity.js';
 import { RegistryStorageElementEntity } from './entities/registry-storage-element.entity.js';
@@ -18,6 +20,7 @@ import { RegistryService } from './store/registry.service.js';
 const ENTITIES = [
   RegistryStateEntity,
   RegistryUserEntity,
+  RegistryKnownSubjectEntity,
   RegistryCertificateEntity,
   RegistrySubjectEntity,
   RegistryGroupEntity,
@@ -26,9 +29,10 @@ const ENTITIES = [
   RegistryClientEntity,
   RegistryStorageElementEntity,
   RegistrySiteEntity,
+  RegistryShareEntity,
 ];
 
-/** Who exists: users, groups, setups, applications, storage elements and sites. */
+/** Who exists: users, groups, setups, applications, storage elements, sites, and the shares of groups. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature(ENTITIES)],

@@ -42,7 +42,7 @@ const fields = (letter: string, count: number): object[] =>
 
 const FIELDS = 'lock table catalogue_field in share mode';
 /** What every writer of the catalogue shares. */
-const MOVES = `select pg_advisory_xact_lock(${0x67726963}, 1)`;
+const MOVES = `select pg_advisory_xact_lock(1735551331, 1)`;
 
 describe('a request whose answer nobody waits for any more', () => {
   let grid: Grid;

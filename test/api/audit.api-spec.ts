@@ -68,6 +68,12 @@ describe('the audit trail says who', () => {
     const bad = await renew(grid, 'nonsense');
     const none = { outcome: 'refused', code: 'request.invalid', client: 'demo-portal' };
     expect(await lineOf(bad, 'token.issued')).toEqual({ ...none, grantType: 'refresh_token' });
+    const malformed = await grid.anonymous.post('/oauth2/token', {
+      form: { grant_type: 'refresh_token', client_id: 'demo-portal' },
+    });
+    expect(await lineOf(malformed, 'token.issued')).toEqual({
+      ...{ outcome: 'refused', code: 'request.invalid', grantType: 'refresh_token' },
+    });
     const form = { client_id: 'gridgate-cli' };
     const { body: codes } = await grid.anonymous.post('/oauth2/device_authorization', { form });
     const visitor = new PageVisitor(await grid.certificate('alice'));

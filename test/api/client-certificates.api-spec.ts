@@ -83,8 +83,8 @@ function expectToken({ status, body }: Answer): void {
       access_token: expect.any(String),
       token: body.access_token,
       token_type: 'Bearer',
-      expires_in: 86400,
-      scope: 'jobs:read jobs:submit jobs:kill catalogue:read catalogue:write',
+      expires_in: 21600,
+      scope: 'jobs:read jobs:submit jobs:kill catalogue:read catalogue:write webhooks',
       group: 'grid_user',
       setup: 'Prod',
     },
@@ -345,7 +345,7 @@ describe('a proxy certificate where GRID_ALLOW_PROXY_CERTIFICATES is true', () =
     const proxy = await issueProxyCertificate(holder);
     const answer = await ask(grid, proxy, [holder]);
     expectToken(answer);
-    expect(decodeJwt(answer.body.access_token).sub).toBe('alice');
+    expect(decodeJwt(answer.body.access_token)['preferred_username']).toBe('alice');
     expectToken(await ask(grid, await issueProxyCertificate(proxy), [proxy, holder]));
   });
 
@@ -367,7 +367,7 @@ describe('a proxy certificate where GRID_ALLOW_PROXY_CERTIFICATES is true', () =
       const answer = await ask(grid, own, above);
       expect([answer.status, answer.body.scope]).toEqual([
         200,
-        'jobs:read jobs:kill catalogue:read catalogue:write',
+        'jobs:read jobs:kill catalogue:read catalogue:write webhooks',
       ]);
       const cert = [own, ...above].map(({ certificatePem }) => certificatePem).join('');
       const browser = await grid.certificate({ cert, key: own.keyPem });

@@ -253,7 +253,7 @@ describeWith(need)('a connection to PostgreSQL', () => {
       const started = startServerProcess({ root, env: { ...wrong(), GRID_LOG_LEVEL: 'debug' } });
       const message = await started.then(
         () => 'it has started',
-        (error: Error) => error.message,
+        (error: unknown) => (error as Error).message,
       );
       expect(message).toContain('ended with 1');
       expect(message).toContain(`gridgate: ${REFUSAL}`);

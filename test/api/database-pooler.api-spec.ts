@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import {
-  alonePerKey,
+  withKeyedLock,
   ChangeFeed,
   Database,
   dataSourceOptions,
@@ -114,14 +114,14 @@ describeWith(need)('behind PgBouncer in transaction mode', () => {
     const order: string[] = [];
     let go = (): void => undefined;
     const held = new Promise<void>((resolve) => (go = resolve));
-    const first = alonePerKey(one, 'k', async () => {
+    const first = withKeyedLock(one, 'k', async () => {
       order.push('first');
       await one.query({ text: 'select 1' });
       await held;
       order.push('first ends');
     });
     await eventually(() => Promise.resolve(order.length === 1), 'the first to work');
-    const second = alonePerKey(other, 'k', () => {
+    const second = withKeyedLock(other, 'k', () => {
       order.push('second');
       return Promise.resolve();
     });
@@ -156,7 +156,7 @@ describeWith(need)('behind PgBouncer in transaction mode', () => {
       return startServerProcess({ root: support().root, env: { ...own, ...env } });
     };
     const refusal = async (env: Record<string, string>): Promise<string> => {
-      const server = await start(env).catch((error: Error) => error.message);
+      const server = await start(env).catch((error: unknown) => (error as Error).message);
       if (typeof server === 'string') return server;
       await server.kill();
       return 'it has started';

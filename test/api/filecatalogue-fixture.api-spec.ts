@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { QueryValues } from '#src/platform/index.js';
-import { splitQuery } from '../../src/file-catalogue/metadata/metadata-condition.js';
-import { readValuesQuery } from '../../src/file-catalogue/compatible-values/values.query.js';
+import { QueryValues, readQuery } from '#src/platform/index.js';
+import { ConditionsQuery } from '../../src/file-catalogue/metadata/conditions.query.js';
+import { ValuesQuery } from '../../src/file-catalogue/compatible-values/values.query.js';
 import { demoLines } from '../../src/file-catalogue/demo/demo-catalogue.js';
 import {
   caller,
@@ -30,18 +30,22 @@ async function metadata(search: string): Promise<unknown> {
   const wanted = {
     path: '/',
     shape: 'fields' as const,
-    ...readValuesQuery(new QueryValues(search)),
+    ...readQuery(ValuesQuery, new QueryValues(search)),
   };
   return JSON.parse(await written((writer) => grid.values.write(alice, wanted, writer)));
 }
 
 async function directoryMetadata(path: string, search = ''): Promise<unknown> {
-  const wanted = { path, shape: 'lists' as const, ...readValuesQuery(new QueryValues(search)) };
+  const wanted = {
+    path,
+    shape: 'lists' as const,
+    ...readQuery(ValuesQuery, new QueryValues(search)),
+  };
   return JSON.parse(await written((writer) => grid.values.write(alice, wanted, writer)));
 }
 
 async function search(path: string, query = ''): Promise<unknown> {
-  const { conditions } = splitQuery(new QueryValues(query), []);
+  const { conditions } = readQuery(ConditionsQuery, new QueryValues(query));
   return JSON.parse(
     await written((writer) => grid.search.writeTree(alice, { path, conditions }, writer)),
   );

@@ -223,7 +223,7 @@ describe('what looks like SQL', () => {
   });
 
   it('as a value is a value like any other', async () => {
-    const path = `${TOP}/${"it's"}`;
+    const path = `${TOP}/it's`;
     for (const value of SQL) {
       const set = await alice.put(`${routes.directory(path)}/metadata`, {
         json: { naming: value },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Readable } from 'node:stream';
+import { silentLog } from '../support/silent-log.js';
 import { silentLogger } from '../support/catalogue/silent-logger.js';
 import {
   BulkService,
@@ -30,7 +31,7 @@ beforeAll(async () => {
   aggregator = new TotalsAggregator(grid.database, scheduler);
   imports = new ImportService(new BulkService(grid.reader, grid.writer), grid.policy, aggregator);
   exports_ = new ExportService(grid.database, grid.names);
-  moves = new MoveService(grid.database);
+  moves = new MoveService(grid.database, silentLog());
   verification = new VerificationService(grid.database);
 }, 60_000);
 

@@ -116,22 +116,65 @@ describe('files', () => {
     });
   });
 
+  const noSize = 'is not a number of bytes (0 to 2^63-1)';
   it.each([
-    [{}, 'Size'],
-    [{ Size: -1 }, 'Size'],
-    [{ Size: 1.5 }, 'Size'],
-    [{ Size: '1' }, 'Size'],
-    [{ Size: 1, Replicas: { 'SE-X': {} } }, 'Replicas'],
-    [{ Size: 1, Owner: 'bob' }, 'Owner'],
-    [{ Size: 1, Checksum: '' }, 'Checksum'],
-    [{ Size: 1, Mode: null }, 'Mode'],
-    [{ Size: 1, Replicas: null }, 'Replicas'],
-    [{ Size: 1, Replicas: { 'SE-A': null } }, 'Replicas'],
-  ])('refuse %j', async (json, field) => {
+    [{}, 'Size', 'is missing'],
+    [{ Size: -1 }, 'Size', noSize],
+    [{ Size: 1.5 }, 'Size', noSize],
+    [{ Size: '1' }, 'Size', noSize],
+    [{ Size: 1, Replicas: { 'SE-X': {} } }, 'Replicas', 'SE-X is not known'],
+    [{ Size: 1, Owner: 'bob' }, 'Owner', 'is not known here'],
+    [{ Size: 1, Checksum: '' }, 'Checksum', 'is not a text'],
+    [{ Size: 1, Checksum: 'a b' }, 'Checksum', 'is malformed'],
+    [{ Size: 1, ChecksumType: 7 }, 'ChecksumType', 'is not a text'],
+    [{ Size: 1, GUID: 'ü' }, 'GUID', 'is malformed'],
+    [{ Size: 1, Mode: null }, 'Mode', 'is not a decimal number from 0 to 511 (octal 777)'],
+    [{ Size: 1, Replicas: null }, 'Replicas', 'is not a JSON object'],
+    [{ Size: 1, Replicas: [] }, 'Replicas', 'is not a JSON object'],
+    [{ Size: 1, Replicas: { 'SE-A': null } }, 'Replicas', 'SE-A is not a JSON object'],
+    [{ Size: 1, Replicas: { 'SE-A': { se: 'x' } } }, 'se', 'is not known here'],
+    [{ Size: 1, Replicas: { 'SE-A': { PFN: 1 } } }, 'PFN', 'is not a text'],
+    [{ Size: 1, Replicas: { 'SE-A': { PFN: 'x'.repeat(4097) } } }, 'PFN', 'is too long'],
+    [
+      { Size: 1, Replicas: { PFN: 'srm://a/x' } },
+      'Replicas',
+      'has PFN without its storage element (SE); it is written {"<storage element>":{"PFN":"…"}}',
+    ],
+  ])('refuse %j', async (json, field, problem) => {
+    const answer = await alice.put(file('/vo/files/bad'), { json });
+    expect([answer.status, answer.body.violations]).toEqual([400, [{ field, problem }]]);
+  });
+
+  it('refuse all faults of a body at once', async () => {
+    const json = { Size: -1, Mode: 512, Owner: 'bob' };
     const answer = await alice.put(file('/vo/files/bad'), { json });
     expect([answer.status, answer.body.violations]).toEqual([
       400,
-      [{ field, problem: expect.any(String) }],
+      [
+        { field: 'Owner', problem: 'is not known here' },
+        { field: 'Size', problem: noSize },
+        { field: 'Mode', problem: 'is not a decimal number from 0 to 511 (octal 777)' },
+      ],
+    ]);
+  });
+
+  it('refuse a line whose replica says no storage element, and name what is missing', async () => {
+    const lines = [{ pfn: 'srm://a/x' }, { PFN: 'srm://a/x' }].map((replica) =>
+      JSON.stringify({ kind: 'file', path: '/vo/files/bad', size: 1, replicas: [replica] }),
+    );
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const answer = await alice.post('/filecatalogue/bulk', { body: lines.join('\n'), headers });
+    const detail = 'replicas: has an entry without se';
+    expect(
+      answer.bytes
+        .toString()
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual([
+      { line: 1, path: '/vo/files/bad', status: 400, detail },
+      { line: 2, path: '/vo/files/bad', status: 400, detail },
+      { lines: 2, created: 0, updated: 0, unchanged: 0, failed: 2 },
     ]);
   });
 

@@ -2,7 +2,9 @@ import * as fc from 'fast-check';
 import { AnswerCheck } from '../support/fuzz/answers.js';
 import { Calls, type FuzzCall, type KnownValues, type Recipes } from '../support/fuzz/calls.js';
 import { readDocument, type Operation } from '../support/fuzz/document.js';
+import { startNameServer, type NameServer } from '../support/name-server.js';
 import { CALLBACK, PORTAL, portalTokens } from '../support/portal.js';
+import { openidTokens } from '../support/openid.js';
 import { encoded, makePlaces } from '../support/tenants/place.js';
 import { startGrid, type Grid, type GridClient, type Identity } from '../support/testbed.js';
 
@@ -28,6 +30,7 @@ const identities = {
     'bob',
     'mona',
     'adam',
+    'alice openid',
     'anonymous',
     'garbage',
   ],
@@ -36,13 +39,19 @@ const identities = {
 };
 
 let grid: Grid;
+/** Knows the receiver of the document's examples. */
+let names: NameServer;
 let clients: Record<string, GridClient>;
 let known: KnownValues;
 
 beforeAll(async () => {
+  names = await startNameServer((name) => (name === 'hooks.example' ? ['127.0.0.1'] : []));
   const env = {
     GRID_ROLE: 'api',
     GRID_LOG_LEVEL: 'warn',
+    GRID_WEBHOOK_ALLOW: '127.0.0.1',
+    GRID_WEBHOOK_RESOLVERS: names.address,
+    GRID_WEBHOOK_LIMIT: '1000',
     GRID_RATE_TOKEN: '0',
     GRID_RATE_AUTHORIZE: '0',
   };
@@ -50,6 +59,9 @@ beforeAll(async () => {
   const named = await Promise.all(people.map(async (name) => [name, await grid.as(name)] as const));
   clients = {
     ...Object.fromEntries(named),
+    'alice openid': grid.bearer(
+      (await openidTokens(grid, 'alice', { scope: 'openid email' })).body.access_token,
+    ),
     anonymous: grid.anonymous,
     garbage: grid.bearer('garbage'),
     'certificate alice': await grid.certificate('alice'),
@@ -57,7 +69,10 @@ beforeAll(async () => {
   };
   known = await knownValues();
 }, 120_000);
-afterAll(() => grid?.remove());
+afterAll(async () => {
+  await grid?.remove();
+  await names?.close();
+});
 
 /** Values that lead deeper into the service than random ones. */
 async function knownValues(): Promise<KnownValues> {
@@ -78,6 +93,10 @@ async function knownValues(): Promise<KnownValues> {
   ];
   return {
     jid: places.map(({ jid }) => String(jid)),
+    id: places.slice(0, 20).map(({ webhook }) => webhook),
+    delivery: places.slice(0, 20).map(({ webhook }) => webhook),
+    url: ['https://127.0.0.1:9/', 'https://10.0.0.1/', 'http://x/'],
+    source: ['jobs', 'weather'],
     name: ['in.txt', 'std.out'],
     directory: [...paths, ...empty, ...places.map((place) => place.directory)].map(encoded),
     file: ['/vo/a/f1', '/vo/none', '/vo/fuzz/f', ...places.map((place) => place.file)].map(encoded),
@@ -103,6 +122,8 @@ async function knownValues(): Promise<KnownValues> {
     client_id: [PORTAL, 'certificate', 'none'],
     redirect_uri: [CALLBACK, 'http://localhost:1/callback', 'https://elsewhere.example/'],
     response_type: ['code', 'token'],
+    prompt: ['none', 'login', 'consent login', 'nothing'],
+    max_age: ['0', '3600', '-1'],
     code_challenge: ['a'.repeat(43), 'x'],
     code_challenge_method: ['S256', 'plain'],
     scope: ['jobs:read', 'jobs:read catalogue:read', 'none'],
@@ -120,6 +141,7 @@ async function knownValues(): Promise<KnownValues> {
     verbose: ['true', '0'],
     inherited: ['true'],
     allOwners: ['true', 'no'],
+    wait: ['0', '31'],
   };
 }
 
@@ -143,7 +165,18 @@ function recipes({ refresh_token: [token = ''] = [] }: KnownValues): Recipes {
       identity: 'anonymous',
       members: { client_id: PORTAL, scope: 'jobs:read' },
     },
+    'POST /oauth2/par': {
+      identity: 'anonymous',
+      members: { client_id: PORTAL, response_type: 'code', redirect_uri: CALLBACK },
+    },
   };
+}
+
+/** Asks for one answer where there is a stream else, and waits for nothing. */
+function ending({ path }: Operation, target: string): string {
+  if (!path.endsWith('/events')) return target;
+  if (/[?&]wait=/.test(target)) return target.replace(/([?&]wait=)[123]?\d(?=&|$)/, '$10');
+  return `${target}${target.includes('?') ? '&' : '?'}wait=0`;
 }
 
 interface Fault {
@@ -194,7 +227,7 @@ async function attempt(
   const { identity, method, target, headers, body } = call;
   const started = performance.now();
   try {
-    const answer = await clients[identity]!.call(method, target, {
+    const answer = await clients[identity]!.call(method, ending(operation, target), {
       headers,
       ...(body !== undefined && { body }),
     });
@@ -254,9 +287,10 @@ function unreached(statuses: Map<string, number>): string[] {
 /** Behind these stand a running job, a provider to sign in at, or forms that want their own secrets back. */
 const UNREACHED = [
   'GET /jobs/{jid}/peek',
+  'GET /jobs/{jid}/output/{name}',
   'POST /oauth2/device',
+  'POST /oauth2/login',
   'POST /oauth2/login/{provider}',
   'GET /oauth2/callback/{provider}',
   'POST /oauth2/applications',
-  'POST /oauth2/logout',
 ];

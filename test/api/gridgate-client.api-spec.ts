@@ -8,6 +8,7 @@ import {
   GridError,
   renewToken,
   signOut,
+  type OutputEvent,
 } from '#src/client/index.js';
 import { formOf, PageVisitor, redirectOf } from '../support/page-visitor.js';
 import { CALLBACK, PORTAL } from '../support/portal.js';
@@ -53,6 +54,74 @@ describe('gridgate/client', () => {
     expect(await out.text()).toBe('hello\n');
     expect((await client.getOutputSandbox(jid)).size).toBeGreaterThan(50);
     expect(await client.summarizeJobs({ status: 'Done' })).toEqual({ Done: 1 });
+  });
+
+  it('follows the output of a job until it ends, and says what it cannot follow', async () => {
+    const script = 'echo begun; sleep 1; echo done >&2; exit 3';
+    const { jids } = (await client.submitJobs({
+      Executable: '/bin/sh',
+      Arguments: `-c "${script}"`,
+    })) as { jids: number[] };
+    const jid = jids[0] ?? 0;
+    const events = async (name?: string): Promise<OutputEvent[]> => {
+      const all: OutputEvent[] = [];
+      for await (const event of client.followOutput(jid, name)) all.push(event);
+      return all;
+    };
+    const end = { event: 'end', reason: 'job ended', status: 'Failed' };
+    expect(await events()).toEqual([{ event: 'output', text: 'begun\n' }, end]);
+    expect(await events('std.err')).toEqual([{ event: 'output', text: 'done\n' }, end]);
+    const refused = await events('private').catch((error: unknown) => error as GridError);
+    expect(refused).toMatchObject({ status: 404, code: 'job.no-such-file' });
+  });
+
+  it('watches jobs: goes on after an interruption, and lists again when the service has forgotten', async () => {
+    const cuts: AbortController[] = [];
+    let gate = Promise.resolve();
+    const cutting = (async (input: string, init: RequestInit) => {
+      if (!input.includes('/jobs/events')) return platformFetch(input, init);
+      await gate;
+      const cut = new AbortController();
+      cuts.push(cut);
+      const signal = AbortSignal.any([cut.signal, init.signal as AbortSignal]);
+      return platformFetch(input, { ...init, signal });
+    }) as typeof fetch;
+    const token = await grid.token('alice', 'grid_user');
+    const stop = new AbortController();
+    const watching = new GridClient({ url: grid.url, token, fetch: cutting });
+    const watch = watching.watchJobs({ name: 'watched' }, { signal: stop.signal });
+    const take = async (): Promise<any> => (await watch.next()).value;
+    expect(await take()).toEqual({ kind: 'list', isFirst: true, jobs: [] });
+    const manifest = { Executable: '/bin/true', JobName: 'watched' };
+    const { jids } = (await client.submitJobs(manifest)) as { jids: number[] };
+    const seen = [await take()];
+    cuts.at(-1)?.abort();
+    while (seen.at(-1).job.status !== 'Done') seen.push(await take());
+    expect(cuts.length).toBeGreaterThan(1);
+    expect(new Set(seen.map(({ kind, job }) => `${kind} ${job.jid}`))).toEqual(
+      new Set([`job ${jids[0]}`]),
+    );
+    const { history } = await client.getJobHistory(jids[0] ?? 0);
+    expect(seen.map(({ job }) => [job.status, job.minorStatus])).toEqual(
+      history.map((move: any) => [move.status, move.minorStatus]),
+    );
+    let open = (): void => undefined;
+    gate = new Promise((resolve) => (open = resolve));
+    const next = take();
+    cuts.at(-1)?.abort();
+    await client.submitJobs(manifest);
+    await eventually(async () => {
+      const [row] = await grid.sql(`update event_positions set gone = position
+        where source = 'jobs' and not exists (select from event_log where last is null)
+          and (select count(*) from jobs where name = 'watched' and status = 'Done') = 2 returning gone`);
+      return row !== undefined;
+    }, 'the second job is Done and numbered');
+    open();
+    const listed = await next;
+    expect([listed.kind, listed.isFirst, listed.jobs.length]).toEqual(['list', true, 2]);
+    const waiting = take();
+    stop.abort();
+    await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
   });
 
   it('finds directories one by one, and reads numbers with a parser of the caller', async () => {

@@ -108,6 +108,7 @@ describe('two instances that run jobs', () => {
       expect(body).toEqual({
         jid,
         status: 'Running',
+        waitsFor: `Nothing: it is Running at ${site}`,
         sites: { [site]: 'The job is Running here', [other]: 'The job is Running' },
       });
       expect((await alice.get('/jobs/4242424242/explain')).status).toBe(404);
@@ -174,6 +175,12 @@ describe('an instance that runs no jobs', () => {
     expect((await alice.get(`/jobs/${jid}/explain`)).body).toEqual({
       jid,
       status: 'Waiting',
+      place: 1,
+      share: {
+        ...{ group: 'grid_user', weight: 1, ownersBefore: 0 },
+        ...{ used: expect.any(Number), due: expect.any(Number), ownerUsed: expect.any(Number) },
+      },
+      waitsFor: `A site that can run it (LOCAL.demo: ${reason}, LOCAL.spare: ${reason})`,
       sites: { 'LOCAL.demo': reason, 'LOCAL.spare': reason },
     });
     const peek = await alice.get(`/jobs/${jid}/peek`);
@@ -198,11 +205,12 @@ describe('an instance that runs no jobs', () => {
     const told = await Promise.all(
       jids.map(async (jid) => (await alice.get(`/jobs/${jid}/explain`)).body.sites),
     );
-    const ahead = (count: number) => `Waits for a free slot; ${count} jobs are in front of it`;
+    const ahead = (count: number) =>
+      `Waits for a free slot; ${count} jobs of its owner are in front of it`;
     expect(told).toEqual([
       {
         'LOCAL.demo': 'It is among the BannedSites of the job',
-        'LOCAL.spare': 'Waits for a free slot; 1 job is in front of it',
+        'LOCAL.spare': 'Waits for a free slot; 1 job of its owner is in front of it',
       },
       {
         'LOCAL.demo': 'It is not among the Sites of the job',

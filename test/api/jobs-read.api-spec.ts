@@ -50,7 +50,7 @@ describe('reading jobs', () => {
         const { body, headers }: { body: any; headers: any } = await alice.get(path);
         seen.push(...body.jobs.map((job: { jid: number }) => job.jid));
         expect(body.entries).toBe(4);
-        path = /\/jobs\?[^>]*/.exec(headers['link'] ?? '')?.[0];
+        path = /\/jobs\?[^>]*/.exec(headers.link ?? '')?.[0];
       }
       expect(seen).toEqual([jids[2], shared, jids[0], jids[1]]);
     });

@@ -277,6 +277,33 @@ describe('POST /jobs', () => {
     ]);
   });
 
+  it('refuses the numbers of a sequence that is not there', async () => {
+    const json = { ...TRUE, ParameterStart: 3, 'ParameterFactor.a': 2 };
+    const { status, body } = await alice.post('/jobs', { json });
+    expect(status).toBe(400);
+    expect(violationsOf({ body })).toEqual([
+      { field: 'ParameterStart', problem: 'needs Parameters' },
+      { field: 'ParameterFactor.a', problem: 'needs Parameters.a' },
+    ]);
+  });
+
+  it('names form fields that are not known as what they are', async () => {
+    const body = new URLSearchParams({ manifest: JSON.stringify(TRUE), owner: 'bob' }).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await alice.post('/jobs', { body, headers });
+    expect(answer.body).toMatchObject({
+      status: 400,
+      code: 'request.unknown-parameter',
+      detail: 'Unknown form field: owner',
+      violations: [{ field: 'owner', problem: 'is not known here' }],
+    });
+    const empty = await alice.post('/jobs', { body: '', headers });
+    expect([empty.status, empty.body.violations]).toEqual([
+      400,
+      [{ field: 'manifest', problem: 'is missing' }],
+    ]);
+  });
+
   it('refuses other content types', async () => {
     const answer = await alice.post('/jobs', {
       body: 'x',

@@ -44,7 +44,7 @@ describe('GET /oauth2/auth', () => {
     ['invalid_request', { code_challenge: 'short', code_challenge_method: 'S256' }],
     ['invalid_request', { code_challenge_method: 'S256' }],
     ['invalid_request', { response_mode: 'fragment' }],
-    ['invalid_scope', { scope: 'openid everything' }],
+    ['invalid_scope', { scope: 'read everything' }],
   ])('redirects with %s for %j', async (error, parameters) => {
     const answer = await (await visitor('alice')).open(authorizePath(parameters));
     expect(answer.status).toBe(302);
@@ -123,6 +123,26 @@ describe('GET /oauth2/auth', () => {
     expect(page.body).toContain('value="grid_adm"');
     const nothing = await (await visitor('mona')).open(authorizePath({ scope: 'jobs:kill' }));
     expect(redirectOf(nothing).parameters['error']).toBe('invalid_scope');
+  });
+
+  it('takes a request as a form as well (OpenID Connect Core §3.1.2.1)', async () => {
+    const { anonymous } = grid;
+    const path = authorizePath({ scope: 'jobs:read', state: 'ä &=' });
+    const form = [...new URL(path, grid.url).searchParams] as [string, string][];
+    const answer = await anonymous.post('/oauth2/auth', { form });
+    expect([answer.status, answer.bytes.length]).toEqual([303, 0]);
+    const location = new URL(String(answer.headers['location']), grid.url);
+    expect(location.pathname).toBe('/oauth2/auth');
+    expect([...location.searchParams]).toEqual(form);
+    expect((await (await visitor('alice')).open(location.pathname + location.search)).status).toBe(
+      200,
+    );
+    const long = await anonymous.post('/oauth2/auth', { form: [['state', 'x'.repeat(9_000)]] });
+    expect(long.status).toBe(413);
+    const json = await anonymous.post('/oauth2/auth', { json: { client_id: 'demo-portal' } });
+    expect(json.status).toBe(415);
+    const nobody = await anonymous.post('/oauth2/auth', { form: [['client_id', 'nobody']] });
+    expect((await anonymous.get(String(nobody.headers['location']))).status).toBe(400);
   });
 
   describe('the consent form', () => {

@@ -1,3 +1,4 @@
+import { addApplication } from '../support/applications.js';
 import { eventually, startGrid, type Grid } from '../support/testbed.js';
 
 const QUERY = { grant_type: 'client_credentials', group: 'grid_user', setup: 'Prod' };
@@ -28,6 +29,26 @@ describe.each(['client-cert', 'x-ssl-client-cert', 'x-ssl-client-der'] as const)
       const headers = await header('alice');
       const answer = await grid.anonymous.get('/oauth2/token', { query: QUERY, headers });
       expect([answer.status, answer.body.group]).toEqual([200, 'grid_user']);
+    });
+
+    it('binds the tokens of an application that proves itself by it', async () => {
+      await addApplication(grid, {
+        ...{ id: 'tls', authentication: 'tls_client_auth', scopes: ['jobs:read'] },
+        ...{ subjectDn: '/DC=org/DC=grid/CN=stranger', group: 'grid_user' },
+      });
+      const form = { grant_type: 'client_credentials', client_id: 'tls' };
+      const headers = await header('stranger');
+      const { status, body } = await grid.anonymous.post('/oauth2/token', { form, headers });
+      expect([status, body.scope]).toEqual([200, 'jobs:read']);
+      const holder = grid.bearer(body.access_token);
+      const thief = await header('alice');
+      const outcomes = await Promise.all([
+        holder.get('/jobs', { headers }),
+        holder.get('/jobs', { headers: thief }),
+        holder.get('/jobs'),
+        grid.anonymous.post('/oauth2/token', { form, headers: thief }),
+      ]);
+      expect(outcomes.map((one) => one.status)).toEqual([200, 401, 401, 401]);
     });
 
     it('is checked here again', async () => {

@@ -4,6 +4,7 @@ import { FullLog } from '../support/full-log.js';
 import { portalTokens } from '../support/portal.js';
 import { eventually, startGrid, type Grid } from '../support/testbed.js';
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const ALICE = { grant_type: 'client_credentials', group: 'grid_user', setup: 'Prod' };
 
 describe('/oauth2/token with a certificate', () => {
@@ -27,8 +28,8 @@ describe('/oauth2/token with a certificate', () => {
         access_token: expect.any(String),
         token: body.access_token,
         token_type: 'Bearer',
-        expires_in: 86400,
-        scope: 'jobs:read jobs:submit jobs:kill catalogue:read catalogue:write',
+        expires_in: 21600,
+        scope: 'jobs:read jobs:submit jobs:kill catalogue:read catalogue:write webhooks',
         group: 'grid_user',
         setup: 'Prod',
       });
@@ -48,14 +49,17 @@ describe('/oauth2/token with a certificate', () => {
     expect(claims).toEqual({
       iss: grid.url,
       aud: grid.url,
-      sub: 'alice',
+      sub: expect.stringMatching(UUID),
+      preferred_username: 'alice',
+      'wlcg.ver': '1.0',
       client_id: 'certificate',
-      scope: 'jobs:read jobs:submit jobs:kill catalogue:read catalogue:write',
+      scope: 'jobs:read jobs:submit jobs:kill catalogue:read catalogue:write webhooks',
       group: 'grid_user',
       setup: 'Prod',
       jti: expect.any(String),
       iat: expect.any(Number),
-      exp: claims.iat! + 86400,
+      nbf: claims.iat! - 60,
+      exp: claims.iat! + 21600,
     });
   });
 

@@ -1,16 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { describeWith } from '../support/missing.js';
+import { Validator } from '@seriousme/openapi-schema-validator';
 
 type Json = Record<string, any>;
 const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as Json;
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'];
 const codes = document['components'].schemas.ProblemCode.enum as string[];
-
-interface Validator {
-  version: string;
-  validate(document: unknown): Promise<{ valid: boolean; errors?: unknown }>;
-}
 
 const operations = Object.entries(document['paths'] as Json).flatMap(([path, item]) =>
   METHODS.filter((method) => (item as Json)[method] !== undefined).map((method) => ({
@@ -31,20 +26,11 @@ function* schemasIn(value: unknown, place: string): Generator<{ place: string; s
   }
 }
 
-const VALIDATOR = '@seriousme/openapi-schema-validator';
-const validator = (await import(VALIDATOR).catch(() => undefined)) as
-  { Validator: new () => Validator } | undefined;
-
-describeWith({ met: validator !== undefined, name: `npm package ${VALIDATOR}` })(
-  'docs/openapi.json, checked by a validator',
-  () => {
-    it('is valid OpenAPI 3.1', async () => {
-      const checker = new validator!.Validator();
-      const { valid, errors } = await checker.validate(document);
-      expect({ valid, errors, version: checker.version }).toEqual({ valid: true, version: '3.1' });
-    });
-  },
-);
+it('docs/openapi.json is valid OpenAPI 3.1', async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(document);
+  expect({ valid, errors, version: validator.version }).toEqual({ valid: true, version: '3.1' });
+});
 
 describe('docs/openapi.json', () => {
   it('sees every operation', () => {
@@ -92,7 +78,7 @@ describe('docs/openapi.json', () => {
   it('has a name for every object and every union of a body', () => {
     const unnamed = [...schemasIn(document['paths'], '')].filter(
       ({ place, schema }) =>
-        !/\/parameters\//.test(place) &&
+        !place.includes('/parameters/') &&
         (schema['type'] === 'object' || schema['oneOf'] || schema['anyOf'] || schema['allOf']),
     );
     expect(unnamed.map(({ place }) => place)).toEqual([]);
@@ -133,7 +119,7 @@ describe('docs/openapi.json', () => {
       )) {
         const keys = Object.keys(property as Json);
         const isBare =
-          (property as Json)['type'] === 'object' && keys.every((key) => !/Prop/.test(key));
+          (property as Json)['type'] === 'object' && keys.every((key) => !key.includes('Prop'));
         if (isBare || !known.some((key) => keys.includes(key))) vague.push(`${name}.${member}`);
       }
     }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { decodeJwt } from 'jose';
 import { eventually, startGrid, support, type Grid } from '../support/testbed.js';
 
 /** Runs `gridgate registry …` beside the server; `input` is what the command reads from standard input. */
@@ -110,9 +111,73 @@ describe('the registry', () => {
     expect((await registryCommand(grid, 'dump')).text).toBe(after.text);
   }, 90_000);
 
-  it('keeps what a site declares of itself', async () => {
+  it('keeps the subject of a user for life, and never gives it to another', async () => {
+    const file = join(grid.home, 'users.yaml');
+    const load = async (text: string): Promise<[number, string]> => {
+      await writeFile(file, text);
+      const { code, text: said } = await registryCommand(grid, 'load', file);
+      return [code, said.trim()];
+    };
+    const subjectOf = async (name: string): Promise<string> => {
+      const { text } = await registryCommand(grid, 'dump');
+      return new RegExp(`^  ${name}:\n    sub: (\\S+)$`, 'm').exec(text)?.[1] ?? 'none';
+    };
+    const before = await registryCommand(grid, 'dump');
+    const sub = await subjectOf('mona');
+    expect(decodeJwt(await grid.token('mona', 'grid_mon')).sub).toBe(sub);
+
+    const unsaid = before.text.replaceAll(/^ {4}sub: .*\n/gm, '');
+    expect(await load(unsaid)).toEqual([0, 'no difference']);
+    expect(await subjectOf('mona')).toBe(sub);
+
+    const token = await grid.token('mona', 'grid_mon');
+    expect(await load(before.text.replace(sub, 'set-by-hand'))).toEqual([
+      ...[0, `~ users.mona: sub ${sub} -> set-by-hand`],
+    ]);
+    expect(decodeJwt(await grid.token('mona', 'grid_mon')).sub).toBe('set-by-hand');
+    await eventually(
+      async () => (await grid.bearer(token).get('/jobs')).status === 401,
+      'the token of the subject that she had',
+      1000,
+    );
+    const taken = 'set-by-hand: was the subject of mona and is never given to another';
+    for (const old of [sub, 'set-by-hand']) {
+      const others = before.text.replace(sub, 'new').replace(/(alice:\n {4}sub: ).*/, `$1${old}`);
+      const [code, said] = await load(others);
+      expect([code, said.slice(said.indexOf('users.alice'))]).toEqual([
+        2,
+        taken.replace('set-by-hand', 'users.alice.sub'),
+      ]);
+    }
+    expect(await load(before.text)).toEqual([0, `~ users.mona: sub set-by-hand -> ${sub}`]);
+    expect(await subjectOf('mona')).toBe(sub);
+  }, 90_000);
+
+  it('gives who comes back a subject of their own, unless the file says which', async () => {
+    const file = join(grid.home, 'users.yaml');
+    const load = async (text: string): Promise<number> => {
+      await writeFile(file, text);
+      return (await registryCommand(grid, 'load', file)).code;
+    };
+    const before = (await registryCommand(grid, 'dump')).text;
+    const sub = /^ {2}mona:\n {4}sub: (\S+)$/m.exec(before)?.[1] ?? 'none';
+    const gone = before
+      .replace(/^ {2}mona:\n {4}sub.*\n {4}certificates:\n.*\n/m, '')
+      .replace(/^ {6}- mona\n/m, '')
+      .replace(/members:\n(?! {6})/, 'members: []\n');
+    expect(await load(gone)).toBe(0);
+    expect(await load(before.replace(`    sub: ${sub}\n`, ''))).toBe(0);
+    const again = decodeJwt(await grid.token('mona', 'grid_mon')).sub;
+    expect(again).not.toBe(sub);
+    expect(await load(before)).toBe(0);
+    expect(decodeJwt(await grid.token('mona', 'grid_mon')).sub).toBe(sub);
+  }, 90_000);
+
+  it('keeps what a site declares of itself, and the shares of groups', async () => {
     const file = join(grid.home, 'sites.yaml');
     const site = [
+      'shares:',
+      '  grid_user: 3',
       'sites:',
       '  LOCAL.demo:',
       '    backend: local-process',
@@ -129,11 +194,23 @@ describe('the registry', () => {
     await writeFile(file, site);
     expect((await registryCommand(grid, 'load', file)).code).toBe(0);
     const dump = await registryCommand(grid, 'dump');
-    expect(dump.text.slice(dump.text.indexOf('sites:'))).toBe(site);
+    expect(dump.text.slice(dump.text.indexOf('shares:'))).toBe(site);
     const same = await registryCommand(grid, 'load', file);
     expect([same.code, same.text.trim()]).toEqual([0, 'no difference']);
-    await writeFile(file, site.replace('processors: 8', 'processors: 4'));
+    await writeFile(
+      file,
+      site.replace('processors: 8', 'processors: 4').replace('user: 3', 'user: 2'),
+    );
     const changed = await registryCommand(grid, 'load', file);
-    expect(changed.text.trim()).toBe('~ sites.LOCAL.demo: processors 8 -> 4');
+    expect(changed.text.trim().split('\n')).toEqual([
+      '~ sites.LOCAL.demo: processors 8 -> 4',
+      '~ shares.grid_user: weight 3 -> 2',
+    ]);
+    await writeFile(file, 'shares: {grid_user: 3, nobody: 1}');
+    const refused = await registryCommand(grid, 'load', file);
+    expect([refused.code, refused.text]).toEqual([
+      2,
+      expect.stringContaining('shares.nobody: there is no group nobody'),
+    ]);
   }, 90_000);
 });

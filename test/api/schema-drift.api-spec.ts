@@ -16,6 +16,8 @@ const BEYOND_TYPEORM = [
   'ALTER TABLE "job_totals" ADD CONSTRAINT "job_totals_pkey" PRIMARY KEY ("setup", "owner")',
   'ALTER TABLE "job_label_counts" ADD CONSTRAINT "job_label_counts_pkey" PRIMARY KEY ("setup", "kind", "label")',
   'ALTER TABLE "job_block_counts" ADD CONSTRAINT "job_block_counts_pkey" PRIMARY KEY ("setup", "block")',
+  // TypeORM loses the cast when it reads the default.
+  'ALTER TABLE "registry_user" ALTER COLUMN "sub" SET DEFAULT (gen_random_uuid())::text',
   // A generated column: as an entity's it would make TypeORM keep a table of its own about its expression.
   'ALTER TABLE "jobs" DROP COLUMN "shape"',
   'DELETE FROM "typeorm_metadata" WHERE "type" = $1 AND "name" = $2 AND "database" = $3 AND "schema" = $4 AND "table" = $5',

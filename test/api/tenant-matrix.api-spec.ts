@@ -37,6 +37,8 @@ beforeAll(async () => {
   const env = {
     GRID_ROLE: 'api',
     GRID_LOG_LEVEL: 'warn',
+    GRID_WEBHOOK_ALLOW: '127.0.0.1',
+    GRID_WEBHOOK_LIMIT: '1000',
     GRID_TRUSTED_CA: certificates.directory,
     GRID_REGISTRY: await writeRegistry(certificates.directory),
   };

@@ -24,7 +24,7 @@ function sourcesIn(folder: string): string[] {
     const path = join(folder, name);
     if (name === 'node_modules' || name === 'dist') return [];
     if (statSync(path).isDirectory()) return sourcesIn(path);
-    return /\.(?:ts|tsx|js|mjs)$/.test(name) && !/\.spec\.ts$/.test(name) ? [path] : [];
+    return /\.(?:ts|tsx|js|mjs)$/.test(name) && !name.endsWith('.spec.ts') ? [path] : [];
   });
 }
 

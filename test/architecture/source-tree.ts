@@ -15,7 +15,7 @@ export function sources(directory: string): string[] {
   return readdirSync(directory).flatMap((name) => {
     const path = join(directory, name);
     if (statSync(path).isDirectory()) return sources(path);
-    return /\.ts$/.test(name) && !/\.spec\.ts$/.test(name) ? [path] : [];
+    return name.endsWith('.ts') && !name.endsWith('.spec.ts') ? [path] : [];
   });
 }
 

@@ -250,8 +250,9 @@ describe('stream: true', () => {
     let dropped = 0;
     const endless = await startServer((_request, response) => {
       response.on('close', () => (dropped += 1));
-      const more = (): void =>
-        void (response.destroyed || response.write(TEXT, () => setImmediate(more)));
+      const more = (): void => {
+        if (!response.destroyed) response.write(TEXT, () => setImmediate(more));
+      };
       more();
     });
     const first = await session.get(endless.url('/'), { stream: true });

@@ -77,7 +77,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the catalogue in Chrom
           query: { particle: 'in|e,mu', run: '=|3' },
           headers: { accept: 'application/x-ndjson' },
         });
-        const paths = String(body)
+        const paths = body
           .trim()
           .split('\n')
           .map((line) => (JSON.parse(line) as { path: string }).path);

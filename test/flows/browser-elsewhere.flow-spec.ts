@@ -109,7 +109,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal and its nei
     await page.locator('input[name=login]').fill('jane');
     await page.locator('input[name=password]').fill('any');
     await page.locator('button[type=submit]').click(); // signs in
-    await page.waitForURL((url) => /interaction/.test(url.pathname));
+    await page.waitForURL((url) => url.pathname.includes('interaction'));
     await page.getByRole('button', { name: 'Continue' }).click(); // her consent at the institute
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.getByRole('heading', { name: 'Jobs' }).waitFor();

@@ -179,7 +179,9 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal in Chromium
         inPage(async (page) => {
           const alice = await grid.as('alice');
           const manifest = { Executable: '/bin/sleep', Arguments: '300', JobName: 'long' };
+          const feed = page.waitForResponse(/\/jobs\/events\?/);
           await signInToPortal(page, grid);
+          expect((await feed).status()).toBe(200);
           const { body } = await alice.post<{ jids: number[] }>('/jobs', { json: manifest });
           const row = page.getByRole('row', { name: new RegExp(`^${body.jids[0]} long Running`) });
           await row.waitFor();

@@ -200,8 +200,8 @@ describe('the examples of docs/client.md', () => {
     await writeFile(file, JSON.stringify({ ...token, expires_at: 1 }));
     expect(await run('stored-token.mjs', { CLIENT_ID: 'pub' })).toBe('200\n');
     const stored = JSON.parse(await readFile(file, 'utf8')) as TokenFields;
-    expect(stored['access_token']).not.toBe(token['access_token']);
-    expect(stored['refresh_token']).not.toBe(token['refresh_token']);
+    expect(stored.access_token).not.toBe(token.access_token);
+    expect(stored.refresh_token).not.toBe(token.refresh_token);
   });
 
   it('exchange a token', async () => {

@@ -48,6 +48,37 @@ describe('gridgate for users', () => {
     expect(JSON.parse(who.stdout)).toMatchObject({ user: 'alice', group: 'grid_user' });
   });
 
+  it('tells each move of the jobs that are asked for as it happens', async () => {
+    const [seen, other] = ['seen.json', 'other.json'];
+    for (const file of [seen, other]) {
+      const manifest = { Executable: '/bin/true', JobGroup: file };
+      await writeFile(join(home, file), JSON.stringify(manifest));
+    }
+    const watching = user.start(['watch', '--group', seen]);
+    try {
+      await eventually(() => Promise.resolve(watching.stderr.includes('watching')), 'a watch');
+      for (const file of [other, seen]) {
+        expect((await gridgate(['submit', file, '--wait'])).code).toBe(0);
+      }
+      await eventually(() => Promise.resolve(/ {2}Done {2}.*\n$/.test(watching.stdout)), 'the end');
+    } finally {
+      watching.child.kill('SIGINT');
+    }
+    const { stdout } = await watching.ended();
+    const moves = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('  '));
+    const [first] = moves;
+    expect(first).toEqual([
+      ...[expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), expect.stringMatching(/^\d+$/)],
+      ...['Received', 'Job accepted', 'ANY'],
+    ]);
+    expect(new Set(moves.map(([, jid]) => jid)).size).toBe(1);
+    const statuses = moves.map(([, , status]) => status);
+    expect([statuses.includes('Running'), statuses.at(-1)]).toEqual([true, 'Done']);
+  }, 60_000);
+
   it('submits a manifest with the files beside it, waits, and unpacks the output', async () => {
     await writeFile(join(home, 'count.sh'), '#!/bin/sh\nwc -l < words.txt\n');
     await writeFile(join(home, 'words.txt'), 'one\ntwo\n');
@@ -93,6 +124,30 @@ describe('gridgate for users', () => {
     expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining('give a manifest')]);
   });
 
+  it('shows what a job writes, as it comes, and counts jobs in the course of time', async () => {
+    const script = 'printf "a\\033[2Jb\\n"; sleep 1; echo last; echo wrong >&2';
+    await writeFile(
+      join(home, 'log.json'),
+      JSON.stringify({ Executable: '/bin/sh', Arguments: ['-c', script] }),
+    );
+    const jid = (await gridgate(['submit', 'log.json'])).stdout.trim();
+    const text = 'a\u001b[2Jb\nlast\n';
+    expect(await gridgate(['logs', '-f', jid])).toEqual({ code: 0, stdout: text, stderr: '' });
+    expect(await gridgate(['logs', jid])).toEqual({ code: 0, stdout: text, stderr: '' });
+    expect((await gridgate(['logs', '--err', jid])).stdout).toBe('wrong\n');
+    const shown = await new CommandUser(home).atTerminal(`$GRIDGATE logs ${jid}`);
+    expect(shown.stdout).toBe('a?[2Jb\r\nlast\r\n');
+    const unknown = await gridgate(['logs', '--file', 'none', jid]);
+    expect([unknown.code, unknown.stderr]).toEqual([
+      2,
+      `gridgate: Job ${jid} gives back no file of that name\n`,
+    ]);
+    const { stdout } = await gridgate(['timeline', '--step', '43200', '--group', 'JobName']);
+    expect(stdout.split('\n')[0]).toMatch(/^TIME .*DONE/);
+    const json = await gridgate(['timeline', '--json']);
+    expect(JSON.parse(json.stdout)).toMatchObject({ step: 3600 });
+  });
+
   it('kills, and tells what could not be killed', async () => {
     const submitted = await gridgate(['submit', '-e', '/bin/sleep', '-a', '100']);
     const jid = submitted.stdout.trim();
@@ -100,6 +155,32 @@ describe('gridgate for users', () => {
     const unknown = await gridgate(['kill', '999999']);
     expect([unknown.code, unknown.stdout]).toEqual([2, expect.stringContaining('999999')]);
   });
+
+  it('says why a job waits, holds it back and lets it wait again', async () => {
+    await writeFile(join(home, 'far.json'), '{"Executable": "/bin/true", "Tags": ["nowhere"]}');
+    const { stdout } = await gridgate(['submit', 'far.json', '--json']);
+    const [jid = 0] = (JSON.parse(stdout) as { jids: number[] }).jids;
+    const why = async (): Promise<string[]> =>
+      (await gridgate(['why', String(jid)])).stdout.split('\n');
+    const lines = await why();
+    expect(lines[0]).toBe(`${jid} is Waiting, place 1 among the jobs of its owner`);
+    expect(lines[1]).toMatch(/^waits for: A site that can run it \(LOCAL\.demo: /);
+    expect(lines[2]).toMatch(/^share: grid_user has had \d+ % of what was used lately and is due /);
+    expect(lines[3]).toMatch(/^SITE +WHY NOT THERE$/);
+    expect(await gridgate(['hold', String(jid)])).toMatchObject({
+      code: 0,
+      stdout: `${jid} held\n`,
+    });
+    expect((await why()).slice(0, 2)).toEqual([
+      `${jid} is Waiting`,
+      'waits for: Its release: it is held by its owner',
+    ]);
+    const released = await gridgate(['release', String(jid)]);
+    expect(released).toMatchObject({ code: 0, stdout: `${jid} released\n` });
+    await gridgate(['kill', String(jid)]);
+    const late = await gridgate(['hold', String(jid)]);
+    expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('only waiting jobs can')]);
+  }, 60_000);
 
   it('lists and searches the catalogue', async () => {
     expect((await gridgate(['ls', '/vo/a'])).stdout).toBe('run1/\nrun2/\n');

@@ -70,6 +70,7 @@ describe('gridgate doctor', () => {
       'schema: ok',
       'sessions: ok',
       'signing keys: warning',
+      'applications: warning',
       'sandbox store: ok',
       'Slurm: skipped',
       'trusted CAs: ok',

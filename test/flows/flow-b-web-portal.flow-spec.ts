@@ -50,8 +50,8 @@ describe('Flow B: a web portal acts for a user', () => {
       access_token: expect.any(String),
       token: tokens.body.access_token,
       token_type: 'Bearer',
-      expires_in: 86400,
-      scope: 'jobs:read jobs:submit jobs:kill catalogue:read catalogue:write',
+      expires_in: 21600,
+      scope: 'jobs:read jobs:submit jobs:kill catalogue:read catalogue:write webhooks',
       group: 'grid_share',
       setup: 'Test',
       refresh_token: expect.any(String),
@@ -61,7 +61,7 @@ describe('Flow B: a web portal acts for a user', () => {
     });
     expect(used.body).toMatchObject({
       active: true,
-      sub: 'alice',
+      username: 'alice',
       group: 'grid_share',
       setup: 'Test',
     });

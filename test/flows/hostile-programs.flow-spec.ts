@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { decodeJwt } from 'jose';
 import { markedProcesses, runningJobs } from '../support/faults/job-processes.js';
 import { openLoopbackDoor, type LoopbackDoor } from '../support/database/loopback-door.js';
 import { remainsOf, removeRemains, type Remains } from '../support/hostile/remains.js';
@@ -31,6 +32,7 @@ const NAMED = {
   processes: 'Job has exceeded maximum number of processes',
 };
 const SLOWEST_MS = 3_000;
+const Token = { scope: 'jobs:read' };
 
 describe.each(waysHere())('hostile programs: $name', (hosted: HostedWay) => {
   const { way } = hosted;
@@ -60,6 +62,9 @@ describe.each(waysHere())('hostile programs: $name', (hosted: HostedWay) => {
     const abstract = `gridgate-neighbour-${mark}`;
     [neighbour = 0] = await submit(alice, [neighbourJob(abstract, secret)]);
     await awaitStatus(alice, neighbour, ['Running']);
+    const said = async (): Promise<boolean> =>
+      (await alice.get(`/jobs/${neighbour}/peek`)).body.stdout === 'mine\n';
+    await eventually(said, 'the neighbour to speak');
     const { supervisor, pid } = await eventually(() => Promise.resolve(found()), 'the neighbour');
     target = {
       ...{ home: grid.home, server: grid.server.child.pid ?? 0, mark, secret, ...openThings },
@@ -124,7 +129,7 @@ describe.each(waysHere())('hostile programs: $name', (hosted: HostedWay) => {
 
   function manifestOf(thing: Thing): object {
     const script = thing.script(target);
-    return { Executable: '/bin/sh', Arguments: ['-c', script], OutputSandbox: ['*'] };
+    return { ...shell(script), OutputSandbox: ['*'], Token };
   }
 
   async function isHarmed(thing: Thing, job: ShownJob): Promise<boolean> {
@@ -173,19 +178,32 @@ describe.each(waysHere())('hostile programs: $name', (hosted: HostedWay) => {
     }
   }, 150_000);
 
+  it('has its own token in a file of its own', async () => {
+    const script = 'stat -c %a "$BEARER_TOKEN_FILE"; cat "$BEARER_TOKEN_FILE"';
+    const [jid = 0] = await submit(bob, [{ ...shell(script), Token }]);
+    await awaitFinal(bob, [jid]);
+    const [mode, token = ''] = ((await sandboxOf(bob, jid))['std.out'] ?? '').split('\n');
+    expect(mode).toBe('400');
+    expect(decodeJwt(token)).toMatchObject({ preferred_username: 'bob', scope: Token.scope });
+  }, 60_000);
+
   it('find no secret in any list of arguments', () => {
     const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
     expect(all.filter((pid) => argumentsOf(Number(pid)).includes(secret))).toEqual([]);
   });
 });
 
-/** Has a file, a secret, and an abstract socket; writes one line and waits. */
+function shell(script: string): object {
+  return { Executable: '/bin/sh', Arguments: ['-c', script] };
+}
+
+/** Has a file, a secret, a token, and an abstract socket; writes one line and waits. */
 function neighbourJob(abstract: string, SECRET: string): object {
   const script = `echo mine >mine; exec perl -e '${ABSTRACT_LISTENER}' ${abstract}`;
   return {
-    Executable: '/bin/sh',
-    Arguments: ['-c', script],
+    ...shell(script),
     ExecutionEnvironment: { SECRET },
+    Token,
   };
 }
 

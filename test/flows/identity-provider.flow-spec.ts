@@ -194,6 +194,25 @@ describe('an external identity provider', () => {
     expect((await visitor.open(callback)).status).toBe(400);
   });
 
+  it('is asked for a fresh sign-in, and for whom, as the application asks here', async () => {
+    const visitor = new PageVisitor(grid.anonymous);
+    const asked = async (parameters: Record<string, string>): Promise<unknown[]> => {
+      const page = await visitor.open(authorizePath(parameters));
+      const form = formsOf(page.body).find(({ action }) => action === '/oauth2/login/Institute')!;
+      const { headers } = await visitor.send(form);
+      const sent = new URL(String(headers['location'])).searchParams;
+      return [sent.get('prompt'), sent.get('login_hint')];
+    };
+    expect(await asked({})).toEqual([null, null]);
+    expect(await asked({ prompt: 'login', login_hint: 'jane@institute.example' })).toEqual([
+      'login',
+      'jane@institute.example',
+    ]);
+    expect(await asked({ max_age: '60' })).toEqual(['login', null]);
+    expect(await asked({ prompt: 'select_account' })).toEqual(['select_account', null]);
+    expect(await asked({ prompt: 'consent' })).toEqual([null, null]);
+  });
+
   it('goes back to own pages only', async () => {
     const visitor = new PageVisitor(grid.anonymous);
     const page = await visitor.open(authorizePath());
@@ -278,7 +297,7 @@ describe('an external identity provider', () => {
         access_token: expect.any(String),
         token: answer.body.access_token,
         token_type: 'Bearer',
-        expires_in: 86400,
+        expires_in: 21600,
         scope: 'jobs:read',
         group: 'grid_share',
         setup: 'Test',
@@ -298,10 +317,10 @@ describe('an external identity provider', () => {
       return [status, body.error];
     };
     expect(await refuse({ subject_token: `${subjectToken}x` })).toEqual([400, 'invalid_request']);
-    expect(await refuse({ subject_token: answer.body.access_token })).toEqual([
-      400,
-      'invalid_request',
-    ]);
+    const own = await grid.anonymous.post('/oauth2/token', {
+      form: { ...form, subject_token: answer.body.access_token },
+    });
+    expect([own.status, own.body.refresh_token]).toEqual([200, undefined]);
     expect(await refuse({ subject_token_type: 'urn:x' })).toEqual([400, 'invalid_request']);
     expect(await refuse({ actor_token: 'x' })).toEqual([400, 'invalid_request']);
     expect(await refuse({ audience: 'https://elsewhere' })).toEqual([400, 'invalid_target']);

@@ -78,11 +78,27 @@ describe.each(LEVELS)(`jobs at level %s among kills (GRID_FAULT_SEED=${SEED})`, 
     );
   }
 
+  /** No instance holds a job that is over. */
+  async function isLetGoOf(): Promise<void> {
+    const held = (): Promise<object[]> =>
+      site.sql('select jid, status, executor, attempt from jobs where executor is not null');
+    const isFree = async (): Promise<boolean> => (await held()).length === 0;
+    const started = Date.now();
+    await eventually(isFree, 'every job to be let go of', 60_000).catch(() => undefined);
+    const left = await held();
+    const seconds = (Date.now() - started) / 1000;
+    if (seconds > 5) process.stdout.write(`let go of after ${seconds} s\n`);
+    if (left.length > 0) process.stdout.write(`${site.logs()}\n`);
+    expect(left).toEqual([]);
+  }
+
   /** No process, file, directory of a run, lock of an account, IPC object, mount or cgroup. */
   async function leavesNothing(): Promise<void> {
     const isClean = async (): Promise<boolean> => (await leftovers(site.traces())).length === 0;
     await eventually(isClean, 'nothing to be left', 60_000).catch(() => undefined);
-    expect(await leftovers(site.traces())).toEqual([]);
+    const left = await leftovers(site.traces());
+    if (left.length > 0) process.stdout.write(`${site.logs()}\n`); // what the instances say is the only trace
+    expect(left).toEqual([]);
   }
 
   function report(round: number, record: RoundRecord, jobs: ShownJob[], seconds: number): void {
@@ -104,6 +120,12 @@ describe.each(LEVELS)(`jobs at level %s among kills (GRID_FAULT_SEED=${SEED})`, 
       ends,
     };
     appendFileSync(path, `${JSON.stringify(row)}\n`);
+  }
+
+  /** What was done to a job, and what the service tells of it. */
+  async function storyOf(jid: number, record: RoundRecord): Promise<object> {
+    const { body } = await site.client(0).get(`/jobs/${jid}/history`);
+    return { fault: record.killed.get(jid), note: record.notes.get(jid), history: body };
   }
 
   it.each(Array.from({ length: rounds }, (_, index) => index))(
@@ -137,19 +159,19 @@ describe.each(LEVELS)(`jobs at level %s among kills (GRID_FAULT_SEED=${SEED})`, 
       const untrue = jobs.filter(({ jid, status, minorStatus, appStatus }) => {
         return !truthsOf(jid, record).includes(`${status}|${minorStatus}|${appStatus}`);
       });
-      const killed = untrue.map(({ jid }) => record.killed.get(jid));
-      expect({ untrue, killed }).toEqual({ untrue: [], killed: [] });
+      const told = await Promise.all(untrue.map(({ jid }) => storyOf(jid, record)));
+      expect({ untrue, told }).toEqual({ untrue: [], told: [] });
 
       const lines = site.linesByJob();
       const twice = jobs.filter(({ jid }) => (lines.get(jid) ?? 0) > 1);
       const unheard = jobs.filter(({ jid, status }) => status === 'Done' && lines.get(jid) !== 1);
-      expect({ twice, unheard }).toEqual({ twice: [], unheard: [] });
+      const odd = [...new Set([...twice, ...unheard].map(({ jid }) => jid))];
+      const stories = await Promise.all(odd.map((jid) => storyOf(jid, record)));
+      if (odd.length > 0) process.stdout.write(`${JSON.stringify(stories)}\n${site.logs()}\n`);
+      const jids = (some: ShownJob[]): number[] => some.map(({ jid }) => jid);
+      expect({ twice: jids(twice), unheard: jids(unheard) }).toEqual({ twice: [], unheard: [] });
       expect(await revived(options.name)).toEqual([]);
-      await eventually(
-        async () => (await site.sql('select from jobs where executor is not null')).length === 0,
-        'every job to be let go of',
-        10_000,
-      );
+      await isLetGoOf();
       await leavesNothing();
     },
     300_000,

@@ -291,7 +291,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     );
     for (const jid of waiting) await awaitStatus(alice, jid, ['Matched']);
     await eventually(
-      async () => /PENDING/.test(await slurm.command('squeue', '-h', '-o', '%T')),
+      async () => (await slurm.command('squeue', '-h', '-o', '%T')).includes('PENDING'),
       'Slurm to have them',
     );
     const [first = 0, ...others] = waiting;

@@ -137,5 +137,7 @@ for (const balancer of BALANCERS) {
 
 function subjectOf(token: string): string {
   const [, payload = ''] = token.split('.');
-  return (JSON.parse(Buffer.from(payload, 'base64url').toString()) as { sub: string }).sub;
+  return (
+    JSON.parse(Buffer.from(payload, 'base64url').toString()) as { preferred_username: string }
+  ).preferred_username;
 }

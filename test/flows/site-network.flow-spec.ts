@@ -87,6 +87,9 @@ describe('a machine on which jobs cannot be kept apart', () => {
     expect(told).toEqual({
       jid,
       status: 'Waiting',
+      place: 1,
+      share: expect.objectContaining({ group: 'grid_user', weight: 1 }),
+      waitsFor: expect.stringMatching(/^A site that can run it/),
       sites: {
         'LOCAL.open': 'It is not among the Sites of the job',
         'LOCAL.closed': 'No local-process executor is running',

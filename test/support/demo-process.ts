@@ -35,7 +35,7 @@ export async function startDemo(
   if (owner !== undefined) execFileSync('chown', ['-Rh', String(owner), folder]);
   const [port = 0] = await freePorts(1);
   const env = { PATH: process.env['PATH'], HOME: folder, GRID_PORT: String(port) };
-  const [program = '', ...words] = [...through, process.execPath, 'scripts/demo.mjs'];
+  const [program, ...words] = [...through, process.execPath, 'scripts/demo.mjs'];
   const demo = spawn(program, words, { cwd: folder, env });
   let shown = '';
   let complaints = '';

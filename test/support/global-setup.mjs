@@ -17,7 +17,7 @@ export default async function setUp() {
   const entry = join(root, 'dist/src/main.js');
   if (!existsSync(entry)) throw new Error('dist/ is missing: npm run build');
   const home = await mkdtemp(join(tmpdir(), 'gridgate-test-'));
-  const postgres = await startTestDatabase({ root, home });
+  const postgres = await startTestDatabase({ home });
   globalThis.gridTestPostgres = postgres;
   globalThis.gridTestHome = home;
   const url = postgres.urlOf;

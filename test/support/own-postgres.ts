@@ -34,7 +34,7 @@ export class OwnPostgres {
   /** Resolves when it takes connections. */
   async start(): Promise<void> {
     const script = join(this.root, 'test/support/postgres-process.mjs');
-    const child = spawn(process.execPath, [script, this.root, this.home, String(this.port)], {
+    const child = spawn(process.execPath, [script, this.home, String(this.port)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.child = child;

@@ -36,7 +36,7 @@ export class PageVisitor {
 
   private headers(): Record<string, string> {
     const text = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    return text === '' ? {} : { cookie: text };
+    return { accept: 'text/html,*/*;q=0.8', ...(text !== '' && { cookie: text }) };
   }
 
   private keep(answer: Answer<string>): Answer<string> {
@@ -60,7 +60,7 @@ export function formsOf(page: string): PageForm[] {
         const name = /name="([^"]*)"/.exec(text)?.[1];
         const value = /value="([^"]*)"/.exec(text)?.[1] ?? '';
         const isChoice = /type="(radio|checkbox)"/.test(text);
-        if (name === undefined || (isChoice && !/ checked/.test(text))) return [];
+        if (name === undefined || (isChoice && !text.includes(' checked'))) return [];
         return [[unescaped(name), unescaped(value)] as [string, string]];
       }),
     }),

@@ -1,14 +1,14 @@
 /**
  * A PostgreSQL of its own for a test that stops and starts it:
- *   node postgres-process.mjs <project> <home> <port>
+ *   node postgres-process.mjs <home> <port>
  * The server listens on a unix socket whose place changes with every start; it is reached over 127.0.0.1:<port>.
  * SIGTERM stops both; SIGUSR2 kills PostgreSQL itself (kill -9), and it is started again.
  */
-import { createServer, connect } from 'node:net';
 import { join } from 'node:path';
+import { createServer, connect } from 'node:net';
 
-const [root, home, port] = process.argv.slice(2);
-const { startEmbeddedPostgres } = await import(join(root, 'dist/src/embedded-postgres/index.js'));
+const [home, port] = process.argv.slice(2);
+const { startEmbeddedPostgres } = await import('#src/embedded-postgres/index.js');
 const postgres = await startEmbeddedPostgres({ home });
 const { host, port: number, user, password, database } = postgres.connection;
 const sockets = new Set();

@@ -19,6 +19,7 @@ import { MatchFinder } from '../../src/file-catalogue/matching/match-finder.serv
 import { SearchService } from '../../src/file-catalogue/search/search.service.js';
 import { CatalogueWriter } from '../../src/file-catalogue/writing/catalogue-writer.service.js';
 import { LineReader } from '../../src/file-catalogue/writing/line-reader.service.js';
+import { silentLog } from './silent-log.js';
 import { databaseConnection, support } from './testbed.js';
 
 /** The services of the catalogue on a database of their own, without HTTP. */
@@ -87,7 +88,7 @@ function catalogueServices(
   );
   const policy = new CataloguePolicy(names, config);
   const namespace = new NamespaceService(database, policy, names);
-  const writer = new CatalogueWriter(database, policy, config);
+  const writer = new CatalogueWriter(database, policy, silentLog(), config);
   const finder = new MatchFinder(database, policy, new MetadataFieldCache());
   const current = { current: () => Promise.resolve(registry) } as unknown as RegistryService;
   const reader = new LineReader(current, names);

@@ -118,7 +118,7 @@ export class Session {
 function subjectOf(token: string): string {
   const payload = token.split('.')[1] ?? '';
   const claims = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as {
-    sub?: string;
+    preferred_username?: string;
   };
-  return claims.sub ?? '';
+  return claims.preferred_username ?? '';
 }

@@ -9,7 +9,7 @@ import { ApiBearerAuth, ApiOAuth2, ApiSecurity } from '@nestjs/swagger';
 import { ACCESS_RULE, type HttpRequest } from '#src/platform/index.js';
 import type { User } from '#src/registry/index.js';
 import type { Principal } from '../bearer/principal.js';
-import type { Scope } from '../protocol/scopes.js';
+import type { Right } from '../protocol/grid-scopes.js';
 
 /**
  * How a route is opened: a bearer token (with a scope), a client certificate, or by nobody in particular. Probes
@@ -20,21 +20,29 @@ export type AccessKind = 'bearer' | 'certificate' | 'open' | 'probe';
 /** What `@Access` writes on a route. */
 export interface AccessRule {
   kind: AccessKind;
-  scope?: Scope;
+  scope?: Right;
+  /** Scopes that are as good as `scope` here. */
+  also?: readonly Right[];
 }
 
 const PRINCIPAL = Symbol('principal');
+const LOOK = Symbol('a look at the token');
 const REQUESTS = new WeakMap<Principal, HttpRequest>();
 const CERTIFICATE_USER = Symbol('user of the certificate');
 
-/** Declares who may call a route; every route must carry it. `bearer` routes name the scope they need. */
-export function Access(kind: 'bearer', scope: Scope): MethodDecorator & ClassDecorator;
+/** Declares who may call a route; every route must carry it. `bearer` routes name the scope they need, and others that do. */
+export function Access(
+  kind: 'bearer',
+  scope: Right,
+  ...also: Right[]
+): MethodDecorator & ClassDecorator;
 export function Access(kind: 'certificate' | 'open'): MethodDecorator & ClassDecorator;
 export function Access(
   kind: Exclude<AccessKind, 'probe'>,
-  scope?: Scope,
+  scope?: Right,
+  ...also: Right[]
 ): MethodDecorator & ClassDecorator {
-  const rule: AccessRule = scope === undefined ? { kind } : { kind, scope };
+  const rule: AccessRule = scope === undefined ? { kind } : { kind, scope, also };
   const mark = SetMetadata(ACCESS_RULE, rule);
   if (kind === 'certificate') return applyDecorators(mark, ApiSecurity('certificate'));
   if (kind === 'open') return applyDecorators(mark);
@@ -70,6 +78,23 @@ export function setPrincipal(request: HttpRequest, principal: Principal): void {
 /** In which request a principal acts, for the audit trail; undefined outside of one. */
 export function requestOf(principal: Principal): HttpRequest | undefined {
   return REQUESTS.get(principal);
+}
+
+/** Remembers how the token of the request is looked at; only the bearer strategy writes it. */
+export function setTokenLook(
+  request: HttpRequest,
+  look: () => Promise<Principal | undefined>,
+): void {
+  (request as { [LOOK]?: typeof look })[LOOK] = look;
+}
+
+/**
+ * The principal as its token and the registry have it now, for answers that last: undefined when the token has expired or
+ * been revoked, or its bearer has lost the group. Throws Problem 503 when that cannot be told.
+ */
+export async function principalNow(principal: Principal): Promise<Principal | undefined> {
+  const request = REQUESTS.get(principal);
+  return (request as { [LOOK]?: () => Promise<Principal | undefined> } | undefined)?.[LOOK]?.();
 }
 
 /** Who calls; on routes with `@Access('bearer', …)` only. */

@@ -52,6 +52,12 @@ export function usualHeader({ headers }: Pick<HttpRequest, 'headers'>): string |
   return inUsualOrder(authorization);
 }
 
+/** The token of a header `DPoP <token>` (RFC 9449 §7.1), undefined for any other one. */
+export function dpopToken(authorization: string | undefined): string | undefined {
+  const [scheme = '', token] = authorization?.split(' ') ?? [];
+  return /^dpop$/i.test(scheme) ? token : undefined;
+}
+
 /**
  * The bearer token that a request presents in its header, undefined when it presents none. For the endpoints under
  * /oauth2 that look at a token of their own accord.

@@ -3,6 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { Problem } from '#src/kernel/index.js';
 import type { Callers, Config, HttpRequest } from '#src/platform/index.js';
 import type { BearerTokens } from '../bearer/bearer-tokens.js';
+import type { PresentedToken } from '../possession/token-holders.js';
 import type { Principal } from '../bearer/principal.js';
 import { Access, principalOf } from './access.decorator.js';
 import { BearerGuard } from './bearer.guard.js';
@@ -16,9 +17,11 @@ class Routes {
 
 /** Knows one good token; another one cannot be looked up. */
 const tokens = {
-  principal: (token: string, request: HttpRequest) => {
+  principal: ({ token, place, request }: PresentedToken) => {
     if (token === 'broken') return Promise.reject(Problem.unavailable('No database'));
     expect(request.originalUrl).toMatch(/^\/jobs/);
+    if (token === 'bound') return Promise.resolve(place === 'dpop' ? alice : undefined);
+    expect(place).toBe(request.originalUrl.includes('access_token') ? 'query' : 'bearer');
     return Promise.resolve(token === 'good' ? alice : undefined);
   },
 } as unknown as BearerTokens;
@@ -83,6 +86,11 @@ describe('a token in the header', () => {
     ['good Bearer', alice],
     ['good bearer', alice],
     ['  Bearer \t good ', alice],
+    ['DPoP bound', alice],
+    ['dpop bound', alice],
+    ['  DPoP \t bound ', alice],
+    ['Bearer bound', bad],
+    ['DPoP', malformed],
     ['Bearer bad', bad],
     ['bad Bearer', bad],
     [undefined, missing],
@@ -114,6 +122,7 @@ describe('a token in the query', () => {
     ['Bearer good', once, true, ambiguous],
     [undefined, `${once}&access_token=good`, true, ambiguous],
     [undefined, once, false, switchedOff],
+    ['DPoP bound', once, true, ambiguous],
     ['Bearer good', once, false, ambiguous],
     ['Bearer good', '/jobs', false, alice],
     [undefined, `${once}&access_token=good`, false, ambiguous],

@@ -7,13 +7,19 @@ import {
   CONFIG,
   labelRequest,
   queryValuesOf,
-  refuseStrayKeys,
+  refuseUnknownKeys,
   type Config,
   type HttpRequest,
 } from '#src/platform/index.js';
 import type { Principal } from '../bearer/principal.js';
 import { accessRuleOf, callerOf, principalOf, setPrincipal } from './access.decorator.js';
-import { bearerProblem, tokenAmbiguous, tokenMissing, usualHeader } from './bearer-header.js';
+import {
+  bearerProblem,
+  dpopToken,
+  tokenAmbiguous,
+  tokenMissing,
+  usualHeader,
+} from './bearer-header.js';
 import type { BearerView } from './bearer.strategy.js';
 
 /** Lets in who shows a good token with the scope of the route, and counts the user with the application. */
@@ -35,7 +41,7 @@ export class BearerGuard extends AuthGuard('bearer') {
     await this.callers.during(`unknown ${clientAddressOf(request)}`, request, authenticate);
     const { user, clientId } = principalOf(request);
     await this.callers.admit(callerOf(user, clientId), request);
-    refuseStrayKeys(context);
+    refuseUnknownKeys(context);
     return true;
   }
 
@@ -48,7 +54,13 @@ export class BearerGuard extends AuthGuard('bearer') {
       if (authorization !== undefined) throw tokenAmbiguous();
       throw tokenMissing('Tokens in the query string are switched off; send the header');
     }
-    return { caller: request, headers: { authorization }, query: { access_token: token } };
+    const dpop = dpopToken(authorization);
+    return {
+      caller: request,
+      place: dpop === undefined ? (token === undefined ? 'bearer' : 'query') : 'dpop',
+      headers: { authorization: dpop === undefined ? authorization : `Bearer ${dpop}` },
+      query: { access_token: token },
+    };
   }
 
   /** What Passport has found out: a principal, or the reason why there is none. */
@@ -63,8 +75,8 @@ export class BearerGuard extends AuthGuard('bearer') {
     const request = context.switchToHttp().getRequest<HttpRequest>();
     const { user, group, setup, clientId, scopes } = found;
     labelRequest(request, { user, group, setup, client: clientId });
-    const scope = accessRuleOf(this.reflector, context)?.scope;
-    if (scope === undefined || !scopes.has(scope)) {
+    const { scope, also = [] } = accessRuleOf(this.reflector, context) ?? {};
+    if (scope === undefined || ![scope, ...also].some((one) => scopes.has(one))) {
       const needed = scope ?? '';
       throw bearerProblem('insufficient_scope', `This needs the scope ${needed}`, needed);
     }

@@ -3,12 +3,15 @@ import { PassportStrategy } from '@nestjs/passport';
 import { Strategy } from 'passport-http-bearer';
 import type { HttpRequest } from '#src/platform/index.js';
 import { BearerTokens } from '../bearer/bearer-tokens.js';
+import type { TokenPlace } from '../possession/confirmation.js';
 import type { Principal } from '../bearer/principal.js';
+import { setTokenLook } from './access.decorator.js';
 import { REALM } from './bearer-header.js';
 
 /** What passport-http-bearer looks at: the places of a token, each at most once, and the request they are from. */
 export interface BearerView {
   readonly caller: HttpRequest;
+  readonly place: TokenPlace;
   readonly headers: { readonly authorization: string | undefined };
   readonly query: { readonly access_token: string | undefined };
 }
@@ -23,8 +26,11 @@ export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
     super({ realm: REALM, passReqToCallback: true });
   }
 
-  /** Whom the token stands for now; false when it is no good. Throws Problem 503 when that cannot be told. */
-  async validate({ caller }: BearerView, token: string): Promise<Principal | false> {
-    return (await this.tokens.principal(token, caller)) ?? false;
+  /** Whom the token stands for now; false when it is no good. Throws Problem 401 for a bound token of somebody else, 503 when that cannot be told. */
+  async validate({ caller, place }: BearerView, token: string): Promise<Principal | false> {
+    const presented = { token, place, request: caller };
+    const look = (): Promise<Principal | undefined> => this.tokens.principal(presented);
+    setTokenLook(caller, look);
+    return (await look()) ?? false;
   }
 }

@@ -65,7 +65,7 @@ export class CertificateUsers {
     const known = (await this.registry.current()).userByCertificate(subject, issuer);
     const user = known ?? (await this.registry.renewed()).userByCertificate(subject, issuer);
     if (user) return { user, notAfter, isLimited };
-    const from = issuer === undefined ? 'a CA that is not itself a trusted one' : issuer;
+    const from = issuer ?? 'a CA that is not itself a trusted one';
     const detail = `no user of the registry has the DN ${subject} from ${from}`;
     this.note(request, 'unknown-user', detail);
     throw refused('The client certificate is not accepted');

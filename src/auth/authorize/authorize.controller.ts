@@ -1,30 +1,18 @@
-import { Controller, Get, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Post, Query, Res, UseInterceptors } from '@nestjs/common';
+import { ApiConsumes, ApiFoundResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import type { HttpResponse } from '#src/platform/index.js';
+import { Limited } from '../protocol/limited.decorator.js';
+import { MayAskToSignIn, PageRoute } from '../sign-in/pages/page-route.decorator.js';
 import {
-  ApiBody,
-  ApiConsumes,
-  ApiFoundResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiProduces,
-  ApiQuery,
-  ApiTags,
-  ApiUnauthorizedResponse,
-} from '@nestjs/swagger';
-import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
-import { Access } from '../access/access.decorator.js';
+  Authorization,
+  AuthorizationInterceptor,
+  type AuthorizationCall,
+} from './authorization.interceptor.js';
 import { AuthorizePages } from './authorize.pages.js';
-import { ConsentForm } from './authorize.request.js';
+import { AuthorizationQuery, ConsentForm } from './authorize.request.js';
 
 /** The authorization endpoint (RFC 6749 §3.1). */
 @ApiTags('authorization')
-@ApiProduces('text/html')
-@ApiQuery({ name: 'response_type', type: String, example: 'code' })
-@ApiQuery({ name: 'client_id', type: String, example: 'demo-portal' })
-@ApiQuery({ name: 'redirect_uri', required: false })
-@ApiQuery({ name: 'state', required: false })
-@ApiQuery({ name: 'scope', required: false, description: 'Words separated by blanks' })
-@ApiQuery({ name: 'code_challenge', required: false, description: 'PKCE (RFC 7636)' })
-@ApiQuery({ name: 'code_challenge_method', type: String, required: false, example: 'S256' })
 @ApiFoundResponse({
   description: 'Back to the application, with `code` or `error`, `state`, `iss`',
 })
@@ -33,22 +21,32 @@ export class AuthorizeController {
   constructor(private readonly pages: AuthorizePages) {}
 
   @Get('auth')
-  @Access('open')
-  @ApiOperation({ summary: 'Sign in and allow an application to act for you' })
+  @UseInterceptors(AuthorizationInterceptor)
+  @Limited('authorize')
+  @PageRoute('Sign in and allow an application to act for you')
   @ApiOkResponse({ description: 'A page: sign-in, or the question for consent' })
-  @ApiUnauthorizedResponse({
-    description: 'The page for signing in: the certificate is not accepted',
-  })
-  async askForConsent(@Req() request: HttpRequest, @Res() response: HttpResponse): Promise<void> {
-    await this.pages.ask(request, response);
+  @MayAskToSignIn()
+  async askForConsent(
+    @Authorization() call: AuthorizationCall,
+    @Query() query: AuthorizationQuery,
+    @Res() response: HttpResponse,
+  ): Promise<void> {
+    await this.pages.ask(call, query, response);
   }
 
   @Post('auth')
-  @Access('open')
+  @UseInterceptors(AuthorizationInterceptor)
+  @Limited('authorize')
+  @PageRoute(
+    'The answer on the consent page; or, without a query, an authorization request as a form',
+  )
   @ApiConsumes('application/x-www-form-urlencoded')
-  @ApiBody({ type: ConsentForm })
-  @ApiOperation({ summary: 'The answer on the consent page' })
-  async takeConsent(@Req() request: HttpRequest, @Res() response: HttpResponse): Promise<void> {
-    await this.pages.decide(request, response);
+  async takeConsent(
+    @Authorization() call: AuthorizationCall,
+    @Query() query: AuthorizationQuery,
+    @Body() form: ConsentForm,
+    @Res() response: HttpResponse,
+  ): Promise<void> {
+    await this.pages.decide(call, { query, form }, response);
   }
 }

@@ -1,111 +1,157 @@
-import { Injectable } from '@nestjs/common';
-import { Audit, labelRequest, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
-import type { User } from '#src/registry/index.js';
-import { RateLimits } from '../protocol/rate-limits.js';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Clock } from '#src/kernel/index.js';
 import {
+  Audit,
+  CLOCK,
+  labelRequest,
+  type HttpRequest,
+  type HttpResponse,
+} from '#src/platform/index.js';
+import type { User } from '#src/registry/index.js';
+import {
+  authenticationOf,
   BrowserSessionsService,
-  type Visit,
+  type SessionState,
 } from '../sign-in/sessions/browser-sessions.service.js';
+import { subjectOf } from '../bearer/subject.js';
 import { loginPage } from '../sign-in/providers/login.page.js';
 import { LoginProviders } from '../sign-in/providers/login-providers.js';
-import { messagePage } from '../sign-in/pages/message.page.js';
 import { sendPage, sendRedirect } from '../sign-in/pages/page.js';
-import { formOf, withErrorPage } from '../sign-in/pages/visitors.js';
-import { UnprovedRequestError, type AuthorizationRequest } from './authorization-request.js';
+import { AuthorizationError } from './authorization-error.js';
+import type { AuthorizationRequest } from './authorization-request.js';
+import type { AuthorizationCall } from './authorization.interceptor.js';
+import type { AuthorizationQuery, ConsentForm } from './authorize.request.js';
 import { AuthorizeService, type ConsentChoice } from './authorize.service.js';
+import { isMet } from './sign-in-demand.js';
 import { consentPage } from './consent.page.js';
+
+interface AskedState {
+  asked: AuthorizationRequest;
+  state: SessionState;
+}
 
 /** The pages of /oauth2/auth, one step after the other. */
 @Injectable()
 export class AuthorizePages {
+  @Inject(CLOCK) private readonly clock!: Clock;
+
   constructor(
     private readonly authorize: AuthorizeService,
     private readonly sessions: BrowserSessionsService,
     private readonly providers: LoginProviders,
-    private readonly limits: RateLimits,
     private readonly audit: Audit,
   ) {}
 
-  /** Sign-in or consent page, or straight back to the application when its request is wrong. */
-  async ask(request: HttpRequest, response: HttpResponse): Promise<void> {
-    await this.proved(request, response, async (asked) => {
-      const visit = await this.sessions.visit(request, response);
-      if (visit.user) await this.sendConsent({ request, response, asked, visit, user: visit.user });
-      else this.sendLogin(request, response, { asked, visit });
-    });
+  /** Sign-in or consent page. */
+  async ask(
+    call: AuthorizationCall,
+    query: AuthorizationQuery,
+    response: HttpResponse,
+  ): Promise<void> {
+    const asked = await this.checked(call, query);
+    const { request } = call;
+    const state = await this.sessions.resume(request, response);
+    const user = this.userAsDemanded(request, { asked, state });
+    if (asked.demand.isSilent) {
+      await this.answerAgain(request, response, { asked, state, user });
+      return;
+    }
+    if (user) await this.sendConsent({ request, response, asked, state, user });
+    else this.sendLogin(request, response, { asked, state });
   }
 
   /** The user's decision. */
-  async decide(request: HttpRequest, response: HttpResponse): Promise<void> {
-    await this.proved(request, response, async (asked) => {
-      const form = await formOf(request);
-      const visit = await this.sessions.visitOfForm(request, response, form.single('csrf'));
-      const { user } = visit;
-      if (!user) {
-        this.sendLogin(request, response, { asked, visit });
-        return;
-      }
-      const decision = form.single('decision');
-      const choice = { group: form.single('group'), setup: form.single('setup') };
-      const actor = { user: user.name, ...choice };
-      if (decision === 'deny') {
-        this.audit.done('consent.denied', { way: 'code' }, { request, actor: { user: user.name } });
-        sendRedirect(response, this.authorize.deny(asked));
-      } else {
-        const location =
-          decision === 'allow' ? await this.authorize.allow(asked, user, choice) : undefined;
-        if (location !== undefined) {
-          this.audit.done('consent.given', { way: 'code' }, { request, actor });
-          sendRedirect(response, location);
-        } else await this.sendConsent({ request, response, asked, visit, user, choice });
-      }
-    });
+  async decide(
+    call: AuthorizationCall,
+    { query, form }: { query: AuthorizationQuery; form: ConsentForm },
+    response: HttpResponse,
+  ): Promise<void> {
+    const asked = await this.checked(call, query);
+    if (asked.demand.isSilent)
+      throw new AuthorizationError('interaction_required', 'prompt is none');
+    const { request } = call;
+    const state = await this.sessions.resumeByForm(request, response, form);
+    const user = this.userAsDemanded(request, { asked, state });
+    if (!user) {
+      this.sendLogin(request, response, { asked, state });
+      return;
+    }
+    const { decision, group, setup } = form;
+    const choice = { group, setup };
+    if (decision === 'deny') {
+      await this.sessions.settle(state.session);
+      this.audit.done('consent.denied', { way: 'code' }, { request, actor: { user: user.name } });
+      await this.authorize.deny(asked);
+      throw new AuthorizationError('access_denied', 'the user has refused');
+    }
+    const giver = { user, authentication: authenticationOf(state.session) };
+    const location =
+      decision === 'allow' ? await this.authorize.allow(asked, giver, choice) : undefined;
+    if (location === undefined) {
+      await this.sendConsent({ request, response, asked, state, user, choice });
+      return;
+    }
+    await this.sessions.settle(state.session);
+    const actor = { user: user.name, ...choice };
+    this.audit.done('consent.given', { way: 'code' }, { request, actor });
+    sendRedirect(response, location);
   }
 
-  private async proved(
+  /** `prompt=none`: the code, when nobody has to be asked. Throws AuthorizationError. */
+  private async answerAgain(
     request: HttpRequest,
     response: HttpResponse,
-    work: (asked: AuthorizationRequest) => Promise<void>,
+    { asked, state, user }: AskedState & { user: User | undefined },
   ): Promise<void> {
-    await withErrorPage(response, async () => {
-      await this.limits.count('authorize', request);
-      try {
-        const asked = await this.authorize.check(request);
-        if ('errorRedirect' in asked) {
-          sendRedirect(response, asked.errorRedirect);
-          return;
-        }
-        labelRequest(request, { client: asked.client.id });
-        await work(asked);
-      } catch (error) {
-        if (!(error instanceof UnprovedRequestError)) throw error;
-        const text = `${error.message} Nothing was sent to anybody; tell the people who run the application.`;
-        sendPage(response, messagePage('This request cannot be trusted', text, 400));
-      }
-    });
+    if (!user) {
+      throw new AuthorizationError('login_required', 'the user has to sign in');
+    }
+    labelRequest(request, { user: user.name });
+    const giver = { user, authentication: authenticationOf(state.session) };
+    const location = await this.authorize.allowAgain(asked, giver);
+    if (location === undefined) {
+      throw new AuthorizationError('consent_required', 'the user has to be asked');
+    }
+    this.audit.done('consent.given', { way: 'again' }, { request, actor: { user: user.name } });
+    sendRedirect(response, location);
+  }
+
+  /** Who is signed in, if the request does not demand another or a fresh sign-in. */
+  private userAsDemanded(
+    { originalUrl: address }: HttpRequest,
+    { asked, state: { user, session } }: AskedState,
+  ): User | undefined {
+    if (!user) return undefined;
+    const seen = { subject: subjectOf(user), session, address, now: this.clock.now() };
+    return isMet(asked.demand, seen) ? user : undefined;
+  }
+
+  private async checked(
+    { proved, request }: AuthorizationCall,
+    query: AuthorizationQuery,
+  ): Promise<AuthorizationRequest> {
+    const asked = await this.authorize.check(proved, query);
+    labelRequest(request, { client: asked.client.id });
+    return asked;
   }
 
   private async sendConsent(input: {
     request: HttpRequest;
     response: HttpResponse;
     asked: AuthorizationRequest;
-    visit: Visit;
+    state: SessionState;
     user: User;
     choice?: ConsentChoice;
   }): Promise<void> {
-    const { request, response, asked, visit, user, choice } = input;
+    const { request, response, asked, state, user, choice } = input;
     labelRequest(request, { user: user.name });
     const choices = await this.authorize.choices(asked, user, choice);
-    if ('errorRedirect' in choices) {
-      sendRedirect(response, choices.errorRedirect);
-      return;
-    }
     const page = consentPage({
       client: asked.client,
       user,
       choices,
       redirectUri: asked.redirectUri,
-      csrfToken: visit.session.csrfToken,
+      csrfToken: state.session.csrfToken,
       action: request.originalUrl,
       providers: this.providers.list(),
       ...(choice && {
@@ -118,14 +164,16 @@ export class AuthorizePages {
   private sendLogin(
     request: HttpRequest,
     response: HttpResponse,
-    { asked, visit }: { asked: AuthorizationRequest; visit: Visit },
+    { asked, state }: AskedState,
   ): void {
     const page = loginPage({
       purpose: `${asked.client.name} asks to act for you. First say who you are.`,
       providers: this.providers.list(),
       returnTo: request.originalUrl,
-      csrfToken: visit.session.csrfToken,
-      isCertificateRefused: visit.isCertificateRefused,
+      csrfToken: state.session.csrfToken,
+      isCertificateRefused: state.isCertificateRefused,
+      certificateUser: state.certificateUser?.name,
+      expected: asked.demand.loginHint,
     });
     sendPage(response, page);
   }

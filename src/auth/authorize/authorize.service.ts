@@ -1,32 +1,43 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { randomToken, sha256, type Clock } from '#src/kernel/index.js';
-import {
-  CLOCK,
-  CONFIG,
-  Database,
-  queryValuesOf,
-  type Config,
-  type HttpRequest,
-  type QueryValues,
-} from '#src/platform/index.js';
-import { RegistryService, type User } from '#src/registry/index.js';
+import { CLOCK, CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
+import { RegistryService, type Client, type User } from '#src/registry/index.js';
+import { IdTokens } from '../bearer/id-token.js';
+import { isBuiltIn } from '../clients/built-in-clients.js';
+import { demandsPkce } from '../protocol/client-profile.js';
+import { PushedRequestsRepository } from '../stores/pushed-requests.repository.js';
 import { ClientsService } from '../clients/clients.service.js';
+import type { Authentication } from '../protocol/authentication.js';
 import { withParameters } from '../protocol/redirect-uri.js';
 import { ConsentsService } from '../stores/consents.service.js';
 import { consentChoices, type ConsentChoices } from '../sign-in/pages/consent-form.js';
 import { AuthorizationCodesRepository } from '../stores/authorization-codes.repository.js';
+import { AuthorizationError } from './authorization-error.js';
 import {
-  AuthorizationError,
-  only,
   UnprovedRequestError,
   type AuthorizationRequest,
+  type ProvedRequest,
 } from './authorization-request.js';
-import { provedRedirect, STEPS } from './authorize.steps.js';
+import { readPrompt, type SignInDemand } from './sign-in-demand.js';
+import {
+  checkedAudience,
+  checkPkce,
+  checkPushed,
+  checkScope,
+  provedRedirect,
+} from './authorize.steps.js';
+import type { AuthorizationQuery, AuthorizationTarget } from './authorize.request.js';
 
 /** What the user has chosen on the consent page. */
 export interface ConsentChoice {
   group: string | undefined;
   setup: string | undefined;
+}
+
+/** Who allows it, and how they have signed in. */
+export interface Giver {
+  user: User;
+  authentication: Authentication | undefined;
 }
 
 /** Flow B, first half: checks of the request, the user's choice, and the code. */
@@ -35,78 +46,84 @@ export class AuthorizeService {
   @Inject(CLOCK) private readonly clock!: Clock;
   @Inject(CONFIG) private readonly config!: Config;
   @Inject() private readonly registry!: RegistryService;
+  @Inject() private readonly pushedRequests!: PushedRequestsRepository;
 
   constructor(
     private readonly clients: ClientsService,
     private readonly consents: ConsentsService,
     private readonly codes: AuthorizationCodesRepository,
     private readonly database: Database,
+    private readonly idTokens: IdTokens,
   ) {}
 
   /**
-   * The checked request, or the redirect that tells the application what is wrong with it. Throws
-   * UnprovedRequestError when client or redirect URI are wrong: then there is nowhere to redirect to.
+   * Who asks, and where the answer goes. Throws UnprovedRequestError when client or redirect URI are wrong: then there is
+   * nowhere to redirect to.
    */
-  async check(request: HttpRequest): Promise<AuthorizationRequest | { errorRedirect: string }> {
-    const query = queryValuesOf(request);
-    const clientId = only(query, 'client_id');
+  async prove(target: AuthorizationTarget): Promise<ProvedRequest> {
+    const { client_id: clientId, state } = target;
     const client = clientId === undefined ? undefined : await this.clients.find(clientId);
     if (!client) throw new UnprovedRequestError('The application (client_id) is not known.');
-    const asked: AuthorizationRequest = {
-      client,
-      ...provedRedirect(query, client),
-      state: stateOf(query),
-      scope: only(query, 'scope'),
-      codeChallenge: only(query, 'code_challenge'),
-      group: only(query, 'group'),
-      setup: only(query, 'setup'),
-    };
-    try {
-      for (const step of STEPS) step.check(query, this.config);
-      return asked;
-    } catch (error) {
-      if (!(error instanceof AuthorizationError)) throw error;
-      return { errorRedirect: this.errorRedirect(asked, error) };
-    }
+    return { client, ...provedRedirect(target, client), state };
   }
 
-  /** What the user may choose; the redirect of an error when there is nothing. */
+  /** The checked request. Throws AuthorizationError. */
+  async check(proved: ProvedRequest, query: AuthorizationQuery): Promise<AuthorizationRequest> {
+    const { client } = proved;
+    checkPushed(proved);
+    const isRequired = demandsPkce(client, this.config.requirePkce) || isBuiltIn(client.id);
+    checkPkce(query, { isRequired });
+    checkScope(query);
+    const { scope, code_challenge: codeChallenge, dpop_jkt: dpopKey, nonce, group, setup } = query;
+    const audience = checkedAudience(query, this.clients.audiencesOf(client));
+    const demand: SignInDemand = {
+      ...readPrompt(query.prompt),
+      maxAgeSeconds: query.max_age,
+      loginHint: query.login_hint,
+      subject: await this.hintedSubject(query.id_token_hint, client),
+    };
+    return { ...proved, scope, codeChallenge, dpopKey, audience, nonce, demand, group, setup };
+  }
+
+  /** What the user may choose. Throws AuthorizationError when there is nothing. */
   async choices(
     asked: AuthorizationRequest,
     user: User,
     chosen: Partial<ConsentChoice> = {},
-  ): Promise<ConsentChoices | { errorRedirect: string }> {
+  ): Promise<ConsentChoices> {
     const registry = await this.registry.current();
     const group = chosen.group ?? asked.group;
     const setup = chosen.setup ?? asked.setup;
     const choices = consentChoices(registry, user, { scope: asked.scope, group, setup });
     if (choices.groups.length > 0) return choices;
-    const error = consentChoices(registry, user, {}).groups.length
+    throw consentChoices(registry, user, {}).groups.length
       ? new AuthorizationError('invalid_scope', 'no group of the user allows any of the scopes')
       : new AuthorizationError('access_denied', 'the user has no group that may use the service');
-    return { errorRedirect: this.errorRedirect(asked, error) };
   }
 
   /** The redirect with the code; undefined when group or setup are not among the user's choices. */
   async allow(
     asked: AuthorizationRequest,
-    user: User,
+    { user, authentication }: Giver,
     choice: ConsentChoice,
   ): Promise<string | undefined> {
     const registry = await this.registry.current();
-    const { groups } = consentChoices(registry, user, { scope: asked.scope });
+    const { groups, identity } = consentChoices(registry, user, { scope: asked.scope });
     const chosen = groups.find(({ group }) => group.name === choice.group);
     const { setup } = choice;
     if (!chosen || setup === undefined) return undefined;
     if (!registry.mayUseSetup(chosen.group.name, setup)) return undefined;
     const code = await this.database.transaction(async (transaction) => {
+      await this.consumePushed(asked, transaction);
       const consent = await this.consents.record(
         {
-          user: user.name,
+          user,
           clientId: asked.client.id,
           group: chosen.group.name,
           setup,
-          scopes: chosen.scopes,
+          scopes: [...chosen.scopes, ...identity],
+          audience: asked.audience,
+          ...(authentication && { authentication }),
         },
         this.config.codeTtl,
         transaction,
@@ -117,7 +134,9 @@ export class AuthorizeService {
         consentId: consent.id,
         redirectUri: asked.sentRedirectUri,
         codeChallenge: asked.codeChallenge ?? null,
-        expiresAt: new Date(this.clock.now() + this.config.codeTtl * 1000),
+        dpopKey: asked.dpopKey ?? null,
+        nonce: asked.nonce ?? null,
+        expiresAt: new Date(this.clock.now() + this.codeSeconds(asked.client) * 1000),
         usedAt: null,
       });
       return value;
@@ -126,13 +145,66 @@ export class AuthorizeService {
     return withParameters(asked.redirectUri, { code, state, iss: this.config.publicUrl });
   }
 
-  /** The redirect that says that the user has refused. */
-  deny(asked: AuthorizationRequest): string {
-    const error = new AuthorizationError('access_denied', 'the user has refused');
-    return this.errorRedirect(asked, error);
+  /**
+   * The redirect with the code without asking: the user has allowed this application as much before, and it is surely the
+   * same one (RFC 8252 §8.6). Undefined where the user has to be asked.
+   */
+  async allowAgain(asked: AuthorizationRequest, giver: Giver): Promise<string | undefined> {
+    if (!isSurelyItself(asked)) return undefined;
+    const { user } = giver;
+    const registry = await this.registry.current();
+    const { groups, identity } = consentChoices(registry, user, { scope: asked.scope });
+    const consents = await this.consents.lately(user.name, asked.client.id);
+    const covering = consents.find((consent) => {
+      const chosen = groups.find(({ group }) => group.name === consent.group);
+      const given = consent.scope.split(' ');
+      return (
+        chosen !== undefined &&
+        consent.sub === user.sub &&
+        isWithin(asked.audience, consent.audience) &&
+        (asked.group ?? consent.group) === consent.group &&
+        (asked.setup ?? consent.setup) === consent.setup &&
+        [...chosen.scopes, ...identity].every((scope) => given.includes(scope))
+      );
+    });
+    return covering && this.allow(asked, giver, covering);
   }
 
-  private errorRedirect(asked: AuthorizationRequest, { error, description }: AuthorizationError) {
+  /** Whom the hint names. Throws AuthorizationError for one that we have not given to this application. */
+  private async hintedSubject(
+    hint: string | undefined,
+    client: Client,
+  ): Promise<string | undefined> {
+    if (hint === undefined) return undefined;
+    const read = await this.idTokens.read(hint);
+    if (read?.aud === client.id) return read.sub;
+    throw new AuthorizationError(
+      'invalid_request',
+      'id_token_hint is no ID token of this application',
+    );
+  }
+
+  /** Notes that the user has refused; a pushed request is good for one decision. */
+  async deny(asked: AuthorizationRequest): Promise<void> {
+    if (asked.pushed === undefined) return;
+    await this.database.transaction((transaction) => this.consumePushed(asked, transaction));
+  }
+
+  private async consumePushed(
+    { pushed }: AuthorizationRequest,
+    transaction: Transaction,
+  ): Promise<void> {
+    if (pushed === undefined || (await this.pushedRequests.consume(transaction, pushed))) return;
+    throw new UnprovedRequestError('request_uri has been used.');
+  }
+
+  /** FAPI 2.0 Security Profile 5.3.2.1: codes live 60 seconds at most. */
+  private codeSeconds({ profile }: Client): number {
+    return profile === 'fapi2' ? Math.min(this.config.codeTtl, 60) : this.config.codeTtl;
+  }
+
+  /** The redirect that tells the application what is wrong. */
+  errorRedirect(asked: ProvedRequest, { error, description }: AuthorizationError): string {
     return withParameters(asked.redirectUri, {
       error,
       error_description: description,
@@ -142,8 +214,12 @@ export class AuthorizeService {
   }
 }
 
-/** As it was sent, also when it is empty (RFC 6749 §4.1.2); none when it is given more than once. */
-function stateOf(query: QueryValues): string | undefined {
-  const [state, ...more] = query.all('state');
-  return more.length === 0 ? state : undefined;
+/** Whether the services that are asked for are among those of the consent; none named are all that the application may have. */
+function isWithin(asked: readonly string[] | undefined, given: readonly string[] | null): boolean {
+  return given === null || (asked?.every((one) => given.includes(one)) ?? false);
+}
+
+/** An application that proves itself, or to whose address nobody else can be sent. */
+function isSurelyItself({ client, redirectUri }: AuthorizationRequest): boolean {
+  return client.confidential || redirectUri.startsWith('https:');
 }

@@ -1,16 +1,18 @@
-import type { QueryValues } from '#src/platform/index.js';
 import type { Client } from '#src/registry/index.js';
 import { isRegisteredRedirect } from '../protocol/redirect-uri.js';
-import { knownScopes } from '../protocol/scopes.js';
-import { AuthorizationError, only, UnprovedRequestError } from './authorization-request.js';
+import { OAuthProblem } from '#src/kernel/index.js';
+import { askedAudiences, refuseOthers } from '../protocol/audience.js';
+import { readScopes, scopeWords } from '../protocol/grid-scopes.js';
+import { AuthorizationError } from './authorization-error.js';
+import { UnprovedRequestError, type ProvedRequest } from './authorization-request.js';
+import type { AuthorizationQuery, AuthorizationTarget } from './authorize.request.js';
 import { isChallenge } from '../protocol/pkce.js';
 
 /** Where the answer goes. Throws UnprovedRequestError: what fails here is never redirected (RFC 6749 §4.1.2.1). */
 export function provedRedirect(
-  query: QueryValues,
+  { redirect_uri: sent }: AuthorizationTarget,
   client: Client,
 ): { redirectUri: string; sentRedirectUri: string | null } {
-  const sent = query.all('redirect_uri').filter((value) => value !== '');
   if (sent.length > 1) throw new UnprovedRequestError('redirect_uri is given more than once.');
   const [uri] = sent;
   if (uri !== undefined) {
@@ -29,75 +31,46 @@ export function provedRedirect(
   return { redirectUri: registered, sentRedirectUri: null };
 }
 
-interface Step {
-  name: string;
-  check(query: QueryValues, settings: { requirePkce: boolean }): void;
+/** With `fapi2` a request comes by /oauth2/par only (FAPI 2.0 Security Profile 5.3.2.2). */
+export function checkPushed({ client, pushed }: ProvedRequest): void {
+  if (client.profile !== 'fapi2' || pushed !== undefined) return;
+  throw new AuthorizationError('invalid_request', 'the request must be pushed (/oauth2/par)');
 }
 
-const SINGLE = [
-  'response_type',
-  'client_id',
-  'state',
-  'scope',
-  'code_challenge',
-  'code_challenge_method',
-  'response_mode',
-  'group',
-  'setup',
-];
+/** Scopes may be unknown, but not all of them. */
+export function checkScope({ scope }: Pick<AuthorizationQuery, 'scope'>): void {
+  const words = scopeWords(scope);
+  if (words && readScopes(words).length === 0) {
+    throw new AuthorizationError('invalid_scope', 'none of the scopes is known');
+  }
+}
 
-/** Checks after client and redirect URI have proved right, in this order; each failure goes back by redirect. */
-export const STEPS: readonly Step[] = [
-  {
-    name: 'every parameter at most once',
-    check(query) {
-      const repeated = SINGLE.find((name) => query.all(name).length > 1);
-      if (repeated !== undefined) {
-        throw new AuthorizationError('invalid_request', `${repeated} is given more than once`);
-      }
-    },
-  },
-  {
-    name: 'response type',
-    check(query) {
-      const type = only(query, 'response_type');
-      if (type === undefined) {
-        throw new AuthorizationError('invalid_request', 'response_type is missing');
-      }
-      if (type !== 'code') {
-        throw new AuthorizationError('unsupported_response_type', 'response_type must be code');
-      }
-    },
-  },
-  {
-    name: 'response mode',
-    check(query) {
-      const mode = only(query, 'response_mode');
-      if (mode !== undefined && mode !== 'query') {
-        throw new AuthorizationError('invalid_request', 'response_mode must be query');
-      }
-    },
-  },
-  { name: 'PKCE', check: checkPkce },
-  {
-    name: 'scope',
-    check(query) {
-      if (knownScopes(only(query, 'scope'))?.length === 0) {
-        throw new AuthorizationError('invalid_scope', 'none of the scopes is known');
-      }
-    },
-  },
-];
+/** The services that are asked for, if any; the application must be allowed to have tokens for them (RFC 8707 §2.1). */
+export function checkedAudience(
+  query: Pick<AuthorizationQuery, 'audience' | 'resource'>,
+  possible: readonly string[],
+): string[] | undefined {
+  try {
+    const asked = askedAudiences(query);
+    if (asked) refuseOthers(asked, possible);
+    return asked;
+  } catch (error) {
+    if (error instanceof OAuthProblem) throw new AuthorizationError(error.error, error.detail);
+    throw error;
+  }
+}
 
 /** PKCE is S256 or nothing; a challenge without method means plain (RFC 7636 §4.3), which is refused. */
-function checkPkce(query: QueryValues, settings: { requirePkce: boolean }): void {
-  const challenge = only(query, 'code_challenge');
-  const method = only(query, 'code_challenge_method');
+export function checkPkce(
+  query: Pick<AuthorizationQuery, 'code_challenge' | 'code_challenge_method'>,
+  { isRequired }: { isRequired: boolean },
+): void {
+  const { code_challenge: challenge, code_challenge_method: method } = query;
   if (challenge === undefined) {
     if (method !== undefined) {
       throw new AuthorizationError('invalid_request', 'code_challenge is missing');
     }
-    if (settings.requirePkce) {
+    if (isRequired) {
       throw new AuthorizationError('invalid_request', 'code_challenge is required (S256)');
     }
     return;

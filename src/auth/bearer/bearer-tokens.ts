@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { Problem } from '#src/kernel/index.js';
 import type { HttpRequest } from '#src/platform/index.js';
+import { TokenHolders, type PresentedToken } from '../possession/token-holders.js';
 import type { Principal } from './principal.js';
 import { ExternalTokens } from './external-tokens.js';
 import { VerifiedTokens } from './verified-tokens.js';
@@ -10,17 +12,33 @@ export class BearerTokens {
   constructor(
     private readonly verified: VerifiedTokens,
     private readonly external: ExternalTokens,
+    private readonly holders: TokenHolders,
   ) {}
 
-  /** The principal of a live token; undefined for any other. Throws 403 for a group that is not the user's. */
-  async principal(token: string, request: HttpRequest): Promise<Principal | undefined> {
+  /**
+   * The principal of a live token; undefined for any other. Throws 401 when the token is bound and the caller does not prove
+   * to be its holder, or when it stands where its application may not put it, 403 for a group that is not the user's.
+   */
+  async principal(presented: PresentedToken): Promise<Principal | undefined> {
+    const { token, request, place } = presented;
     const own = await this.verified.principal(token);
-    if (own) return own;
-    return this.external.principal(token, request, {
+    if (own) {
+      if (place === 'query' && own.isHeaderOnly) throw inQuery();
+      await this.holders.check(own.confirmation, presented);
+      return own;
+    }
+    return this.external.principal(presented, {
       group: header(request, 'x-grid-group'),
       setup: header(request, 'x-grid-setup'),
     });
   }
+}
+
+function inQuery(): Problem {
+  const detail = 'Tokens of this application are not taken from the query string; send the header';
+  return new Problem('auth.token-missing', detail, {
+    headers: { 'WWW-Authenticate': 'Bearer realm="gridgate"' },
+  });
 }
 
 function header(request: HttpRequest, name: string): string | undefined {

@@ -6,7 +6,15 @@ import {
   type Setup,
   type User,
 } from '#src/registry/index.js';
-import { chosen, groupsSaid, isHolder, ownScopes, type Preference } from './external-grantee.js';
+import {
+  capabilitiesIn,
+  chosen,
+  groupsClaimed,
+  groupsSaid,
+  isWlcgConform,
+  wordsClaimed,
+  type Preference,
+} from './external-grantee.js';
 
 const group = (name: string, change: Partial<Group> = {}): Group => ({
   name,
@@ -29,24 +37,6 @@ const SETUPS: Setup[] = [
 ];
 const registry = new RegistrySnapshot({ ...DEMO_REGISTRY, groups: GROUPS, setups: SETUPS }, 1);
 const alice = registry.userByName('alice') as User;
-
-describe('a token with a confirmation claim', () => {
-  it.each<[string, unknown, string | undefined, boolean]>([
-    ['none', undefined, undefined, true],
-    ['none, and a certificate', undefined, 'thumb', true],
-    ['of the certificate', { 'x5t#S256': 'thumb' }, 'thumb', true],
-    ['of another certificate', { 'x5t#S256': 'other' }, 'thumb', false],
-    ['of a certificate, and none is shown', { 'x5t#S256': 'thumb' }, undefined, false],
-    ['of no value, and no certificate', { 'x5t#S256': undefined }, undefined, false],
-    ['of a DPoP key', { jkt: 'key' }, 'thumb', false],
-    ['of both', { 'x5t#S256': 'thumb', jkt: 'key' }, 'thumb', false],
-    ['null', null, 'thumb', false],
-    ['text', 'thumb', 'thumb', false],
-    ['a list', ['thumb'], 'thumb', false],
-  ])('%s', (_what, confirmation, thumbprint, expected) => {
-    expect(isHolder(confirmation, thumbprint)).toBe(expected);
-  });
-});
 
 describe('groups of a token', () => {
   const names = (said: string[]) => groupsSaid(registry, alice, said).map(({ name }) => name);
@@ -110,11 +100,50 @@ describe('group and setup of a token', () => {
 
 describe('scopes of a token', () => {
   it.each([
-    [undefined, []],
-    ['', []],
+    [undefined, undefined],
+    ['', undefined],
+    ['openid wlcg wlcg.groups:/vo/x offline_access jobs:readx', undefined],
     ['openid jobs:kill profile jobs:read', ['jobs:read', 'jobs:kill']],
-    ['jobs:readx', []],
+    ['openid storage.read:/a compute.create', ['storage.read:/a', 'compute.create']],
+    ['openid storage.write:/a', []],
+    ['compute.admin compute.read', ['compute.read']],
   ])('of %j are %j', (scope, own) => {
-    expect(ownScopes(scope)).toEqual(own);
+    expect(capabilitiesIn(wordsClaimed(scope) ?? [])).toEqual(own);
+  });
+
+  it.each([
+    [{}, true],
+    [{ scope: 'openid storage.read:/a', 'wlcg.ver': '1.0' }, true],
+    [{ 'wlcg.ver': '1.13' }, true],
+    [{ 'wlcg.ver': '2.0' }, false],
+    [{ 'wlcg.ver': '1' }, false],
+    [{ 'wlcg.ver': 1 }, false],
+    [{ scope: 'jobs:read storage.read' }, false],
+    [{ scope: 'storage.read:' }, false],
+    [{ scope: 'storage.modify:/a/../b' }, false],
+    [{ scope: 'storage.other:x storage.readers' }, true],
+    [{ scope: ['storage.read:/a', 'openid'] }, true],
+    [{ scope: ['storage.read'] }, false],
+    [{ scope: [7] }, false],
+    [{ scope: 7 }, false],
+    [{ 'wlcg.groups': [] }, true],
+    [{ 'wlcg.groups': '/vo' }, false],
+    [{ ver: '2.0' }, true],
+    [{ ver: 'scitokens:2.0' }, false],
+  ])('%j keep to the profile: %s', (claims, expected) => {
+    expect(isWlcgConform(claims)).toBe(expected);
+  });
+
+  it('name groups of the user as the profile does', () => {
+    const [plain, scoped] = ['plain', 'scoped'].map((name) => group(name, { vo: 'vo' }));
+    const known = new RegistrySnapshot({ ...DEMO_REGISTRY, groups: [plain!, scoped!] }, 3);
+    const names = (claimed: unknown) =>
+      groupsClaimed(known, alice, { 'wlcg.groups': claimed })?.map(({ name }) => name);
+    expect(names(undefined)).toBeUndefined();
+    expect(names('/vo/plain')).toBeUndefined();
+    expect(names(['/vo/scoped', '/vo', '/other/plain', 'plain', 7, '/vo/plain'])).toEqual([
+      ...['scoped', 'plain'],
+    ]);
+    expect(names([])).toEqual([]);
   });
 });

@@ -1,6 +1,17 @@
-import { isJsonObject, OAuthProblem } from '#src/kernel/index.js';
+import { OAuthProblem } from '#src/kernel/index.js';
 import type { Group, RegistrySnapshot, User } from '#src/registry/index.js';
-import { SCOPES, type Scope } from '../protocol/scopes.js';
+import {
+  coversScope,
+  groupPath,
+  groupScopes,
+  readScope,
+  readScopes,
+  type GridScope,
+} from '../protocol/grid-scopes.js';
+
+/** What is a capability of the profile or of a later one, whether it is known here or not. */
+const CAPABILITY = /^(?:storage|compute)\./;
+const STORAGE_WORD = /^storage\.(?:read|create|modify|stage|poll)(?::|$)/;
 
 /** Group and setup that the caller would like. */
 export interface Preference {
@@ -12,17 +23,6 @@ export interface Preference {
 export interface GroupAndSetup {
   group: Group;
   setup: string;
-}
-
-/**
- * Whether the caller may use a token with this confirmation claim (RFC 7800): one that is bound to a certificate from
- * a connection with this certificate (RFC 8705 §3); one that is bound otherwise not at all, a DPoP token is no bearer
- * token (RFC 9449 §7.2).
- */
-export function isHolder(confirmation: unknown, thumbprint: string | undefined): boolean {
-  if (confirmation === undefined) return true;
-  if (!isJsonObject(confirmation) || thumbprint === undefined) return false;
-  return Object.keys(confirmation).length === 1 && confirmation['x5t#S256'] === thumbprint;
 }
 
 /**
@@ -61,10 +61,72 @@ export function chosen(
   return { group, setup: setup.name };
 }
 
-/** Scopes of ours among the words of a provider's scope claim. */
-export function ownScopes(scope: string | undefined): Scope[] {
-  const words = scope?.split(' ') ?? [];
-  return SCOPES.filter((known) => words.includes(known));
+/** The words of a scope claim: a text, or as some issuers write it a list of texts. Undefined for what is neither. */
+export function wordsClaimed(scope: unknown): string[] | undefined {
+  const texts: unknown = typeof scope === 'string' ? [scope] : (scope ?? []);
+  if (!areTexts(texts)) return undefined;
+  return texts.flatMap((text) => text.split(' ')).filter((word) => word !== '');
+}
+
+/**
+ * The capabilities among the words of a provider's scope claim. Where there is one, whatever service it is for and whether
+ * it is known here, they alone count, and the group's rights where there is none: undefined (WLCG profile 1.3, 2.2.3).
+ */
+export function capabilitiesIn(words: readonly string[]): string[] | undefined {
+  const known = readScopes(words).filter(({ kind }) => kind === 'right' || kind === 'storage');
+  if (known.length === 0 && !words.some((word) => CAPABILITY.test(word))) return undefined;
+  return known.map(({ word }) => word);
+}
+
+/**
+ * Whether a token keeps to the WLCG profile 1.3 as far as it claims to: a version of series 1 (4.3.3), storage scopes
+ * with a path in normal form (2.2.1), groups in a list (2.1.1). What says nothing of the profile does; what says that other rules
+ * tell what it allows (`ver` of SciTokens) does not.
+ */
+export function isWlcgConform(claims: Readonly<Record<string, unknown>>): boolean {
+  const { 'wlcg.ver': version, 'wlcg.groups': groups, ver, scope } = claims;
+  if (version !== undefined && !(typeof version === 'string' && /^1\.[0-9]+$/.test(version))) {
+    return false;
+  }
+  if (groups !== undefined && !areTexts(groups)) return false;
+  if (typeof ver === 'string' && /^scitokens?:/i.test(ver)) return false;
+  const words = wordsClaimed(scope);
+  return words?.every((word) => !STORAGE_WORD.test(word) || readScope(word) !== undefined) ?? false;
+}
+
+/**
+ * The scopes for which a provider's token may be exchanged, of those that are asked for: within its capabilities where it has
+ * them, and with no other group named than those that it stands for.
+ */
+export function exchangeableScopes(
+  asked: readonly string[] | undefined,
+  token: { group: Group; groups: readonly Group[]; capabilities: readonly string[] | undefined },
+): string[] {
+  const { group, groups, capabilities } = token;
+  const bounds = capabilities && readScopes(capabilities);
+  const named = new Set(groups.map(groupPath));
+  const isWithin = (scope: GridScope): boolean =>
+    scope.kind === 'groups'
+      ? scope.group === undefined || named.has(scope.group)
+      : (bounds?.some((bound) => coversScope(bound, scope)) ?? true);
+  return groupScopes(group, asked ?? capabilities)
+    .filter(isWithin)
+    .map(({ word }) => word);
+}
+
+/** Groups of the user that the claim `wlcg.groups` names, in its order; undefined without the claim. */
+export function groupsClaimed(
+  registry: RegistrySnapshot,
+  user: User,
+  { 'wlcg.groups': claimed }: Readonly<Record<string, unknown>>,
+): readonly Group[] | undefined {
+  if (!Array.isArray(claimed)) return undefined;
+  const groups = registry.groupsOf(user.name);
+  return claimed.flatMap((name) => groups.filter((group) => groupPath(group) === name));
+}
+
+function areTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
 function denied(what: 'group' | 'setup'): OAuthProblem {

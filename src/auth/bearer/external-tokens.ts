@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
 import {
   IdProvidersService,
@@ -6,17 +6,29 @@ import {
   type NamedIdProvider,
   type TokenClaims,
 } from '#src/id-provider/index.js';
-import { type HttpRequest, outOfTurn, PeerCertificates } from '#src/platform/index.js';
+import { CONFIG, outOfTurn, type Config, type HttpRequest } from '#src/platform/index.js';
 import {
   RegistryService,
   type Group,
   type RegistrySnapshot,
   type User,
 } from '#src/registry/index.js';
+import { isConfirmation, type Confirmation } from '../possession/confirmation.js';
+import { SenderConstraint } from '../possession/sender-constraint.js';
+import { TokenHolders, type PresentedToken } from '../possession/token-holders.js';
 import { principalFrom, type Principal } from './principal.js';
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
+import { audiencesIn } from '../protocol/audience.js';
 import { scopesOf } from '../protocol/scopes.js';
-import { chosen, groupsSaid, isHolder, ownScopes, type Preference } from './external-grantee.js';
+import {
+  capabilitiesIn,
+  chosen,
+  groupsClaimed,
+  groupsSaid,
+  isWlcgConform,
+  wordsClaimed,
+  type Preference,
+} from './external-grantee.js';
 
 /** For what a provider's token is shown. */
 type Use = 'acceptTokens' | 'exchangeTokens';
@@ -27,15 +39,27 @@ interface ExternalIdentity {
   user: User;
   /** Groups that the token's claims stand for, in the order of the registry. */
   groups: readonly Group[];
-  scope: string | undefined;
+  /** What it is limited to; undefined for one that has all rights of the group. */
+  capabilities: string[] | undefined;
+  /** Its claim `cnf`, whatever that is. */
+  confirmation: unknown;
+  /** When what it is exchanged for ends as well; undefined when that may live on and be renewed. */
+  notAfter: Date | undefined;
 }
 
 /** What a provider's token is worth here. */
 export interface ExternalGrantee {
-  user: string;
+  user: User;
   group: Group;
   setup: string;
-  scope: string | undefined;
+  /** All groups that the token stands for. */
+  groups: readonly Group[];
+  /** What the token is limited to; undefined for one that has all rights of the group. */
+  capabilities: string[] | undefined;
+  /** To what it is bound. */
+  confirmation: Confirmation | undefined;
+  /** When what it is exchanged for ends as well; undefined when that may live on and be renewed. */
+  notAfter: Date | undefined;
 }
 
 /** Access tokens of identity providers, where the provider's entry says that they count (contract 4). */
@@ -44,26 +68,31 @@ export class ExternalTokens {
   constructor(
     private readonly providers: IdProvidersService,
     private readonly registry: RegistryService,
-    private readonly certificates: PeerCertificates,
+    private readonly constraint: SenderConstraint,
+    private readonly holders: TokenHolders,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /**
    * The principal of a provider's token used as bearer; undefined when it is no good. Throws 403 for a group or setup
-   * that the user may not have.
+   * that the user may not have, 401 when the token is bound and the caller is not its holder.
    */
   async principal(
-    token: string,
-    request: HttpRequest,
+    presented: PresentedToken,
     preference: Preference,
   ): Promise<Principal | undefined> {
+    const { token, request } = presented;
     const identity = await this.identify(token, request, 'acceptTokens');
     if (!identity) return undefined;
+    await this.holders.check(identity.confirmation, presented);
     const registry = await this.registry.current();
-    const { user, group, setup, scope } = granteeOf(identity, preference, registry);
-    const asked = ownScopes(scope);
-    const scopes = asked.length > 0 ? asked : scopesOf(group.properties);
+    const { user, group, setup, capabilities } = granteeOf(identity, preference, registry);
+    const scopes = capabilities ?? scopesOf(group.properties);
     const clientId = CERTIFICATE_CLIENT; // no application of ours stands between
-    const principal = principalFrom({ user, group: group.name, setup, clientId, scopes }, registry);
+    const principal = principalFrom(
+      { user: user.name, group: group.name, setup, clientId, scopes },
+      registry,
+    );
     return principal && { ...principal, clientId: `provider ${identity.named.name}` };
   }
 
@@ -74,10 +103,18 @@ export class ExternalTokens {
     preference: Preference,
   ): Promise<ExternalGrantee> {
     const identity = await this.identify(token, request, 'exchangeTokens');
-    if (!identity) {
+    if (!identity || !(await this.constraint.proves(identity.confirmation, request))) {
       throw new OAuthProblem('invalid_request', 'The subject_token is not valid here');
     }
     return granteeOf(identity, preference, await this.registry.current());
+  }
+
+  /** The client component takes what is for every service; whether this one does is a setting. */
+  private isForService({ provider }: NamedIdProvider, { aud = [] }: TokenClaims): boolean {
+    if (this.config.acceptAnyAudience) return true;
+    const { audience } = provider.parameters;
+    const ours = [audience].flat();
+    return ours.length === 0 || audiencesIn(aud).some((one) => ours.includes(one));
   }
 
   private async identify(
@@ -88,18 +125,32 @@ export class ExternalTokens {
     for (const named of await this.providers.candidatesFor(token)) {
       if (!named[use]) continue;
       const claims = await outOfTurn(request, () => verifiedClaims(named, token));
-      if (claims?.sub === undefined) continue;
-      if (!isHolder(claims['cnf'], this.certificates.thumbprintOf(request))) return undefined;
+      if (claims?.sub === undefined || !isWlcgConform(claims)) continue;
+      if (!this.isForService(named, claims)) continue;
       const registry = await this.registry.current();
       const user = registry.userBySubject(named.provider.issuer, claims.sub);
       if (!user) return undefined;
       const profile = await outOfTurn(request, () => named.provider.getUserGroups(token));
       const said = profile.OK ? (profile.Value.groups ?? []) : [];
-      const { scope } = claims;
-      return { named, user, groups: groupsSaid(registry, user, said), scope };
+      const groups = groupsClaimed(registry, user, claims) ?? groupsSaid(registry, user, said);
+      const capabilities = capabilitiesIn(wordsClaimed(claims.scope) ?? []);
+      const notAfter = endOf(claims, capabilities !== undefined);
+      return { named, user, groups, capabilities, confirmation: claims['cnf'], notAfter };
     }
     return undefined;
   }
+}
+
+/**
+ * The end of a token that is bound, or of the WLCG profile and limited by capabilities; others begin a session, which outlives
+ * them.
+ */
+function endOf(
+  { exp, cnf, 'wlcg.ver': version }: TokenClaims,
+  isLimited: boolean,
+): Date | undefined {
+  const endsWithIt = cnf !== undefined || (isLimited && version !== undefined);
+  return endsWithIt && exp !== undefined ? new Date(exp * 1000) : undefined;
 }
 
 /** The claims of a token that its provider has made for us; undefined when it is no good. */
@@ -117,10 +168,11 @@ async function verifiedClaims(
 
 /** Whom the token stands for, with the group and setup that it is to be used with. */
 function granteeOf(
-  { user, groups, named, scope }: ExternalIdentity,
+  { user, groups, named, capabilities, confirmation, notAfter }: ExternalIdentity,
   preference: Preference,
   registry: RegistrySnapshot,
 ): ExternalGrantee {
   const { group, setup } = chosen(groups, preference, { registry, providerSetup: named.setup });
-  return { user: user.name, group, setup, scope };
+  const bond = isConfirmation(confirmation) ? confirmation : undefined;
+  return { user, group, setup, groups, capabilities, confirmation: bond, notAfter };
 }

@@ -1,5 +1,17 @@
-import { DEMO_REGISTRY, RegistrySnapshot, type RegistryContents } from '#src/registry/index.js';
-import { actorOf, borderOf, principalFrom, type Grantee, type Property } from './principal.js';
+import {
+  DEMO_REGISTRY,
+  RegistrySnapshot,
+  type Client,
+  type RegistryContents,
+} from '#src/registry/index.js';
+import {
+  actorOf,
+  applicationPrincipal,
+  borderOf,
+  principalFrom,
+  type Grantee,
+  type Property,
+} from './principal.js';
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
 
 const demo = new RegistrySnapshot(DEMO_REGISTRY, 1);
@@ -91,5 +103,57 @@ describe('principal of a token', () => {
     }));
     const scopes = principalFrom(alice, registryWith({ groups }))?.scopes;
     expect(scopes).toEqual(new Set(['jobs:read']));
+  });
+});
+
+describe('principal of an application that acts for itself', () => {
+  const robot: Client = {
+    ...{ id: 'robot', name: 'Robot', redirectUris: [], confidential: true, origin: 'file' },
+    ...{ group: 'grid_user', scopes: ['jobs:read', 'storage.read:/vo/a', 'wlcg'] },
+  };
+  const itself: Grantee = {
+    ...{ user: 'robot', group: 'grid_user', setup: 'Prod', clientId: 'robot' },
+    scopes: ['jobs:read', 'jobs:kill', 'storage.read:/vo/a/b', 'storage.read:/vo', 'openid'],
+  };
+  const found = (change: Partial<Client> = {}, token: Partial<Grantee> = {}) =>
+    applicationPrincipal(
+      { ...itself, ...token },
+      registryWith({ applications: [{ ...robot, ...change }, ...DEMO_REGISTRY.applications] }),
+    );
+
+  it('has what it is registered for now, and a name that no user can have', () => {
+    expect(found()).toEqual({
+      user: 'application:robot',
+      dn: '',
+      group: 'grid_user',
+      setup: 'Prod',
+      vo: 'vo',
+      properties: new Set(['NormalUser']),
+      scopes: new Set(['jobs:read', 'catalogue:read']),
+      paths: expect.objectContaining({ change: [] }),
+      clientId: 'robot',
+      userGroups: ['grid_user'],
+    });
+    expect(found({ profile: 'fapi2' })?.isHeaderOnly).toBe(true);
+  });
+
+  it('may have been handed on to another application', () => {
+    expect(found({}, { clientId: 'demo-portal' })?.clientId).toBe('demo-portal');
+  });
+
+  it.each<[string, Partial<Client>, Partial<Grantee>]>([
+    ['another group', { group: 'grid_mon' }, {}],
+    ['no group', { group: 'gone' }, { group: 'gone' }],
+    ['another setup', {}, { setup: 'Other' }],
+    ['an unknown application', {}, { clientId: 'gone' }],
+    ['itself gone', {}, { user: 'gone' }],
+  ])('is nobody with %s', (_what, change, token) => {
+    expect(found(change, token)).toBeUndefined();
+  });
+
+  it('is nobody once it may have no tokens for itself', () => {
+    const { scopes: _none, ...without } = robot;
+    const registry = registryWith({ applications: [without] });
+    expect(applicationPrincipal(itself, registry)).toBeUndefined();
   });
 });

@@ -1,13 +1,25 @@
 import type { AuditActor } from '#src/platform/index.js';
-import type { Property, RegistrySnapshot } from '#src/registry/index.js';
+import type { Group, Property, RegistrySnapshot } from '#src/registry/index.js';
 import { CERTIFICATE_CLIENT, isBuiltIn } from '../clients/built-in-clients.js';
-import { scopesOf, type Scope } from '../protocol/scopes.js';
+import {
+  coversScope,
+  groupScopes,
+  possibleScopes,
+  readScopes,
+  rightsOf,
+  type GridScope,
+  type Right,
+} from '../protocol/grid-scopes.js';
+import { pathRightsOf, type PathRights } from '../protocol/path-rights.js';
+import { applicationItself, type AccessTokenClaims } from './access-token.js';
+import { isStrict } from '../protocol/client-profile.js';
+import type { Confirmation } from '../possession/confirmation.js';
 
 export type { Property } from '#src/registry/index.js';
 
 /** On whose behalf a request acts: what the access token and the registry say of its bearer. */
 export interface Principal {
-  /** User name in the registry. */
+  /** User name in the registry; `application:<client_id>` for an application that acts for itself. */
   readonly user: string;
   /** Canonical DN of the user, '' when the user has no certificate. */
   readonly dn: string;
@@ -19,10 +31,18 @@ export interface Principal {
   readonly vo?: string;
   /** Properties of the group. */
   readonly properties: ReadonlySet<Property>;
-  /** Scopes of the token, narrowed to what the group allows now. */
-  readonly scopes: ReadonlySet<Scope>;
+  /** What the token's scopes allow on routes, narrowed to what the group allows now. */
+  readonly scopes: ReadonlySet<Right>;
+  /** Where they hold in the catalogue; absent: everywhere. */
+  readonly paths?: PathRights;
   /** Application that got the token; `certificate` for the certificate flow. */
   readonly clientId: string;
+  /** To what the token is bound: only its holder may use it. */
+  readonly confirmation?: Confirmation;
+  /** What the token itself says; absent for one of an identity provider. */
+  readonly claims?: AccessTokenClaims;
+  /** The token counts in the header only, by the profile of the application. */
+  readonly isHeaderOnly?: boolean;
   /** All groups of the user (POSIX checks use the token's group first). */
   readonly userGroups: readonly string[];
 }
@@ -55,26 +75,65 @@ export interface Grantee {
  * are gone or do not belong together any more.
  */
 export function principalFrom(grantee: Grantee, registry: RegistrySnapshot): Principal | undefined {
-  const { clientId, setup } = grantee;
   const user = registry.userByName(grantee.user);
   const group = registry.group(grantee.group);
   if (!user || !group || !registry.isMember(user.name, group.name)) return undefined;
-  if (!registry.mayUseSetup(group.name, setup)) return undefined;
-  if (!isKnownClient(clientId, registry)) return undefined;
-  const scopes = scopesOf(group.properties).filter((scope) => grantee.scopes.includes(scope));
+  const scopes = possibleScopes(group, grantee.scopes);
+  return bearerOf(
+    grantee,
+    { group, scopes, registry },
+    {
+      user: user.name,
+      dn: user.certificates[0]?.subject ?? '',
+      userGroups: registry.groupsOf(user.name).map(({ name }) => name),
+    },
+  );
+}
+
+/**
+ * The same for an application that acts for itself, under a name that no user can have; `user` is its id. It has no more than it
+ * is registered for now.
+ */
+export function applicationPrincipal(
+  grantee: Grantee,
+  registry: RegistrySnapshot,
+): Principal | undefined {
+  const { name, sub: id } = applicationItself(grantee.user);
+  const application = registry.client(id);
+  const group = registry.group(grantee.group);
+  if (!application?.scopes || !group || application.group !== group.name) return undefined;
+  const registered = readScopes(application.scopes);
+  const scopes = groupScopes(group, grantee.scopes).filter((scope) =>
+    registered.some((outer) => coversScope(outer, scope)),
+  );
+  const itself = { user: name, dn: '', userGroups: [group.name] };
+  return bearerOf(grantee, { group, scopes, registry }, itself);
+}
+
+function bearerOf(
+  { clientId, setup }: Grantee,
+  what: { group: Group; scopes: readonly GridScope[]; registry: RegistrySnapshot },
+  who: Pick<Principal, 'user' | 'dn' | 'userGroups'>,
+): Principal | undefined {
+  const { group, scopes, registry } = what;
+  if (!registry.mayUseSetup(group.name, setup) || !isKnownClient(clientId, registry)) {
+    return undefined;
+  }
+  const paths = pathRightsOf(scopes);
   return {
-    user: user.name,
-    dn: user.certificates[0]?.subject ?? '',
+    ...who,
     group: group.name,
     setup,
     ...(group.vo !== undefined && { vo: group.vo }),
     properties: group.properties,
-    scopes: new Set(scopes),
+    scopes: new Set(rightsOf(scopes)),
+    ...(paths && { paths }),
     clientId,
-    userGroups: registry.groupsOf(user.name).map(({ name }) => name),
+    ...(isStrict(registry.client(clientId) ?? {}) && { isHeaderOnly: true }),
   };
 }
 
-function isKnownClient(id: string, registry: RegistrySnapshot): boolean {
+/** True for an application that there is, and for the certificate that takes its place. */
+export function isKnownClient(id: string, registry: RegistrySnapshot): boolean {
   return id === CERTIFICATE_CLIENT || isBuiltIn(id) || registry.client(id) !== undefined;
 }

@@ -2,8 +2,13 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { sha256, type Clock } from '#src/kernel/index.js';
 import { ChangeFeed, CLOCK } from '#src/platform/index.js';
 import { RegistryService, type RegistrySnapshot } from '#src/registry/index.js';
-import { principalFrom, type Principal } from './principal.js';
-import { AccessTokens, consentIdOf, type AccessTokenClaims } from './access-token.js';
+import { applicationPrincipal, isKnownClient, principalFrom, type Principal } from './principal.js';
+import {
+  AccessTokens,
+  isOfApplication,
+  lineageOf,
+  type AccessTokenClaims,
+} from './access-token.js';
 import { REVOCATIONS_CHANNEL, RevocationsRepository } from '../stores/revocations.repository.js';
 
 const MAX_ENTRIES = 20_000;
@@ -47,17 +52,28 @@ export class VerifiedTokens implements OnModuleDestroy {
   }
 
   /**
-   * The principal of a live token as the registry sees it now; undefined when the token is no good or its bearer has
-   * lost the group, the setup or the application.
+   * The principal of a live token for this service as the registry sees it now; undefined when the token is no good or
+   * its bearer has lost the group, the setup or the application.
    */
   async principal(token: string): Promise<Principal | undefined> {
     const entry = await this.entryOf(token);
-    if (!entry) return undefined;
+    return entry && this.tokens.isForService(entry.claims) ? this.principalOf(entry) : undefined;
+  }
+
+  /** The principal of a live token, also of one for other services. */
+  async holder(token: string): Promise<Principal | undefined> {
+    const entry = await this.entryOf(token);
+    return entry && this.principalOf(entry);
+  }
+
+  private async principalOf(entry: Entry): Promise<Principal | undefined> {
     const registry = await this.registry.current();
     if (entry.principal?.registry !== registry) {
-      const { sub, group, setup, client_id: clientId, scope } = entry.claims;
-      const grantee = { user: sub, group, setup, clientId, scopes: scope.split(' ') };
-      entry.principal = { registry, value: principalFrom(grantee, registry) };
+      const { claims } = entry;
+      const holder = holderOf(claims, registry);
+      const { cnf: confirmation } = claims;
+      const value = holder && { ...holder, claims, ...(confirmation && { confirmation }) };
+      entry.principal = { registry, value };
     }
     return entry.principal.value;
   }
@@ -82,8 +98,7 @@ export class VerifiedTokens implements OnModuleDestroy {
   private async verify(token: string): Promise<Entry | undefined> {
     const claims = await this.tokens.verify(token);
     if (!claims) return undefined;
-    const consentId = consentIdOf(claims.jti);
-    return { claims, ids: consentId === undefined ? [claims.jti] : [claims.jti, consentId] };
+    return { claims, ids: lineageOf(claims.jti) };
   }
 
   private remember(hash: string, entry: Entry): void {
@@ -119,4 +134,24 @@ export class VerifiedTokens implements OnModuleDestroy {
       if (entry) this.remove(hash, entry);
     }
   }
+}
+
+/** The claims that say for whom a token is. */
+export type HolderClaims = Pick<
+  AccessTokenClaims,
+  'sub' | 'preferred_username' | 'wlcg.ver' | 'client_id' | 'group' | 'setup' | 'scope' | 'act'
+>;
+
+/** Whom the claims stand for now. Only an older version's tokens call the user by name. */
+export function holderOf(claims: HolderClaims, registry: RegistrySnapshot): Principal | undefined {
+  const { sub, group, setup, client_id: clientId, scope, act } = claims;
+  // Where one of the applications on the way is gone, the tokens that came through it are dead.
+  for (let actor = act; actor; actor = actor.act) {
+    if (!isKnownClient(actor.sub, registry)) return undefined;
+  }
+  const grantee = { group, setup, clientId, scopes: scope.split(' ') };
+  const isByName = claims['wlcg.ver'] === undefined;
+  const user = isByName ? sub : registry.userBySub(sub)?.name;
+  if (isOfApplication(claims)) return applicationPrincipal({ ...grantee, user: sub }, registry);
+  return user === undefined ? undefined : principalFrom({ ...grantee, user }, registry);
 }

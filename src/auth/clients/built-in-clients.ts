@@ -4,13 +4,13 @@ import type { Client, RegistrySnapshot } from '#src/registry/index.js';
 export const CERTIFICATE_CLIENT = 'certificate';
 
 /** client_id of the Swagger UI page of the service itself. */
-export const SWAGGER_CLIENT = 'swagger-ui';
+const SWAGGER_CLIENT = 'swagger-ui';
 
 /** client_id of the `gridgate login` command. */
-export const COMMAND_CLIENT = 'gridgate-cli';
+const COMMAND_CLIENT = 'gridgate-cli';
 
 /** client_id of the portal that the service itself serves with its demo. */
-export const PORTAL_CLIENT = 'portal';
+const PORTAL_CLIENT = 'portal';
 
 /** Name and path of the redirect URI, below the public URL, of each application that comes with the service. */
 const BUILT_IN: Record<string, { name: string; redirectPath?: string }> = {

@@ -7,11 +7,15 @@ import {
   type ClientsRepository,
   type RegistryService,
 } from '#src/registry/index.js';
-import { OAuthParameters } from '../protocol/oauth-parameters.js';
+import { JWT_BEARER, type ClientAssertions } from './client-assertions.js';
+import type { ClientCertificates } from './client-certificates.js';
 import { ClientAuthenticator } from './client-authenticator.js';
 import { ClientsService } from './clients.service.js';
 
 const SECRET = 'p:w+ä %';
+const jwtOf = (claims: object): string =>
+  `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
+const ASSERTION = jwtOf({ sub: 'jwt' });
 
 const client = (id: string, change: Partial<Client>): Client => ({
   id,
@@ -31,11 +35,21 @@ const registry = new RegistrySnapshot(
       client('secret', confidential),
       client('secret app', confidential),
       client('unset', { confidential: true }),
+      client('jwt', { confidential: true, authentication: 'private_key_jwt' }),
+      client('tls', { confidential: true, authentication: 'tls_client_auth' }),
+      client('strict', { profile: 'oauth2.1' }),
     ],
   },
   1,
 );
 
+/** Assertions and certificates have specs of their own: here one of each is good. */
+const assertions = {
+  isProof: (_client: Client, text: string) => Promise.resolve(text === ASSERTION),
+} as unknown as ClientAssertions;
+const certificates = {
+  isProof: (_client: Client, { headers }: HttpRequest) => headers['client-cert'] === 'good',
+} as unknown as ClientCertificates;
 const authenticator = new ClientAuthenticator(
   new ClientsService(
     {} as ClientsRepository,
@@ -46,10 +60,12 @@ const authenticator = new ClientAuthenticator(
     { publicUrl: 'https://grid.example' } as never,
     {} as never,
   ),
+  assertions,
+  certificates,
 );
 
-function requestWith(authorization?: string): HttpRequest {
-  return { headers: { ...(authorization !== undefined && { authorization }) } } as HttpRequest;
+function requestWith(headers: Record<string, string>, method: string): HttpRequest {
+  return { headers, method } as unknown as HttpRequest;
 }
 
 const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
@@ -60,11 +76,15 @@ async function outcome(
   sent: Record<string, string>,
   authorization?: string,
   way: 'authenticate' | 'find' = 'authenticate',
+  { method = 'POST', certificate = '' } = {},
 ): Promise<unknown> {
-  const request = requestWith(authorization);
-  const parameters = OAuthParameters.from(Object.entries(sent));
+  const headers = {
+    ...(authorization !== undefined && { authorization }),
+    ...(certificate !== '' && { 'client-cert': certificate }),
+  };
+  const request = requestWith(headers, method);
   try {
-    const found = await authenticator[way](parameters, request);
+    const found = await authenticator[way](sent, request);
     expect(labelsOf(request)).toEqual(found ? { client: found.id } : {});
     return found?.id;
   } catch (error) {
@@ -143,5 +163,61 @@ describe('a request that need not name an application', () => {
     expect(await outcome({}, undefined, 'find')).toBeUndefined();
     expect(await outcome({ client_id: 'public' }, undefined, 'find')).toBe('public');
     expect(await outcome({ client_id: 'nobody' }, undefined, 'find')).toEqual(refused);
+  });
+});
+
+describe('an application with keys of its own', () => {
+  const type = { client_assertion_type: JWT_BEARER };
+  const signed = { ...type, client_assertion: ASSERTION };
+  const needed = [
+    ...[400, 'invalid_request', 'request.invalid'],
+    `Send a client_assertion with the client_assertion_type ${JWT_BEARER}`,
+    {},
+  ];
+
+  it.each<[Record<string, string>, unknown]>([
+    [signed, 'jwt'],
+    [{ ...signed, client_id: 'jwt' }, 'jwt'],
+    [{ ...signed, client_id: 'public' }, refused],
+    [{ ...type, client_assertion: jwtOf({ sub: 'jwt', x: 1 }) }, refused],
+    [{ ...type, client_assertion: jwtOf({ sub: 'nobody' }) }, refused],
+    [{ ...type, client_assertion: jwtOf({ sub: 'public' }) }, refused],
+    [{ ...type, client_assertion: jwtOf({ sub: 'secret' }) }, refused],
+    [{ ...type, client_assertion: jwtOf({ sub: 'tls' }) }, refused],
+    [{ ...type, client_assertion: jwtOf({ sub: 7 }) }, refused],
+    [{ ...type, client_assertion: 'no.jwt' }, refused],
+    [{ client_assertion: ASSERTION }, needed],
+    [{ ...type, client_id: 'jwt' }, needed],
+    [{ client_assertion: ASSERTION, client_assertion_type: 'other' }, needed],
+    [{ ...signed, client_secret: 'x' }, twice],
+    [{ client_id: 'jwt' }, refused],
+    [{ client_id: 'jwt', client_secret: SECRET }, refused],
+  ])('%j', async (sent, expected) => {
+    expect(await outcome(sent)).toEqual(expected);
+  });
+
+  it('does not prove itself by the header as well', async () => {
+    expect(await outcome(signed, basic('jwt:x'))).toEqual(twice);
+  });
+
+  it('proves itself by its certificate alone when it is registered so', async () => {
+    const by = (certificate: string, sent = {}) =>
+      outcome({ client_id: 'tls', ...sent }, undefined, 'authenticate', { certificate });
+    expect(await by('good')).toBe('tls');
+    expect(await by('other')).toEqual(refused);
+    expect(await by('')).toEqual(refused);
+    expect(await by('good', { client_secret: SECRET })).toEqual(refused);
+    expect(await by('good', { client_id: 'jwt' })).toEqual(refused);
+  });
+
+  it('sends its parameters by POST when its profile demands it', async () => {
+    const byGet = { method: 'GET' };
+    expect(await outcome({ client_id: 'public' }, undefined, 'find', byGet)).toBe('public');
+    expect(await outcome({ client_id: 'strict' })).toBe('strict');
+    expect(await outcome({ client_id: 'strict' }, undefined, 'find', byGet)).toEqual([
+      ...[400, 'invalid_request', 'request.invalid'],
+      'Send the parameters of this application by POST',
+      {},
+    ]);
   });
 });

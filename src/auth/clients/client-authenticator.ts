@@ -2,26 +2,38 @@ import { Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
 import { labelRequest, type HttpRequest } from '#src/platform/index.js';
 import type { Client } from '#src/registry/index.js';
-import type { OAuthParameters } from '../protocol/oauth-parameters.js';
+import { ClientAssertions, JWT_BEARER, subjectOfAssertion } from './client-assertions.js';
+import { ClientCertificates } from './client-certificates.js';
+import { isStrict } from '../protocol/client-profile.js';
+import type { ClientForm } from './client.request.js';
 import { ClientsService } from './clients.service.js';
 
 interface Credentials {
   id: string;
-  secret: string | undefined;
+  secret?: string | undefined;
+  assertion?: string;
   isBasic: boolean;
 }
 
-/** Tells which application calls (RFC 6749 §2.3): by its secret, or by its client_id when it is public. */
+/**
+ * Tells which application calls: by its secret (RFC 6749 §2.3), a JWT that it has signed (RFC 7523), its certificate
+ * (RFC 8705), or by its client_id alone when it is public. Each proves itself in the way that it is registered with.
+ */
 @Injectable()
 export class ClientAuthenticator {
-  constructor(private readonly clients: ClientsService) {}
+  constructor(
+    private readonly clients: ClientsService,
+    private readonly assertions: ClientAssertions,
+    private readonly certificates: ClientCertificates,
+  ) {}
 
   /**
-   * The application of a request. Throws 400 `invalid_request` without a client_id or with two ways of
-   * authentication, 401 `invalid_client` for an unknown application or a wrong or missing secret.
+   * The application of a request. Throws 400 `invalid_request` without a client_id, with two ways of authentication or
+   * with parameters in a place that its profile does not permit, 401 `invalid_client` for an unknown application or one
+   * that did not prove itself.
    */
-  async authenticate(parameters: OAuthParameters, request: HttpRequest): Promise<Client> {
-    const credentials = credentialsOf(parameters, request);
+  async authenticate(form: ClientForm, request: HttpRequest): Promise<Client> {
+    const credentials = credentialsOf(form, request);
     if (!credentials) {
       throw new OAuthProblem('invalid_request', 'The parameter client_id is missing');
     }
@@ -29,38 +41,87 @@ export class ClientAuthenticator {
   }
 
   /** Like `authenticate`, but undefined when the request names no application. */
-  async find(parameters: OAuthParameters, request: HttpRequest): Promise<Client | undefined> {
-    const credentials = credentialsOf(parameters, request);
+  async find(form: ClientForm, request: HttpRequest): Promise<Client | undefined> {
+    const credentials = credentialsOf(form, request);
     return credentials && this.check(credentials, request);
+  }
+
+  /**
+   * The application that the request names, whether it proves itself or not; undefined when it names none that is known.
+   * Throws nothing for what is wrong with its authentication.
+   */
+  async named(form: ClientForm, request: HttpRequest): Promise<Client | undefined> {
+    const id = idIn(form, request);
+    return id === undefined ? undefined : this.clients.find(id);
   }
 
   private async check(credentials: Credentials, request: HttpRequest): Promise<Client> {
     const client = await this.clients.find(credentials.id);
-    if (!client || !this.isProved(client, credentials)) {
+    if (!client || !(await this.isProved(client, credentials, request))) {
       throw refused(credentials.isBasic);
+    }
+    if (request.method === 'GET' && isStrict(client)) {
+      throw new OAuthProblem('invalid_request', 'Send the parameters of this application by POST');
     }
     labelRequest(request, { client: client.id });
     return client;
   }
 
-  private isProved(client: Client, { secret }: Credentials): boolean {
-    if (!client.confidential) return secret === undefined;
-    return secret !== undefined && this.clients.isSecretOf(client, secret);
+  private async isProved(
+    client: Client,
+    { secret, assertion }: Credentials,
+    request: HttpRequest,
+  ): Promise<boolean> {
+    const { confidential, authentication } = client;
+    if (!confidential) return secret === undefined && assertion === undefined;
+    if (authentication === undefined) {
+      return (
+        assertion === undefined && secret !== undefined && this.clients.isSecretOf(client, secret)
+      );
+    }
+    if (secret !== undefined) return false;
+    if (authentication === 'private_key_jwt') {
+      return assertion !== undefined && this.assertions.isProof(client, assertion, request);
+    }
+    return assertion === undefined && this.certificates.isProof(client, request);
   }
 }
 
-function credentialsOf(parameters: OAuthParameters, request: HttpRequest): Credentials | undefined {
+function credentialsOf(form: ClientForm, request: HttpRequest): Credentials | undefined {
   const basic = basicCredentials(request.headers.authorization);
-  const id = parameters.optional('client_id');
-  const secret = parameters.optional('client_secret');
-  if (!basic) return id === undefined ? undefined : { id, secret, isBasic: false };
-  if (secret !== undefined || (id !== undefined && id !== basic.id)) {
-    throw new OAuthProblem(
-      'invalid_request',
-      'Authenticate in the header or in the body, not both',
-    );
+  const { client_id: id, client_secret: secret, client_assertion: assertion } = form;
+  if (assertion !== undefined || form.client_assertion_type !== undefined) {
+    if (basic || secret !== undefined) throw ambiguous();
+    return assertedCredentials(form);
   }
+  if (!basic) return id === undefined ? undefined : { id, secret, isBasic: false };
+  if (secret !== undefined || (id !== undefined && id !== basic.id)) throw ambiguous();
   return basic;
+}
+
+function idIn(form: ClientForm, request: HttpRequest): string | undefined {
+  try {
+    return credentialsOf(form, request)?.id;
+  } catch (error) {
+    if (error instanceof OAuthProblem) return form.client_id;
+    throw error;
+  }
+}
+
+function ambiguous(): OAuthProblem {
+  return new OAuthProblem('invalid_request', 'Authenticate in the header or in the body, not both');
+}
+
+/** Who the assertion says it is of; a client_id beside it must say the same (RFC 7521 §4.2). */
+function assertedCredentials(form: ClientForm): Credentials {
+  const { client_id: id, client_assertion: assertion, client_assertion_type: type } = form;
+  if (assertion === undefined || type !== JWT_BEARER) {
+    const detail = `Send a client_assertion with the client_assertion_type ${JWT_BEARER}`;
+    throw new OAuthProblem('invalid_request', detail);
+  }
+  const subject = subjectOfAssertion(assertion);
+  if (subject === undefined || (id !== undefined && id !== subject)) throw refused(false);
+  return { id: subject, assertion, isBasic: false };
 }
 
 /** Credentials of a Basic header, form-decoded as RFC 6749 §2.3.1 says; undefined for any other scheme. */

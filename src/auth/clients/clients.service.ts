@@ -1,14 +1,30 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { constantTimeEqual, Problem, randomId, randomToken, sha256 } from '#src/kernel/index.js';
+import {
+  constantTimeEqual,
+  Problem,
+  randomId,
+  randomToken,
+  sha256,
+  type JsonObject,
+  type Violation,
+} from '#src/kernel/index.js';
 import { Audit, CONFIG, type Config } from '#src/platform/index.js';
 import {
+  AUDIENCE_FORM,
+  canonicalDn,
+  clientFaults,
   ClientsRepository,
+  isAudience,
   redirectUriFault,
   RegistryService,
   type Client,
+  type ClientProfile,
+  type KeyAuthentication,
+  type RegistrySnapshot,
 } from '#src/registry/index.js';
 import { CERTIFICATE_CLIENT } from './built-in-clients.js';
 import { clientOf, isBuiltIn } from './built-in-clients.js';
+import { readScope } from '../protocol/grid-scopes.js';
 
 const ID = /^[A-Za-z0-9._~-]{1,100}$/;
 
@@ -16,9 +32,25 @@ const ID = /^[A-Za-z0-9._~-]{1,100}$/;
 export interface NewClient {
   name: string;
   redirectUris: string[];
+  /** Where its users may be sent once they have signed out. */
+  postLogoutRedirectUris?: string[];
   /** The client_id; made up when absent. */
   id?: string;
+  /** It can keep a secret; also what has an `authentication`. */
   confidential?: boolean;
+  /** Services for which it may ask for tokens beside this one, `*` for every one. */
+  audiences?: string[];
+  profile?: ClientProfile;
+  /** Proves itself by this in place of a secret. */
+  authentication?: KeyAuthentication;
+  /** Public keys or certificates (RFC 7517). */
+  jwks?: JsonObject;
+  /** DN of its certificate, in any spelling. */
+  subjectDn?: string;
+  /** Scopes of tokens for itself. */
+  scopes?: string[];
+  /** Group that bounds them. */
+  group?: string;
 }
 
 /** An application as administrators see it; never with its secret. */
@@ -26,7 +58,15 @@ export interface ClientReport {
   client_id: string;
   name: string;
   redirect_uris: string[];
+  post_logout_redirect_uris?: string[];
   confidential: boolean;
+  audiences?: string[];
+  profile: ClientProfile;
+  /** `none` of a public one. */
+  authentication: 'none' | 'client_secret' | KeyAuthentication;
+  /** Of tokens for itself; absent where it may have none. */
+  scopes?: string[];
+  group?: string;
   origin: string;
 }
 
@@ -48,18 +88,14 @@ export class ClientsService {
 
   /** Registers an application. Throws Problem 400 with every fault, 409 when the id is taken. */
   async add(input: NewClient): Promise<RegisteredClient> {
-    refuseFaults(input);
-    const id = input.id ?? randomId();
-    const confidential = input.confidential ?? false;
-    const secret = confidential ? randomToken() : undefined;
-    const added = await this.applications.add({
-      id,
-      name: input.name.trim(),
-      redirectUris: input.redirectUris,
-      confidential,
-      ...(secret !== undefined && { secretHash: sha256(secret) }),
-      origin: 'command',
-    });
+    const { authentication } = input;
+    const confidential = input.confidential ?? authentication !== undefined;
+    const needsSecret = confidential && authentication === undefined;
+    const secret = needsSecret ? randomToken() : undefined;
+    const client = clientFrom(input, confidential, secret);
+    refuseFaults(input, client, await this.registry.current());
+    const { id } = client;
+    const added = await this.applications.add(client);
     if (!added) throw new Problem('client.exists', `There is already an application ${id}`);
     this.registry.forget();
     this.audit.done('client.added', { name: input.name.trim() }, { actor: { client: id } });
@@ -90,6 +126,11 @@ export class ClientsService {
     return known ?? clientOf(await this.registry.renewed(), id, publicUrl);
   }
 
+  /** The services that tokens of the application may be for: this one, and those that it was registered with. */
+  audiencesOf({ audiences = [] }: Client): string[] {
+    return [this.config.publicUrl, ...audiences];
+  }
+
   /** True when the secret is that of the confidential application. */
   isSecretOf(client: Client, secret: string): boolean {
     const { secretHash } = client;
@@ -97,26 +138,78 @@ export class ClientsService {
   }
 }
 
-function refuseFaults(input: NewClient): void {
-  const name = input.name.trim();
+function clientFrom(input: NewClient, confidential: boolean, secret: string | undefined): Client {
+  const { profile, authentication, jwks, subjectDn, scopes, group, audiences } = input;
+  const given = { profile, authentication, jwks, scopes, group };
+  return {
+    id: input.id ?? randomId(),
+    name: input.name.trim(),
+    redirectUris: input.redirectUris,
+    postLogoutRedirectUris: input.postLogoutRedirectUris ?? [],
+    confidential,
+    ...(audiences && { audiences: [...new Set(audiences)] }),
+    ...(secret !== undefined && { secretHash: sha256(secret) }),
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    ...(subjectDn !== undefined && { subjectDn: dnOf(subjectDn) }),
+    origin: 'command',
+  };
+}
+
+/** The canonical form; the text itself where it is no DN, which `refuseFaults` finds. */
+function dnOf(text: string): string {
+  try {
+    return canonicalDn(text);
+  } catch {
+    return '';
+  }
+}
+
+/** Names of options where they differ from the members of an application. */
+const FIELDS: Partial<Record<string, string>> = {
+  redirectUris: 'redirect-uri',
+  subjectDn: 'subject-dn',
+  authentication: 'auth',
+  scopes: 'scope',
+};
+
+function refuseFaults(input: NewClient, client: Client, registry: RegistrySnapshot): void {
+  const { id, name, subjectDn, group, scopes = [], audiences = [] } = client;
+  const fault = (field: string, problem: string, isFault: boolean): Violation[] =>
+    isFault ? [{ field, problem }] : [];
+  const unknown = scopes.filter((scope) => !isOwnScope(scope));
   const violations = [
-    ...(name === '' || name.length > 200
-      ? [{ field: 'name', problem: 'must have 1 to 200 characters' }]
-      : []),
-    ...(input.id === undefined || isFreeId(input.id)
-      ? []
-      : [
-          {
-            field: 'id',
-            problem: 'must be 1 to 100 letters, digits or . _ ~ - and not a reserved word',
-          },
-        ]),
-    ...input.redirectUris.flatMap((uri) => {
-      const problem = redirectUriFault(uri);
-      return problem === undefined ? [] : [{ field: 'redirect-uri', problem: `${uri} ${problem}` }];
-    }),
+    ...fault('name', 'must have 1 to 200 characters', name === '' || name.length > 200),
+    ...fault(
+      'id',
+      'must be 1 to 100 letters, digits or . _ ~ - and not a reserved word',
+      input.id !== undefined && !isFreeId(id),
+    ),
+    ...fault('id', 'is the subject of a user', registry.userBySub(id) !== undefined),
+    ...audiences.flatMap((one) => fault('audience', AUDIENCE_FORM, !isAudience(one))),
+    ...uriFaults('redirect-uri', input.redirectUris),
+    ...uriFaults('post-logout-redirect-uri', input.postLogoutRedirectUris ?? []),
+    ...fault('subject-dn', 'is not a distinguished name', subjectDn === ''),
+    ...unknown.map((scope) => ({ field: 'scope', problem: `${scope} is not known` })),
+    ...fault('group', `there is no group ${group}`, group !== undefined && !registry.group(group)),
+    ...clientFaults(client).map(({ member, problem }) => ({
+      field: FIELDS[member ?? 'authentication'] ?? member ?? '',
+      problem,
+    })),
   ];
   if (violations.length > 0) throw Problem.invalid(violations);
+}
+
+function uriFaults(field: string, uris: readonly string[]): Violation[] {
+  return uris.flatMap((uri) => {
+    const problem = redirectUriFault(uri);
+    return problem === undefined ? [] : [{ field, problem: `${uri} ${problem}` }];
+  });
+}
+
+/** What an application may have for itself: anything but what is said of users. */
+function isOwnScope(word: string): boolean {
+  const scope = readScope(word);
+  return scope !== undefined && scope.kind !== 'identity';
 }
 
 function isFreeId(id: string): boolean {
@@ -128,11 +221,20 @@ function notFound(id: string): never {
 }
 
 function reportOf(client: Client): ClientReport {
+  const { scopes, group } = client;
   return {
     client_id: client.id,
     name: client.name,
     redirect_uris: [...client.redirectUris],
+    ...(client.postLogoutRedirectUris && {
+      post_logout_redirect_uris: [...client.postLogoutRedirectUris],
+    }),
     confidential: client.confidential,
+    ...(client.audiences && { audiences: [...client.audiences] }),
+    profile: client.profile ?? 'interface',
+    authentication: client.authentication ?? (client.confidential ? 'client_secret' : 'none'),
+    ...(scopes && { scopes: [...scopes] }),
+    ...(group !== undefined && { group }),
     origin: client.origin,
   };
 }

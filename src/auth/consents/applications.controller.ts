@@ -1,32 +1,22 @@
-import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
-import {
-  ApiBody,
-  ApiConsumes,
-  ApiOkResponse,
-  ApiOperation,
-  ApiProduces,
-  ApiTags,
-  ApiUnauthorizedResponse,
-} from '@nestjs/swagger';
+import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiConsumes, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
-import { Access } from '../access/access.decorator.js';
-import { LeaveForm, WithdrawForm } from './applications.request.js';
+import { Limited } from '../protocol/limited.decorator.js';
+import { MayAskToSignIn, PageRoute } from '../sign-in/pages/page-route.decorator.js';
+import { WithdrawForm } from './applications.request.js';
 import { ApplicationsPages } from './applications.pages.js';
 
 /** What a user has allowed. */
 @ApiTags('authorization')
-@ApiProduces('text/html')
 @ApiOkResponse({ description: 'A page' })
 @Controller('oauth2')
 export class ApplicationsController {
   constructor(private readonly pages: ApplicationsPages) {}
 
   @Get('applications')
-  @Access('open')
-  @ApiOperation({ summary: 'Page with the applications that may act for you' })
-  @ApiUnauthorizedResponse({
-    description: 'The page for signing in: the certificate is not accepted',
-  })
+  @Limited('authorize')
+  @PageRoute('Page with the applications that may act for you')
+  @MayAskToSignIn()
   async showApplications(
     @Req() request: HttpRequest,
     @Res() response: HttpResponse,
@@ -36,27 +26,15 @@ export class ApplicationsController {
 
   @Post('applications')
   @HttpCode(200)
-  @Access('open')
+  @Limited('authorize')
+  @PageRoute('Withdraw what an application was allowed')
+  @MayAskToSignIn()
   @ApiConsumes('application/x-www-form-urlencoded')
-  @ApiBody({ type: WithdrawForm })
-  @ApiOperation({ summary: 'Withdraw what an application was allowed' })
-  @ApiUnauthorizedResponse({
-    description: 'The page for signing in: the certificate is not accepted',
-  })
   async withdrawApplication(
+    @Body() form: WithdrawForm,
     @Req() request: HttpRequest,
     @Res() response: HttpResponse,
   ): Promise<void> {
-    await this.pages.withdraw(request, response);
-  }
-
-  @Post('logout')
-  @HttpCode(200)
-  @Access('open')
-  @ApiConsumes('application/x-www-form-urlencoded')
-  @ApiBody({ type: LeaveForm })
-  @ApiOperation({ summary: 'Sign the browser out' })
-  async signOut(@Req() request: HttpRequest, @Res() response: HttpResponse): Promise<void> {
-    await this.pages.signOut(request, response);
+    await this.pages.withdraw(form, request, response);
   }
 }

@@ -1,13 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
-
-/** The form that signs a browser out. */
-export class LeaveForm {
-  @ApiProperty({ description: 'From the page; a form without it is refused' })
-  csrf!: string;
-}
+import { IsOptional, IsString, Shape } from '#src/platform/index.js';
+import { PAGE_FORM, PageForm } from '../sign-in/pages/page.request.js';
 
 /** The form that withdraws what an application was allowed. */
-export class WithdrawForm extends LeaveForm {
-  @ApiProperty({ example: 'demo-portal' })
-  client_id!: string;
+@Shape(PAGE_FORM)
+export class WithdrawForm extends PageForm {
+  @ApiProperty({ example: 'demo-portal', required: true })
+  @IsOptional()
+  @IsString()
+  client_id?: string;
 }

@@ -1,19 +1,18 @@
-import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
 import {
   ApiBadRequestResponse,
-  ApiBody,
   ApiConsumes,
   ApiOkResponse,
   ApiOperation,
-  ApiProduces,
-  ApiQuery,
   ApiTags,
   ApiUnauthorizedResponse,
 } from '@nestjs/swagger';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
+import { Limited } from '../protocol/limited.decorator.js';
+import { MayAskToSignIn, PageRoute } from '../sign-in/pages/page-route.decorator.js';
 import { Access } from '../access/access.decorator.js';
 import { DevicePages } from './device.pages.js';
-import { DeviceDecisionForm, DeviceForm } from './device.request.js';
+import { DeviceDecisionForm, DeviceForm, DeviceQuery } from './device.request.js';
 import { DeviceResponse } from './device.response.js';
 import { DeviceService } from './device.service.js';
 
@@ -30,40 +29,41 @@ export class DeviceController {
   @HttpCode(200)
   @Access('open')
   @ApiConsumes('application/x-www-form-urlencoded')
-  @ApiBody({ type: DeviceForm })
   @ApiOperation({ summary: 'Start a login on a device without browser' })
   @ApiOkResponse({ type: DeviceResponse })
   @ApiBadRequestResponse({ description: '`invalid_request`, `invalid_scope`' })
   @ApiUnauthorizedResponse({ description: '`invalid_client`' })
-  async startDevice(@Req() request: HttpRequest): Promise<DeviceResponse> {
-    return this.devices.start(request);
+  @Limited('token')
+  async startDevice(
+    @Body() form: DeviceForm,
+    @Req() request: HttpRequest,
+  ): Promise<DeviceResponse> {
+    return this.devices.start(form, request);
   }
 
   @Get('device')
-  @Access('open')
-  @ApiProduces('text/html')
-  @ApiQuery({ name: 'user_code', type: String, required: false, example: 'BCDF-GHJK' })
-  @ApiOperation({ summary: 'Page on which the user of a device types its code' })
-  @ApiOkResponse({ description: 'A page' })
-  @ApiUnauthorizedResponse({
-    description: 'The page for signing in: the certificate is not accepted',
-  })
-  async askForCode(@Req() request: HttpRequest, @Res() response: HttpResponse): Promise<void> {
-    await this.pages.ask(request, response);
+  @Limited('authorize')
+  @PageRoute('Page on which the user of a device types its code')
+  @MayAskToSignIn()
+  async askForCode(
+    @Query() query: DeviceQuery,
+    @Req() request: HttpRequest,
+    @Res() response: HttpResponse,
+  ): Promise<void> {
+    await this.pages.ask(query, request, response);
   }
 
   @Post('device')
   @HttpCode(200)
-  @Access('open')
-  @ApiProduces('text/html')
+  @Limited('authorize')
+  @PageRoute('The code or the decision on the device page')
+  @MayAskToSignIn()
   @ApiConsumes('application/x-www-form-urlencoded')
-  @ApiBody({ type: DeviceDecisionForm })
-  @ApiOperation({ summary: 'The code or the decision on the device page' })
-  @ApiOkResponse({ description: 'A page' })
-  @ApiUnauthorizedResponse({
-    description: 'The page for signing in: the certificate is not accepted',
-  })
-  async takeDecision(@Req() request: HttpRequest, @Res() response: HttpResponse): Promise<void> {
-    await this.pages.decide(request, response);
+  async takeDecision(
+    @Body() form: DeviceDecisionForm,
+    @Req() request: HttpRequest,
+    @Res() response: HttpResponse,
+  ): Promise<void> {
+    await this.pages.decide(form, request, response);
   }
 }

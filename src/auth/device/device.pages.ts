@@ -1,33 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import {
-  Audit,
-  labelRequest,
-  queryValuesOf,
-  type HttpRequest,
-  type HttpResponse,
-  type QueryValues,
-} from '#src/platform/index.js';
+import { Audit, labelRequest, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
 import type { User } from '#src/registry/index.js';
+import type { Authentication } from '../protocol/authentication.js';
 import { RateLimits } from '../protocol/rate-limits.js';
 import {
+  authenticationOf,
   BrowserSessionsService,
-  type Visit,
+  type SessionState,
 } from '../sign-in/sessions/browser-sessions.service.js';
 import { LoginProviders } from '../sign-in/providers/login-providers.js';
 import { loginPage } from '../sign-in/providers/login.page.js';
 import { messagePage } from '../sign-in/pages/message.page.js';
 import { sendPage } from '../sign-in/pages/page.js';
-import { formOf, withErrorPage } from '../sign-in/pages/visitors.js';
 import { deviceConsentPage, userCodePage } from './device.page.js';
+import type { DeviceDecisionForm, DeviceQuery } from './device.request.js';
 import { DeviceService, type DeviceQuestion } from './device.service.js';
 
 const NO_SUCH_CODE = 'This code is not known or has expired. Look at your device again.';
 
-interface SignedInVisit {
+interface SignedInCall {
   request: HttpRequest;
   response: HttpResponse;
   user: User;
   csrfToken: string;
+  authentication: Authentication | undefined;
 }
 
 /** The pages of /oauth2/device. */
@@ -42,52 +38,49 @@ export class DevicePages {
   ) {}
 
   /** The page for the code, or the question when the address carries a code. */
-  async ask(request: HttpRequest, response: HttpResponse): Promise<void> {
-    await withErrorPage(response, async () => {
-      await this.limits.count('authorize', request);
-      const visit = await this.sessions.visit(request, response);
-      const typed = queryValuesOf(request).single('user_code');
-      await this.signedIn(request, response, visit, async (visitor) => {
-        if (typed === undefined || typed === '') sendPage(response, userCodePage(visitor));
-        else await this.lookUp(request, visitor, typed);
-      });
+  async ask(query: DeviceQuery, request: HttpRequest, response: HttpResponse): Promise<void> {
+    const state = await this.sessions.resume(request, response);
+    const { user_code: typed = '' } = query;
+    await this.signedIn(request, response, state, async (call) => {
+      if (typed === '') sendPage(response, userCodePage(call));
+      else await this.lookUp(request, call, typed);
     });
   }
 
   /** The code or the decision. */
-  async decide(request: HttpRequest, response: HttpResponse): Promise<void> {
-    await withErrorPage(response, async () => {
-      await this.limits.count('authorize', request);
-      const form = await formOf(request);
-      const visit = await this.sessions.visitOfForm(request, response, form.single('csrf'));
-      const typed = form.single('user_code') ?? '';
-      await this.signedIn(request, response, visit, async (visitor) => {
-        const question = await this.lookUp(request, visitor, typed, form.has('decision'));
-        if (question) await this.conclude(visitor, question, form);
-      });
+  async decide(
+    form: DeviceDecisionForm,
+    request: HttpRequest,
+    response: HttpResponse,
+  ): Promise<void> {
+    const state = await this.sessions.resumeByForm(request, response, form);
+    const { user_code: typed = '', decision } = form;
+    await this.signedIn(request, response, state, async (call) => {
+      const question = await this.lookUp(request, call, typed, decision !== undefined);
+      if (question) await this.conclude(call, question, form);
     });
   }
 
   /** Shows the question; with `isDecided` answers it instead, for the decision to be carried out. */
   private async lookUp(
     request: HttpRequest,
-    visitor: SignedInVisit,
+    call: SignedInCall,
     typed: string,
     isDecided = false,
   ): Promise<DeviceQuestion | undefined> {
-    const { response } = visitor;
+    const { response } = call;
     // Counted before the look-up, or many guesses at once would all be looked up (RFC 8628 §5.1).
     await this.limits.count('userCode', request);
-    const question = await this.devices.question(typed, visitor.user);
-    if (question) await this.limits.giveBack('userCode', request);
+    const question = await this.devices.question(typed, call.user);
+    if (question) await this.limits.uncount('userCode', request);
     if (!question) {
-      sendPage(response, userCodePage({ ...visitor, fault: NO_SUCH_CODE }));
+      sendPage(response, userCodePage({ ...call, fault: NO_SUCH_CODE }));
       return undefined;
     }
     labelRequest(request, { client: question.client.id });
     if (isDecided) return question;
     if (question.choices.groups.length > 0) {
-      sendPage(response, deviceConsentPage({ ...visitor, question }));
+      sendPage(response, deviceConsentPage({ ...call, question }));
     } else {
       const text = 'None of your groups allows what the device asks for.';
       sendPage(response, messagePage('Not allowed', text, 403));
@@ -96,12 +89,12 @@ export class DevicePages {
   }
 
   private async conclude(
-    visitor: SignedInVisit,
+    call: SignedInCall,
     question: DeviceQuestion,
-    form: QueryValues,
+    form: DeviceDecisionForm,
   ): Promise<void> {
-    const { request, response, user } = visitor;
-    const decision = form.single('decision');
+    const { request, response } = call;
+    const { decision, group, setup } = form;
     if (decision === 'deny') {
       await this.devices.deny(question);
       this.audit.done('consent.denied', { way: 'device' }, { request });
@@ -111,27 +104,28 @@ export class DevicePages {
       );
       return;
     }
-    const choice = { group: form.single('group'), setup: form.single('setup') };
-    if (decision === 'allow' && (await this.devices.allow(question, user, choice))) {
+    const choice = { group, setup };
+    if (decision === 'allow' && (await this.devices.allow(question, call, choice))) {
       this.audit.done('consent.given', { way: 'device' }, { request, actor: choice });
       const text = 'The device has access now and goes on by itself. You can close this page.';
       sendPage(response, messagePage('Done', text));
       return;
     }
     const fault = 'Choose one of your groups, a setup that it may use, and Allow or Deny.';
-    sendPage(response, deviceConsentPage({ ...visitor, question, fault }));
+    sendPage(response, deviceConsentPage({ ...call, question, fault }));
   }
 
   private async signedIn(
     request: HttpRequest,
     response: HttpResponse,
-    visit: Visit,
-    work: (visitor: SignedInVisit) => Promise<void>,
+    state: SessionState,
+    work: (call: SignedInCall) => Promise<void>,
   ): Promise<void> {
-    const { user, session } = visit;
+    const { user, session } = state;
     if (user) {
       labelRequest(request, { user: user.name });
-      await work({ request, response, user, csrfToken: session.csrfToken });
+      const authentication = authenticationOf(session);
+      await work({ request, response, user, csrfToken: session.csrfToken, authentication });
       return;
     }
     const page = loginPage({
@@ -139,7 +133,7 @@ export class DevicePages {
       providers: this.providers.list(),
       returnTo: request.method === 'GET' ? request.originalUrl : '/oauth2/device',
       csrfToken: session.csrfToken,
-      isCertificateRefused: visit.isCertificateRefused,
+      isCertificateRefused: state.isCertificateRefused,
     });
     sendPage(response, page);
   }

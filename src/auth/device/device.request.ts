@@ -1,34 +1,69 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsOptional, IsString, Shape } from '#src/platform/index.js';
+import { ClientForm } from '../clients/client.request.js';
+import { OAUTH_FORM } from '../protocol/oauth-form.js';
+import { PAGE_FORM, PageForm } from '../sign-in/pages/page.request.js';
 
 /** Form of the device authorization endpoint. */
-export class DeviceForm {
-  @ApiProperty({ example: 'gridgate-cli' })
-  client_id!: string;
+@Shape(OAUTH_FORM)
+export class DeviceForm extends ClientForm {
+  @ApiProperty({ example: 'gridgate-cli', required: true })
+  declare client_id?: string;
 
-  @ApiPropertyOptional({ description: 'Words separated by blanks' })
+  /** Words separated by blanks */
+  @IsOptional()
+  @IsString()
   scope?: string;
 
-  @ApiPropertyOptional({ description: 'Group that the device would like; the user decides' })
+  /** Service that tokens are for; may be repeated */
+  @IsOptional()
+  @IsString({ each: true })
+  audience?: string[];
+
+  /** As audience (RFC 8707) */
+  @IsOptional()
+  @IsString({ each: true })
+  resource?: string[];
+
+  /** Group that the device would like; the user decides */
+  @IsOptional()
+  @IsString()
   group?: string;
 
-  @ApiPropertyOptional({ description: 'Setup that the device would like; the user decides' })
+  /** Setup that the device would like; the user decides */
+  @IsOptional()
+  @IsString()
   setup?: string;
 }
 
-/** The form of the device page. */
-export class DeviceDecisionForm {
-  @ApiProperty({ description: 'From the page; a form without it is refused' })
-  csrf!: string;
-
+/** The address of the device page. */
+export class DeviceQuery {
   @ApiProperty({ example: 'BCDF-GHJK' })
-  user_code!: string;
+  @IsOptional()
+  @IsString()
+  user_code?: string;
+}
 
-  @ApiPropertyOptional({ example: 'grid_user' })
+/** The form of the device page. */
+@Shape(PAGE_FORM)
+export class DeviceDecisionForm extends PageForm {
+  @ApiProperty({ example: 'BCDF-GHJK', required: true })
+  @IsOptional()
+  @IsString()
+  user_code?: string;
+
+  @ApiProperty({ example: 'grid_user' })
+  @IsOptional()
+  @IsString()
   group?: string;
 
-  @ApiPropertyOptional({ example: 'Prod' })
+  @ApiProperty({ example: 'Prod' })
+  @IsOptional()
+  @IsString()
   setup?: string;
 
-  @ApiPropertyOptional({ enum: ['allow', 'deny'], description: 'Absent: look the code up' })
+  @ApiProperty({ enum: ['allow', 'deny'], description: 'Absent: look the code up' })
+  @IsOptional()
+  @IsString()
   decision?: string;
 }

@@ -5,12 +5,14 @@ import { RegistryService, type Client, type User } from '#src/registry/index.js'
 import { ClientAuthenticator } from '../clients/client-authenticator.js';
 import { ClientsService } from '../clients/clients.service.js';
 import { ConsentsService } from '../stores/consents.service.js';
+import type { Authentication } from '../protocol/authentication.js';
 import { RateLimits } from '../protocol/rate-limits.js';
 import { consentChoices, type ConsentChoices } from '../sign-in/pages/consent-form.js';
-import { OAuthParameters } from '../protocol/oauth-parameters.js';
-import { knownScopes } from '../protocol/scopes.js';
+import { askedAudiences, refuseOthers } from '../protocol/audience.js';
+import { readScopes, scopeWords } from '../protocol/grid-scopes.js';
 import { DeviceAuthorizationsRepository } from '../stores/device-authorizations.repository.js';
 import type { DeviceAuthorizationEntity } from '../stores/device-authorization.entity.js';
+import type { DeviceForm } from './device.request.js';
 import { DeviceResponse } from './device.response.js';
 import { makeUserCode, readUserCode, showUserCode } from './user-code.js';
 
@@ -40,12 +42,14 @@ export class DeviceService {
   ) {}
 
   /** A device code and a user code for the application of the request (RFC 8628 §3.1, §3.2). */
-  async start(request: HttpRequest): Promise<DeviceResponse> {
-    const parameters = await OAuthParameters.of(request);
-    await this.limits.count('token', request, parameters.optional('client_id'));
-    const client = await this.authenticator.authenticate(parameters, request);
-    const scope = parameters.optional('scope');
-    if (knownScopes(scope)?.length === 0) {
+  async start(form: DeviceForm, request: HttpRequest): Promise<DeviceResponse> {
+    await this.limits.countClient('token', form.client_id);
+    const client = await this.authenticator.authenticate(form, request);
+    const { scope } = form;
+    const words = scopeWords(scope);
+    const audience = askedAudiences(form);
+    if (audience) refuseOthers(audience, this.clients.audiencesOf(client));
+    if (words && readScopes(words).length === 0) {
       throw new OAuthProblem('invalid_scope', 'None of the scopes is known');
     }
     const deviceCode = randomToken();
@@ -53,8 +57,9 @@ export class DeviceService {
       deviceCodeHash: sha256(deviceCode),
       clientId: client.id,
       scope: scope ?? null,
-      group: parameters.optional('group') ?? null,
-      setup: parameters.optional('setup') ?? null,
+      group: form.group ?? null,
+      setup: form.setup ?? null,
+      audience: audience ?? null,
     });
     return this.answer(deviceCode, showUserCode(userCode));
   }
@@ -76,7 +81,7 @@ export class DeviceService {
   /** Lets the device in; false when group or setup are not among the choices or the code has ended. */
   async allow(
     question: DeviceQuestion,
-    user: User,
+    { user, authentication }: { user: User; authentication: Authentication | undefined },
     choice: { group: string | undefined; setup: string | undefined },
   ): Promise<boolean> {
     const { device, choices } = question;
@@ -88,11 +93,13 @@ export class DeviceService {
     return this.database.transaction(async (transaction) => {
       const consent = await this.consents.record(
         {
-          user: user.name,
+          user,
           clientId: device.clientId,
           group: chosen.group.name,
           setup,
-          scopes: chosen.scopes,
+          scopes: [...chosen.scopes, ...choices.identity],
+          audience: device.audience ?? undefined,
+          ...(authentication && { authentication }),
         },
         this.config.deviceCodeTtl,
         transaction,
@@ -110,7 +117,7 @@ export class DeviceService {
   private async store(
     device: Pick<
       DeviceAuthorizationEntity,
-      'deviceCodeHash' | 'clientId' | 'scope' | 'group' | 'setup'
+      'deviceCodeHash' | 'clientId' | 'scope' | 'group' | 'setup' | 'audience'
     >,
   ): Promise<string> {
     for (let attempt = 0; attempt < 5; attempt += 1) {

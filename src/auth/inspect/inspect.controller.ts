@@ -1,6 +1,5 @@
-import { Controller, HttpCode, Post, Req } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
 import {
-  ApiBody,
   ApiConsumes,
   ApiOkResponse,
   ApiOperation,
@@ -23,22 +22,26 @@ export class InspectController {
 
   @Post('revoke')
   @HttpCode(200)
-  @ApiBody({ type: InspectForm })
   @Access('open')
   @ApiOperation({ summary: 'Revoke an access or refresh token (RFC 7009)' })
   @ApiOkResponse({ description: 'Revoked, or unknown', schema: { type: 'object' } })
-  async revokeToken(@Req() request: HttpRequest): Promise<Record<string, never>> {
-    await this.inspection.revoke(request);
+  async revokeToken(
+    @Body() form: InspectForm,
+    @Req() request: HttpRequest,
+  ): Promise<Record<string, never>> {
+    await this.inspection.revoke(form, request);
     return {};
   }
 
   @Post('introspect')
   @HttpCode(200)
-  @ApiBody({ type: InspectForm })
   @Access('open')
   @ApiOperation({ summary: 'Ask what a token is worth (RFC 7662)' })
   @ApiOkResponse({ type: IntrospectionResponse })
-  async introspectToken(@Req() request: HttpRequest): Promise<IntrospectionResponse> {
-    return this.inspection.introspect(request);
+  async introspectToken(
+    @Body() form: InspectForm,
+    @Req() request: HttpRequest,
+  ): Promise<IntrospectionResponse> {
+    return this.inspection.introspect(form, request);
   }
 }

@@ -1,16 +1,17 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsOptional, IsString, Shape } from '#src/platform/index.js';
+import { ClientForm } from '../clients/client.request.js';
+import { OAUTH_FORM } from '../protocol/oauth-form.js';
 
 /** Form of revocation and introspection. */
-export class InspectForm {
+@Shape(OAUTH_FORM)
+export class InspectForm extends ClientForm {
   @ApiProperty({ description: 'An access token or a refresh token', minLength: 1 })
+  @IsString()
   token!: string;
 
-  @ApiPropertyOptional({ description: '`access_token` or `refresh_token`; only a hint' })
+  @ApiProperty({ description: '`access_token` or `refresh_token`; only a hint' })
+  @IsOptional()
+  @IsString()
   token_type_hint?: string;
-
-  @ApiPropertyOptional({ example: 'demo-portal' })
-  client_id?: string;
-
-  @ApiPropertyOptional({ description: 'Secret of a confidential application' })
-  client_secret?: string;
 }

@@ -1,9 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Audit, CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
+import { RegistryService } from '#src/registry/index.js';
 import { ConsentsService } from '../stores/consents.service.js';
-import { OAuthParameters } from '../protocol/oauth-parameters.js';
 import { RevocationsRepository } from '../stores/revocations.repository.js';
+import { userNameOf } from '../bearer/access-token.js';
 import { VerifiedTokens } from '../bearer/verified-tokens.js';
+import type { InspectForm } from './inspect.request.js';
 import { IntrospectionResponse } from './introspection.response.js';
 import { TokenInspector } from './token-inspector.js';
 
@@ -13,6 +15,7 @@ const SLACK_MS = 120_000;
 @Injectable()
 export class InspectService {
   @Inject(CONFIG) private readonly config!: Config;
+  @Inject() private readonly registry!: RegistryService;
 
   constructor(
     private readonly inspector: TokenInspector,
@@ -26,9 +29,8 @@ export class InspectService {
    * Revokes the token of the request on every instance: an access token alone, a refresh token with its whole family.
    * A token that is unknown or somebody else's is no error (RFC 7009 §2.2).
    */
-  async revoke(request: HttpRequest): Promise<void> {
-    const parameters = await OAuthParameters.of(request);
-    const found = await this.inspector.inspect(parameters, request);
+  async revoke(form: InspectForm, request: HttpRequest): Promise<void> {
+    const found = await this.inspector.inspect(form, request);
     if (!found) return;
     if (found.kind === 'refresh_token') {
       const { id, user, group, setup, clientId: client } = found.consent;
@@ -37,7 +39,8 @@ export class InspectService {
       this.audit.done('token.revoked', details, { request, actor: { user, group, setup, client } });
       return;
     }
-    const { jti, exp, sub: user, group, setup, client_id: client } = found.claims;
+    const { jti, exp, group, setup, client_id: client } = found.claims;
+    const user = userNameOf(found.claims);
     await this.revocations.add(jti, new Date(exp * 1000 + SLACK_MS));
     this.verified.forget(jti);
     const details = { kind: found.kind, tokenId: jti };
@@ -45,15 +48,16 @@ export class InspectService {
   }
 
   /** What the token of the request is worth now; `{"active": false}` says nothing more. */
-  async introspect(request: HttpRequest): Promise<IntrospectionResponse> {
-    const parameters = await OAuthParameters.of(request);
-    const found = await this.inspector.inspect(parameters, request);
+  async introspect(form: InspectForm, request: HttpRequest): Promise<IntrospectionResponse> {
+    const found = await this.inspector.inspect(form, request);
     if (!found) return { active: false };
     if (found.kind === 'access_token') {
-      const isGood = await this.verified.principal(parameters.required('token'));
+      const isGood = await this.verified.holder(form.token);
       return isGood ? IntrospectionResponse.ofAccessToken(found.claims) : { active: false };
     }
-    if (!found.isLive) return { active: false };
-    return IntrospectionResponse.ofRefreshToken(found.consent, this.config.publicUrl);
+    const user = (await this.registry.current()).userByName(found.consent.user);
+    if (!found.isLive || user?.sub === undefined) return { active: false };
+    const { publicUrl: iss } = this.config;
+    return IntrospectionResponse.ofRefreshToken(found.consent, { sub: user.sub, iss });
   }
 }

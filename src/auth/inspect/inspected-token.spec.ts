@@ -4,7 +4,8 @@ import { mayAskAbout, type InspectedToken } from './inspected-token.js';
 
 const claims: AccessTokenClaims = {
   iss: 'https://grid.example',
-  sub: 'alice',
+  sub: 'id-of-alice',
+  preferred_username: 'alice',
   aud: 'https://grid.example',
   exp: 1,
   iat: 0,
@@ -22,18 +23,23 @@ const consent: ConsentEntity = {
   group: 'grid_user',
   setup: 'Prod',
   scope: 'jobs:read',
+  sub: null,
+  audience: null,
+  dpopKey: null,
   createdAt: new Date(0),
   usedAt: new Date(0),
   expiresAt: new Date(1),
   revokedAt: null,
+  authTime: null,
+  acr: null,
+  sid: null,
 };
 
-const access: InspectedToken = { kind: 'access_token', claims, consentId: 'grant-1' };
+const access: InspectedToken = { kind: 'access_token', claims };
 const refresh: InspectedToken = { kind: 'refresh_token', consent, isLive: true };
 const ofCertificate: InspectedToken = {
   kind: 'access_token',
   claims: { ...claims, client_id: 'certificate' },
-  consentId: undefined,
 };
 
 const portal = { client: { id: 'portal' }, user: undefined };

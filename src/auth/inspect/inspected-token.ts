@@ -1,10 +1,10 @@
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
 import type { ConsentEntity } from '../stores/consent.entity.js';
-import type { AccessTokenClaims } from '../bearer/access-token.js';
+import { userNameOf, type AccessTokenClaims } from '../bearer/access-token.js';
 
 /** A token as revocation and introspection see it. */
 export type InspectedToken =
-  | { kind: 'access_token'; claims: AccessTokenClaims; consentId: string | undefined }
+  | { kind: 'access_token'; claims: AccessTokenClaims }
   | { kind: 'refresh_token'; consent: ConsentEntity; isLive: boolean };
 
 /** Who asks about a token: an application that has proved itself, or the user of a certificate. */
@@ -25,6 +25,6 @@ export function mayAskAbout(found: InspectedToken, { client, user }: Asker): boo
 
 function ownerOf(found: InspectedToken): { clientId: string; user: string } {
   return found.kind === 'access_token'
-    ? { clientId: found.claims.client_id, user: found.claims.sub }
+    ? { clientId: found.claims.client_id, user: userNameOf(found.claims) }
     : { clientId: found.consent.clientId, user: found.consent.user };
 }

@@ -1,6 +1,7 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { ConsentEntity } from '../stores/consent.entity.js';
-import type { AccessTokenClaims } from '../bearer/access-token.js';
+import { dpopKeyOf, type Confirmation } from '../possession/confirmation.js';
+import { userNameOf, type AccessTokenClaims, type ActorClaim } from '../bearer/access-token.js';
 
 /** Answer of the introspection endpoint (RFC 7662 §2.2). */
 export class IntrospectionResponse {
@@ -16,7 +17,7 @@ export class IntrospectionResponse {
   @ApiPropertyOptional({ description: 'User name', example: 'alice' })
   username?: string;
 
-  @ApiPropertyOptional({ description: '`Bearer` for access tokens' })
+  @ApiPropertyOptional({ description: '`Bearer` or `DPoP` for access tokens' })
   token_type?: string;
 
   @ApiPropertyOptional({ description: 'Seconds since 1970' })
@@ -25,10 +26,16 @@ export class IntrospectionResponse {
   @ApiPropertyOptional({ description: 'Seconds since 1970' })
   iat?: number;
 
-  @ApiPropertyOptional({ example: 'alice' })
+  @ApiPropertyOptional({ description: 'Good from then on, seconds since 1970' })
+  nbf?: number;
+
+  @ApiPropertyOptional({
+    description: 'The user, opaque and for life',
+    example: '2f6c4a7e-5f0b-4a3d-9f7e-2b1c8d3e4f50',
+  })
   sub?: string;
 
-  @ApiPropertyOptional({ type: String, example: 'https://localhost:8443' })
+  @ApiPropertyOptional({ $ref: '#/components/schemas/Audience' } as ApiPropertyOptions)
   aud?: string | string[];
 
   @ApiPropertyOptional()
@@ -43,15 +50,30 @@ export class IntrospectionResponse {
   @ApiPropertyOptional({ example: 'Prod' })
   setup?: string;
 
+  @ApiPropertyOptional({ type: [String], example: ['/vo/grid_user', '/vo'] })
+  'wlcg.groups'?: string[];
+
+  @ApiPropertyOptional({
+    description: 'The application that acts with it (RFC 8693 §4.1)',
+    type: 'object',
+    additionalProperties: true,
+    example: { sub: 'demo-portal' },
+  })
+  act?: ActorClaim;
+
+  @ApiPropertyOptional({
+    description: 'To what the token is bound: `jkt` (RFC 9449) or `x5t#S256` (RFC 8705)',
+    type: 'object',
+    additionalProperties: { type: 'string' },
+  })
+  cnf?: Confirmation;
+
   static ofAccessToken(claims: AccessTokenClaims): IntrospectionResponse {
-    const { scope, client_id: clientId, exp, iat, sub, aud, iss, jti, group, setup } = claims;
-    return {
-      active: true,
+    const {
       scope,
       client_id: clientId,
-      username: sub,
-      token_type: 'Bearer',
       exp,
+      nbf,
       iat,
       sub,
       aud,
@@ -59,17 +81,42 @@ export class IntrospectionResponse {
       jti,
       group,
       setup,
+      act,
+      cnf,
+    } = claims;
+    const groups = claims['wlcg.groups'];
+    return {
+      active: true,
+      scope,
+      client_id: clientId,
+      username: userNameOf(claims),
+      token_type: dpopKeyOf(cnf) === undefined ? 'Bearer' : 'DPoP',
+      exp,
+      ...(nbf !== undefined && { nbf }),
+      iat,
+      sub,
+      aud,
+      iss,
+      jti,
+      group,
+      setup,
+      ...(groups && { 'wlcg.groups': groups }),
+      ...(act && { act }),
+      ...(cnf && { cnf }),
     };
   }
 
-  static ofRefreshToken(consent: ConsentEntity, issuer: string): IntrospectionResponse {
+  static ofRefreshToken(
+    consent: ConsentEntity,
+    { sub, iss }: { sub: string; iss: string },
+  ): IntrospectionResponse {
     return {
       active: true,
       scope: consent.scope,
       client_id: consent.clientId,
       username: consent.user,
-      sub: consent.user,
-      iss: issuer,
+      sub,
+      iss,
       group: consent.group,
       setup: consent.setup,
     };

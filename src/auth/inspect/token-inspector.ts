@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { OAuthProblem } from '#src/kernel/index.js';
+import { OAuthProblem, Problem } from '#src/kernel/index.js';
 import type { HttpRequest } from '#src/platform/index.js';
-import { bearerHeaderOf } from '../access/bearer-header.js';
+import type { TokenPlace } from '../possession/confirmation.js';
+import { TokenHolders, type PresentedToken } from '../possession/token-holders.js';
+import { bearerHeaderOf, dpopToken } from '../access/bearer-header.js';
 import { CertificateUsers } from '../access/certificate-users.js';
 import { ClientAuthenticator } from '../clients/client-authenticator.js';
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
-import { consentIdOf } from '../bearer/access-token.js';
-import type { OAuthParameters } from '../protocol/oauth-parameters.js';
 import { RefreshTokensService } from '../stores/refresh-tokens.service.js';
 import { VerifiedTokens } from '../bearer/verified-tokens.js';
+import type { InspectForm } from './inspect.request.js';
 import { mayAskAbout, type InspectedToken } from './inspected-token.js';
 
 /**
@@ -23,33 +24,54 @@ export class TokenInspector {
     private readonly certificates: CertificateUsers,
     private readonly verified: VerifiedTokens,
     private readonly refreshTokens: RefreshTokensService,
+    private readonly holders: TokenHolders,
   ) {}
 
   /**
-   * The token of the request, undefined when it is unknown, dead, or not the caller's. Throws 400
-   * `invalid_request` without a token, 401 `invalid_client` when the caller does not say who it is.
+   * The token of the request, undefined when it is unknown, dead, or not the caller's. Throws 401 `invalid_client` when the
+   * caller does not say who it is.
    */
-  async inspect(
-    parameters: OAuthParameters,
-    request: HttpRequest,
-  ): Promise<InspectedToken | undefined> {
-    const token = parameters.required('token');
-    const namesCertificate = parameters.optional('client_id') === CERTIFICATE_CLIENT;
-    const client = namesCertificate ? undefined : await this.clients.find(parameters, request);
-    const isBearer = bearerHeaderOf(request) === token;
+  async inspect(form: InspectForm, request: HttpRequest): Promise<InspectedToken | undefined> {
+    const { token } = form;
+    const namesCertificate = form.client_id === CERTIFICATE_CLIENT;
+    const client = namesCertificate ? undefined : await this.clients.find(form, request);
+    const place = placeOf(token, request);
+    const isBearer = place !== undefined;
     const user = client || isBearer ? undefined : await this.certificates.userOf(request);
     if (!client && !isBearer && !user) throw unauthenticated();
     const found = await this.find(token);
-    if (!found || isBearer) return found;
+    if (!found) return undefined;
+    if (place) {
+      await this.requireHolder(found, { token, place, request });
+      return found;
+    }
     return mayAskAbout(found, { client, user }) ? found : undefined;
+  }
+
+  /** The very token as bearer is worth nothing to who is not its holder. */
+  private async requireHolder(found: InspectedToken, presented: PresentedToken): Promise<void> {
+    if (found.kind !== 'access_token') return;
+    try {
+      await this.holders.check(found.claims.cnf, presented);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 401) throw error;
+      const { detail, code, headers } = error;
+      throw new OAuthProblem('invalid_token', detail, { status: 401, code, headers });
+    }
   }
 
   private async find(token: string): Promise<InspectedToken | undefined> {
     const claims = await this.verified.claims(token);
-    if (claims) return { kind: 'access_token', claims, consentId: consentIdOf(claims.jti) };
+    if (claims) return { kind: 'access_token', claims };
     const refresh = await this.refreshTokens.find(token);
     return refresh && { kind: 'refresh_token', ...refresh };
   }
+}
+
+/** How the request shows the token itself, undefined when it shows none or another one. */
+function placeOf(token: string, request: HttpRequest): TokenPlace | undefined {
+  if (bearerHeaderOf(request) === token) return 'bearer';
+  return dpopToken(request.headers.authorization) === token ? 'dpop' : undefined;
 }
 
 function unauthenticated(): OAuthProblem {

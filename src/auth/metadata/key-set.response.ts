@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 
 /** A public key (RFC 7517); further members follow from its type. */
-export class KeyResponse {
+class KeyResponse {
   @ApiProperty({ example: 'EC' })
   kty!: string;
 

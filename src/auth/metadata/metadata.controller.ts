@@ -1,12 +1,38 @@
 import { Controller, Get, Header, Inject } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CONFIG, type Config } from '#src/platform/index.js';
+import { KEY_AUTHENTICATIONS } from '#src/registry/index.js';
 import { Access } from '../access/access.decorator.js';
-import { SCOPES } from '../protocol/scopes.js';
+import { ASSERTION_ALGORITHMS, STRONG_ALGORITHMS } from '../possession/signature-algorithms.js';
+import { AUTHENTICATION_CLASSES } from '../protocol/authentication.js';
+import { supportedScopes } from '../protocol/grid-scopes.js';
+import { PROMPTS } from '../protocol/prompts.js';
 import { TokenService } from '../token/token.service.js';
 import { MetadataResponse } from './metadata.response.js';
 
-const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post'];
+/** Of ID tokens, and of the answer at userinfo_endpoint. */
+const CLAIMS = [
+  'iss',
+  'sub',
+  'aud',
+  'exp',
+  'iat',
+  'auth_time',
+  'nonce',
+  'acr',
+  'at_hash',
+  'sid',
+  'name',
+  'preferred_username',
+  'email',
+  'email_verified',
+];
+const CLIENT_AUTHENTICATION = [
+  'none',
+  'client_secret_basic',
+  'client_secret_post',
+  ...KEY_AUTHENTICATIONS,
+];
 
 /** The description of the authorization server. */
 @ApiTags('authorization')
@@ -23,23 +49,53 @@ export class MetadataController {
   @ApiOperation({ summary: 'What this authorization server can do (RFC 8414)' })
   @ApiOkResponse({ type: MetadataResponse })
   describeServer(): MetadataResponse {
+    return this.metadata();
+  }
+
+  @Get('openid-configuration')
+  @Access('open')
+  @Header('Cache-Control', 'public, max-age=300')
+  @ApiOperation({ summary: 'The same, where OpenID Connect looks for it (Discovery §4)' })
+  @ApiOkResponse({ type: MetadataResponse })
+  describeProvider(): MetadataResponse {
+    return this.metadata();
+  }
+
+  private metadata(): MetadataResponse {
     const issuer = this.config.publicUrl;
     return {
       issuer,
       authorization_endpoint: `${issuer}/oauth2/auth`,
+      userinfo_endpoint: `${issuer}/oauth2/userinfo`,
       token_endpoint: `${issuer}/oauth2/token`,
+      end_session_endpoint: `${issuer}/oauth2/logout`,
       jwks_uri: `${issuer}/.well-known/jwks.json`,
       revocation_endpoint: `${issuer}/oauth2/revoke`,
       introspection_endpoint: `${issuer}/oauth2/introspect`,
       device_authorization_endpoint: `${issuer}/oauth2/device_authorization`,
-      scopes_supported: [...SCOPES],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: [this.config.signingAlgorithm],
+      claims_supported: CLAIMS,
+      acr_values_supported: Object.values(AUTHENTICATION_CLASSES),
+      claims_parameter_supported: false,
+      request_parameter_supported: false,
+      request_uri_parameter_supported: false, // it is true where nothing is said
+      prompt_values_supported: [...PROMPTS],
+      scopes_supported: supportedScopes(),
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
       grant_types_supported: this.tokens.grantTypes(),
       code_challenge_methods_supported: ['S256'],
       token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+      token_endpoint_auth_signing_alg_values_supported: [...ASSERTION_ALGORITHMS],
       revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+      revocation_endpoint_auth_signing_alg_values_supported: [...ASSERTION_ALGORITHMS],
       introspection_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+      introspection_endpoint_auth_signing_alg_values_supported: [...ASSERTION_ALGORITHMS],
+      pushed_authorization_request_endpoint: `${issuer}/oauth2/par`,
+      require_pushed_authorization_requests: false,
+      dpop_signing_alg_values_supported: [...STRONG_ALGORITHMS],
+      tls_client_certificate_bound_access_tokens: true,
       authorization_response_iss_parameter_supported: true,
       service_documentation: `${issuer}/docs`,
     };

@@ -28,14 +28,18 @@ export class RateLimits {
     };
   }
 
-  /** Counts one request of the address (and of the application, when it says which one it is). Throws 429. */
-  async count(limit: Limit, request: HttpRequest, clientId?: string): Promise<void> {
+  /** Counts one request of the address. Throws 429. */
+  async count(limit: Limit, request: HttpRequest): Promise<void> {
     await this.consume(limit, `address ${this.addresses.addressOf(request)}`);
+  }
+
+  /** Counts one request of the application, when it says which one it is. Throws 429. */
+  async countClient(limit: Limit, clientId: string | undefined): Promise<void> {
     if (clientId !== undefined) await this.consume(limit, `client ${clientId}`);
   }
 
   /** Takes back one count of the address: what was counted was none of what is limited. */
-  async giveBack(limit: Limit, request: HttpRequest): Promise<void> {
+  async uncount(limit: Limit, request: HttpRequest): Promise<void> {
     await this.limiters[limit]?.reward(`address ${this.addresses.addressOf(request)}`);
   }
 

@@ -19,6 +19,13 @@ export class AuthorizationCodeEntity {
   @Column('text', { nullable: true })
   codeChallenge!: string | null;
 
+  /** Of the authorization request; goes into the ID token. */
+  @Column('text', { nullable: true })
+  nonce!: string | null;
+  /** Thumbprint of the DPoP key that must be proved with it. */
+  @Column('text', { nullable: true })
+  dpopKey!: string | null;
+
   @Column('timestamptz')
   expiresAt!: Date;
 

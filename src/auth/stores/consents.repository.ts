@@ -1,15 +1,21 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { IsNull, LessThan, MoreThan, Repository } from 'typeorm';
-import type { Transaction } from '#src/platform/index.js';
+import { IsNull, MoreThan, Repository } from 'typeorm';
+import { ExpiredRows, type Transaction } from '#src/platform/index.js';
 import { ConsentEntity } from './consent.entity.js';
 
 /** Queries of consents. */
 @Injectable()
-export class ConsentsRepository {
+export class ConsentsRepository implements OnApplicationBootstrap {
+  @Inject() private readonly expiredRows!: ExpiredRows;
+
   constructor(
     @InjectRepository(ConsentEntity) private readonly consents: Repository<ConsentEntity>,
   ) {}
+
+  onApplicationBootstrap(): void {
+    this.expiredRows.removeFrom(ConsentEntity);
+  }
 
   async add(transaction: Transaction, consent: ConsentEntity): Promise<void> {
     await transaction.manager.insert(ConsentEntity, consent);
@@ -26,6 +32,12 @@ export class ConsentsRepository {
     return this.consents.find({ where, order: { usedAt: 'DESC' } });
   }
 
+  /** The last hundred live consents of a user to one application, latest first. */
+  async lately(user: string, clientId: string, now: Date): Promise<ConsentEntity[]> {
+    const where = { user, clientId, revokedAt: IsNull(), expiresAt: MoreThan(now) };
+    return this.consents.find({ where, order: { usedAt: 'DESC' }, take: 100 });
+  }
+
   /** Notes that tokens were given now, the last of which dies at `expiresAt`. */
   async touch(
     transaction: Transaction,
@@ -38,6 +50,11 @@ export class ConsentsRepository {
         set used_at = $2, expires_at = greatest(expires_at, $3) where id = $1`,
       values: [id, times.now, times.expiresAt],
     });
+  }
+
+  /** Binds the refresh tokens of the consent to a DPoP key. */
+  async bind(transaction: Transaction, id: string, dpopKey: string): Promise<void> {
+    await transaction.manager.update(ConsentEntity, { id }, { dpopKey });
   }
 
   /** Revokes those that are live; the ids of those that were. */
@@ -54,10 +71,5 @@ export class ConsentsRepository {
       .returning('id')
       .execute();
     return (revoked.raw as { id: string }[]).map(({ id }) => id);
-  }
-
-  /** Forgets consents of which every token is dead, with their codes and refresh tokens. */
-  async clean(now: Date): Promise<number> {
-    return (await this.consents.delete({ expiresAt: LessThan(now) })).affected ?? 0;
   }
 }

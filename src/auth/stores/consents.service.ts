@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { randomToken, type Clock } from '#src/kernel/index.js';
 import { CLOCK, CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
-import type { Scope } from '../protocol/scopes.js';
+import type { User } from '#src/registry/index.js';
+import type { Authentication } from '../protocol/authentication.js';
 import { RevocationsRepository } from './revocations.repository.js';
 import { ConsentsRepository } from './consents.repository.js';
 import type { ConsentEntity } from './consent.entity.js';
@@ -10,16 +11,33 @@ const SLACK_SECONDS = 120;
 
 /** What a user allows. */
 export interface ConsentInput {
-  user: string;
+  user: Pick<User, 'name' | 'sub'>;
   clientId: string;
   group: string;
   setup: string;
-  scopes: readonly Scope[];
+  scopes: readonly string[];
+  /** Services that it was asked for. */
+  audience?: readonly string[] | undefined;
+  /** How the user had signed in; absent where nobody signed in here. */
+  authentication?: Authentication;
 }
+
+/** What a user has taken back: everything that an application was allowed. */
+export interface Withdrawal {
+  user: string;
+  clientId: string;
+}
+
+/** Ends what an application has set up with its rights. */
+export type WithdrawalListener = (
+  withdrawal: Withdrawal,
+  transaction: Transaction,
+) => Promise<void>;
 
 /** Consents of users to applications, and their withdrawal. */
 @Injectable()
 export class ConsentsService {
+  private readonly withdrawalListeners: WithdrawalListener[] = [];
   @Inject(CLOCK) private readonly clock!: Clock;
   @Inject(CONFIG) private readonly config!: Config;
 
@@ -38,15 +56,21 @@ export class ConsentsService {
     const now = new Date(this.clock.now());
     const consent: ConsentEntity = {
       id: randomToken(16),
-      user: input.user,
+      user: input.user.name,
+      sub: input.user.sub ?? null,
+      audience: input.audience ? [...input.audience] : null,
       clientId: input.clientId,
       group: input.group,
       setup: input.setup,
       scope: input.scopes.join(' '),
+      dpopKey: null,
       createdAt: now,
       usedAt: now,
       expiresAt: new Date(now.getTime() + (waitSeconds + SLACK_SECONDS) * 1000),
       revokedAt: null,
+      authTime: input.authentication?.at ?? null,
+      acr: input.authentication?.acr ?? null,
+      sid: input.authentication?.sid ?? null,
     };
     await this.consents.add(transaction, consent);
     return consent;
@@ -70,7 +94,16 @@ export class ConsentsService {
 
   /** Withdraws everything a user has allowed an application; false when there was nothing. */
   async withdraw(user: string, clientId: string): Promise<boolean> {
-    return (await this.revokeAll({ user, clientId })) > 0;
+    const withdrawal = { user, clientId };
+    const revoked = await this.revokeAll(withdrawal, async (transaction) => {
+      for (const tell of this.withdrawalListeners) await tell(withdrawal, transaction);
+    });
+    return revoked > 0;
+  }
+
+  /** Has the listener called in the transaction of every withdrawal: it and the withdrawal come about together or not at all. */
+  onWithdrawal(listener: WithdrawalListener): void {
+    this.withdrawalListeners.push(listener);
   }
 
   /** Live consents of a user, latest first. */
@@ -78,16 +111,21 @@ export class ConsentsService {
     return this.consents.ofUser(user, new Date(this.clock.now()));
   }
 
-  private async revokeAll(which: {
-    id?: string;
-    user?: string;
-    clientId?: string;
-  }): Promise<number> {
+  /** The last hundred live consents of a user to one application, latest first. */
+  async lately(user: string, clientId: string): Promise<ConsentEntity[]> {
+    return this.consents.lately(user, clientId, new Date(this.clock.now()));
+  }
+
+  private async revokeAll(
+    which: { id?: string; user?: string; clientId?: string },
+    andThen: (transaction: Transaction) => Promise<void> = () => Promise.resolve(),
+  ): Promise<number> {
     const now = this.clock.now();
     return this.database.transaction(async (transaction) => {
       const ids = await this.consents.revoke(transaction, which, new Date(now));
       const until = new Date(now + (this.config.accessTokenTtl + SLACK_SECONDS) * 1000);
       for (const id of ids) await this.revocations.add(id, until, transaction);
+      await andThen(transaction);
       return ids.length;
     });
   }

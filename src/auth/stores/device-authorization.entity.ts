@@ -29,6 +29,10 @@ export class DeviceAuthorizationEntity {
   @Column('text', { nullable: true })
   setup!: string | null;
 
+  /** Services that tokens are asked for. */
+  @Column('text', { array: true, nullable: true })
+  audience!: string[] | null;
+
   @ForeignKey(() => ConsentEntity, { onDelete: 'CASCADE' })
   @Column('text', { name: 'grant_id', nullable: true })
   consentId!: string | null;

@@ -1,16 +1,22 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, MoreThan, Repository } from 'typeorm';
-import type { Transaction } from '#src/platform/index.js';
+import { MoreThan, Repository } from 'typeorm';
+import { ExpiredRows, type Transaction } from '#src/platform/index.js';
 import { DeviceAuthorizationEntity } from './device-authorization.entity.js';
 
 /** Queries of device authorizations. */
 @Injectable()
-export class DeviceAuthorizationsRepository {
+export class DeviceAuthorizationsRepository implements OnApplicationBootstrap {
+  @Inject() private readonly expiredRows!: ExpiredRows;
+
   constructor(
     @InjectRepository(DeviceAuthorizationEntity)
     private readonly devices: Repository<DeviceAuthorizationEntity>,
   ) {}
+
+  onApplicationBootstrap(): void {
+    this.expiredRows.removeFrom(DeviceAuthorizationEntity);
+  }
 
   /** Adds one; false when the user code is taken. */
   async add(device: DeviceAuthorizationEntity): Promise<boolean> {
@@ -59,9 +65,5 @@ export class DeviceAuthorizationsRepository {
   async markUsed(transaction: Transaction, deviceCodeHash: string): Promise<void> {
     const used = { status: 'used' as const };
     await transaction.manager.update(DeviceAuthorizationEntity, { deviceCodeHash }, used);
-  }
-
-  async clean(now: Date): Promise<number> {
-    return (await this.devices.delete({ expiresAt: LessThan(now) })).affected ?? 0;
   }
 }

@@ -13,10 +13,16 @@ const consent: ConsentEntity = {
   group: 'grid_user',
   setup: 'Prod',
   scope: 'jobs:read',
+  sub: null,
+  audience: null,
+  dpopKey: null,
   createdAt: at(-1),
   usedAt: at(-1),
   expiresAt: at(1),
   revokedAt: null,
+  authTime: null,
+  acr: null,
+  sid: null,
 };
 
 const fresh: RefreshTokenEntity = {

@@ -28,3 +28,14 @@ export function judge(
 export function successorOf(token: string, seed: string): string {
   return createHmac('sha256', seed).update(token).digest('base64url');
 }
+
+/**
+ * The DPoP key to which refresh tokens are bound, null when they are not: those of a confidential application are bound to
+ * the application itself (RFC 9449 §5).
+ */
+export function boundKey(
+  { confidential }: { confidential: boolean },
+  key: string | undefined,
+): string | null {
+  return confidential ? null : (key ?? null);
+}

@@ -1,15 +1,21 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, Repository } from 'typeorm';
-import type { Transaction } from '#src/platform/index.js';
+import { Repository } from 'typeorm';
+import { ExpiredRows, type Transaction } from '#src/platform/index.js';
 import { RefreshTokenEntity } from './refresh-token.entity.js';
 
 /** Queries of refresh tokens. */
 @Injectable()
-export class RefreshTokensRepository {
+export class RefreshTokensRepository implements OnApplicationBootstrap {
+  @Inject() private readonly expiredRows!: ExpiredRows;
+
   constructor(
     @InjectRepository(RefreshTokenEntity) private readonly tokens: Repository<RefreshTokenEntity>,
   ) {}
+
+  onApplicationBootstrap(): void {
+    this.expiredRows.removeFrom(RefreshTokenEntity);
+  }
 
   async add(
     transaction: Transaction,
@@ -35,9 +41,5 @@ export class RefreshTokensRepository {
     use: { usedAt: Date; successorSeed: string },
   ): Promise<void> {
     await transaction.manager.update(RefreshTokenEntity, { hash }, use);
-  }
-
-  async clean(now: Date): Promise<number> {
-    return (await this.tokens.delete({ expiresAt: LessThan(now) })).affected ?? 0;
   }
 }

@@ -35,18 +35,31 @@ export class RefreshTokensService {
     private readonly audit: Audit,
   ) {}
 
-  /** The first refresh token of a consent. */
-  async start(transaction: Transaction, consentId: string): Promise<string> {
+  /** The first refresh token of a consent; with a DPoP key the family is bound to it. */
+  async start(
+    transaction: Transaction,
+    consentId: string,
+    dpopKey: string | null = null,
+  ): Promise<string> {
+    if (dpopKey !== null) await this.consents.bind(transaction, consentId, dpopKey);
     const token = randomToken();
     await this.store(transaction, token, consentId);
     return token;
   }
 
-  /** The live consent of a token of this application. Throws 400 `invalid_grant`. */
-  async consentOf(token: string, clientId: string): Promise<ConsentEntity> {
+  /**
+   * The live consent of a token of this application, for whoever proves the key to which it is bound, if it is. Throws 400
+   * `invalid_grant`.
+   */
+  async consentOf(
+    token: string,
+    clientId: string,
+    dpopKey: string | undefined,
+  ): Promise<ConsentEntity> {
     const stored = await this.refreshTokens.find(sha256(token));
     const consent = stored && (await this.consents.find(stored.consentId));
     if (!consent || consent.clientId !== clientId || consent.revokedAt) throw invalidGrant(WHAT);
+    if (consent.dpopKey !== null && consent.dpopKey !== dpopKey) throw invalidGrant(WHAT);
     return consent;
   }
 
@@ -77,6 +90,27 @@ export class RefreshTokensService {
       this.audit.done('refresh.reused', { consent: consent.id }, { actor });
     }
     throw invalidGrant(WHAT);
+  }
+
+  /**
+   * Keeps a token in use: the refresh tokens of `fapi2` do not rotate (FAPI 2.0 Security Profile 5.3.2.1), they are worth
+   * nothing without the keys of the application. Throws 400 `invalid_grant`.
+   */
+  async keep(token: string, consent: ConsentEntity): Promise<string> {
+    const isKept = await this.database.transaction(async (transaction) => {
+      const stored = await this.refreshTokens.lock(transaction, sha256(token));
+      const now = await this.consents.find(consent.id, transaction);
+      const isLive =
+        stored &&
+        !stored.usedAt &&
+        now &&
+        !now.revokedAt &&
+        stored.expiresAt.getTime() > this.clock.now();
+      if (isLive) await this.consentsService.touch(transaction, consent.id);
+      return isLive;
+    });
+    if (!isKept) throw invalidGrant(WHAT);
+    return token;
   }
 
   private async renew(

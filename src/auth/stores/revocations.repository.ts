@@ -1,7 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, Repository } from 'typeorm';
-import { Database, type Queryable } from '#src/platform/index.js';
+import { Repository } from 'typeorm';
+import { ExpiredRows, Database, type Queryable } from '#src/platform/index.js';
 import { RevokedTokenEntity } from './revoked-token.entity.js';
 
 /** Channel of the change feed; the payload is the revoked id. */
@@ -9,11 +9,17 @@ export const REVOCATIONS_CHANNEL = 'revocations';
 
 /** Revoked tokens (by `jti`) and revoked consents (by id), each until the last token it concerns is dead. */
 @Injectable()
-export class RevocationsRepository {
+export class RevocationsRepository implements OnApplicationBootstrap {
+  @Inject() private readonly expiredRows!: ExpiredRows;
+
   constructor(
     private readonly database: Database,
     @InjectRepository(RevokedTokenEntity) private readonly revoked: Repository<RevokedTokenEntity>,
   ) {}
+
+  onApplicationBootstrap(): void {
+    this.expiredRows.removeFrom(RevokedTokenEntity);
+  }
 
   /** Revokes and tells every instance. `expiresAt`: when the last token concerned is dead anyway. */
   async add(id: string, expiresAt: Date, queryable: Queryable = this.database): Promise<void> {
@@ -37,10 +43,5 @@ export class RevocationsRepository {
       values: [ids],
     });
     return row?.revoked ?? false;
-  }
-
-  /** Forgets what concerns dead tokens only; the number of rows. */
-  async clean(now: Date): Promise<number> {
-    return (await this.revoked.delete({ expiresAt: LessThan(now) })).affected ?? 0;
   }
 }

@@ -1,19 +1,19 @@
-import { Controller, Get, HttpCode, Post, Req } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query, Req, UseInterceptors } from '@nestjs/common';
 import {
   ApiBadRequestResponse,
-  ApiBody,
   ApiConsumes,
   ApiForbiddenResponse,
   ApiOkResponse,
   ApiOperation,
-  ApiQuery,
   ApiTags,
   ApiUnauthorizedResponse,
 } from '@nestjs/swagger';
 import type { HttpRequest } from '#src/platform/index.js';
 import { Access } from '../access/access.decorator.js';
-import { TokenForm } from './token.request.js';
+import { Limited } from '../protocol/limited.decorator.js';
 import { TokenResponse } from './grants/token.response.js';
+import { TokenAuditInterceptor } from './token-audit.interceptor.js';
+import { TokenForm, TokenQuery } from './token.request.js';
 import { TokenService } from './token.service.js';
 
 /** The token endpoint (RFC 6749 §3.2). */
@@ -22,6 +22,8 @@ import { TokenService } from './token.service.js';
 @ApiBadRequestResponse({ description: '`invalid_request`, `invalid_grant`, `invalid_scope`, …' })
 @ApiUnauthorizedResponse({ description: '`invalid_client`' })
 @ApiForbiddenResponse({ description: '`access_denied`: not your group or no such setup' })
+@Limited('token')
+@UseInterceptors(TokenAuditInterceptor)
 @Controller('oauth2')
 export class TokenController {
   constructor(private readonly tokens: TokenService) {}
@@ -29,17 +31,8 @@ export class TokenController {
   @Get('token')
   @Access('open')
   @ApiOperation({ summary: 'Get an access token, parameters in the query string' })
-  @ApiQuery({ name: 'grant_type', type: String, example: 'client_credentials' })
-  @ApiQuery({ name: 'group', required: false, description: 'Certificate flow: the group' })
-  @ApiQuery({ name: 'setup', required: false, description: 'Certificate flow: the setup' })
-  @ApiQuery({ name: 'scope', required: false, description: 'Words separated by blanks' })
-  @ApiQuery({ name: 'code', required: false, description: 'Code exchange: the code' })
-  @ApiQuery({ name: 'redirect_uri', required: false, description: 'As sent in the first step' })
-  @ApiQuery({ name: 'client_id', required: false, description: 'The application' })
-  @ApiQuery({ name: 'code_verifier', required: false, description: 'PKCE (RFC 7636)' })
-  @ApiQuery({ name: 'refresh_token', required: false })
-  async getToken(@Req() request: HttpRequest): Promise<TokenResponse> {
-    return this.tokens.issue(request);
+  async getToken(@Query() query: TokenQuery, @Req() request: HttpRequest): Promise<TokenResponse> {
+    return this.tokens.issue(query, request);
   }
 
   @Post('token')
@@ -47,8 +40,7 @@ export class TokenController {
   @Access('open')
   @ApiOperation({ summary: 'Get an access token, parameters in a form' })
   @ApiConsumes('application/x-www-form-urlencoded')
-  @ApiBody({ type: TokenForm })
-  async postToken(@Req() request: HttpRequest): Promise<TokenResponse> {
-    return this.tokens.issue(request);
+  async postToken(@Body() form: TokenForm, @Req() request: HttpRequest): Promise<TokenResponse> {
+    return this.tokens.issue(form, request);
   }
 }

@@ -2,10 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { decodeJwt } from 'jose';
 import { OAuthProblem } from '#src/kernel/index.js';
 import { Audit, type HttpRequest } from '#src/platform/index.js';
+import { DpopRequests } from '../possession/dpop-requests.js';
 import { RateLimits } from '../protocol/rate-limits.js';
 import { GRANT_TYPES, type GrantType } from './grants/grant-type.js';
-import { OAuthParameters } from '../protocol/oauth-parameters.js';
 import type { TokenResponse } from './grants/token.response.js';
+import type { TokenQuery } from './token.request.js';
 
 /** The token endpoint: picks the grant type by `grant_type`. */
 @Injectable()
@@ -15,6 +16,7 @@ export class TokenService {
   constructor(
     private readonly limits: RateLimits,
     private readonly audit: Audit,
+    private readonly dpop: DpopRequests,
     @Inject(GRANT_TYPES) grants: readonly GrantType[],
   ) {
     this.grants = new Map(grants.map((grant) => [grant.type, grant]));
@@ -26,16 +28,16 @@ export class TokenService {
   }
 
   /** Answers a token request. Throws OAuthProblem (RFC 6749 §5.2). */
-  async issue(request: HttpRequest): Promise<TokenResponse> {
-    const parameters = await OAuthParameters.of(request);
-    await this.limits.count('token', request, parameters.optional('client_id'));
-    const type = parameters.required('grant_type');
+  async issue(form: TokenQuery, request: HttpRequest): Promise<TokenResponse> {
+    await this.limits.countClient('token', form.client_id);
+    const { grant_type: type } = form;
     const grant = this.grants.get(type);
     if (!grant) {
       throw new OAuthProblem('unsupported_grant_type', 'This grant_type is not supported');
     }
     try {
-      const answer = await grant.issue({ parameters, request });
+      await this.dpop.thumbprintOf(request);
+      const answer = await grant.issue(form, request);
       const { scope, group, setup } = answer;
       const { jti: tokenId, client_id: client } = decodeJwt<{ client_id: string }>(
         answer.access_token,
@@ -52,8 +54,8 @@ export class TokenService {
   }
 }
 
-/** A device that asks whether its user has decided (RFC 8628 §3.5) is refused nothing yet. */
+/** A device that asks whether its user has decided (RFC 8628 §3.5), or who is told a nonce, is refused nothing yet. */
 function isStillWaiting(error: unknown): boolean {
-  const waiting = ['authorization_pending', 'slow_down'];
+  const waiting = ['authorization_pending', 'slow_down', 'use_dpop_nonce'];
   return error instanceof OAuthProblem && waiting.includes(error.error);
 }

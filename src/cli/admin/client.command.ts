@@ -1,13 +1,30 @@
-import { Command } from 'commander';
-import { ClientsService, type ClientReport } from '../../auth/index.js';
+import { readFile } from 'node:fs/promises';
+import { Command, Option } from 'commander';
+import { ClientsService, type ClientReport, type NewClient } from '../../auth/index.js';
+import { isJsonObject, parseJson, type JsonObject } from '../../kernel/index.js';
+import {
+  CLIENT_PROFILES,
+  KEY_AUTHENTICATIONS,
+  type ClientProfile,
+  type KeyAuthentication,
+} from '../../registry/index.js';
+import { CommandError } from '../terminal/command-error.js';
 import type { CliContext } from './context.js';
 import { say, show, table } from '../terminal/output.js';
 
 interface AddOptions {
   name: string;
   redirectUri: string[];
+  postLogoutRedirectUri: string[];
   id?: string;
   confidential?: boolean;
+  audience: string[];
+  profile?: ClientProfile;
+  auth?: KeyAuthentication;
+  jwks?: string;
+  subjectDn?: string;
+  scope: string[];
+  group?: string;
   json?: boolean;
 }
 
@@ -16,23 +33,7 @@ export function clientCommand(context: CliContext): Command {
   const command = new Command('client').description('applications that may act for users');
   const clients = async (): Promise<ClientsService> =>
     (await context.application()).get(ClientsService);
-  command
-    .command('add')
-    .description('register an application; a secret is shown this one time')
-    .requiredOption('--name <name>', 'name shown to users')
-    .option('--redirect-uri <uri>', 'redirect URI; may be repeated', collect, [])
-    .option('--id <id>', 'client_id; made up when absent')
-    .option('--confidential', 'the application can keep a secret')
-    .option('--json', 'print JSON')
-    .action(async (options: AddOptions) => {
-      const { name, redirectUri: redirectUris, id, confidential = false } = options;
-      const added = await (
-        await clients()
-      ).add({ name, redirectUris, confidential, ...(id !== undefined && { id }) });
-      show(options.json, added, () =>
-        Object.entries(added).map(([key, text]) => `${key}: ${text}`),
-      );
-    });
+  command.addCommand(addCommand(clients));
   command
     .command('list')
     .description('all applications')
@@ -40,7 +41,7 @@ export function clientCommand(context: CliContext): Command {
     .action(async (options: { json?: boolean }) => {
       const found = await (await clients()).list();
       show(options.json, { clients: found }, () =>
-        table(['CLIENT_ID', 'NAME', 'KIND', 'REDIRECT URIS'], found.map(row)),
+        table(['CLIENT_ID', 'NAME', 'KIND', 'PROFILE', 'REDIRECT URIS'], found.map(row)),
       );
     });
   command
@@ -65,11 +66,71 @@ export function clientCommand(context: CliContext): Command {
   return command;
 }
 
+/** `gridgate client add`. */
+function addCommand(clients: () => Promise<ClientsService>): Command {
+  return new Command('add')
+    .description('register an application; a secret is shown this one time')
+    .requiredOption('--name <name>', 'name shown to users')
+    .option('--redirect-uri <uri>', 'redirect URI; may be repeated', collect, [])
+    .option(
+      '--post-logout-redirect-uri <uri>',
+      'where its users go once signed out; may be repeated',
+      collect,
+      [],
+    )
+    .option('--id <id>', 'client_id; made up when absent')
+    .option('--confidential', 'the application can keep a secret')
+    .option('--audience <uri>', 'service it may have tokens for; may be repeated', collect, [])
+    .addOption(new Option('--profile <profile>', 'what is demanded of it').choices(CLIENT_PROFILES))
+    .addOption(
+      new Option('--auth <method>', 'how it proves itself in place of a secret').choices(
+        KEY_AUTHENTICATIONS,
+      ),
+    )
+    .option('--jwks <file>', 'JSON file of its public keys or certificates (RFC 7517)')
+    .option('--subject-dn <dn>', 'DN of its certificate, for tls_client_auth')
+    .option('--scope <scope>', 'scope of tokens for itself; may be repeated', collect, [])
+    .option('--group <group>', 'group whose rights bound the tokens for itself')
+    .option('--json', 'print JSON')
+    .action(async (options: AddOptions) => {
+      const added = await (await clients()).add(await newClient(options));
+      show(options.json, added, () =>
+        Object.entries(added).map(([key, text]) => `${key}: ${text}`),
+      );
+    });
+}
+
+async function newClient(options: AddOptions): Promise<NewClient> {
+  const { name, redirectUri: redirectUris, id, confidential, profile, subjectDn, group } = options;
+  const { auth: authentication, scope, jwks: file, audience, postLogoutRedirectUri } = options;
+  const given = { id, confidential, profile, authentication, subjectDn, group };
+  return {
+    name,
+    redirectUris,
+    postLogoutRedirectUris: postLogoutRedirectUri,
+    ...(audience.length > 0 && { audiences: audience }),
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    ...(scope.length > 0 && { scopes: scope }),
+    ...(file !== undefined && { jwks: await readKeys(file) }),
+  };
+}
+
+async function readKeys(file: string): Promise<JsonObject> {
+  let keys: unknown;
+  try {
+    keys = parseJson(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw new CommandError(`--jwks ${file} cannot be read: ${(error as Error).message}`, 2);
+  }
+  if (isJsonObject(keys)) return keys;
+  throw new CommandError(`--jwks ${file} holds no JSON object`, 2);
+}
+
 function collect(value: string, before: string[]): string[] {
   return [...before, value];
 }
 
 function row(client: ClientReport): string[] {
   const kind = client.confidential ? 'confidential' : 'public';
-  return [client.client_id, client.name, kind, client.redirect_uris.join(' ')];
+  return [client.client_id, client.name, kind, client.profile, client.redirect_uris.join(' ')];
 }

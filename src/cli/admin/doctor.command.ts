@@ -9,6 +9,7 @@ import type { CliContext } from './context.js';
 import { checkBalancer, type BalancerInput } from '../doctor/balancer-checks.js';
 import { checkDatabase, checkSessions } from '../doctor/database-checks.js';
 import { fault, reasonOf, skipped, type Finding, type FindingState } from '../doctor/finding.js';
+import { checkApplications } from '../doctor/application-check.js';
 import { checkKeys } from '../doctor/key-checks.js';
 import { checkSlurm } from '../doctor/slurm-checks.js';
 import { checkDisk, checkStore } from '../doctor/storage-checks.js';
@@ -50,8 +51,11 @@ async function readable(options: BalancerInput): Promise<void> {
   for (const name of ['cert', 'key', 'ca'] as const) {
     const path = options[name];
     if (path === undefined) continue;
-    await access(path, constants.R_OK).catch((error: NodeJS.ErrnoException) => {
-      throw new CommandError(`--${name} ${path} cannot be read (${error.code})`, 2);
+    await access(path, constants.R_OK).catch((error: unknown) => {
+      throw new CommandError(
+        `--${name} ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`,
+        2,
+      );
     });
   }
 }
@@ -79,6 +83,7 @@ async function examineService(context: CliContext): Promise<Finding[]> {
     const groups = contents.groups.map(({ name }) => name);
     return [
       await checkKeys(context.config, app.get(KeysService)),
+      checkApplications(context.config, contents.applications),
       await checkStore(context.config, app.get<SandboxStore>(SANDBOX_STORE)),
       ...(await checkSlurm(context.config, { owners, groups })),
     ];
@@ -89,7 +94,9 @@ async function examineService(context: CliContext): Promise<Finding[]> {
 }
 
 function notTried(reason: string): Finding[] {
-  return ['signing keys', 'sandbox store', 'Slurm'].map((check) => skipped(check, reason));
+  return ['signing keys', 'applications', 'sandbox store', 'Slurm'].map((check) =>
+    skipped(check, reason),
+  );
 }
 
 function faultsOf(findings: Finding[]): number {

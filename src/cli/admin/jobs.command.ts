@@ -1,7 +1,12 @@
 import { Command } from 'commander';
 import { SCOPES, type Principal } from '../../auth/index.js';
-import { JobControlService, JobsService } from '../../jobs/index.js';
-import { QueryValues } from '../../platform/index.js';
+import {
+  JobControlService,
+  JobsService,
+  JobSummaryQuery,
+  ListJobsQuery,
+} from '../../jobs/index.js';
+import { QueryValues, readQuery } from '../../platform/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import type { CliContext } from './context.js';
 import { emit, jsonText, show, table } from '../terminal/output.js';
@@ -24,7 +29,7 @@ export function jobsCommand(context: CliContext): Command {
       const jobs = (await context.application()).get(JobsService);
       const { body } = await jobs.list(
         administrator(options.setup),
-        new QueryValues(query.join('&')),
+        readQuery(ListJobsQuery, new QueryValues(query.join('&'))),
       );
       show(options.json, body, () =>
         table(
@@ -38,7 +43,7 @@ export function jobsCommand(context: CliContext): Command {
       const jobs = (await context.application()).get(JobsService);
       const counts = await jobs.summary(
         administrator(options.setup),
-        new QueryValues('allOwners=true'),
+        readQuery(JobSummaryQuery, new QueryValues('allOwners=true')),
       );
       show(options.json, counts, () =>
         table(

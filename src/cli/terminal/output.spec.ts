@@ -1,4 +1,4 @@
-import { jsonText, printable, safeFileName, table } from './output.js';
+import { jsonText, printable, printableLines, safeFileName, table } from './output.js';
 
 const HOSTILE = [
   ['C0', 'a\u0007b\tc\nd\re', 'a?b?c?d?e'],
@@ -34,5 +34,13 @@ describe('text of others on a terminal', () => {
 
   it('is written out in file names', () => {
     expect(safeFileName('a\u001b[2Jb\u202ec')).toBe('a%1B[2Jb%E2%80%AEc');
+  });
+});
+
+describe('printableLines', () => {
+  it('leaves nothing that acts on a terminal but tabs and ends of lines', () => {
+    const text = 'a\tb\r\nc\u001b[2Jd\re\n';
+    expect(printableLines(text, true)).toBe('a\tb\nc?[2Jd?e\n');
+    expect(printableLines(text, false)).toBe(text);
   });
 });

@@ -1,4 +1,4 @@
-import { stringifyJson, type JsonValue } from '#src/kernel/index.js';
+import { stringifyJson } from '#src/kernel/index.js';
 
 /**
  * What must not reach a terminal from a text of somebody else: control characters (C0, DEL, C1, so every escape
@@ -25,6 +25,15 @@ export function jsonText(value: unknown, indent?: number): string {
   return stringifyJson(value, indent).replace(UNSAFE, (character) =>
     character === '\n' ? character : escaped(character),
   );
+}
+
+/**
+ * Text of lines as it may be shown: at a terminal nothing acts on it but tabs and the ends of lines, elsewhere it is as it
+ * is.
+ */
+export function printableLines(text: string, isTerminal: boolean): string {
+  if (!isTerminal) return text;
+  return text.replaceAll('\r\n', '\n').replace(/[^\n\t]+/g, printable);
 }
 
 /** Writes a line for people on standard output. */
@@ -60,11 +69,4 @@ export function table(heading: string[], rows: string[][]): string[] {
       .join('  ')
       .trimEnd(),
   );
-}
-
-/** A value of an answer as a cell or word: texts and numbers as they are, the rest as JSON, absent as nothing. */
-export function textOf(value: JsonValue | undefined): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value === 'object') return stringifyJson(value);
-  return String(value);
 }

@@ -99,7 +99,7 @@ async function conditionsOf(grid: GridConnection, words: string[]): Promise<Cond
     const [, name = '', operator = '', operand = ''] = CONDITION.exec(word) ?? [];
     if (name === '') throw new CommandError(`${word} is no condition such as 'energy>100'`, 2);
     const wire = WIRE_OPERATORS[fields[name]?.type ?? '']?.[operator] ?? operator;
-    if (fields[name]?.type === 'string' && !/in$/.test(wire)) {
+    if (fields[name]?.type === 'string' && !wire.endsWith('in')) {
       throw new CommandError(`${name} is a text: only = and != are possible`, 2);
     }
     (conditions[name] ??= []).push(`${wire}|${operand}`);

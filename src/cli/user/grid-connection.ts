@@ -58,7 +58,7 @@ export class GridConnection {
       default_timeout: SILENCE_SECONDS,
     });
     try {
-      if (cert) await this.client.revokeToken({ token: String(token['access_token']) });
+      if (cert) await this.client.revokeToken({ token: String(token.access_token) });
       else await session.revoke_token(`${server}/oauth2/revoke`);
       return true;
     } catch {
@@ -82,7 +82,7 @@ export class GridConnection {
   }
 
   private get access(): string {
-    return String(this.login.token['access_token'] ?? '');
+    return String(this.login.token.access_token ?? '');
   }
 }
 

@@ -183,7 +183,8 @@ function statusCommand(): Command {
     );
 }
 
-function jidOf(word: string): number {
+/** The id of a job. Throws CommandError. */
+export function jidOf(word: string): number {
   if (!/^[1-9]\d{0,15}$/.test(word)) {
     throw new CommandError(`${word} is no job id: a number such as 42 is expected`, 2);
   }
@@ -279,7 +280,8 @@ async function output(
 
 async function* counted(answer: Response, bar: Progress): AsyncGenerator<Uint8Array> {
   let received = 0;
-  for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
+  const body: ReadableStream<Uint8Array> | null = answer.body;
+  for await (const chunk of body ?? []) {
     yield chunk;
     bar.update((received += chunk.length));
   }

@@ -33,14 +33,12 @@ export async function readLogin(path: string): Promise<Login> {
     throw new CommandError('not logged in: run `gridgate login --server URL` first', NOT_LOGGED_IN);
   }
   const value: unknown = parseJson(text);
-  if (
-    !isJsonObject(value) ||
-    typeof value['server'] !== 'string' ||
-    !isJsonObject(value['token'])
-  ) {
-    throw new CommandError(`${path} is damaged: log in again`, NOT_LOGGED_IN);
-  }
-  return value as unknown as Login;
+  if (isLogin(value)) return value;
+  throw new CommandError(`${path} is damaged: log in again`, NOT_LOGGED_IN);
+}
+
+function isLogin(value: unknown): value is Login {
+  return isJsonObject(value) && typeof value['server'] === 'string' && isJsonObject(value['token']);
 }
 
 /** Writes the login, mode 0600, whole or not at all. */

@@ -10,8 +10,8 @@ const NOT_LOGGED_IN = 4;
 
 /** True when the token has ended or is about to: a minute before, or a tenth of its life when that is less. */
 export function isEnding({ token }: Login, now = Date.now() / 1000): boolean {
-  const margin = Math.min(RENEW_BEFORE_SECONDS, Number(token['expires_in'] ?? Infinity) / 10);
-  return Number(token['expires_at'] ?? 0) - margin <= now;
+  const margin = Math.min(RENEW_BEFORE_SECONDS, Number(token.expires_in ?? Infinity) / 10);
+  return Number(token.expires_at ?? 0) - margin <= now;
 }
 
 /**
@@ -22,7 +22,7 @@ export function isEnding({ token }: Login, now = Date.now() / 1000): boolean {
 export function renewedLogin(path: string, old: string): Promise<Login> {
   return whileLocked(`${path}.lock`, async () => {
     const login = await readLogin(path);
-    if (login.token['access_token'] !== old && !isEnding(login)) return login;
+    if (login.token.access_token !== old && !isEnding(login)) return login;
     const token = login.cert ? await tokenByCertificate(login) : await refreshed(login);
     const renewed = { ...login, token };
     await writeLogin(path, renewed);
@@ -31,7 +31,7 @@ export function renewedLogin(path: string, old: string): Promise<Login> {
 }
 
 async function refreshed({ server, ca, token }: Login): Promise<Login['token']> {
-  if (typeof token['refresh_token'] !== 'string') {
+  if (typeof token.refresh_token !== 'string') {
     throw new CommandError(
       `the login has ended: run \`gridgate login --server ${server}\``,
       NOT_LOGGED_IN,

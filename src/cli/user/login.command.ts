@@ -48,7 +48,7 @@ export function loginCommands(): Command[] {
     .option('--json', 'print JSON')
     .action(async (options: { json?: boolean }) => {
       const login = await readLogin(loginPath(process.env));
-      const seen = claimsOf(String(login.token['access_token'] ?? ''));
+      const seen = claimsOf(String(login.token.access_token ?? ''));
       const value = { server: login.server, ...seen };
       show(options.json, value, () =>
         Object.entries(value).map(([key, text]) => `${key}: ${String(text)}`),
@@ -82,7 +82,7 @@ async function signIn(options: LoginOptions): Promise<void> {
   // with --json standard output is for the result alone
   const instruct = options.json ? tell : say;
   const token = to.cert ? await tokenByCertificate(to) : await tokenByDevice(to, instruct);
-  const claims = claimsOf(String(token['access_token'] ?? ''));
+  const claims = claimsOf(String(token.access_token ?? ''));
   await writeLogin(loginPath(process.env), { ...to, token });
   show(options.json, { server: to.server, ...claims }, () => [
     `logged in to ${to.server} as ${claims['user']}, group ${claims['group']}, setup ${claims['setup']}`,
@@ -95,7 +95,7 @@ function claimsOf(token: string): Record<string, string> {
     const text = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
     const claims = JSON.parse(text) as Record<string, string | number>;
     return {
-      user: String(claims['sub']),
+      user: String(claims['preferred_username'] ?? claims['sub']),
       group: String(claims['group']),
       setup: String(claims['setup']),
       scope: String(claims['scope']),

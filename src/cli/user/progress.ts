@@ -52,7 +52,7 @@ export function isShown(json: boolean | undefined): boolean {
 }
 
 /** Bytes for people: `1.5 MB`. */
-export function sizeText(bytes: number): string {
+function sizeText(bytes: number): string {
   let [value, unit] = [bytes, 0];
   while (value >= 1000 && unit < UNITS.length - 1) [value, unit] = [value / 1000, unit + 1];
   return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;

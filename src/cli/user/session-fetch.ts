@@ -43,7 +43,7 @@ function encoded(init: RequestInit): {
 }
 
 async function* counted(body: ReadableStream<Uint8Array>, sent: Sent): AsyncGenerator<Uint8Array> {
-  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of body) {
     yield chunk;
     sent(chunk.length);
   }

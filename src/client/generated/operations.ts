@@ -9,8 +9,12 @@ import {
 } from '../request/operation-request.js';
 import type {
   BulkKillResponse,
+  CatalogueEventsResponse,
+  ChangeWebhookRequest,
   DeclareFieldRequest,
   DeletedResponse,
+  DeliveryListResponse,
+  DeliveryResponse,
   DeviceForm,
   DeviceResponse,
   DirectoryContentsResponse,
@@ -20,6 +24,7 @@ import type {
   GroupsResponse,
   InspectForm,
   IntrospectionResponse,
+  JobEventsResponse,
   JobExplainResponse,
   JobHistoryResponse,
   JobIdResponse,
@@ -28,17 +33,23 @@ import type {
   JobPeekResponse,
   JobResponse,
   JobSummary,
+  JobTimelineResponse,
   KeySetResponse,
   LiveResponse,
   MadeResponse,
+  MadeWebhookResponse,
   MakeDirectoryRequest,
+  MakeWebhookRequest,
   ManifestRequest,
   MetadataResponse,
   MetadataValues,
+  PushedRequestForm,
+  PushedRequestResponse,
   ReadDirectoryMetadataResponse,
   ReadMetadataResponse,
   ReadyResponse,
   RegisterFileRequest,
+  RemovedWebhookResponse,
   RevokeTokenResponse,
   SandboxFilesResponse,
   SetupsResponse,
@@ -46,44 +57,53 @@ import type {
   SubmitJobsResponse,
   TokenForm,
   TokenResponse,
+  UserinfoResponse,
+  WebhookListResponse,
+  WebhookResponse,
+  WebhookSecretResponse,
+  WebhookTestResponse,
 } from './schemas.js';
 
 /** Query of {@link Operations.getToken}. */
 export interface GetTokenQuery {
-  refresh_token?: string;
-  /** PKCE (RFC 7636) */
-  code_verifier?: string;
-  /** The application */
   client_id?: string;
-  /** As sent in the first step */
-  redirect_uri?: string;
-  /** Code exchange: the code */
-  code?: string;
+  grant_type: string;
+  /** Service that the token is for; may be repeated; this one when absent */
+  audience?: string | string[];
+  /** As audience (RFC 8707) */
+  resource?: string | string[];
+  /** Certificate flow and token exchange */
+  group?: string;
+  /** Certificate flow and token exchange */
+  setup?: string;
   /** Words separated by blanks */
   scope?: string;
-  /** Certificate flow: the setup */
-  setup?: string;
-  /** Certificate flow: the group */
-  group?: string;
-  grant_type: string;
+  /** Code exchange: the code of the redirect */
+  code?: string;
+  /** Code exchange: as sent in the first step, if it was */
+  redirect_uri?: string;
+  /** PKCE (RFC 7636) */
+  code_verifier?: string;
+  /** Renewal: the refresh token */
+  refresh_token?: string;
 }
 
 /** Query of {@link Operations.readMetadata}. */
 export interface ReadMetadataQuery {
-  /** Each value as `{"value", "directories"}` with the number of matching directories */
-  counts?: boolean;
   /** At most so many values of each field; adds `total`, `min` and `max` */
   maxValues?: number;
+  /** Each value as `{"value", "directories"}` with the number of matching directories */
+  counts?: boolean;
   /** Metadata conditions: key = field name, value = `operation|value`. `int`, `float`, `date`: `<` `>` `=` `<=` `>=` `!=`; `string`: `in` `nin` with a comma-separated list. Several conditions AND together. */
   conditions?: Conditions;
 }
 
 /** Query of {@link Operations.readDirectoryMetadata}. */
 export interface ReadDirectoryMetadataQuery {
-  /** Each value as `{"value", "directories"}` with the number of matching directories */
-  counts?: boolean;
   /** At most so many values of each field; adds `total`, `min` and `max` */
   maxValues?: number;
+  /** Each value as `{"value", "directories"}` with the number of matching directories */
+  counts?: boolean;
   /** Metadata conditions: key = field name, value = `operation|value`. `int`, `float`, `date`: `<` `>` `=` `<=` `>=` `!=`; `string`: `in` `nin` with a comma-separated list. Several conditions AND together. */
   conditions?: Conditions;
 }
@@ -120,16 +140,24 @@ export interface ReadFileMetadataQuery {
   inherited?: boolean;
 }
 
-/** Query of {@link Operations.listJobs}. */
-export interface ListJobsQuery {
-  /** Cursor of the `Link: rel="next"` header */
+/** Query of {@link Operations.readCatalogueEvents}. */
+export interface ReadCatalogueEventsQuery {
+  /** A path, as it is: only what happens at or below it */
+  prefix?: string;
+  /** Go on behind this position: the `id` of an event, or `Grid-Feed-Position` of a list. Without it, from now on */
   after?: string;
-  /** Last update before; a day or an instant */
-  toDate?: string;
+  /** Answer once, as JSON: with the events there are, or after so many seconds without any */
+  wait?: number;
+}
+
+/** Query of {@link Operations.readJobEvents}. */
+export interface ReadJobEventsQuery {
+  /** Jobs of all owners */
+  allOwners?: boolean;
   /** Last update at or after; a day or an instant */
   fromDate?: string;
-  /** Wire names, minus for descending: `-jid,lastUpdate` */
-  sort?: string;
+  /** Last update before; a day or an instant */
+  toDate?: string;
   /** Only jobs with one of these values of `jid` */
   jid?: number | number[];
   /** Only jobs with one of these values of `status` */
@@ -224,12 +252,280 @@ export interface ListJobsQuery {
   endExecution?: string | string[];
   /** Only jobs with one of these values of `reschedule` */
   reschedule?: string | string[];
-  /** So many jobs are left out at the start; the page is empty behind the last one */
-  startJob?: number;
-  /** At most so many jobs; more than `GRID_MAX_JOBS` (10000) is taken as that many */
-  maxJobs?: number;
+  /** Go on behind this position: the `id` of an event, or `Grid-Feed-Position` of a list. Without it, from now on */
+  after?: string;
+  /** Answer once, as JSON: with the events there are, or after so many seconds without any */
+  wait?: number;
+}
+
+/** Query of {@link Operations.showJobTimeline}. */
+export interface ShowJobTimelineQuery {
   /** Jobs of all owners */
   allOwners?: boolean;
+  /** Last update at or after; a day or an instant */
+  fromDate?: string;
+  /** Last update before; a day or an instant */
+  toDate?: string;
+  /** Only jobs with one of these values of `jid` */
+  jid?: number | number[];
+  /** Only jobs with one of these values of `status` */
+  status?:
+    | 'Submitting'
+    | 'Received'
+    | 'Checking'
+    | 'Scouting'
+    | 'Staging'
+    | 'Waiting'
+    | 'Matched'
+    | 'Rescheduled'
+    | 'Running'
+    | 'Stalled'
+    | 'Completing'
+    | 'Completed'
+    | 'Done'
+    | 'Failed'
+    | 'Killed'
+    | 'Deleted'
+    | (
+        | 'Submitting'
+        | 'Received'
+        | 'Checking'
+        | 'Scouting'
+        | 'Staging'
+        | 'Waiting'
+        | 'Matched'
+        | 'Rescheduled'
+        | 'Running'
+        | 'Stalled'
+        | 'Completing'
+        | 'Completed'
+        | 'Done'
+        | 'Failed'
+        | 'Killed'
+        | 'Deleted'
+      )[];
+  /** Only jobs with one of these values of `minorStatus` */
+  minorStatus?: string | string[];
+  /** Only jobs with one of these values of `appStatus` */
+  appStatus?: string | string[];
+  /** Only jobs with one of these values of `name` */
+  name?: string | string[];
+  /** Only jobs with one of these values of `jobGroup` */
+  jobGroup?: string | string[];
+  /** Only jobs with one of these values of `jobType` */
+  jobType?: string | string[];
+  /** Only jobs with one of these values of `site` */
+  site?: string | string[];
+  /** Only jobs with one of these values of `owner` */
+  owner?: string | string[];
+  /** Only jobs with one of these values of `ownerDN` */
+  ownerDN?: string | string[];
+  /** Only jobs with one of these values of `ownerGroup` */
+  ownerGroup?: string | string[];
+  /** Only jobs with one of these values of `vo` */
+  vo?: string | string[];
+  /** Only jobs with one of these values of `setup` */
+  setup?: string | string[];
+  /** Only jobs with one of these values of `priority` */
+  priority?: number | number[];
+  /** Only jobs with one of these values of `cpuTime` */
+  cpuTime?: number | number[];
+  /** Only jobs with one of these values of `reschedules` */
+  reschedules?: number | number[];
+  /** Only jobs with one of these values of `verified` */
+  verified?: boolean | boolean[];
+  /** Only jobs with one of these values of `retrieved` */
+  retrieved?: boolean | boolean[];
+  /** Only jobs with one of these values of `accounted` */
+  accounted?: boolean | boolean[];
+  /** Only jobs with one of these values of `killed` */
+  killed?: boolean | boolean[];
+  /** Only jobs with one of these values of `deleted` */
+  deleted?: boolean | boolean[];
+  /** Only jobs with one of these values of `inputSandboxReady` */
+  inputSandboxReady?: boolean | boolean[];
+  /** Only jobs with one of these values of `outputSandboxReady` */
+  outputSandboxReady?: boolean | boolean[];
+  /** Only jobs with one of these values of `submission` */
+  submission?: string | string[];
+  /** Only jobs with one of these values of `lastUpdate` */
+  lastUpdate?: string | string[];
+  /** Only jobs with one of these values of `lastSOL` */
+  lastSOL?: string | string[];
+  /** Only jobs with one of these values of `heartBeat` */
+  heartBeat?: string | string[];
+  /** Only jobs with one of these values of `startExecution` */
+  startExecution?: string | string[];
+  /** Only jobs with one of these values of `endExecution` */
+  endExecution?: string | string[];
+  /** Only jobs with one of these values of `reschedule` */
+  reschedule?: string | string[];
+  /** First step; a day before `to` */
+  from?: string;
+  /** Last step at the latest; now */
+  to?: string;
+  /** Seconds between two steps; a hundredth of the whole unless told */
+  step?: number;
+  /** An attribute by whose present values the counts are divided further */
+  group?:
+    | 'jid'
+    | 'JobID'
+    | 'status'
+    | 'Status'
+    | 'minorStatus'
+    | 'MinorStatus'
+    | 'appStatus'
+    | 'ApplicationStatus'
+    | 'name'
+    | 'JobName'
+    | 'jobGroup'
+    | 'JobGroup'
+    | 'jobType'
+    | 'JobType'
+    | 'site'
+    | 'Site'
+    | 'owner'
+    | 'Owner'
+    | 'ownerDN'
+    | 'OwnerDN'
+    | 'ownerGroup'
+    | 'OwnerGroup'
+    | 'vo'
+    | 'VO'
+    | 'setup'
+    | 'DIRACSetup'
+    | 'priority'
+    | 'UserPriority'
+    | 'cpuTime'
+    | 'CPUTime'
+    | 'reschedules'
+    | 'RescheduleCounter'
+    | 'verified'
+    | 'VerifiedFlag'
+    | 'retrieved'
+    | 'RetrievedFlag'
+    | 'accounted'
+    | 'AccountedFlag'
+    | 'killed'
+    | 'KilledFlag'
+    | 'deleted'
+    | 'DeletedFlag'
+    | 'inputSandboxReady'
+    | 'ISandboxReadyFlag'
+    | 'outputSandboxReady'
+    | 'OSandboxReadyFlag';
+}
+
+/** Query of {@link Operations.listJobs}. */
+export interface ListJobsQuery {
+  /** Jobs of all owners */
+  allOwners?: boolean;
+  /** Last update at or after; a day or an instant */
+  fromDate?: string;
+  /** Last update before; a day or an instant */
+  toDate?: string;
+  /** Only jobs with one of these values of `jid` */
+  jid?: number | number[];
+  /** Only jobs with one of these values of `status` */
+  status?:
+    | 'Submitting'
+    | 'Received'
+    | 'Checking'
+    | 'Scouting'
+    | 'Staging'
+    | 'Waiting'
+    | 'Matched'
+    | 'Rescheduled'
+    | 'Running'
+    | 'Stalled'
+    | 'Completing'
+    | 'Completed'
+    | 'Done'
+    | 'Failed'
+    | 'Killed'
+    | 'Deleted'
+    | (
+        | 'Submitting'
+        | 'Received'
+        | 'Checking'
+        | 'Scouting'
+        | 'Staging'
+        | 'Waiting'
+        | 'Matched'
+        | 'Rescheduled'
+        | 'Running'
+        | 'Stalled'
+        | 'Completing'
+        | 'Completed'
+        | 'Done'
+        | 'Failed'
+        | 'Killed'
+        | 'Deleted'
+      )[];
+  /** Only jobs with one of these values of `minorStatus` */
+  minorStatus?: string | string[];
+  /** Only jobs with one of these values of `appStatus` */
+  appStatus?: string | string[];
+  /** Only jobs with one of these values of `name` */
+  name?: string | string[];
+  /** Only jobs with one of these values of `jobGroup` */
+  jobGroup?: string | string[];
+  /** Only jobs with one of these values of `jobType` */
+  jobType?: string | string[];
+  /** Only jobs with one of these values of `site` */
+  site?: string | string[];
+  /** Only jobs with one of these values of `owner` */
+  owner?: string | string[];
+  /** Only jobs with one of these values of `ownerDN` */
+  ownerDN?: string | string[];
+  /** Only jobs with one of these values of `ownerGroup` */
+  ownerGroup?: string | string[];
+  /** Only jobs with one of these values of `vo` */
+  vo?: string | string[];
+  /** Only jobs with one of these values of `setup` */
+  setup?: string | string[];
+  /** Only jobs with one of these values of `priority` */
+  priority?: number | number[];
+  /** Only jobs with one of these values of `cpuTime` */
+  cpuTime?: number | number[];
+  /** Only jobs with one of these values of `reschedules` */
+  reschedules?: number | number[];
+  /** Only jobs with one of these values of `verified` */
+  verified?: boolean | boolean[];
+  /** Only jobs with one of these values of `retrieved` */
+  retrieved?: boolean | boolean[];
+  /** Only jobs with one of these values of `accounted` */
+  accounted?: boolean | boolean[];
+  /** Only jobs with one of these values of `killed` */
+  killed?: boolean | boolean[];
+  /** Only jobs with one of these values of `deleted` */
+  deleted?: boolean | boolean[];
+  /** Only jobs with one of these values of `inputSandboxReady` */
+  inputSandboxReady?: boolean | boolean[];
+  /** Only jobs with one of these values of `outputSandboxReady` */
+  outputSandboxReady?: boolean | boolean[];
+  /** Only jobs with one of these values of `submission` */
+  submission?: string | string[];
+  /** Only jobs with one of these values of `lastUpdate` */
+  lastUpdate?: string | string[];
+  /** Only jobs with one of these values of `lastSOL` */
+  lastSOL?: string | string[];
+  /** Only jobs with one of these values of `heartBeat` */
+  heartBeat?: string | string[];
+  /** Only jobs with one of these values of `startExecution` */
+  startExecution?: string | string[];
+  /** Only jobs with one of these values of `endExecution` */
+  endExecution?: string | string[];
+  /** Only jobs with one of these values of `reschedule` */
+  reschedule?: string | string[];
+  /** At most so many jobs; more than `GRID_MAX_JOBS` (10000) is taken as that many */
+  maxJobs?: number;
+  /** So many jobs are left out at the start; the page is empty behind the last one */
+  startJob?: number;
+  /** Wire names, minus for descending: `-jid,lastUpdate` */
+  sort?: string;
+  /** Cursor of the `Link: rel="next"` header */
+  after?: string;
 }
 
 /** Query of {@link Operations.submitJobs}. */
@@ -240,14 +536,20 @@ export interface SubmitJobsQuery {
 
 /** Query of {@link Operations.killJobs}. */
 export interface KillJobsQuery {
-  /** Delete them afterwards */
-  purge?: boolean;
   /** Ids, at least one */
   jid: number | number[];
+  /** Delete them afterwards */
+  purge?: boolean;
 }
 
 /** Query of {@link Operations.summarizeJobs}. */
 export interface SummarizeJobsQuery {
+  /** Jobs of all owners */
+  allOwners?: boolean;
+  /** Last update at or after; a day or an instant */
+  fromDate?: string;
+  /** Last update before; a day or an instant */
+  toDate?: string;
   /** Only jobs with one of these values of `jid` */
   jid?: number | number[];
   /** Only jobs with one of these values of `status` */
@@ -342,8 +644,6 @@ export interface SummarizeJobsQuery {
   endExecution?: string | string[];
   /** Only jobs with one of these values of `reschedule` */
   reschedule?: string | string[];
-  /** Jobs of all owners */
-  allOwners?: boolean;
   /** Attributes to count by; default `Status`. More than 10000 counts are refused */
   group?:
     | 'jid'
@@ -448,8 +748,25 @@ export interface KillJobQuery {
   purge?: boolean;
 }
 
+/** Query of {@link Operations.readJobOutput}. */
+export interface ReadJobOutputQuery {
+  /** Go on with what the job writes until it ends */
+  follow?: boolean;
+}
+
+/** Query of {@link Operations.listWebhookDeliveries}. */
+export interface ListWebhookDeliveriesQuery {
+  /** At most so many, newest first; more than 100 is taken as 100 */
+  limit?: number;
+  /** Only those in this state */
+  state?: 'waiting' | 'delivered' | 'failed' | 'withheld';
+  /** Cursor of the `Link: rel="next"` header */
+  after?: string;
+}
+
 /** Every operation of the interface; how a call is made is up to the class that extends it. */
 export abstract class Operations {
+  /** Makes the call and answers its body. */
   protected abstract call<T>(request: OperationRequest, options: CallOptions): Promise<T>;
 
   /** Is the process alive? */
@@ -560,6 +877,44 @@ export abstract class Operations {
   describeServer(options: CallOptions = {}): Promise<MetadataResponse> {
     return this.call<MetadataResponse>(
       { method: 'GET', path: `/.well-known/oauth-authorization-server`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** The same, where OpenID Connect looks for it (Discovery §4) */
+  describeProvider(options: CallOptions = {}): Promise<MetadataResponse> {
+    return this.call<MetadataResponse>(
+      { method: 'GET', path: `/.well-known/openid-configuration`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Who the user of the token is, as far as its scopes allow */
+  getUserinfo(options: CallOptions = {}): Promise<UserinfoResponse> {
+    return this.call<UserinfoResponse>(
+      { method: 'GET', path: `/oauth2/userinfo`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** The same by POST */
+  postUserinfo(options: CallOptions = {}): Promise<UserinfoResponse> {
+    return this.call<UserinfoResponse>(
+      { method: 'POST', path: `/oauth2/userinfo`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Hand in an authorization request before the browser is sent */
+  pushRequest(body: PushedRequestForm, options: CallOptions = {}): Promise<PushedRequestResponse> {
+    return this.call<PushedRequestResponse>(
+      {
+        method: 'POST',
+        path: `/oauth2/par`,
+        body,
+        type: 'application/x-www-form-urlencoded',
+        answer: 'json',
+      },
       options,
     );
   }
@@ -815,6 +1170,51 @@ export abstract class Operations {
   }
 
   /**
+   * Changes of directories, files and metadata as they happen
+   *
+   * As server-sent events, as lines with `Accept: application/x-ndjson`, or with `wait` once as JSON. Told is what lists show.
+   */
+  readCatalogueEvents(
+    query: ReadCatalogueEventsQuery = {},
+    options: CallOptions = {},
+  ): Promise<CatalogueEventsResponse> {
+    return this.call<CatalogueEventsResponse>(
+      { method: 'GET', path: `/filecatalogue/events`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /**
+   * Moves of jobs as they happen
+   *
+   * As server-sent events, as lines with `Accept: application/x-ndjson`, or with `wait` once as JSON. Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`, `submission` or `SubmissionTime` or `submissionTime`, `lastUpdate` or `LastUpdateTime` or `lastUpdateTime`, `lastSOL` or `LastSOL`, `heartBeat` or `HeartBeatTime` or `heartBeatTime`, `startExecution` or `StartExecTime` or `startExecTime`, `endExecution` or `EndExecTime` or `endExecTime`, `reschedule` or `RescheduleTime` or `rescheduleTime`. A time is an instant, or a day for the whole day in UTC.
+   */
+  readJobEvents(
+    query: ReadJobEventsQuery = {},
+    options: CallOptions = {},
+  ): Promise<JobEventsResponse> {
+    return this.call<JobEventsResponse>(
+      { method: 'GET', path: `/jobs/events`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /**
+   * How many jobs were in which state, in steps of time
+   *
+   * At each step the jobs that match now are counted by the state in which they were then. Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`, `submission` or `SubmissionTime` or `submissionTime`, `lastUpdate` or `LastUpdateTime` or `lastUpdateTime`, `lastSOL` or `LastSOL`, `heartBeat` or `HeartBeatTime` or `heartBeatTime`, `startExecution` or `StartExecTime` or `startExecTime`, `endExecution` or `EndExecTime` or `endExecTime`, `reschedule` or `RescheduleTime` or `rescheduleTime`. A time is an instant, or a day for the whole day in UTC.
+   */
+  showJobTimeline(
+    query: ShowJobTimelineQuery = {},
+    options: CallOptions = {},
+  ): Promise<JobTimelineResponse> {
+    return this.call<JobTimelineResponse>(
+      { method: 'GET', path: `/jobs/timeline`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /**
    * List jobs, newest first
    *
    * Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`, `submission` or `SubmissionTime` or `submissionTime`, `lastUpdate` or `LastUpdateTime` or `lastUpdateTime`, `lastSOL` or `LastSOL`, `heartBeat` or `HeartBeatTime` or `heartBeatTime`, `startExecution` or `StartExecTime` or `startExecTime`, `endExecution` or `EndExecTime` or `endExecTime`, `reschedule` or `RescheduleTime` or `rescheduleTime`. A time is an instant, or a day for the whole day in UTC.
@@ -886,6 +1286,22 @@ export abstract class Operations {
     );
   }
 
+  /** Hold a waiting job back */
+  holdJob(jid: number, options: CallOptions = {}): Promise<JobIdResponse> {
+    return this.call<JobIdResponse>(
+      { method: 'POST', path: `/jobs/${pathPart(jid)}/hold`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Release a held job */
+  releaseJob(jid: number, options: CallOptions = {}): Promise<JobIdResponse> {
+    return this.call<JobIdResponse>(
+      { method: 'POST', path: `/jobs/${pathPart(jid)}/release`, answer: 'json' },
+      options,
+    );
+  }
+
   /** The manifest of a job */
   getJobManifest(jid: number, options: CallOptions = {}): Promise<ManifestRequest> {
     return this.call<ManifestRequest>(
@@ -922,6 +1338,28 @@ export abstract class Operations {
   explainJob(jid: number, options: CallOptions = {}): Promise<JobExplainResponse> {
     return this.call<JobExplainResponse>(
       { method: 'GET', path: `/jobs/${pathPart(jid)}/explain`, answer: 'json' },
+      options,
+    );
+  }
+
+  /**
+   * A file of the output, also while the job runs
+   *
+   * Files that the job gives back, and its standard output and error as `std.out` and `std.err` whatever their names. Byte ranges are honoured. With `follow` the answer goes on until the job has ended; with `Accept: text/event-stream` as events `output` (`{"text"}`), `restart` (`{"attempt"}`: the file begins anew) and `end` (`{"reason","status"}`), which `Last-Event-ID` resumes.
+   */
+  readJobOutput(
+    jid: number,
+    name: string,
+    query: ReadJobOutputQuery = {},
+    options: CallOptions = {},
+  ): Promise<Blob> {
+    return this.call<Blob>(
+      {
+        method: 'GET',
+        path: `/jobs/${pathPart(jid)}/output/${pathPart(name)}`,
+        query,
+        answer: 'blob',
+      },
       options,
     );
   }
@@ -977,6 +1415,104 @@ export abstract class Operations {
         method: 'GET',
         path: `/jobs/${pathPart(jid)}/outputsandbox/files/${pathPart(name)}`,
         answer: 'blob',
+      },
+      options,
+    );
+  }
+
+  /** List webhooks, oldest first */
+  listWebhooks(options: CallOptions = {}): Promise<WebhookListResponse> {
+    return this.call<WebhookListResponse>(
+      { method: 'GET', path: `/webhooks`, answer: 'json' },
+      options,
+    );
+  }
+
+  /**
+   * Have changes sent to a receiver
+   *
+   * Beside `webhooks` it takes the scope with which the changes can be read.
+   */
+  addWebhook(body: MakeWebhookRequest, options: CallOptions = {}): Promise<MadeWebhookResponse> {
+    return this.call<MadeWebhookResponse>(
+      { method: 'POST', path: `/webhooks`, body, type: 'application/json', answer: 'json' },
+      options,
+    );
+  }
+
+  /** A webhook */
+  getWebhook(id: string, options: CallOptions = {}): Promise<WebhookResponse> {
+    return this.call<WebhookResponse>(
+      { method: 'GET', path: `/webhooks/${pathPart(id)}`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Change, stop or resume a webhook */
+  changeWebhook(
+    id: string,
+    body: ChangeWebhookRequest,
+    options: CallOptions = {},
+  ): Promise<WebhookResponse> {
+    return this.call<WebhookResponse>(
+      {
+        method: 'PATCH',
+        path: `/webhooks/${pathPart(id)}`,
+        body,
+        type: 'application/json',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Remove a webhook with its deliveries */
+  removeWebhook(id: string, options: CallOptions = {}): Promise<RemovedWebhookResponse> {
+    return this.call<RemovedWebhookResponse>(
+      { method: 'DELETE', path: `/webhooks/${pathPart(id)}`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Give a webhook a new secret; for a day both sign */
+  rotateWebhookSecret(id: string, options: CallOptions = {}): Promise<WebhookSecretResponse> {
+    return this.call<WebhookSecretResponse>(
+      { method: 'POST', path: `/webhooks/${pathPart(id)}/secret`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Send a test message now, once, and say what came of it */
+  testWebhook(id: string, options: CallOptions = {}): Promise<WebhookTestResponse> {
+    return this.call<WebhookTestResponse>(
+      { method: 'POST', path: `/webhooks/${pathPart(id)}/test`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** List deliveries, newest first */
+  listWebhookDeliveries(
+    id: string,
+    query: ListWebhookDeliveriesQuery = {},
+    options: CallOptions = {},
+  ): Promise<DeliveryListResponse> {
+    return this.call<DeliveryListResponse>(
+      { method: 'GET', path: `/webhooks/${pathPart(id)}/deliveries`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Send a message again, or now if it waits */
+  replayWebhookDelivery(
+    id: string,
+    delivery: string,
+    options: CallOptions = {},
+  ): Promise<DeliveryResponse> {
+    return this.call<DeliveryResponse>(
+      {
+        method: 'POST',
+        path: `/webhooks/${pathPart(id)}/deliveries/${pathPart(delivery)}/replay`,
+        answer: 'json',
       },
       options,
     );

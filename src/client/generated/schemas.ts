@@ -1,9 +1,14 @@
 // Generated from docs/openapi.json by scripts/write-client.mjs; do not edit.
 
+/** The service that a token is for, or a list of several (RFC 7519 §4.1.3) */
+export type Audience = string | string[];
+
+/** Answer of `DELETE /jobs`. */
 export interface BulkKillResponse {
   results: Record<string, BulkKillResult>;
 }
 
+/** Part of {@link BulkKillResponse}. */
 export interface BulkKillResult {
   status: 200 | 403 | 404 | 409;
   detail?: string;
@@ -17,6 +22,45 @@ export interface CappedValues {
   max: MetadataValue;
 }
 
+/** Part of {@link CatalogueEventResponse}. */
+export interface CatalogueChangeResponse {
+  /** Path in the catalogue */
+  path: string;
+  /** `changed` of a directory: owner, group or mode, so that more or less below it may be seen. `removed`: with everything below it, and also when it may not be seen any more */
+  change: 'created' | 'changed' | 'removed' | 'moved';
+  /** Of a directory that was moved: where it was, if that may be seen */
+  from?: string;
+}
+
+/** Part of {@link CatalogueEventsResponse}. */
+export interface CatalogueEventResponse {
+  /** Position behind the event */
+  id: string;
+  /** `metadata`: that of the directory or file has changed; of `/`: a field has been declared or deleted, or values of the root have changed */
+  event: 'directory' | 'file' | 'metadata';
+  data: CatalogueChangeResponse;
+}
+
+/** Answer of `GET /filecatalogue/events`. */
+export interface CatalogueEventsResponse {
+  /** `after` of the next request */
+  position: string;
+  events: CatalogueEventResponse[];
+}
+
+/** Body of `PATCH /webhooks/{id}`. */
+export interface ChangeWebhookRequest {
+  /** Where to: an https URL of at most 2048 characters without user and fragment, whose name leads to public addresses only */
+  url?: string;
+  /** Of `jobs`: the filters of `GET /jobs` and `allOwners`, each value a text, number, boolean or a list of them. Of `filecatalogue`: `prefix`, the path below which changes are told */
+  filter?: Record<string, unknown>;
+  /** For people */
+  description?: string;
+  /** `true` lets a disabled one go on where it stopped, `false` stops it */
+  enabled?: boolean;
+}
+
+/** Part of {@link ReadMetadataResponse}. */
 export interface CompatibleFieldResponse {
   /** Type of the field */
   type: 'int' | 'float' | 'string' | 'date';
@@ -31,6 +75,7 @@ export interface CompatibleFieldResponse {
 /** A value, or with `counts=true` the value and how many directories match with it */
 export type CompatibleValue = MetadataValue | CountedValueResponse;
 
+/** Body of `POST /oauth2/auth`. */
 export interface ConsentForm {
   /** From the page; a form without it is refused */
   csrf: string;
@@ -39,12 +84,14 @@ export interface ConsentForm {
   setup?: string;
 }
 
+/** Part of {@link CompatibleValue}. */
 export interface CountedValueResponse {
   value: MetadataValue;
   /** Matching directories */
   directories: number;
 }
 
+/** Body of `POST /filecatalogue/metadata`. */
 export interface DeclareFieldRequest {
   /** Name of the field */
   name: string;
@@ -52,6 +99,7 @@ export interface DeclareFieldRequest {
   type: 'int' | 'float' | 'string' | 'date';
 }
 
+/** Answer of `DELETE /filecatalogue/directory/{directory}`, `DELETE /filecatalogue/file/{file}`. */
 export interface DeletedResponse {
   /** Path in the catalogue */
   path: string;
@@ -59,6 +107,34 @@ export interface DeletedResponse {
   deleted: boolean;
 }
 
+/** Answer of `GET /webhooks/{id}/deliveries`. */
+export interface DeliveryListResponse {
+  deliveries: DeliveryResponse[];
+}
+
+/** Answer of `POST /webhooks/{id}/deliveries/{delivery}/replay`. */
+export interface DeliveryResponse {
+  /** The header `webhook-id`, the same at every attempt */
+  id: string;
+  type: string;
+  /** Job or path, whose messages are in order */
+  subject: string;
+  /** `withheld`: by then the owner might not see the event any more */
+  state: 'waiting' | 'delivered' | 'failed' | 'withheld';
+  attempts: number;
+  createdAt: string;
+  /** While it waits */
+  nextAttempt?: string;
+  finishedAt?: string;
+  /** Of the last answer */
+  status?: number;
+  /** What was wrong with the last attempt */
+  error?: string;
+  /** What is sent */
+  payload: Record<string, unknown>;
+}
+
+/** Body of `POST /oauth2/device`. */
 export interface DeviceDecisionForm {
   /** From the page; a form without it is refused */
   csrf: string;
@@ -69,16 +145,28 @@ export interface DeviceDecisionForm {
   decision?: 'allow' | 'deny';
 }
 
+/** Body of `POST /oauth2/device_authorization`. */
 export interface DeviceForm {
   client_id: string;
+  /** Secret of a confidential application */
+  client_secret?: string;
+  /** Of `private_key_jwt`: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer` (RFC 7523) */
+  client_assertion_type?: string;
+  /** Of `private_key_jwt`: the signed JWT */
+  client_assertion?: string;
   /** Words separated by blanks */
   scope?: string;
+  /** Service that tokens are for; may be repeated */
+  audience?: string[];
+  /** As audience (RFC 8707) */
+  resource?: string[];
   /** Group that the device would like; the user decides */
   group?: string;
   /** Setup that the device would like; the user decides */
   setup?: string;
 }
 
+/** Answer of `POST /oauth2/device_authorization`. */
 export interface DeviceResponse {
   /** For the device; it asks the token endpoint with it */
   device_code: string;
@@ -92,6 +180,7 @@ export interface DeviceResponse {
   interval: number;
 }
 
+/** Part of {@link SubDirectory}. */
 export interface DirectoryAttributesResponse {
   /** Number of the directory */
   DirID: number;
@@ -113,6 +202,7 @@ export interface DirectoryAttributesResponse {
   ModificationDate: string;
 }
 
+/** Answer of `GET /filecatalogue/directory`, `GET /filecatalogue/directory/{directory}`. */
 export interface DirectoryContentsResponse {
   /** Subdirectories by name: `true`, or with `verbose` their attributes */
   SubDirs: Record<string, SubDirectory>;
@@ -123,6 +213,7 @@ export interface DirectoryContentsResponse {
 /** The values of a field; with `maxValues` an object */
 export type DirectoryField = CompatibleValue[] | CappedValues;
 
+/** Part of {@link SubmitJobsResponse}. */
 export interface DryRunResponse {
   /** How many jobs would be made */
   jobs: number;
@@ -133,6 +224,7 @@ export interface DryRunResponse {
   valid: boolean;
 }
 
+/** Answer of `POST /filecatalogue/metadata`. */
 export interface FieldResponse {
   /** Name of the field */
   name: string;
@@ -140,6 +232,7 @@ export interface FieldResponse {
   type: string;
 }
 
+/** Answer of `GET /filecatalogue/file/{file}/attributes`. */
 export interface FileAttributesResponse {
   /** Number of the file */
   FileID: number;
@@ -171,12 +264,14 @@ export interface FileAttributesResponse {
   Status: string;
 }
 
+/** Part of {@link DirectoryContentsResponse}. */
 export interface FileEntryResponse {
   MetaData: FileAttributesResponse;
   /** With `verbose`: replicas by storage element */
   Replicas?: Record<string, ReplicaResponse>;
 }
 
+/** Answer of `GET /filecatalogue/directory/{directory}/search`. */
 export interface FoundTreeResponse {
   /** Files in the directory and below; absent on directories that only lead to a match */
   f?: number;
@@ -186,20 +281,27 @@ export interface FoundTreeResponse {
   d?: Record<string, FoundTreeResponse>;
 }
 
+/** Answer of `GET /oauth2/groups`. */
 export interface GroupsResponse {
   groups: string[];
 }
 
+/** Body of `POST /oauth2/revoke`, `POST /oauth2/introspect`. */
 export interface InspectForm {
+  client_id?: string;
+  /** Secret of a confidential application */
+  client_secret?: string;
+  /** Of `private_key_jwt`: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer` (RFC 7523) */
+  client_assertion_type?: string;
+  /** Of `private_key_jwt`: the signed JWT */
+  client_assertion?: string;
   /** An access token or a refresh token */
   token: string;
   /** `access_token` or `refresh_token`; only a hint */
   token_type_hint?: string;
-  client_id?: string;
-  /** Secret of a confidential application */
-  client_secret?: string;
 }
 
+/** Answer of `POST /oauth2/introspect`. */
 export interface IntrospectionResponse {
   /** False: dead, unknown or not yours; then nothing else is said */
   active: boolean;
@@ -207,28 +309,60 @@ export interface IntrospectionResponse {
   client_id?: string;
   /** User name */
   username?: string;
-  /** `Bearer` for access tokens */
+  /** `Bearer` or `DPoP` for access tokens */
   token_type?: string;
   /** Seconds since 1970 */
   exp?: number;
   /** Seconds since 1970 */
   iat?: number;
+  /** Good from then on, seconds since 1970 */
+  nbf?: number;
+  /** The user, opaque and for life */
   sub?: string;
-  aud?: string;
+  aud?: Audience;
   iss?: string;
   jti?: string;
   group?: string;
   setup?: string;
+  'wlcg.groups'?: string[];
+  /** The application that acts with it (RFC 8693 §4.1) */
+  act?: Record<string, unknown>;
+  /** To what the token is bound: `jkt` (RFC 9449) or `x5t#S256` (RFC 8705) */
+  cnf?: Record<string, string>;
 }
 
+/** Part of {@link JobEventsResponse}. */
+export interface JobEventResponse {
+  /** Position behind the event */
+  id: string;
+  /** `left`: the filters let the job through before this move, and do not any more */
+  event: 'job' | 'left';
+  data: JobMoveResponse;
+}
+
+/** Answer of `GET /jobs/events`. */
+export interface JobEventsResponse {
+  /** `after` of the next request */
+  position: string;
+  events: JobEventResponse[];
+}
+
+/** Answer of `GET /jobs/{jid}/explain`. */
 export interface JobExplainResponse {
   /** Id of the job */
   jid: number;
   status: string;
+  /** What it waits for, or what has become of it */
+  waitsFor: string;
+  /** Its place in the queue, from 1: among the jobs of its owner where places are shared. Only of a job that waits for its turn, and up to 10000 */
+  place?: number;
+  /** What decides when the turn of its owner comes; only of a job that waits for its turn, and where places are shared */
+  share?: JobShareResponse;
   /** Site → reason. */
   sites: Record<string, string>;
 }
 
+/** Part of {@link JobResponse}. */
 export interface JobFlagsResponse {
   /** The input was accepted. */
   verified: boolean;
@@ -242,6 +376,7 @@ export interface JobFlagsResponse {
   outputSandboxReady: boolean;
 }
 
+/** Part of {@link JobHistoryResponse}. */
 export interface JobHistoryEntry {
   time: string;
   status: string;
@@ -251,29 +386,60 @@ export interface JobHistoryEntry {
   source: string;
 }
 
+/** Answer of `GET /jobs/{jid}/history`. */
 export interface JobHistoryResponse {
   history: JobHistoryEntry[];
 }
 
+/** Answer of `DELETE /jobs/{jid}`, `POST /jobs/{jid}/reschedule`, `POST /jobs/{jid}/hold`, `POST /jobs/{jid}/release`. */
 export interface JobIdResponse {
   /** Id of the job */
   jid: number;
 }
 
+/** Answer of `GET /jobs`. */
 export interface JobListResponse {
   /** Number of all matching jobs, not of those on the page */
   entries: number;
   jobs: JobResponse[];
 }
 
+/** Part of {@link JobEventResponse}. */
+export interface JobMoveResponse {
+  jid: number;
+  status:
+    | 'Submitting'
+    | 'Received'
+    | 'Checking'
+    | 'Scouting'
+    | 'Staging'
+    | 'Waiting'
+    | 'Matched'
+    | 'Rescheduled'
+    | 'Running'
+    | 'Stalled'
+    | 'Completing'
+    | 'Completed'
+    | 'Done'
+    | 'Failed'
+    | 'Killed'
+    | 'Deleted';
+  minorStatus: string;
+  appStatus: string;
+  site: string;
+  lastUpdate: string;
+}
+
 /** What was measured and noted, by name */
 export type JobParameters = Record<string, string | number | boolean | null>;
 
+/** Answer of `GET /jobs/{jid}/peek`. */
 export interface JobPeekResponse {
   stdout: string;
   stderr: string;
 }
 
+/** Answer of `GET /jobs/{jid}`. */
 export interface JobResponse {
   flags: JobFlagsResponse;
   times: JobTimesResponse;
@@ -316,9 +482,62 @@ export interface JobResponse {
   reschedules: number;
 }
 
+/** Part of {@link JobExplainResponse}. */
+export interface JobShareResponse {
+  /** The group of the job */
+  group: string;
+  /** Its weight beside other groups */
+  weight: number;
+  /** What the group has had of all that was used lately */
+  used: number;
+  /** What it is due by its weight, beside the other groups that have used something lately or wait */
+  due: number;
+  /** What the owner has had of what the group has used */
+  ownerUsed: number;
+  /** Owners who have waiting jobs and come before this one, since they or their groups have had less */
+  ownersBefore: number;
+}
+
 /** Values joined by `|` → number of jobs */
 export type JobSummary = Record<string, number>;
 
+/** Answer of `GET /jobs/timeline`. */
+export interface JobTimelineResponse {
+  /** The first step */
+  from: string;
+  /** The last step */
+  to: string;
+  /** Seconds from one step to the next */
+  step: number;
+  series: JobTimelineSeries[];
+}
+
+/** Part of {@link JobTimelineResponse}. */
+export interface JobTimelineSeries {
+  status:
+    | 'Submitting'
+    | 'Received'
+    | 'Checking'
+    | 'Scouting'
+    | 'Staging'
+    | 'Waiting'
+    | 'Matched'
+    | 'Rescheduled'
+    | 'Running'
+    | 'Stalled'
+    | 'Completing'
+    | 'Completed'
+    | 'Done'
+    | 'Failed'
+    | 'Killed'
+    | 'Deleted';
+  /** Present value of the attribute that the counts are divided by; only with `group` */
+  group?: string;
+  /** A number of jobs for each step */
+  counts: number[];
+}
+
+/** Part of {@link JobResponse}. */
 export interface JobTimesResponse {
   submission: string;
   lastUpdate: string;
@@ -330,6 +549,15 @@ export interface JobTimesResponse {
   reschedule?: string;
 }
 
+/** Part of {@link ManifestRequest}. */
+export interface JobTokenRequest {
+  /** Words separated by blanks */
+  scope: string;
+  /** Services that it is for; those of the token of the request by default */
+  audience?: string[];
+}
+
+/** Part of {@link KeySetResponse}. */
 export interface KeyResponse {
   kty: string;
   /** Names the key in the header of a token */
@@ -338,20 +566,18 @@ export interface KeyResponse {
   use: string;
 }
 
+/** Answer of `GET /.well-known/jwks.json`. */
 export interface KeySetResponse {
   /** Public keys; `kid`, `alg` and `use` are always present */
   keys: KeyResponse[];
 }
 
-export interface LeaveForm {
-  /** From the page; a form without it is refused */
-  csrf: string;
-}
-
+/** Answer of `GET /health/live`. */
 export interface LiveResponse {
   status: string;
 }
 
+/** Body of `POST /oauth2/login`, `POST /oauth2/login/{provider}`. */
 export interface LoginForm {
   /** From the page; a form without it is refused */
   csrf: string;
@@ -359,6 +585,21 @@ export interface LoginForm {
   return: string;
 }
 
+/** Body of `POST /oauth2/logout`. */
+export interface LogoutForm {
+  /** An ID token of the application, expired or not: its session is the one to end */
+  id_token_hint?: string;
+  /** The application, without id_token_hint */
+  client_id?: string;
+  /** Where to go on, as registered for the application */
+  post_logout_redirect_uri?: string;
+  /** Given back to the application */
+  state?: string;
+  /** From a page of this service: the user has confirmed */
+  csrf?: string;
+}
+
+/** Answer of `POST /filecatalogue/directory/{directory}`, `PUT /filecatalogue/file/{file}`. */
 export interface MadeResponse {
   /** Path in the catalogue */
   path: string;
@@ -366,48 +607,46 @@ export interface MadeResponse {
   created: boolean;
 }
 
+/** Answer of `POST /webhooks`. */
+export interface MadeWebhookResponse {
+  id: string;
+  /** With which receivers check signatures (Standard Webhooks 1.0) */
+  secret: string;
+}
+
+/** Body of `POST /filecatalogue/directory/{directory}`. */
 export interface MakeDirectoryRequest {
   /** Mode bits as decimal number */
   Mode?: number;
 }
 
+/** Body of `POST /webhooks`. */
+export interface MakeWebhookRequest {
+  /** Where to: an https URL of at most 2048 characters without user and fragment, whose name leads to public addresses only */
+  url: string;
+  /** Of `jobs`: the filters of `GET /jobs` and `allOwners`, each value a text, number, boolean or a list of them. Of `filecatalogue`: `prefix`, the path below which changes are told */
+  filter?: Record<string, unknown>;
+  /** For people */
+  description?: string;
+  /** Whose changes are told */
+  source: 'jobs' | 'filecatalogue';
+}
+
+/** Body of `POST /jobs`. */
 export interface ManifestFormRequest {
   /** A manifest as JSON text; may be repeated */
   manifest: string;
 }
 
+/** Answer of `GET /jobs/{jid}/manifest`. */
 export interface ManifestRequest {
   /** An uploaded file, an absolute path, or a name on the PATH of the site. */
   Executable: string;
-  /** Seconds of CPU */
-  CPUTime?: number;
-  /** The queue is ordered by priority, then age */
-  Priority?: number;
-  /** Processors that the job gets; default 1 */
-  NumberOfProcessors?: number;
-  /** MB of memory that must be free where it starts */
-  MinRAM?: number;
-  /** MB of memory; a job that takes more is ended */
-  MaxRAM?: number;
-  /** Seconds; a job that runs longer is ended */
-  WallTime?: number;
-  /** What the site must have; sites declare their tags in the registry */
-  Tags?: string[];
-  /** GPUs that the job gets; default 0 */
-  GPUs?: number;
-  /** What to call it */
-  JobName?: string;
-  /** Jobs that belong together */
-  JobGroup?: string;
-  /** Kind of job */
-  JobType?: 'User' | 'Test' | 'Hospital';
   /** Split like a shell splits words, without a shell; a list of texts is taken as it is. */
   Arguments?: string;
-  /** Sites on which it may run; none: any. */
-  Sites?: string[];
-  /** Sites on which it must not run. */
-  BannedSites?: string[];
+  /** File that takes what the program prints. */
   StdOutput?: string;
+  /** File that takes what the program prints as errors. */
   StdError?: string;
   /** Names of uploaded files; uploaded files that are not listed are added. */
   InputSandbox?: string[];
@@ -415,8 +654,41 @@ export interface ManifestRequest {
   OutputSandbox?: string[];
   /** Catalogue paths under the virtual organisation, with or without `LFN:`. */
   InputData?: string[];
+  /** Sites on which it may run; none: any. */
+  Sites?: string[];
+  /** Sites on which it must not run. */
+  BannedSites?: string[];
+  /** What the site must have; sites declare their tags in the registry */
+  Tags?: string[];
+  /** Seconds of CPU */
+  CPUTime?: number;
+  /** The queue is ordered by priority, then age */
+  Priority?: number;
+  /** What to call it */
+  JobName?: string;
+  /** Jobs that belong together */
+  JobGroup?: string;
+  /** Kind of job */
+  JobType?: 'User' | 'Test' | 'Hospital';
+  /** Processors that the job gets; default 1 */
+  NumberOfProcessors?: number;
+  /** Processors that the job gets where `NumberOfProcessors` does not say it */
+  MinNumberOfProcessors?: number;
+  /** Not less than `MinNumberOfProcessors` */
+  MaxNumberOfProcessors?: number;
+  /** MB of memory that must be free where it starts */
+  MinRAM?: number;
+  /** MB of memory; a job that takes more is ended */
+  MaxRAM?: number;
+  /** Seconds; a job that runs longer is ended */
+  WallTime?: number;
+  /** GPUs that the job gets; default 0 */
+  GPUs?: number;
+  /** What the token of the job may do, as far as the submitter may; it stands in the file `BEARER_TOKEN_FILE` (docs/tokens.md) */
+  Token?: JobTokenRequest;
 }
 
+/** Body of `POST /jobs`. */
 export interface ManifestUploadRequest {
   /** A manifest as JSON text, or a file that holds one; may be repeated */
   manifest: string;
@@ -424,26 +696,49 @@ export interface ManifestUploadRequest {
   file?: Blob[];
 }
 
+/** Part of {@link SubmitJobsRequest}. */
 export interface ManifestsRequest {
   manifests: ManifestRequest[];
 }
 
+/** Answer of `GET /.well-known/oauth-authorization-server`, `GET /.well-known/openid-configuration`. */
 export interface MetadataResponse {
   issuer: string;
   authorization_endpoint: string;
+  userinfo_endpoint: string;
   token_endpoint: string;
+  end_session_endpoint: string;
   jwks_uri: string;
   revocation_endpoint: string;
   introspection_endpoint: string;
   device_authorization_endpoint: string;
+  subject_types_supported: string[];
+  id_token_signing_alg_values_supported: string[];
+  claims_supported: string[];
+  acr_values_supported: string[];
+  claims_parameter_supported: boolean;
+  request_parameter_supported: boolean;
+  request_uri_parameter_supported: boolean;
+  prompt_values_supported: string[];
   scopes_supported: string[];
   response_types_supported: string[];
   response_modes_supported: string[];
   grant_types_supported: string[];
   code_challenge_methods_supported: string[];
   token_endpoint_auth_methods_supported: string[];
+  token_endpoint_auth_signing_alg_values_supported: string[];
   revocation_endpoint_auth_methods_supported: string[];
+  revocation_endpoint_auth_signing_alg_values_supported: string[];
   introspection_endpoint_auth_methods_supported: string[];
+  introspection_endpoint_auth_signing_alg_values_supported: string[];
+  /** RFC 9126 */
+  pushed_authorization_request_endpoint: string;
+  /** True of applications with the profile `fapi2` only */
+  require_pushed_authorization_requests: boolean;
+  /** RFC 9449 */
+  dpop_signing_alg_values_supported: string[];
+  /** RFC 8705 */
+  tls_client_certificate_bound_access_tokens: boolean;
   /** RFC 9207 */
   authorization_response_iss_parameter_supported: boolean;
   service_documentation: string;
@@ -509,20 +804,80 @@ export type ProblemCode =
   | 'catalogue.not-empty'
   | 'catalogue.metadata-conflict'
   | 'catalogue.field-conflict'
+  | 'feed.gone'
+  | 'webhook.not-found'
+  | 'webhook.delivery-not-found'
+  | 'webhook.disabled'
+  | 'webhook.limit'
   | 'rate.limited'
   | 'service.unavailable'
   | 'service.overloaded'
   | 'service.failure';
 
+/** Body of `POST /oauth2/par`. */
+export interface PushedRequestForm {
+  client_id?: string;
+  /** Secret of a confidential application */
+  client_secret?: string;
+  /** Of `private_key_jwt`: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer` (RFC 7523) */
+  client_assertion_type?: string;
+  /** Of `private_key_jwt`: the signed JWT */
+  client_assertion?: string;
+  response_type: 'code';
+  state?: string;
+  /** Words separated by blanks */
+  scope?: string;
+  /** Service that tokens are for; may be repeated */
+  audience?: string[];
+  /** As audience (RFC 8707) */
+  resource?: string[];
+  /** PKCE (RFC 7636) */
+  code_challenge?: string;
+  code_challenge_method?: string;
+  /** Goes into the ID token (OpenID Connect) */
+  nonce?: string;
+  /** `none`, or words of `login`, `consent`, `select_account` separated by blanks (OpenID Connect) */
+  prompt?: string;
+  /** Seconds since the user signed in, at most (OpenID Connect) */
+  max_age?: number;
+  /** Who is expected, for the sign-in page and for identity providers (OpenID Connect) */
+  login_hint?: string;
+  /** An ID token of this application: its user and nobody else is to sign in (OpenID Connect) */
+  id_token_hint?: string;
+  /** Thumbprint of the DPoP key of the token request, to which the code is then bound (RFC 9449 §10) */
+  dpop_jkt?: string;
+  response_mode?: 'query';
+  /** Group that the application would like; the user decides */
+  group?: string;
+  /** Setup that the application would like; the user decides */
+  setup?: string;
+  redirect_uri?: string;
+  request_uri?: string;
+  request?: string;
+  registration?: string;
+}
+
+/** Answer of `POST /oauth2/par`. */
+export interface PushedRequestResponse {
+  /** For `/oauth2/auth`, beside `client_id`; good for one answer */
+  request_uri: string;
+  /** Seconds within which a browser must come with it */
+  expires_in: number;
+}
+
+/** Answer of `GET /filecatalogue/directory/{directory}/metadata`. */
 export type ReadDirectoryMetadataResponse = Record<string, DirectoryField>;
 
+/** Answer of `GET /filecatalogue/metadata`. */
 export type ReadMetadataResponse = Record<string, CompatibleFieldResponse>;
 
+/** Answer of `GET /health/ready`. */
 export interface ReadyResponse {
   status: 'ready' | 'not ready';
   checks: Record<string, string>;
 }
 
+/** Body of `PUT /filecatalogue/file/{file}`. */
 export interface RegisterFileRequest {
   /** Bytes */
   Size: number;
@@ -538,11 +893,20 @@ export interface RegisterFileRequest {
   Replicas?: Record<string, ReplicaRequest>;
 }
 
+/** Answer of `DELETE /webhooks/{id}`. */
+export interface RemovedWebhookResponse {
+  id: string;
+  /** Always true */
+  deleted: boolean;
+}
+
+/** Part of {@link RegisterFileRequest}. */
 export interface ReplicaRequest {
   /** Physical name; may be left out where it follows from the path */
   PFN?: string;
 }
 
+/** Part of {@link FileEntryResponse}. */
 export interface ReplicaResponse {
   /** Status */
   Status: string;
@@ -550,18 +914,22 @@ export interface ReplicaResponse {
   PFN: string;
 }
 
+/** Answer of `POST /oauth2/revoke`. */
 export type RevokeTokenResponse = Record<string, unknown>;
 
+/** Part of {@link SandboxFilesResponse}. */
 export interface SandboxFileEntry {
   /** Bytes */
   size: number;
   name: string;
 }
 
+/** Answer of `GET /jobs/{jid}/inputsandbox/files`, `GET /jobs/{jid}/outputsandbox/files`. */
 export interface SandboxFilesResponse {
   files: SandboxFileEntry[];
 }
 
+/** Answer of `GET /oauth2/setups`. */
 export interface SetupsResponse {
   setups: string[];
 }
@@ -575,6 +943,7 @@ export type SubmitJobsRequest = ManifestRequest | ManifestsRequest;
 /** The ids; with `dryRun=true` what would be made */
 export type SubmitJobsResponse = SubmitResponse | DryRunResponse;
 
+/** Part of {@link SubmitJobsResponse}. */
 export interface SubmitResponse {
   /** Ids of the new jobs, in the order of the manifests */
   jids: number[];
@@ -582,6 +951,7 @@ export interface SubmitResponse {
   warnings?: SubmitWarning[];
 }
 
+/** Part of {@link DryRunResponse}, {@link SubmitResponse}. */
 export interface SubmitWarning {
   code:
     | 'manifest.alias'
@@ -590,14 +960,27 @@ export interface SubmitWarning {
     | 'manifest.unknown-site'
     | 'manifest.no-site'
     | 'manifest.no-program'
-    | 'manifest.no-input-file';
+    | 'manifest.no-input-file'
+    | 'manifest.token-scope';
   detail: string;
   /** RFC 6901: into the manifest; of several manifests, however they were sent, into `{"manifests": […]}`. */
   pointer: string;
 }
 
+/** Body of `POST /oauth2/token`. */
 export interface TokenForm {
+  client_id?: string;
+  /** Secret of a confidential application */
+  client_secret?: string;
+  /** Of `private_key_jwt`: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer` (RFC 7523) */
+  client_assertion_type?: string;
+  /** Of `private_key_jwt`: the signed JWT */
+  client_assertion?: string;
   grant_type: string;
+  /** Service that the token is for; may be repeated; this one when absent */
+  audience?: string[];
+  /** As audience (RFC 8707) */
+  resource?: string[];
   /** Certificate flow and token exchange */
   group?: string;
   /** Certificate flow and token exchange */
@@ -608,35 +991,55 @@ export interface TokenForm {
   code?: string;
   /** Code exchange: as sent in the first step, if it was */
   redirect_uri?: string;
-  client_id?: string;
-  /** Secret of a confidential application */
-  client_secret?: string;
   /** PKCE (RFC 7636) */
   code_verifier?: string;
   /** Renewal: the refresh token */
   refresh_token?: string;
   /** Device flow (RFC 8628): the device code */
   device_code?: string;
-  /** Token exchange (RFC 8693): the token of the provider */
+  /** Token exchange (RFC 8693): a token of a provider, or of this service */
   subject_token?: string;
-  subject_token_type?: string;
+  subject_token_type?:
+    'urn:ietf:params:oauth:token-type:access_token' | 'urn:ietf:params:oauth:token-type:jwt';
+  /** Token exchange: an access token, which is also given when it is left out */
+  requested_token_type?:
+    'urn:ietf:params:oauth:token-type:access_token' | 'urn:ietf:params:oauth:token-type:jwt';
+  actor_token?: string;
 }
 
+/** Answer of `GET /oauth2/token`, `POST /oauth2/token`. */
 export interface TokenResponse {
   /** The access token, a JWT (RFC 9068) */
   access_token: string;
   /** The same value, for clients of the older interface */
   token: string;
+  /** `DPoP` of a token that is bound to a DPoP key */
   token_type: string;
   /** Seconds that the access token lives */
   expires_in: number;
   scope: string;
   group: string;
   setup: string;
-  /** Renews the token; absent in the certificate flow */
+  /** Who the user is, a JWT: with the scope `openid` */
+  id_token?: string;
+  /** Renews the token; absent in the certificate flow, and with `openid` but without `offline_access` */
   refresh_token?: string;
   /** Only in the answer of a token exchange */
   issued_token_type?: string;
+}
+
+/** Answer of `GET /oauth2/userinfo`, `POST /oauth2/userinfo`. */
+export interface UserinfoResponse {
+  /** The `sub` of the tokens */
+  sub: string;
+  /** Scope `profile`: for people */
+  name?: string;
+  /** Scope `profile`: the user name */
+  preferred_username?: string;
+  /** Scope `email` */
+  email?: string;
+  /** Scope `email`: false, nobody has tried it */
+  email_verified?: boolean;
 }
 
 /** What is wrong with one field */
@@ -645,6 +1048,58 @@ export interface Violation {
   problem: string;
 }
 
+/** Answer of `GET /webhooks`. */
+export interface WebhookListResponse {
+  webhooks: WebhookResponse[];
+}
+
+/** Answer of `GET /webhooks/{id}`, `PATCH /webhooks/{id}`. */
+export interface WebhookResponse {
+  id: string;
+  url: string;
+  source: 'jobs' | 'filecatalogue';
+  filter: Record<string, unknown>;
+  /** Why it is disabled */
+  disabledReason?: string;
+  disabledAt?: string;
+  /** Its events are those that this user may see */
+  user: string;
+  /** … in this group */
+  group: string;
+  /** … and setup */
+  setup: string;
+  /** … by this application, which made or changed it last */
+  application: string;
+  createdAt: string;
+  updatedAt: string;
+  /** Until then the secret before the present one signs as well */
+  previousSecretUntil?: string;
+  description: string;
+  enabled: boolean;
+}
+
+/** Answer of `POST /webhooks/{id}/secret`. */
+export interface WebhookSecretResponse {
+  id: string;
+  /** With which receivers check signatures (Standard Webhooks 1.0) */
+  secret: string;
+  /** Until then the secret before signs as well */
+  previousUntil: string;
+}
+
+/** Answer of `POST /webhooks/{id}/test`. */
+export interface WebhookTestResponse {
+  /** Id of the delivery */
+  id: string;
+  /** The receiver answered with 2xx */
+  delivered: boolean;
+  /** Status of the answer */
+  status?: number;
+  /** Why it does not count as delivered */
+  error?: string;
+}
+
+/** Body of `POST /oauth2/applications`. */
 export interface WithdrawForm {
   /** From the page; a form without it is refused */
   csrf: string;

@@ -11,6 +11,8 @@ export interface Actor {
   readonly managedPath?: string;
   /** Reads everything: who rules `/`, or everybody where reading is global. */
   readonly readsAll: boolean;
+  /** Where the token may be used; absent: everywhere. */
+  readonly paths?: NonNullable<Principal['paths']>;
 }
 
 /** Who reads, as the rules need it: also somebody who is not there, like the owner of a job. */
@@ -60,6 +62,17 @@ export class CataloguePolicy {
     return { userId, groupId, ...managed, readsAll: false };
   }
 
+  /** Somebody whose rights are looked up only: reads and writes by bits, with numbers that are there already. */
+  async lookedUp(reader: Reader): Promise<Actor> {
+    const managed = managedPathOf(reader);
+    const [userId, groupId] = await Promise.all([
+      this.names.find('user', reader.user),
+      this.names.find('group', reader.group),
+    ]);
+    const readsAll = managed.managedPath === EVERYTHING || this.config.catalogueGlobalRead;
+    return { userId, groupId, ...managed, readsAll };
+  }
+
   /** The caller as a writer, who will own what is made. */
   async writerOf(principal: Principal): Promise<Actor> {
     const managed = managedPathOf(principal);
@@ -72,6 +85,7 @@ export class CataloguePolicy {
       groupId: groups.get(principal.group) ?? UNKNOWN_ID,
       ...managed,
       readsAll: managed.managedPath === EVERYTHING || this.config.catalogueGlobalRead,
+      ...(principal.paths && { paths: principal.paths }),
     };
   }
 

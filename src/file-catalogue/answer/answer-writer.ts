@@ -92,7 +92,10 @@ export class AnswerSender {
     try {
       await guarded(async () => {
         await write(writer);
-        if (!sending && spool.isEmpty) return body.end(writer.take());
+        if (!sending && spool.isEmpty) {
+          body.end(writer.take());
+          return;
+        }
         await spool.add(writer.take());
         spool.end();
         const sent = sending ?? send();

@@ -1,6 +1,5 @@
-import { Controller, Delete, Inject, Param, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Param, Patch, Post, Put, Res } from '@nestjs/common';
 import {
-  ApiBody,
   ApiConflictResponse,
   ApiCreatedResponse,
   ApiForbiddenResponse,
@@ -12,29 +11,18 @@ import {
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
-import {
-  Audited,
-  CONFIG,
-  hasBody,
-  readJsonObject,
-  type Config,
-  type HttpRequest,
-  type HttpResponse,
-} from '#src/platform/index.js';
+import { Audited, type HttpResponse } from '#src/platform/index.js';
 import { DIRECTORY_PARAM, FILE_PARAM } from '../openapi/catalogue.openapi.js';
 import { DirectoryPathPipe, FilePathPipe } from '../path/encoded-path.pipe.js';
 import { CatalogueWriteService } from './catalogue-write.service.js';
 import {
   DeclareFieldRequest,
   MakeDirectoryRequest,
+  MetadataValues,
   RegisterFileRequest,
 } from './writes.request.js';
 import { DeletedResponse, FieldResponse, MadeResponse } from './writes.response.js';
 
-const METADATA_BODY = {
-  description: 'Values by name; null removes one',
-  schema: { $ref: '#/components/schemas/MetadataValues' },
-};
 const OWN_VALUES = {
   description: 'The own values afterwards',
   schema: { $ref: '#/components/schemas/MetadataValues' },
@@ -45,26 +33,22 @@ const OWN_VALUES = {
 @ApiForbiddenResponse({ description: 'Not allowed in this directory' })
 @Controller('filecatalogue')
 export class WritesController {
-  constructor(
-    private readonly writes: CatalogueWriteService,
-    @Inject(CONFIG) private readonly config: Config,
-  ) {}
+  constructor(private readonly writes: CatalogueWriteService) {}
 
   @Post('directory/:directory')
   @Access('bearer', 'catalogue:write')
   @Audited('catalogue.directory-set', ({ params }) => pathOf(params['directory']))
   @ApiOperation({ summary: 'Make a directory and those above it' })
   @ApiParam(DIRECTORY_PARAM)
-  @ApiBody({ type: MakeDirectoryRequest, required: false })
   @ApiCreatedResponse({ type: MadeResponse })
   @ApiOkResponse({ type: MadeResponse, description: 'It was there' })
   @ApiConflictResponse({ description: 'A file has this path' })
   async makeDirectory(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
+    @Body() body: MakeDirectoryRequest,
     @Res({ passthrough: true }) response: HttpResponse,
   ): Promise<MadeResponse> {
-    const body = hasBody(response.req) ? await this.body(response.req) : {};
     const created = await this.writes.makeDirectory(principal, path, body);
     response.status(created ? 201 : 200);
     return { path, created };
@@ -94,7 +78,6 @@ export class WritesController {
   }))
   @ApiOperation({ summary: 'Register a file; missing directories are made' })
   @ApiParam(FILE_PARAM)
-  @ApiBody({ type: RegisterFileRequest })
   @ApiCreatedResponse({ type: MadeResponse })
   @ApiOkResponse({ type: MadeResponse, description: 'The same file was registered' })
   @ApiConflictResponse({
@@ -103,9 +86,10 @@ export class WritesController {
   async registerFile(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
+    @Body() body: RegisterFileRequest,
     @Res({ passthrough: true }) response: HttpResponse,
   ): Promise<MadeResponse> {
-    const created = await this.writes.registerFile(principal, path, await this.body(response.req));
+    const created = await this.writes.registerFile(principal, path, body);
     response.status(created ? 201 : 200);
     return { path, created };
   }
@@ -129,21 +113,17 @@ export class WritesController {
   @Access('bearer', 'catalogue:write')
   @Audited<FieldResponse>('catalogue.field-declared', (_request, field) => ({ ...field }))
   @ApiOperation({ summary: 'Declare a metadata field' })
-  @ApiBody({ type: DeclareFieldRequest })
   @ApiCreatedResponse({ type: FieldResponse })
   @ApiOkResponse({ type: FieldResponse, description: 'It exists with this type' })
   @ApiConflictResponse({ description: 'It exists with another type' })
   async declareField(
     @CurrentPrincipal() principal: Principal,
-    @Req() request: HttpRequest,
+    @Body() body: DeclareFieldRequest,
     @Res({ passthrough: true }) response: HttpResponse,
   ): Promise<FieldResponse> {
-    const { created, name, type } = await this.writes.declareField(
-      principal,
-      await this.body(request),
-    );
+    const created = await this.writes.declareField(principal, body);
     response.status(created ? 201 : 200);
-    return { name, type };
+    return { name: body.name, type: body.type };
   }
 
   @Put('directory/:directory/metadata')
@@ -151,16 +131,14 @@ export class WritesController {
   @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['directory'], 'directory'))
   @ApiOperation({ summary: 'Replace the values set on a directory' })
   @ApiParam(DIRECTORY_PARAM)
-  @ApiBody(METADATA_BODY)
   @ApiOkResponse(OWN_VALUES)
   @ApiNotFoundResponse({ description: 'The directory does not exist' })
   @ApiConflictResponse({ description: 'A field is set above or below already' })
   async replaceDirectoryMetadata(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Req() request: HttpRequest,
+    @Body() { values }: MetadataValues,
   ): Promise<JsonObject> {
-    const values = await this.values(request);
     return this.writes.changeDirectoryMetadata(principal, path, { mode: 'replace', values });
   }
 
@@ -169,16 +147,14 @@ export class WritesController {
   @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['directory'], 'directory'))
   @ApiOperation({ summary: 'Change values set on a directory; null removes one' })
   @ApiParam(DIRECTORY_PARAM)
-  @ApiBody(METADATA_BODY)
   @ApiOkResponse(OWN_VALUES)
   @ApiNotFoundResponse({ description: 'The directory does not exist' })
   @ApiConflictResponse({ description: 'A field is set above or below already' })
   async mergeDirectoryMetadata(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Req() request: HttpRequest,
+    @Body() { values }: MetadataValues,
   ): Promise<JsonObject> {
-    const values = await this.values(request);
     return this.writes.changeDirectoryMetadata(principal, path, { mode: 'merge', values });
   }
 
@@ -187,15 +163,13 @@ export class WritesController {
   @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['file'], 'file'))
   @ApiOperation({ summary: 'Replace the metadata of a file' })
   @ApiParam(FILE_PARAM)
-  @ApiBody(METADATA_BODY)
   @ApiOkResponse(OWN_VALUES)
   @ApiNotFoundResponse({ description: 'The file does not exist' })
   async replaceFileMetadata(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Req() request: HttpRequest,
+    @Body() { values }: MetadataValues,
   ): Promise<JsonObject> {
-    const values = await this.values(request);
     return this.writes.changeFileMetadata(principal, path, { mode: 'replace', values });
   }
 
@@ -204,24 +178,14 @@ export class WritesController {
   @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['file'], 'file'))
   @ApiOperation({ summary: 'Change metadata of a file; null removes a key' })
   @ApiParam(FILE_PARAM)
-  @ApiBody(METADATA_BODY)
   @ApiOkResponse(OWN_VALUES)
   @ApiNotFoundResponse({ description: 'The file does not exist' })
   async mergeFileMetadata(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Req() request: HttpRequest,
+    @Body() { values }: MetadataValues,
   ): Promise<JsonObject> {
-    const values = await this.values(request);
     return this.writes.changeFileMetadata(principal, path, { mode: 'merge', values });
-  }
-
-  private async body(request: HttpRequest): Promise<JsonObject> {
-    return readJsonObject(request, this.config.maxBodyBytes);
-  }
-
-  private async values(request: HttpRequest): Promise<[string, JsonObject[string]][]> {
-    return Object.entries(await this.body(request));
   }
 }
 

@@ -1,26 +1,63 @@
-import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
-import { FIELD_TYPES } from '../metadata/metadata-field.js';
+import {
+  ApiExtraModels,
+  ApiHideProperty,
+  ApiProperty,
+  getSchemaPath,
+  type ApiPropertyOptions,
+} from '@nestjs/swagger';
+import { isJsonObject, Problem, type JsonObject, type JsonValue } from '#src/kernel/index.js';
+import {
+  Check,
+  FreeKeys,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  Min,
+  MinLength,
+  ReadBy,
+  readJson,
+  Shape,
+} from '#src/platform/index.js';
+import { FIELD_TYPES, fieldNameFault, type FieldType } from '../metadata/metadata-field.js';
+import type { NamedReplicas } from '../writing/line-reader.service.js';
+import {
+  CHECKSUM,
+  CHECKSUM_TYPE,
+  FAULTS,
+  isPfn,
+  isSize,
+  MAX_MODE,
+  MAX_REPLICAS,
+} from '../writing/member-rules.js';
+
+const MODE: ApiPropertyOptions = { description: 'Mode bits as decimal number', default: 509 };
+const NOT_A_MODE = { message: FAULTS.mode };
+const NOT_A_TEXT = { message: FAULTS.text };
 
 /** Body of `POST …/directory/<d>`; optional. */
+@Shape({ isOptional: true })
 export class MakeDirectoryRequest {
-  @ApiProperty({
-    type: 'integer',
-    description: 'Mode bits as decimal number',
-    required: false,
-    minimum: 0,
-    maximum: 511,
-    default: 509,
-  })
+  @ApiProperty(MODE)
+  @IsOptional()
+  @Max(MAX_MODE, NOT_A_MODE)
+  @Min(0, NOT_A_MODE)
+  @IsInt(NOT_A_MODE)
   Mode?: number;
 }
 
 /** Where a storage element has a file. */
-export class ReplicaRequest {
-  @ApiProperty({
-    description: 'Physical name; may be left out where it follows from the path',
-    required: false,
-    example: 'srm://se-a.example/vo/a/f1',
-  })
+class ReplicaRequest {
+  /**
+   * Physical name; may be left out where it follows from the path
+   * @example 'srm://se-a.example/vo/a/f1'
+   */
+  @IsOptional()
+  @Check(isPfn, { message: FAULTS.pfn })
+  @MinLength(1, NOT_A_TEXT)
+  @IsString(NOT_A_TEXT)
   PFN?: string;
 }
 
@@ -28,39 +65,56 @@ export class ReplicaRequest {
 @ApiExtraModels(ReplicaRequest)
 export class RegisterFileRequest {
   @ApiProperty({ description: 'Bytes', type: 'integer', format: 'int64', minimum: 0, example: 10 })
-  Size!: number;
+  @Check(isSize, { message: FAULTS.size })
+  Size!: number | bigint;
 
-  @ApiProperty({ description: 'Checksum', required: false, example: 'ad8b1f02' })
+  /**
+   * Checksum
+   * @example 'ad8b1f02'
+   */
+  @IsOptional()
+  @Matches(CHECKSUM)
+  @MinLength(1, NOT_A_TEXT)
+  @IsString(NOT_A_TEXT)
   Checksum?: string;
 
-  @ApiProperty({ description: 'Algorithm of the checksum', required: false, example: 'Adler32' })
+  /**
+   * Algorithm of the checksum
+   * @example 'Adler32'
+   */
+  @IsOptional()
+  @Matches(CHECKSUM_TYPE)
+  @MinLength(1, NOT_A_TEXT)
+  @IsString(NOT_A_TEXT)
   ChecksumType?: string;
 
-  @ApiProperty({
-    description: 'GUID',
-    required: false,
-    example: 'B7A1D2C4-0B5E-4E0F-9D0C-2A2B8E9B2B11',
-  })
+  /**
+   * GUID
+   * @example 'B7A1D2C4-0B5E-4E0F-9D0C-2A2B8E9B2B11'
+   */
+  @IsOptional()
+  @Matches(CHECKSUM)
+  @MinLength(1, NOT_A_TEXT)
+  @IsString(NOT_A_TEXT)
   GUID?: string;
 
-  @ApiProperty({
-    type: 'integer',
-    description: 'Mode bits as decimal number',
-    required: false,
-    minimum: 0,
-    maximum: 511,
-    default: 509,
-  })
+  @ApiProperty(MODE)
+  @IsOptional()
+  @Max(MAX_MODE, NOT_A_MODE)
+  @Min(0, NOT_A_MODE)
+  @IsInt(NOT_A_MODE)
   Mode?: number;
 
   @ApiProperty({
     description: 'Replicas by storage element',
     selfRequired: false,
     type: 'object',
+    maxProperties: MAX_REPLICAS,
     additionalProperties: { $ref: getSchemaPath(ReplicaRequest) },
     example: { 'SE-A': { PFN: 'srm://se-a.example/vo/a/f1' } },
   })
-  Replicas?: Record<string, ReplicaRequest>;
+  @ReadBy(readReplicas)
+  Replicas?: NamedReplicas;
 }
 
 /** Body of `POST /filecatalogue/metadata`. */
@@ -72,8 +126,42 @@ export class DeclareFieldRequest {
     pattern: '^[\\p{L}\\p{N}_][\\p{L}\\p{N}_.:-]*$',
     example: 'run',
   })
+  @Check((name: string) => fieldNameFault(name) === undefined, {
+    message: ({ value }) => fieldNameFault(value as string) ?? '',
+  })
+  @MinLength(1, NOT_A_TEXT)
+  @IsString(NOT_A_TEXT)
   name!: string;
 
   @ApiProperty({ description: 'Type of its values', enum: FIELD_TYPES, example: 'int' })
-  type!: string;
+  @IsIn(FIELD_TYPES)
+  type!: FieldType;
+}
+
+/** Body of `PUT` and `PATCH …/metadata`: values by field name; null removes one. */
+export class MetadataValues {
+  @ApiHideProperty()
+  @FreeKeys({ takes: () => true, read: (json) => Object.entries(json) })
+  values!: [string, JsonValue][];
+}
+
+/** `{"SE-A": {"PFN": "…"}}` as pairs. */
+function readReplicas(json: JsonValue, key: string): NamedReplicas {
+  if (!isJsonObject(json)) throw Problem.invalidField(key, 'is not a JSON object');
+  const replicas = Object.entries(json);
+  if (replicas.length > MAX_REPLICAS) {
+    throw Problem.invalidField(key, `is not a list of at most ${MAX_REPLICAS}`);
+  }
+  return replicas.map(([element, replica]) => [element, pfnOf(element, replica, key)]);
+}
+
+function pfnOf(element: string, replica: JsonValue, key: string): string | null {
+  if (element === '') throw Problem.invalidField('se', FAULTS.text);
+  if (isJsonObject(replica)) return readJson(ReplicaRequest, replica).PFN ?? null;
+  if (element !== 'PFN') throw Problem.invalidField(key, `${element} is not a JSON object`);
+  const written: JsonObject = { '<storage element>': { PFN: '…' } };
+  throw Problem.invalidField(
+    key,
+    `has PFN without its storage element (SE); it is written ${JSON.stringify(written)}`,
+  );
 }

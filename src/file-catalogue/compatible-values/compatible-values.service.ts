@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '#src/auth/index.js';
+import { requirePath, type Principal } from '#src/auth/index.js';
 import { stringifyJson } from '#src/kernel/index.js';
 import type { AnswerWriter } from '../answer/answer-writer.js';
 import { CataloguePolicy } from '../access/catalogue.policy.js';
@@ -31,6 +31,7 @@ export class CompatibleValuesService {
     request: MatchRequest & ValuesWanted & { shape: ValuesShape },
     writer: AnswerWriter,
   ): Promise<void> {
+    requirePath(principal, 'read', { path: request.path, kind: 'directory' });
     const actor = await this.policy.readerOf(principal);
     const text = new ValuesText(request.shape, request);
     await this.finder.find(actor, { ...request, withTotals: false }, async (snapshot, { plan }) => {

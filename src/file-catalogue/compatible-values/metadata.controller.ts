@@ -1,27 +1,22 @@
-import { Controller, Get, Param, Res } from '@nestjs/common';
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import {
   ApiExtraModels,
   ApiNotFoundResponse,
   ApiOkResponse,
   ApiOperation,
   ApiParam,
-  ApiQuery,
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { Query, QueryValues, type HttpResponse } from '#src/platform/index.js';
+import type { HttpResponse } from '#src/platform/index.js';
+import { telling } from '../answer/feed-position.js';
 import { AnswerSender } from '../answer/answer-writer.js';
-import {
-  CONDITION_QUERY,
-  COUNTS_QUERY,
-  DIRECTORY_PARAM,
-  MAX_VALUES_QUERY,
-} from '../openapi/catalogue.openapi.js';
+import { DIRECTORY_PARAM, FEED_POSITION } from '../openapi/catalogue.openapi.js';
 import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
 import { CompatibleValuesService } from './compatible-values.service.js';
 import { CompatibleFieldResponse } from './metadata.response.js';
-import { readValuesQuery } from './values.query.js';
+import { ValuesQuery } from './values.query.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -38,11 +33,9 @@ export class MetadataController {
   @Get('metadata')
   @Access('bearer', 'catalogue:read')
   @ApiOperation({ summary: 'Metadata fields with type and values compatible with the conditions' })
-  @ApiQuery(CONDITION_QUERY)
-  @ApiQuery(MAX_VALUES_QUERY)
-  @ApiQuery(COUNTS_QUERY)
   @ApiOkResponse({
     description: 'Field name → type and values; fields without compatible values are left out',
+    headers: FEED_POSITION,
     schema: {
       type: 'object',
       additionalProperties: { $ref: getSchemaPath(CompatibleFieldResponse) },
@@ -51,10 +44,10 @@ export class MetadataController {
   })
   async readMetadata(
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
+    @Query() query: ValuesQuery,
     @Res() response: HttpResponse,
   ): Promise<void> {
-    const wanted = { path: '/', shape: 'fields' as const, ...readValuesQuery(query) };
+    const wanted = { path: '/', shape: 'fields' as const, onPosition: telling(response), ...query };
     await this.answers.spool(response, JSON_TYPE, (writer) =>
       this.values.write(principal, wanted, writer),
     );
@@ -64,11 +57,9 @@ export class MetadataController {
   @Access('bearer', 'catalogue:read')
   @ApiOperation({ summary: 'Metadata values of the directory compatible with the conditions' })
   @ApiParam(DIRECTORY_PARAM)
-  @ApiQuery(CONDITION_QUERY)
-  @ApiQuery(MAX_VALUES_QUERY)
-  @ApiQuery(COUNTS_QUERY)
   @ApiOkResponse({
     description: 'Field name → values of the directory, those above it and the matching ones below',
+    headers: FEED_POSITION,
     schema: {
       type: 'object',
       additionalProperties: { $ref: '#/components/schemas/DirectoryField' },
@@ -79,10 +70,10 @@ export class MetadataController {
   async readDirectoryMetadata(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
+    @Query() query: ValuesQuery,
     @Res() response: HttpResponse,
   ): Promise<void> {
-    const wanted = { path, shape: 'lists' as const, ...readValuesQuery(query) };
+    const wanted = { path, shape: 'lists' as const, onPosition: telling(response), ...query };
     await this.answers.spool(response, JSON_TYPE, (writer) =>
       this.values.write(principal, wanted, writer),
     );

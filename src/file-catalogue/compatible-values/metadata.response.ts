@@ -9,7 +9,7 @@ import { FIELD_TYPES, type FieldType } from '../metadata/metadata-field.js';
 const VALUE = { $ref: '#/components/schemas/MetadataValue' } as ApiPropertyOptions;
 
 /** A value with the number of directories that have it and match (`counts=true`). */
-export class CountedValueResponse {
+class CountedValueResponse {
   @ApiProperty(VALUE)
   value!: string | number;
 

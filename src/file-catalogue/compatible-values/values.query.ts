@@ -1,15 +1,16 @@
-import type { QueryValues } from '#src/platform/index.js';
-import type { ValuesWanted } from './compatible-values.repository.js';
-import { splitQuery, type RawCondition } from '../metadata/metadata-condition.js';
+import { IsBoolean, IsInt, IsOptional, Min } from '#src/platform/index.js';
+import { ConditionsQuery } from '../metadata/conditions.query.js';
 
-/** Reads conditions, `maxValues` and `counts`. Throws Problem 400 for anything else. */
-export function readValuesQuery(
-  query: QueryValues,
-): ValuesWanted & { conditions: readonly RawCondition[] } {
-  const { controls, conditions } = splitQuery(query, ['maxValues', 'counts']);
-  return {
-    conditions,
-    maxValues: controls.integer('maxValues', undefined, { min: 1, clamp: true }),
-    counts: controls.boolean('counts'),
-  };
+/** Query of the values that are compatible with conditions. */
+export class ValuesQuery extends ConditionsQuery {
+  /** At most so many values of each field; adds `total`, `min` and `max` */
+  @IsOptional()
+  @Min(1)
+  @IsInt()
+  maxValues?: number;
+
+  /** Each value as `{"value", "directories"}` with the number of matching directories */
+  @IsOptional()
+  @IsBoolean()
+  counts: boolean = false;
 }

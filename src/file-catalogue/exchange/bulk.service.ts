@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isJsonObject, Problem, type JsonValue } from '#src/kernel/index.js';
+import { isJsonObject, Problem, Slices, type JsonValue } from '#src/kernel/index.js';
 import type { Actor } from '../access/catalogue.policy.js';
 import { BATCH_LINES, CatalogueWriter } from '../writing/catalogue-writer.service.js';
 import type { LineOutcome } from '../writing/catalogue-line.js';
@@ -123,7 +123,11 @@ async function tell(
     if (outcome instanceof Problem) failed.push(failedLine(next.number, next.json, outcome));
   }
   listener.progress?.(summary);
-  for (const line of failed) await listener.failed(line);
+  const slices = Slices.ofLong();
+  for (const line of failed) {
+    await listener.failed(line);
+    if (slices.isOver) await slices.rest();
+  }
 }
 
 function countedAs(outcome: LineOutcome): 'created' | 'updated' | 'unchanged' | 'failed' {

@@ -4,7 +4,7 @@ import { ByteBuffer, Slices } from '#src/kernel/index.js';
 export type TextLine = { number: number } & ({ text: string } | { fault: string });
 
 /** Bytes of one line at most. */
-export const MAX_LINE_BYTES = 1024 * 1024;
+const MAX_LINE_BYTES = 1024 * 1024;
 
 const NEWLINE = 0x0a;
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });

@@ -29,6 +29,8 @@ import {
 export interface MatchRequest {
   path: string;
   conditions: readonly RawCondition[];
+  /** Told from where on the feed tells what changes after the state that was searched. */
+  onPosition?: (position: string) => void;
 }
 
 /** How to read what matches, and what makes its stored totals exact. */
@@ -61,6 +63,7 @@ export class MatchFinder {
     await this.database.snapshot(async (snapshot) => {
       const { groups, facts } = await this.factsOf(snapshot, actor, request);
       const start = readableEnd(this.policy, actor, facts.chain, request.path);
+      request.onPosition?.(facts.position);
       const { hidden, totals } = await visiblePart(facts.hidden, facts.pending);
       const place = {
         range: { lo: start.label, hi: endOfSubtree(start.label) },

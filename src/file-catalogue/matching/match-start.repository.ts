@@ -1,4 +1,11 @@
-import { parseInt8, type Queryable, type Transaction } from '#src/platform/index.js';
+import {
+  cursorText,
+  feedColumns,
+  feedCursorOf,
+  parseInt8,
+  type Queryable,
+  type Transaction,
+} from '#src/platform/index.js';
 import { cursorRows, StatementText } from '../statements/catalogue-statements.repository.js';
 import type { Actor, Guarded } from '../access/catalogue.policy.js';
 import type { FieldType, MetadataField, StoredValue } from '../metadata/metadata-field.js';
@@ -44,9 +51,13 @@ export interface StartFacts {
   pending: ChangesInOrder;
   /** Of each group; empty when there is nothing to choose. */
   costs: SegmentCosts[];
+  /** Of the feed, at the moment of the snapshot. */
+  position: string;
 }
 
 interface FactsRow {
+  feed_position: number;
+  feed_seen: string | null;
   fields: { id: number; name: string; type: FieldType }[] | null;
   chain: (Omit<StartDirectory, 'label'> & { label: string })[] | null;
   values: [number, string | null, number | null, string | null][] | null;
@@ -55,13 +66,19 @@ interface FactsRow {
   costs: (number | null)[] | null;
 }
 type TotalsRow = [label: string, files: number, bytes: string];
-type ChangeRow = { label: Buffer; files: number | bigint; bytes: string };
+interface ChangeRow {
+  label: Buffer;
+  files: number | bigint;
+  bytes: string;
+}
 
 /** Up to this many segments with the value, nothing can be gained by another way to them. */
 const VERY_FEW = 64;
 
 /** So many of the directories and changes come with the other facts; of more, all are read by a cursor. */
 const FEW_CHANGES = 2_000;
+
+const FEED = feedColumns('filecatalogue');
 
 /** Reads the facts about a start directory. A label followed by 0xff is the end of its subtree: no label has 0xff. */
 export async function readStart(source: Transaction, question: StartQuestion): Promise<StartFacts> {
@@ -71,6 +88,7 @@ export async function readStart(source: Transaction, question: StartQuestion): P
   const path = text.bind(question.path, 'text');
   const columns = [
     `(select json_agg(c) from chain c) as chain`,
+    FEED,
     ...fieldColumns(text, question),
     actor.readsAll ? 'null as hidden' : `(${asArray(hiddenTops(text, actor))}) as hidden`,
     question.withTotals ? `(${asArray(PENDING_TOTALS)}) as pending` : 'null as pending',
@@ -226,6 +244,7 @@ function factsOf(
         int === null ? (float ?? string ?? '') : parseInt8(int),
       ]),
     ),
+    position: row ? cursorText(feedCursorOf(row)) : '0',
     costs: groups > 0 && row?.costs ? costsOf(row.costs, PLAN_LIMITS.fewSegments) : [],
   };
 }

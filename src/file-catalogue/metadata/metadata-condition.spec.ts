@@ -1,12 +1,8 @@
 import { Problem } from '#src/kernel/index.js';
-import { QueryValues } from '#src/platform/index.js';
-import {
-  bindConditions,
-  isFulfilled,
-  MAX_CONDITIONS,
-  MAX_OPERANDS,
-  splitQuery,
-} from './metadata-condition.js';
+import 'reflect-metadata';
+import { IsInt, IsOptional, QueryValues, readQuery } from '#src/platform/index.js';
+import { ConditionsQuery } from './conditions.query.js';
+import { bindConditions, isFulfilled, MAX_CONDITIONS, MAX_OPERANDS } from './metadata-condition.js';
 import { presentValue, readJsonValue, type MetadataField } from './metadata-field.js';
 
 const FIELDS = new Map<string, MetadataField>(
@@ -19,10 +15,16 @@ const FIELDS = new Map<string, MetadataField>(
   ].map((field) => [field.name, field]),
 );
 
-function read(search: string): { controls: string[]; conditions: unknown[] } {
-  const { controls, conditions } = splitQuery(new QueryValues(search), ['limit', 'verbose']);
+class PageQuery extends ConditionsQuery {
+  @IsOptional()
+  @IsInt()
+  limit?: number;
+}
+
+function read(search: string): { limit: number | undefined; conditions: unknown[] } {
+  const { limit, conditions } = readQuery(PageQuery, new QueryValues(search));
   return {
-    controls: controls.keys().map((key) => `${key}=${controls.single(key)}`),
+    limit,
     conditions: bindConditions(conditions, FIELDS).map((c) => [
       c.field.name,
       c.operator,
@@ -58,7 +60,7 @@ describe('metadata conditions', () => {
     ['taken=<|2026-01-02T03:04:05.678Z', ['taken', '<', [Date.UTC(2026, 0, 2, 3, 4, 5, 678)]]],
     ['taken==|2026-01-02T03:04:05%2B02:00', ['taken', '=', [Date.UTC(2026, 0, 2, 1, 4, 5)]]],
   ])('reads %s', (search, condition) => {
-    expect(read(search)).toEqual({ controls: [], conditions: [condition] });
+    expect(read(search)).toEqual({ limit: undefined, conditions: [condition] });
   });
 
   it('keeps several conditions on one key', () => {
@@ -67,7 +69,7 @@ describe('metadata conditions', () => {
 
   it('tells a control key from a field of the same name by the bar', () => {
     expect(read('limit=5&limit=<|7&access_token=abc')).toEqual({
-      controls: ['limit=5', 'access_token=abc'],
+      limit: 5,
       conditions: [['limit', '<', [7]]],
     });
   });
@@ -177,7 +179,7 @@ describe('metadata conditions', () => {
     ['particle=nin|e', 'mu', true],
     ['particle=nin|e', undefined, false],
   ])('%s with %s is %s', (search, value, expected) => {
-    const { conditions } = splitQuery(new QueryValues(search), []);
+    const { conditions } = readQuery(ConditionsQuery, new QueryValues(search));
     const [condition] = bindConditions(conditions, FIELDS);
     expect(condition && isFulfilled(condition, value)).toBe(expected);
   });

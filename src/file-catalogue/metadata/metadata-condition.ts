@@ -1,5 +1,5 @@
 import { Problem, type Violation } from '#src/kernel/index.js';
-import { QueryValues, unknownParameters } from '#src/platform/index.js';
+import type { QueryValues } from '#src/platform/index.js';
 import {
   readOperand,
   type FieldType,
@@ -37,39 +37,21 @@ export interface RawCondition {
   readonly operand: string;
 }
 
-/** A query taken apart. */
-export interface ConditionQuery {
-  readonly controls: QueryValues;
-  readonly conditions: readonly RawCondition[];
+/** True for a condition: a value with a bar belongs to the field of that name, whatever the name. */
+export function isCondition(value: string): boolean {
+  return value.includes('|');
 }
 
-/**
- * Tells conditions from control keys: a value with a bar is a condition on the field of that name, whatever the
- * name; a value without one belongs to a control key. Throws Problem 400 for any other key.
- */
-export function splitQuery(query: QueryValues, controlKeys: readonly string[]): ConditionQuery {
-  const controls = new URLSearchParams();
-  const conditions: RawCondition[] = [];
-  for (const key of query.keys()) {
-    for (const value of query.all(key)) {
+/** The conditions of a query. Throws Problem 400 when there are too many. */
+export function readConditions(query: QueryValues): RawCondition[] {
+  const conditions = query.keys().flatMap((key) =>
+    query.all(key).map((value) => {
       const bar = value.indexOf('|');
-      if (bar < 0) controls.append(key, value);
-      else {
-        conditions.push({
-          key,
-          operator: value.slice(0, bar).trim(),
-          operand: value.slice(bar + 1),
-        });
-      }
-    }
-  }
-  if (conditions.length > MAX_CONDITIONS) {
-    throw Problem.invalid([], `More than ${MAX_CONDITIONS} conditions in one request`);
-  }
-  const known = new Set([...controlKeys, 'access_token']);
-  const unknown = [...new Set(controls.keys())].filter((key) => !known.has(key));
-  if (unknown.length > 0) throw unknownKeys(unknown);
-  return { controls: new QueryValues(controls.toString()), conditions };
+      return { key, operator: value.slice(0, bar).trim(), operand: value.slice(bar + 1) };
+    }),
+  );
+  if (conditions.length <= MAX_CONDITIONS) return conditions;
+  throw Problem.invalid([], `More than ${MAX_CONDITIONS} conditions in one request`);
 }
 
 /** Gives the raw conditions their fields. Throws Problem 400 listing every fault. */
@@ -138,11 +120,4 @@ function listOf(operand: string): string[] {
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
-}
-
-function unknownKeys(keys: string[]): Problem {
-  const plain = unknownParameters(keys);
-  return new Problem(plain.code, `${plain.detail} (a condition is written operation|value)`, {
-    violations: plain.violations,
-  });
 }

@@ -36,7 +36,7 @@ export function valueOf(row: ValueRow): StoredValue {
 }
 
 /** Bytes of a string value. */
-export const MAX_VALUE_BYTES = 255;
+const MAX_VALUE_BYTES = 255;
 const MAX_FIELD_NAME = 64;
 const FIELD_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u;
 const INTEGER = /^[+-]?\d{1,40}$/;

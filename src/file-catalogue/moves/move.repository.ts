@@ -1,14 +1,13 @@
-import type { Transaction } from '#src/platform/index.js';
+import { CATALOGUE_LOCKS, LOCK_SPACES, type Transaction } from '#src/platform/index.js';
 import { DIRECTORY_COLUMNS, type DirectoryRow } from '../namespace/directory-chain.repository.js';
 import { childLabel, endOfSubtree } from '../path/label.js';
 import { baseName } from '../path/catalogue-path.js';
-import { CATALOGUE_LOCKS, LOCKS } from '../statements/catalogue-locks.repository.js';
 
 /** Keeps every other writer out until the transaction ends. */
 export async function lockForMove(transaction: Transaction): Promise<void> {
   await transaction.query({
-    text: `select pg_advisory_xact_lock(${CATALOGUE_LOCKS}, ${LOCKS.moves}),
-             pg_advisory_xact_lock(${CATALOGUE_LOCKS}, ${LOCKS.totals})`,
+    text: `select pg_advisory_xact_lock(${LOCK_SPACES.catalogue}, ${CATALOGUE_LOCKS.moves}),
+             pg_advisory_xact_lock(${LOCK_SPACES.catalogue}, ${CATALOGUE_LOCKS.totals})`,
   });
 }
 

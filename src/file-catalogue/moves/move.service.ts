@@ -1,6 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import { Database, type Transaction } from '#src/platform/index.js';
+import { Database, EventLog, type Transaction } from '#src/platform/index.js';
+import { ChangeLog } from '../events/change-log.js';
+import { bitsText } from '../events/logged-change.js';
+import type { Guarded } from '../access/catalogue.policy.js';
 import { directoryNotFound } from '../access/directory-access.js';
 import { readChain } from '../namespace/directory-chain.repository.js';
 import { findFile } from '../namespace/files.repository.js';
@@ -11,7 +14,10 @@ import { extentOf, fieldsOnBoth, findDirectory, lockForMove, relocate } from './
 /** Moves directories with everything in them; for administrators. */
 @Injectable()
 export class MoveService {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly log: EventLog,
+  ) {}
 
   /**
    * Gives a directory another path; its files, metadata and rights come along, totals stay exact, and all other
@@ -60,6 +66,19 @@ export class MoveService {
       const detail = `Set both in ${from} and above ${to}: ${twice.join(', ')}`;
       throw new Problem('catalogue.metadata-conflict', detail);
     }
-    return relocate(transaction, { directory, parent, to });
+    const moved = await relocate(transaction, { directory, parent, to });
+    const left = await readChain(transaction, parentPath(from));
+    const events = new ChangeLog();
+    events.directory('directory', 'moved', {
+      place: { path: to, bits: bitsText(bitsOn(above), directory) },
+      before: { path: from, bits: bitsText(bitsOn(left), directory) },
+    });
+    await events.write(transaction, this.log);
+    return moved;
   }
+}
+
+/** The bits of directories one below the other. */
+function bitsOn(chain: readonly Guarded[]): string {
+  return chain.reduce(bitsText, '');
 }

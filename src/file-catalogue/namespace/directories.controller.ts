@@ -9,8 +9,9 @@ import {
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { HttpResponse } from '#src/platform/index.js';
+import { telling } from '../answer/feed-position.js';
 import { AnswerSender, type AnswerWriter } from '../answer/answer-writer.js';
-import { DIRECTORY_PARAM } from '../openapi/catalogue.openapi.js';
+import { DIRECTORY_PARAM, FEED_POSITION } from '../openapi/catalogue.openapi.js';
 import { encodePath } from '../path/catalogue-path.js';
 import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
 import { DirectoryContentsResponse } from './directory-contents.response.js';
@@ -37,7 +38,7 @@ export class DirectoriesController {
   @Get()
   @Access('bearer', 'catalogue:read')
   @ApiOperation({ summary: 'Contents of the root directory' })
-  @ApiOkResponse({ type: DirectoryContentsResponse })
+  @ApiOkResponse({ type: DirectoryContentsResponse, headers: FEED_POSITION })
   async listRootDirectory(
     @CurrentPrincipal() principal: Principal,
     @Query() query: ListingQuery,
@@ -53,6 +54,7 @@ export class DirectoriesController {
   @ApiOkResponse({
     type: DirectoryContentsResponse,
     headers: {
+      ...FEED_POSITION,
       Link: {
         description: 'With `limit`: the next page, `rel="next"`',
         schema: { type: 'string' },
@@ -72,8 +74,9 @@ export class DirectoriesController {
       const target = `/filecatalogue/directory/${encodePath(path)}?${nextQuery(wanted, place)}`;
       response.setHeader('Link', `<${target}>; rel="next"`);
     };
+    const onPosition = telling(response);
     const write = (writer: AnswerWriter): Promise<void> =>
-      this.namespace.writeListing(principal, { ...wanted, path, onNext }, writer);
+      this.namespace.writeListing(principal, { ...wanted, path, onNext, onPosition }, writer);
     // Whether a page follows is known at its end, and said in a header.
     await (wanted.limit === undefined
       ? this.answers.stream(response, JSON_TYPE, write)

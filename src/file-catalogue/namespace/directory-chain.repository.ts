@@ -1,4 +1,4 @@
-import type { Queryable } from '#src/platform/index.js';
+import { cursorText, feedColumns, feedCursorOf, type Queryable } from '#src/platform/index.js';
 import { pathChain } from '../path/catalogue-path.js';
 
 /** A directory as the tables hold it. */
@@ -25,6 +25,23 @@ export const DIRECTORY_COLUMNS =
 export async function readChain(source: Queryable, path: string): Promise<DirectoryRow[]> {
   const rows = [...(await readDirectories(source, [path])).values()];
   return rows.sort((a, b) => a.label.length - b.label.length);
+}
+
+/** The same, with the position of the feed at that very moment, from which on it tells what has changed since. */
+export async function readChainNow(
+  source: Queryable,
+  path: string,
+): Promise<{ chain: DirectoryRow[]; position: string }> {
+  const rows = await source.query<DirectoryRow & Parameters<typeof feedCursorOf>[0]>({
+    name: 'catalogue-chain-now',
+    text: `select ${DIRECTORY_COLUMNS}, ${feedColumns('filecatalogue')}
+           from catalogue_directory where path = any($1)`,
+    values: [pathChain(path)],
+  });
+  const [first] = rows;
+  if (!first) throw new Error('the root directory is missing');
+  const chain = rows.sort((a, b) => a.label.length - b.label.length);
+  return { chain, position: cursorText(feedCursorOf(first)) };
 }
 
 /** The directories of the given paths and all above them, by path. */

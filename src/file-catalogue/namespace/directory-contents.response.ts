@@ -46,7 +46,7 @@ export class FileAttributesResponse {
 }
 
 /** Attributes of a directory. */
-export class DirectoryAttributesResponse {
+class DirectoryAttributesResponse {
   @ApiProperty({ description: 'Number of the directory', type: 'integer', format: 'int64' })
   DirID!: number;
 
@@ -86,7 +86,7 @@ export class ReplicaResponse {
 
 /** A file in the contents of a directory. */
 @ApiExtraModels(ReplicaResponse)
-export class FileEntryResponse {
+class FileEntryResponse {
   @ApiProperty({ type: () => FileAttributesResponse })
   MetaData!: FileAttributesResponse;
 

@@ -27,7 +27,7 @@ export function fileAttributes(file: FileRow, names: CatalogueNames): Record<str
 }
 
 /** Attributes of a directory (rest.md 1.13). */
-export function directoryAttributes(
+function directoryAttributes(
   directory: SubDirectoryRow,
   names: CatalogueNames,
 ): Record<string, unknown> {
@@ -45,7 +45,7 @@ export function directoryAttributes(
 }
 
 /** Replicas of a file by storage element; the PFN is empty where it follows from the path. */
-export function fileReplicas(file: FileRow, names: CatalogueNames): Record<string, unknown> {
+function fileReplicas(file: FileRow, names: CatalogueNames): Record<string, unknown> {
   return Object.fromEntries(
     replicaEntries(file).map(([id, pfn]) => [names.nameOf(id), { Status: STATUS, PFN: pfn }]),
   );

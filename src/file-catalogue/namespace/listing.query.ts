@@ -17,11 +17,11 @@ export interface ListingWanted {
 }
 
 /** Entries of one page at most. */
-export const MAX_PAGE = 10_000;
+const MAX_PAGE = 10_000;
 const LETTER = { directories: 'd', files: 'f' } as const;
 
 /** The beginning of a directory. */
-export const START_CURSOR: ListingCursor = { kind: 'directories', name: '' };
+const START_CURSOR: ListingCursor = { kind: 'directories', name: '' };
 
 const NO_CURSOR = 'is no cursor of this service';
 

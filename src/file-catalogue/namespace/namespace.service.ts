@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '#src/auth/index.js';
+import { requirePath, type Principal } from '#src/auth/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
 import { Database } from '#src/platform/index.js';
 import type { AnswerWriter } from '../answer/answer-writer.js';
@@ -10,12 +10,18 @@ import { presentValue } from '../metadata/metadata-field.js';
 import { joinPath, parentPath, pathChain } from '../path/catalogue-path.js';
 import { listSubDirectories, type SubDirectoryRow } from './directories.repository.js';
 import { fileNotFound, isSeen, readableEnd } from '../access/directory-access.js';
-import { readChain, readDirectories } from './directory-chain.repository.js';
+import { readChain, readChainNow, readDirectories } from './directory-chain.repository.js';
 import { fileAttributes, fileMetadata, fileText, namesIn, subDirectoryText } from './entry-json.js';
 import { existingFiles, findFile, listFiles, type FileRow } from './files.repository.js';
 import type { ListingCursor, ListingWanted } from './listing.query.js';
 
 type Entry = { kind: 'directories'; row: SubDirectoryRow } | { kind: 'files'; row: FileRow };
+
+interface ListingRequest extends ListingWanted {
+  path: string;
+  onPosition: (position: string) => void;
+  onNext: (place: ListingCursor) => void;
+}
 
 const PAGE_ROWS = 1_000;
 
@@ -31,16 +37,19 @@ export class NamespaceService {
   /**
    * Writes the contents `{"SubDirs", "Files"}` of a directory, page by page (decision 0285): between two pages nothing
    * of the database is held, so that a slow reader is nobody's business. Rights are looked at once, as when a directory
-   * is opened. With a limit `onNext` is told where the next page begins. 404 before anything is written.
+   * is opened. `onPosition` is told from where on the feed tells what changes meanwhile, `onNext` with a limit where the next
+   * page begins. 404 before anything is written.
    */
   async writeListing(
     principal: Principal,
-    request: ListingWanted & { path: string; onNext: (place: ListingCursor) => void },
+    request: ListingRequest,
     writer: AnswerWriter,
   ): Promise<void> {
+    requirePath(principal, 'read', { path: request.path, kind: 'directory' });
     const actor = await this.policy.readerOf(principal);
-    const chain = await readChain(this.database, request.path);
+    const { chain, position } = await readChainNow(this.database, request.path);
     const directory = readableEnd(this.policy, actor, chain, request.path);
+    request.onPosition(position);
     const text = new ListingText(this.names, request.verbose);
     let left = request.limit ?? Infinity;
     let last: ListingCursor | undefined;
@@ -63,6 +72,7 @@ export class NamespaceService {
 
   /** Attributes of a file (rest.md 1.16). 404 when there is none, or none that the caller may see. */
   async fileAttributes(principal: Principal, path: string): Promise<Record<string, unknown>> {
+    requirePath(principal, 'stat', { path, kind: 'file' });
     const file = await this.readFile(principal, path);
     await this.names.load([file.owner_id, file.group_id]);
     return fileAttributes(file, this.names);
@@ -70,6 +80,7 @@ export class NamespaceService {
 
   /** User metadata of a file; `inherited` merges what holds for its directory (own values win). */
   async fileMetadata(principal: Principal, path: string, inherited: boolean): Promise<JsonObject> {
+    requirePath(principal, 'read', { path, kind: 'file' });
     const file = await this.readFile(principal, path);
     const own = fileMetadata(file);
     return inherited ? { ...(await this.directoryValues(parentPath(path))), ...own } : own;

@@ -1,4 +1,4 @@
-import type { ApiParamOptions, ApiQueryOptions } from '@nestjs/swagger';
+import type { ApiParamOptions } from '@nestjs/swagger';
 
 /** Bodies whose unknown members are refused. */
 export const CLOSED_CATALOGUE_BODIES = [
@@ -72,33 +72,11 @@ export const FILE_PARAM: ApiParamOptions = {
   schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+={0,2}$', example: 'L3ZvL2EvcnVuMS9mMQ' },
 };
 
-/** Metadata conditions in the OpenAPI document: any field name as key, `operation|value` as value. */
-export const CONDITION_QUERY: ApiQueryOptions = {
-  name: 'conditions',
-  description:
-    'Metadata conditions: key = field name, value = `operation|value`. `int`, `float`, `date`: `<` `>` `=` `<=` `>=` `!=`; `string`: `in` `nin` with a comma-separated list. Several conditions AND together.',
-  required: false,
-  style: 'form',
-  explode: true,
-  schema: {
-    type: 'object',
-    additionalProperties: { type: 'string', pattern: '^(<|>|=|<=|>=|!=|in|nin)\\|' },
-    example: { run: '>=|2', particle: 'in|e,mu' },
+/** The header of lists by which a feed goes on from them. */
+export const FEED_POSITION = {
+  'Grid-Feed-Position': {
+    description:
+      '`after` of `GET /filecatalogue/events`, which goes on from this answer without a gap',
+    schema: { type: 'string' },
   },
-};
-
-/** `maxValues` in the OpenAPI document. */
-export const MAX_VALUES_QUERY: ApiQueryOptions = {
-  name: 'maxValues',
-  description: 'At most so many values of each field; adds `total`, `min` and `max`',
-  required: false,
-  schema: { type: 'integer', minimum: 1 },
-};
-
-/** `counts` in the OpenAPI document. */
-export const COUNTS_QUERY: ApiQueryOptions = {
-  name: 'counts',
-  description: 'Each value as `{"value", "directories"}` with the number of matching directories',
-  required: false,
-  schema: { type: 'boolean' },
-};
+} as const;

@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Res } from '@nestjs/common';
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import {
   ApiExtraModels,
   ApiNotFoundResponse,
@@ -6,16 +6,16 @@ import {
   ApiOperation,
   ApiParam,
   ApiProduces,
-  ApiQuery,
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { Query, QueryValues, type HttpResponse } from '#src/platform/index.js';
+import type { HttpResponse } from '#src/platform/index.js';
 import { AnswerSender } from '../answer/answer-writer.js';
+import { telling } from '../answer/feed-position.js';
 import { acceptedType } from '../answer/accepted-type.js';
-import { splitQuery } from '../metadata/metadata-condition.js';
-import { CONDITION_QUERY, DIRECTORY_PARAM } from '../openapi/catalogue.openapi.js';
+import { ConditionsQuery } from '../metadata/conditions.query.js';
+import { DIRECTORY_PARAM, FEED_POSITION } from '../openapi/catalogue.openapi.js';
 import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
 import { FoundTreeResponse } from './search.response.js';
 import { SearchService } from './search.service.js';
@@ -36,23 +36,23 @@ export class SearchController {
   @Access('bearer', 'catalogue:read')
   @ApiOperation({ summary: 'Subdirectories that match the metadata conditions, with exact totals' })
   @ApiParam(DIRECTORY_PARAM)
-  @ApiQuery(CONDITION_QUERY)
   @ApiProduces(JSON_TYPE, LINES_TYPE)
   @ApiExtraModels(FoundTreeResponse)
   @ApiOkResponse({
     description:
       'The tree; with `Accept: application/x-ndjson` a line `{"path","files","size"}` per directory',
     schema: { $ref: getSchemaPath(FoundTreeResponse) },
+    headers: FEED_POSITION,
   })
   @ApiNotFoundResponse({ description: 'The start directory does not exist, or may not be seen' })
   async searchDirectory(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
+    @Query() { conditions }: ConditionsQuery,
     @Res() response: HttpResponse,
   ): Promise<void> {
     const type = acceptedType(response.req.headers.accept, [JSON_TYPE, LINES_TYPE]);
-    const wanted = { path, conditions: splitQuery(query, []).conditions };
+    const wanted = { path, conditions, onPosition: telling(response) };
     response.setHeader('Vary', 'Accept');
     await this.answers.spool(response, `${type}; charset=utf-8`, (writer) =>
       type === LINES_TYPE

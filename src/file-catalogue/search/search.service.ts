@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '#src/auth/index.js';
+import { requirePath, type Principal } from '#src/auth/index.js';
 import type { AnswerWriter } from '../answer/answer-writer.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import type { Totals } from '../totals/exact-totals.js';
@@ -29,7 +29,7 @@ export class SearchService {
     writer: AnswerWriter,
   ): Promise<void> {
     const tree = new SearchTree(request.path);
-    await this.forEachMatch(await this.policy.readerOf(principal), request, async (matches) => {
+    await this.forEachMatch(await this.readerOf(principal, request), request, async (matches) => {
       writer.signal.throwIfAborted();
       for (const match of matches) {
         if (writer.push(tree.add(match.path, match))) await writer.flush();
@@ -44,13 +44,18 @@ export class SearchService {
     request: MatchRequest,
     writer: AnswerWriter,
   ): Promise<void> {
-    await this.forEachMatch(await this.policy.readerOf(principal), request, async (matches) => {
+    await this.forEachMatch(await this.readerOf(principal, request), request, async (matches) => {
       writer.signal.throwIfAborted();
       for (const { path, files, bytes } of matches) {
         const line = `{"path":${JSON.stringify(path)},"files":${files},"size":${bytes}}\n`;
         if (writer.push(line)) await writer.flush();
       }
     });
+  }
+
+  private async readerOf(principal: Principal, { path }: MatchRequest): Promise<Actor> {
+    requirePath(principal, 'read', { path, kind: 'directory' });
+    return this.policy.readerOf(principal);
   }
 
   /** Hands over the matching directories in depth-first order, some hundred at a time. */

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { Database, Scheduler, whenAlone } from '#src/platform/index.js';
+import { Database, Scheduler, withAdvisoryLock } from '#src/platform/index.js';
 import { MAX_AGGREGATED_ROWS, aggregatePending, isPending } from './totals.repository.js';
 
 const EVERY_MS = 500;
@@ -33,7 +33,7 @@ export class TotalsAggregator implements OnApplicationBootstrap {
       let aggregated: number | undefined = MAX_AGGREGATED_ROWS;
       aggregated === MAX_AGGREGATED_ROWS;
     ) {
-      aggregated = await whenAlone(this.database, 'catalogueTotals', aggregatePending);
+      aggregated = await withAdvisoryLock(this.database, 'catalogueTotals', aggregatePending);
     }
   }
 }

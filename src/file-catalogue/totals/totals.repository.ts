@@ -1,5 +1,9 @@
-import type { Queryable, Transaction } from '#src/platform/index.js';
-import { CATALOGUE_LOCKS, LOCKS } from '../statements/catalogue-locks.repository.js';
+import {
+  CATALOGUE_LOCKS,
+  LOCK_SPACES,
+  type Queryable,
+  type Transaction,
+} from '#src/platform/index.js';
 
 /** Pending rows that are added to the directories in one go. */
 export const MAX_AGGREGATED_ROWS = 20_000;
@@ -20,7 +24,7 @@ export async function isPending(source: Queryable): Promise<boolean> {
 export async function aggregatePending(transaction: Transaction): Promise<number> {
   await transaction.query({
     name: 'catalogue-totals-lock',
-    text: `select pg_advisory_xact_lock(${CATALOGUE_LOCKS}, ${LOCKS.totals}),
+    text: `select pg_advisory_xact_lock(${LOCK_SPACES.catalogue}, ${CATALOGUE_LOCKS.totals}),
              set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`,
   });
   const [row] = await transaction.query<{ aggregated: number }>({

@@ -1,10 +1,7 @@
-import {
-  Problem,
-  stringifyJson,
-  type JsonObject,
-  type JsonValue,
-  type Violation,
-} from '#src/kernel/index.js';
+import { Problem, type JsonObject, type JsonValue, type Violation } from '#src/kernel/index.js';
+import { requirePath } from '#src/auth/index.js';
+import { isSameContent, isSameMetadata } from './file-differences.js';
+import { isBare, refuseOutside } from './token-reach.js';
 import type { Actor, CataloguePolicy } from '../access/catalogue.policy.js';
 import {
   fieldNameFault,
@@ -27,7 +24,7 @@ import type {
 } from './catalogue-line.js';
 
 /** Mode of what is made without one: 0775. */
-export const DEFAULT_MODE = 0o775;
+const DEFAULT_MODE = 0o775;
 /** Bytes of a free metadata value of a file. */
 const MAX_FREE_VALUE_BYTES = 4096;
 const MAX_METADATA_KEYS = 256;
@@ -60,6 +57,7 @@ export class BatchRules {
   /** Applies a line, or answers the problem for which it changes nothing. */
   apply(line: EntryLine): LineOutcome {
     try {
+      refuseOutside(this.context.actor, line);
       if (line.op === 'delete') return this.delete(line);
       return line.kind === 'directory' ? this.putDirectory(line) : this.putFile(line);
     } catch (error) {
@@ -82,6 +80,7 @@ export class BatchRules {
       for (const [field, value] of values) made.setValue(field.id, value);
       return 'created';
     }
+    if (!isBare(line)) requirePath(this.context.actor, 'change', line);
     const attributes = this.changedAttributes(existing.attributes, line);
     const removed = line.metadata?.mode === 'replace' ? withoutKeys(existing, values) : [];
     if (line.metadata) this.refuseUnwritable(existing, line.path);
@@ -134,7 +133,8 @@ export class BatchRules {
       metadata: this.readFileMetadata(line.metadata, existing.metadata),
       replicas: new Map([...existing.replicas, ...(line.replicas ?? [])]),
     };
-    if (isSameFile(existing, changed)) return 'unchanged';
+    if (isSameContent(existing, changed) && isSameMetadata(existing, changed)) return 'unchanged';
+    requirePath(this.context.actor, 'change', line);
     this.state.setFile(line.path, changed);
     return 'updated';
   }
@@ -213,7 +213,7 @@ export class BatchRules {
       group_id: actor.groupId,
       mode: line.mode ?? DEFAULT_MODE,
     };
-    return this.giveAway(made, line);
+    return this.changeOwner(made, line);
   }
 
   private changedAttributes(current: Attributes, line: Owned): Attributes {
@@ -223,17 +223,18 @@ export class BatchRules {
       throw new Problem('catalogue.forbidden', 'Only the owner may change the mode');
     }
     const kept = { owner_id: current.owner_id, group_id: current.group_id };
-    return this.giveAway({ ...kept, mode }, line);
+    return this.changeOwner({ ...kept, mode }, line);
   }
 
-  private giveAway(attributes: Attributes, line: Owned): Attributes {
+  private changeOwner(attributes: Attributes, line: Owned): Attributes {
     const given = {
       ...attributes,
       owner_id: line.ownerId ?? attributes.owner_id,
       group_id: line.groupId ?? attributes.group_id,
     };
-    const isGift = given.owner_id !== attributes.owner_id || given.group_id !== attributes.group_id;
-    if (isGift && !this.context.policy.mayChangeOwner(this.context.actor, line.path)) {
+    const isOwnerChange =
+      given.owner_id !== attributes.owner_id || given.group_id !== attributes.group_id;
+    if (isOwnerChange && !this.context.policy.mayChangeOwner(this.context.actor, line.path)) {
       throw new Problem('catalogue.forbidden', 'Only a catalogue manager may set owner and group');
     }
     return given;
@@ -338,18 +339,6 @@ function refuseOtherContent(line: FilePut, existing: FileData): void {
     'catalogue.exists',
     `${line.path} is registered with another ${differs.join(' and ')}`,
   );
-}
-
-function isSameFile(a: FileData, b: FileData): boolean {
-  const text = (file: FileData): string =>
-    JSON.stringify([
-      [file.owner_id, file.group_id, file.mode, file.checksum, file.checksum_type, file.guid],
-      Object.entries(file.metadata)
-        .map(([key, value]) => [key, stringifyJson(value)])
-        .sort(([x = ''], [y = '']) => (x < y ? -1 : 1)),
-      [...file.replicas].sort(([x], [y]) => x - y),
-    ]);
-  return text(a) === text(b);
 }
 
 function pathTaken(path: string, what: string): Problem {

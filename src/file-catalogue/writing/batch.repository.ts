@@ -1,9 +1,8 @@
 import { parseJson, type JsonObject } from '#src/kernel/index.js';
-import type { Transaction } from '#src/platform/index.js';
+import { CATALOGUE_LOCKS, LOCK_SPACES, type Transaction } from '#src/platform/index.js';
 import { baseName, parentPath, pathChain } from '../path/catalogue-path.js';
 import { endOfSubtree } from '../path/label.js';
 import { valueOf, type ValueRow } from '../metadata/metadata-field.js';
-import { CATALOGUE_LOCKS, FIELD_LOCKS, LOCKS } from '../statements/catalogue-locks.repository.js';
 import { BatchState, DirectoryState, type FileData, type StoredDirectory } from './batch-state.js';
 import type { EntryLine } from './catalogue-line.js';
 
@@ -69,16 +68,16 @@ export async function isStructural(
 
 async function takeLocks(transaction: Transaction, plan: BatchPlan): Promise<void> {
   const totals = plan.isStructural
-    ? `, pg_advisory_xact_lock_shared(${CATALOGUE_LOCKS}, ${LOCKS.totals})`
+    ? `, pg_advisory_xact_lock_shared(${LOCK_SPACES.catalogue}, ${CATALOGUE_LOCKS.totals})`
     : '';
   await transaction.query({
     name: plan.isStructural ? 'catalogue-lock-structure' : 'catalogue-lock-entries',
-    text: `select pg_advisory_xact_lock_shared(${CATALOGUE_LOCKS}, ${LOCKS.moves})${totals}`,
+    text: `select pg_advisory_xact_lock_shared(${LOCK_SPACES.catalogue}, ${CATALOGUE_LOCKS.moves})${totals}`,
   });
   if (plan.fieldIds.length === 0) return;
   await transaction.query({
     name: 'catalogue-lock-fields',
-    text: `select pg_advisory_xact_lock(${FIELD_LOCKS}, f) from unnest($1::integer[]) f`,
+    text: `select pg_advisory_xact_lock(${LOCK_SPACES.fields}, f) from unnest($1::integer[]) f`,
     values: [[...plan.fieldIds].sort((a, b) => a - b)],
   });
 }

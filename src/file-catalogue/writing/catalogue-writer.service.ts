@@ -1,16 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import { CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
+import { CONFIG, Database, EventLog, type Config, type Transaction } from '#src/platform/index.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import { findFields } from '../metadata/fields.repository.js';
 import type { FieldType, MetadataField } from '../metadata/metadata-field.js';
 import { writeChanges } from './batch-changes.repository.js';
+import { ChangeLog } from '../events/change-log.js';
+import { eventsOf } from './batch-events.js';
 import { BatchRules } from './batch-rules.js';
 import type { BatchState } from './batch-state.js';
 import { BatchConflict, isStructural, lockAndRead } from './batch.repository.js';
 import type { CatalogueLine, EntryLine, FieldLine, LineOutcome } from './catalogue-line.js';
 import { deleteField, fieldsSetOn, insertField } from './fields-write.repository.js';
-import { WriteGate } from './write-gate.js';
+import { WriteSemaphore } from './write-semaphore.js';
 
 /** Lines that one transaction applies at most. */
 export const BATCH_LINES = 1_000;
@@ -19,14 +21,15 @@ const MAX_ATTEMPTS = 20;
 /** The one writer of directories, files and metadata. */
 @Injectable()
 export class CatalogueWriter {
-  private readonly gate: WriteGate;
+  private readonly gate: WriteSemaphore;
 
   constructor(
     private readonly database: Database,
     private readonly policy: CataloguePolicy,
+    private readonly log: EventLog,
     @Inject(CONFIG) config: Config,
   ) {
-    this.gate = new WriteGate(
+    this.gate = new WriteSemaphore(
       Math.max(1, Math.floor(config.databasePool / 2)),
       config.requestTimeout * 1000,
     );
@@ -104,6 +107,7 @@ export class CatalogueWriter {
     const rules = new BatchRules(state, { actor, policy: this.policy, fields });
     const outcomes = lines.map((line) => rules.apply(line));
     await writeChanges(transaction, state, types);
+    await eventsOf(state).write(transaction, this.log);
     return outcomes;
   }
 
@@ -119,6 +123,9 @@ export class CatalogueWriter {
   }
 
   private async applyField(actor: Actor, line: FieldLine): Promise<LineOutcome> {
+    if (actor.paths?.create) {
+      return new Problem('auth.insufficient-scope', 'Fields belong to no path of the token');
+    }
     if (!this.policy.mayDeclareFields(actor)) {
       return new Problem('catalogue.forbidden', 'Declaring fields needs FileCatalogManagement');
     }
@@ -127,21 +134,34 @@ export class CatalogueWriter {
       return new Problem('catalogue.forbidden', detail);
     }
     return this.gate.run(() =>
-      this.database.transaction(async (transaction) => {
-        const known = async (): Promise<MetadataField | undefined> =>
-          (await findFields(transaction, [line.name])).get(line.name);
-        if (line.op === 'delete') {
-          const field = await known();
-          if (!field) return 'absent';
-          await deleteField(transaction, field.id);
-          return 'deleted';
-        }
-        if (await insertField(transaction, line.name, line.type)) return 'created';
-        const type = (await known())?.type;
-        if (type === line.type) return 'unchanged';
-        return new Problem('catalogue.field-conflict', `The field ${line.name} has type ${type}`);
-      }),
+      this.database.transaction((transaction) => this.tryField(transaction, line)),
     );
+  }
+
+  private async tryField(transaction: Transaction, line: FieldLine): Promise<LineOutcome> {
+    const known = async (): Promise<MetadataField | undefined> =>
+      (await findFields(transaction, [line.name])).get(line.name);
+    if (line.op === 'delete') {
+      const field = await known();
+      if (!field) return 'absent';
+      await deleteField(transaction, field.id);
+      await this.logField(transaction, 'removed');
+      return 'deleted';
+    }
+    if (await insertField(transaction, line.name, line.type)) {
+      await this.logField(transaction, 'created');
+      return 'created';
+    }
+    const type = (await known())?.type;
+    if (type === line.type) return 'unchanged';
+    return new Problem('catalogue.field-conflict', `The field ${line.name} has type ${type}`);
+  }
+
+  /** A field is nobody's and everybody's: one event of the root, however many directories have lost their values. */
+  private async logField(transaction: Transaction, change: 'created' | 'removed'): Promise<void> {
+    const events = new ChangeLog();
+    events.directory('metadata', change, { place: { path: '/', bits: '' } });
+    await events.write(transaction, this.log);
   }
 }
 

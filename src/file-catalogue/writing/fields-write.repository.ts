@@ -1,6 +1,5 @@
-import type { Transaction } from '#src/platform/index.js';
+import { CATALOGUE_LOCKS, LOCK_SPACES, type Transaction } from '#src/platform/index.js';
 import type { FieldType, MetadataField } from '../metadata/metadata-field.js';
-import { CATALOGUE_LOCKS, FIELD_LOCKS, LOCKS } from '../statements/catalogue-locks.repository.js';
 
 /** Declares a field; undefined when one of that name exists. */
 export async function insertField(
@@ -21,8 +20,8 @@ export async function insertField(
 export async function deleteField(transaction: Transaction, fieldId: number): Promise<void> {
   await transaction.query({
     name: 'catalogue-field-lock',
-    text: `select pg_advisory_xact_lock_shared(${CATALOGUE_LOCKS}, ${LOCKS.moves}),
-             pg_advisory_xact_lock(${FIELD_LOCKS}, $1)`,
+    text: `select pg_advisory_xact_lock_shared(${LOCK_SPACES.catalogue}, ${CATALOGUE_LOCKS.moves}),
+             pg_advisory_xact_lock(${LOCK_SPACES.fields}, $1)`,
     values: [fieldId],
   });
   for (const [table, column] of [

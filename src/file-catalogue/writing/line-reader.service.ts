@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
   type Violation,
+  Slices,
 } from '#src/kernel/index.js';
 import { RegistryService, type RegistrySnapshot } from '#src/registry/index.js';
 import { CatalogueNames } from '../names/catalogue-names.service.js';
@@ -12,11 +13,17 @@ import type { NameKind } from '../names/catalogue-name.entity.js';
 import { FIELD_TYPES, fieldNameFault, type FieldType } from '../metadata/metadata-field.js';
 import { pathFault } from '../path/catalogue-path.js';
 import type { CatalogueLine, FilePut, MetadataChange, Ownership } from './catalogue-line.js';
+import {
+  CHECKSUM,
+  CHECKSUM_TYPE,
+  checksumTypeOf,
+  FAULTS,
+  isMode,
+  isPfn,
+  isSize,
+  MAX_REPLICAS,
+} from './member-rules.js';
 
-const MAX_SIZE = 2n ** 63n - 1n;
-const MAX_REPLICAS = 1_000;
-const CHECKSUM = /^[A-Za-z0-9+/=_.:-]{1,128}$/;
-const CHECKSUM_TYPE = /^[A-Za-z0-9_./-]{1,32}$/;
 const MEMBERS = {
   field: ['kind', 'op', 'name', 'type'],
   directory: ['kind', 'op', 'path', 'owner', 'group', 'mode', 'metadata'],
@@ -50,15 +57,22 @@ export class LineReader {
   /** Reads the objects of a batch; the names in them become numbers of the catalogue. */
   async read(objects: readonly JsonValue[]): Promise<ReadLine[]> {
     const registry = await this.registry.current();
-    const lines = objects.map((json) => draft(json));
+    const lines: (LineDraft | Problem)[] = [];
+    const slices = Slices.ofLong();
+    for (const json of objects) {
+      lines.push(draft(json));
+      if (slices.isOver) await slices.rest();
+    }
     await this.numberNames(registry, lines);
     return lines.map((line) => (line instanceof Problem ? line : this.finish(registry, line)));
   }
 
-  /** Reads one object. Throws its Problem 400. */
-  async readOne(json: JsonObject): Promise<CatalogueLine> {
-    const [line] = await this.read([json]);
-    if (line === undefined || line instanceof Problem) throw line ?? new Error('no line');
+  /** The line of a draft that was checked elsewhere. Throws Problem 400 for names that are not known. */
+  async complete(draft: LineDraft): Promise<CatalogueLine> {
+    const registry = await this.registry.current();
+    await this.numberNames(registry, [draft]);
+    const line = this.finish(registry, draft);
+    if (line instanceof Problem) throw line;
     return line;
   }
 
@@ -96,19 +110,26 @@ export class LineReader {
       mode: line.mode,
     };
     const replicas = new Map(
-      line.replicas.map(([element, pfn]) => [number('se', element, 'replicas'), pfn] as const),
+      line.replicas.map(([element, pfn]) => {
+        return [number('se', element, line.replicasIn ?? 'replicas'), pfn] as const;
+      }),
     );
     if (violations.length > 0) return Problem.invalid(violations);
     return line.complete(ownership, replicas);
   }
 }
 
+/** Storage elements and what a file is called there; null where it follows from the path. */
+export type NamedReplicas = [element: string, pfn: string | null][];
+
 /** A line whose names are not numbers yet. */
-interface LineDraft {
-  owner: string | undefined;
-  group: string | undefined;
-  mode: number | undefined;
-  replicas: [element: string, pfn: string | null][];
+export interface LineDraft {
+  owner?: string | undefined;
+  group?: string | undefined;
+  mode?: number | undefined;
+  replicas: NamedReplicas;
+  /** The member that has them; `replicas` unless said otherwise. */
+  replicasIn?: string;
   complete: (ownership: Ownership, replicas: ReadonlyMap<number, string | null>) => CatalogueLine;
 }
 
@@ -175,13 +196,7 @@ function fieldDraft(object: Members, op: 'put' | 'delete'): LineDraft {
 }
 
 function plainDraft(line: CatalogueLine): LineDraft {
-  return {
-    owner: undefined,
-    group: undefined,
-    mode: undefined,
-    replicas: [],
-    complete: () => line,
-  };
+  return { replicas: [], complete: () => line };
 }
 
 /** Reads members of a JSON object; every fault is a Problem 400 that names the member. */
@@ -202,7 +217,7 @@ class Members {
     if (!this.has(name)) return undefined;
     const value = this.json[name];
     if (typeof value !== 'string' || value === '' || value.includes('\0')) {
-      throw Problem.invalidField(name, 'is not a text');
+      throw Problem.invalidField(name, FAULTS.text);
     }
     return value;
   }
@@ -224,9 +239,8 @@ class Members {
   mode(): number | undefined {
     if (!this.has('mode')) return undefined;
     const mode = this.json['mode'];
-    if (typeof mode === 'number' && Number.isInteger(mode) && mode >= 0 && mode <= 0o777)
-      return mode;
-    throw Problem.invalidField('mode', 'is not a decimal number from 0 to 511 (octal 777)');
+    if (isMode(mode)) return mode;
+    throw Problem.invalidField('mode', FAULTS.mode);
   }
 
   metadata(): MetadataChange | undefined {
@@ -238,12 +252,11 @@ class Members {
 
   content(): Pick<FilePut, 'size' | 'checksum' | 'checksumType' | 'guid'> {
     const checksum = this.matching('checksum', CHECKSUM);
-    const given = this.matching('checksumType', CHECKSUM_TYPE);
-    const checksumType = given ?? (checksum === undefined ? undefined : 'Adler32');
+    const checksumType = checksumTypeOf(checksum, this.matching('checksumType', CHECKSUM_TYPE));
     return { size: this.size(), checksum, checksumType, guid: this.matching('guid', CHECKSUM) };
   }
 
-  replicas(): [string, string | null][] {
+  replicas(): NamedReplicas {
     if (!this.has('replicas')) return [];
     const list = this.json['replicas'];
     if (!Array.isArray(list) || list.length > MAX_REPLICAS) {
@@ -253,24 +266,18 @@ class Members {
       if (!isJsonObject(item))
         throw Problem.invalidField('replicas', 'has an entry that is no object');
       const entry = new Members(item);
+      if (!entry.has('se')) throw Problem.invalidField('replicas', 'has an entry without se');
       entry.allowOnly(['se', 'pfn']);
-      const element = entry.text('se');
-      if (element === undefined) throw Problem.invalidField('replicas', 'has an entry without se');
       const pfn = entry.text('pfn') ?? null;
-      if (pfn !== null && Buffer.byteLength(pfn) > 4096)
-        throw Problem.invalidField('pfn', 'is too long');
-      return [element, pfn];
+      if (pfn !== null && !isPfn(pfn)) throw Problem.invalidField('pfn', FAULTS.pfn);
+      return [entry.text('se') as string, pfn];
     });
   }
 
   private size(): number | bigint {
     const size = this.json['size'];
-    if (typeof size === 'number' && Number.isSafeInteger(size) && size >= 0) return size;
-    if (typeof size === 'bigint' && size >= 0n && size <= MAX_SIZE) return size;
-    throw Problem.invalidField(
-      'size',
-      size === undefined ? 'is missing' : 'is not a number of bytes (0 to 2^63-1)',
-    );
+    if (isSize(size)) return size;
+    throw Problem.invalidField('size', size === undefined ? 'is missing' : FAULTS.size);
   }
 
   private matching(name: string, pattern: RegExp): string | undefined {

@@ -1,4 +1,4 @@
-import type { PreparedRequest } from './prepared-request.js';
+import type { PreparedRequest } from './messages.js';
 import type { Auth, AuthTuple } from './types.js';
 
 /** The value of an `Authorization` header for HTTP Basic (RFC 7617), user name and password as UTF-8. */

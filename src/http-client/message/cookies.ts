@@ -1,6 +1,8 @@
 import { Cookie, CookieJar as ToughCookieJar, MemoryCookieStore, type Store } from 'tough-cookie';
 import { isIterable } from './structures.js';
-import type { RequestCookies } from './types.js';
+
+/** Cookies of one request: a map of names and values, or a jar. */
+export type RequestCookies = Readonly<Record<string, string>> | CookieJar | ToughCookieJar;
 
 /** Where a cookie set by hand belongs; without a URL it goes to every host. */
 export interface CookieScope {

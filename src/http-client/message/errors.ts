@@ -1,32 +1,13 @@
-import type { PreparedRequest } from './prepared-request.js';
-import type { Response } from './response.js';
+import { RequestException } from './messages.js';
 
-/** What an error may carry beside its message. */
-export interface RequestErrorDetails {
-  request?: PreparedRequest | undefined;
-  response?: Response | undefined;
-  cause?: unknown;
-}
-
-/**
- * Everything that can go wrong with a request; all other errors of this room derive from it. `request` and
- * `response` are set where they are known. They are not enumerable, so that a logged or serialised error never
- * drags headers, tokens or bodies along.
- */
-export class RequestException extends Error {
-  declare readonly request: PreparedRequest | undefined;
-  declare readonly response: Response | undefined;
-
-  constructor(message: string, details: RequestErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = new.target.name;
-    Object.defineProperty(this, 'request', { value: details.request, configurable: true });
-    Object.defineProperty(this, 'response', { value: details.response, configurable: true });
-  }
-}
-
-/** `raise_for_status()` met a status from 400 to 599; `response` is that response. */
-export class HTTPError extends RequestException {}
+export {
+  HTTPError,
+  InvalidJSONError,
+  JSONDecodeError,
+  RequestException,
+  StreamConsumedError,
+  type RequestErrorDetails,
+} from './messages.js';
 
 /** The connection could not be made, or broke before the answer was complete. */
 export class ConnectionError extends RequestException {}
@@ -43,6 +24,7 @@ export class SSLError extends ConnectionError {}
  * `instanceof ConnectionError` are true for it.
  */
 export class Timeout extends RequestException {
+  /** A ConnectTimeout is one as well. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
     return this === Timeout && value instanceof ConnectTimeout;
@@ -73,20 +55,11 @@ export class InvalidProxyURL extends InvalidURL {}
 /** A header name or value that must not go on the wire. */
 export class InvalidHeader extends RequestException {}
 
-/** A value of `json` that JSON cannot express, or an answer that is no JSON. */
-export class InvalidJSONError extends RequestException {}
-
-/** The answer is no JSON. The message never contains the body. */
-export class JSONDecodeError extends InvalidJSONError {}
-
 /** The body cannot be undone from its content coding. */
 export class ContentDecodingError extends RequestException {}
 
 /** The body is larger than `max_response_bytes` (counted after decompression). */
 export class ResponseTooLarge extends RequestException {}
-
-/** A streamed body is asked for again after it was consumed or closed. */
-export class StreamConsumedError extends RequestException {}
 
 /** A redirect asks to send a body again that can be read only once. */
 export class UnrewindableBodyError extends RequestException {}

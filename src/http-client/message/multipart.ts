@@ -56,7 +56,7 @@ function* fieldParts(data: Data | null | undefined): Generator<Part> {
 
 function* fileParts(files: Files): Generator<Part> {
   const entries = Array.isArray(files)
-    ? (files as ReadonlyArray<readonly [string, FilePart]>)
+    ? (files as readonly (readonly [string, FilePart])[])
     : Object.entries(files as Readonly<Record<string, FilePart>>);
   for (const [field, part] of entries) yield filePart(field, part);
 }

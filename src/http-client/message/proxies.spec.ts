@@ -1,5 +1,5 @@
 import { InvalidProxyURL } from './errors.js';
-import { PreparedRequest } from './prepared-request.js';
+import { PreparedRequest } from './messages.js';
 import { parseProxyUrl, select_proxy, should_bypass_proxies } from './proxies.js';
 import { Session } from '../session/session.js';
 import { useCleanEnvironment } from '../testing/clean-environment.js';

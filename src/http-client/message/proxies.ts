@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { basicAuthorization } from './auth.js';
 import { environmentProxy, environmentNoProxy } from './environment.js';
 import { InvalidProxyURL } from './errors.js';
-import type { PreparedRequest } from './prepared-request.js';
+import type { PreparedRequest } from './messages.js';
 import type { Proxies, ProxyMap } from './types.js';
 
 const AUTHORITY = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/?#\\]*@)?(\[[^\]]*\]|[^/?#\\:]*)(?::(\d*))?/i;
@@ -47,7 +47,7 @@ export function should_bypass_proxies(url: string, no_proxy?: string | null): bo
 }
 
 /** Layers of proxies from high to low: the first that names a key decides, null removes it. */
-export function mergeProxies(...layers: ReadonlyArray<Proxies | null | undefined>): ProxyMap {
+export function mergeProxies(...layers: readonly (Proxies | null | undefined)[]): ProxyMap {
   const merged: Record<string, string | null> = {};
   for (const layer of layers) {
     if (!layer) continue;

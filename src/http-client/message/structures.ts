@@ -37,6 +37,7 @@ export class CaseInsensitiveDict<V = string> implements Iterable<[string, V]> {
     return this;
   }
 
+  /** Whether there is an entry of that name, in any case. */
   has(name: string): boolean {
     return this[ITEMS].has(name.toLowerCase());
   }
@@ -46,6 +47,7 @@ export class CaseInsensitiveDict<V = string> implements Iterable<[string, V]> {
     return this[ITEMS].delete(name.toLowerCase());
   }
 
+  /** Removes every entry. */
   clear(): void {
     this[ITEMS].clear();
   }
@@ -56,6 +58,7 @@ export class CaseInsensitiveDict<V = string> implements Iterable<[string, V]> {
     return this;
   }
 
+  /** An independent dictionary with the same entries. */
   copy(): CaseInsensitiveDict<V> {
     return new CaseInsensitiveDict<V>(this);
   }
@@ -64,22 +67,27 @@ export class CaseInsensitiveDict<V = string> implements Iterable<[string, V]> {
     return this[ITEMS].size;
   }
 
+  /** Pairs of name, as it was spelled last, and value. */
   entries(): IterableIterator<[string, V]> {
     return this[ITEMS].values();
   }
 
+  /** Names as they were spelled last. */
   *keys(): IterableIterator<string> {
     for (const [name] of this[ITEMS].values()) yield name;
   }
 
+  /** The values in their order. */
   *values(): IterableIterator<V> {
     for (const [, value] of this[ITEMS].values()) yield value;
   }
 
-  forEach(visit: (value: V, name: string) => void): void {
-    for (const [name, value] of this[ITEMS].values()) visit(value, name);
+  /** Calls back with each value and its name. */
+  forEach(callback: (value: V, name: string) => void): void {
+    for (const [name, value] of this[ITEMS].values()) callback(value, name);
   }
 
+  /** The same pairs as `entries()`. */
   [Symbol.iterator](): IterableIterator<[string, V]> {
     return this[ITEMS].values();
   }

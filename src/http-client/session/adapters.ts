@@ -3,7 +3,7 @@ import type { Adapter } from '../message/types.js';
 
 /** The mounted adapters; the longest prefix of a URL decides, in any case of letters. */
 export class AdapterRegistry {
-  #mounted: Array<{ prefix: string; lower: string; adapter: Adapter }> = [];
+  #mounted: { prefix: string; lower: string; adapter: Adapter }[] = [];
 
   /** Mounts an adapter; one that was mounted under the same prefix is replaced. */
   mount(prefix: string, adapter: Adapter): void {

@@ -1,4 +1,4 @@
-import type { Response } from '../message/response.js';
+import type { Response } from '../message/messages.js';
 import type { Hooks, HooksInput, HookSettings, ResponseHook } from '../message/types.js';
 
 /** Hooks with a list under `response`, from one function, a list or nothing. */

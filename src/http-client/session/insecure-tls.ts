@@ -1,6 +1,6 @@
 import { isProduction } from '../message/environment.js';
 import { SSLError } from '../message/errors.js';
-import type { PreparedRequest } from '../message/prepared-request.js';
+import type { PreparedRequest } from '../message/messages.js';
 
 /** Unverified TLS is for tests: said once, and refused in production unless it is asked for explicitly. */
 export class InsecureTls {

@@ -41,7 +41,7 @@ function modifiedAt(path: string): number | undefined {
 }
 
 /** Parses a .netrc file; throws SyntaxError. */
-export function parseNetrc(text: string): Map<string, NetrcEntry> {
+function parseNetrc(text: string): Map<string, NetrcEntry> {
   const machines = new Map<string, NetrcEntry>();
   const tokens = tokenize(text);
   let entry: NetrcEntry | undefined;

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { InvalidHeader, InvalidJSONError, InvalidURL, MissingSchema } from '../message/errors.js';
-import { PreparedRequest } from '../message/prepared-request.js';
+import { PreparedRequest } from '../message/messages.js';
 import { Request } from './request.js';
 import { Session } from './session.js';
 import { useCleanEnvironment } from '../testing/clean-environment.js';
@@ -122,7 +122,7 @@ describe('params', () => {
       [
         ['k', 'v'],
         ['k', 'w'],
-      ] as Array<[string, string]>,
+      ] as [string, string][],
       { a: 's' },
       'own=1&k=v&k=w',
     ],
@@ -145,7 +145,7 @@ describe('body', () => {
         data: [
           ['a', '1'],
           ['a', '2'],
-        ] as Array<[string, string]>,
+        ] as [string, string][],
       },
       'a=1&a=2',
       FORM,

@@ -7,7 +7,7 @@ import { checkHeader, TOKEN } from '../message/header-check.js';
 import { encodeParams, mergeParams } from '../message/fields.js';
 import { mergeHooks } from './hooks.js';
 import { netrcAuth } from './netrc.js';
-import { PreparedRequest } from '../message/prepared-request.js';
+import { PreparedRequest } from '../message/messages.js';
 import { shouldStripAuth } from './redirects.js';
 import { CaseInsensitiveDict, isIterable, itemsOf } from '../message/structures.js';
 import type { Auth, Hooks, Params, RequestHeaders, RequestLike } from '../message/types.js';
@@ -74,7 +74,7 @@ export async function setCookieHeader(prepared: PreparedRequest, jar: CookieJar)
 }
 
 /** Session headers first, then the request's; null removes. Throws InvalidHeader. */
-export function mergeHeaders(
+function mergeHeaders(
   request: RequestHeaders | null | undefined,
   session: CaseInsensitiveDict<string | null>,
 ): CaseInsensitiveDict {
@@ -95,7 +95,7 @@ export function mergeHeaders(
 }
 
 /** Headers as a session keeps them: null for those that are not to be sent. */
-export function definedHeaders(source: RequestHeaders): Array<[string, string | null]> {
+export function definedHeaders(source: RequestHeaders): [string, string | null][] {
   const pairs = isIterable(source) ? source : Object.entries(source);
   return [...(pairs as Iterable<[string, string | null | undefined]>)].map(([name, value]) => [
     name,

@@ -1,8 +1,7 @@
 import { RequestException, TooManyRedirects } from '../message/errors.js';
 import { setCookieHeader } from './preparation.js';
-import type { PreparedRequest } from '../message/prepared-request.js';
+import type { PreparedRequest, Response } from '../message/messages.js';
 import { dropBody, resolveLocation } from './redirects.js';
-import type { Response } from '../message/response.js';
 import { remainingSeconds } from '../message/time-limits.js';
 import type { CookieJar } from '../message/cookies.js';
 import type {

@@ -1,7 +1,6 @@
 import { InvalidURL } from '../message/errors.js';
-import { PreparedRequest } from '../message/prepared-request.js';
+import { PreparedRequest, Response } from '../message/messages.js';
 import { resolveLocation } from './redirects.js';
-import { Response } from '../message/response.js';
 import { Session } from './session.js';
 
 const session = new Session();

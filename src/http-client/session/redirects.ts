@@ -1,6 +1,5 @@
 import { InvalidURL } from '../message/errors.js';
-import type { PreparedRequest } from '../message/prepared-request.js';
-import type { Response } from '../message/response.js';
+import type { PreparedRequest, Response } from '../message/messages.js';
 import { normalizeEscapes, parseHttpUrl, splitFragment } from '../message/urls.js';
 
 const BODY_HEADERS = ['Content-Length', 'Content-Type', 'Transfer-Encoding'];

@@ -16,7 +16,7 @@ import type {
 import { toHooks } from './hooks.js';
 import { definedHeaders } from './preparation.js';
 
-const DEFAULT_HEADERS: ReadonlyArray<readonly [string, string]> = [
+const DEFAULT_HEADERS: readonly (readonly [string, string])[] = [
   ['User-Agent', 'gridgate'],
   ['Accept-Encoding', 'gzip, deflate, br'],
   ['Accept', '*/*'],

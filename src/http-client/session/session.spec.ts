@@ -1,6 +1,5 @@
 import { InvalidSchema, InvalidURL, SSLError, TooManyRedirects } from '../message/errors.js';
-import { PreparedRequest } from '../message/prepared-request.js';
-import { Response } from '../message/response.js';
+import { PreparedRequest, Response } from '../message/messages.js';
 import { Session } from './session.js';
 import { useCleanEnvironment } from '../testing/clean-environment.js';
 import { ScriptedAdapter, type ScriptedAnswer } from '../testing/scripted-adapter.js';

@@ -12,7 +12,7 @@ import { InsecureTls } from './insecure-tls.js';
 import { HttpAdapter } from '../transport/http-adapter.js';
 import { netrcAuth } from './netrc.js';
 import { prepareRequest } from './preparation.js';
-import { PreparedRequest } from '../message/prepared-request.js';
+import { PreparedRequest, Response } from '../message/messages.js';
 import {
   mergeProxies,
   rebuildProxies,
@@ -22,7 +22,6 @@ import {
 import { followRedirects, redirected } from './redirect-chain.js';
 import { rebuildMethod, redirectTarget, shouldStripAuth, stripCredentials } from './redirects.js';
 import { Request } from './request.js';
-import { Response } from '../message/response.js';
 import { checkedTimeout, remainingSeconds } from '../message/time-limits.js';
 import {
   mergeOptions,

@@ -1,5 +1,4 @@
-import type { PreparedRequest } from '../message/prepared-request.js';
-import { Response, type ResponseInit } from '../message/response.js';
+import { type PreparedRequest, Response, type ResponseInit } from '../message/messages.js';
 import type { Adapter, AdapterOptions } from '../message/types.js';
 
 /** What the adapter answers: everything but what follows from the request. */

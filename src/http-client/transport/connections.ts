@@ -53,6 +53,7 @@ export class Line {
   #tracked(tls: TlsSettings): buildConnector.connector {
     const connect = buildConnector({ ...tls, timeout: 0 });
     return (options, callback) => {
+      // eslint-disable-next-line @typescript-eslint/no-confusing-void-expression -- it answers the socket, which its type hides
       const socket: unknown = connect(options, (...answer: Parameters<typeof callback>) => {
         if (socket instanceof Socket) this.#opening.delete(socket);
         callback(...answer);

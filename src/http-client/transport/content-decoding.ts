@@ -21,7 +21,7 @@ import {
   RequestException,
   ResponseTooLarge,
 } from '../message/errors.js';
-import type { ResponseStream } from '../message/response.js';
+import type { ResponseStream } from '../message/messages.js';
 
 interface Coding {
   sync(bytes: Buffer, options: ZlibOptions): Buffer;

@@ -7,7 +7,7 @@ import {
   RequestException,
   SSLError,
 } from '../message/errors.js';
-import type { PreparedRequest } from '../message/prepared-request.js';
+import type { PreparedRequest } from '../message/messages.js';
 
 /** Where an exchange stood when it failed. */
 export interface FailureContext {

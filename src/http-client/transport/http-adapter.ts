@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream';
 import { isStream } from '../message/body-kinds.js';
 import { InvalidSchema } from '../message/errors.js';
-import type { PreparedRequest } from '../message/prepared-request.js';
+import type { PreparedRequest, Response } from '../message/messages.js';
 import { itemsOf } from '../message/structures.js';
-import type { Response } from '../message/response.js';
 import { readableBody } from '../message/streamed-body.js';
 import type {
   Adapter,

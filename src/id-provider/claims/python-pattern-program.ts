@@ -201,7 +201,7 @@ class Attempt {
       do {
         if (budget.left <= 0) return undefined;
         budget.left -= 1;
-        if (this.wasHere()) break;
+        if (this.markVisited()) break;
         const current = program.steps[this.step] as Step;
         if (current.op === 'match') return this.slots;
         if (current.op !== 'split') continue;
@@ -212,7 +212,7 @@ class Attempt {
   }
 
   /** Whether the step was tried at this place before; from now on it was. */
-  private wasHere(): boolean {
+  private markVisited(): boolean {
     if (this.seen === undefined) return false;
     const place = this.step * this.width + this.at;
     const bit = 1 << (place & 7);

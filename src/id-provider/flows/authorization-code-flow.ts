@@ -66,7 +66,7 @@ function formOf(body: CallbackRequest['body']): URLSearchParams {
 }
 
 /** The parameters of the answer: of the form for POST, else of the query. */
-export function answerOf(response: CallbackRequest): URLSearchParams {
+function answerOf(response: CallbackRequest): URLSearchParams {
   if ((response.method ?? 'GET').toUpperCase() === 'POST') return formOf(response.body);
   return queryOf(response.uri);
 }

@@ -20,7 +20,9 @@ export interface LoginSessionRecord {
  * the service keeps them in its database, the library in memory.
  */
 export interface LoginSessionStore {
+  /** Keeps the record for so many seconds. */
   put(state: string, record: LoginSessionRecord, ttlSeconds: number): Promise<void> | void;
+  /** The record of the state, which is gone then; nothing when there is none. */
   take(
     state: string,
   ): Promise<LoginSessionRecord | null | undefined> | LoginSessionRecord | null | undefined;
@@ -36,12 +38,14 @@ export class MemoryLoginSessions implements LoginSessionStore {
 
   constructor(private readonly clock: Clock) {}
 
+  /** Keeps the record for so many seconds. */
   put(state: string, record: LoginSessionRecord, ttlSeconds: number): void {
     const oldest = this.#records.keys().next().value;
     if (this.#records.size >= MAX_LOGINS && oldest !== undefined) this.#records.delete(oldest);
     this.#records.set(state, { record, expiresAt: this.clock.now() + ttlSeconds * 1000 });
   }
 
+  /** The record of the state, which is gone then. */
   take(state: string): LoginSessionRecord | undefined {
     const held = this.#records.get(state);
     this.#records.delete(state);

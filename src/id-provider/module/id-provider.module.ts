@@ -13,7 +13,7 @@ import { StoredTokensRepository } from './stored-tokens.repository.js';
 import { StoredTokens } from './stored-tokens.service.js';
 
 /** Injection token of the provider of this name. */
-export function idProviderToken(name: string): string {
+function idProviderToken(name: string): string {
   return `gridgate:id-provider:${name}`;
 }
 

@@ -1,8 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { IsNull, LessThan, Not, Repository } from 'typeorm';
+import { IsNull, Not, Repository } from 'typeorm';
 import { sha256, type Clock } from '#src/kernel/index.js';
-import { CLOCK } from '#src/platform/index.js';
+import { ExpiredRows, CLOCK } from '#src/platform/index.js';
 import type { LoginSessionRecord, LoginSessionStore } from '../flows/login-sessions.js';
 import { LoginSessionEntity } from './login-session.entity.js';
 
@@ -14,11 +14,17 @@ export interface LoginBinding {
 
 /** Logins under way, in the database: begun on one instance, completed once on any. */
 @Injectable()
-export class LoginSessionsRepository implements LoginSessionStore {
+export class LoginSessionsRepository implements LoginSessionStore, OnApplicationBootstrap {
+  @Inject() private readonly expiredRows!: ExpiredRows;
+
   constructor(
     @InjectRepository(LoginSessionEntity) private readonly logins: Repository<LoginSessionEntity>,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
+
+  onApplicationBootstrap(): void {
+    this.expiredRows.removeFrom(LoginSessionEntity);
+  }
 
   async put(state: string, record: LoginSessionRecord, ttlSeconds: number): Promise<void> {
     const expiresAt = new Date(this.clock.now() + ttlSeconds * 1000);
@@ -49,10 +55,5 @@ export class LoginSessionsRepository implements LoginSessionStore {
       select: { browser: true, returnTo: true },
     });
     return login ? { browser: login.browser ?? '', returnTo: login.returnTo ?? '' } : undefined;
-  }
-
-  /** Removes logins that never came back. */
-  async clean(now: Date): Promise<number> {
-    return (await this.logins.delete({ expiresAt: LessThan(now) })).affected ?? 0;
   }
 }

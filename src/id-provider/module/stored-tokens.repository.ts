@@ -1,14 +1,21 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, Repository } from 'typeorm';
+import { Repository } from 'typeorm';
+import { ExpiredRows } from '#src/platform/index.js';
 import { StoredTokenEntity } from './stored-token.entity.js';
 
 /** Queries of stored tokens: sealed texts by id. */
 @Injectable()
-export class StoredTokensRepository {
+export class StoredTokensRepository implements OnApplicationBootstrap {
+  @Inject() private readonly expiredRows!: ExpiredRows;
+
   constructor(
     @InjectRepository(StoredTokenEntity) private readonly tokens: Repository<StoredTokenEntity>,
   ) {}
+
+  onApplicationBootstrap(): void {
+    this.expiredRows.removeFrom(StoredTokenEntity);
+  }
 
   async put(token: StoredTokenEntity): Promise<void> {
     await this.tokens.upsert(token, ['id']);
@@ -32,10 +39,5 @@ export class StoredTokensRepository {
   /** Removes the token; with `sealed` only when it is still that one. */
   async remove(id: string, sealed?: string): Promise<void> {
     await this.tokens.delete({ id, ...(sealed === undefined ? {} : { sealed }) });
-  }
-
-  /** Removes tokens that nobody has asked for until their end. */
-  async clean(now: Date): Promise<number> {
-    return (await this.tokens.delete({ expiresAt: LessThan(now) })).affected ?? 0;
   }
 }

@@ -7,7 +7,7 @@ import {
   type TokenFields,
 } from '#src/oauth2-client/index.js';
 import {
-  alonePerKey,
+  withKeyedLock,
   CLOCK,
   CONFIG,
   Database,
@@ -79,7 +79,7 @@ export class StoredTokens {
     const { provider } = key;
     const before = this.lanes.get(provider) ?? Promise.resolve();
     const run = before.then(() =>
-      alonePerKey(this.database, `stored-token ${idOf(key)}`, () => this.renew(key)),
+      withKeyedLock(this.database, `stored-token ${idOf(key)}`, () => this.renew(key)),
     );
     const lane = run
       .catch(() => undefined)

@@ -108,11 +108,11 @@ export class OAuth2IdProvider extends ProviderClaims {
    * Begins a login: answers the URL for the browser. State, verifier and nonce are kept in the login store for
    * 10 minutes and used once. PKCE S256 unless `pkce` is false. The browser has to bring the state back to
    * parseAuthResponse: it is put into `session.state` of a `session` handed in; it is in the URL as well, unless the
-   * request is pushed (RFC 9126).
+   * request is pushed (RFC 9126). `prompt` and `login_hint` are passed on.
    */
   submitNewSession(...given: ProviderArguments<'submitNewSession'>): Promise<Result<string>> {
     return asResult(async () => {
-      const { pkce, session } = providerCall('submitNewSession', given);
+      const { pkce, session, prompt, login_hint } = providerCall('submitNewSession', given);
       const endpoint = await this.requireMetadata('authorization_endpoint');
       const record: LoginSessionRecord = {
         state: randomAlphanumeric(30),
@@ -125,7 +125,11 @@ export class OAuth2IdProvider extends ProviderClaims {
         record.nonce = randomAlphanumeric(30);
       if (this.redirect_uri) record.redirect_uri = this.redirect_uri;
       const { state, code_verifier, nonce } = record;
-      const [url] = await this.create_authorization_url(endpoint, state, code_verifier, { nonce });
+      const [url] = await this.create_authorization_url(endpoint, state, code_verifier, {
+        nonce,
+        prompt,
+        login_hint,
+      });
       await this.loginSessions.put(state, record, LOGIN_SESSION_SECONDS);
       if (session !== undefined && session !== null) session.state = state;
       return url;

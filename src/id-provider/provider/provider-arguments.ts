@@ -25,6 +25,9 @@ type Scopes = readonly string[] | string | null | undefined;
 export interface NewSessionCall {
   pkce?: boolean | null | undefined;
   session?: { state?: unknown } | undefined;
+  /** What the provider is asked besides, as its authorization endpoint has it (EXTRA_AUTHORIZE_PARAMS). */
+  prompt?: Text;
+  login_hint?: Text;
 }
 export interface RefreshTokenCall {
   token?: Text;
@@ -127,7 +130,10 @@ const PARAMETERS: Readonly<
 > = {
   fetch_metadata: [[], HTTP],
   fetchJWKs: [[], HTTP],
-  submitNewSession: [[{ name: 'pkce', accepts: (it) => typeof it === 'boolean' }], ['session']],
+  submitNewSession: [
+    [{ name: 'pkce', accepts: (it) => typeof it === 'boolean' }],
+    ['session', 'prompt', 'login_hint'],
+  ],
   fetchToken: [[]],
   refreshToken: [[text('token'), text('group')]],
   exchangeToken: [[text('accessToken'), text('group'), { name: 'scope', accepts: isScopes }]],

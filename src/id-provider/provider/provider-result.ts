@@ -24,7 +24,7 @@ function describe(error: unknown): { code: string; text: string } {
 }
 
 /** What an operation marked S_OK/S_ERROR answers for a fault; the message never holds a secret. */
-export function errorResult(error: unknown): ErrorResult {
+function errorResult(error: unknown): ErrorResult {
   if (error instanceof OAuthError) {
     return S_ERROR(error.message, { Errno: error.error, cause: error });
   }

@@ -15,7 +15,10 @@ const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' });
 const p521 = generateKeyPairSync('ec', { namedCurve: 'P-521' });
 const ed = generateKeyPairSync('ed25519');
 
-type Pair = { publicKey: KeyObject; privateKey: KeyObject };
+interface Pair {
+  publicKey: KeyObject;
+  privateKey: KeyObject;
+}
 const jwkOf = (pair: Pair, members: object = {}) => ({
   ...pair.publicKey.export({ format: 'jwk' }),
   ...members,
@@ -99,6 +102,12 @@ describe('verifyToken with given keys', () => {
       { kid: 'k' },
       [jwkOf(p256, { kid: 'k' })],
       'unknown_key',
+    ],
+    [
+      'one of two keys with the kid',
+      { kid: 'k' },
+      [jwkOf(p256, { kid: 'k' }), jwkOf(rsa, { kid: 'k' })],
+      'ok',
     ],
     ['a broken key', {}, [{ kty: 'RSA', n: '', e: '' }], 'unknown_key'],
     ['no keys', {}, [], 'unknown_key'],

@@ -46,7 +46,7 @@ export interface VerifyRules {
 }
 
 /** Longer tokens are refused unread. */
-export const MAX_TOKEN_LENGTH = 16 * 1024;
+const MAX_TOKEN_LENGTH = 16 * 1024;
 /** The audience that every service of the WLCG accepts. */
 const ANY_AUDIENCE = 'https://wlcg.cern.ch/jwt/v1/any';
 
@@ -190,7 +190,7 @@ function checkAudience(aud: unknown, audiences: readonly string[]): void {
 }
 
 /** The `x5t#S256` thumbprint of a certificate (RFC 8705 §3.1); a thumbprint is answered as it is. */
-export function certificateThumbprint(certificate: string | Uint8Array): string {
+function certificateThumbprint(certificate: string | Uint8Array): string {
   if (typeof certificate === 'string' && /^[A-Za-z0-9_-]{43}$/.test(certificate))
     return certificate;
   try {
@@ -233,7 +233,7 @@ export async function verifySignature(
   const first = token.indexOf('.');
   const second = token.indexOf('.', first + 1);
   if (first < 0 || second < 0) throw refuse('opaque', 'the token is opaque, it holds no claims');
-  if (token.indexOf('.', second + 1) >= 0) {
+  if (token.includes('.', second + 1)) {
     throw refuse('malformed', 'the token is not a signed token in three parts');
   }
   const chosen = await keyFor(token.slice(0, first), rules, keys);

@@ -41,6 +41,15 @@ export class JobAccess {
     throw forbidden(`The sandboxes of job ${job.jid} are not yours to read`);
   }
 
+  /**
+   * The job as it is now, for somebody who was let to its output before; undefined when it is gone, or not theirs to read
+   * any more. Not audited again.
+   */
+  async stillReadsSandbox(principal: Principal, { jid }: Job): Promise<Job | undefined> {
+    const job = await this.repository.find(jid);
+    return job && this.policy.mayReadSandbox(principal, job) ? job : undefined;
+  }
+
   /** The job, to kill, delete or reschedule it. */
   async control(principal: Principal, jid: string): Promise<Job> {
     const job = await this.find(principal, jid);

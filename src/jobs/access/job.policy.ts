@@ -65,6 +65,11 @@ export class JobPolicy {
     return oversees(caller, job, 'JobAdministrator') || owns(caller, job);
   }
 
+  /** Is it as JobAdministrator that the caller controls the job, so that what they hold is theirs to release? */
+  mayOverrule(caller: Caller, job: JobOwnership): boolean {
+    return caller.setup === job.setup && oversees(caller, job, 'JobAdministrator');
+  }
+
   /** Is it by JobAdministrator or JobMonitor alone that the caller, who may, reads this of the job? */
   readsByPrivilege(caller: Caller, job: JobOwnership, what: 'record' | 'inside'): boolean {
     if (what === 'record' && this.globalJobs) return false;

@@ -1,4 +1,4 @@
-import { Controller, Delete, HttpCode, Param, Post } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Param, Post, Query } from '@nestjs/common';
 import {
   ApiBadRequestResponse,
   ApiConflictResponse,
@@ -7,15 +7,14 @@ import {
   ApiOkResponse,
   ApiOperation,
   ApiParam,
-  ApiQuery,
   ApiTags,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { Audited, Query, type HttpRequest, type QueryValues } from '#src/platform/index.js';
+import { Audited, type HttpRequest } from '#src/platform/index.js';
 import { isAsked } from '../access/asked-flag.js';
-import { QueryKeys } from '../access/query-keys.decorator.js';
 import { idRanges } from '../state/job.js';
 import { JID_PARAM } from '../state/job.openapi.js';
+import { KillJobQuery, KillJobsQuery } from './job-control.query.js';
 import { BulkKillResponse, JobIdResponse } from './job-control.response.js';
 import { JobControlService } from './job-control.service.js';
 
@@ -27,43 +26,27 @@ export class JobControlController {
 
   /** Kills many jobs; each gets its own answer. */
   @Delete()
-  @Access('bearer', 'jobs:kill')
-  @QueryKeys('jid', 'purge')
+  @Access('bearer', 'jobs:kill', 'compute.cancel')
   @Audited<BulkKillResponse>('job.killed', killedJobs)
   @ApiOperation({ operationId: 'killJobs', summary: 'Kill many jobs' })
-  @ApiQuery({
-    name: 'jid',
-    schema: { type: 'array', minItems: 1, items: { type: 'integer', format: 'int64', minimum: 1 } },
-    description: 'Ids, at least one',
-    example: [1, 2],
-  })
-  @ApiQuery({
-    name: 'purge',
-    required: false,
-    type: Boolean,
-    description: 'Delete them afterwards',
-  })
   @ApiOkResponse({ type: BulkKillResponse })
   @ApiBadRequestResponse({ description: 'No id, or a malformed one; nothing was killed' })
   async killMany(
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
+    @Query() { jid = [], purge }: KillJobsQuery,
   ): Promise<BulkKillResponse> {
-    const purge = query.boolean('purge');
-    return { results: await this.control.killMany(principal, query.all('jid'), purge) };
+    return { results: await this.control.killMany(principal, jid, purge) };
   }
 
   /** Kills a job: its processes end within seconds, and it stays readable. */
   @Delete(':jid')
-  @Access('bearer', 'jobs:kill')
-  @QueryKeys('purge')
+  @Access('bearer', 'jobs:kill', 'compute.cancel')
   @Audited('job.killed', (request) => ({
     jids: [request.params['jid']],
     purge: isAsked(request, 'purge'),
   }))
   @ApiOperation({ operationId: 'killJob', summary: 'Kill a job' })
   @ApiParam(JID_PARAM)
-  @ApiQuery({ name: 'purge', required: false, type: Boolean, description: 'Delete it afterwards' })
   @ApiOkResponse({ type: JobIdResponse })
   @ApiForbiddenResponse({ description: 'Not yours to change' })
   @ApiNotFoundResponse({ description: 'Unknown or not visible' })
@@ -71,16 +54,15 @@ export class JobControlController {
   async kill(
     @CurrentPrincipal() principal: Principal,
     @Param('jid') jid: string,
-    @Query() query: QueryValues,
+    @Query() { purge }: KillJobQuery,
   ): Promise<JobIdResponse> {
-    return { jid: await this.control.kill(principal, jid, query.boolean('purge')) };
+    return { jid: await this.control.kill(principal, jid, purge) };
   }
 
   /** Sends the job back to the queue. */
   @Post(':jid/reschedule')
   @HttpCode(200)
-  @Access('bearer', 'jobs:kill')
-  @QueryKeys()
+  @Access('bearer', 'jobs:kill', 'compute.modify')
   @Audited('job.rescheduled', ({ params }) => ({ jids: [params['jid']] }))
   @ApiOperation({ operationId: 'rescheduleJob', summary: 'Run a job again' })
   @ApiParam(JID_PARAM)

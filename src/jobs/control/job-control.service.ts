@@ -89,6 +89,10 @@ export class JobControlService {
       const detail = `${MINOR.maxReschedules}: job ${job.jid} was rescheduled ${job.reschedules} times`;
       throw new Problem('job.state-conflict', detail, { members: { jobStatus: job.status } });
     }
+    if (job.heldBy !== null) {
+      const detail = `Job ${job.jid} is held: release it first`;
+      throw new Problem('job.state-conflict', detail, { members: { jobStatus: job.status } });
+    }
     const move: Move = {
       jid: job.jid,
       steps: [
@@ -99,7 +103,7 @@ export class JobControlService {
       source: principal.user,
       set: { rescheduled: true, site: shownSite(job.wantedSites) },
     };
-    const moved = await this.moveAndTell([move]);
+    const moved = await this.moveAndNotify([move]);
     if (moved.length === 0) throw await this.conflict(job.jid, 'rescheduled');
     return job.jid;
   }
@@ -111,14 +115,14 @@ export class JobControlService {
   ): Promise<BulkKillResult[]> {
     const source = principal.user;
     const killed = new Set(
-      await this.moveAndTell(
+      await this.moveAndNotify(
         jobs.map(({ jid }) =>
           moveTo(jid, 'Killed', MINOR.marked, { source, from: KILLABLE_STATES }),
         ),
       ),
     );
     if (purge) {
-      await this.moveAndTell(
+      await this.moveAndNotify(
         jobs.map(({ jid }) =>
           moveTo(jid, 'Deleted', MINOR.deleted, { source, from: DELETABLE_STATES }),
         ),
@@ -135,7 +139,7 @@ export class JobControlService {
     });
   }
 
-  private async moveAndTell(moves: readonly Move[]): Promise<Jid[]> {
+  private async moveAndNotify(moves: readonly Move[]): Promise<Jid[]> {
     if (moves.length === 0) return [];
     const now = new Date(this.clock.now());
     return this.database.transaction(async (transaction) => {

@@ -7,7 +7,7 @@ import {
   CONFIG,
   Database,
   Scheduler,
-  whenAlone,
+  withAdvisoryLock,
   type Config,
   type TaskOutcome,
 } from '#src/platform/index.js';
@@ -61,7 +61,7 @@ export class Reaper implements OnApplicationBootstrap {
     if (this.config.role === 'api') return;
     const leaseMs = this.config.jobLease * 1000;
     const tasks = [
-      { name: 'lost executors', everyMs: Math.max(1_000, leaseMs / 6), run: () => this.reap() },
+      { name: 'expired leases', everyMs: Math.max(1_000, leaseMs / 6), run: () => this.reap() },
       { name: 'counters', everyMs: MERGE_MS, run: () => this.mergeCounters() },
       { name: 'cleaning', everyMs: CLEAN_MS, run: () => this.clean() },
     ];
@@ -73,25 +73,25 @@ export class Reaper implements OnApplicationBootstrap {
   /** Stalls, gives back and in the end fails the jobs of silent executors. */
   async reap(): Promise<TaskOutcome> {
     const lease = this.config.jobLease;
-    const silent = await this.dispatch.heldByLost(lease);
-    const dead = await this.dispatch.heldByLost(lease * GIVE_UP_LEASES);
+    const silent = await this.dispatch.heldByExpired(lease);
+    const dead = await this.dispatch.heldByExpired(lease * GIVE_UP_LEASES);
     const watchedLeases = this.watch.look(this.clock.now()) / (lease * 1000);
     if (watchedLeases < 1) return undefined;
     const isLong = watchedLeases >= GIVE_UP_LEASES;
     const deadJobs = new Set(isLong ? dead.map(({ jid }) => String(jid)) : []);
     const moves = silent.flatMap((job) => {
       const held = { executor: job.executor, attempt: job.attempt };
-      const move = moveOfLost(job.status, deadJobs.has(String(job.jid)));
+      const move = moveOfExpired(job.status, deadJobs.has(String(job.jid)));
       return move ? [{ ...move, jid: job.jid, held, source: 'Reaper' }] : [];
     });
     const moved = await this.jobs.move(moves, new Date(this.clock.now()));
-    if (isLong) await this.dispatch.releaseLost(lease * GIVE_UP_LEASES);
+    if (isLong) await this.dispatch.releaseExpired(lease * GIVE_UP_LEASES);
     if (moved.length > 0) await this.database.execute(ChangeFeed.notification(WORK_CHANNEL));
     return undefined;
   }
 
   private async mergeCounters(): Promise<TaskOutcome> {
-    const merged = await whenAlone(this.database, 'reaper', (transaction) =>
+    const merged = await withAdvisoryLock(this.database, 'reaper', (transaction) =>
       this.lists.mergeCounters(transaction),
     );
     return merged ? 'more' : undefined;
@@ -100,7 +100,6 @@ export class Reaper implements OnApplicationBootstrap {
   private async clean(): Promise<TaskOutcome> {
     const now = this.clock.now();
     await this.spool.clean(now);
-    await this.dispatch.forgetPeeks();
     await this.submits.forgetKeys(new Date(now - KEY_LIFE_MS));
     const before = new Date(now - this.config.jobRetention * 1000);
     const removed = await this.sandboxes.removeUnused(before, CLEAN_BATCH, (hash) =>
@@ -111,7 +110,7 @@ export class Reaper implements OnApplicationBootstrap {
 }
 
 /** A Matched job has certainly not been started: the move to Running needs the claim that this takes away. */
-function moveOfLost(
+function moveOfExpired(
   status: JobState,
   isDead: boolean,
 ): Pick<Move, 'steps' | 'from' | 'set'> | undefined {

@@ -9,7 +9,6 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { QueryKeys } from '../access/query-keys.decorator.js';
 import { ManifestRequest } from '../manifest/manifest.request.js';
 import { JID_PARAM } from '../state/job.openapi.js';
 import { JobExplainResponse, JobHistoryResponse, JobPeekResponse } from './job-insight.response.js';
@@ -26,7 +25,6 @@ export class JobInsightController {
   /** The manifest of a job with the keys that the service has added. */
   @Get('manifest')
   @Access('bearer', 'jobs:read')
-  @QueryKeys()
   @ApiOperation({ operationId: 'getJobManifest', summary: 'The manifest of a job' })
   @ApiOkResponse({ type: ManifestRequest })
   @ApiForbiddenResponse({ description: 'Not yours to read' })
@@ -40,7 +38,6 @@ export class JobInsightController {
   /** Every move of the job, oldest first. */
   @Get('history')
   @Access('bearer', 'jobs:read')
-  @QueryKeys()
   @ApiOperation({ operationId: 'getJobHistory', summary: 'Every move of a job, oldest first' })
   @ApiOkResponse({ type: JobHistoryResponse })
   async history(
@@ -53,7 +50,6 @@ export class JobInsightController {
   /** What was measured and noted: exit code, CPU and wall time, host. */
   @Get('parameters')
   @Access('bearer', 'jobs:read')
-  @QueryKeys()
   @ApiOperation({ operationId: 'getJobParameters', summary: 'Parameters of a job' })
   @ApiOkResponse({
     description: 'Name → value',
@@ -69,7 +65,6 @@ export class JobInsightController {
   /** The end of what the job has written so far. */
   @Get('peek')
   @Access('bearer', 'jobs:read')
-  @QueryKeys()
   @ApiOperation({ operationId: 'peekJob', summary: 'The end of the running output' })
   @ApiOkResponse({ type: JobPeekResponse })
   @ApiForbiddenResponse({ description: 'Not yours to read' })
@@ -84,7 +79,6 @@ export class JobInsightController {
   /** Why the job still waits, for each site. */
   @Get('explain')
   @Access('bearer', 'jobs:read')
-  @QueryKeys()
   @ApiOperation({ operationId: 'explainJob', summary: 'Why a job still waits' })
   @ApiOkResponse({ type: JobExplainResponse })
   async explain(

@@ -23,11 +23,34 @@ export class JobPeekResponse {
   stderr!: string;
 }
 
+/** What the owner of a job has had of the processors, and is due; shares are parts of 1. */
+export class JobShareResponse {
+  /** The group of the job */
+  group!: string;
+  /** Its weight beside other groups */
+  weight!: number;
+  /** What the group has had of all that was used lately */
+  used!: number;
+  /** What it is due by its weight, beside the other groups that have used something lately or wait */
+  due!: number;
+  /** What the owner has had of what the group has used */
+  ownerUsed!: number;
+  /** Owners who have waiting jobs and come before this one, since they or their groups have had less */
+  ownersBefore!: number;
+}
+
 /** Why a job still waits. */
 export class JobExplainResponse {
   @ApiProperty({ ...INT64, description: 'Id of the job', example: 4711 })
   jid!: number | bigint;
   status!: string;
+  /** What it waits for, or what has become of it
+   * @example 'A free place at LOCAL.demo; 3 jobs are in front of it' */
+  waitsFor!: string;
+  /** Its place in the queue, from 1: among the jobs of its owner where places are shared. Only of a job that waits for its turn, and up to 10000 */
+  place?: number;
+  /** What decides when the turn of its owner comes; only of a job that waits for its turn, and where places are shared */
+  share?: JobShareResponse;
   /**
    * Site → reason.
    * @example { 'LOCAL.demo': 'All slots are taken' }

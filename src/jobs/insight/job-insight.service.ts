@@ -1,20 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Problem, sleep, type JsonObject } from '#src/kernel/index.js';
+import { Problem, type JsonObject } from '#src/kernel/index.js';
 import { requestOf, type Principal } from '#src/auth/index.js';
-import {
-  ChangeFeed,
-  CONFIG,
-  outOfTurn,
-  type Config,
-  type HttpRequest,
-} from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/platform/index.js';
 import { RegistryService, type Site } from '#src/registry/index.js';
 import { JobAccess } from '../access/job-access.service.js';
 import { lackOf, resourcesOf, type JobResources } from '../manifest/resources.js';
 import { DispatchRepository } from '../matching/dispatch.repository.js';
-import { PEEK_CHANNEL } from '../state/admission.js';
+import { OutputReads } from '../matching/output-reads.js';
+import { ShareStandings } from '../matching/share-standings.js';
+import { tailText } from '../run/output-tail.js';
+import { planOf } from '../run/run-plan.js';
 import type { Job } from '../state/job.entity.js';
 import type { Jid } from '../state/job.js';
+import { isFinal, isRunning } from '../state/job-state.js';
 import { JobsRepository } from '../state/jobs.repository.js';
 import type {
   JobExplainResponse,
@@ -22,7 +20,8 @@ import type {
   JobPeekResponse,
 } from './job-insight.response.js';
 
-const PEEK_TIMEOUT_MS = 4_000;
+const PEEK_BYTES = 8_192;
+const MOST_NAMED = 5;
 
 /** What else users ask about one job: manifest, history, parameters, the running output, and why it still waits. */
 @Injectable()
@@ -32,8 +31,9 @@ export class JobInsightService {
     private readonly access: JobAccess,
     private readonly jobs: JobsRepository,
     private readonly dispatch: DispatchRepository,
+    private readonly shares: ShareStandings,
     private readonly registry: RegistryService,
-    private readonly feed: ChangeFeed,
+    private readonly outputs: OutputReads,
   ) {}
 
   /** GET /jobs/<jid>/manifest. */
@@ -68,21 +68,23 @@ export class JobInsightService {
    */
   async peek(principal: Principal, jid: string): Promise<JobPeekResponse> {
     const job = await this.access.readSandbox(principal, jid, 'output');
-    if (!['Running', 'Stalled', 'Completing'].includes(job.status)) {
-      throw notRunning(job.jid, job.status);
-    }
-    await this.dispatch.askPeek(job.jid);
-    await this.feed.notify(PEEK_CHANNEL, String(job.jid));
-    const output = await waitFor(
-      () => this.dispatch.readPeek(job.jid),
-      PEEK_TIMEOUT_MS,
-      requestOf(principal),
-    );
-    if (output) return { stdout: output.stdout, stderr: output.stderr };
-    // It may have ended while we waited; then there is a better answer than none.
+    if (!isRunning(job.status)) throw notRunning(job.jid, job.status);
+    const { stdout, stderr } = planOf({ manifest: (await this.jobs.manifest(job.jid)) ?? {} });
+    const request = requestOf(principal);
+    const tail = async (name: string): Promise<string> => {
+      const wish = { name, start: -PEEK_BYTES, mostBytes: PEEK_BYTES };
+      const part = await this.outputs.read(job.jid, wish, request);
+      return part ? tailText(part.content, part.start) : '';
+    };
+    const shown = {
+      stdout: await tail(stdout),
+      stderr: stderr === stdout ? '' : await tail(stderr),
+    };
+    if (shown.stdout !== '' || shown.stderr !== '') return shown;
+    // It may have ended while we looked; then there is a better answer than none.
     const now = await this.access.again(principal, job);
     if (now.status !== job.status) throw notRunning(now.jid, now.status);
-    return { stdout: '', stderr: '' };
+    return shown;
   }
 
   /** Why the job does not run yet, for each site of its setup. */
@@ -90,22 +92,52 @@ export class JobInsightService {
     const job = await this.access.read(principal, jid);
     const registry = await this.registry.current();
     const live = await this.dispatch.liveBackends(this.config.jobLease);
-    const ahead = job.status === 'Waiting' ? await this.dispatch.jobsAhead(job.jid) : 0;
+    const isQueued = job.status === 'Waiting' && job.heldBy === null;
+    const share = isQueued ? await this.shares.standingOf(job, registry) : undefined;
+    const jobs = isQueued ? await this.dispatch.jobsAhead(job, share !== undefined) : 0;
+    const ahead = { jobs, ...(share && { owners: share.ownersBefore }) };
     const wanted = resourcesOf((await this.jobs.manifest(job.jid)) ?? {});
     const sites = registry
       .sitesOf(job.setup)
-      .map((site) => [site.name, reasonOf(job, site, { live, ahead, wanted })] as const);
-    return { jid: job.jid, status: job.status, sites: Object.fromEntries(sites) };
+      .map((site) => [site.name, reasonAt(job, site, { live, ahead, wanted })] as const);
+    return {
+      jid: job.jid,
+      status: job.status,
+      waitsFor: waitsFor(job, sites, ahead),
+      ...(isQueued && { place: jobs + 1 }),
+      ...(share && { share }),
+      sites: Object.fromEntries(sites.map(([name, { reason }]) => [name, reason])),
+    };
   }
+}
+
+/** What comes before a job. */
+interface Ahead {
+  /** Of its owner, when places are shared. */
+  jobs: number;
+  /** Who come before its owner; only when places are shared. */
+  owners?: number;
 }
 
 interface Now {
   live: Set<string>;
-  ahead: number;
+  ahead: Ahead;
   wanted: JobResources;
 }
 
-function reasonOf(job: Job, site: Site, now: Now): string {
+/** Why a job does not run at a site; `isOpen` where it only waits for its turn. */
+interface SiteReason {
+  reason: string;
+  isOpen?: true;
+}
+
+function reasonAt(job: Job, site: Site, now: Now): SiteReason {
+  const reason = obstacleAt(job, site, now);
+  if (reason !== undefined) return { reason };
+  return { reason: `Waits for a free slot; ${inFront(now.ahead)}`, isOpen: true };
+}
+
+function obstacleAt(job: Job, site: Site, now: Now): string | undefined {
   if (job.bannedSites.includes(site.name)) return 'It is among the BannedSites of the job';
   if (job.wantedSites.length > 0 && !job.wantedSites.includes(site.name)) {
     return 'It is not among the Sites of the job';
@@ -116,26 +148,53 @@ function reasonOf(job: Job, site: Site, now: Now): string {
   if (job.status !== 'Waiting') {
     return job.site === site.name ? `The job is ${job.status} here` : `The job is ${job.status}`;
   }
+  if (job.heldBy !== null) return 'The job is held';
   const lack = lackOf(site, now.wanted);
   if (lack !== undefined) return `It cannot hold the job: ${lack}`;
-  if (!now.live.has(site.backend)) return `No ${site.backend} executor is running`;
-  if (now.ahead === 1) return 'Waits for a free slot; 1 job is in front of it';
-  if (now.ahead > 1) return `Waits for a free slot; ${now.ahead} jobs are in front of it`;
-  return 'Waits for a free slot; it is the next one';
+  return now.live.has(site.backend) ? undefined : `No ${site.backend} executor is running`;
 }
 
-/** Waits until the condition holds; for instances that answer a peek. */
-async function waitFor<T>(
-  look: () => Promise<T | undefined>,
-  timeoutMs: number,
-  request?: HttpRequest,
-): Promise<T | undefined> {
-  const deadline = Date.now() + timeoutMs;
-  for (let pause = 10; ; pause = Math.min(200, pause * 2)) {
-    const found = await look();
-    if (found !== undefined || Date.now() > deadline) return found;
-    await outOfTurn(request, () => sleep(pause));
+function inFront({ jobs, owners }: Ahead): string {
+  if (jobs === 0 && !owners) return 'it is the next one';
+  const of = owners === undefined ? '' : ' of its owner';
+  const parts = [
+    ...(jobs > 0 ? [`${jobs} ${jobs === 1 ? 'job' : 'jobs'}${of}`] : []),
+    ...(owners ? [`${owners} other ${owners === 1 ? 'owner' : 'owners'}`] : []),
+  ];
+  const verb = jobs + (owners ?? 0) === 1 ? 'is' : 'are';
+  return `${parts.join(' and ')} ${verb} in front of it`;
+}
+
+/** In one sentence for people: what a job waits for, or what has become of it. */
+function waitsFor(
+  job: Job,
+  sites: readonly (readonly [string, SiteReason])[],
+  ahead: Ahead,
+): string {
+  const { status, heldBy, minorStatus, appStatus, site } = job;
+  if (isFinal(status)) {
+    const detail = appStatus === 'Unknown' ? minorStatus : `${minorStatus}: ${appStatus}`;
+    return `Nothing: it has ended as ${status} (${detail})`;
   }
+  if (isRunning(status) || status === 'Completed') return `Nothing: it is ${status} at ${site}`;
+  if (status === 'Matched') return `Its start at ${site}, which has a place for it`;
+  if (status !== 'Waiting') return 'The end of its check: its input data is looked up';
+  if (heldBy !== null) {
+    return heldBy === 'owner'
+      ? 'Its release: it is held by its owner'
+      : 'Its release by an administrator, who holds it';
+  }
+  const open = sites.filter(([, { isOpen }]) => isOpen).map(([name]) => name);
+  if (open.length > 0) return `A free place at ${shortList(open)}; ${inFront(ahead)}`;
+  const reasons = sites.map(([name, { reason }]) => `${name}: ${reason}`);
+  return reasons.length === 0
+    ? 'A site: there is none'
+    : `A site that can run it (${shortList(reasons)})`;
+}
+
+function shortList(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  return names.slice(0, MOST_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /** 409 for output of a job that does not run. */

@@ -1,20 +1,6 @@
-import { Problem } from '#src/kernel/index.js';
 import { entityColumns, type EntityColumn } from '#src/platform/index.js';
 import { Job } from '../state/job.entity.js';
-import { JOB_STATES } from '../state/job-state.js';
-import { parseJid } from '../state/job.js';
-import { readTime } from './job-times.js';
-
-type ValueType = 'text' | 'state' | 'integer' | 'jid' | 'boolean' | 'time';
-
-const SQL_TYPES = {
-  text: 'text',
-  state: 'text',
-  integer: 'integer',
-  jid: 'bigint',
-  boolean: 'boolean',
-  time: 'timestamptz',
-} as const satisfies Record<ValueType, string>;
+import { JOB_VALUE_TYPES, type ValueType } from './job-value-types.js';
 
 /** One attribute of a job: its names, where it is stored, and how text of a query becomes its value. */
 export interface JobAttribute {
@@ -30,6 +16,8 @@ export interface JobAttribute {
   /** The column, when it is one; counters that have a column of that name carry the attribute. */
   column?: string;
   isNullable: boolean;
+  /** The value that a job has. */
+  valueOf: (job: Job) => unknown;
   /** How the OpenAPI document describes it in the record; not there: only with a value. */
   shown: { description?: string; example?: string | number; required?: false };
 }
@@ -73,10 +61,20 @@ export const JOB_ATTRIBUTES: readonly JobAttribute[] = [
     description: 'The owner has fetched the output sandbox.',
   }),
   stored('accounted', 'AccountedFlag', { description: 'Used CPU and wall time are recorded.' }),
-  flag('killed', 'KilledFlag', "(status = 'Killed')"),
-  flag('deleted', 'DeletedFlag', "(status = 'Deleted')"),
-  flag('inputSandboxReady', 'ISandboxReadyFlag', '(input_sandbox is not null)'),
-  flag('outputSandboxReady', 'OSandboxReadyFlag', '(output_sandbox is not null)'),
+  flag('killed', 'KilledFlag', "(status = 'Killed')", (job) => job.status === 'Killed'),
+  flag('deleted', 'DeletedFlag', "(status = 'Deleted')", (job) => job.status === 'Deleted'),
+  flag(
+    'inputSandboxReady',
+    'ISandboxReadyFlag',
+    '(input_sandbox is not null)',
+    (job) => job.inputSandbox !== null,
+  ),
+  flag(
+    'outputSandboxReady',
+    'OSandboxReadyFlag',
+    '(output_sandbox is not null)',
+    (job) => job.outputSandbox !== null,
+  ),
   time('submission', 'SubmissionTime', 'submissionTime'),
   time('lastUpdate', 'LastUpdateTime', 'lastUpdate'),
   lastSignOfLife(),
@@ -102,40 +100,6 @@ export function jobAttribute(name: string): JobAttribute | undefined {
   return BY_NAME.get(name);
 }
 
-/** Turns the text of a filter into a value of the attribute's type. Throws Problem 400 naming the key. */
-export function attributeValue(attribute: JobAttribute, key: string, text: string): unknown {
-  switch (attribute.type) {
-    case 'text':
-      return text;
-    case 'time':
-      return readTime(key, text);
-    case 'state':
-      if (Object.hasOwn(JOB_STATES, text)) return text;
-      throw Problem.invalidField(key, `is not one of ${Object.keys(JOB_STATES).join(', ')}`);
-    case 'boolean': {
-      const word = text.toLowerCase();
-      if (['true', '1', 'yes', ''].includes(word)) return true;
-      if (['false', '0', 'no'].includes(word)) return false;
-      throw Problem.invalidField(key, 'is not one of true, false, 1, 0, yes, no');
-    }
-    case 'integer': {
-      if (!/^-?\d+$/.test(text)) throw Problem.invalidField(key, 'is not a whole number');
-      if (Math.abs(Number(text)) < 2 ** 31) return Number(text);
-      throw Problem.invalidField(key, `must be between ${1 - 2 ** 31} and ${2 ** 31 - 1}`);
-    }
-    case 'jid': {
-      const jid = parseJid(text);
-      if (jid === undefined) throw Problem.invalidField(key, 'is not a job id');
-      return String(jid);
-    }
-  }
-}
-
-/** PostgreSQL's name of the attribute's type, for array parameters. */
-export function sqlType({ type }: JobAttribute): string {
-  return SQL_TYPES[type];
-}
-
 function stored(
   property: keyof Job,
   attribute: string,
@@ -146,16 +110,17 @@ function stored(
   return {
     wire: property,
     attribute,
-    type: valueType(column),
+    type: typeOf(column),
     sql: column.name,
     column: column.name,
     isNullable: column.isNullable,
+    valueOf: (job) => job[property],
     shown,
   };
 }
 
-function valueType({ type, property }: EntityColumn<Job>): ValueType {
-  const found = Object.entries(SQL_TYPES).find(([, sqlType]) => sqlType === type);
+function typeOf({ type, property }: EntityColumn<Job>): ValueType {
+  const found = Object.entries(JOB_VALUE_TYPES).find(([, { sql }]) => sql === type);
   if (!found) throw new Error(`${property} is of a type that no filter can read`);
   return found[0] as ValueType;
 }
@@ -171,12 +136,19 @@ function lastSignOfLife(): JobAttribute {
     ...{ wire: 'lastSOL', attribute: 'LastSOL', alias: 'lastSOL', type: 'time' },
     sql: 'greatest(heart_beat, last_update)',
     isNullable: false,
+    valueOf: ({ heartBeat, lastUpdate }) =>
+      heartBeat !== null && heartBeat > lastUpdate ? heartBeat : lastUpdate,
     shown: { description: 'Last sign of life: the newer of heart beat and last update.' },
   };
 }
 
-function flag(wire: string, attribute: string, sql: string): JobAttribute {
-  return { wire, attribute, type: 'boolean', sql, isNullable: false, shown: {} };
+function flag(
+  wire: string,
+  attribute: string,
+  sql: string,
+  valueOf: (job: Job) => boolean,
+): JobAttribute {
+  return { wire, attribute, type: 'boolean', sql, isNullable: false, valueOf, shown: {} };
 }
 
 function camelCase(attribute: string): string {

@@ -2,13 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import {
   columnsOf,
+  cursorText,
   Database,
   entityColumns,
+  feedColumns,
+  feedCursorOf,
   sqlState,
   type Transaction,
 } from '#src/platform/index.js';
 import { Job } from '../state/job.entity.js';
-import { sqlType, type JobAttribute } from './job-attributes.js';
+import type { JobAttribute } from './job-attributes.js';
+import { valueType } from './job-value-types.js';
 import {
   JobBlockCountEntity,
   JobLabelCountEntity,
@@ -17,14 +21,17 @@ import {
 } from './job-counters.entity.js';
 import type { TimeSpan } from './job-times.js';
 import type { Visibility } from '../access/job.policy.js';
-import type { JobFilter, JobSelection, ListJobsQuery, SortKey } from './list-jobs.query.js';
+import type { JobFilter, JobSelectionQuery, JobsWanted, SortKey } from './list-jobs.query.js';
 
-type Selection = Pick<JobSelection, 'filters' | 'fromDate' | 'toDate'>;
+/** Which jobs, as statements understand it. */
+export type Selection = Pick<JobSelectionQuery, 'filters' | 'fromDate' | 'toDate'>;
 
 /** A page of jobs, the number of all matches, and where the page ended. */
 export interface JobPage {
   entries: number;
   jobs: Job[];
+  /** From where a feed goes on without a gap and without repeating. */
+  position: string;
   /** Sort values of the last job; undefined when nothing follows. */
   end?: (string | null)[];
 }
@@ -32,6 +39,7 @@ export interface JobPage {
 /** How many jobs match and, where the jobs themselves were counted, between which ids they stand. */
 interface Extent {
   entries: number;
+  position: string;
   lowest?: number;
   highest?: number;
 }
@@ -43,6 +51,10 @@ interface Where {
 
 const MERGE_LIMIT = 20_000;
 const JOB_COLUMNS = columnsOf(Job);
+/** Of the same moment as the rows beside which they stand. */
+const FEED = feedColumns('jobs');
+
+type FeedRow = Parameters<typeof feedCursorOf>[0];
 
 /** Counter tables with their columns; rows of one key are merged together. */
 const COUNTERS = {
@@ -88,7 +100,7 @@ const INDEXED = new Set(['status', 'site', 'name', 'job_group', 'owner_group', '
  * True when it is better to collect and sort all matches than to walk the jobs in order until the page is full. One
  * indexed condition gives its matches in order; the more conditions, the further apart they may stand.
  */
-function isFew(query: ListJobsQuery, visibility: Visibility, found: Extent): boolean {
+function isFew(query: JobsWanted, visibility: Visibility, found: Extent): boolean {
   const { entries } = found;
   if (found.highest !== undefined && found.lowest !== undefined) {
     // The walk passes this many jobs before the page is full, when the matches are spread evenly.
@@ -111,10 +123,11 @@ export class JobListRepository {
   constructor(private readonly database: Database) {}
 
   /** One page. */
-  async list(query: ListJobsQuery, visibility: Visibility): Promise<JobPage> {
+  async list(query: JobsWanted, visibility: Visibility): Promise<JobPage> {
     const found = await this.extent(query, visibility);
     const { entries } = found;
-    if (entries === 0 || query.startJob >= entries) return { entries, jobs: [] };
+    if (entries === 0 || query.startJob >= entries)
+      return { entries, position: found.position, jobs: [] };
     const jump = await this.jump(query, visibility);
     const where = whereOf(query, visibility);
     const values = [...where.values];
@@ -137,20 +150,21 @@ export class JobListRepository {
       ? `jid in (select jid from jobs where ${page}) order by ${order}`
       : page;
     const rows = await this.rows(query, {
-      text: `select ${JOB_COLUMNS}, ${cursorColumns(query.sort)} from jobs where ${selected}`,
+      text: `select ${JOB_COLUMNS}, ${FEED}, ${cursorColumns(query.sort)} from jobs where ${selected}`,
       values,
     });
     const jobs = rows.slice(0, query.maxJobs);
     const last = jobs[jobs.length - 1];
     const hasMore = rows.length > query.maxJobs && last !== undefined;
     const end = query.sort.map((_key, index) => (last?.[`sort_${index}`] ?? null) as string | null);
-    return { entries, jobs, ...(hasMore ? { end } : {}) };
+    const position = rows[0] ? cursorText(feedCursorOf(rows[0])) : found.position;
+    return { entries, jobs, position, ...(hasMore ? { end } : {}) };
   }
 
   private async rows(
-    query: ListJobsQuery,
+    query: JobsWanted,
     statement: { text: string; values: unknown[] },
-  ): Promise<(Job & Record<string, unknown>)[]> {
+  ): Promise<(Job & FeedRow & Record<string, unknown>)[]> {
     try {
       return await this.database.query(statement);
     } catch (cause) {
@@ -170,13 +184,17 @@ export class JobListRepository {
       source === JOBS
         ? 'count(*) as total, min(jid + 0) as lowest, max(jid + 0) as highest'
         : 'coalesce(sum(n), 0)::bigint as total';
-    const [row] = await this.database.query<{ total: number; lowest?: number; highest?: number }>({
-      text: `select ${sums} from ${source.table} where ${where.sql}`,
+    const rows = await this.database.query<
+      FeedRow & { total: number; lowest?: number; highest?: number }
+    >({
+      text: `select ${sums}, ${FEED} from ${source.table} where ${where.sql}`,
       values: where.values,
     });
-    const entries = Number(row?.total ?? 0);
-    if (row?.lowest === undefined || row.lowest === null) return { entries };
-    return { entries, lowest: Number(row.lowest), highest: Number(row.highest) };
+    const row = rows[0] as (typeof rows)[0]; // a sum has one row
+    const entries = Number(row.total);
+    const position = cursorText(feedCursorOf(row));
+    if (row.lowest === undefined || row.lowest === null) return { entries, position };
+    return { entries, position, lowest: Number(row.lowest), highest: Number(row.highest) };
   }
 
   /** Numbers of jobs by the values of attributes, joined by `|`; at most `limit` of them. */
@@ -226,7 +244,7 @@ export class JobListRepository {
 
   /** Where a deep page starts: whole blocks are skipped by their counters, the rest by walking. */
   private async jump(
-    query: ListJobsQuery,
+    query: JobsWanted,
     visibility: Visibility,
   ): Promise<{ below?: bigint; offset: number }> {
     const [key] = query.sort;
@@ -312,7 +330,12 @@ function sourceOf(
   };
 }
 
-function whereOf(selection: Selection, visibility: Visibility, source: Source = JOBS): Where {
+/** The condition that the jobs of a selection fulfil which somebody may see. */
+export function whereOf(
+  selection: Selection,
+  visibility: Visibility,
+  source: Source = JOBS,
+): Where {
   const values: unknown[] = [visibility.setup];
   const conditions = ['setup = $1', ...(source.condition ? [source.condition] : [])];
   if (visibility.owner !== undefined) conditions.push(visibleTo(visibility, source, values));
@@ -348,7 +371,7 @@ function filterCondition(
     });
     return `(${spans.join(' or ')})`;
   }
-  const type = sqlType(attribute);
+  const type = valueType(attribute.type).sql;
   if (wanted.length === 1) return `${column} = $${values.push(wanted[0])}::${type}`;
   return `${column} = any ($${values.push(wanted)}::${type}[])`;
 }
@@ -380,7 +403,7 @@ function afterCondition(
   const equal: string[] = [];
   sort.forEach((key, index) => {
     const expression = sortExpression(key);
-    const value = `$${values.push(after[index] ?? null)}::text::${sqlType(key.attribute)}`;
+    const value = `$${values.push(after[index] ?? null)}::text::${valueType(key.attribute.type).sql}`;
     const compare = `${expression} ${key.descending ? '<' : '>'} ${value}`;
     terms.push([...equal, compare].join(' and '));
     equal.push(`${expression} = ${value}`);

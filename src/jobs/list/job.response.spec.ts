@@ -35,6 +35,7 @@ const JOB: Job = {
   rescheduleTime: AT,
   executor: null,
   attempt: 1,
+  heldBy: null,
   runReference: null,
 };
 

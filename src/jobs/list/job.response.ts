@@ -1,36 +1,28 @@
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import type { Job } from '../state/job.entity.js';
-import { JOB_STATES } from '../state/job-state.js';
-import { INT64, TIME } from '../state/job.openapi.js';
+import { INT64 } from '../state/job.openapi.js';
 import type { Jid } from '../state/job.js';
 import { JOB_ATTRIBUTES, type JobAttribute } from './job-attributes.js';
+import { valueType } from './job-value-types.js';
 
 const FLAGS = JOB_ATTRIBUTES.filter(({ type }) => type === 'boolean');
 const TIMES = JOB_ATTRIBUTES.filter(({ type }) => type === 'time');
 const OTHERS = JOB_ATTRIBUTES.filter(({ type }) => type !== 'boolean' && type !== 'time');
-
-const SCHEMAS = {
-  text: { type: 'string' },
-  state: { enum: Object.keys(JOB_STATES) },
-  integer: { type: 'integer' },
-  jid: INT64,
-  boolean: { type: 'boolean' },
-  time: TIME,
-} as const satisfies Record<JobAttribute['type'], ApiPropertyOptions>;
 
 /** The properties of a class are those attributes: for the OpenAPI document. */
 function Attributes(attributes: readonly JobAttribute[]): ClassDecorator {
   return (target) => {
     const prototype = target.prototype as object;
     for (const { wire, type, shown } of attributes) {
-      ApiProperty({ ...SCHEMAS[type], ...shown })(prototype, wire);
+      const { filter, shown: schema = filter } = valueType(type);
+      ApiProperty({ ...schema, ...shown })(prototype, wire);
     }
   };
 }
 
 /** Marks of a job. */
 @Attributes(FLAGS)
-export class JobFlagsResponse {
+class JobFlagsResponse {
   static from(job: Job) {
     return {
       verified: job.verified,
@@ -46,7 +38,7 @@ export class JobFlagsResponse {
 
 /** Times of a job, ISO 8601 UTC with milliseconds; what has not happened is left out. */
 @Attributes(TIMES)
-export class JobTimesResponse {
+class JobTimesResponse {
   static from(job: Job): Record<string, string> {
     const { heartBeat, lastUpdate, startExecution, endExecution, rescheduleTime } = job;
     const isBeatNewer = heartBeat !== null && heartBeat > lastUpdate;

@@ -1,26 +1,19 @@
-import { Controller, Get, Param, Res } from '@nestjs/common';
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import {
   ApiBadRequestResponse,
   ApiNotFoundResponse,
   ApiOkResponse,
   ApiOperation,
   ApiParam,
-  ApiQuery,
   ApiTags,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { Query, type HttpResponse, type QueryValues } from '#src/platform/index.js';
-import { QueryKeys } from '../access/query-keys.decorator.js';
+import { queryValuesOf, type HttpResponse } from '#src/platform/index.js';
 import { JID_PARAM } from '../state/job.openapi.js';
-import {
-  ApiJobFilters,
-  COUNTABLE_NAMES,
-  FILTERS,
-  instantQuery,
-  MOST_COUNTS,
-} from './job-filters.openapi.js';
 import { JobListResponse, JobResponse } from './job.response.js';
+import { FILTERS } from './job-list.openapi.js';
 import { JobsService } from './jobs.service.js';
+import { JobSummaryQuery, ListJobsQuery, MOST_COUNTS } from './list-jobs.query.js';
 
 /** Lists, the summary, and records. */
 @ApiTags('jobs')
@@ -36,48 +29,26 @@ export class JobsController {
     summary: 'List jobs, newest first',
     description: FILTERS,
   })
-  @ApiQuery({
-    name: 'allOwners',
-    required: false,
-    type: Boolean,
-    description: 'Jobs of all owners',
+  @ApiOkResponse({
+    type: JobListResponse,
+    headers: {
+      'Grid-Feed-Position': {
+        description: '`after` of `GET /jobs/events`, which goes on from this page without a gap',
+        schema: { type: 'string' },
+      },
+    },
   })
-  @ApiQuery({
-    name: 'maxJobs',
-    required: false,
-    description: 'At most so many jobs; more than `GRID_MAX_JOBS` (10000) is taken as that many',
-    schema: { type: 'integer', minimum: 1, default: 100 },
-  })
-  @ApiQuery({
-    name: 'startJob',
-    required: false,
-    description: 'So many jobs are left out at the start; the page is empty behind the last one',
-    schema: { type: 'integer', minimum: 0, default: 0 },
-  })
-  @ApiJobFilters()
-  @ApiQuery({
-    name: 'sort',
-    required: false,
-    description: 'Wire names, minus for descending: `-jid,lastUpdate`',
-    schema: { type: 'string' },
-  })
-  @ApiQuery(instantQuery('fromDate', 'Last update at or after'))
-  @ApiQuery(instantQuery('toDate', 'Last update before'))
-  @ApiQuery({
-    name: 'after',
-    required: false,
-    description: 'Cursor of the `Link: rel="next"` header',
-    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+$' },
-  })
-  @ApiOkResponse({ type: JobListResponse })
   @ApiBadRequestResponse({ description: 'A key or value of the query is wrong' })
   async list(
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
+    @Query() query: ListJobsQuery,
     @Res({ passthrough: true }) response: HttpResponse,
   ): Promise<JobListResponse> {
-    const { body, link } = await this.jobs.list(principal, query);
-    if (link !== undefined) response.setHeader('Link', link);
+    const { body, position, after } = await this.jobs.list(principal, query);
+    response.setHeader('Grid-Feed-Position', position);
+    if (after !== undefined) {
+      response.setHeader('Link', this.jobs.linkTo(after, queryValuesOf(response.req)));
+    }
     return body;
   }
 
@@ -85,19 +56,6 @@ export class JobsController {
   @Get('summary')
   @Access('bearer', 'jobs:read')
   @ApiOperation({ operationId: 'summarizeJobs', summary: 'Count jobs', description: FILTERS })
-  @ApiQuery({
-    name: 'group',
-    required: false,
-    description: `Attributes to count by; default \`Status\`. More than ${MOST_COUNTS} counts are refused`,
-    schema: { type: 'array', items: { type: 'string', enum: COUNTABLE_NAMES } },
-  })
-  @ApiQuery({
-    name: 'allOwners',
-    required: false,
-    type: Boolean,
-    description: 'Jobs of all owners',
-  })
-  @ApiJobFilters()
   @ApiOkResponse({
     description: 'Values joined by `|` → number',
     schema: { $ref: '#/components/schemas/JobSummary' },
@@ -107,7 +65,7 @@ export class JobsController {
   })
   async summary(
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
+    @Query() query: JobSummaryQuery,
   ): Promise<Record<string, number>> {
     return this.jobs.summary(principal, query);
   }
@@ -115,7 +73,6 @@ export class JobsController {
   /** The record of a job. */
   @Get(':jid')
   @Access('bearer', 'jobs:read')
-  @QueryKeys()
   @ApiOperation({ operationId: 'getJob', summary: 'The record of a job' })
   @ApiParam(JID_PARAM)
   @ApiOkResponse({ type: JobResponse })

@@ -8,19 +8,23 @@ import { idRanges } from '../state/job.js';
 import { JobListRepository } from './job-list.repository.js';
 import { JobPolicy } from '../access/job.policy.js';
 import { JobResponse, type JobListResponse } from './job.response.js';
-import { MOST_COUNTS } from './job-filters.openapi.js';
 import {
-  readListJobsQuery,
-  readSummaryQuery,
+  groupsOf,
+  MOST_COUNTS,
+  wantedOf,
   writeCursor,
+  type JobSummaryQuery,
+  type ListJobsQuery,
   type SummaryGroup,
 } from './list-jobs.query.js';
 
-/** A page for the caller, and the address of the next one. */
+/** A page for the caller, and where the next one begins. */
 export interface JobListAnswer {
   body: JobListResponse;
-  /** Value of the `Link` header; undefined on the last page. */
-  link?: string;
+  /** Position of the feed at which the page was read. */
+  position: string;
+  /** Cursor of the next page; undefined on the last one. */
+  after?: string;
 }
 
 /** Lists, summaries and records. */
@@ -34,32 +38,46 @@ export class JobsService {
     private readonly audit: Audit,
   ) {}
 
-  /** GET /jobs. Throws Problem 400 naming every bad key of the query. */
-  async list(principal: Principal, values: QueryValues): Promise<JobListAnswer> {
-    const query = readListJobsQuery(values, this.config.maxJobs);
+  /** GET /jobs. Throws Problem 400 for a cursor of another list. */
+  async list(principal: Principal, asked: ListJobsQuery): Promise<JobListAnswer> {
+    const query = wantedOf(asked, this.config.maxJobs);
     const visibility = this.policy.visibility(principal, query.allOwners);
     const page = await this.lists.list(query, visibility);
     this.noteRead(principal, page.jobs);
     const body = { entries: page.entries, jobs: page.jobs.map((job) => JobResponse.from(job)) };
-    if (!page.end) return { body };
-    return { body, link: this.nextLink(values, writeCursor(query.sort, page.end)) };
+    const { position, end } = page;
+    return { body, position, ...(end && { after: writeCursor(query.sort, end) }) };
   }
 
   /** GET /jobs/summary. Throws Problem 400 when it would have more than MOST_COUNTS counts. */
-  async summary(principal: Principal, values: QueryValues): Promise<Record<string, number>> {
-    const query = readSummaryQuery(values);
+  async summary(principal: Principal, query: JobSummaryQuery): Promise<Record<string, number>> {
     const visibility = this.policy.visibility(principal, query.allOwners);
-    const by = { groups: query.groups.map(({ attribute }) => attribute), limit: MOST_COUNTS + 1 };
+    const groups = groupsOf(query);
+    const by = { groups: groups.map(({ attribute }) => attribute), limit: MOST_COUNTS + 1 };
     const counts = await this.lists.summary(query, visibility, by);
     if (counts.size <= MOST_COUNTS) return Object.fromEntries(counts);
     const spread = await this.lists.spread(query, visibility, by);
     const widest = spread.indexOf(Math.max(...spread));
-    throw tooManyCounts(query.groups[widest]?.name ?? '', query.groups);
+    throw tooManyCounts(groups[widest]?.name ?? '', groups);
   }
 
   /** GET /jobs/<jid>. */
   async get(principal: Principal, jid: string): Promise<JobResponse> {
     return JobResponse.from(await this.access.read(principal, jid));
+  }
+
+  /**
+   * `Link` to the page that begins behind the cursor, of a list that was asked for with these values. The token of the
+   * query form is not repeated: links are logged and shared.
+   */
+  linkTo(after: string, values: QueryValues): string {
+    const next = new URLSearchParams();
+    for (const key of values.keys()) {
+      if (['access_token', 'startJob', 'after'].includes(key)) continue;
+      for (const value of values.all(key)) next.append(key, value);
+    }
+    next.set('after', after);
+    return `<${this.config.publicUrl.replace(/\/$/, '')}/jobs?${next.toString()}>; rel="next"`;
   }
 
   private noteRead(principal: Principal, jobs: readonly Job[]): void {
@@ -68,17 +86,6 @@ export class JobsService {
     const details = { what: 'list', jobs: read.length, jids: idRanges(read.map(({ jid }) => jid)) };
     const origin = { request: requestOf(principal), actor: actorOf(principal) };
     this.audit.done('job.read', details, origin);
-  }
-
-  /** The token of the query form is not repeated: links are logged and shared. */
-  private nextLink(values: QueryValues, after: string): string {
-    const next = new URLSearchParams();
-    for (const key of values.keys()) {
-      if (['access_token', 'startJob', 'after'].includes(key)) continue;
-      for (const value of values.all(key)) next.append(key, value);
-    }
-    next.set('after', after);
-    return `<${this.config.publicUrl.replace(/\/$/, '')}/jobs?${next.toString()}>; rel="next"`;
   }
 }
 

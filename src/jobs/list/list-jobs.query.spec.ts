@@ -1,9 +1,17 @@
-import { QueryValues } from '#src/platform/index.js';
+import 'reflect-metadata';
+import { QueryValues, readQuery } from '#src/platform/index.js';
 import { Problem } from '#src/kernel/index.js';
 import { jobAttribute } from './job-attributes.js';
-import { readListJobsQuery, readSummaryQuery, writeCursor } from './list-jobs.query.js';
+import {
+  groupsOf,
+  JobSummaryQuery,
+  ListJobsQuery,
+  wantedOf,
+  writeCursor,
+} from './list-jobs.query.js';
 
-const read = (search: string) => readListJobsQuery(new QueryValues(search), 10_000);
+const read = (search: string) =>
+  wantedOf(readQuery(ListJobsQuery, new QueryValues(search)), 10_000);
 
 function violations(work: () => unknown): unknown {
   try {
@@ -86,6 +94,30 @@ describe('query of GET /jobs', () => {
     ]);
   });
 
+  it.each([
+    ['', true],
+    ['  ', true],
+    ['jid', true],
+    ['-jid, Status ,+LastUpdateTime', true],
+    [' -priority\t', true],
+    ['colour', false],
+    ['jid,', false],
+    [',jid', false],
+    ['--jid', false],
+    ['- jid', false],
+    ['jid status', false],
+  ])('says of the sort %j in the OpenAPI document what it is: %s', (text, isOne) => {
+    const { pattern } = Reflect.getMetadata(
+      'swagger/apiModelProperties',
+      ListJobsQuery.prototype,
+      'sort',
+    ) as { pattern: string };
+    expect(new RegExp(pattern, 'u').test(text)).toBe(isOne);
+    const sorted = (): unknown => read(`sort=${encodeURIComponent(text)}`);
+    if (isOne) expect(sorted).not.toThrow();
+    else expect(sorted).toThrow(Problem);
+  });
+
   it('takes a cursor of the same sort only', () => {
     const { sort } = read('');
     const cursor = writeCursor(sort, ['42']);
@@ -112,7 +144,9 @@ describe('query of GET /jobs', () => {
 
   it('groups the summary by Status unless told otherwise', () => {
     const groups = (search: string) =>
-      readSummaryQuery(new QueryValues(search)).groups.map(({ attribute }) => attribute.wire);
+      groupsOf(readQuery(JobSummaryQuery, new QueryValues(search))).map(
+        ({ attribute }) => attribute.wire,
+      );
     expect(groups('')).toEqual(['status']);
     expect(groups('group=Site&group=status')).toEqual(['site', 'status']);
     expect(violations(() => groups('group=colour'))).toEqual([

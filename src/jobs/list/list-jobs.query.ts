@@ -1,6 +1,18 @@
+import { ApiHideProperty, ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { isJsonObject, parseJson, Problem, type JsonObject } from '#src/kernel/index.js';
-import { unknownParameters, type QueryValues } from '#src/platform/index.js';
-import { attributeValue, jobAttribute, type JobAttribute } from './job-attributes.js';
+import {
+  FreeKeys,
+  IsBoolean,
+  IsInt,
+  IsOptional,
+  Matches,
+  Min,
+  ReadAllBy,
+  ReadBy,
+  type QueryValues,
+} from '#src/platform/index.js';
+import { JOB_ATTRIBUTES, jobAttribute, namesOf, type JobAttribute } from './job-attributes.js';
+import { INSTANT, valueType } from './job-value-types.js';
 import { readTime } from './job-times.js';
 
 /** A restriction of one attribute to some values. */
@@ -15,93 +27,135 @@ export interface SortKey {
   descending: boolean;
 }
 
-/** Which jobs are asked for, without paging. */
-export interface JobSelection {
-  allOwners: boolean;
-  filters: JobFilter[];
-  /** Inclusive, on the last update. */
-  fromDate?: Date;
-  /** Exclusive, on the last update. */
-  toDate?: Date;
-}
-
-/** GET /jobs, read and checked. */
-export interface ListJobsQuery extends JobSelection {
-  maxJobs: number;
-  startJob: number;
-  sort: SortKey[];
-  /** Values of the sort keys of the last job that the caller has seen. */
-  after?: (string | null)[];
-}
-
-const SELECTION_KEYS = ['access_token', 'allOwners', 'fromDate', 'toDate'];
-const LIST_KEYS = ['maxJobs', 'startJob', 'sort', 'after'];
-/** Jobs of a page for who asks for no number. */
-const DEFAULT_JOBS = 100;
-const JID = jobAttribute('jid') as JobAttribute;
-const NEWEST_FIRST: SortKey = { attribute: JID, descending: true };
-
-/** Reads the query of GET /jobs (reference 1.5 and contract 10). Throws Problem 400 naming every bad key. */
-export function readListJobsQuery(query: QueryValues, maxJobsLimit: number): ListJobsQuery {
-  const selection = readSelection(query, LIST_KEYS);
-  const sort = readSort(query.single('sort'));
-  const after = query.single('after');
-  const startJob = query.integer('startJob', 0, { min: 0, clamp: true });
-  if (after !== undefined && startJob > 0) {
-    throw Problem.invalidField('startJob', 'cannot be combined with after');
-  }
-  return {
-    ...selection,
-    maxJobs: query.integer('maxJobs', Math.min(DEFAULT_JOBS, maxJobsLimit), {
-      min: 1,
-      max: maxJobsLimit,
-      clamp: true,
-    }),
-    startJob,
-    sort,
-    ...(after === undefined ? {} : { after: readCursor(after, sort) }),
-  };
-}
-
 /** An attribute to count by, and how the caller has spelled it. */
 export interface SummaryGroup {
   name: string;
   attribute: JobAttribute;
 }
 
-/** GET /jobs/summary: the selection, and the attributes to group by. */
-export function readSummaryQuery(query: QueryValues): JobSelection & { groups: SummaryGroup[] } {
-  const selection = readSelection(query, ['group']);
-  const names = query.has('group') ? query.all('group') : ['Status'];
-  const groups = [...new Set(names)].map((name) => {
-    const attribute = jobAttribute(name);
-    if (!attribute) throw Problem.invalidField('group', `${name} is not an attribute of jobs`);
-    if (attribute.type === 'time') throw Problem.invalidField('group', `${name} is a time`);
-    return { name, attribute };
-  });
-  return { ...selection, groups };
+/** A page of jobs that is asked for. */
+export interface JobsWanted extends Omit<ListJobsQuery, 'after'> {
+  /** Values of the sort keys of the last job that the caller has seen. */
+  after?: (string | null)[];
 }
 
-function readSelection(query: QueryValues, furtherKeys: readonly string[]): JobSelection {
-  const own = new Set([...SELECTION_KEYS, ...furtherKeys]);
-  const unknown = query.keys().filter((key) => !own.has(key) && !jobAttribute(key));
-  if (unknown.length > 0) throw unknownParameters(unknown);
-  const fromDate = readDate(query, 'fromDate');
-  const toDate = readDate(query, 'toDate');
+/** Counts of one summary; more are refused. */
+export const MOST_COUNTS = 10_000;
+
+const JID = jobAttribute('jid') as JobAttribute;
+const NEWEST_FIRST: SortKey = { attribute: JID, descending: true };
+const NO_CURSOR = 'is not a cursor of this list';
+const NAMES = JOB_ATTRIBUTES.flatMap(namesOf).join('|');
+const SORT = `^\\s*([-+]?(${NAMES})\\s*(,\\s*[-+]?(${NAMES})\\s*)*)?$`;
+/** What jobs can be counted by: the attributes in both spellings, but times. */
+export const COUNTABLE = JOB_ATTRIBUTES.filter(({ type }) => type !== 'time').flatMap(
+  ({ wire, attribute }) => [wire, attribute],
+);
+
+/** Which jobs are asked for. Filters: every attribute of jobs in each of its spellings, repeatable (reference 1.5). */
+@Filtered
+export class JobSelectionQuery {
+  /** Jobs of all owners */
+  @IsOptional()
+  @IsBoolean()
+  allOwners: boolean = false;
+
+  @ApiHideProperty()
+  @FreeKeys({ takes: (key) => jobAttribute(key) !== undefined, read: readFilters })
+  filters!: JobFilter[];
+
+  /** Inclusive. */
+  @ApiProperty(instant('Last update at or after'))
+  @ReadBy(readDate)
+  fromDate?: Date;
+
+  /** Exclusive. */
+  @ApiProperty(instant('Last update before'))
+  @ReadBy(readDate)
+  toDate?: Date;
+}
+
+/** Query of `GET /jobs` (reference 1.5 and contract 10). */
+export class ListJobsQuery extends JobSelectionQuery {
+  /** At most so many jobs; more than `GRID_MAX_JOBS` (10000) is taken as that many */
+  @IsOptional()
+  @Min(1)
+  @IsInt()
+  maxJobs: number = 100;
+
+  /** So many jobs are left out at the start; the page is empty behind the last one */
+  @IsOptional()
+  @Min(0)
+  @IsInt()
+  startJob: number = 0;
+
+  @ApiProperty({
+    type: 'string',
+    required: false,
+    description: 'Wire names, minus for descending: `-jid,lastUpdate`',
+    pattern: SORT,
+    default: '-jid',
+  })
+  @ReadBy(readSort)
+  sort: SortKey[] = [NEWEST_FIRST];
+
+  /** Cursor of the `Link: rel="next"` header */
+  @IsOptional()
+  @Matches(/^[A-Za-z0-9_-]+$/, { message: NO_CURSOR })
+  after?: string;
+}
+
+/** Query of `GET /jobs/summary`. */
+export class JobSummaryQuery extends JobSelectionQuery {
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string', enum: COUNTABLE },
+    required: false,
+    description: `Attributes to count by; default \`Status\`. More than ${MOST_COUNTS} counts are refused`,
+  })
+  @ReadAllBy(readGroups)
+  group?: SummaryGroup[];
+}
+
+/** What a summary counts by. */
+export function groupsOf({ group }: JobSummaryQuery): SummaryGroup[] {
+  return group ?? readGroups(['Status']);
+}
+
+/** The page that the query asks for. Throws Problem 400 for a cursor that is none of its order. */
+export function wantedOf({ after, ...query }: ListJobsQuery, mostJobs: number): JobsWanted {
+  if (after !== undefined && query.startJob > 0) {
+    throw Problem.invalidField('startJob', 'cannot be combined with after');
+  }
   return {
-    allOwners: query.boolean('allOwners'),
-    filters: readFilters(query),
-    ...(fromDate ? { fromDate } : {}),
-    ...(toDate ? { toDate } : {}),
+    ...query,
+    maxJobs: Math.min(query.maxJobs, mostJobs),
+    ...(after === undefined ? {} : { after: readCursor(after, query.sort) }),
   };
+}
+
+/** One query parameter for each attribute of a job, by its wire name, in the OpenAPI document. */
+function Filtered(target: typeof JobSelectionQuery): void {
+  for (const { wire, type } of JOB_ATTRIBUTES) {
+    ApiProperty({
+      type: 'array',
+      required: false,
+      description: `Only jobs with one of these values of \`${wire}\``,
+      items: { ...valueType(type).filter },
+    })(target.prototype, wire);
+  }
+}
+
+function instant(meaning: string): ApiPropertyOptions {
+  return { ...INSTANT, required: false, description: `${meaning}; a day or an instant` };
 }
 
 function readFilters(query: QueryValues): JobFilter[] {
   const filters = new Map<string, JobFilter>();
   for (const key of query.keys()) {
-    const attribute = jobAttribute(key);
-    if (!attribute) continue;
-    const values = query.all(key).map((text) => attributeValue(attribute, key, text));
+    const attribute = jobAttribute(key) as JobAttribute;
+    const { read } = valueType(attribute.type);
+    const values = query.all(key).map((text) => read(key, text));
     const known = filters.get(attribute.wire);
     if (known) known.values.push(...values);
     else filters.set(attribute.wire, { attribute, values });
@@ -109,13 +163,26 @@ function readFilters(query: QueryValues): JobFilter[] {
   return [...filters.values()];
 }
 
-function readDate(query: QueryValues, key: string): Date | undefined {
-  const text = query.single(key);
-  return text === undefined ? undefined : readTime(key, text).from;
+function readDate(text: string, key: string): Date {
+  return readTime(key, text).from;
 }
 
-function readSort(text: string | undefined): SortKey[] {
-  if (text === undefined || text.trim() === '') return [NEWEST_FIRST];
+function readGroups(names: string[]): SummaryGroup[] {
+  return [...new Set(names)].map((name) => {
+    const attribute = jobAttribute(name);
+    if (!attribute) throw Problem.invalidField('group', `${name} is not an attribute of jobs`);
+    if (attribute.type === 'time') throw Problem.invalidField('group', `${name} is a time`);
+    return { name, attribute };
+  });
+}
+
+/** One attribute to count by. Throws Problem 400 for what is none. */
+export function oneGroup(name: string): SummaryGroup | undefined {
+  return readGroups([name])[0];
+}
+
+function readSort(text: string): SortKey[] {
+  if (text.trim() === '') return [NEWEST_FIRST];
   const keys: SortKey[] = [];
   for (const part of text.split(',')) {
     const descending = part.trim().startsWith('-');
@@ -142,19 +209,18 @@ function readCursor(text: string, sort: readonly SortKey[]): (string | null)[] {
   const cursor = parseCursor(text);
   const values = cursor?.['v'];
   if (!Array.isArray(values) || values.length !== sort.length) {
-    throw Problem.invalidField('after', 'is not a cursor of this list');
+    throw Problem.invalidField('after', NO_CURSOR);
   }
   if (cursor?.['s'] !== sortText(sort)) {
     throw Problem.invalidField('after', 'belongs to a list with another sort');
   }
   return values.map((value) => {
     if (value === null || (typeof value === 'string' && !value.includes('\0'))) return value;
-    throw Problem.invalidField('after', 'is not a cursor of this list');
+    throw Problem.invalidField('after', NO_CURSOR);
   });
 }
 
 function parseCursor(text: string): JsonObject | undefined {
-  if (!/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
   try {
     const value = parseJson(Buffer.from(text, 'base64url').toString('utf8'));
     return isJsonObject(value) ? value : undefined;

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue, Violation } from '#src/kernel/index.js';
+import { MANIFEST_KEYS, type KeyOfKind } from './manifest-keys.js';
 
 /** Collects every fault of a manifest instead of stopping at the first. */
 export class Faults {
@@ -27,8 +28,7 @@ export function isTextList(value: JsonValue | undefined): value is string[] {
 /** A whole number of a manifest, also written as a text; undefined when absent or wrong (which is noted). */
 export function wholeNumber(
   manifest: JsonObject,
-  key: string,
-  range: { min: number; max: number },
+  key: KeyOfKind<'integer'>,
   faults: Faults,
 ): number | undefined {
   const value = manifest[key];
@@ -39,7 +39,8 @@ export function wholeNumber(
     faults.add(key, 'must be a whole number');
     return undefined;
   }
-  if (number >= range.min && number <= range.max) return number;
-  faults.add(key, `must be between ${range.min} and ${range.max}`);
+  const { min, max } = MANIFEST_KEYS[key];
+  if (number >= min && number <= max) return number;
+  faults.add(key, `must be between ${min} and ${max}`);
   return undefined;
 }

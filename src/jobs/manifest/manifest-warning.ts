@@ -10,6 +10,8 @@ export const WARNING_CODES = {
     'The executable was neither uploaded nor is it found where the job would run: the job would fail',
   'manifest.no-input-file':
     'An input file that the catalogue does not have, or not for the submitter: the job would fail',
+  'manifest.token-scope':
+    'A scope that the token of the job does not get: the submitter does not have it',
 } as const;
 
 /** What looks like a mistake but was accepted. */

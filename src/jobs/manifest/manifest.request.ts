@@ -1,112 +1,62 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import type { JsonValue } from '#src/kernel/index.js';
+import { IsArray, Shape } from '#src/platform/index.js';
+import { manifestKeys, type ManifestKey } from './manifest-keys.js';
+
+/** What the token of a job may do. */
+class JobTokenRequest {
+  @ApiProperty({ description: 'Words separated by blanks', minLength: 1, example: 'jobs:read' })
+  scope!: string;
+  @ApiProperty({
+    description: 'Services that it is for; those of the token of the request by default',
+    type: [String],
+    minItems: 1,
+    required: false,
+    example: ['https://storage.example.org'],
+  })
+  audience?: string[];
+}
+
+/** How OpenAPI describes a value; nothing for what is several things at once or not the submitter's to say. */
+function schemaOf(key: ManifestKey): ApiPropertyOptions | undefined {
+  switch (key.kind) {
+    case 'program':
+      return { type: 'string', minLength: 1 };
+    case 'arguments':
+      return { type: 'string' };
+    case 'file':
+      return { type: 'string', example: key.fallback };
+    case 'texts':
+      return { type: [String], ...(key.most !== undefined && { maxItems: key.most }) };
+    case 'integer':
+      return { type: 'integer', minimum: key.min, maximum: key.max };
+    case 'label':
+      return { type: 'string', maxLength: key.most };
+    case 'word':
+      return { type: 'string', enum: [...key.words] };
+    case 'token':
+      return { type: () => JobTokenRequest };
+    default:
+      return undefined;
+  }
+}
+
+/** The properties of the class are the manifest keys. */
+function Keys(target: new () => object): void {
+  for (const [name, key] of manifestKeys()) {
+    const schema = key.isKept ? undefined : schemaOf(key);
+    if (!schema) continue;
+    const required = key.kind === 'program';
+    const example = key.example === undefined ? {} : { example: key.example };
+    const shown = { ...schema, description: key.meaning, required, ...example };
+    ApiProperty(shown as ApiPropertyOptions)(target.prototype as object, name);
+  }
+}
 
 /** A job as it is asked for. Keys that are not named here are kept and echoed. */
+@Keys
 export class ManifestRequest {
-  @ApiProperty({
-    description: 'An uploaded file, an absolute path, or a name on the PATH of the site.',
-    minLength: 1,
-    example: '/bin/echo',
-  })
-  Executable!: string;
-  /**
-   * Split like a shell splits words, without a shell; a list of texts is taken as it is.
-   * @example 'hello'
-   */
-  Arguments?: string;
-  /**
-   * Sites on which it may run; none: any.
-   * @example ['LOCAL.demo']
-   */
-  Sites?: string[];
-  /** Sites on which it must not run. */
-  BannedSites?: string[];
-  /** @example 'std.out' */
-  StdOutput?: string;
-  /** @example 'std.err' */
-  StdError?: string;
-  /** Names of uploaded files; uploaded files that are not listed are added. */
-  InputSandbox?: string[];
-  /** Files and patterns that are brought back; default: both outputs. */
-  OutputSandbox?: string[];
-  /** Catalogue paths under the virtual organisation, with or without `LFN:`. */
-  InputData?: string[];
-  @ApiProperty({
-    type: 'integer',
-    description: 'Seconds of CPU',
-    required: false,
-    minimum: 100,
-    maximum: 500_000,
-    example: 86400,
-  })
-  CPUTime?: number;
-  @ApiProperty({
-    type: 'integer',
-    description: 'The queue is ordered by priority, then age',
-    required: false,
-    minimum: 0,
-    maximum: 10,
-    example: 1,
-  })
-  Priority?: number;
-  @ApiProperty({
-    type: 'integer',
-    description: 'Processors that the job gets; default 1',
-    required: false,
-    minimum: 1,
-    maximum: 1024,
-  })
-  NumberOfProcessors?: number;
-  @ApiProperty({
-    type: 'integer',
-    description: 'MB of memory that must be free where it starts',
-    required: false,
-    minimum: 0,
-    maximum: 100_000_000,
-  })
-  MinRAM?: number;
-  @ApiProperty({
-    type: 'integer',
-    description: 'MB of memory; a job that takes more is ended',
-    required: false,
-    minimum: 1,
-    maximum: 100_000_000,
-  })
-  MaxRAM?: number;
-  @ApiProperty({
-    type: 'integer',
-    description: 'Seconds; a job that runs longer is ended',
-    required: false,
-    minimum: 1,
-    maximum: 31_622_400,
-  })
-  WallTime?: number;
-  @ApiProperty({
-    type: [String],
-    description: 'What the site must have; sites declare their tags in the registry',
-    required: false,
-    maxItems: 32,
-    example: ['el9'],
-  })
-  Tags?: string[];
-  @ApiProperty({
-    type: 'integer',
-    description: 'GPUs that the job gets; default 0',
-    required: false,
-    minimum: 0,
-    maximum: 1024,
-  })
-  GPUs?: number;
-  @ApiProperty({
-    description: 'What to call it',
-    required: false,
-    maxLength: 128,
-    example: 'hello',
-  })
-  JobName?: string;
-  @ApiProperty({ description: 'Jobs that belong together', required: false, maxLength: 32 })
-  JobGroup?: string;
-  @ApiProperty({ description: 'Kind of job', required: false, enum: ['User', 'Test', 'Hospital'] })
-  JobType?: string;
+  [key: string]: JsonValue;
 }
 
 /** Many jobs in one request. */
@@ -116,13 +66,15 @@ export class ManifestsRequest {
 }
 
 /** Jobs without files, as a form. */
+@Shape({ body: 'form' })
 export class ManifestFormRequest {
   @ApiProperty({
     type: 'string',
     description: 'A manifest as JSON text; may be repeated',
     example: '{"Executable":"/bin/echo","Arguments":"hello"}', // in a doc comment it would lose its quotes
   })
-  manifest!: string;
+  @IsArray()
+  manifest!: string[];
 }
 
 /**

@@ -2,7 +2,16 @@ import type { JsonObject, JsonValue, Violation } from '#src/kernel/index.js';
 import type { Site } from '#src/registry/index.js';
 import { splitArguments } from './arguments.js';
 import { fileNameFault, isWellFormed, relativePathFault } from './file-name.js';
-import { isKnownKey, KEY_ALIASES, nearestKey } from './manifest-keys.js';
+import {
+  isKnownKey,
+  keptKeys,
+  KEY_ALIASES,
+  keysOfKind,
+  MANIFEST_KEYS,
+  nearestKey,
+  type KeyOfKind,
+} from './manifest-keys.js';
+import { readToken, TOKEN_FILE_VARIABLE, wantsToken, type TokenWish } from './job-token.js';
 import { Faults, isTextList, wholeNumber } from './manifest-values.js';
 import { pointerTo, type ManifestWarning } from './manifest-warning.js';
 import { readInputData, readSites } from './manifest-places.js';
@@ -38,6 +47,8 @@ export interface JobRequest {
   /** Catalogue paths without `LFN:`. */
   inputData: string[];
   resources: JobResources;
+  /** What its token is wanted to be; absent for a job without one. */
+  token?: TokenWish;
 }
 
 /** A manifest read: the job, or every fault of it; and what looks like a mistake. */
@@ -47,28 +58,12 @@ export interface ManifestReading {
   warnings: ManifestWarning[];
 }
 
-const JOB_TYPES = ['User', 'Test', 'Hospital'];
-const LOG_LEVELS = [
-  'TRACE',
-  'DEBUG',
-  'VERBOSE',
-  'INFO',
-  'NOTICE',
-  'WARN',
-  'ERROR',
-  'FATAL',
-  'ALWAYS',
-];
 const MAX_DEPTH = 8;
 const MAX_LACKS = 5;
-const TEXT_KEYS = [
-  'InputDataPolicy',
-  'InputDataModule',
-  'OutputPath',
-  'JobConfigArgs',
-  'SoftwareDistModule',
-];
-const TEXT_OR_LIST_KEYS = ['OutputData', 'OutputSE', 'GridCE', 'SubmitPools', 'Platform'];
+const KEPT_TEXTS = keptKeys('text');
+const KEPT_LISTS = keptKeys('texts');
+const OUTPUT_STREAMS = keysOfKind('file');
+const DROPPED = keysOfKind('dropped');
 
 /** Reads one manifest by the rules of reference 3.1 and 3.3 and lists everything that is wrong with it. */
 export function readManifest(raw: JsonObject, context: ManifestContext): ManifestReading {
@@ -82,17 +77,19 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
   const { sites, bannedSites } = readSites(manifest, context.sites, { faults, warnings });
   const inputData = readInputData(manifest, context, faults);
   checkOtherKeys(manifest, faults);
+  const token = readToken(manifest, faults);
   const job: JobRequest = {
     manifest: { ...manifest, ...outputs, ...(files.length > 0 ? { InputSandbox: files } : {}) },
-    name: label(manifest, 'JobName', { fallback: 'Name', max: 128 }, faults),
-    jobGroup: label(manifest, 'JobGroup', { fallback: '00000000', max: 32 }, faults),
-    jobType: oneOf(manifest, 'JobType', JOB_TYPES, faults) ?? 'User',
-    priority: wholeNumber(manifest, 'Priority', { min: 0, max: 10 }, faults) ?? 1,
-    cpuTime: wholeNumber(manifest, 'CPUTime', { min: 100, max: 500_000 }, faults) ?? 86_400,
+    name: label(manifest, 'JobName', faults),
+    jobGroup: label(manifest, 'JobGroup', faults),
+    jobType: oneOf(manifest, 'JobType', faults) ?? MANIFEST_KEYS.JobType.fallback,
+    priority: wholeNumber(manifest, 'Priority', faults) ?? MANIFEST_KEYS.Priority.fallback,
+    cpuTime: wholeNumber(manifest, 'CPUTime', faults) ?? MANIFEST_KEYS.CPUTime.fallback,
     sites,
     bannedSites,
     inputData,
     resources: readResources(manifest, faults),
+    ...(token && { token }),
   };
   setByServer(job, context, faults);
   warnOfLack(job, context, warnings);
@@ -224,9 +221,9 @@ function readInputSandbox(
 }
 
 function readOutputs(manifest: JsonObject, faults: Faults): JsonObject {
-  const streams = { StdOutput: 'std.out', StdError: 'std.err' };
   const names: Record<string, string> = {};
-  for (const [key, fallback] of Object.entries(streams)) {
+  for (const key of OUTPUT_STREAMS) {
+    const { fallback } = MANIFEST_KEYS[key];
     const value = manifest[key] === undefined ? fallback : manifest[key];
     names[key] = typeof value === 'string' && value !== '' ? value : fallback;
     const fault = typeof value === 'string' ? fileNameFault(names[key]) : 'must be a text';
@@ -243,17 +240,18 @@ function readOutputs(manifest: JsonObject, faults: Faults): JsonObject {
 }
 
 function checkOtherKeys(manifest: JsonObject, faults: Faults): void {
-  for (const key of TEXT_KEYS) {
+  for (const key of KEPT_TEXTS) {
     if (manifest[key] !== undefined && typeof manifest[key] !== 'string') {
       faults.add(key, 'must be a text');
     }
   }
-  for (const key of TEXT_OR_LIST_KEYS) faults.texts(manifest, key);
-  oneOf(manifest, 'LogLevel', LOG_LEVELS, faults);
-  checkEnvironment(manifest['ExecutionEnvironment'], faults);
+  for (const key of KEPT_LISTS) faults.texts(manifest, key);
+  oneOf(manifest, 'LogLevel', faults);
+  checkEnvironment(manifest, faults);
 }
 
-function checkEnvironment(value: JsonValue | undefined, faults: Faults): void {
+function checkEnvironment(manifest: JsonObject, faults: Faults): void {
+  const { ExecutionEnvironment: value } = manifest;
   if (value === undefined) return;
   const names = environmentOf(value);
   if (names === undefined) {
@@ -263,7 +261,10 @@ function checkEnvironment(value: JsonValue | undefined, faults: Faults): void {
   for (const name of Object.keys(names)) {
     if (!/^[A-Za-z_]\w*$/.test(name)) {
       faults.add('ExecutionEnvironment', `${name}: is not the name of a variable`);
-    } else if (name.startsWith('GRIDGATE_')) {
+    } else if (
+      name.startsWith('GRIDGATE_') ||
+      (name === TOKEN_FILE_VARIABLE && wantsToken(manifest))
+    ) {
       faults.add('ExecutionEnvironment', `${name}: is set by the service`);
     }
   }
@@ -287,7 +288,7 @@ export function environmentOf(value: JsonValue): Record<string, string> | undefi
 }
 
 function setByServer(job: JobRequest, context: ManifestContext, faults: Faults): void {
-  const own: Record<string, string | undefined> = {
+  const own: Record<KeyOfKind<'own'>, string | undefined> = {
     Owner: context.user,
     OwnerGroup: context.group,
     OwnerDN: context.dn === '' ? undefined : context.dn,
@@ -302,8 +303,7 @@ function setByServer(job: JobRequest, context: ManifestContext, faults: Faults):
     if (value === undefined) delete job.manifest[key];
     else job.manifest[key] = value;
   }
-  delete job.manifest['JobID'];
-  delete job.manifest['JobRequirements'];
+  for (const key of DROPPED) delete job.manifest[key];
   job.manifest['JobName'] ??= job.name;
   job.manifest['JobGroup'] ??= job.jobGroup;
   job.manifest['JobType'] ??= job.jobType;
@@ -311,29 +311,21 @@ function setByServer(job: JobRequest, context: ManifestContext, faults: Faults):
   job.manifest['CPUTime'] ??= job.cpuTime;
 }
 
-function label(
-  manifest: JsonObject,
-  key: string,
-  rule: { fallback: string; max: number },
-  faults: Faults,
-): string {
+function label(manifest: JsonObject, key: KeyOfKind<'label'>, faults: Faults): string {
+  const { fallback, most } = MANIFEST_KEYS[key];
   const value = manifest[key];
-  if (value === undefined || value === '') return rule.fallback;
+  if (value === undefined || value === '') return fallback;
   const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value;
   if (typeof text !== 'string') {
     faults.add(key, 'must be a text');
-    return rule.fallback;
+    return fallback;
   }
-  if (text.length > rule.max) faults.add(key, `is longer than ${rule.max} characters`);
+  if (text.length > most) faults.add(key, `is longer than ${most} characters`);
   return text;
 }
 
-function oneOf(
-  manifest: JsonObject,
-  key: string,
-  allowed: readonly string[],
-  faults: Faults,
-): string | undefined {
+function oneOf(manifest: JsonObject, key: KeyOfKind<'word'>, faults: Faults): string | undefined {
+  const allowed: readonly string[] = MANIFEST_KEYS[key].words;
   const value = manifest[key];
   if (value === undefined) return undefined;
   if (typeof value === 'string' && allowed.includes(value)) return value;

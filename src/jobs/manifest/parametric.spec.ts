@@ -73,8 +73,22 @@ describe('parametric manifests', () => {
       'Parameters.a',
       'the number of job 1 is too large, see its factor and step',
     ],
+    ['a start of nothing', { ParameterStart: 3 }, 'ParameterStart', 'needs Parameters'],
+    [
+      'a step of another sequence',
+      { Parameters: 2, 'Parameters.a': 2, 'ParameterStep.b': 1 },
+      'ParameterStep.b',
+      'needs Parameters.b',
+    ],
   ])('refuses %s', (_what, manifest, field, problem) => {
     expect(expand(manifest)).toEqual({ manifests: [], violations: [{ field, problem }] });
+  });
+
+  it('takes a factor without a name for every named sequence', () => {
+    expect(expand({ N: '%(a)s', 'Parameters.a': 3, ParameterFactor: 2 })).toEqual({
+      manifests: [{ N: '1' }, { N: '2' }, { N: '4' }],
+      violations: [],
+    });
   });
 
   it('leaves place-holders of ordinary manifests alone, but for the job id', () => {

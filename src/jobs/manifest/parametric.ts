@@ -1,5 +1,6 @@
 import { stringifyJson } from '#src/kernel/index.js';
 import type { JsonObject, JsonValue, Violation } from '#src/kernel/index.js';
+import { PARAMETER_KEY } from './manifest-keys.js';
 
 /** Place-holder (`%s`, `%n`, `%(name)s`) → the text that stands there in one job. */
 export type PlaceValues = Readonly<Record<string, string>>;
@@ -24,12 +25,11 @@ interface Sequence {
   texts: Texts;
 }
 
-const PARAMETER_KEY = /^Parameter(s|Start|Step|Factor)(?:\.([\w-]+))?$/;
 const PLACE_HOLDER = /%\(([\w-]+)\)s|%s|%n/g;
 
-/** True when the manifest makes several jobs. */
+/** True when the manifest says of which values its jobs are made. */
 export function isParametric(manifest: JsonObject): boolean {
-  return Object.keys(manifest).some((key) => /^Parameters(\.[\w-]+)?$/.test(key));
+  return Object.keys(manifest).some((key) => PARAMETER_KEY.test(key));
 }
 
 /**
@@ -112,7 +112,26 @@ function readSequences(manifest: JsonObject, violations: Violation[]): Sequence[
       violations.push({ field, problem: 'must be a number' });
     }
   }
+  violations.push(...withoutSequence(manifest));
   return sequences;
+}
+
+/** `ParameterStart` and its kind need the sequence of their name, without a name any. There may be thousands. */
+function withoutSequence(manifest: JsonObject): Violation[] {
+  const violations: Violation[] = [];
+  for (const field of Object.keys(manifest)) {
+    const [, kind, name] = PARAMETER_KEY.exec(field) ?? [];
+    if (kind === undefined || kind === 's') continue;
+    if (name === undefined ? hasSequence(manifest) : Object.hasOwn(manifest, `Parameters.${name}`))
+      continue;
+    const wanted = name === undefined ? 'Parameters' : `Parameters.${name}`;
+    violations.push({ field, problem: `needs ${wanted}` });
+  }
+  return violations;
+}
+
+function hasSequence(manifest: JsonObject): boolean {
+  return Object.keys(manifest).some((key) => PARAMETER_KEY.exec(key)?.[1] === 's');
 }
 
 function readTexts(value: JsonValue | undefined): Texts | string {

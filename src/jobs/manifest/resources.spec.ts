@@ -1,5 +1,6 @@
 import type { JsonObject } from '#src/kernel/index.js';
 import type { Site } from '#src/registry/index.js';
+import { TOKEN_TAG } from './job-token.js';
 import { Faults } from './manifest-values.js';
 import { lackOf, readResources, resourcesOf, type JobResources } from './resources.js';
 
@@ -40,6 +41,11 @@ describe('readResources', () => {
   it('takes MinNumberOfProcessors where NumberOfProcessors is absent, and each tag once', () => {
     const manifest = { MinNumberOfProcessors: 4, MaxNumberOfProcessors: 8, Tags: ['a', 'b', 'a'] };
     expect(resourcesOf(manifest)).toEqual({ processors: 4, tags: ['a', 'b'], gpus: 0 });
+  });
+
+  it('wants a site that gives tokens for a job with one', () => {
+    const manifest = { Tags: ['a'], Token: { scope: 'jobs:read' } };
+    expect(resourcesOf(manifest).tags).toEqual(['a', TOKEN_TAG]);
   });
 
   it.each<[JsonObject, string, string]>([
@@ -97,6 +103,13 @@ describe('lackOf', () => {
     ['a GPU', { gpus: 1 }, local(declared), undefined],
     ['a tag', { tags: ['el9'] }, local(declared), undefined],
     ['other tags', { tags: ['el9', 'x', 'y'] }, local(declared), 'It does not have x, y'],
+    ['a token', { tags: [TOKEN_TAG] }, local(), undefined],
+    [
+      'a token of a batch system',
+      { tags: ['el9', TOKEN_TAG] },
+      local({ backend: 'slurm', tags: ['el9'] }),
+      'It gives jobs no tokens',
+    ],
     ['more time', { wallTimeSeconds: 3601 }, local(declared), 'Jobs may run for 3600 s there'],
     ['no time given', {}, local(declared), undefined],
   ])('of a job that wants %s', (_what, wanted, site, lack) => {

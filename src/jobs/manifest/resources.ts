@@ -1,6 +1,8 @@
 import { availableParallelism, totalmem } from 'node:os';
 import type { JsonObject } from '#src/kernel/index.js';
 import { isSiteTag, SITE_TAG_FORM, type Site } from '#src/registry/index.js';
+import { TOKEN_TAG, wantsToken } from './job-token.js';
+import { MANIFEST_KEYS, type KeyOfKind } from './manifest-keys.js';
 import { Faults, wholeNumber } from './manifest-values.js';
 
 /** What a job needs of a site. Memory in MB of 2^20 bytes, as Slurm counts. */
@@ -13,7 +15,7 @@ export interface JobResources {
   maxRamMB?: number;
   /** It is ended when it has run for so long. */
   wallTimeSeconds?: number;
-  /** Each once, in the order of the manifest. */
+  /** Each once, in the order of the manifest; TOKEN_TAG at the end for a job with a token. */
   tags: string[];
   gpus: number;
 }
@@ -24,11 +26,7 @@ export interface Machine {
   ramMB: number;
 }
 
-const MAX_PROCESSORS = 1024;
-const MAX_RAM_MB = 100_000_000;
-const MAX_WALL_TIME_SECONDS = 366 * 86_400;
-const MAX_GPUS = 1024;
-const MAX_TAGS = 32;
+const MAX_TAGS = MANIFEST_KEYS.Tags.most;
 const MIB = 1024 * 1024;
 
 /** Processors and memory of the machine that this instance runs on. */
@@ -39,25 +37,25 @@ export const THIS_MACHINE: Machine = {
 
 /** Reads the resource keys of a manifest (contract 11). Notes wrong types, impossible values and contradictions. */
 export function readResources(manifest: JsonObject, faults: Faults): JobResources {
-  const number = (key: string, min: number, max: number): number | undefined =>
-    wholeNumber(manifest, key, { min, max }, faults);
-  const processors = number('NumberOfProcessors', 1, MAX_PROCESSORS);
-  const least = number('MinNumberOfProcessors', 1, MAX_PROCESSORS);
-  const most = number('MaxNumberOfProcessors', 1, MAX_PROCESSORS);
+  const number = (key: KeyOfKind<'integer'>): number | undefined =>
+    wholeNumber(manifest, key, faults);
+  const processors = number('NumberOfProcessors');
+  const least = number('MinNumberOfProcessors');
+  const most = number('MaxNumberOfProcessors');
   if (isLess(most, least)) {
     faults.add('MaxNumberOfProcessors', 'is less than MinNumberOfProcessors');
   }
-  const minRamMB = number('MinRAM', 0, MAX_RAM_MB);
-  const maxRamMB = number('MaxRAM', 1, MAX_RAM_MB);
+  const minRamMB = number('MinRAM');
+  const maxRamMB = number('MaxRAM');
   if (isLess(maxRamMB, minRamMB)) faults.add('MaxRAM', 'is less than MinRAM');
-  const wallTimeSeconds = number('WallTime', 1, MAX_WALL_TIME_SECONDS);
+  const wallTimeSeconds = number('WallTime');
   return {
     processors: processors ?? least ?? 1,
     ...(minRamMB !== undefined && { minRamMB }),
     ...(maxRamMB !== undefined && { maxRamMB }),
     ...(wallTimeSeconds !== undefined && { wallTimeSeconds }),
-    tags: readTags(manifest, faults),
-    gpus: number('GPUs', 0, MAX_GPUS) ?? 0,
+    tags: [...readTags(manifest, faults), ...(wantsToken(manifest) ? [TOKEN_TAG] : [])],
+    gpus: number('GPUs') ?? 0,
   };
 }
 
@@ -82,7 +80,9 @@ export function lackOf(
   if ((wanted.minRamMB ?? 0) > ramMB) return `It has ${ramMB} MB of memory`;
   const gpus = site.gpus ?? 0;
   if (wanted.gpus > gpus) return `It has ${gpus} GPUs`;
-  const missing = wanted.tags.filter((tag) => !(site.tags ?? []).includes(tag));
+  const { tags = [] } = site;
+  if (!own && wanted.tags.includes(TOKEN_TAG)) return 'It gives jobs no tokens';
+  const missing = wanted.tags.filter((tag) => tag !== TOKEN_TAG && !tags.includes(tag));
   if (missing.length > 0) return `It does not have ${missing.join(', ')}`;
   const limit = site.maxWallTime ?? Infinity;
   if ((wanted.wallTimeSeconds ?? 0) > limit) return `Jobs may run for ${limit} s there`;

@@ -11,7 +11,7 @@ import {
   type ManifestRow,
 } from '../manifest/stored-manifest.js';
 import type { JobState } from '../state/job-state.js';
-import type { HeldJob, RunOrder, RunningOutput, Submitter } from '../run/executor.js';
+import type { HeldJob, RunOrder, Submitter } from '../run/executor.js';
 
 /** A new job whose input data is to be looked up. */
 export interface JobToAdmit {
@@ -114,7 +114,7 @@ export class DispatchRepository {
   }
 
   /** Says that the executor is alive, by the database's clock. */
-  async beat(executor: string, instance: string, backend: string): Promise<void> {
+  async recordHeartbeat(executor: string, instance: string, backend: string): Promise<void> {
     await this.database.execute({
       name: 'jobs-beat',
       text: `insert into job_executors (executor, instance, backend, seen_at)
@@ -125,7 +125,7 @@ export class DispatchRepository {
   }
 
   /** Notes the sign of life in the records of running jobs; seldom, since every note writes each row. */
-  async beatJobs(executor: string, olderThan: Date): Promise<void> {
+  async recordJobHeartbeats(executor: string, olderThan: Date): Promise<void> {
     await this.database.execute({
       name: 'jobs-beat-jobs',
       text: `update jobs set heart_beat = $3
@@ -139,11 +139,11 @@ export class DispatchRepository {
    * Jobs of executors that have been silent for `seconds`. Jobs of a batch system are none of them: they run, or wait
    * to be started, without any instance, and only who sees its shared directory may give them back.
    */
-  async heldByLost(
+  async heldByExpired(
     seconds: number,
   ): Promise<{ jid: Jid; attempt: number; status: JobState; executor: string }[]> {
     return this.database.query({
-      name: 'jobs-held-by-lost',
+      name: 'jobs-held-by-expired',
       text: `select j.jid, j.attempt, j.status, j.executor
         from jobs j join job_executors e using (executor)
         where e.backend <> 'slurm' and e.seen_at < clock_timestamp() - make_interval(secs => $1) order by j.jid limit 5000`,
@@ -152,9 +152,9 @@ export class DispatchRepository {
   }
 
   /** Jobs that went back to the queue while a lost executor still holds their last run: nobody waits for it. */
-  async releaseLost(seconds: number): Promise<void> {
+  async releaseExpired(seconds: number): Promise<void> {
     await this.database.execute({
-      name: 'jobs-release-lost',
+      name: 'jobs-release-expired',
       text: `update jobs j set executor = null from job_executors e
         where j.executor = e.executor and j.status in ('Received', 'Checking', 'Waiting')
           and e.backend <> 'slurm' and e.seen_at < clock_timestamp() - make_interval(secs => $1)`,
@@ -183,45 +183,7 @@ export class DispatchRepository {
     });
   }
 
-  /** Asks for the running output of a job that another instance runs. */
-  async askPeek(jid: Jid): Promise<void> {
-    await this.database.execute({
-      name: 'jobs-peek-ask',
-      text: `insert into job_peeks (jid, asked_at) values ($1, clock_timestamp())
-        on conflict (jid) do update set asked_at = excluded.asked_at, answered_at = null`,
-      values: [String(jid)],
-    });
-  }
-
-  /** The answer, once it is there. */
-  async readPeek(jid: Jid): Promise<RunningOutput | undefined> {
-    const [row] = await this.database.query<RunningOutput>({
-      name: 'jobs-peek-read',
-      text: 'select stdout, stderr from job_peeks where jid = $1 and answered_at is not null',
-      values: [String(jid)],
-    });
-    return row;
-  }
-
-  /** Answers what `askPeek` asked. */
-  async answerPeek(jid: Jid, output: RunningOutput): Promise<void> {
-    await this.database.execute({
-      name: 'jobs-peek-answer',
-      text: `update job_peeks set stdout = $2, stderr = $3, answered_at = clock_timestamp()
-        where jid = $1 and answered_at is null`,
-      values: [String(jid), output.stdout, output.stderr],
-    });
-  }
-
-  /** Forgets questions and answers of peeks that nobody waits for any more. */
-  async forgetPeeks(): Promise<void> {
-    await this.database.execute({
-      name: 'jobs-peek-forget',
-      text: `delete from job_peeks where asked_at < clock_timestamp() - interval '10 minutes'`,
-    });
-  }
-
-  /** One held job, for peek. */
+  /** One held job. */
   async heldJob(jid: Jid): Promise<(HeldJob & { executor: string }) | undefined> {
     const [row] = await this.database.query<HeldRow & { executor: string | null }>({
       name: 'jobs-held-job',
@@ -243,24 +205,22 @@ export class DispatchRepository {
     return new Set(rows.map((row) => row.backend));
   }
 
-  /** How many jobs wait in front of this one for the same sites. */
-  async jobsAhead(jid: Jid): Promise<number> {
+  /** How many jobs wait in front of this one, at most 10,000: all, or those of its owner. */
+  async jobsAhead({ jid, priority, owner, ownerGroup }: Job, isOwn: boolean): Promise<number> {
     const [row] = await this.database.query<{ n: number }>({
-      name: 'jobs-ahead',
-      text: `select count(*) as n from (
-          select from jobs o, jobs j where j.jid = $1 and o.status = 'Waiting' and o.executor is null
-            and (o.priority > j.priority or o.priority = j.priority and o.jid < j.jid) limit 10000) x`,
-      values: [String(jid)],
+      name: isOwn ? 'jobs-own-ahead' : 'jobs-ahead',
+      text: isOwn ? OWN_AHEAD : AHEAD,
+      values: [String(jid), priority, ...(isOwn ? [ownerGroup, owner] : [])],
     });
     return Number(row?.n ?? 0);
   }
 
-  /** Claimed jobs as their executor takes them, in the order of priority and age. */
+  /** Claimed jobs as their executor takes them. */
   async orders(transaction: Transaction, jids: readonly Jid[]): Promise<RunOrder[]> {
     const rows = await transaction.query<HeldRow>({
       name: 'jobs-orders',
       text: `select ${HELD_COLUMNS} from jobs j ${MANIFEST_JOIN}
-        where j.jid = any ($1::bigint[]) order by j.priority desc, j.jid`,
+        where j.jid = any ($1::bigint[])`,
       values: [jids.map(String)],
     });
     return rows.map(heldOf);
@@ -281,3 +241,28 @@ function heldOf(row: HeldRow): HeldJob {
     startedAt: row.startExecution,
   };
 }
+
+const IS_WAITING = `o.status = 'Waiting' and o.executor is null and o.held_by is null`;
+const AHEAD = `
+  select count(*) as n from (
+    select from jobs o where ${IS_WAITING} and (o.priority > $2 or o.priority = $2 and o.jid < $1)
+    limit 10000) x`;
+
+/** Two parts of each lane of the owner, each from its front on. */
+const OWN_AHEAD = `
+  with recursive shapes as (
+    (select o.shape from jobs o where ${IS_WAITING} order by o.shape limit 1)
+    union all
+    select next.shape from shapes s cross join lateral (
+      select o.shape from jobs o where ${IS_WAITING} and o.shape > s.shape order by o.shape limit 1) as next
+  ), lane as (
+    select shape from shapes limit 1000
+  )
+  select count(*) as n from (
+    select from lane cross join lateral (
+      (select from jobs o where ${IS_WAITING} and o.shape = lane.shape and o.owner_group = $3 and o.owner = $4
+        and o.priority > $2 limit 10000)
+      union all
+      (select from jobs o where ${IS_WAITING} and o.shape = lane.shape and o.owner_group = $3 and o.owner = $4
+        and o.priority = $2 and o.jid < $1 limit 10000)) as before
+    limit 10000) x`;

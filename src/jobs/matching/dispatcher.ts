@@ -9,8 +9,6 @@ import {
   ChangeFeed,
   CONFIG,
   type Config,
-  LOGGER,
-  type Logger,
   type RunningTask,
   Scheduler,
   type TaskOutcome,
@@ -19,7 +17,7 @@ import {
 import type { Move } from '../state/jobs.repository.js';
 import { readInputData } from '../manifest/manifest-places.js';
 import { Faults } from '../manifest/manifest-values.js';
-import { admittedSteps, PEEK_CHANNEL, STOP_CHANNEL, WORK_CHANNEL } from '../state/admission.js';
+import { admittedSteps, STOP_CHANNEL, WORK_CHANNEL } from '../state/admission.js';
 import { MINOR } from '../state/job-state.js';
 import { JobMetrics } from '../state/job-metrics.js';
 import { DispatchRepository, type JobToAdmit } from './dispatch.repository.js';
@@ -31,6 +29,7 @@ import {
 } from '../run/executor.js';
 import { RunReports } from '../run/run-reports.js';
 import { Matcher } from './matcher.js';
+import { OutputReads } from './output-reads.js';
 
 const POLL_MS = 2_000;
 /** After a round that failed. */
@@ -54,13 +53,13 @@ export class Dispatcher
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
-    @Inject(LOGGER) private readonly logger: Logger,
     @Inject(EXECUTORS) private readonly executors: readonly Executor[],
     @Inject(INPUT_DATA_CATALOGUE) private readonly catalogue: InputDataCatalogue,
     private readonly repository: DispatchRepository,
     private readonly matcher: Matcher,
     private readonly feed: ChangeFeed,
     private readonly reports: RunReports,
+    private readonly outputs: OutputReads,
     private readonly metrics: JobMetrics,
     private readonly tracing: Tracing,
     private readonly scheduler: Scheduler,
@@ -79,7 +78,7 @@ export class Dispatcher
     this.stopListening.push(
       this.feed.listen(WORK_CHANNEL, () => this.seekers.forEach((task) => task.wake())),
       this.feed.listen(STOP_CHANNEL, (jid) => this.onStop(jid)),
-      this.feed.listen(PEEK_CHANNEL, (jid) => this.onPeek(jid)),
+      this.outputs.serve(this.open),
     );
   }
 
@@ -104,7 +103,7 @@ export class Dispatcher
     const claim = this.seek(`claim ${backend}`, async () =>
       isReconciled ? this.claim(executor) : false,
     );
-    this.repeat(`heartbeat ${backend}`, () => this.beat(executor), beatMs);
+    this.repeat(`heartbeat ${backend}`, () => this.heartbeat(executor), beatMs);
     this.repeat(`reconcile ${backend}`, async () => {
       await executor.reconcile(await this.repository.held(executor.id));
       if (isReconciled) return;
@@ -132,10 +131,10 @@ export class Dispatcher
     return seeker;
   }
 
-  private async beat(executor: Executor): Promise<void> {
-    await this.repository.beat(executor.id, this.instance, executor.backend);
+  private async heartbeat(executor: Executor): Promise<void> {
+    await this.repository.recordHeartbeat(executor.id, this.instance, executor.backend);
     const olderThan = new Date(Date.now() - Math.max(30_000, this.config.jobLease * 1000));
-    await this.repository.beatJobs(executor.id, olderThan);
+    await this.repository.recordJobHeartbeats(executor.id, olderThan);
   }
 
   /** Fills the free places of an executor; true when there may be more to claim. */
@@ -188,20 +187,5 @@ export class Dispatcher
   private onStop(jid: string | undefined): void {
     if (jid === undefined) return; // missed ones are found by the next look at what is held
     for (const executor of this.open) executor.cancel(jid);
-  }
-
-  private onPeek(jid: string | undefined): void {
-    if (jid === undefined) return;
-    void this.answerPeek(jid).catch((error: unknown) => {
-      this.logger.debug({ err: error }, 'the output of a job cannot be shown');
-    });
-  }
-
-  private async answerPeek(jid: string): Promise<void> {
-    const job = await this.repository.heldJob(BigInt(jid));
-    const executor = this.open.find((candidate) => candidate.id === job?.executor);
-    if (!job || !executor) return;
-    const output = await executor.peek(job);
-    if (output) await this.repository.answerPeek(job.jid, output);
   }
 }

@@ -1,8 +1,10 @@
 import type { Site } from '#src/registry/index.js';
 import type { FreeMachine } from '../run/executor.js';
 import type { Jid } from '../state/job.js';
-import { Match, type MatchInput, type QueuedJob } from './match.js';
-import type { SiteUse } from './rooms.js';
+import type { Shares } from './fair-share.js';
+import { Match, type MatchInput } from './match.js';
+import { byOrder, laneOf, type QueuedJob } from './queued-job.js';
+import type { SiteUse } from './site-capacity.js';
 import { keyOf } from './shape.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
@@ -37,7 +39,7 @@ const job = (more: Partial<QueuedJob> & { waited?: number } = {}): QueuedJob => 
   shapes.set(key, shape);
   const since = new Date(NOW - waited * 1000);
   const place = { jid: nextJid++, shape, priority: 1, lastUpdate: since, isUnplaceable: false };
-  return { ...place, ...wishes };
+  return { ...place, owner: 'alice', ownerGroup: 'atlas', ...wishes };
 };
 
 /** What a match gives to whom, as the repository asks it. */
@@ -46,8 +48,8 @@ const placed = (
   more: Partial<MatchInput> & { used?: Record<string, Partial<SiteUse>> } = {},
 ): [Jid, string][] => {
   const { used = {}, ...input } = more;
-  const jobs = [...given].sort((a, b) => b.priority - a.priority || Number(a.jid) - Number(b.jid));
-  const heads = [...new Map([...jobs].reverse().map((one) => [one.shape, one])).values()];
+  const jobs = [...given].sort(byOrder);
+  const heads = [...new Map([...jobs].reverse().map((one) => [laneOf(one), one])).values()];
   const match = new Match({
     heads,
     sites: [site('A')],
@@ -61,8 +63,8 @@ const placed = (
   const nothing = { jobs: 0, processors: 0, ramMB: 0, gpus: 0 };
   match.note(new Map(Object.entries(used).map(([name, use]) => [name, { ...nothing, ...use }])));
   const pages = match.pages();
-  const looked = pages.shapes.flatMap((shape) =>
-    jobs.filter((one) => one.shape === shape).slice(0, pages.perShape),
+  const looked = pages.flatMap((page) =>
+    jobs.filter((one) => laneOf(one) === laneOf(page)).slice(0, page.size),
   );
   return match.choose(looked, pages).map(({ job: { jid }, site: at }) => [jid, at]);
 };
@@ -175,7 +177,7 @@ describe('Match', () => {
       load: () => 0,
     });
     const pages = match.pages();
-    expect(pages).toMatchObject({ perShape: 2 });
+    expect(pages.map(({ size }) => size)).toEqual([2, 1]);
     const many = [job(), job(), job({ processors: 2 })];
     expect(match.choose(many, pages)).toHaveLength(2);
     expect(match.isCut).toBe(true);
@@ -192,5 +194,94 @@ describe('Match', () => {
     const one = job();
     const other = { ...job({ gpus: 1 }), shape: one.shape };
     expect(placed([one, other])).toEqual([[one.jid, 'A']]);
+  });
+});
+
+describe('shares', () => {
+  const shares = (used: Record<string, number>, weights: Record<string, number> = {}): Shares => ({
+    uses: Object.entries(used).map(([name, seconds]) => {
+      const [ownerGroup = '', owner = ''] = name.split('/');
+      return { ownerGroup, owner, used: seconds, held: 0 };
+    }),
+    weightOf: (group) => weights[group] ?? 1,
+  });
+  const of = (name: string, count: number, more: Partial<QueuedJob> = {}): QueuedJob[] => {
+    const [ownerGroup = '', owner = ''] = name.split('/');
+    return Array.from({ length: count }, () => job({ ownerGroup, owner, ...more }));
+  };
+  /** Who gets places, in their order. */
+  const whose = (jobs: readonly QueuedJob[], more: Partial<MatchInput>): string[] => {
+    const names = new Map(jobs.map((one) => [one.jid, `${one.ownerGroup}/${one.owner}`] as const));
+    return placed(jobs, more).map(([jid]) => names.get(jid) ?? '');
+  };
+
+  it('go before priority and age: nobody waits while somebody has had more', () => {
+    const jobs = [...of('g/a', 3, { priority: 9 }), ...of('g/b', 2)];
+    expect(whose(jobs, { shares: shares({ 'g/a': 1000 }), limit: 3 })).toEqual([
+      ...['g/b', 'g/b', 'g/a'],
+    ]);
+    expect(whose(jobs, { limit: 3 })).toEqual(['g/a', 'g/a', 'g/a']);
+  });
+
+  it('are equal from the beginning: owners take turns, the older one first', () => {
+    const jobs = [...of('g/a', 3), ...of('g/b', 3)];
+    expect(whose(jobs, { shares: shares({}), limit: 4 })).toEqual(['g/a', 'g/b', 'g/a', 'g/b']);
+  });
+
+  it('count processors, not jobs', () => {
+    const jobs = [...of('g/a', 4, { processors: 3 }), ...of('g/b', 4)];
+    expect(whose(jobs, { shares: shares({}), limit: 5 })).toEqual([
+      ...['g/a', 'g/b', 'g/b', 'g/b', 'g/a'],
+    ]);
+  });
+
+  it('are of groups by weight first, then of their owners', () => {
+    const jobs = [...of('big/a', 9), ...of('big/b', 9), ...of('small/c', 9), ...of('small/d', 9)];
+    const names = whose(jobs, { shares: shares({}, { big: 3 }), limit: 8 });
+    const count = (name: string): number => names.filter((one) => one === name).length;
+    expect(['big/a', 'big/b', 'small/c', 'small/d'].map(count)).toEqual([3, 3, 1, 1]);
+  });
+
+  it('that nobody wants are used by others', () => {
+    const used = shares({ 'g/a': 1e9, 'h/b': 0 }, { g: 1, h: 1000 });
+    expect(whose(of('g/a', 3), { shares: used })).toEqual(['g/a', 'g/a', 'g/a']);
+  });
+
+  it('leave priority and age to the jobs of one owner', () => {
+    const [old, urgent] = [...of('g/a', 1), ...of('g/a', 1, { priority: 5, processors: 2 })];
+    expect(placed([old as QueuedJob, urgent as QueuedJob], { shares: shares({}) })).toEqual([
+      [urgent?.jid, 'A'],
+      [old?.jid, 'A'],
+    ]);
+  });
+
+  it('keep room for an old large job of who is next', () => {
+    const [large] = of('g/a', 1, { processors: 4 });
+    const old = { ...(large as QueuedJob), lastUpdate: new Date(NOW - 60_000) };
+    const jobs = [...of('g/b', 4), old];
+    const room = { sites: [site('A', { processors: 4 })], used: { A: { processors: 2 } } };
+    expect(whose(jobs, { ...room, shares: shares({ 'g/b': 100 }) })).toEqual([]);
+    expect(whose(jobs, { ...room, shares: shares({ 'g/a': 100 }) })).toEqual(['g/b', 'g/b']);
+  });
+
+  it('read as many jobs of each lane as it may get, and say when that was too few', () => {
+    const jobs = [...of('g/a', 100), ...of('g/b', 100)];
+    const heads = [jobs[0] as QueuedJob, jobs[100] as QueuedJob];
+    const match = new Match({
+      ...{ heads, sites: [site('A')], machine: EVERYTHING, limit: 10, now: NOW, reserveMs: 0 },
+      shares: shares({ 'g/a': 480 }),
+      load: () => 0,
+    });
+    const pages = match.pages();
+    expect(pages.map(({ owner, size }) => [owner, size])).toEqual([
+      ['b', 10],
+      ['a', 6],
+    ]);
+    const few = [...jobs.slice(0, 5), ...jobs.slice(100, 103)];
+    expect(match.choose(few, pages)).toHaveLength(8);
+    expect(match.isCut).toBe(false);
+    const full = pages.map((page) => ({ ...page, size: 3 }));
+    expect(match.choose(jobs.slice(100, 103), full)).toHaveLength(3);
+    expect(match.isCut).toBe(true);
   });
 });

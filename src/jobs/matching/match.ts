@@ -1,16 +1,10 @@
 import type { Site } from '#src/registry/index.js';
 import type { FreeMachine } from '../run/executor.js';
-import type { JobEntity } from '../state/job.entity.js';
-import { Rooms, type SiteUse } from './rooms.js';
+import { ShareLedger, type Shares } from './fair-share.js';
+import { Lane, Turns } from './lanes.js';
+import { byOrder, laneOf, type LaneKey, type QueuedJob } from './queued-job.js';
+import { SiteCapacity, type SiteUse } from './site-capacity.js';
 import { holdersOf, keyOf, type Wishes } from './shape.js';
-
-/** A waiting job as far as its place in the queue goes. */
-export interface QueuedJob extends Wishes, Pick<JobEntity, 'jid' | 'priority' | 'lastUpdate'> {
-  /** A hash of its wishes, which PostgreSQL computes. */
-  shape: number | bigint;
-  /** It was found to fit nowhere. */
-  isUnplaceable: boolean;
-}
 
 /** A job and the site that it is given to. */
 export interface Placement {
@@ -18,15 +12,14 @@ export interface Placement {
   site: string;
 }
 
-/** Queues that are looked into, and how many jobs of each. */
-export interface Pages {
-  shapes: QueuedJob['shape'][];
-  perShape: number;
+/** A lane that is looked into, and how many jobs of it. */
+export interface LanePage extends LaneKey {
+  size: number;
 }
 
 /** What is matched with what. */
 export interface MatchInput {
-  /** The first job of each shape. */
+  /** The first job of each lane. */
   heads: readonly QueuedJob[];
   sites: readonly Site[];
   machine: FreeMachine;
@@ -34,25 +27,28 @@ export interface MatchInput {
   now: number;
   /** A job that has waited for longer is not passed by any more. */
   reserveMs: number;
+  /** Between whom places are shared; undefined: priority and age alone decide. */
+  shares?: Shares | undefined;
   /** Jobs under way at a site. */
   load(site: string): number;
 }
 
 /**
- * Decides which waiting jobs get which places: in the order of priority and age; a job for which there is no room is
- * passed by, until it has waited for so long that the room is kept for it.
+ * Decides which waiting jobs get which places: between groups, then between owners by what they have had, then in the order of
+ * priority and age; a job for which there is no room is passed by, until it has waited for so long that the room is kept for it.
  */
 export class Match {
   /** There may be more to place at once. */
   isCut = false;
-  private rooms: Rooms;
+  private capacity: SiteCapacity;
+  private used: ReadonlyMap<string, SiteUse> = new Map();
   private readonly extra = new Map<string, number>();
   private readonly holders = new Map<string, Site[]>();
   private readonly heads: QueuedJob[];
 
   constructor(private readonly input: MatchInput) {
-    this.rooms = new Rooms(input.sites, new Map(), input.machine);
-    this.heads = input.heads.filter((head) => this.holdersOf(head).length > 0).sort(byOrder);
+    this.capacity = this.wholeCapacity();
+    this.heads = input.heads.filter((head) => this.holdersOf(head).length > 0);
   }
 
   /** True when no job could ever run on these sites. */
@@ -62,51 +58,112 @@ export class Match {
 
   /** Tells what the sites are used for now, by all instances. */
   note(used: ReadonlyMap<string, SiteUse>): void {
-    const { sites, machine } = this.input;
-    this.rooms = new Rooms(sites, used, machine);
+    this.used = used;
+    this.capacity = this.wholeCapacity();
   }
 
-  /** The queues to look into and how many jobs of each; those of no more than `limit` shapes can be next. */
-  pages(): Pages {
+  /**
+   * The lanes to look into, at most `limit`, and how many jobs of each: as many as it would get if no lane ended, and some more,
+   * since they do.
+   */
+  pages(): LanePage[] {
     const { limit } = this.input;
-    const fitting = this.heads.filter((head) => this.placeOf(head) !== undefined).slice(0, limit);
-    const shapes = [...new Set(fitting.map(({ shape }) => shape))];
-    const perShape = Math.min(limit, Math.ceil((2 * limit) / Math.max(1, shapes.length)));
-    return { shapes, perShape };
+    const fitting = this.heads.filter((head) => this.placeOf(head) !== undefined);
+    const wanted = this.foresee(fitting);
+    const rest = fitting.filter((head) => !wanted.has(head)).sort(byOrder);
+    const looked = [...wanted.keys(), ...rest].slice(0, limit);
+    const spare = Math.ceil(limit / Math.max(1, looked.length));
+    return looked.map((head) => ({
+      shape: head.shape,
+      ownerGroup: head.ownerGroup,
+      owner: head.owner,
+      size: Math.min(limit, (wanted.get(head) ?? 0) + spare),
+    }));
   }
 
   /** Gives places to jobs of the pages, which may be cut. */
-  choose(jobs: readonly QueuedJob[], { shapes, perShape }: Pages): Placement[] {
-    const looked = new Set(shapes);
-    const others = this.heads.filter(({ shape }) => !looked.has(shape));
-    const end = endOf(jobs, perShape);
+  choose(jobs: readonly QueuedJob[], pages: readonly LanePage[]): Placement[] {
+    const ledger = new ShareLedger(this.input.shares);
+    const turns = new Turns(this.lanesOf(jobs, pages), ledger);
     const placements: Placement[] = [];
-    for (const job of [...jobs, ...others].sort(byOrder)) {
-      this.isCut = placements.length >= this.input.limit || (end && byOrder(job, end) > 0) === true;
-      if (this.isCut) break;
+    for (let lane = turns.next(); lane; lane = turns.next()) {
+      const { job } = lane;
       const site = this.placeOf(job);
-      if (site === undefined) this.keepRoom(job);
-      else if (looked.has(job.shape)) placements.push({ job, site: this.take(job, site) });
-      else this.isCut = true; // it can be next, and nobody has looked into its queue
+      // It can be next, and nobody has looked that far into its lane.
+      this.isCut =
+        placements.length >= this.input.limit ||
+        (lane.isUnread && (lane.isRead || site !== undefined));
       if (this.isCut) break;
+      if (site === undefined) {
+        this.reserveCapacity(job);
+        turns.pass(lane);
+      } else {
+        placements.push({ job, site: this.take(job, site) });
+        turns.take(lane);
+      }
     }
     return placements;
   }
 
+  /** How many jobs of each lane would be placed if no lane had an end. */
+  private foresee(heads: readonly QueuedJob[]): Map<QueuedJob, number> {
+    const wanted = new Map<QueuedJob, number>();
+    const lanes = heads.map((head) => new Lane(head, [], 'endless'));
+    const turns = new Turns(lanes, new ShareLedger(this.input.shares));
+    for (let lane = turns.next(), placed = 0; lane && placed < this.input.limit;) {
+      const { head } = lane;
+      const site = this.placeOf(head);
+      if (site === undefined) turns.pass(lane);
+      else {
+        this.take(head, site);
+        wanted.set(head, (wanted.get(head) ?? 0) + 1);
+        turns.take(lane);
+        placed += 1;
+      }
+      lane = turns.next();
+    }
+    this.capacity = this.wholeCapacity();
+    this.extra.clear();
+    return wanted;
+  }
+
+  private lanesOf(jobs: readonly QueuedJob[], pages: readonly LanePage[]): Lane[] {
+    const read = new Map<string, QueuedJob[]>();
+    for (const job of jobs) {
+      const lane = read.get(laneOf(job));
+      if (lane) lane.push(job);
+      else read.set(laneOf(job), [job]);
+    }
+    const sizes = new Map(pages.map((page) => [laneOf(page), page.size]));
+    return this.heads.flatMap((head) => {
+      const size = sizes.get(laneOf(head));
+      if (size === undefined) return new Lane(head, [], 'unknown');
+      const known = read.get(laneOf(head));
+      return known
+        ? new Lane(head, known.sort(byOrder), known.length < size ? 'none' : 'unknown')
+        : [];
+    });
+  }
+
+  private wholeCapacity(): SiteCapacity {
+    const { sites, machine } = this.input;
+    return new SiteCapacity(sites, this.used, machine);
+  }
+
   private take(job: QueuedJob, site: Site): string {
-    this.rooms.take(job, site);
+    this.capacity.take(job, site);
     this.extra.set(site.name, (this.extra.get(site.name) ?? 0) + 1);
     return site.name;
   }
 
-  private keepRoom(job: QueuedJob): void {
+  private reserveCapacity(job: QueuedJob): void {
     const { now, reserveMs } = this.input;
     if (now - job.lastUpdate.getTime() < reserveMs) return;
-    for (const site of this.byLoad(job)) if (this.rooms.reserve(job, site)) return;
+    for (const site of this.byLoad(job)) if (this.capacity.reserve(job, site)) return;
   }
 
   private placeOf(job: QueuedJob): Site | undefined {
-    return this.byLoad(job).find((site) => this.rooms.fits(job, site));
+    return this.byLoad(job).find((site) => this.capacity.fits(job, site));
   }
 
   private byLoad(job: Wishes): Site[] {
@@ -121,21 +178,4 @@ export class Match {
     if (!holders) this.holders.set(key, (holders = holdersOf(job, this.input.sites)));
     return holders;
   }
-}
-
-/** Where the order is not known any more: the end of the first page that is full. */
-function endOf(jobs: readonly QueuedJob[], perShape: number): QueuedJob | undefined {
-  const pages = new Map<QueuedJob['shape'], QueuedJob[]>();
-  for (const job of jobs) {
-    const page = pages.get(job.shape);
-    if (page) page.push(job);
-    else pages.set(job.shape, [job]);
-  }
-  const full = [...pages.values()].filter((page) => page.length >= perShape);
-  return full.map((page) => page.sort(byOrder).at(-1) as QueuedJob).sort(byOrder)[0];
-}
-
-function byOrder(a: QueuedJob, b: QueuedJob): number {
-  if (a.priority !== b.priority) return b.priority - a.priority;
-  return a.jid < b.jid ? -1 : a.jid > b.jid ? 1 : 0;
 }

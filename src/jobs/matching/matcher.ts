@@ -1,27 +1,32 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#src/kernel/index.js';
-import { CLOCK, CONFIG, Database, whenAlone, type Config } from '#src/platform/index.js';
+import { CLOCK, CONFIG, Database, withAdvisoryLock, type Config } from '#src/platform/index.js';
 import { RegistryService, type Site } from '#src/registry/index.js';
 import type { Executor, RunOrder } from '../run/executor.js';
-import { Match, type QueuedJob } from './match.js';
+import { Match } from './match.js';
+import type { LaneKey, QueuedJob } from './queued-job.js';
 import { QueueRepository } from './queue.repository.js';
+import { ShareBook } from './share-book.js';
 import { lacksOf } from './shape.js';
 
 const CLAIM_BATCH = 200;
-/** More shapes than this are looked at in turns. */
+/** More lanes than this are looked at in turns. */
+const MAX_LANES = 1_000;
+/** The same of shapes, when nothing but what fits nowhere is looked for. */
 const MAX_SHAPES = 500;
 const MAX_LACKS = 3;
 
 /** Brings waiting jobs and sites together: claims for executors, and says of which jobs no site can hold them. */
 @Injectable()
 export class Matcher {
-  private readonly turns = new Map<string, bigint | undefined>();
+  private readonly turns = new Map<string, LaneKey | undefined>();
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly database: Database,
     private readonly queue: QueueRepository,
+    private readonly shares: ShareBook,
     private readonly registry: RegistryService,
   ) {}
 
@@ -34,17 +39,21 @@ export class Matcher {
     const sites = registry.sites().filter((site) => site.backend === executor.backend);
     if (sites.length === 0) return nothing;
     const match = new Match({
-      heads: await this.nextHeads(executor.id),
+      heads: await this.inTurn(executor.id, MAX_LANES, (after, most) =>
+        this.queue.heads(after, most),
+      ),
       sites,
       machine: executor.freeMachine(sites),
       limit,
       now: this.clock.now(),
       reserveMs: this.config.reserveAfter * 1000,
+      shares: await this.shares.current(registry),
       load: (site) => executor.load(site),
     });
     if (match.isVain) return nothing;
     const { id, reference } = executor;
-    const orders = await this.queue.claim({ executor: id, sites, match, reference });
+    const { orders, jobs } = await this.queue.claim({ executor: id, sites, match, reference });
+    this.shares.gave(jobs);
     return { orders, hasMore: match.isCut };
   }
 
@@ -54,13 +63,15 @@ export class Matcher {
    */
   async noteUnplaceable(): Promise<boolean> {
     const registry = await this.registry.current();
-    const heads = await this.nextHeads('unplaceable');
+    const heads = await this.inTurn('unplaceable', MAX_SHAPES, (after, most) =>
+      this.queue.shapes(after, most),
+    );
     const wrong = heads.flatMap((head) => {
       const why = whyUnplaceable(head, registry.sites());
       return (why !== undefined) === head.isUnplaceable ? [] : [{ shape: head.shape, why }];
     });
     if (wrong.length === 0) return false;
-    const noted = await whenAlone(this.database, 'homeless', async (transaction) => {
+    const noted = await withAdvisoryLock(this.database, 'unplaceable', async (transaction) => {
       let count = 0;
       for (const { shape, why } of wrong) {
         count += await this.queue.noteWaiting(transaction, shape, why);
@@ -71,10 +82,14 @@ export class Matcher {
     return (noted ?? 0) > 0;
   }
 
-  private async nextHeads(who: string): Promise<QueuedJob[]> {
-    const heads = await this.queue.heads(this.turns.get(who), MAX_SHAPES);
-    const last = heads.at(-1);
-    this.turns.set(who, heads.length < MAX_SHAPES || !last ? undefined : BigInt(last.shape) + 1n);
+  /** What stands behind what was looked at the last time; from the front again when that was the end. */
+  private async inTurn(
+    who: string,
+    most: number,
+    look: (after: LaneKey | undefined, most: number) => Promise<QueuedJob[]>,
+  ): Promise<QueuedJob[]> {
+    const heads = await look(this.turns.get(who), most);
+    this.turns.set(who, heads.length < most ? undefined : heads.at(-1));
     return heads;
   }
 }

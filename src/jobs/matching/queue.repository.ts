@@ -1,14 +1,23 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#src/kernel/index.js';
-import { CLOCK, columnsOf, Database, type Transaction } from '#src/platform/index.js';
+import {
+  CLOCK,
+  columnsOf,
+  Database,
+  EventLog,
+  LOCK_SEEDS,
+  type Transaction,
+} from '#src/platform/index.js';
 import type { Site } from '#src/registry/index.js';
 import { JobEntity } from '../state/job.entity.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import { MINOR } from '../state/job-state.js';
+import { BEFORE, logMoves } from '../state/logged-move.sql.js';
 import type { RunOrder } from '../run/executor.js';
 import { DispatchRepository } from './dispatch.repository.js';
-import type { Match, Placement, QueuedJob } from './match.js';
-import { isCounted, type SiteUse } from './rooms.js';
+import type { Match, Placement } from './match.js';
+import type { LaneKey, QueuedJob } from './queued-job.js';
+import { isCounted, type SiteUse } from './site-capacity.js';
 import { WISH_COLUMNS } from './shape.js';
 
 /** What a claim is made for. */
@@ -18,6 +27,14 @@ export interface Claim {
   match: Match;
   reference?: string | undefined;
 }
+
+/** What came of a claim. */
+export interface Claimed {
+  orders: RunOrder[];
+  jobs: QueuedJob[];
+}
+
+const NOTHING: Claimed = { orders: [], jobs: [] };
 
 /** Jobs that are noted in one statement. */
 const NOTE_BATCH = 500;
@@ -29,15 +46,26 @@ export class QueueRepository {
     private readonly database: Database,
     private readonly jobs: JobsRepository,
     private readonly dispatch: DispatchRepository,
+    private readonly events: EventLog,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** The first job of each of at most `limit` shapes, in the order of the shapes, from behind `after` on. */
-  async heads(after: bigint | undefined, limit: number): Promise<QueuedJob[]> {
+  /** The first job of each of at most `limit` lanes, in the order of shapes, groups and owners, from behind `after` on. */
+  async heads(after: LaneKey | undefined, limit: number): Promise<QueuedJob[]> {
+    const { shape, ownerGroup, owner } = after ?? { shape: FIRST, ownerGroup: '', owner: '' };
     return this.database.query<QueuedJob>({
       name: 'jobs-heads',
       text: HEADS,
-      values: [String(after ?? FIRST), limit],
+      values: [String(shape), ownerGroup, owner, limit],
+    });
+  }
+
+  /** A job of each of at most `limit` shapes, in the order of the shapes, from behind `after` on. */
+  async shapes(after: LaneKey | undefined, limit: number): Promise<QueuedJob[]> {
+    return this.database.query<QueuedJob>({
+      name: 'jobs-shapes',
+      text: SHAPES,
+      values: [String(after?.shape ?? FIRST), limit],
     });
   }
 
@@ -45,27 +73,29 @@ export class QueueRepository {
    * Claims for an executor what the match chooses. Rows that others hold are skipped, so instances never get the same
    * job; only where the jobs of a site are counted one waits for the other, for as long as a claim takes.
    */
-  async claim(claim: Claim): Promise<RunOrder[]> {
+  async claim(claim: Claim): Promise<Claimed> {
     const { match } = claim;
     return this.database.transaction(async (transaction) => {
       const counted = claim.sites.filter(isCounted);
       if (counted.length > 0) match.note(await this.usedAlone(transaction, counted));
       const pages = match.pages();
-      if (pages.shapes.length === 0) return [];
+      if (pages.length === 0) return NOTHING;
       const jobs = await transaction.query<QueuedJob>({
         name: 'jobs-candidates',
         text: CANDIDATES,
-        values: [pages.shapes.map(String), pages.perShape],
+        values: [
+          pages.map(({ shape }) => String(shape)),
+          pages.map(({ ownerGroup }) => ownerGroup),
+          pages.map(({ owner }) => owner),
+          pages.map(({ size }) => size),
+        ],
       });
       const placements = match.choose(jobs, pages);
       const moves = placements.map((placement) => matchMove(placement, claim));
       const moved = await this.jobs.move(moves, this.now(), transaction);
-      if (moved.length === 0) return [];
-      return withWaiting(
-        await this.dispatch.orders(transaction, moved),
-        placements,
-        this.clock.now(),
-      );
+      if (moved.length === 0) return NOTHING;
+      const orders = await this.dispatch.orders(transaction, moved);
+      return inTurn(orders, placements, this.clock.now());
     });
   }
 
@@ -84,6 +114,7 @@ export class QueueRepository {
       text: NOTE_WAITING,
       values: [String(shape), minor, why ?? 'Unknown', this.now(), NOTE_BATCH],
     });
+    if (rows.length > 0) this.events.wrote('jobs', transaction);
     return rows.length;
   }
 
@@ -94,7 +125,7 @@ export class QueueRepository {
     const names = sites.map(({ name }) => name);
     await transaction.query({
       name: 'jobs-count-alone',
-      text: `select pg_advisory_xact_lock(hashtextextended(name, ${LOCK_SEED}))
+      text: `select pg_advisory_xact_lock(hashtextextended(name, ${LOCK_SEEDS.queues}))
         from (select name from unnest($1::text[]) as x (name) order by name) as sorted`,
       values: [names],
     });
@@ -120,46 +151,63 @@ function matchMove({ job, site }: Placement, { executor, reference }: Claim): Mo
   };
 }
 
-function withWaiting(
+/** What was taken, in the order in which it got its places. */
+function inTurn(
   orders: readonly RunOrder[],
   placements: readonly Placement[],
   now: number,
-): RunOrder[] {
-  const since = new Map(
-    placements.map(({ job }) => [String(job.jid), job.lastUpdate.getTime()] as const),
-  );
-  return orders.map((order) => ({
-    ...order,
-    waitedSeconds: Math.max(0, now - (since.get(String(order.jid)) ?? now)) / 1000,
-  }));
+): Claimed {
+  const byJid = new Map(orders.map((order) => [String(order.jid), order]));
+  const claimed: Claimed = { orders: [], jobs: [] };
+  for (const { job } of placements) {
+    const order = byJid.get(String(job.jid));
+    if (!order) continue;
+    const waitedSeconds = Math.max(0, now - job.lastUpdate.getTime()) / 1000;
+    claimed.orders.push({ ...order, waitedSeconds });
+    claimed.jobs.push(job);
+  }
+  return claimed;
 }
 
 const FIRST = -(2n ** 63n);
-const LOCK_SEED = 8;
-const IS_WAITING = `j.status = 'Waiting' and j.executor is null`;
+const IS_WAITING = `j.status = 'Waiting' and j.executor is null and j.held_by is null`;
 const HEAD_COLUMNS = columnsOf(JobEntity, {
   alias: 'j',
-  only: ['jid', 'priority', 'lastUpdate'],
+  only: ['jid', 'priority', 'lastUpdate', 'owner', 'ownerGroup'],
 });
 const QUEUED = `j.shape, ${HEAD_COLUMNS}, ${WISH_COLUMNS},
   j.minor_status = '${MINOR.noSites}' as "isUnplaceable"`;
 const HEAD = `select ${QUEUED} from jobs j where ${IS_WAITING}`;
 
-/** One step of the index for each shape, however many jobs it has. */
+const LANE = 'j.shape, j.owner_group, j.owner';
+const IN_LANE_ORDER = `${LANE}, j.priority desc, j.jid`;
+
+/** One step of the index for each lane, however many jobs it has. */
 const HEADS = `
   with recursive heads as (
-    (${HEAD} and j.shape >= $1 order by j.shape, j.priority desc, j.jid limit 1)
+    (${HEAD} and (${LANE}) > ($1, $2, $3) order by ${IN_LANE_ORDER} limit 1)
     union all
     select next.* from heads h cross join lateral (
-      ${HEAD} and j.shape > h.shape order by j.shape, j.priority desc, j.jid limit 1) as next
+      ${HEAD} and (${LANE}) > (h.shape, h."ownerGroup", h.owner) order by ${IN_LANE_ORDER} limit 1) as next
+  )
+  select * from heads limit $4`;
+
+/** One step of the index for each shape, however many jobs and owners it has. */
+const SHAPES = `
+  with recursive heads as (
+    (${HEAD} and j.shape > $1 order by ${IN_LANE_ORDER} limit 1)
+    union all
+    select next.* from heads h cross join lateral (
+      ${HEAD} and j.shape > h.shape order by ${IN_LANE_ORDER} limit 1) as next
   )
   select * from heads limit $2`;
 
 const CANDIDATES = `
-  select w.* from unnest($1::bigint[]) as queue (shape) cross join lateral (
+  select w.* from unnest($1::bigint[], $2::text[], $3::text[], $4::integer[])
+    as lane (shape, owner_group, owner, size) cross join lateral (
     select ${QUEUED} from jobs j
-    where ${IS_WAITING} and j.shape = queue.shape
-    order by j.priority desc, j.jid limit $2 for update of j skip locked
+    where ${IS_WAITING} and (${LANE}) = (lane.shape, lane.owner_group, lane.owner)
+    order by j.priority desc, j.jid limit lane.size for update of j skip locked
   ) w`;
 
 /** A job takes its part until its executor lets go of it: as long as something of it may run. */
@@ -171,14 +219,15 @@ const USED = `
   where j.executor is not null group by j.site`;
 
 const NOTE_WAITING = `
-  with noted as (
-    update jobs set minor_status = $2, app_status = $3, last_update = greatest($4, last_update)
-    where jid in (
-      select j.jid from jobs j where ${IS_WAITING} and j.shape = $1
-      order by j.priority desc, j.jid limit $5 for update skip locked)
-    returning jid, last_update
+  with held as materialized (
+    select j.jid, ${BEFORE} as before from jobs j where ${IS_WAITING} and j.shape = $1
+    order by ${IN_LANE_ORDER} limit $5 for update skip locked
+  ), noted as (
+    update jobs j set minor_status = $2, app_status = $3, last_update = greatest($4, j.last_update)
+    from held where j.jid = held.jid
+    returning j.jid, j.status, $2 as minor, $3 as app, j.site, j.last_update, held.before, 1 as n
   ), logged as (
     insert into job_history (jid, status, minor_status, app_status, time, source)
-    select jid, 'Waiting', $2, $3, last_update, 'Dispatcher' from noted order by jid
-  )
+    select jid, status, minor, app, last_update, 'Dispatcher' from noted order by jid
+  ), told as (${logMoves('noted')})
   select jid from noted`;

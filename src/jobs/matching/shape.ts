@@ -23,7 +23,7 @@ export type Wishes = Pick<JobEntity, (typeof WISH_PROPERTIES)[number]>;
 export const WISH_COLUMNS = columnsOf(JobEntity, { alias: 'j', only: WISH_PROPERTIES });
 
 /** What a job needs, as its columns say it. */
-export function resourcesOfWishes(wishes: Wishes): JobResources {
+function resourcesOfWishes(wishes: Wishes): JobResources {
   return {
     processors: wishes.processors,
     ...(wishes.minRamMb > 0 && { minRamMB: wishes.minRamMb }),

@@ -2,6 +2,7 @@ import type { JsonObject } from '#src/kernel/index.js';
 import type { Site, SiteBackend } from '#src/registry/index.js';
 import type { Jid } from '../state/job.js';
 import type { JobState } from '../state/job-state.js';
+import type { OutputPlaces } from './output-places.js';
 
 /** A job that was claimed for an executor: Matched, held by it, certainly not started. */
 export interface RunOrder {
@@ -38,17 +39,11 @@ export interface FreeMachine {
   ramMB: number;
 }
 
-/** The end of what a running job has written. */
-export interface RunningOutput {
-  stdout: string;
-  stderr: string;
-}
-
 /**
  * A compute backend on this instance. It holds jobs in the database under its `id`; only an executor that holds a
  * job moves it on, always through RunReports, and it starts a program only after the move to Running was
  * committed: a Matched job has certainly not been started, whoever died. (A batch system starts jobs at a time of its
- * own: its executor proves by a fence that a Matched job never starts before it gives it back, and nobody else gives
+ * own: its executor proves by taking the claim that a Matched job never starts before it gives it back, and nobody else gives
  * its jobs back.) It lets go of a job (executor null)
  * when nothing of the job is left to look after.
  */
@@ -82,8 +77,8 @@ export interface Executor {
   cancel(jid: string): void;
   /** Whether jobs of the site would find that program there; undefined where this instance cannot look. */
   hasProgram(name: string, site: Site): Promise<boolean | undefined>;
-  /** The end of the output of a run of this executor; undefined when it has no such run. */
-  peek(job: HeldJob): Promise<RunningOutput | undefined>;
+  /** Where the output of a run of this executor lies; undefined when it has no such run. */
+  outputOf(job: HeldJob): Promise<OutputPlaces | undefined>;
   /** Hands back what was not started and stops looking; running programs go on. */
   close(): Promise<void>;
 }

@@ -2,19 +2,11 @@ import { constants, createReadStream, type Dirent, type Stats } from 'node:fs';
 import { lstat, open, opendir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
+import { Slices } from '#src/kernel/index.js';
 import type { ArchiveFile } from '../sandbox/sandbox-archive.js';
 import { matchesPattern } from './name-pattern.js';
-
-/** Where the output of a run lies. */
-export interface OutputPlaces {
-  /** The directory that the job could write. */
-  directory: string;
-  /** Files outside of it that stand for plain names in it, standard output and error: name → path. */
-  files: ReadonlyMap<string, string>;
-  /** Only files of this account are taken; a hard link to somebody else's file is not. */
-  uid: number | undefined;
-}
+import { plainPattern } from './output-names.js';
+import type { OutputPlaces } from './output-places.js';
 
 /** What was found of the files that a job wants back. */
 export interface Collected {
@@ -42,7 +34,6 @@ const MAX_LOOKED_AT = 100_000;
 const IN_MEMORY_BYTES = 64 * 1024;
 /** Names read from a directory before the event loop has its turn. */
 const NAMES_AT_ONCE = 512;
-const LONGEST_TURN_MS = 10;
 
 /**
  * Opens the files of `wanted` for packing: plain files only, of one file system. Links, devices, pipes and sockets are
@@ -58,7 +49,7 @@ export async function collectOutput(
   const names = new Map<string, string>();
   const missing = new Set<string>();
   for (const pattern of wanted) {
-    const found = await finder.find(pattern.replace(/^(\.\/)+/, '').replace(/\/$/, ''));
+    const found = await finder.find(plainPattern(pattern));
     if (found.length === 0) missing.add(pattern);
     for (const name of found) names.set(name, pattern);
   }
@@ -103,16 +94,16 @@ async function archiveFile(handle: FileHandle, name: string, info: Stats): Promi
 }
 
 /** The names in their order, so that the same output is the same archive; a hundred thousand are not sorted in one turn. */
-async function sortedInTurns(names: readonly string[], breath: Breath): Promise<string[]> {
+async function sortedInTurns(names: readonly string[], slices: Slices): Promise<string[]> {
   let runs: string[][] = [];
   for (let at = 0; at < names.length; at += NAMES_AT_ONCE) {
     runs.push(names.slice(at, at + NAMES_AT_ONCE).sort());
-    await breath.take();
+    if (slices.isOver) await slices.rest();
   }
   while (runs.length > 1) {
     const longer: string[][] = [];
     for (let at = 0; at < runs.length; at += 2) {
-      longer.push(await merged(runs[at] ?? [], runs[at + 1] ?? [], breath));
+      longer.push(await merged(runs[at] ?? [], runs[at + 1] ?? [], slices));
     }
     runs = longer;
   }
@@ -123,7 +114,7 @@ async function sortedInTurns(names: readonly string[], breath: Breath): Promise<
 async function merged(
   left: readonly string[],
   right: readonly string[],
-  breath: Breath,
+  slices: Slices,
 ): Promise<string[]> {
   const all: string[] = [];
   let at = 0;
@@ -133,7 +124,7 @@ async function merged(
       at += 1;
     }
     all.push(name);
-    if (index % NAMES_AT_ONCE === 0) await breath.take();
+    if (index % NAMES_AT_ONCE === 0) if (slices.isOver) await slices.rest();
   }
   return all.concat(right.slice(at));
 }
@@ -142,7 +133,7 @@ async function merged(
 class OutputFinder {
   isCut = false;
   private lookedAt = 0;
-  private readonly breath = new Breath();
+  private readonly slices = new Slices();
 
   private constructor(
     private readonly places: OutputPlaces,
@@ -164,7 +155,7 @@ class OutputFinder {
       for (const prefix of prefixes) {
         const entries = await this.entriesOf(prefix);
         for (const entry of entries) {
-          await this.breath.take();
+          if (this.slices.isOver) await this.slices.rest();
           if (matchesPattern(entry, part)) next.push(prefix === '' ? entry : `${prefix}/${entry}`);
         }
       }
@@ -219,7 +210,7 @@ class OutputFinder {
     }
     const entries = new Set(await this.read(join(this.places.directory, name)));
     if (name === '') for (const stream of this.places.files.keys()) entries.add(stream);
-    return sortedInTurns([...entries], this.breath);
+    return sortedInTurns([...entries], this.slices);
   }
 
   private async read(path: string): Promise<string[]> {
@@ -245,16 +236,5 @@ class OutputFinder {
   private async infoOf(name: string): Promise<Stats | undefined> {
     const info = await lstat(join(this.places.directory, name)).catch(() => undefined);
     return info?.dev === this.device ? info : undefined;
-  }
-}
-
-/** Gives the event loop its turn after every few milliseconds of work. */
-class Breath {
-  private since = performance.now();
-
-  async take(): Promise<void> {
-    if (performance.now() - this.since < LONGEST_TURN_MS) return;
-    await setImmediate();
-    this.since = performance.now();
   }
 }

@@ -5,13 +5,15 @@ import type { Move } from '../state/jobs.repository.js';
 import type { SandboxService } from '../sandbox/sandbox.service.js';
 import { MINOR } from '../state/job-state.js';
 import type { HeldRuns, RunOrder } from './executor.js';
-import { collectOutput, type OutputPlaces } from './output-collector.js';
+import { collectOutput } from './output-collector.js';
+import type { OutputPlaces } from './output-places.js';
+import type { JobTokens } from './job-tokens.js';
 import { RunFault, type RunPlan } from './run-plan.js';
 import type { RunReports } from './run-reports.js';
 import type { Verdict } from './run-verdict.js';
 
 const MAX_OUTPUT_FILES = 10_000;
-const MAX_GIVEN_BACK = 20;
+const MAX_REQUEUES = 20;
 const SHOWN_NAMES = 100;
 
 /** One attempt of a job in the hands of an executor. */
@@ -38,6 +40,7 @@ export interface LifeParts {
   reports: RunReports;
   repository: HeldRuns;
   sandboxes: SandboxService;
+  tokens: Pick<JobTokens, 'give' | 'end'>;
 }
 
 /** What is different from place to place. */
@@ -63,7 +66,7 @@ interface Output {
 }
 
 /**
- * The one life of a run, whatever its place: begun, ended, given back, refused, lost, revived, let go of. Each step
+ * The one life of a run, whatever its place: begun, finished, requeued, refused, failed as unknown, resumed, released. Each step
  * starts from a state in which the job is held by this executor in this attempt; a job that is not ours any more is
  * left as it is.
  */
@@ -92,6 +95,7 @@ export class RunLife<R extends Run> {
   /** The payload has ended and nothing of it lives: brings its output home and moves the job to its end. */
   async finish(run: R, end: RunEnd): Promise<void> {
     const { verdict } = end;
+    await this.parts.tokens.end(run.order);
     const output = await this.keepOutput(run);
     const isGood = verdict.isGood && output.fault === undefined;
     const minor = verdict.isGood ? MINOR.uploadingOutput : verdict.minor;
@@ -127,32 +131,26 @@ export class RunLife<R extends Run> {
 
   /** Lets go of a run without moving its job. */
   async release(run: R, output: string | null = null): Promise<void> {
+    await this.parts.tokens.end(run.order);
     await this.parts.repository.release(this.held(run), output);
     await this.place.remove(run);
   }
 
   /** Certainly not started: back to the queue, without counting as a reschedule, also when it was stalled. */
-  async giveBack(run: R, reason?: string): Promise<void> {
-    await this.revive(run);
-    if (run.order.attempt > MAX_GIVEN_BACK) {
-      const why = reason === undefined ? '' : `: ${reason}`;
-      await this.refuse(run, new RunFault(MINOR.submitting, `Given back too often${why}`));
-      return;
-    }
-    await this.report(run, {
-      steps: [
-        {
-          to: 'Rescheduled',
-          minor: MINOR.rescheduled,
-          ...(reason === undefined ? {} : { app: reason }),
-        },
-        { to: 'Waiting', minor: MINOR.waiting },
-      ],
-      from: ['Matched', 'Running'],
-      source: 'Reaper',
-      set: { executor: null },
-    });
+  async requeue(run: R, reason?: string): Promise<void> {
+    await this.resume(run);
+    if (await this.isRefused(run, reason)) return;
+    await this.report(run, { ...backToQueue(reason), from: ['Matched', 'Running'] });
     await this.release(run);
+  }
+
+  /**
+   * Claimed, and begun by nobody, as the database said a moment ago: back to the queue. When it was begun since then it is
+   * left as it is, with its files; the next look at what is held tells what it is.
+   */
+  async requeueUnstarted(run: R): Promise<void> {
+    if (await this.isRefused(run)) return;
+    if (await this.report(run, { ...backToQueue(), from: ['Matched'] })) await this.release(run);
   }
 
   /** It was not started and never will be: the job fails. */
@@ -178,9 +176,9 @@ export class RunLife<R extends Run> {
   }
 
   /** What would tell is gone, and nobody can say whether it ran: never again, then. */
-  async lose(run: R, app: string): Promise<void> {
+  async failUnknown(run: R, app: string): Promise<void> {
     await this.place.endProcesses(run);
-    const isHeld = await this.revive(run);
+    const isHeld = await this.resume(run);
     await this.report(run, {
       steps: [{ to: 'Failed', minor: MINOR.pilotGone, app }],
       from: isHeld ? ['Running'] : ['Running', 'Completing'],
@@ -191,20 +189,27 @@ export class RunLife<R extends Run> {
   }
 
   /** A stalled job shows a sign of life; true when it was stalled. */
-  async revive(run: R): Promise<boolean> {
+  async resume(run: R): Promise<boolean> {
     return this.report(run, {
       steps: [{ to: 'Running', minor: MINOR.application }],
       from: ['Stalled'],
     });
   }
 
+  private async isRefused(run: R, reason?: string): Promise<boolean> {
+    if (run.order.attempt <= MAX_REQUEUES) return false;
+    const why = reason === undefined ? '' : `: ${reason}`;
+    await this.refuse(run, new RunFault(MINOR.submitting, `Given back too often${why}`));
+    return true;
+  }
+
   /**
    * The job was not Running any more: stalled meanwhile, or killed, or taken back. One that was stalled and has been
-   * revived in between is still ours: what the run has left must stay until its end is written.
+   * resumed in between is still ours: what the run has left must stay until its end is written.
    */
   private async finishOther(run: R, end: RunEnd, output: string | undefined): Promise<void> {
     const isOurs =
-      (await this.revive(run)) || (await this.parts.repository.isUnderWay(this.held(run)));
+      (await this.resume(run)) || (await this.parts.repository.isUnderWay(this.held(run)));
     if (isOurs) await this.finish(run, end);
     else await this.release(run, output ?? null);
   }
@@ -259,6 +264,18 @@ export class RunLife<R extends Run> {
   private now(): Date {
     return new Date(this.parts.clock.now());
   }
+}
+
+function backToQueue(reason?: string): Pick<Move, 'steps' | 'source' | 'set'> {
+  const app = reason === undefined ? {} : { app: reason };
+  return {
+    steps: [
+      { to: 'Rescheduled', minor: MINOR.rescheduled, ...app },
+      { to: 'Waiting', minor: MINOR.waiting },
+    ],
+    source: 'Reaper',
+    set: { executor: null },
+  };
 }
 
 function faultOf(

@@ -28,7 +28,7 @@ export interface RunPlan {
 }
 
 /** Reads the manifest of an order, which was checked when it was submitted. */
-export function planOf(order: RunOrder): RunPlan {
+export function planOf(order: Pick<RunOrder, 'manifest'>): RunPlan {
   const { manifest } = order;
   const stdout = textOf(manifest['StdOutput'], 'std.out');
   const stderr = textOf(manifest['StdError'], 'std.err');

@@ -15,6 +15,7 @@ const RETRY_MS = 300;
 /**
  * Moves that executors report, written together: while one batch is on its way to the database the next one
  * gathers, so that many short jobs cost few statements. While the database is away reports wait; nothing is lost.
+ * A batch has one move of a job: the next is judged by what the first has made of it.
  */
 @Injectable()
 export class RunReports {
@@ -45,7 +46,7 @@ export class RunReports {
   private async write(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     while (this.queue.length > 0) {
-      const batch = this.queue.splice(0, BATCH);
+      const batch = this.nextBatch();
       try {
         const moves = batch.map(({ move }) => move);
         const moved = new Set(
@@ -57,6 +58,19 @@ export class RunReports {
       }
     }
     this.writing = undefined;
+  }
+
+  private nextBatch(): Report[] {
+    const jobs = new Set<string>();
+    const batch: Report[] = [];
+    const later: Report[] = [];
+    for (const report of this.queue.splice(0, BATCH)) {
+      const jid = String(report.move.jid);
+      (jobs.has(jid) ? later : batch).push(report);
+      jobs.add(jid);
+    }
+    this.queue.unshift(...later);
+    return batch;
   }
 
   private async afterFault(batch: Report[], error: unknown): Promise<void> {

@@ -25,5 +25,10 @@ export function readRange(header: string | undefined, sizeBytes: number): ByteRa
 export function matchesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   if (header.trim() === '*') return true;
-  return header.split(',').some((part) => part.trim().replace(/^W\//, '') === tag);
+  return header.split(',').some((part) => opaque(part.trim()) === opaque(tag));
+}
+
+/** A tag without its mark of weakness: this comparison is the weak one (RFC 9110 §8.8.3.2). */
+function opaque(tag: string): string {
+  return tag.replace(/^W\//, '');
 }

@@ -28,8 +28,8 @@ export class DirectorySandboxStore implements SandboxStore {
       return;
     }
     await flush(archive.path);
-    await rename(archive.path, target).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EXDEV') throw error;
+    await rename(archive.path, target).catch(async (error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
       const draft = `${target}.${randomBytes(6).toString('hex')}`;
       await copyFile(archive.path, draft);
       await flush(draft);

@@ -12,7 +12,6 @@ import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
 import { JID_PARAM } from '../state/job.openapi.js';
 import { SandboxFilesResponse } from './sandbox.response.js';
-import { QueryKeys } from '../access/query-keys.decorator.js';
 import { JobSandboxesService } from './job-sandboxes.service.js';
 
 const BYTES = { schema: { type: 'string', format: 'binary' } } as const;
@@ -29,7 +28,6 @@ export class JobSandboxesController {
   /** The files that the job was submitted with, as tar.gz. */
   @Get('inputsandbox')
   @Access('bearer', 'jobs:read')
-  @QueryKeys()
   @ApiOperation({ operationId: 'getInputSandbox', summary: 'The input sandbox as tar.gz' })
   @ApiProduces('application/gzip')
   @ApiOkResponse(BYTES)
@@ -45,7 +43,6 @@ export class JobSandboxesController {
   /** What the job has written, as tar.gz. */
   @Get('outputsandbox')
   @Access('bearer', 'jobs:read')
-  @QueryKeys()
   @ApiOperation({ operationId: 'getOutputSandbox', summary: 'The output sandbox as tar.gz' })
   @ApiProduces('application/gzip')
   @ApiOkResponse(BYTES)
@@ -61,7 +58,6 @@ export class JobSandboxesController {
   /** Names and sizes of the files in the input sandbox. */
   @Get('inputsandbox/files')
   @Access('bearer', 'jobs:read')
-  @QueryKeys()
   @ApiOperation({ operationId: 'listInputSandbox', summary: 'Files of the input sandbox' })
   @ApiOkResponse({ type: SandboxFilesResponse })
   async inputFiles(
@@ -74,7 +70,6 @@ export class JobSandboxesController {
   /** Names and sizes of the files in the output sandbox. */
   @Get('outputsandbox/files')
   @Access('bearer', 'jobs:read')
-  @QueryKeys()
   @ApiOperation({ operationId: 'listOutputSandbox', summary: 'Files of the output sandbox' })
   @ApiOkResponse({ type: SandboxFilesResponse })
   async outputFiles(
@@ -87,7 +82,6 @@ export class JobSandboxesController {
   /** One file of the input sandbox; byte ranges are honoured. */
   @Get('inputsandbox/files/*name')
   @Access('bearer', 'jobs:read')
-  @QueryKeys()
   @ApiOperation({ operationId: 'readInputSandboxFile', summary: 'One file of the input sandbox' })
   @ApiParam(JID_PARAM)
   @ApiParam({
@@ -110,7 +104,6 @@ export class JobSandboxesController {
   /** One file of the output sandbox; byte ranges are honoured. */
   @Get('outputsandbox/files/*name')
   @Access('bearer', 'jobs:read')
-  @QueryKeys()
   @ApiOperation({ operationId: 'readOutputSandboxFile', summary: 'One file of the output sandbox' })
   @ApiParam(JID_PARAM)
   @ApiParam({

@@ -10,7 +10,7 @@ import { isFinal } from '../state/job-state.js';
 import { JobsRepository } from '../state/jobs.repository.js';
 import type { SandboxFilesResponse } from './sandbox.response.js';
 import { copyFileOfArchive } from './sandbox-archive.js';
-import { answerDownload, copyTo } from './sandbox-download.js';
+import { answerDownload, copyTo, plainName, type Download } from './sandbox-download.js';
 import type { SandboxEntity } from './sandbox.entity.js';
 import { SandboxService } from './sandbox.service.js';
 import { SANDBOX_STORE, SandboxMissingError, type SandboxStore } from './sandbox.store.js';
@@ -69,20 +69,30 @@ export class JobSandboxesService {
     kind: SandboxKind,
     name: string,
   ): Promise<void> {
-    const { sandbox } = await this.find(caller.principal, jid, kind);
+    const { principal, request, response } = caller;
+    const job = await this.access.readSandbox(principal, jid, kind);
+    await answerDownload(request, response, await this.fileOf(job, kind, name));
+  }
+
+  /**
+   * One file of a sandbox as it is handed out, for somebody who may read the job. Throws Problem 404 for a name that is
+   * not in it, and when there is no sandbox.
+   */
+  async fileOf(job: Job, kind: SandboxKind, name: string): Promise<Download> {
+    const sandbox = await this.sandboxOf(job, kind);
     const index = sandbox.files.findIndex((file) => file.name === name);
     const file = sandbox.files[index];
-    if (!file) throw new Problem('job.no-such-file', 'The sandbox has no file of that name');
-    await answerDownload(caller.request, caller.response, {
+    if (!file) throw noSuchFile('The sandbox has no file of that name');
+    return {
       sizeBytes: file.size,
       tag: `"${sandbox.hash}-${index}"`,
       contentType: 'application/octet-stream',
-      fileName: name.slice(name.lastIndexOf('/') + 1),
+      fileName: plainName(name),
       send: async (range, target) => {
         const found = await copyFileOfArchive(await this.open(sandbox), name, target, range);
         if (!found) throw new SandboxMissingError(sandbox.hash);
       },
-    });
+    };
   }
 
   private async find(
@@ -91,11 +101,15 @@ export class JobSandboxesService {
     kind: SandboxKind,
   ): Promise<{ job: Job; sandbox: SandboxEntity }> {
     const job = await this.access.readSandbox(principal, jid, kind);
+    return { job, sandbox: await this.sandboxOf(job, kind) };
+  }
+
+  private async sandboxOf(job: Job, kind: SandboxKind): Promise<SandboxEntity> {
     const hash = kind === 'inputsandbox' ? job.inputSandbox : job.outputSandbox;
     if (hash === null) throw noSandbox(job, kind);
     const sandbox = await this.sandboxes.describe(hash);
     if (!sandbox) throw noSandbox(job, kind);
-    return { job, sandbox };
+    return sandbox;
   }
 
   private async open(
@@ -109,6 +123,11 @@ export class JobSandboxesService {
       throw Problem.unavailable('The sandbox store does not have the sandbox', { cause });
     }
   }
+}
+
+/** 404 for a file that a job does not have. */
+export function noSuchFile(detail: string): Problem {
+  return new Problem('job.no-such-file', detail);
 }
 
 function noSandbox(job: { jid: Jid; status: Job['status'] }, kind: SandboxKind): Problem {

@@ -122,7 +122,7 @@ export async function unpackArchive(
   const reading = pipeline(source, createGunzip(), untar);
   reading.catch(() => undefined);
   for await (const entry of untar) {
-    const { name, type, size = 0, mode = 0o644 } = entry.header;
+    const { name, type, size, mode } = entry.header;
     const fault = relativePathFault(name);
     if (type !== 'file' || fault !== undefined)
       throw new Error(`bad entry in the archive: ${type}`);

@@ -1,21 +1,31 @@
 import { pipeline } from 'node:stream/promises';
 import type { Writable } from 'node:stream';
-import { type HttpRequest, type HttpResponse, outOfTurn } from '#src/platform/index.js';
+import {
+  ClientDisconnected,
+  type HttpRequest,
+  type HttpResponse,
+  outOfTurn,
+} from '#src/platform/index.js';
 import { matchesTag, readRange } from './byte-range.js';
 import type { ByteRange } from './sandbox.store.js';
 
 /** What a download hands out. */
 export interface Download {
   sizeBytes: number;
-  /** Strong entity tag with its quotes. */
+  /** Entity tag with its quotes; a weak one when `isGrowing`. */
   tag: string;
+  /** It may change while somebody reads it: nobody is to keep it, and no part of it is joined to another. */
+  isGrowing?: true;
   contentType: string;
   fileName: string;
   /** Writes the bytes of the range to the response and ends it. */
   send(range: ByteRange, target: Writable): Promise<void>;
 }
 
-/** Answers a download: 200, 206 for one range, 304 for a known tag; privately cacheable, never sniffed. */
+/**
+ * Answers a download: 200, 206 for one range, 304 for a known tag; privately cacheable unless it grows, never sniffed, and
+ * never shown in a page of ours.
+ */
 export async function answerDownload(
   request: HttpRequest,
   response: HttpResponse,
@@ -23,7 +33,7 @@ export async function answerDownload(
 ): Promise<void> {
   const { sizeBytes, tag } = download;
   response.setHeader('ETag', tag);
-  response.setHeader('Cache-Control', 'private, max-age=86400');
+  response.setHeader('Cache-Control', download.isGrowing ? 'no-store' : 'private, max-age=86400');
   response.setHeader('Accept-Ranges', 'bytes');
   if (matchesTag(request.headers['if-none-match'], tag)) {
     response.statusCode = 304;
@@ -31,7 +41,8 @@ export async function answerDownload(
     return;
   }
   const condition = request.headers['if-range'];
-  const isCurrent = condition === undefined || condition === tag;
+  // The strong comparison of RFC 9110 §13.1.5: a weak tag is never the same.
+  const isCurrent = condition === undefined || (condition === tag && !download.isGrowing);
   const range = isCurrent ? readRange(request.headers.range, sizeBytes) : undefined;
   response.statusCode = range ? 206 : 200;
   response.setHeader('Content-Type', download.contentType);
@@ -56,8 +67,13 @@ export async function copyTo(source: NodeJS.ReadableStream, target: Writable): P
   await pipeline(source, target);
 }
 
+/** The name of a file without the directories that it is in. */
+export function plainName(name: string): string {
+  return name.slice(name.lastIndexOf('/') + 1);
+}
+
 /** RFC 6266 with the RFC 8187 form for names beyond ASCII. */
-function disposition(fileName: string): string {
+export function disposition(fileName: string): string {
   const ascii = fileName.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');
   const escaped = encodeURIComponent(fileName).replaceAll(
     /['()*]/g,
@@ -68,6 +84,7 @@ function disposition(fileName: string): string {
 }
 
 function isDisconnect(error: unknown): boolean {
+  if (error instanceof ClientDisconnected) return true;
   const code = (error as { code?: unknown }).code;
   return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'EPIPE' || code === 'ECONNRESET';
 }

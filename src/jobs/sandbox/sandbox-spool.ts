@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#src/platform/index.js';
 
-const S3 = /^s3:\/\//;
 const ABANDONED_MS = 24 * 3600_000;
 
 /** The directory of the sandboxes of this instance: the store's own when that is a directory. */
 export function sandboxDirectory(config: Config): string {
-  if (config.sandboxStore !== '' && !S3.test(config.sandboxStore)) return config.sandboxStore;
+  if (config.sandboxStore !== '' && !config.sandboxStore.startsWith('s3://'))
+    return config.sandboxStore;
   return join(config.homePath, 'sandboxes');
 }
 

@@ -2,7 +2,7 @@ import {
   ADMISSION,
   admissionSteps,
   admittedSteps,
-  PEEK_CHANNEL,
+  OUTPUT_CHANNEL,
   STOP_CHANNEL,
   WORK_CHANNEL,
 } from './admission.js';
@@ -31,10 +31,10 @@ describe('admission', () => {
   });
 
   it('announces itself to instances of the version before and after under the same names', () => {
-    expect([WORK_CHANNEL, STOP_CHANNEL, PEEK_CHANNEL]).toEqual([
+    expect([WORK_CHANNEL, STOP_CHANNEL, OUTPUT_CHANNEL]).toEqual([
       'jobs_work',
       'jobs_stop',
-      'jobs_peek',
+      'jobs_output',
     ]);
   });
 });

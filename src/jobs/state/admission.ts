@@ -5,8 +5,8 @@ export const WORK_CHANNEL = 'jobs_work';
 /** Channel of the change feed that says: a job was killed or taken back; the payload is its id. */
 export const STOP_CHANNEL = 'jobs_stop';
 
-/** Channel of the change feed that asks for the running output of a job; the payload is its id. */
-export const PEEK_CHANNEL = 'jobs_peek';
+/** Channel of the change feed that asks for output of a running job; the payload is the id of the question. */
+export const OUTPUT_CHANNEL = 'jobs_output';
 
 /** States of admission. */
 export const ADMISSION = { entry: 'Received', checking: 'Checking', admitted: 'Waiting' } as const;

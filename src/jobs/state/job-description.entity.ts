@@ -16,6 +16,10 @@ export class JobDescriptionEntity {
   /** Values of the place-holders of the template. */
   @Column('json', { nullable: true })
   placeValues!: Record<string, string> | null;
+
+  /** What its token may be (`job_token_rights`); null for a job without one. */
+  @Column('text', { nullable: true })
+  tokenRight!: string | null;
 }
 
 /** What the jobs of a parametric manifest have in common. */

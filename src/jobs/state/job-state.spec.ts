@@ -41,6 +41,8 @@ describe('states of jobs', () => {
       initialization: 'Job Wrapper Initialization',
       applicationNotFound: 'Application not found',
       finishedWithErrors: 'Application Finished With Errors',
+      heldByAdministrator: 'Held by an administrator',
+      heldByOwner: 'Held by its owner',
       threadFailed: 'Application thread failed',
       inputSandboxFailed: 'Failed Downloading InputSandbox',
       inputFilesFailed: 'Failed Downloading InputSandbox LFN(s)',

@@ -51,6 +51,11 @@ export function isFinal(state: JobState): boolean {
   return classOf(state).startsWith('final');
 }
 
+/** True while its program may be at work, or its output is being collected. */
+export function isRunning(state: JobState): boolean {
+  return ['Running', 'Stalled', 'Completing'].includes(state);
+}
+
 /** Minor statuses that the service writes, as constants so that clients may rely on the wording. */
 export const MINOR = {
   accepted: 'Job accepted',
@@ -58,6 +63,8 @@ export const MINOR = {
   inputDataMissing: 'Input Data Not Available',
   noSites: 'No candidate sites available',
   waiting: 'Pilot Agent Submission',
+  heldByOwner: 'Held by its owner',
+  heldByAdministrator: 'Held by an administrator',
   matched: 'Job Received by Agent',
   submitting: 'Submitting To CE',
   application: 'Application',

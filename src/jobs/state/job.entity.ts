@@ -4,6 +4,9 @@ import type { JobState } from './job-state.js';
 
 const TIME = { type: 'timestamptz', precision: 3 } as const;
 
+/** Who has held a job: only an administrator releases what one has held. */
+export type Holder = 'owner' | 'administrator';
+
 /** A job as its record shows it: the columns that are read wherever a job is. */
 export class Job {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
@@ -101,6 +104,10 @@ export class Job {
       'who holds something of the job that must be looked after: a claim, a run, or a run to be ended',
   })
   executor!: string | null;
+
+  /** Null: nobody holds it back. */
+  @Column('text', { nullable: true })
+  heldBy!: Holder | null;
 
   /** Grows with every claim; (jid, attempt) names a run. */
   @Column('integer', { default: 0 })

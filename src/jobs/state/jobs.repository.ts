@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { stringifyJson, type JsonObject } from '#src/kernel/index.js';
-import { columnsOf, Database, type Queryable } from '#src/platform/index.js';
+import { columnsOf, Database, EventLog, type Queryable } from '#src/platform/index.js';
 import type { Jid } from './job.js';
 import { Job } from './job.entity.js';
 import { JobHistoryEntity } from './job-history.entity.js';
@@ -15,6 +15,7 @@ import {
 } from '../manifest/stored-manifest.js';
 import type { JobState } from './job-state.js';
 import { assertPath, statesBefore } from './job-transitions.js';
+import { BEFORE, logMoves } from './logged-move.sql.js';
 
 /** One state that a job passes, as its history shows it. */
 export interface Step {
@@ -70,6 +71,7 @@ export class JobsRepository {
     @InjectRepository(JobHistoryEntity) private readonly moves: Repository<JobHistoryEntity>,
     @InjectRepository(JobParametersEntity)
     private readonly described: Repository<JobParametersEntity>,
+    private readonly events: EventLog,
   ) {}
 
   /** The job, or undefined. */
@@ -116,7 +118,7 @@ export class JobsRepository {
     const [row] = await this.database.query<{ age: number }>({
       name: 'jobs-queue-age',
       text: `select coalesce(extract(epoch from clock_timestamp() - min(last_update)), 0)::float8 as age
-        from (select last_update from jobs where status = 'Waiting' and executor is null
+        from (select last_update from jobs where status = 'Waiting' and executor is null and held_by is null
           order by jid limit 1000) w`,
     });
     return Math.max(0, row?.age ?? 0);
@@ -141,7 +143,8 @@ export class JobsRepository {
 
   /**
    * Moves jobs; answers those that moved. A job stays as it is, without an error, when its state is not one from
-   * which the table allows the first step, or somebody else holds it. Throws for a path that is not in the table.
+   * which the table allows the first step, or somebody else holds it. Throws for a path that is not in the table, and
+   * for two moves of one job: a statement sees rows as they were before it, so it could not tell which of them it made.
    */
   async move(
     moves: readonly Move[],
@@ -149,11 +152,15 @@ export class JobsRepository {
     queryable: Queryable = this.database,
   ): Promise<Jid[]> {
     if (moves.length === 0) return [];
+    if (new Set(moves.map(({ jid }) => String(jid))).size < moves.length) {
+      throw new Error('two moves of one job in a statement');
+    }
     const rows = await queryable.query<{ jid: Jid }>({
       name: 'jobs-move',
       text: MOVE,
       values: [stringifyJson(moves.map(toRecord)), now],
     });
+    if (rows.length > 0) this.events.wrote('jobs', queryable);
     return rows.map((row) => row.jid);
   }
 }
@@ -198,7 +205,7 @@ const MOVE = `
       started timestamptz, ended timestamptz, output text, verified boolean, accounted boolean,
       rescheduled boolean, parameters jsonb)
   ), held as materialized (
-    select j.jid from jobs j join m on m.jid = j.jid
+    select j.jid, ${BEFORE} as before from jobs j join m on m.jid = j.jid
     where j.status = any (m.origins)
       and (m.by_executor is null or j.executor = m.by_executor and j.attempt = m.by_attempt)
     order by j.jid for no key update of j
@@ -221,13 +228,15 @@ const MOVE = `
       accounted = (j.accounted or m.accounted) and not m.rescheduled
     from m, held
     where m.jid = j.jid and held.jid = j.jid
-    returning j.jid, j.app_status, j.last_update
+    returning j.jid, j.app_status, j.site, j.last_update, held.before
+  ), passed as materialized (
+    select jid, s.n, s.step ->> 'to' as status, s.step ->> 'minor' as minor,
+      coalesce(s.step ->> 'app', moved.app_status) as app, moved.site, moved.last_update, m.source, moved.before
+    from moved join m using (jid), jsonb_array_elements(m.steps) with ordinality as s (step, n)
   ), logged as (
     insert into job_history (jid, status, minor_status, app_status, time, source)
-    select m.jid, s.step ->> 'to', s.step ->> 'minor', coalesce(s.step ->> 'app', moved.app_status),
-      moved.last_update, m.source
-    from moved join m using (jid), jsonb_array_elements(m.steps) with ordinality as s (step, n)
-    order by m.jid, s.n
+    select jid, status, minor, app, last_update, source from passed order by jid, n
+  ), told as (${logMoves('passed')}
   ), described as (
     insert into job_parameters (jid, parameters)
     select jid, m.parameters from moved join m using (jid) where m.parameters is not null

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#src/kernel/index.js';
+import type { SubmitResponse } from './submit.response.js';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /** What was answered to a submit with an `Idempotency-Key`. */
@@ -20,7 +20,7 @@ export class IdempotencyKeyEntity {
   bodyHash!: string;
 
   @Column('json')
-  answer!: JsonObject;
+  answer!: SubmitResponse;
 
   @Index('job_idempotency_keys_created_at')
   @Column({ type: 'timestamptz', precision: 3 })

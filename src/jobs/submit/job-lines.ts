@@ -9,7 +9,7 @@ import type { PreparedJob } from './preparation.js';
 const TEMPLATE = 'T';
 
 /** A job as one line of JSON: what the statement that adds it reads as a record. */
-export function jobLine({ request, manifest, template }: PreparedJob): string {
+export function jobLine({ request, manifest, template, tokenRight }: PreparedJob): string {
   const { resources } = request;
   const hasInput = request.inputData.length > 0;
   const steps: Step[] = admissionSteps(hasInput);
@@ -36,6 +36,7 @@ export function jobLine({ request, manifest, template }: PreparedJob): string {
     manifest: template ? template.own : manifest,
     place_values: template?.values,
     template: template?.number,
+    token_right: tokenRight,
   });
 }
 

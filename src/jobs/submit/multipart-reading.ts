@@ -202,9 +202,12 @@ export class MultipartReading {
         this.totalBytes += chunk.length;
         hash.update(chunk);
         const limit = this.config.maxSandboxBytes;
-        if (this.totalBytes <= limit) return done(null, chunk);
+        if (this.totalBytes <= limit) {
+          done(null, chunk);
+          return;
+        }
         this.tooLarge(`The files are larger than ${limit} bytes together`, limit);
-        return done(); // read on, keep nothing
+        done(); // read on, keep nothing
       },
     });
     const index = this.files.push({ name, path, sizeBytes: 0, hash: '' }) - 1;

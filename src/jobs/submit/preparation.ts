@@ -5,8 +5,10 @@ import type { ManifestWarning } from '../manifest/manifest-warning.js';
 import { fillTemplate, isParametric, readTemplate } from '../manifest/parametric.js';
 import type { ManifestTemplate, PlaceValues } from '../manifest/parametric.js';
 import { SharedManifest } from '../manifest/stored-manifest.js';
-import { NamedThings, type PlacedWarning } from './named-things.js';
+import { NamedResources, type PlacedWarning } from './named-resources.js';
+import type { TokenWish } from '../manifest/job-token.js';
 import type { ReceivedManifest } from './manifest-texts.js';
+import type { JudgedToken } from './token-rights.js';
 
 /** What is done with what a request will make; nothing of it is kept in memory here. */
 export interface PreparationTarget {
@@ -14,6 +16,8 @@ export interface PreparationTarget {
   job(job: PreparedJob): Promise<void>;
   /** What the following jobs with `template` have in common. */
   template(shared: SharedManifest): Promise<void>;
+  /** Whether a job may have such a token. */
+  token(wish: TokenWish): Promise<JudgedToken>;
 }
 
 /** A job that was found good. */
@@ -21,6 +25,8 @@ export interface PreparedJob {
   request: JobRequest;
   /** With `place-holders` replaced; as it is read later but for the id. */
   manifest: JsonObject;
+  /** Id of what its token may be. */
+  tokenRight?: string;
   template?: { number: number; own: JsonObject; values: PlaceValues };
 }
 
@@ -32,8 +38,10 @@ export interface PreparationLimits {
 }
 
 const MAX_VIOLATIONS = 100;
+/** Of a job without a token. */
+const NONE: JudgedToken = { violations: [], warnings: [] };
 /** Warnings of one answer. */
-export const MAX_WARNINGS = 100;
+const MAX_WARNINGS = 100;
 
 /**
  * Checks the manifests of one request as they arrive and expands the parametric ones. What is made of templates is
@@ -43,7 +51,7 @@ export class Preparation {
   jobs = 0;
   templates = 0;
   /** What the manifests name and what may not be there. */
-  readonly named = new NamedThings(MAX_WARNINGS);
+  readonly named = new NamedResources(MAX_WARNINGS);
   private manifests = 0;
   private madeBytes = 0;
   private tooLarge: Problem | undefined;
@@ -111,33 +119,40 @@ export class Preparation {
     let shared: SharedManifest | undefined;
     for (const values of template.values()) {
       const filled = fillTemplate(template.manifest, values);
-      const request = this.read(filled, place);
-      if (!request) return;
-      const { manifest } = request;
-      if (template.count === 1) return this.keep({ request, manifest });
+      const read = await this.read(filled, place);
+      if (!read) return;
+      const { manifest } = read;
+      if (template.count === 1) return this.keep(read);
       if (!shared) {
         shared = new SharedManifest(template.manifest, filled, manifest);
         await this.target.template(shared);
         this.templates += 1;
       }
       const own = shared.ownOf(filled, manifest);
-      await this.keep({ request, manifest, template: { number: this.templates, own, values } });
+      await this.keep({ ...read, template: { number: this.templates, own, values } });
     }
   }
 
   private async addJob(manifest: JsonObject, place: string): Promise<void> {
-    const request = this.read(manifest, place);
-    if (request) await this.keep({ request, manifest: request.manifest });
+    const read = await this.read(manifest, place);
+    if (read) await this.keep(read);
   }
 
-  private read(manifest: JsonObject, place: string): JobRequest | undefined {
-    const { job, violations, warnings } = readManifest(manifest, this.context);
+  private async read(raw: JsonObject, place: string): Promise<PreparedJob | undefined> {
+    const { job, violations, warnings } = readManifest(raw, this.context);
+    const token = job.token && violations.length === 0 ? await this.target.token(job.token) : NONE;
+    const faults = [...violations, ...token.violations];
     const index = this.manifests - 1;
-    for (const warning of warnings) this.warn({ ...warning, place: index });
-    this.noteViolations(violations, place);
-    if (violations.length > 0) return undefined;
+    for (const warning of [...warnings, ...token.warnings]) this.warn({ ...warning, place: index });
+    this.noteViolations(faults, place);
+    if (faults.length > 0) return undefined;
     this.named.note(job, index);
-    return job;
+    const { manifest } = job;
+    return {
+      request: job,
+      manifest,
+      ...(token.right !== undefined && { tokenRight: token.right }),
+    };
   }
 
   private async keep(job: PreparedJob): Promise<void> {

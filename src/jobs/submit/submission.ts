@@ -15,12 +15,13 @@ import {
   contentTypeOf,
   decodeText,
   parseJsonText,
+  readBody,
   readChunks,
-  readForm,
   unsupportedMediaType,
   type Config,
   type HttpRequest,
 } from '#src/platform/index.js';
+import { ManifestFormRequest } from '../manifest/manifest.request.js';
 import { SandboxSpool } from '../sandbox/sandbox-spool.js';
 import { LineSplitter, ListOpening, ListSplitter } from './manifest-splitter.js';
 import { ManifestTexts, type ReceivedManifest } from './manifest-texts.js';
@@ -61,9 +62,8 @@ export class SubmissionReader {
       return { manifests: this.ofLines(request), files: [], discard };
     }
     if (type === 'application/x-www-form-urlencoded') {
-      const form = await readForm(request, this.config.maxBodyBytes);
-      form.allowOnly(['manifest']);
-      return { manifests: this.ofTexts(form.all('manifest')), files: [], discard };
+      const form = await readBody(ManifestFormRequest, request, this.config.maxBodyBytes);
+      return { manifests: this.ofTexts(form.manifest), files: [], discard };
     }
     throw unsupportedMediaType(request, FORMS);
   }

@@ -11,7 +11,7 @@ import {
   type Executor,
   type InputDataCatalogue,
 } from '../run/executor.js';
-import type { NamedProgram, NamedThings, PlacedWarning } from './named-things.js';
+import type { NamedProgram, NamedResources, PlacedWarning } from './named-resources.js';
 
 /** Programs may lie on a file system that does not answer; a submit does not wait for it. */
 const PROGRAMS_MS = 500;
@@ -31,7 +31,7 @@ export class SubmitLookup {
   /** Warnings about programs that no site has, and about files that the catalogue does not show to the submitter. */
   async warningsOf(
     submitter: Pick<Principal, 'user' | 'group'>,
-    named: NamedThings,
+    named: NamedResources,
     siteList: readonly Site[],
   ): Promise<PlacedWarning[]> {
     const programs = await this.missingPrograms(named, siteList);
@@ -39,7 +39,7 @@ export class SubmitLookup {
   }
 
   private async missingPrograms(
-    named: NamedThings,
+    named: NamedResources,
     siteList: readonly Site[],
   ): Promise<PlacedWarning[]> {
     const warnings: PlacedWarning[] = [];
@@ -80,7 +80,7 @@ export class SubmitLookup {
 
   private async missingFiles(
     { user, group }: Pick<Principal, 'user' | 'group'>,
-    { files }: NamedThings,
+    { files }: NamedResources,
   ): Promise<PlacedWarning[]> {
     if (files.size === 0) return [];
     const missing = await this.catalogue.missing({ user, group }, [...files.keys()]);

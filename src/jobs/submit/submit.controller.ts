@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Controller, HttpCode, Post, Req, StreamableFile } from '@nestjs/common';
+import { Controller, HttpCode, Post, Query, Req, StreamableFile } from '@nestjs/common';
 import {
   ApiBadRequestResponse,
   ApiBody,
@@ -11,23 +11,14 @@ import {
   ApiOkResponse,
   ApiOperation,
   ApiPayloadTooLargeResponse,
-  ApiQuery,
   ApiTags,
   ApiTooManyRequestsResponse,
   ApiUnprocessableEntityResponse,
   getSchemaPath,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import {
-  Audited,
-  labelsOf,
-  Query,
-  schemaByMediaType,
-  type HttpRequest,
-  type QueryValues,
-} from '#src/platform/index.js';
+import { Audited, labelsOf, schemaByMediaType, type HttpRequest } from '#src/platform/index.js';
 import { isAsked } from '../access/asked-flag.js';
-import { QueryKeys } from '../access/query-keys.decorator.js';
 import {
   ManifestFormRequest,
   ManifestRequest,
@@ -35,6 +26,7 @@ import {
   ManifestUploadRequest,
 } from '../manifest/manifest.request.js';
 import { idRanges } from '../state/job.js';
+import { SubmitQuery } from './submit.query.js';
 import { DryRunResponse, SubmitResponse } from './submit.response.js';
 import { SubmitService } from './submit.service.js';
 
@@ -54,7 +46,6 @@ export class SubmitController {
   @Post()
   @HttpCode(200)
   @Access('bearer', 'jobs:submit')
-  @QueryKeys('dryRun')
   @Audited<SubmitResponse | DryRunResponse>('job.submitted', submittedJobs)
   @ApiOperation({ operationId: 'submitJobs', summary: 'Submit jobs; all of a request or none' })
   @ApiConsumes(
@@ -79,12 +70,6 @@ export class SubmitController {
       'application/x-www-form-urlencoded': { $ref: getSchemaPath(ManifestFormRequest) },
     }),
   })
-  @ApiQuery({
-    name: 'dryRun',
-    required: false,
-    type: Boolean,
-    description: 'Check, create nothing',
-  })
   @ApiHeader({
     name: 'Idempotency-Key',
     required: false,
@@ -103,10 +88,10 @@ export class SubmitController {
   @ApiUnprocessableEntityResponse({ description: 'Idempotency-Key used with another body' })
   async submit(
     @CurrentPrincipal() principal: Principal,
-    @Query() query: QueryValues,
+    @Query() { dryRun }: SubmitQuery,
     @Req() request: HttpRequest,
   ): Promise<SubmitResponse | StreamableFile> {
-    return query.boolean('dryRun')
+    return dryRun
       ? streamedJson(await this.submissions.dryRun(principal, request))
       : this.submissions.submit(principal, request);
   }

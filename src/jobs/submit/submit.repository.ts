@@ -2,12 +2,21 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LessThan, MoreThan, Repository } from 'typeorm';
 import { stringifyJson } from '#src/kernel/index.js';
-import { ChangeFeed, Database, type Transaction } from '#src/platform/index.js';
+import {
+  ChangeFeed,
+  Database,
+  EventLog,
+  LOCK_SEEDS,
+  type Transaction,
+} from '#src/platform/index.js';
+import { JobTokenRightEntity } from '../run/job-token-right.entity.js';
 import type { Jid } from '../state/job.js';
 import { assertPath } from '../state/job-transitions.js';
+import { logMoves } from '../state/logged-move.sql.js';
 import { ADMISSION, admissionSteps, WORK_CHANNEL } from '../state/admission.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { templateOf } from './job-lines.js';
+import type { TokenRight } from './token-rights.js';
 
 /** Jobs of one request, all by the same caller. */
 export interface NewJobs {
@@ -15,6 +24,8 @@ export interface NewJobs {
   lines: AsyncIterable<string>;
   count: number;
   templates: number;
+  /** What their tokens may be. */
+  tokenRights: readonly TokenRight[];
   owner: string;
   ownerDn: string;
   ownerGroup: string;
@@ -42,6 +53,7 @@ export class SubmitRepository {
   constructor(
     private readonly database: Database,
     @InjectRepository(IdempotencyKeyEntity) private readonly keys: Repository<IdempotencyKeyEntity>,
+    private readonly events: EventLog,
   ) {}
 
   async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
@@ -55,9 +67,13 @@ export class SubmitRepository {
   async add(transaction: Transaction, jobs: NewJobs): Promise<Jid[]> {
     const jids = await this.newIds(transaction, 'jobs', 'jid', jobs.count);
     const templates = await this.newIds(transaction, 'job_templates', 'id', jobs.templates);
+    if (jobs.tokenRights.length > 0) {
+      await transaction.manager.insert(JobTokenRightEntity, [...jobs.tokenRights]);
+    }
     const writing = new BatchWriting(transaction, jobs, { jids, templates });
     for await (const line of jobs.lines) await writing.add(line);
     await writing.flush();
+    this.events.wrote('jobs', transaction);
     await transaction.query(ChangeFeed.notification(WORK_CHANNEL));
     return jids;
   }
@@ -67,7 +83,7 @@ export class SubmitRepository {
     const text = JSON.stringify([key.owner, key.ownerGroup, key.setup, key.key]);
     const [row] = await transaction.query<{ got: boolean }>({
       name: 'jobs-key-lock',
-      text: 'select pg_try_advisory_xact_lock(hashtextextended($1, 7)) as got',
+      text: `select pg_try_advisory_xact_lock(hashtextextended($1, ${LOCK_SEEDS.idempotencyKeys})) as got`,
       values: [text],
     });
     return row?.got ?? false;
@@ -223,11 +239,12 @@ const ADD = `
         name text, job_group text, job_type text, site text, priority integer, cpu_time integer,
         wanted_sites text[], banned_sites text[], processors integer, min_ram_mb integer, max_ram_mb integer,
         gpus integer, tags text[], wall_time integer, status text, minor text, has_input boolean, manifest json,
-        place_values json, template integer),
+        place_values json, template integer, token_right text),
       unnest($9::bigint[])
     ) as x (
       name, job_group, job_type, site, priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb,
-      max_ram_mb, gpus, tags, wall_time, status, minor, has_input, manifest, place_values, template, jid),
+      max_ram_mb, gpus, tags, wall_time, status, minor, has_input, manifest, place_values, template,
+      token_right, jid),
     (select $10::bigint[] as ids) as template_ids
   ), added as (
     insert into jobs (jid, setup, owner, owner_dn, owner_group, vo, status, minor_status, name, job_group,
@@ -238,11 +255,14 @@ const ADD = `
       priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, max_ram_mb, gpus, tags, wall_time,
       status = '${ADMISSION.admitted}', $7, $8, $8 from r
   ), described as (
-    insert into job_descriptions (jid, manifest, place_values, template)
-    select jid, manifest, place_values, template_id from r
+    insert into job_descriptions (jid, manifest, place_values, template, token_right)
+    select jid, manifest, place_values, template_id, token_right from r
+  ), passed as materialized (
+    select r.jid, r.site, s.n, s.step ->> 'to' as status, s.step ->> 'minor' as minor, 'Unknown' as app,
+      $8::timestamptz as last_update, null::json as before, s.step ->> 'source' as source
+    from r, json_array_elements(case when r.has_input then $11::json else $12::json end)
+      with ordinality as s (step, n)
+  ), told as (${logMoves('passed')}
   )
   insert into job_history (jid, status, minor_status, app_status, time, source)
-  select r.jid, s.step ->> 'to', s.step ->> 'minor', 'Unknown', $8::timestamptz, s.step ->> 'source'
-  from r, json_array_elements(case when r.has_input then $11::json else $12::json end)
-    with ordinality as s (step, n)
-  order by r.jid, s.n`;
+  select jid, status, minor, app, last_update, source from passed order by jid, n`;

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, stringifyJson } from '#src/kernel/index.js';
 import type { Clock, JsonObject } from '#src/kernel/index.js';
-import type { Principal } from '#src/auth/index.js';
+import { Delegations, type Principal } from '#src/auth/index.js';
 import {
   CLOCK,
   clientSignal,
@@ -28,12 +28,14 @@ import { Preparation, type PreparedJob } from './preparation.js';
 import { SubmitLookup } from './submit-lookup.js';
 import { SubmitRate } from './submit-rate.js';
 import { SubmitRepository, type IdempotencyKey } from './submit.repository.js';
+import { TokenRights, type TokenRight } from './token-rights.js';
 
 /** What a submit will make, checked and waiting in the spool. */
 interface Prepared {
   lines: LineSpool;
   count: number;
   templates: number;
+  tokenRights: readonly TokenRight[];
   warnings: ManifestWarning[];
   /** Stands for the body, when an Idempotency-Key asks for it. */
   bodyHash: string;
@@ -52,6 +54,8 @@ const KEY_LIFE_MS = 24 * 3600_000;
 /** POST /jobs: reads, checks everything, and then makes all jobs of the request or none. */
 @Injectable()
 export class SubmitService {
+  @Inject() private readonly delegations!: Delegations;
+
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -142,6 +146,7 @@ export class SubmitService {
       maxInputData: this.config.maxInputData,
     };
     const { maxParametricJobs: maxJobs, maxManifestBytes, maxSubmitBytes } = this.config;
+    const tokenRights = new TokenRights(this.delegations, principal);
     const preparation = new Preparation(
       context,
       { maxJobs, maxManifestBytes, maxSubmitBytes },
@@ -150,6 +155,7 @@ export class SubmitService {
         template: async (shared) => {
           if (writer.template) await lines.add(writer.template(shared));
         },
+        token: (wish) => tokenRights.judge(wish),
       },
     );
     const hash = new BodyHash();
@@ -164,7 +170,8 @@ export class SubmitService {
     }
     const warnings = preparation.allWarnings();
     const bodyHash = hash.digest(submission.files);
-    return { lines, count: preparation.jobs, templates: preparation.templates, warnings, bodyHash };
+    const { jobs: count, templates } = preparation;
+    return { lines, count, templates, tokenRights: tokenRights.all, warnings, bodyHash };
   }
 
   private async keepFiles(
@@ -196,6 +203,7 @@ export class SubmitService {
         lines: jobs.lines.read(),
         count: jobs.count,
         templates: jobs.templates,
+        tokenRights: jobs.tokenRights,
         owner,
         ownerDn: principal.dn,
         ownerGroup,
@@ -224,7 +232,7 @@ export class SubmitService {
     const after = new Date(now.getTime() - KEY_LIFE_MS);
     const earlier = await this.repository.earlierAnswer(transaction, key, after);
     if (!earlier) return undefined;
-    if (earlier.bodyHash === key.bodyHash) return earlier.answer as unknown as SubmitResponse;
+    if (earlier.bodyHash === key.bodyHash) return earlier.answer;
     const text = 'The Idempotency-Key was used before with another body';
     throw new Problem('idempotency.mismatch', text);
   }

@@ -20,7 +20,7 @@ describe('readConfig', () => {
       publicUrl: 'https://localhost:8443',
       role: 'all',
       loadDemo: true,
-      accessTokenTtl: 86_400,
+      accessTokenTtl: 21_600,
       refreshTokenTtl: 2_592_000,
       refreshGrace: 30,
       codeTtl: 60,

@@ -83,7 +83,10 @@ function contradictions(values: Values): string[] {
       'GRID_TLS_CERT is not set: in production give GRID_TLS_CERT and GRID_TLS_KEY, or GRID_TLS=off behind a load balancer, or ask for GRID_DEVELOPMENT_CA=true',
     );
   }
-  if (/^s3:/.test(values.sandboxStore) && !/^s3:\/\/[^/\s]+(\/\S*)?$/.test(values.sandboxStore)) {
+  if (
+    values.sandboxStore.startsWith('s3:') &&
+    !/^s3:\/\/[^/\s]+(\/\S*)?$/.test(values.sandboxStore)
+  ) {
     faults.push('GRID_SANDBOX_STORE is not of the form s3://bucket/prefix');
   }
   if ((values.s3AccessKey === undefined) !== (values.s3SecretKey === undefined)) {

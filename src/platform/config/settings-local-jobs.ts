@@ -47,6 +47,17 @@ export const LOCAL_JOBS = {
     description:
       'Seconds for which smaller jobs may pass a waiting one; then the room that it needs is kept free for it',
   }),
+  shares: v.flag(
+    'GRID_SHARES',
+    true,
+    'Share places between groups by their weights and between their owners, by what each has had; ' +
+      '`false`: by priority and age alone',
+  ),
+  shareHalfLife: v.integer('GRID_SHARE_HALF_LIFE', DAY, {
+    min: 60,
+    max: 366 * DAY,
+    description: 'Seconds after which used processor time counts half',
+  }),
   jobWallTime: v.integer('GRID_JOB_WALL_TIME', 7 * DAY, {
     min: 1,
     description: 'Seconds of wall-clock time of a local job',

@@ -1,5 +1,6 @@
 import { DATABASE } from './settings-database.js';
 import { LOCAL_JOBS } from './settings-local-jobs.js';
+import { WEBHOOKS } from './settings-webhooks.js';
 import * as v from './variables.js';
 
 const DAY = 86_400;
@@ -133,7 +134,10 @@ export const VARIABLES = {
     true,
     'Accept the access token as query parameter `access_token`',
   ),
-  corsOrigins: v.list('GRID_CORS_ORIGINS', 'Origins whose pages may call the API'),
+  corsOrigins: v.list(
+    'GRID_CORS_ORIGINS',
+    'Origins whose pages may call the API (all of it but `/oauth2/auth`, to which browsers are led)',
+  ),
   logLevel: v.oneOf(
     'GRID_LOG_LEVEL',
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
@@ -162,6 +166,16 @@ export const VARIABLES = {
     description:
       'Requests of one caller (user with application, else address) that are at work at once; further ones wait their turn, then 429',
   }),
+  callerFollows: v.integer('GRID_CALLER_FOLLOWS', 8, {
+    min: 1,
+    max: 10_000,
+    description: 'Outputs of running jobs that one user follows at once on this instance; then 429',
+  }),
+  feedStreams: v.integer('GRID_FEED_STREAMS', 1_000, {
+    min: 1,
+    description:
+      'Streams of events and long polls of one user that are open at once on an instance',
+  }),
   maxConnections: v.integer('GRID_MAX_CONNECTIONS', 10_000, {
     min: 1,
     description: 'Connections at once; further ones are dropped',
@@ -185,12 +199,17 @@ export const VARIABLES = {
   }),
 
   // authorization server
-  accessTokenTtl: v.integer('GRID_ACCESS_TOKEN_TTL', DAY, {
+  accessTokenTtl: v.integer('GRID_ACCESS_TOKEN_TTL', DAY / 4, {
     min: 1,
     max: 30 * DAY,
     description:
-      'Life of an access token, seconds; what a certificate gets ends with it at the latest',
+      'Life of an access token, seconds; what a certificate gets ends with it at the latest, and with a storage scope it is 3600 at most',
   }),
+  acceptAnyAudience: v.flag(
+    'GRID_ACCEPT_ANY_AUDIENCE',
+    false,
+    'Accept tokens for every service (audience https://wlcg.cern.ch/jwt/v1/any), too',
+  ),
   refreshTokenTtl: v.integer('GRID_REFRESH_TOKEN_TTL', 30 * DAY, {
     min: 1,
     description: 'Life of a refresh token, seconds',
@@ -210,10 +229,11 @@ export const VARIABLES = {
     max: 3600,
     description: 'Life of a device code, seconds',
   }),
-  requirePkce: v.flag(
+  requirePkce: v.oneOf(
     'GRID_REQUIRE_PKCE',
-    false,
-    'Refuse authorization requests without an S256 challenge',
+    ['off', 'public', 'all'],
+    'off',
+    'Refuse authorization requests without an S256 challenge, of public applications or of all; an application with the profile `oauth2.1` or `fapi2` needs one anyway',
   ),
   signingAlgorithm: v.oneOf(
     'GRID_SIGNING_ALG',
@@ -291,6 +311,10 @@ export const VARIABLES = {
     min: 60,
     description: 'Seconds after which an unassigned sandbox is removed',
   }),
+  eventRetention: v.integer('GRID_EVENT_RETENTION', 7 * DAY, {
+    min: 1,
+    description: 'Seconds for which the feeds of jobs and of the catalogue can be taken up again',
+  }),
   sandboxStore: v.text(
     'GRID_SANDBOX_STORE',
     '',
@@ -366,6 +390,9 @@ export const VARIABLES = {
     max: 100_000,
     description: 'Jobs that a Slurm site holds at once, waiting in its queue or running',
   }),
+
+  // webhooks
+  ...WEBHOOKS,
 
   // catalogue
   answerSpool: v.integer('GRID_ANSWER_SPOOL', 4 * 1024 * 1024 * 1024, {

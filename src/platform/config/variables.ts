@@ -12,7 +12,10 @@ export interface Variable<T> {
   read(text: string | undefined): T;
 }
 
-type Notes = { description: string; secret?: boolean };
+interface Notes {
+  description: string;
+  secret?: boolean;
+}
 
 function variable<T>(
   name: string,

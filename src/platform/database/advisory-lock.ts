@@ -1,9 +1,6 @@
 import { Problem } from '#src/kernel/index.js';
 import type { Database, Transaction } from './database.js';
-import { ADVISORY_LOCKS, LOCK_SPACE, type AdvisoryLock } from './lock-names.js';
-
-/** First key of locks whose second key is made from a text. */
-const KEYED_LOCK_SPACE = LOCK_SPACE + 1;
+import { ADVISORY_LOCKS, LOCK_SPACES, type AdvisoryLock } from './lock-names.js';
 
 /** Waits for the lock and holds it until the transaction ends. */
 export async function lockInTransaction(
@@ -13,12 +10,12 @@ export async function lockInTransaction(
   await transaction.query({
     name: 'platform-lock',
     text: 'select pg_advisory_xact_lock($1, $2)',
-    values: [LOCK_SPACE, ADVISORY_LOCKS[lock]],
+    values: [LOCK_SPACES.named, ADVISORY_LOCKS[lock]],
   });
 }
 
 /** Runs the work on one instance at a time: undefined, without running it, when another instance holds the lock. */
-export async function whenAlone<T>(
+export async function withAdvisoryLock<T>(
   database: Database,
   lock: AdvisoryLock,
   work: (transaction: Transaction) => Promise<T>,
@@ -27,7 +24,7 @@ export async function whenAlone<T>(
     const [row] = await transaction.query<{ got: boolean }>({
       name: 'platform-try-lock',
       text: 'select pg_try_advisory_xact_lock($1, $2) as got',
-      values: [LOCK_SPACE, ADVISORY_LOCKS[lock]],
+      values: [LOCK_SPACES.named, ADVISORY_LOCKS[lock]],
     });
     return row?.got ? work(transaction) : undefined;
   });
@@ -38,7 +35,7 @@ export async function whenAlone<T>(
  * (then 503). A session lock: no transaction is open while the work talks to strangers. It takes a connection
  * for as long as the work lasts, so the caller has to bound how many run at once.
  */
-export async function alonePerKey<T>(
+export async function withKeyedLock<T>(
   database: Database,
   key: string,
   work: () => Promise<T>,
@@ -48,7 +45,7 @@ export async function alonePerKey<T>(
   const onError = (error: Error): void => void (broken = error);
   client.on('error', onError);
   try {
-    await client.query('select pg_advisory_lock($1, hashtext($2))', [KEYED_LOCK_SPACE, key]);
+    await client.query('select pg_advisory_lock($1, hashtext($2))', [LOCK_SPACES.keyed, key]);
   } catch (cause) {
     client.release(cause as Error);
     throw Problem.unavailable('Another request works on the same; try again', { cause });
@@ -58,7 +55,7 @@ export async function alonePerKey<T>(
   } finally {
     // Unlocking may fail with the connection; the lock is gone with it as well.
     await client
-      .query('select pg_advisory_unlock($1, hashtext($2))', [KEYED_LOCK_SPACE, key])
+      .query('select pg_advisory_unlock($1, hashtext($2))', [LOCK_SPACES.keyed, key])
       .catch(onError);
     if (broken === undefined) client.off('error', onError);
     client.release(broken);

@@ -95,23 +95,23 @@ export class ChangeFeed {
   }
 
   private async serve(client: pg.Client): Promise<void> {
-    const lost = new Promise<never>((_resolve, reject) => {
+    const disconnected = new Promise<never>((_resolve, reject) => {
       client.on('error', reject);
       client.on('end', () => reject(new Error('connection ended')));
     });
-    lost.catch(() => undefined);
+    disconnected.catch(() => undefined);
     client.on('notification', ({ channel, payload }) => this.dispatch(channel, payload ?? ''));
     await client.connect();
     this.client = client;
     for (const channel of this.listeners.keys()) {
-      await Promise.race([inTime(this.ask(`listen ${channel}`)), lost]);
+      await Promise.race([inTime(this.ask(`listen ${channel}`)), disconnected]);
     }
     this.connected = true;
     this.database.gate.doubt(false);
     for (const channel of this.listeners.keys()) this.dispatch(channel, undefined);
     while (!this.stopped) {
-      await Promise.race([this.pause(HEARTBEAT_MS), lost]);
-      if (!this.stopped) await Promise.race([inTime(this.ask('select 1')), lost]);
+      await Promise.race([this.pause(HEARTBEAT_MS), disconnected]);
+      if (!this.stopped) await Promise.race([inTime(this.ask('select 1')), disconnected]);
     }
   }
 

@@ -1,7 +1,7 @@
 import { QueryRunnerAlreadyReleasedError, type DataSource } from 'typeorm';
 import { Problem, sleep } from '#src/kernel/index.js';
 import type { Logger } from '../observe/logging/logger.js';
-import { ADVISORY_LOCKS, LOCK_SPACE } from './lock-names.js';
+import { ADVISORY_LOCKS, LOCK_SPACES } from './lock-names.js';
 import { DatabaseConnectionError, isDatabaseAway } from './connection-error.js';
 import {
   DatabaseClient,
@@ -55,9 +55,9 @@ export async function whenDatabaseIsThere<T>(
     } catch (error) {
       const isAway = error instanceof Problem && error.code === 'service.unavailable';
       // TypeORM says this when a connection was lost in the middle of a migration and it tries to roll back.
-      const isLost = error instanceof QueryRunnerAlreadyReleasedError;
+      const isReleased = error instanceof QueryRunnerAlreadyReleasedError;
       if (error instanceof DatabaseConnectionError && error.isFinal) throw error;
-      if (!isAway && !isLost && !isDatabaseAway(error)) throw error;
+      if (!isAway && !isReleased && !isDatabaseAway(error)) throw error;
       options.onAway();
       options.logger.warn({ err: error }, 'the database is not there yet; trying again');
     }
@@ -85,7 +85,10 @@ export async function migrate(
   const guard = directClient(connection, 'gridgate migrations');
   await guard.connect();
   try {
-    await guard.query('select pg_advisory_lock($1, $2)', [LOCK_SPACE, ADVISORY_LOCKS.migrations]);
+    await guard.query('select pg_advisory_lock($1, $2)', [
+      LOCK_SPACES.named,
+      ADVISORY_LOCKS.migrations,
+    ]);
     const done = await dataSource.runMigrations({ transaction: 'each' });
     return done.map((migration) => migration.name);
   } finally {

@@ -21,7 +21,7 @@ export interface DataSourceInput {
   applicationName?: string;
 }
 
-const INT8 = 20;
+type TypeId = Parameters<typeof pg.types.getTypeParser>[0];
 
 /** bigint columns: number as long as that is exact, bigint beyond 2^53. */
 export function parseInt8(text: string): number | bigint {
@@ -29,9 +29,9 @@ export function parseInt8(text: string): number | bigint {
   return Number.isSafeInteger(number) ? number : BigInt(text);
 }
 
-function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
+function typeParser(oid: TypeId, format?: 'text' | 'binary'): unknown {
   const isText = format !== 'binary';
-  return oid === INT8 && isText ? parseInt8 : pg.types.getTypeParser(oid, format);
+  return oid === pg.types.builtins.INT8 && isText ? parseInt8 : pg.types.getTypeParser(oid, format);
 }
 
 const types: pg.CustomTypesConfig = {

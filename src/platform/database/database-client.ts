@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { DatabaseConnectionError, explainConnection } from './connection-error.js';
 import { parseDatabaseUrl, type DatabaseAddress, type DatabaseTls } from './database-url.js';
+import type {} from './pg-internals.js';
 
 /** How to reach the database: by URL, or the embedded one by the directory of its socket. */
 export interface DatabaseConnection {
@@ -103,23 +104,22 @@ export class DatabaseClient extends pg.Client {
   override connect(callback: (error: Error) => void): void;
   override connect(callback?: (error: Error) => void): Promise<pg.Client> | void {
     const connected = this.fault ? Promise.reject(this.fault) : super.connect();
-    const explained = connected.catch((error: Error) => {
+    const explained = connected.catch((error: unknown) => {
       throw error instanceof DatabaseConnectionError
         ? error
-        : explainConnection(error, this.target);
+        : explainConnection(error as Error, this.target);
     });
     if (callback === undefined) return explained;
     // The driver's pool calls it outside of promises: an exception of its own is no rejection of ours.
     explained.then(
       () => process.nextTick(callback),
-      (error: Error) => process.nextTick(callback, error),
+      (error: unknown) => process.nextTick(callback, error as Error),
     );
   }
 
   /** The time zone is the one setting of a session that PgBouncer keeps for its client. */
-  getStartupConf(): Record<string, string> {
-    const base = pg.Client.prototype as unknown as { getStartupConf(): Record<string, string> };
-    return { ...base.getStartupConf.call(this), TimeZone: 'UTC' };
+  override getStartupConf(): Record<string, string> {
+    return { ...super.getStartupConf(), TimeZone: 'UTC' };
   }
 
   private boundConnecting(socket: Socket, seconds: number): void {
@@ -227,24 +227,17 @@ function readFiles(tls: DatabaseTls): {
 }
 
 /** The driver's connection, as far as its types do not tell. */
-interface DriverConnection {
-  attachListeners(stream: NodeJS.ReadableStream): void;
-}
-
 /**
  * `sslmode=prefer`: asks for TLS and goes on without it when the server has none, which the driver takes for a failure
  * (protocol: PostgreSQL manual, 54.2.12, the answer to SSLRequest is one byte, `S` or `N`).
  */
 class OptionalTlsConnection extends pg.Connection {
   constructor(socket: Socket, ssl: object) {
-    super({ stream: socket, ssl, keepAlive: true } as unknown as pg.ConnectionConfig);
+    super({ stream: () => socket, ssl, keepAlive: true });
   }
 
-  connect(port: number | string, host?: string): void {
-    const base = pg.Connection.prototype as unknown as {
-      connect(port: number | string, host?: string): void;
-    };
-    base.connect.call(this, port, host);
+  override connect(port: number | string, host?: string): void {
+    super.connect(port, host);
     const judges = this.stream.listeners('data') as ((answer: Buffer) => void)[];
     for (const judge of judges) this.stream.off('data', judge);
     this.stream.once('data', (answer: Buffer) => {
@@ -252,7 +245,7 @@ class OptionalTlsConnection extends pg.Connection {
         for (const judge of judges) judge(answer);
         return;
       }
-      (this as unknown as DriverConnection).attachListeners(this.stream);
+      this.attachListeners(this.stream);
       this.emit('sslconnect');
     });
   }

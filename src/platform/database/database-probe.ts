@@ -1,10 +1,11 @@
 import type pg from 'pg';
 import { directClient, pooledClient } from './connect.js';
 import type { DatabaseConnection } from './database-client.js';
+import { ADVISORY_LOCKS, LOCK_SPACES } from './lock-names.js';
 
 const NAME = 'gridgate doctor';
 const COMMITS = 20;
-const PROBE_LOCK = 'select pg_try_advisory_lock(1735550308, 0) as got';
+const PROBE_LOCK = `select pg_try_advisory_lock(${LOCK_SPACES.named}, ${ADVISORY_LOCKS.doctor}) as got`;
 
 /** What a database says of itself to the user of the service. */
 export interface DatabaseFacts {

@@ -1,5 +1,6 @@
 import { Problem } from '#src/kernel/index.js';
 import type { DataSource, EntityManager } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type pg from 'pg';
 import { Tracing } from '../observe/tracing/tracing.js';
 import { isDatabaseAway, sqlState } from './connection-error.js';
@@ -23,6 +24,8 @@ export interface Queryable {
   query<Row = Record<string, unknown>>(statement: Statement): Promise<Row[]>;
   /** Number of rows the statement changed. */
   execute(statement: Statement): Promise<number>;
+  /** Does the work once what was written before can be seen by all: at once outside of a transaction; never after a rollback. */
+  afterCommit(work: () => void): void;
 }
 
 /** A transaction under way: statements, entities, and the raw client for COPY and cursors. */
@@ -65,7 +68,7 @@ export class Database implements Queryable {
 
   /** The driver's pool, for streams and COPY in repositories. Throws 503 before the first connection. */
   get pool(): pg.Pool {
-    return (this.dataSource.driver as unknown as { master: pg.Pool }).master;
+    return (this.dataSource.driver as PostgresDriver).master as pg.Pool;
   }
 
   async query<Row>(statement: Statement): Promise<Row[]> {
@@ -74,6 +77,10 @@ export class Database implements Queryable {
 
   async execute(statement: Statement): Promise<number> {
     return (await this.alone(statement)).rowCount ?? 0;
+  }
+
+  afterCommit(work: () => void): void {
+    work();
   }
 
   /** Runs the work in one transaction; on serialization failure or deadlock up to three times. */
@@ -99,7 +106,7 @@ export class Database implements Queryable {
       const result = await work(this.on(client));
       void client.query('commit').then(
         () => client.release(),
-        (fault: Error) => client.release(fault),
+        (fault: unknown) => client.release(fault as Error),
       );
       return result;
     } catch (error) {
@@ -113,8 +120,10 @@ export class Database implements Queryable {
     let broken: Error | undefined;
     try {
       await this.begin(client, 'begin');
-      const result = await work(this.on(client));
+      const afterwards: (() => void)[] = [];
+      const result = await work(this.on(client, afterwards));
       await this.run(client, { text: 'commit' });
+      for (const each of afterwards) each();
       return result;
     } catch (error) {
       broken = await rolledBack(client);
@@ -128,7 +137,7 @@ export class Database implements Queryable {
     await this.run(client, { text: text + (this.pooler()?.settings ?? '') });
   }
 
-  private on(client: pg.PoolClient): Transaction {
+  private on(client: pg.PoolClient, afterwards: (() => void)[] = []): Transaction {
     let manager: EntityManager | undefined;
     const made = (): EntityManager => managerWithin(this.dataSource, client, this.way);
     return {
@@ -138,6 +147,7 @@ export class Database implements Queryable {
       },
       query: async <Row>(statement: Statement) => (await this.run(client, statement)).rows as Row[],
       execute: async (statement) => (await this.run(client, statement)).rowCount ?? 0,
+      afterCommit: (work) => void afterwards.push(work),
     };
   }
 
@@ -223,7 +233,7 @@ export class Database implements Queryable {
 async function rolledBack(client: pg.PoolClient): Promise<Error | undefined> {
   return client.query('rollback').then(
     () => undefined,
-    (fault: Error) => fault,
+    (fault: unknown) => fault as Error,
   );
 }
 

@@ -113,7 +113,7 @@ async function look(client: pg.ClientBase): Promise<Seen> {
 
 /** What the server said at the beginning of the session (BackendKeyData). */
 function processOf(client: pg.ClientBase): number {
-  return (client as unknown as { processID: number }).processID;
+  return client.processID;
 }
 
 /**

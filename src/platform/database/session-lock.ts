@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { ADVISORY_LOCKS, LOCK_SPACE, type AdvisoryLock } from './lock-names.js';
+import { ADVISORY_LOCKS, LOCK_SPACES, type AdvisoryLock } from './lock-names.js';
 import type { Database } from './database.js';
 
 /**
@@ -27,7 +27,7 @@ export class SessionLock {
     try {
       const { rows } = await client.query<{ got: boolean }>(
         'select pg_try_advisory_lock($1, $2) as got',
-        [LOCK_SPACE, ADVISORY_LOCKS[this.lock]],
+        [LOCK_SPACES.named, ADVISORY_LOCKS[this.lock]],
       );
       if (rows[0]?.got !== true) {
         client.release();

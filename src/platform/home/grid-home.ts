@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { acquireProcessLock, LockHeldError, type ProcessLock } from './process-lock.js';
 
 /** GRID_HOME cannot be used; the message says which path, what is wrong and what to do. */
-export class GridHomeError extends Error {
+class GridHomeError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'GridHomeError';
@@ -93,7 +93,7 @@ async function makePath(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) return false;
   const parent = dirname(path);
-  const above = await stat(parent).catch((error: NodeJS.ErrnoException) => error.code);
+  const above = await stat(parent).catch((error: unknown) => (error as NodeJS.ErrnoException).code);
   if (above === 'ENOENT' && parent !== path) await makePath(parent);
   try {
     await mkdir(path);

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /** An entry of the list is neither an address nor a network; the message names it. */
-export class AddressListError extends Error {
+class AddressListError extends Error {
   constructor(entry: string, problem: string) {
     super(`"${entry}" ${problem}; expected are addresses and networks such as 10.0.0.0/8, ::1`);
     this.name = 'AddressListError';

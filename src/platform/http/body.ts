@@ -90,7 +90,7 @@ export function decodeText(bytes: Uint8Array, where = 'The body'): string {
  * Reads the whole body as UTF-8 text. 413 above the limit (the rest is not read), 400 for bytes that are no
  * UTF-8, 415 for a content encoding.
  */
-export async function readText(request: IncomingMessage, limitBytes: number): Promise<string> {
+async function readText(request: IncomingMessage, limitBytes: number): Promise<string> {
   const bytes = new ByteBuffer();
   await outOfTurn(request, async () => {
     for await (const chunk of chunksOf(request, limitBytes)) bytes.add(chunk);

@@ -113,7 +113,9 @@ export class Turn {
 }
 
 const TURN = Symbol('turn of the request');
-type Turning = { [TURN]?: Turn | undefined };
+interface Turning {
+  [TURN]?: Turn | undefined;
+}
 
 /** Remembers the turn that the request has; undefined when it needs none. */
 export function setTurn(request: IncomingMessage, turn: Turn | undefined): void {

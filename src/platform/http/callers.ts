@@ -16,6 +16,9 @@ const SILENCE_MS = 1_500;
 /** Callers without requests are looked for when there are more than this. */
 const MANY_CALLERS = 1_000;
 
+/** How requests that count for their caller stop doing so. */
+const STEPS_ASIDE = new WeakMap<HttpRequest, () => void>();
+
 interface Waiter {
   enter: () => void;
   timer: NodeJS.Timeout;
@@ -81,15 +84,25 @@ export class Callers {
     const caller = this.callerOf(key);
     const turn = new Turn(caller.turns, this.limits);
     const hold = (): void => {
-      response.once('close', () => {
+      const end = (): void => {
+        response.off('close', end);
+        STEPS_ASIDE.delete(request);
         turn.end(response.writableFinished);
         this.leave(caller);
-      });
+      };
+      response.once('close', end);
+      STEPS_ASIDE.set(request, end);
     };
     if (this.take(caller)) hold();
     else await this.wait(caller, response, hold);
     setTurn(request, turn);
     await turn.enter();
+  }
+
+  /** The request is at work no more, although its answer goes on: a stream, which is bounded otherwise. */
+  stepAside(request: HttpRequest): void {
+    STEPS_ASIDE.get(request)?.();
+    setTurn(request, undefined);
   }
 
   /** Runs the work as one request at work of the caller, in its turn. Throws Problem 429 and 503 as `admit`. */

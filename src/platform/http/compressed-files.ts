@@ -35,7 +35,10 @@ export function compressedFiles(
     const name = nameOf(request.path, request.originalUrl);
     const asset = isRead(request) ? assets.get(name) : undefined;
     if (HASHED.test(name)) response.setHeader('Cache-Control', FOR_EVER);
-    if (!asset) return next();
+    if (!asset) {
+      next();
+      return;
+    }
     response.vary('Accept-Encoding');
     if (wantsCoded(request)) asset.send(request, response).catch(next);
     else next();

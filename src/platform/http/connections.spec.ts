@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { answerClientErrors } from './client-errors.js';
 import { Connections, type ConnectionLimits, type CutReason } from './connections.js';
 
@@ -55,7 +56,7 @@ async function until(condition: () => boolean, milliseconds = 5_000): Promise<vo
 
 /** As handlers read a body. */
 async function readWhole(request: IncomingMessage): Promise<void> {
-  for await (const chunk of request) void chunk;
+  await text(request);
 }
 
 afterEach(async () => {

@@ -2,16 +2,20 @@ import type { RequestHandler } from 'express';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_HEADERS =
-  'Authorization, Content-Type, Idempotency-Key, If-None-Match, Range, X-Grid-Group';
+  'Authorization, Content-Type, DPoP, Idempotency-Key, If-None-Match, Last-Event-ID, Range, X-Grid-Group';
 const ANSWER_HEADERS =
-  'ETag, Link, Location, Retry-After, WWW-Authenticate, X-Request-Id, Content-Range';
+  'DPoP-Nonce, ETag, Grid-Feed-Position, Link, Location, Retry-After, WWW-Authenticate, X-Request-Id, Content-Range';
 
-/** CORS by an allow-list of origins (contract 2): none by default, no credentials, exact comparison. */
-export function corsByAllowList(origins: string[]): RequestHandler {
+/**
+ * CORS by an allow-list of origins (contract 2): none by default, no credentials, exact comparison. It is refused at the closed
+ * path, in any of its spellings.
+ */
+export function corsByAllowList(origins: string[], closedPath: string): RequestHandler {
   const allowed = new Set(origins);
   return (request, response, next) => {
     const origin = request.headers.origin;
-    if (origin === undefined || !allowed.has(origin)) {
+    const isClosed = request.path.toLowerCase().startsWith(closedPath);
+    if (origin === undefined || !allowed.has(origin) || isClosed) {
       next();
       return;
     }

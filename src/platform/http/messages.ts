@@ -14,11 +14,11 @@ const REQUEST_LABELS = Symbol('labels of the request');
 /** Longest path in the log: an ordinary one is shown whole, one of 30 kB tells no more than its beginning. */
 const LONGEST_PATH = 256;
 
-type Marked = {
+interface Marked {
   [REQUEST_ID]?: string;
   [REQUEST_ADDRESS]?: string;
   [REQUEST_LABELS]?: Record<string, string>;
-};
+}
 
 /** The id that the answer carries as X-Request-Id and problem bodies as `instance`. */
 export function requestIdOf(request: IncomingMessage): string {

@@ -38,9 +38,13 @@ export async function openTls(
     allowProxies: config.allowProxyCertificates,
     ...(log === undefined ? {} : { log }),
   });
+  const close = (): Promise<void> => {
+    authorities.close();
+    return Promise.resolve();
+  };
   const serverOptions =
     config.tlsMode === 'on' ? await listenerOptions(config, development?.server) : undefined;
-  return { serverOptions, authorities, close: () => Promise.resolve(authorities.close()) };
+  return { serverOptions, authorities, close };
 }
 
 async function listenerOptions(

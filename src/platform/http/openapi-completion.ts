@@ -6,6 +6,7 @@ import {
   type OpenApiSchema,
   type OperationNature,
 } from './openapi-errors.js';
+import { OPTIONAL_BODY } from './request-class.js';
 
 interface Content {
   schema?: OpenApiSchema;
@@ -24,7 +25,7 @@ interface Operation {
   operationId: string;
   security?: Record<string, string[]>[];
   parameters?: Parameter[];
-  requestBody?: { content: Record<string, Content> };
+  requestBody?: { required?: boolean; content: Record<string, Content> };
   responses: Record<string, Answer>;
 }
 
@@ -65,11 +66,15 @@ export function completeOpenApi(
       const operation = (item as Record<string, Operation | undefined>)[method];
       if (!operation) continue;
       nameBodies(operation, schemas);
+      completeNeed(operation, schemas);
       if (pages.test(path)) completePage(operation, method);
       else completeErrors(operation, path);
     }
   }
-  for (const schema of Object.values(schemas)) cleanReferences(schema);
+  for (const schema of Object.values(schemas)) {
+    cleanReferences(schema);
+    delete schema[OPTIONAL_BODY];
+  }
   for (const name of closed) {
     const schema = schemas[name];
     if (schema === undefined) throw new Error(`no shape is called ${name}`);
@@ -99,6 +104,14 @@ function nameBodies(operation: Operation, schemas: Record<string, OpenApiSchema>
   }
 }
 
+/** A body may be missing when its class says so. */
+function completeNeed({ requestBody }: Operation, schemas: Record<string, OpenApiSchema>): void {
+  for (const { schema } of Object.values(requestBody?.content ?? {})) {
+    const name = String(schema?.['$ref']).split('/').at(-1) ?? '';
+    if (requestBody && schemas[name]?.[OPTIONAL_BODY]) requestBody.required = false;
+  }
+}
+
 /** Every operation names the errors that it may answer. */
 function completeErrors(operation: Operation, path: string): void {
   const nature = natureOf(operation, path);
@@ -117,7 +130,7 @@ function completeErrors(operation: Operation, path: string): void {
   }
   for (const [status, description] of Object.entries(errors)) {
     if (nature.isProbe && operation.responses[status]) continue;
-    operation.responses[status] = errorAnswer(status, description, nature) as unknown as Answer;
+    operation.responses[status] = errorAnswer(status, description, nature);
   }
 }
 

@@ -18,13 +18,17 @@ const ONLY_BELOW: [code: RegExp, path: RegExp][] = [
   [/^catalogue\.not-empty/, /\/directory\/\{directory\}$/],
   [/^catalogue\.metadata-/, /metadata/],
   [/^catalogue\./, /^\/filecatalogue/],
+  [/^webhook\.delivery-/, /\/\{delivery\}/],
+  [/^webhook\.not-/, /^\/webhooks\/\{id\}/],
+  [/^webhook\.disabled/, /\/(test|replay)$/],
+  [/^webhook\./, /^\/webhooks$/],
   [/^auth\.(certificate|client)-/, /^\/oauth2/],
-  [/^auth\.token-/, /^\/(jobs|filecatalogue)/],
+  [/^auth\.token-/, /^\/(jobs|filecatalogue|webhooks)/],
   [/^(client|route)\./, /^$/], // commands of administrators, and paths that do not exist
 ];
 
 /** Codes that say more than the general ones; they come first. */
-const SPECIAL = /^(job|idempotency|catalogue)\./;
+const SPECIAL = /^(job|idempotency|catalogue|webhook)\./;
 
 /** What the errors of an operation follow from. */
 export interface OperationNature {
@@ -106,7 +110,7 @@ export function errorAnswer(
   status: string,
   description: string,
   nature: OperationNature,
-): Record<string, unknown> {
+): { description: string; content: Record<string, { schema: OpenApiSchema; example?: unknown }> } {
   const codes = codesOf(Number(status), nature);
   const list = codes.map((code) => `\`${code}\``).join(', ');
   const name = nature.isOAuth ? 'OAuthError' : 'Problem';

@@ -68,15 +68,10 @@ describe('QueryValues', () => {
     },
   );
 
-  it('refuses unknown keys by name, but knows access_token', () => {
-    const query = new QueryValues('access_token=x&good=1&bad=2&worse=3');
-    expect(refusal(() => query.allowOnly(['good']))).toEqual({
-      code: 'request.unknown-parameter',
-      violations: [
-        { field: 'bad', problem: 'is not known here' },
-        { field: 'worse', problem: 'is not known here' },
-      ],
-    });
+  it('parts its values, each by itself', () => {
+    const [wanted, others] = new QueryValues('a=1&b=2&a=3').split((_key, value) => value !== '1');
+    expect([wanted.keys(), wanted.all('a'), wanted.all('b')]).toEqual([['a', 'b'], ['3'], ['2']]);
+    expect([others.keys(), others.all('a')]).toEqual([['a'], ['1']]);
   });
 
   it('refuses NUL', () => {

@@ -1,4 +1,3 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { IncomingMessage } from 'node:http';
 import { Problem, type Violation } from '#src/kernel/index.js';
 
@@ -84,11 +83,18 @@ export class QueryValues {
     for (const key of other.keys()) this.map.set(key, [...this.all(key), ...other.all(key)]);
   }
 
-  /** Refuses keys that are neither named nor `access_token` (which the guard has read). */
-  allowOnly(known: Iterable<string>): void {
-    const allowed = new Set(known).add('access_token');
-    const unknown = this.keys().filter((key) => !allowed.has(key));
-    if (unknown.length > 0) throw unknownParameters(unknown);
+  /** The values that pass, and those that do not. */
+  split(isWanted: (key: string, value: string) => boolean): [QueryValues, QueryValues] {
+    const [wanted, others] = [new QueryValues(''), new QueryValues('')];
+    for (const [key, values] of this.map) {
+      for (const value of values) {
+        const { map } = isWanted(key, value) ? wanted : others;
+        const known = map.get(key);
+        if (known) known.push(value);
+        else map.set(key, [value]);
+      }
+    }
+    return [wanted, others];
   }
 }
 
@@ -101,13 +107,15 @@ function refuseMany(search: string): void {
   });
 }
 
-/** 400 that names the unknown query keys. */
-export function unknownParameters(keys: string[]): Problem {
+/** 400 that names the unknown keys; `kind` is what they are, a `hint` says more. */
+export function unknownParameters(
+  keys: string[],
+  { kind = 'query parameter', hint }: { kind?: string; hint?: string | undefined } = {},
+): Problem {
   const violations: Violation[] = keys.map((field) => ({ field, problem: 'is not known here' }));
   const named = keys.slice(0, MOST_NAMED).join(', ');
-  return new Problem('request.unknown-parameter', `Unknown query parameter: ${named}`, {
-    violations,
-  });
+  const detail = `Unknown ${kind}: ${named}${hint === undefined ? '' : ` (${hint})`}`;
+  return new Problem('request.unknown-parameter', detail, { violations });
 }
 
 /** The query of a request, parsed once. Throws Problem 400 for a NUL character. */
@@ -118,10 +126,7 @@ export function queryValuesOf(request: IncomingMessage): QueryValues {
   return (marked[PARSED] ??= new QueryValues(mark < 0 ? '' : target.slice(mark + 1)));
 }
 
-/** What `@Query()` of this file gives to its parameter. */
-export function queryOfContext(_data: unknown, context: ExecutionContext): QueryValues {
-  return queryValuesOf(context.switchToHttp().getRequest<IncomingMessage>());
+/** Lets everything that comes after see these values in place of the query of the request. */
+export function setQueryValues(request: IncomingMessage, values: QueryValues): void {
+  (request as IncomingMessage & { [PARSED]?: QueryValues })[PARSED] = values;
 }
-
-/** Handler parameter: the query of the request as QueryValues, for routes with keys of the caller's choice. */
-export const Query = createParamDecorator(queryOfContext);

@@ -1,8 +1,16 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
-import { OAuthProblem, Problem } from '#src/kernel/index.js';
+import { OAuthProblem, Problem, type JsonObject } from '#src/kernel/index.js';
 import { QueryValues } from './query-values.js';
-import { keysOfClass, readJson, readValues, Shape } from './request-class.js';
+import {
+  FreeKeys,
+  keysOfClass,
+  ReadAllBy,
+  ReadBy,
+  readJson,
+  readValues,
+  Shape,
+} from './request-class.js';
 import {
   ArrayMinSize,
   Clamp,
@@ -67,6 +75,43 @@ class FileBody {
   Replica?: Replica;
 }
 
+const even = (text: string, key: string): number => {
+  if (Number(text) % 2 === 0) return Number(text);
+  throw Problem.invalidField(key, 'is odd');
+};
+
+class SumQuery {
+  @ReadBy(even)
+  first: number = 0;
+
+  @ReadAllBy((texts, key) => texts.map((text) => even(text, key)))
+  more?: number[];
+}
+
+class FilterQuery extends SumQuery {
+  @IsOptional()
+  @IsInt()
+  limit?: number;
+
+  @FreeKeys({
+    takes: (key) => key.startsWith('x'),
+    read: (values) => {
+      const free = values as QueryValues;
+      if (free.keys().length > 2) throw Problem.invalid([], 'Too many');
+      return free.keys().map((key) => [key, free.all(key)]);
+    },
+  })
+  filters: [string, string[]][] = [];
+}
+
+class FreeBody {
+  @ReadBy((value: unknown) => ({ value }))
+  list?: object;
+
+  @FreeKeys({ takes: (key) => key !== 'list' && key !== 'x', read: (json) => Object.entries(json) })
+  members: [string, unknown][] = [];
+}
+
 @Shape({
   ignoresUnknown: true,
   emptyIsAbsent: true,
@@ -77,6 +122,22 @@ class TokenForm {
   @IsString()
   grant_type!: string;
 }
+
+class LongForm {
+  @IsString()
+  kind!: string;
+
+  @IsString()
+  text!: string;
+}
+
+@Shape({
+  ignoresUnknown: true,
+  once: true,
+  repeatable: ['many'],
+  choose: (values) => (values.all('kind')[0] === 'long' ? LongForm : TokenForm),
+})
+class ChosenForm {}
 
 function refusal(work: () => unknown): object {
   try {
@@ -164,6 +225,76 @@ describe('a body class', () => {
   });
 });
 
+describe('a class that reads its values itself', () => {
+  const read = (text: string): FilterQuery => readValues(FilterQuery, new QueryValues(text));
+
+  it('has what its readers make, and gathers the keys that the rule takes', () => {
+    expect({ ...read('first=2&more=4&more=6&xa=1&xb=2&xa=3&limit=7') }).toEqual({
+      first: 2,
+      more: [4, 6],
+      limit: 7,
+      filters: [
+        ['xa', ['1', '3']],
+        ['xb', ['2']],
+      ],
+    });
+    expect({ ...read('') }).toEqual({ first: 0, filters: [] });
+    expect(keysOfClass(FilterQuery).sort()).toEqual(['first', 'limit', 'more']);
+  });
+
+  it('hands over made objects as they are', () => {
+    const made = new Map();
+    class MadeQuery {
+      @ReadBy(() => made)
+      one?: Map<string, string>;
+    }
+    expect(readValues(MadeQuery, new QueryValues('one=1')).one).toBe(made);
+  });
+
+  it.each([
+    [
+      'first=1&more=2&more=3&limit=x',
+      ['first: is odd', 'more: is odd', 'limit: is not a whole number'],
+    ],
+    ['more=1&more=2', ['more: is odd']],
+    ['limit=1&limit=2', ['limit: may be given only once']],
+  ])('names every fault of %s', (text, faults) => {
+    expect(refusal(() => read(text))).toMatchObject({
+      violations: expect.arrayContaining(
+        faults.map((fault) => {
+          const [field, problem] = fault.split(': ');
+          return { field, problem };
+        }),
+      ),
+    });
+  });
+
+  it('lets through what is wrong with all of them together', () => {
+    expect(refusal(() => read('xa=1&xb=1&xc=1'))).toMatchObject({ detail: 'Too many' });
+  });
+
+  it('takes whole numbers beyond all bounds for the largest one', () => {
+    expect(read('limit=99999999999999999999').limit).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  it('reads JSON members in the same way, whatever they are called', () => {
+    const json = JSON.parse('{"list": [1, 2], "a": 1, "__proto__": 2}') as JsonObject;
+    const { list, members } = readJson(FreeBody, json);
+    expect(list).toEqual({ value: [1, 2] });
+    expect(members).toEqual([
+      ['a', 1],
+      ['__proto__', 2],
+    ]);
+    expect(refusal(() => readJson(FreeBody, { x: 1 }))).toMatchObject({
+      violations: [{ field: 'x', problem: 'is not known here' }],
+    });
+    const inherited = JSON.parse('{"Size": 1, "__proto__": 2}') as JsonObject;
+    expect(refusal(() => readJson(FileBody, inherited))).toMatchObject({
+      violations: [{ field: '__proto__', problem: 'is not known here' }],
+    });
+  });
+});
+
 describe('a class with a shape', () => {
   it('words its errors itself, and takes an empty value for none', () => {
     expect(refusal(() => readValues(TokenForm, new QueryValues('grant_type=')))).toMatchObject({
@@ -174,5 +305,47 @@ describe('a class with a shape', () => {
   it('leaves unknown keys out', () => {
     const form = readValues(TokenForm, new QueryValues('grant_type=x&what=ever'));
     expect({ ...form }).toEqual({ grant_type: 'x' });
+  });
+});
+
+describe('a form whose class is chosen by what it says', () => {
+  const read = (text: string): object => readValues(ChosenForm, new QueryValues(text));
+
+  it('is read as that class', () => {
+    expect(read('kind=long&text=t&grant_type=a')).toEqual(
+      Object.assign(new LongForm(), { kind: 'long', text: 't' }),
+    );
+    expect(read('kind=short&grant_type=a')).toBeInstanceOf(TokenForm);
+    expect(refusal(() => read('kind=long'))).toMatchObject({ detail: 'text: is missing' });
+  });
+
+  it('may repeat what is named', () => {
+    expect(read('kind=long&text=t&many=1&many=2')).toBeInstanceOf(LongForm);
+  });
+
+  it.each(['kind=long&kind=short', 'further=1&further=1', 'further=&further='])(
+    'may say nothing twice: %s',
+    (text) => {
+      const [field] = text.split('=');
+      expect(refusal(() => read(`text=t&${text}`))).toEqual({
+        code: 'request.invalid',
+        status: 400,
+        detail: `${field}: may be given only once`,
+        violations: [{ field, problem: 'may be given only once' }],
+      });
+    },
+  );
+});
+
+describe('a parameter without a value', () => {
+  const read = (text: string): object => readValues(TokenForm, new QueryValues(text));
+
+  it('counts as left out, but not when it stands twice', () => {
+    expect(refusal(() => read('grant_type='))).toMatchObject({
+      detail: 'The parameter grant_type is missing',
+    });
+    expect(refusal(() => read('grant_type=&grant_type='))).toMatchObject({
+      detail: 'The parameter grant_type may be given only once',
+    });
   });
 });

@@ -1,18 +1,23 @@
 import 'reflect-metadata';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { Body, Query as ClassQuery, type ExecutionContext } from '@nestjs/common';
+import { Body, Query, type ExecutionContext } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import type { HttpRequest } from './messages.js';
-import { Query, QueryValues } from './query-values.js';
-import { Shape } from './request-class.js';
-import { refuseStrayKeys, RequestPipe } from './request.pipe.js';
+import { QueryValues } from './query-values.js';
+import { FreeKeys, Shape } from './request-class.js';
+import { refuseUnknownKeys, RequestPipe } from './request.pipe.js';
 import { IsInt, IsOptional, IsString } from './validators.js';
 
 class PageQuery {
   @IsOptional()
   @IsInt()
   limit?: number;
+}
+
+class ConditionQuery extends PageQuery {
+  @FreeKeys({ takes: (_key, value) => /^<\d/.test(value as string), read: () => [], hint: 'or <1' })
+  conditions: string[] = [];
 }
 
 class NameBody {
@@ -46,9 +51,9 @@ class StrictForm {
 
 class Routes {
   plain(): void {}
-  page(@ClassQuery() _query: PageQuery): void {}
+  page(@Query() _query: PageQuery): void {}
   body(@Body() _body: NameBody): void {}
-  free(@Query() _query: QueryValues): void {}
+  free(@Query() _query: ConditionQuery): void {}
 }
 
 function request(text: string | undefined, type: string, target = '/x'): HttpRequest {
@@ -76,7 +81,7 @@ function context(method: keyof Routes, target: string): ExecutionContext {
 describe('the keys of a route', () => {
   const refused = (method: keyof Routes, target: string): unknown => {
     try {
-      refuseStrayKeys(context(method, target));
+      refuseUnknownKeys(context(method, target));
     } catch (error) {
       return error instanceof Problem ? [error.code, error.detail] : error;
     }
@@ -88,7 +93,7 @@ describe('the keys of a route', () => {
     ['plain', '/x?access_token=t'],
     ['page', '/x?limit=1'],
     ['body', '/x'],
-    ['free', '/x?any=thing'],
+    ['free', '/x?any=<1&limit=2&limit=<3'],
   ] as const)('%s takes %s', (method, target) => {
     expect(refused(method, target)).toBeUndefined();
   });
@@ -97,6 +102,7 @@ describe('the keys of a route', () => {
     ['plain', '/x?limit=1', 'limit'],
     ['page', '/x?limit=1&b=2&a=3', 'b, a'],
     ['body', '/x?name=n', 'name'],
+    ['free', '/x?a=<1&b=<1&b=2&conditions=1', 'b, conditions (or <1)'],
   ] as const)('%s refuses %s', (method, target, named) => {
     expect(refused(method, target)).toEqual([
       'request.unknown-parameter',
@@ -135,6 +141,18 @@ describe('the pipe', () => {
   it('adds the query to a form that wants it', async () => {
     const form = request('a=1&x=2', 'application/x-www-form-urlencoded', '/x?b=3');
     expect(await body(LooseForm, form)).toEqual({ a: '1', b: '3' });
+  });
+
+  it('names the fields that a form may not have', async () => {
+    const form = request('a=1&b=2&c=3', 'application/x-www-form-urlencoded');
+    await expect(body(StrictForm, form)).rejects.toMatchObject({
+      code: 'request.unknown-parameter',
+      detail: 'Unknown form field: b, c',
+      violations: [
+        { field: 'b', problem: 'is not known here' },
+        { field: 'c', problem: 'is not known here' },
+      ],
+    });
   });
 
   it.each([

@@ -10,12 +10,12 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { CONFIG, type Config } from '../config/env.js';
 import { hasBody, readForm, readJsonObject } from './body.js';
 import type { HttpRequest } from './messages.js';
-import { queryOfContext, QueryValues, queryValuesOf } from './query-values.js';
+import { QueryValues, queryValuesOf } from './query-values.js';
 import {
   isRequestClass,
-  keysOfClass,
   readJson,
   readValues,
+  refuseUnknown,
   shapeOf,
   type RequestClass,
 } from './request-class.js';
@@ -31,49 +31,56 @@ export class RequestPipe implements PipeTransform {
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
     if (!isRequestClass(metatype)) return value;
     if (type === 'query') return readValues(metatype, value as QueryValues);
-    return type === 'body' ? this.body(metatype, value as HttpRequest) : value;
-  }
-
-  private async body(requestClass: RequestClass, request: HttpRequest): Promise<object> {
-    const shape = shapeOf(requestClass);
-    const { body = 'json', limitBytes = this.config.maxBodyBytes } = shape;
-    const isLeftOut = shape.isOptional === true && !hasBody(request);
-    if (body === 'json') {
-      return readJson(requestClass, isLeftOut ? {} : await readJsonObject(request, limitBytes));
-    }
-    const form = isLeftOut ? new QueryValues('') : await readForm(request, limitBytes);
-    if (shape.withQuery) form.add(queryValuesOf(request));
-    if (!shape.ignoresUnknown) form.allowOnly(keysOfClass(requestClass));
-    return readValues(requestClass, form);
+    if (type !== 'body') return value;
+    return readBody(metatype, value as HttpRequest, this.config.maxBodyBytes);
   }
 }
 
-/** Handler → the query keys that it knows; undefined for one that reads the query by itself. */
-const KEYS = new WeakMap<object, readonly string[] | undefined>();
+/**
+ * The body of a request as the class: for the pipe, and for those who see only in the request what its body is. Throws
+ * Problem 400, 413 above the limit of the class or, if it has none, this one, 415.
+ */
+export async function readBody<T extends object>(
+  requestClass: RequestClass<T>,
+  request: HttpRequest,
+  mostBytes: number,
+): Promise<T> {
+  const shape = shapeOf(requestClass);
+  const { body = 'json', limitBytes = mostBytes } = shape;
+  const isLeftOut = shape.isOptional === true && !hasBody(request);
+  if (body === 'json') {
+    return readJson(requestClass, isLeftOut ? {} : await readJsonObject(request, limitBytes));
+  }
+  const form = isLeftOut ? new QueryValues('') : await readForm(request, limitBytes);
+  if (shape.withQuery) form.add(queryValuesOf(request));
+  if (!shape.ignoresUnknown) refuseUnknown(form, [requestClass], 'form field');
+  return readValues(requestClass, form);
+}
+
+/** Handler → the classes of its query. */
+const CLASSES = new WeakMap<object, readonly RequestClass[]>();
 
 /**
  * Refuses query keys that the handler does not know: those that its query class has not, or, of a handler without a query,
  * all. Called by the guard once the caller is admitted. Throws Problem 400.
  */
-export function refuseStrayKeys(context: ExecutionContext): void {
+export function refuseUnknownKeys(context: ExecutionContext): void {
   const handler = context.getHandler();
-  if (!KEYS.has(handler)) KEYS.set(handler, queryKeysOf(context.getClass(), handler.name));
-  const keys = KEYS.get(handler);
-  if (keys === undefined) return;
-  queryValuesOf(context.switchToHttp().getRequest<HttpRequest>()).allowOnly(keys);
+  const classes = CLASSES.get(handler) ?? classesOf(context.getClass(), handler.name);
+  CLASSES.set(handler, classes);
+  refuseUnknown(queryValuesOf(context.switchToHttp().getRequest<HttpRequest>()), classes);
 }
 
-function queryKeysOf(controller: new () => object, method: string): readonly string[] | undefined {
+function classesOf(controller: new () => object, method: string): readonly RequestClass[] {
   const places = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) as
-    Record<string, { index: number; factory?: unknown }> | undefined;
+    Record<string, { index: number }> | undefined;
   const types = Reflect.getMetadata('design:paramtypes', controller.prototype as object, method) as
     unknown[] | undefined;
-  const keys: string[] = [];
-  for (const [place, { index, factory }] of Object.entries(places ?? {})) {
-    if (factory === queryOfContext) return undefined;
+  const classes: RequestClass[] = [];
+  for (const [place, { index }] of Object.entries(places ?? {})) {
     const type = types?.[index];
     const isQuery = place.startsWith(`${RouteParamtypes.QUERY}:`);
-    if (isQuery && isRequestClass(type)) keys.push(...keysOfClass(type));
+    if (isQuery && isRequestClass(type)) classes.push(type);
   }
-  return keys;
+  return classes;
 }

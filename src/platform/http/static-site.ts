@@ -64,7 +64,10 @@ function headers(policy: string): RequestHandler {
 function documents(byName: Record<string, object>): RequestHandler {
   return (request, response, next) => {
     const name = request.path.slice(1);
-    if (request.method !== 'GET' || !Object.hasOwn(byName, name)) return next();
+    if (request.method !== 'GET' || !Object.hasOwn(byName, name)) {
+      next();
+      return;
+    }
     response.setHeader('Cache-Control', 'no-store');
     response.json(byName[name]);
   };

@@ -19,6 +19,7 @@ const TAGS: [string, string][] = [
   ['jobs', 'Submit, list, read and kill jobs'],
   ['sandboxes', 'Files that go in with a job and come out of it'],
   ['file catalogue', 'Directories, files and their metadata'],
+  ['webhooks', 'Receivers that are told of changes'],
   ['authorization', 'Tokens, groups and setups, sign-in pages, published keys'],
   ['health', 'For load balancers and operators'],
 ];
@@ -140,7 +141,10 @@ function keepGenerated(): RequestHandler {
   const kept = new Map<string, Asset>();
   return (request, response, next) => {
     const path = request.originalUrl.split('?')[0] ?? '';
-    if (!GENERATED.has(path) || !isRead(request)) return next();
+    if (!GENERATED.has(path) || !isRead(request)) {
+      next();
+      return;
+    }
     const known = kept.get(path);
     if (known) {
       known.send(request, response).catch(next);

@@ -8,7 +8,6 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import {
   IsArray as isArray,
-  ArrayMaxSize as arrayMaxSize,
   ArrayMinSize as arrayMinSize,
   IsBoolean as isBoolean,
   IsIn as isIn,
@@ -20,12 +19,13 @@ import {
   MaxLength as maxLength,
   Min as min,
   MinLength as minLength,
+  ValidateBy,
   ValidateIf,
   type ValidationOptions,
 } from 'class-validator';
 
-export { Allow, Validate, ValidateNested } from 'class-validator';
-export { Transform, Type } from 'class-transformer';
+export { Allow, ValidateNested } from 'class-validator';
+export { Type } from 'class-transformer';
 
 /** May be left out; null is a value like any other. */
 export const IsOptional = (options?: ValidationOptions): PropertyDecorator =>
@@ -91,6 +91,9 @@ export const Matches = (pattern: RegExp, options?: ValidationOptions): PropertyD
 export const ArrayMinSize = (least: number, options?: ValidationOptions): PropertyDecorator =>
   arrayMinSize(least, { message: `has fewer than ${least} entries`, ...options });
 
-/** At most so many entries. */
-export const ArrayMaxSize = (most: number, options?: ValidationOptions): PropertyDecorator =>
-  arrayMaxSize(most, { message: `has more than ${most} entries`, ...options });
+/** A value that the function accepts, judged after the validators below this one. */
+export const Check = <V>(
+  accepts: (value: V) => boolean,
+  options: ValidationOptions,
+): PropertyDecorator =>
+  ValidateBy({ name: 'check', validator: { validate: (value) => accepts(value as V) } }, options);

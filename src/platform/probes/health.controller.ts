@@ -12,7 +12,7 @@ export class LiveResponse {
 }
 
 /** Answer of the readiness probe: the state of each part this instance needs. */
-export class ReadyResponse {
+class ReadyResponse {
   @ApiProperty({ enum: ['ready', 'not ready'], example: 'ready' })
   status!: string;
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Problem } from '#src/kernel/index.js';
-import { whenAlone } from '../database/advisory-lock.js';
+import { withAdvisoryLock } from '../database/advisory-lock.js';
 import { Database, type Transaction } from '../database/database.js';
 import type { AdvisoryLock } from '../database/lock-names.js';
 import { LOGGER, type Logger } from '../observe/logging/logger.js';
@@ -164,7 +164,7 @@ class Task implements RunningTask {
     const { lock } = this.task;
     const work = async (transaction: Transaction): Promise<TaskOutcome> =>
       (await this.task.run({ signal, transaction })) ?? undefined;
-    if (lock !== undefined) return whenAlone(this.parts.database, lock, work);
+    if (lock !== undefined) return withAdvisoryLock(this.parts.database, lock, work);
     return work(NO_TRANSACTION);
   }
 

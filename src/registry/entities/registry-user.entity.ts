@@ -1,7 +1,8 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn, Unique } from 'typeorm';
 
 /** A person (or robot) who may use the service. */
 @Entity('registry_user')
+@Unique(['sub'])
 export class RegistryUserEntity {
   @PrimaryColumn('text')
   name!: string;
@@ -9,4 +10,14 @@ export class RegistryUserEntity {
   /** Place in the file. */
   @Column('integer')
   position!: number;
+
+  /** The subject of tokens: opaque, for life, never another's. */
+  @Column('text', { default: () => '(gen_random_uuid())::text' })
+  sub!: string;
+  /** For people; null when it is not known. */
+  @Column('text', { nullable: true })
+  fullName!: string | null;
+
+  @Column('text', { nullable: true })
+  email!: string | null;
 }

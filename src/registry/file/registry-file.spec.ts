@@ -36,10 +36,32 @@ describe('registry file', () => {
     ]);
   });
 
+  it('reads keys, profile and own scopes of applications as it writes them', () => {
+    const applications: RegistryContents['applications'] = [
+      {
+        id: 'q',
+        name: 'Q',
+        redirectUris: ['https://q.example/cb'],
+        confidential: true,
+        authentication: 'private_key_jwt',
+        jwks: { keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'AAAA' }] },
+        profile: 'fapi2',
+        scopes: ['jobs:read'],
+        group: 'grid_user',
+        origin: 'file',
+      },
+    ];
+    const text = writeRegistryFile({ ...DEMO_REGISTRY, applications });
+    expect(parseRegistryFile(text).applications).toEqual(applications);
+  });
+
   it('reads every member', () => {
     const text = `
       users:
         alice:
+          sub: 5f1c-alice
+          fullName: Alice Example
+          email: alice@example.org
           certificates:
             - CN=alice,DC=grid,DC=org
             - {subject: "/CN=a", issuer: "CN=CA,O=x"}
@@ -49,15 +71,22 @@ describe('registry file', () => {
       setups: {S: {groups: [g]}, T: {}}
       applications:
         p: {name: Portal, redirectUris: ["https://p.example/cb"], confidential: false}
+        q: {authentication: tls_client_auth, subjectDn: "CN=q,O=x", profile: fapi2,
+          scopes: ["jobs:read"], group: g}
+        r: {authentication: private_key_jwt, jwks: {keys: [{kty: OKP}]}, profile: oauth2.1}
       storageElements: {SE: {description: tape}}
       sites:
         X: {backend: slurm, slots: 4, setups: [S], options: {partition: long}}
         Y: {backend: local-process, processors: 8, ramMB: 16000, gpus: 0, tags: [el9, GPU:a100],
-          maxWallTime: 86400, network: host}`;
+          maxWallTime: 86400, network: host}
+      shares: {g: 3}`;
     expect(parseRegistryFile(text)).toEqual({
       users: [
         {
           name: 'alice',
+          sub: '5f1c-alice',
+          fullName: 'Alice Example',
+          email: 'alice@example.org',
           certificates: [
             { subject: '/DC=org/DC=grid/CN=alice' },
             { subject: '/CN=a', issuer: '/O=x/CN=CA' },
@@ -84,6 +113,28 @@ describe('registry file', () => {
           confidential: false,
           origin: 'file',
         },
+        {
+          id: 'q',
+          name: 'q',
+          redirectUris: [],
+          confidential: true,
+          authentication: 'tls_client_auth',
+          subjectDn: '/O=x/CN=q',
+          profile: 'fapi2',
+          scopes: ['jobs:read'],
+          group: 'g',
+          origin: 'file',
+        },
+        {
+          id: 'r',
+          name: 'r',
+          redirectUris: [],
+          confidential: true,
+          authentication: 'private_key_jwt',
+          jwks: { keys: [{ kty: 'OKP' }] },
+          profile: 'oauth2.1',
+          origin: 'file',
+        },
       ],
       storageElements: [{ name: 'SE', description: 'tape' }],
       sites: [
@@ -100,7 +151,14 @@ describe('registry file', () => {
           network: 'host',
         },
       ],
+      shares: [{ name: 'g', weight: 3 }],
     });
+  });
+
+  it.each(['a b', 'grün', 'x'.repeat(256), 'tab\there'])('refuses the subject %j', (sub) => {
+    expect(faultsOf(`users: {alice: {sub: ${JSON.stringify(sub)}}}`)).toEqual([
+      'line 1: users.alice.sub: must be 1 to 255 printable ASCII characters without blanks',
+    ]);
   });
 
   it('leaves out the sections that the file does not have', () => {
@@ -111,7 +169,13 @@ describe('registry file', () => {
   it.each([
     [
       'usres: {}',
-      'line 1: usres: is not known here; known are users, groups, setups, applications, storageElements, sites',
+      'line 1: usres: is not known here; known are users, groups, setups, applications, storageElements, sites, shares',
+    ],
+    ['users:\n  a:\n    email: "a b@example.org"', 'line 3: users.a.email: is no e-mail address'],
+    ['users:\n  a:\n    email: nobody', 'line 3: users.a.email: is no e-mail address'],
+    [
+      'users:\n  a:\n    fullName: "A\\u0007"',
+      'line 3: users.a.fullName: must have 1 to 200 characters, none of them a control',
     ],
     [
       'groups:\n  g:\n    member: [a]',
@@ -160,6 +224,8 @@ describe('registry file', () => {
       'sites: {S: {backend: slurm, maxWallTime: 1.5}}',
       'line 1: sites.S.maxWallTime: must be a whole number from 1 to 31622400',
     ],
+    ['shares: {g: 0}', 'line 1: shares.g: must be a whole number from 1 to 1000000'],
+    ['shares: {g: {}}', 'line 1: shares.g: must be a whole number from 1 to 1000000'],
     ['sites: {S: {backend: slurm, tags: GPU}}', 'line 1: sites.S.tags: must be a list'],
     [
       'sites: {S: {backend: slurm, tags: ["a b"]}}',

@@ -1,19 +1,25 @@
 import { isMap, isScalar, LineCounter, parseDocument, stringify, type Document } from 'yaml';
-import { FilePlace } from './file-place.js';
+import { DocumentNode } from './document-node.js';
 import { isSiteTag, SITE_TAG_FORM } from '../model/site-tag.js';
 import { isProperty, PROPERTIES, type Property } from '../model/property.js';
+import { AUDIENCE_FORM, isAudience } from '../model/audience.js';
 import { redirectUriFault } from '../model/redirect-uri.js';
 import type { RegistryFault } from '../model/registry-rules.js';
-import type {
-  Client,
-  Group,
-  RegistryContents,
-  Setup,
-  Site,
-  SiteNetwork,
-  StorageElement,
-  User,
-  UserCertificate,
+import {
+  CLIENT_PROFILES,
+  DEFAULT_WEIGHT,
+  KEY_AUTHENTICATIONS,
+  SITE_BACKENDS,
+  type Client,
+  type Group,
+  type RegistryContents,
+  type Setup,
+  type Share,
+  type Site,
+  type SiteNetwork,
+  type StorageElement,
+  type User,
+  type UserCertificate,
 } from '../model/registry.types.js';
 
 /** A registry file that cannot be loaded: each fault with its path in the file and, where known, its line. */
@@ -34,7 +40,23 @@ const SECTIONS = [
   'applications',
   'storageElements',
   'sites',
+  'shares',
 ] as const satisfies (keyof RegistryContents)[];
+
+const APPLICATION_MEMBERS = [
+  'name',
+  'redirectUris',
+  'postLogoutRedirectUris',
+  'confidential',
+  'secretHash',
+  'audiences',
+  'authentication',
+  'jwks',
+  'subjectDn',
+  'profile',
+  'scopes',
+  'group',
+] as const;
 
 const SITE_MEMBERS = [
   'backend',
@@ -48,6 +70,8 @@ const SITE_MEMBERS = [
   'network',
   'options',
 ] as const;
+const NAME = /^\P{Cc}{1,200}$/u;
+const EMAIL = /^[^\s\p{Cc}@]{1,64}@[^\s\p{Cc}@]{1,255}$/u;
 const MAX_RAM_MB = 1_000_000_000;
 const MAX_WALL_TIME_SECONDS = 366 * 86_400;
 
@@ -65,7 +89,7 @@ export function parseRegistryFile(text: string): Partial<RegistryContents> {
     );
   }
   const faults: RegistryFault[] = [];
-  const contents = readSections(new FilePlace(plainValue(document, faults), [], faults));
+  const contents = readSections(new DocumentNode(plainValue(document, faults), [], faults));
   if (faults.length > 0) throw new RegistryFileError(faults, lineOf);
   return contents;
 }
@@ -77,7 +101,10 @@ export function writeRegistryFile(contents: RegistryContents): string {
     bodyOf: (item: T) => object,
   ): object => Object.fromEntries(items.map((item) => [item.name, bodyOf(item)]));
   const file = {
-    users: named(contents.users, ({ certificates, subjects }) => ({
+    users: named(contents.users, ({ sub, fullName, email, certificates, subjects }) => ({
+      sub,
+      fullName,
+      email,
       certificates: certificates.map((one) => (one.issuer === undefined ? one.subject : one)),
       ...(subjects.length > 0 && { subjects }),
     })),
@@ -90,15 +117,19 @@ export function writeRegistryFile(contents: RegistryContents): string {
     })),
     setups: named(contents.setups, ({ groups }) => ({ groups })),
     applications: Object.fromEntries(
-      contents.applications.map(({ id, name, redirectUris, confidential, secretHash }) => [
-        id,
-        { name, redirectUris, confidential, secretHash },
-      ]),
+      contents.applications.map((client) => [client.id, applicationBody(client)]),
     ),
     storageElements: named(contents.storageElements, ({ description }) => ({ description })),
+    shares: Object.fromEntries(contents.shares.map(({ name, weight }) => [name, weight])),
+    // The last one: pages tell to add sites at the end of what `dump` writes.
     sites: named(contents.sites, siteBody),
   };
   return stringify(file, { aliasDuplicateObjects: false, lineWidth: 0 });
+}
+
+/** Without its id, which is the key, and without who keeps it. */
+function applicationBody(client: Client): object {
+  return Object.fromEntries(APPLICATION_MEMBERS.map((member) => [member, client[member]] as const));
 }
 
 /** Members in one order, whatever order the database has answered; undefined ones are left out when it is written. */
@@ -108,11 +139,11 @@ function siteBody(site: Site): object {
   return Object.fromEntries(SITE_MEMBERS.map((member) => [member, body[member]]));
 }
 
-function readSections(root: FilePlace): Partial<RegistryContents> {
+function readSections(root: DocumentNode): Partial<RegistryContents> {
   const places = root.members(SECTIONS);
   const section = <T>(
-    place: FilePlace,
-    read: (name: string, place: FilePlace) => T,
+    place: DocumentNode,
+    read: (name: string, place: DocumentNode) => T,
   ): T[] | undefined =>
     place.isGiven ? place.items().map(([name, item]) => read(name, item)) : undefined;
   const contents = {
@@ -122,24 +153,44 @@ function readSections(root: FilePlace): Partial<RegistryContents> {
     applications: section(places.applications, readApplication),
     storageElements: section(places.storageElements, readStorageElement),
     sites: section(places.sites, readSite),
+    shares: section(places.shares, readShare),
   };
   return withoutUndefined(contents);
 }
 
-function readUser(name: string, place: FilePlace): User {
-  const { certificates, subjects } = place.members(['certificates', 'subjects']);
-  return {
+function readUser(name: string, place: DocumentNode): User {
+  const keys = ['sub', 'fullName', 'email', 'certificates', 'subjects'] as const;
+  const { sub, fullName, email, certificates, subjects } = place.members(keys);
+  return withoutUndefined({
     name,
+    sub: sub.isGiven ? readSub(sub) : undefined,
+    fullName: readFormed(fullName, NAME, 'must have 1 to 200 characters, none of them a control'),
+    email: readFormed(email, EMAIL, 'is no e-mail address'),
     certificates: certificates.elements().map(readCertificate),
     subjects: subjects.elements().map((element) => {
       const { issuer, sub } = element.members(['issuer', 'sub']);
       return { issuer: issuer.text(), sub: sub.text() };
     }),
-  };
+  });
+}
+
+/** OpenID Connect Core 1.0 §2: at most 255 ASCII characters. */
+function readSub(place: DocumentNode): string {
+  const sub = place.text();
+  if (sub !== '' && !/^[\x21-\x7e]{1,255}$/.test(sub)) {
+    place.fault('must be 1 to 255 printable ASCII characters without blanks');
+  }
+  return sub;
+}
+
+function readFormed(place: DocumentNode, form: RegExp, problem: string): string | undefined {
+  const text = place.optionalText();
+  if (text !== undefined && !form.test(text)) place.fault(problem);
+  return text;
 }
 
 /** A DN, which counts from every trusted CA, or a map that names the one from which it counts. */
-function readCertificate(place: FilePlace): UserCertificate {
+function readCertificate(place: DocumentNode): UserCertificate {
   if (!place.isMap) return { subject: place.dn() };
   const { subject, issuer } = place.members(['subject', 'issuer']);
   return withoutUndefined({
@@ -148,7 +199,7 @@ function readCertificate(place: FilePlace): UserCertificate {
   });
 }
 
-function readGroup(name: string, place: FilePlace): Group {
+function readGroup(name: string, place: DocumentNode): Group {
   const keys = ['vo', 'properties', 'members', 'idpScopes', 'idpRole'] as const;
   const { vo, properties, members, idpScopes, idpRole } = place.members(keys);
   return withoutUndefined({
@@ -161,39 +212,56 @@ function readGroup(name: string, place: FilePlace): Group {
   });
 }
 
-function readProperty(place: FilePlace): Property[] {
+function readProperty(place: DocumentNode): Property[] {
   const word = place.text();
   if (isProperty(word)) return [word];
   if (word !== '') place.fault(`${word} is not one of ${PROPERTIES.join(', ')}`);
   return [];
 }
 
-function readSetup(name: string, place: FilePlace): Setup {
+function readSetup(name: string, place: DocumentNode): Setup {
   const { groups } = place.members(['groups']);
   return withoutUndefined({ name, groups: groups.isGiven ? groups.texts() : undefined });
 }
 
-function readApplication(id: string, place: FilePlace): Client {
-  const keys = ['name', 'redirectUris', 'confidential', 'secretHash'] as const;
-  const { name, redirectUris, confidential, secretHash } = place.members(keys);
+function readApplication(id: string, place: DocumentNode): Client {
+  const members = place.members(APPLICATION_MEMBERS);
+  const { name, redirectUris, secretHash, authentication, jwks, subjectDn, profile } = members;
+  const { postLogoutRedirectUris, audiences } = members;
   return withoutUndefined({
     id,
     name: name.optionalText() ?? id,
     redirectUris: redirectUris.elements().map(readRedirectUri),
-    confidential: confidential.flag(false),
+    postLogoutRedirectUris: postLogoutRedirectUris.isGiven
+      ? postLogoutRedirectUris.elements().map(readRedirectUri)
+      : undefined,
+    confidential: members.confidential.flag(authentication.isGiven),
     secretHash: readSecretHash(secretHash),
+    audiences: audiences.isGiven ? audiences.elements().map(readAudience) : undefined,
+    authentication: authentication.isGiven ? authentication.oneOf(KEY_AUTHENTICATIONS) : undefined,
+    jwks: jwks.isGiven ? jwks.anyObject() : undefined,
+    subjectDn: subjectDn.isGiven ? subjectDn.dn() : undefined,
+    profile: profile.isGiven ? profile.oneOf(CLIENT_PROFILES) : undefined,
+    scopes: members.scopes.isGiven ? members.scopes.texts() : undefined,
+    group: members.group.optionalText(),
     origin: 'file' as const,
   });
 }
 
-function readRedirectUri(place: FilePlace): string {
+function readAudience(place: DocumentNode): string {
+  const audience = place.text();
+  if (audience !== '' && !isAudience(audience)) place.fault(AUDIENCE_FORM);
+  return audience;
+}
+
+function readRedirectUri(place: DocumentNode): string {
   const uri = place.text();
   const problem = uri === '' ? undefined : redirectUriFault(uri);
   if (problem !== undefined) place.fault(problem);
   return uri;
 }
 
-function readSecretHash(place: FilePlace): string | undefined {
+function readSecretHash(place: DocumentNode): string | undefined {
   const hash = place.optionalText();
   if (hash && !/^[A-Za-z0-9_-]{43}$/.test(hash)) {
     place.fault('must be the SHA-256 of the secret in base64url (43 characters)');
@@ -201,17 +269,17 @@ function readSecretHash(place: FilePlace): string | undefined {
   return hash;
 }
 
-function readStorageElement(name: string, place: FilePlace): StorageElement {
+function readStorageElement(name: string, place: DocumentNode): StorageElement {
   const { description } = place.members(['description']);
   return withoutUndefined({ name, description: description.optionalText() });
 }
 
-function readSite(name: string, place: FilePlace): Site {
+function readSite(name: string, place: DocumentNode): Site {
   const members = place.members(SITE_MEMBERS);
   const { backend, slots, setups, options, processors, ramMB, gpus, maxWallTime } = members;
   return withoutUndefined({
     name,
-    backend: backend.oneOf(['local-process', 'slurm']),
+    backend: backend.oneOf(SITE_BACKENDS),
     options: options.anyObject(),
     setups: setups.isGiven ? setups.texts() : undefined,
     slots: slots.optionalCount(),
@@ -226,7 +294,11 @@ function readSite(name: string, place: FilePlace): Site {
   });
 }
 
-function readTag(place: FilePlace): string {
+function readShare(name: string, place: DocumentNode): Share {
+  return { name, weight: place.optionalCount() ?? DEFAULT_WEIGHT };
+}
+
+function readTag(place: DocumentNode): string {
   const tag = place.text();
   if (tag !== '' && !isSiteTag(tag)) place.fault(SITE_TAG_FORM);
   return tag;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Audit, Database, lockInTransaction } from '#src/platform/index.js';
+import { randomId } from '#src/kernel/index.js';
+import { Audit, Database, lockInTransaction, type Queryable } from '#src/platform/index.js';
 import { DEMO_REGISTRY } from '../model/demo-registry.js';
 import {
   describeDifference,
@@ -7,10 +8,10 @@ import {
   type RegistryDifference,
 } from '../model/registry-difference.js';
 import { parseRegistryFile, RegistryFileError, writeRegistryFile } from './registry-file.js';
-import { faultsOf } from '../model/registry-rules.js';
+import { faultsOf, type RegistryFault } from '../model/registry-rules.js';
 import { RegistryRepository } from '../store/registry.repository.js';
 import { RegistryService } from '../store/registry.service.js';
-import type { Client, RegistryContents } from '../model/registry.types.js';
+import type { Client, RegistryContents, User } from '../model/registry.types.js';
 
 /** Loads and dumps the registry as one YAML file (contract 3). */
 @Injectable()
@@ -37,7 +38,7 @@ export class RegistryLoader {
     const parsed = parseRegistryFile(text);
     const before = (await this.repository.read()).contents;
     const after = merge(before, parsed);
-    refuseFaults(after);
+    await this.refuseFaults(after, this.database);
     return difference(before, after);
   }
 
@@ -60,7 +61,7 @@ export class RegistryLoader {
       await lockInTransaction(transaction, 'registry');
       const before = (await this.repository.read(transaction)).contents;
       const after = merge(before, sections);
-      refuseFaults(after);
+      await this.refuseFaults(after, transaction);
       const changes = difference(before, after);
       if (changes.changes.length > 0) await this.repository.write(transaction, after);
       return changes;
@@ -71,18 +72,39 @@ export class RegistryLoader {
     }
     return found;
   }
-}
 
-function refuseFaults(contents: RegistryContents): void {
-  const faults = faultsOf(contents);
-  if (faults.length > 0) throw new RegistryFileError(faults);
+  private async refuseFaults(contents: RegistryContents, queryable: Queryable): Promise<void> {
+    const faults = [...faultsOf(contents), ...(await this.reusedSubjects(contents, queryable))];
+    if (faults.length > 0) throw new RegistryFileError(faults);
+  }
+
+  /** A subject stays with its user for life, also when the user has gone. */
+  private async reusedSubjects(
+    { users }: RegistryContents,
+    queryable: Queryable,
+  ): Promise<RegistryFault[]> {
+    const subs = users.flatMap(({ sub }) => sub ?? []);
+    const owners = await this.repository.knownSubjects(queryable, subs);
+    return users.flatMap(({ name, sub = '' }) => {
+      const owner = owners.get(sub) ?? name;
+      const problem = `was the subject of ${owner} and is never given to another`;
+      return owner === name ? [] : [{ path: ['users', name, 'sub'], problem }];
+    });
+  }
 }
 
 function merge(before: RegistryContents, sections: Partial<RegistryContents>): RegistryContents {
   const applications = sections.applications
     ? mergeApplications(before.applications, sections.applications)
     : before.applications;
-  return { ...before, ...sections, applications };
+  const users = mergeUsers(before.users, sections.users ?? before.users);
+  return { ...before, ...sections, users, applications };
+}
+
+/** Who is known keeps the subject, unless the file says another; who is new gets one. */
+function mergeUsers(before: readonly User[], file: readonly User[]): User[] {
+  const known = new Map(before.map(({ name, sub }) => [name, sub]));
+  return file.map((user) => ({ ...user, sub: user.sub ?? known.get(user.name) ?? randomId() }));
 }
 
 function mergeApplications(before: readonly Client[], file: readonly Client[]): Client[] {
@@ -91,7 +113,8 @@ function mergeApplications(before: readonly Client[], file: readonly Client[]): 
   const merged = file.map((client) => {
     const old = known.get(client.id);
     if (!old) return client;
-    const secretHash = client.confidential ? (client.secretHash ?? old.secretHash) : undefined;
+    const hasSecret = client.confidential && client.authentication === undefined;
+    const secretHash = client.secretHash ?? (hasSecret ? old.secretHash : undefined);
     return { ...client, origin: old.origin, ...(secretHash && { secretHash }) };
   });
   const kept = before.filter(({ id, origin }) => origin === 'command' && !named.has(id));

@@ -32,6 +32,7 @@ export const DEMO_REGISTRY: RegistryContents = {
     { name: 'LOCAL.demo', backend: 'local-process', options: {} },
     { name: 'LOCAL.spare', backend: 'local-process', options: {} },
   ],
+  shares: [],
 };
 
 function demoUser(name: string): User {

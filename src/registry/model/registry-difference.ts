@@ -22,6 +22,7 @@ const SECTIONS: RegistrySection[] = [
   'applications',
   'storageElements',
   'sites',
+  'shares',
 ];
 
 type Item = Record<string, unknown>;
@@ -97,9 +98,9 @@ function valueChange(key: string, before: unknown, after: unknown): string[] {
   if (key === 'secretHash') return ['secretHash changed'];
   if (Array.isArray(old) && Array.isArray(now)) {
     const [oldWords, newWords] = [old.map(canonicalText), now.map(canonicalText)];
-    const lost = oldWords.filter((word) => !newWords.includes(word)).map((word) => `-${word}`);
-    const gained = newWords.filter((word) => !oldWords.includes(word)).map((word) => `+${word}`);
-    return [`${key} ${[...lost, ...gained].join(' ') || 'order'}`];
+    const removed = oldWords.filter((word) => !newWords.includes(word)).map((word) => `-${word}`);
+    const added = newWords.filter((word) => !oldWords.includes(word)).map((word) => `+${word}`);
+    return [`${key} ${[...removed, ...added].join(' ') || 'order'}`];
   }
   return [`${key} ${canonicalText(old)} -> ${canonicalText(now)}`];
 }

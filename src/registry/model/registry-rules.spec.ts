@@ -25,6 +25,15 @@ describe('rules of the registry as a whole', () => {
     ]);
   });
 
+  it('lets a subject of tokens belong to one user, and to no application', () => {
+    const user = (name: string, sub: string) => ({ name, sub, certificates: [], subjects: [] });
+    const users = [user('alice', 'a'), user('bob', 'a'), user('carol', 'demo-portal')];
+    expect(faults({ users, groups: [] })).toEqual([
+      'users.bob.sub: belongs to alice already',
+      'users.carol.sub: is the id of an application',
+    ]);
+  });
+
   it('lets one DN from different CAs belong to different users, but then names a CA everywhere', () => {
     const user = (name: string, ...issuers: (string | undefined)[]) => ({
       name,
@@ -70,6 +79,29 @@ describe('rules of the registry as a whole', () => {
       ]);
     },
   );
+
+  it('keeps names that applications have as owners from users', () => {
+    const users = [{ name: 'application:x', certificates: [], subjects: [] }];
+    expect(faults({ users: [...DEMO_REGISTRY.users, ...users] })).toEqual([
+      'users.application:x: begins with application:, which is for applications that act for themselves',
+    ]);
+  });
+
+  it('knows the group of an application, and no scope twice', () => {
+    const client = {
+      ...{ id: 'x', name: 'X', redirectUris: [], confidential: true, secretHash: 'h' },
+      ...{ origin: 'file' as const, scopes: ['jobs:read', 'jobs:read'], group: 'nothing' },
+    };
+    expect(faults({ applications: [client] })).toEqual([
+      'applications.x.group: there is no group nothing',
+      'applications.x.scopes.1: stands here twice',
+    ]);
+  });
+
+  it('gives shares to groups that there are', () => {
+    const shares = ['grid_user', 'nobody'].map((name) => ({ name, weight: 2 }));
+    expect(faults({ shares })).toEqual(['shares.nobody: there is no group nobody']);
+  });
 
   it('needs a secret for confidential applications and refuses one for public ones', () => {
     const client = { id: 'x', name: 'X', redirectUris: [], origin: 'file' as const };

@@ -1,6 +1,7 @@
 import { certificateKey } from './user-certificate.js';
 import { PROPERTIES } from './property.js';
-import type { Client, RegistryContents } from './registry.types.js';
+import { clientFaults } from './client-rules.js';
+import type { RegistryContents } from './registry.types.js';
 
 /** One fault of a registry: where it is (path in the file) and what is wrong. */
 export interface RegistryFault {
@@ -13,10 +14,13 @@ export function faultsOf(contents: RegistryContents): RegistryFault[] {
   return [
     ...repeatedIdentities(contents),
     ...openCertificates(contents),
+    ...subjectsOfClients(contents),
+    ...nameFaults(contents),
     ...memberFaults(contents),
     ...organisationFaults(contents),
     ...setupFaults(contents),
-    ...contents.applications.flatMap(applicationFaults),
+    ...shareFaults(contents),
+    ...applicationFaults(contents),
   ];
 }
 
@@ -28,7 +32,8 @@ function repeatedIdentities({ users }: RegistryContents): RegistryFault[] {
     if (owner === undefined) owners.set(key, user);
     else faults.push({ path: ['users', user, ...place], problem: `belongs to ${owner} already` });
   };
-  for (const { name, certificates, subjects } of users) {
+  for (const { name, sub, certificates, subjects } of users) {
+    if (sub !== undefined) claim(`sub ${sub}`, name, ['sub']);
     certificates.forEach(({ subject, issuer }, place) =>
       claim(`dn ${certificateKey(subject, issuer)}`, name, ['certificates', place]),
     );
@@ -37,6 +42,26 @@ function repeatedIdentities({ users }: RegistryContents): RegistryFault[] {
     );
   }
   return faults;
+}
+
+/** The subject of an application's own tokens is its client_id, which must be no user's (RFC 9068 §5). */
+function subjectsOfClients({ users, applications }: RegistryContents): RegistryFault[] {
+  const ids = new Set(applications.map(({ id }) => id));
+  return users
+    .filter(({ sub }) => sub !== undefined && ids.has(sub))
+    .map(({ name }) => ({ path: ['users', name, 'sub'], problem: 'is the id of an application' }));
+}
+
+/** What the name of an application that acts for itself begins with, as the owner of jobs and files. */
+export const APPLICATION_PREFIX = 'application:';
+
+function nameFaults({ users }: RegistryContents): RegistryFault[] {
+  return users
+    .filter(({ name }) => name.startsWith(APPLICATION_PREFIX))
+    .map(({ name }) => ({
+      path: ['users', name],
+      problem: `begins with ${APPLICATION_PREFIX}, which is for applications that act for themselves`,
+    }));
 }
 
 /** A virtual organisation owns the directory of its name, so it must be a name of a directory. */
@@ -93,6 +118,13 @@ function setupFaults({ groups, setups, sites }: RegistryContents): RegistryFault
   ];
 }
 
+function shareFaults({ groups, shares }: RegistryContents): RegistryFault[] {
+  const known = new Set(groups.map(({ name }) => name));
+  return shares
+    .filter(({ name }) => !known.has(name))
+    .map(({ name }) => ({ path: ['shares', name], problem: `there is no group ${name}` }));
+}
+
 function wordFaults<T extends string>(
   path: (string | number)[],
   words: readonly T[],
@@ -106,16 +138,21 @@ function wordFaults<T extends string>(
   });
 }
 
-function applicationFaults(client: Client): RegistryFault[] {
-  const { id, confidential, secretHash } = client;
-  if (confidential && secretHash === undefined) {
-    const problem =
-      'a confidential application needs a secretHash (gridgate client add --confidential makes one)';
-    return [{ path: ['applications', id], problem }];
-  }
-  if (!confidential && secretHash !== undefined) {
-    const problem = 'only a confidential application has a secret';
-    return [{ path: ['applications', id, 'secretHash'], problem }];
-  }
-  return [];
+function applicationFaults({ applications, groups }: RegistryContents): RegistryFault[] {
+  const groupNames = new Set(groups.map(({ name }) => name));
+  return applications.flatMap((client) => {
+    const { id, group, scopes = [], audiences = [] } = client;
+    const isUnknown = group !== undefined && !groupNames.has(group);
+    return [
+      ...clientFaults(client).map(({ member, problem }) => ({
+        path: ['applications', id, ...(member === undefined ? [] : [member])],
+        problem,
+      })),
+      ...(isUnknown
+        ? [{ path: ['applications', id, 'group'], problem: `there is no group ${group}` }]
+        : []),
+      ...wordFaults(['applications', id, 'scopes'], scopes, () => undefined),
+      ...wordFaults(['applications', id, 'audiences'], audiences, () => undefined),
+    ];
+  });
 }

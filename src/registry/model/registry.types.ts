@@ -18,6 +18,15 @@ export interface UserCertificate {
 /** A person (or robot) who may use the service. */
 export interface User {
   readonly name: string;
+  /**
+   * The subject of tokens (contract 13): opaque, printable ASCII, for life and never another's. Absent only in what was not
+   * stored yet: then one is made.
+   */
+  readonly sub?: string;
+  /** For people; applications may be told. */
+  readonly fullName?: string;
+  /** E-mail address; applications may be told. */
+  readonly email?: string;
   /** The subject of the first one is shown as the user's DN. */
   readonly certificates: readonly UserCertificate[];
   readonly subjects: readonly Subject[];
@@ -44,8 +53,11 @@ export interface Setup {
   readonly groups?: readonly string[];
 }
 
+/** What may run the jobs of a site. */
+export const SITE_BACKENDS = ['local-process', 'slurm'] as const;
+
 /** What runs the jobs of a site. */
-export type SiteBackend = 'local-process' | 'slurm';
+export type SiteBackend = (typeof SITE_BACKENDS)[number];
 
 /** What the jobs of a local site may reach: nothing, not even loopback, or what the machine reaches. */
 export type SiteNetwork = 'none' | 'host';
@@ -74,6 +86,17 @@ export interface Site {
   readonly network?: SiteNetwork;
 }
 
+/** What a group is due of the processors, beside other groups. */
+export interface Share {
+  /** The group's name. */
+  readonly name: string;
+  /** A group of weight 2 is due twice what one of weight 1 is. */
+  readonly weight: number;
+}
+
+/** The weight of groups that the registry says no share of. */
+export const DEFAULT_WEIGHT = 1;
+
 /** A place that holds replicas of catalogue files. */
 export interface StorageElement {
   readonly name: string;
@@ -83,6 +106,22 @@ export interface StorageElement {
 /** Who keeps an application: a loaded file (a later load may remove it) or `gridgate client`. */
 export type ClientOrigin = 'file' | 'command';
 
+/** What is demanded of an application (contract 13). */
+export const CLIENT_PROFILES = ['interface', 'oauth2.1', 'fapi2'] as const;
+
+/** What is demanded of an application. */
+export type ClientProfile = (typeof CLIENT_PROFILES)[number];
+
+/** How an application proves itself without a secret (OpenID Connect Core §9, RFC 8705 §2). */
+export const KEY_AUTHENTICATIONS = [
+  'private_key_jwt',
+  'tls_client_auth',
+  'self_signed_tls_client_auth',
+] as const;
+
+/** How an application proves itself without a secret. */
+export type KeyAuthentication = (typeof KEY_AUTHENTICATIONS)[number];
+
 /** A program that acts on behalf of users. */
 export interface Client {
   /** The OAuth client_id. */
@@ -90,9 +129,25 @@ export interface Client {
   /** Shown to the user who is asked for consent. */
   readonly name: string;
   readonly redirectUris: readonly string[];
+  /** Where its users may be sent once they have signed out; absent: nowhere. */
+  readonly postLogoutRedirectUris?: readonly string[];
   readonly confidential: boolean;
   /** SHA-256 of the secret, base64url; only of confidential applications. */
   readonly secretHash?: string;
+  /** Services for which it may ask for tokens beside this one, `*` for every one; absent: none. */
+  readonly audiences?: readonly string[];
+  /** How a confidential application proves itself; absent: by its secret. */
+  readonly authentication?: KeyAuthentication;
+  /** Its public keys or certificates (RFC 7517), for `private_key_jwt` and `self_signed_tls_client_auth`. */
+  readonly jwks?: Readonly<JsonObject>;
+  /** Canonical DN of its certificate, for `tls_client_auth`. */
+  readonly subjectDn?: string;
+  /** Absent: `interface`. */
+  readonly profile?: ClientProfile;
+  /** Scopes of the tokens that it may have for itself; absent: it may have none. */
+  readonly scopes?: readonly string[];
+  /** Group whose rights bound those tokens. */
+  readonly group?: string;
   readonly origin: ClientOrigin;
 }
 
@@ -104,6 +159,7 @@ export interface RegistryContents {
   readonly applications: readonly Client[];
   readonly storageElements: readonly StorageElement[];
   readonly sites: readonly Site[];
+  readonly shares: readonly Share[];
 }
 
 /** Name of a section of the registry, as the YAML file spells it. */

@@ -15,8 +15,17 @@ export class ClientsRepository {
   ) {}
 
   /** Adds the application; false when the id is taken. */
-  async add({ redirectUris, ...client }: Client): Promise<boolean> {
-    const row = { ...client, redirectUris: [...redirectUris], position: () => LAST };
+  async add(application: Client): Promise<boolean> {
+    const { redirectUris, postLogoutRedirectUris = [], audiences, scopes, ...client } = application;
+    const row = {
+      ...client,
+      redirectUris: [...redirectUris],
+      postLogoutRedirectUris:
+        postLogoutRedirectUris.length > 0 ? [...postLogoutRedirectUris] : null,
+      audiences: audiences ? [...audiences] : null,
+      scopes: scopes ? [...scopes] : null,
+      position: () => LAST,
+    };
     const insert = this.applications.createQueryBuilder().insert().values(row);
     const inserted = await insert.orIgnore().returning('id').execute();
     return (inserted.raw as unknown[]).length === 1;

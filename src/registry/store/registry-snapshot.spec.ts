@@ -26,6 +26,7 @@ const site = (name: string, setups?: string[]): Site => ({
 
 const anywhere = user('anywhere', { certificates: [{ subject: '/CN=a' }] });
 const bound = user('bound', {
+  sub: 'id-of-bound',
   certificates: [
     { subject: '/CN=a', issuer: CA },
     { subject: '/CN=b', issuer: CA },
@@ -39,6 +40,7 @@ const registry = new RegistrySnapshot(
     groups: [group('first', ['bound']), group('second', ['anywhere', 'bound']), group('empty', [])],
     setups: [{ name: 'Ops', groups: ['first'] }, { name: 'Prod' }],
     sites: [site('everything'), site('ops', ['Ops'])],
+    shares: [{ name: 'second', weight: 3 }],
   },
   3,
 );
@@ -71,6 +73,11 @@ describe('the user whom an identity provider names', () => {
 });
 
 describe('a registry at one moment', () => {
+  it('finds who is called so in our own tokens', () => {
+    expect(registry.userBySub('id-of-bound')).toBe(bound);
+    expect([registry.userBySub('bound'), registry.userBySub('')]).toEqual([undefined, undefined]);
+  });
+
   it('finds by name, and nothing under names that there are not', () => {
     expect([registry.version, registry.userByName('bound')]).toEqual([3, bound]);
     expect(registry.group('second')?.members).toEqual(['anywhere', 'bound']);
@@ -110,6 +117,10 @@ describe('a registry at one moment', () => {
     expect(names(registry.setupsOf('bound'))).toEqual(['Ops', 'Prod']);
     expect(names(registry.setupsOf('anywhere'))).toEqual(['Prod']);
     expect(registry.setupsOf('nobody')).toEqual([]);
+  });
+
+  it('knows what groups are due', () => {
+    expect(['first', 'second'].map((name) => registry.weightOf(name))).toEqual([1, 3]);
   });
 
   it('has jobs of a setup on its sites', () => {

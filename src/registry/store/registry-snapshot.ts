@@ -1,12 +1,13 @@
 import { certificateKey } from '../model/user-certificate.js';
-import type {
-  Client,
-  Group,
-  RegistryContents,
-  Setup,
-  Site,
-  StorageElement,
-  User,
+import {
+  DEFAULT_WEIGHT,
+  type Client,
+  type Group,
+  type RegistryContents,
+  type Setup,
+  type Site,
+  type StorageElement,
+  type User,
 } from '../model/registry.types.js';
 
 /**
@@ -15,12 +16,14 @@ import type {
  */
 export class RegistrySnapshot {
   private readonly userNames: ReadonlyMap<string, User>;
+  private readonly userSubs: ReadonlyMap<string, User>;
   private readonly userCertificates: ReadonlyMap<string, User>;
   private readonly userSubjects: ReadonlyMap<string, User>;
   private readonly groupNames: ReadonlyMap<string, Group>;
   private readonly groupsByUser: ReadonlyMap<string, readonly Group[]>;
   private readonly setupNames: ReadonlyMap<string, Setup>;
   private readonly siteNames: ReadonlyMap<string, Site>;
+  private readonly weights: ReadonlyMap<string, number>;
   private readonly elementNames: ReadonlyMap<string, StorageElement>;
   private readonly applicationIds: ReadonlyMap<string, Client>;
 
@@ -30,6 +33,9 @@ export class RegistrySnapshot {
     readonly version: number,
   ) {
     this.userNames = byName(contents.users);
+    this.userSubs = new Map(
+      contents.users.flatMap((user) => (user.sub === undefined ? [] : [[user.sub, user]])),
+    );
     this.userCertificates = new Map(
       contents.users.flatMap((u) =>
         u.certificates.map(({ subject, issuer }) => [certificateKey(subject, issuer), u]),
@@ -42,12 +48,18 @@ export class RegistrySnapshot {
     this.groupsByUser = groupsByUser(contents.groups);
     this.setupNames = byName(contents.setups);
     this.siteNames = byName(contents.sites);
+    this.weights = new Map(contents.shares.map(({ name, weight }) => [name, weight]));
     this.elementNames = byName(contents.storageElements);
     this.applicationIds = new Map(contents.applications.map((a) => [a.id, a]));
   }
 
   userByName(name: string): User | undefined {
     return this.userNames.get(name);
+  }
+
+  /** The user whom our own tokens call `sub`. */
+  userBySub(sub: string): User | undefined {
+    return this.userSubs.get(sub);
   }
 
   /**
@@ -118,6 +130,11 @@ export class RegistrySnapshot {
     return this.contents.sites.filter(
       (site) => site.setups === undefined || site.setups.includes(setupName),
     );
+  }
+
+  /** What a group is due beside other groups; 1 when the registry does not say it. */
+  weightOf(groupName: string): number {
+    return this.weights.get(groupName) ?? DEFAULT_WEIGHT;
   }
 
   storageElement(name: string): StorageElement | undefined {

@@ -8,10 +8,10 @@ import type {
   Group,
   RegistryContents,
   Setup,
+  Share,
   Site,
   StorageElement,
-  Subject,
-  UserCertificate,
+  User,
 } from '../model/registry.types.js';
 
 /** Channel of the change feed; database triggers notify it on every change of a registry table. */
@@ -19,16 +19,28 @@ export const REGISTRY_CHANNEL = 'registry';
 
 type Nullable<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | null };
 
+type OptionalOfClient =
+  | 'secretHash'
+  | 'postLogoutRedirectUris'
+  | 'audiences'
+  | 'authentication'
+  | 'jwks'
+  | 'subjectDn'
+  | 'profile'
+  | 'scopes'
+  | 'group';
+
 interface RegistryRow {
   version: number;
-  users: { name: string; certificates: UserCertificate[]; subjects: Subject[] }[];
-  groups: (Nullable<Group, 'vo' | 'idpRole'> & { properties: string[] })[];
+  users: User[];
+  groups: (Omit<Nullable<Group, 'vo' | 'idpRole'>, 'properties'> & { properties: Property[] })[];
   setups: Nullable<Setup, 'groups'>[];
-  applications: Nullable<Client, 'secretHash'>[];
+  applications: Nullable<Client, OptionalOfClient>[];
   storageElements: Nullable<StorageElement, 'description'>[];
   sites: (Nullable<Site, Exclude<keyof Site, 'name' | 'backend' | 'options'>> & {
     options: JsonObject;
   })[];
+  shares: Share[];
 }
 
 // One statement sees one state of all tables, also without a transaction. json, not jsonb: putting a jsonb list of 40,000 members
@@ -36,8 +48,9 @@ interface RegistryRow {
 const READ_ALL = `
   select
     (select version from registry_state) as version,
-    (select coalesce(json_agg(json_build_object(
-        'name', u.name, 'certificates', coalesce(c.dns, '[]'), 'subjects', coalesce(s.subjects, '[]'))
+    (select coalesce(json_agg(json_strip_nulls(json_build_object(
+        'name', u.name, 'sub', u.sub, 'fullName', u.full_name, 'email', u.email,
+        'certificates', coalesce(c.dns, '[]'), 'subjects', coalesce(s.subjects, '[]')))
         order by u.position, u.name), '[]')
       from registry_user u
       left join (select user_name, 
@@ -56,8 +69,11 @@ const READ_ALL = `
     (select coalesce(json_agg(json_build_object('name', name, 'groups', groups)
         order by position, name), '[]') from registry_setup) as setups,
     (select coalesce(json_agg(json_build_object(
-        'id', id, 'name', name, 'redirectUris', redirect_uris, 'confidential', confidential,
-        'secretHash', secret_hash, 'origin', origin)
+        'id', id, 'name', name, 'redirectUris', redirect_uris,
+        'postLogoutRedirectUris', post_logout_redirect_uris, 'confidential', confidential,
+        'secretHash', secret_hash, 'audiences', audiences,
+        'authentication', authentication, 'jwks', jwks, 'subjectDn', subject_dn,
+        'profile', profile, 'scopes', scopes, 'group', group_name, 'origin', origin)
         order by position, id), '[]') from registry_application) as applications,
     (select coalesce(json_agg(json_build_object('name', name, 'description', description)
         order by position, name), '[]') from registry_storage_element) as "storageElements",
@@ -65,9 +81,12 @@ const READ_ALL = `
         'name', name, 'backend', backend, 'options', options, 'setups', setups, 'slots', slots,
         'processors', processors, 'ramMB', ram_mb, 'gpus', gpus, 'tags', tags,
         'maxWallTime', max_wall_time, 'network', network)
-        order by position, name), '[]') from registry_site) as sites`;
+        order by position, name), '[]') from registry_site) as sites,
+    (select coalesce(json_agg(json_build_object('name', group_name, 'weight', weight)
+        order by position, group_name), '[]') from registry_share) as shares`;
 
 const REWRITTEN = [
+  'registry_share',
   'registry_member',
   'registry_certificate',
   'registry_subject',
@@ -86,8 +105,9 @@ const MAYBE_TEXTS = (member: string): string =>
   `case when body ? '${member}' then ${TEXTS(member)} end`;
 
 const INSERTS = [
-  `insert into registry_user (name, position)
-    select body ->> 'name', position from ${ITEMS('users')}`,
+  `insert into registry_user (name, position, sub, full_name, email)
+    select body ->> 'name', position, body ->> 'sub', body ->> 'fullName', body ->> 'email'
+    from ${ITEMS('users')}`,
   `insert into registry_certificate (dn, issuer, user_name, position)
     select certificate ->> 'subject', certificate ->> 'issuer', body ->> 'name', place
     from ${ITEMS('users')},
@@ -115,14 +135,24 @@ const INSERTS = [
       (body ->> 'gpus')::integer, ${MAYBE_TEXTS('tags')}, (body ->> 'maxWallTime')::integer,
       body ->> 'network'
     from ${ITEMS('sites')}`,
+  `insert into registry_share (group_name, position, weight)
+    select body ->> 'name', position, (body ->> 'weight')::integer from ${ITEMS('shares')}`,
   `insert into registry_application
-      (id, position, name, redirect_uris, confidential, secret_hash, origin)
+      (id, position, name, redirect_uris, post_logout_redirect_uris, confidential, secret_hash,
+        audiences, authentication, jwks, subject_dn, profile, scopes, group_name, origin)
     select body ->> 'id', position, body ->> 'name', ${TEXTS('redirectUris')},
-      (body ->> 'confidential')::boolean, body ->> 'secretHash', body ->> 'origin'
+      ${MAYBE_TEXTS('postLogoutRedirectUris')},
+      (body ->> 'confidential')::boolean, body ->> 'secretHash', ${MAYBE_TEXTS('audiences')},
+      body ->> 'authentication', body -> 'jwks', body ->> 'subjectDn', body ->> 'profile',
+      ${MAYBE_TEXTS('scopes')}, body ->> 'group', body ->> 'origin'
     from ${ITEMS('applications')}
     on conflict (id) do update set position = excluded.position, name = excluded.name,
-      redirect_uris = excluded.redirect_uris, confidential = excluded.confidential,
-      secret_hash = excluded.secret_hash`,
+      redirect_uris = excluded.redirect_uris,
+      post_logout_redirect_uris = excluded.post_logout_redirect_uris, confidential = excluded.confidential,
+      secret_hash = excluded.secret_hash, audiences = excluded.audiences,
+      authentication = excluded.authentication, jwks = excluded.jwks,
+      subject_dn = excluded.subject_dn, profile = excluded.profile, scopes = excluded.scopes,
+      group_name = excluded.group_name`,
 ];
 
 /** Queries of the registry. */
@@ -144,6 +174,15 @@ export class RegistryRepository {
     const [row] = await queryable.query<RegistryRow>({ name: 'registry-read', text: READ_ALL });
     if (!row) throw new Error('the registry answers no row');
     return new RegistrySnapshot(contentsOf(row), row.version);
+  }
+
+  /** Users who have or had one of these subjects, by subject. */
+  async knownSubjects(queryable: Queryable, subs: readonly string[]): Promise<Map<string, string>> {
+    const rows = await queryable.query<{ sub: string; name: string }>({
+      text: 'select sub, user_name as name from registry_known_subject where sub = any($1::text[])',
+      values: [subs],
+    });
+    return new Map(rows.map(({ sub, name }) => [sub, name]));
   }
 
   /**
@@ -170,12 +209,13 @@ function contentsOf(row: RegistryRow): RegistryContents {
     users: row.users,
     groups: row.groups.map((group) => ({
       ...withoutNulls<Group>(group),
-      properties: new Set(group.properties as unknown as Property[]),
+      properties: new Set(group.properties),
     })),
     setups: row.setups.map((setup) => withoutNulls<Setup>(setup)),
     applications: row.applications.map((client) => withoutNulls<Client>(client)),
     storageElements: row.storageElements.map((element) => withoutNulls<StorageElement>(element)),
     sites: row.sites.map((site) => withoutNulls<Site>(site)),
+    shares: row.shares,
   };
 }
 

@@ -133,7 +133,7 @@ export function readCertificate(der: Buffer): CertificateFields {
 }
 
 /** Serial numbers are compared as text: upper-case hex without leading zeros. */
-export function serialHex(element: DerElement): string {
+function serialHex(element: DerElement): string {
   const hex = content(element).toString('hex').toUpperCase().replace(/^0+/, '');
   return hex === '' ? '0' : hex;
 }

@@ -64,19 +64,19 @@ export async function ensureDevelopmentPki(
   const now = options.now ?? Date.now();
   await mkdir(directory, { recursive: true });
   await removeDrafts(directory);
-  const workshop = { directory, now, issued: [] as string[] };
-  const ca = await ensure(workshop, 'ca', {
+  const context = { directory, now, issued: [] as string[] };
+  const ca = await ensure(context, 'ca', {
     order: { subject: CA_SUBJECT, purpose: 'ca', notAfter: new Date(now + CA_DAYS * DAY_MS) },
     isGood: (certificate) => certificate.ca,
   });
   const hosts = serverHosts(options.publicUrl);
-  await ensure(workshop, 'server', {
+  await ensure(context, 'server', {
     ca,
     order: { subject: '/DC=org/DC=grid/CN=localhost', purpose: 'server', subjectAltNames: hosts },
     isGood: (certificate) => hosts.every((host) => covers(certificate, host)),
   });
   for (const name of identities) {
-    await ensure(workshop, name, {
+    await ensure(context, name, {
       ca,
       order: { subject: `/DC=org/DC=grid/CN=${name}`, purpose: 'client' },
       isGood: () => true,
@@ -86,11 +86,11 @@ export async function ensureDevelopmentPki(
     ca: filesOf(directory, 'ca'),
     server: filesOf(directory, 'server'),
     identities: Object.fromEntries(identities.map((name) => [name, filesOf(directory, name)])),
-    issued: workshop.issued,
+    issued: context.issued,
   };
 }
 
-interface Workshop {
+interface PkiContext {
   directory: string;
   now: number;
   issued: string[];
@@ -103,11 +103,11 @@ interface Wanted {
 }
 
 async function ensure(
-  workshop: Workshop,
+  context: PkiContext,
   name: string,
   wanted: Wanted,
 ): Promise<IssuedCertificate> {
-  const { directory, now } = workshop;
+  const { directory, now } = context;
   const files = filesOf(directory, name);
   const found = await readPair(files);
   if (found !== undefined && isUsable(found, wanted, now)) return found;
@@ -121,7 +121,7 @@ async function ensure(
   });
   await writeWhole(files.key, made.keyPem, 0o600);
   await writeWhole(files.certificate, made.certificatePem, 0o644);
-  workshop.issued.push(name);
+  context.issued.push(name);
   return made;
 }
 

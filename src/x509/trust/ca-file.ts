@@ -76,7 +76,7 @@ export async function readCaFile(path: string, stamp: string, slices: Slices): P
 async function policyOf(path: string): Promise<Pick<CaFile, 'policy' | 'notes'>> {
   const policy = await readFile(path, 'utf8').then(
     (text) => readPolicyFile(path, text),
-    (error: Error) => readPolicyFile(path, undefined, error.message),
+    (error: unknown) => readPolicyFile(path, undefined, (error as Error).message),
   );
   const fault = `${path} cannot be understood (${policy.fault}); its CA may sign nothing`;
   return { policy, notes: policy.fault === undefined ? [] : [fault] };

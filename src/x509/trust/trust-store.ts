@@ -6,7 +6,7 @@ import { SigningRights } from '../signing-rights/policy-files.js';
 import { Slices } from '#src/kernel/index.js';
 
 /** A directory or bundle of trusted CAs cannot be read. */
-export class TrustStoreError extends Error {
+class TrustStoreError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'TrustStoreError';

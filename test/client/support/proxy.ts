@@ -7,7 +7,7 @@ export interface LocalProxy {
   port: number;
   url(userinfo?: string): string;
   /** What it was asked: `CONNECT host:port` or `GET http://…`, with its Proxy-Authorization. */
-  seen: Array<{ line: string; authorization: string | undefined }>;
+  seen: { line: string; authorization: string | undefined }[];
   close(): Promise<void>;
 }
 

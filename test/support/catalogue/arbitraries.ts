@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { ModelCondition } from './model.js';
 
-export const USERS = [
+const USERS = [
   { user: 'alice', group: 'grid_user', isManager: false },
   { user: 'bob', group: 'grid_share', isManager: false },
   { user: 'carol', group: 'grid_user', isManager: false },
@@ -83,7 +83,7 @@ export const change: fc.Arbitrary<Change> = fc.oneof(
 export const user = fc.constantFrom(...USERS);
 
 const comparison = fc.constantFrom('<', '>', '=', '<=', '>=', '!=' as const);
-export const condition: fc.Arbitrary<ModelCondition> = fc.oneof(
+const condition: fc.Arbitrary<ModelCondition> = fc.oneof(
   fc.record({
     field: fc.constantFrom('i', 'j'),
     operator: comparison,

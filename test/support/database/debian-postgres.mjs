@@ -24,7 +24,7 @@ export function postgresPrograms() {
 }
 
 /** The account for servers that refuse to run as root; {} for anybody else. */
-export function unprivileged() {
+function unprivileged() {
   if (process.getuid?.() !== 0) return {};
   const line = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
@@ -171,7 +171,7 @@ function settings({ port, directory, pki }) {
 }
 
 /** The parameters with which a client does all that such a cluster demands. */
-export function tlsParameters(pki) {
+function tlsParameters(pki) {
   const { ca, clientCert, clientKey } = pki;
   return `sslmode=verify-full&sslrootcert=${ca}&sslcert=${clientCert}&sslkey=${clientKey}`;
 }

@@ -5,17 +5,15 @@
  *   pooler   Debian's, SCRAM over TCP; the service goes through PgBouncer in transaction mode
  * In the URLs `DATABASE` stands for the name of a database.
  */
-import { join } from 'node:path';
 import { startDebianPostgres } from './debian-postgres.mjs';
 import { startPgBouncer } from './pgbouncer.mjs';
 
 const LOGIN = { user: 'gridgate', password: "pass/w@rd: 'ä#%" };
 
-export async function startTestDatabase({ root, home, kind = process.env.GRID_TEST_DATABASE }) {
+export async function startTestDatabase({ home, kind = process.env.GRID_TEST_DATABASE }) {
   switch (kind || 'embedded') {
     case 'embedded': {
-      const entry = join(root, 'dist/src/embedded-postgres/index.js');
-      const { startEmbeddedPostgres } = await import(entry);
+      const { startEmbeddedPostgres } = await import('#src/embedded-postgres/index.js');
       const postgres = await startEmbeddedPostgres({ home });
       return { urlOf: (name) => postgres.urlOf(name), stop: () => postgres.stop() };
     }

@@ -7,6 +7,7 @@ import {
   hasEnded,
   markedProcesses,
   runningJobs,
+  shownProcess,
   signal,
   type JobProcesses,
 } from './job-processes.js';
@@ -59,6 +60,8 @@ export interface RoundRecord {
   faults: Record<Fault, number>;
   outages: Record<Outage, number>;
   killed: Map<number, Exclude<Fault, 'instance' | 'postgres' | 'cancel'>>;
+  /** What was seen of the processes when they were killed. */
+  notes: Map<number, object>;
   cancelled: Set<number>;
   /** Kills whose answer was lost: the job may be Killed. */
   maybeCancelled: Set<number>;
@@ -78,6 +81,7 @@ export class FaultRound {
     faults: { instance: 0, postgres: 0, payload: 0, supervisor: 0, both: 0, cancel: 0 },
     outages: { short: 0, stalling: 0, losing: 0 },
     killed: new Map(),
+    notes: new Map(),
     cancelled: new Set(),
     maybeCancelled: new Set(),
   };
@@ -118,13 +122,13 @@ export class FaultRound {
   private async until(enough: (left: number) => boolean, what: string): Promise<void> {
     const { patienceMs } = this.options;
     const isThere = async (): Promise<boolean> => enough(await this.unfinished());
-    await eventually(isThere, what, patienceMs).catch(async (error: Error) => {
+    await eventually(isThere, what, patienceMs).catch(async (error: unknown) => {
       const rows = await this.site.sql<object>(
         `select jid, status, minor_status, executor, attempt, last_update, heart_beat from jobs
           where job_group = $1 and status not in ${FINAL}`,
         [this.options.name],
       );
-      throw new Error(`${error.message}: ${JSON.stringify(rows)}\n${this.site.logs()}`);
+      throw new Error(`${(error as Error).message}: ${JSON.stringify(rows)}\n${this.site.logs()}`);
     });
   }
 
@@ -235,11 +239,15 @@ export class FaultRound {
     if (!job) return false;
     const targets = { payload: ['payload'], supervisor: ['wrapper'], both: ['wrapper', 'payload'] };
     const pids = targets[fault].map((target) => job[target as keyof JobProcesses]);
+    const was = pids.map(shownProcess);
     const frozen = await Promise.all(pids.map(freeze));
     // Only what stands still before its end was noted has certainly been killed in the middle.
     const isFact = frozen.every(Boolean) && hasBegun(job) && !hasEnded(job);
     for (const pid of pids) signal(pid, isFact ? 'SIGKILL' : 'SIGCONT');
-    if (isFact) this.record.killed.set(job.jid, fault);
+    if (isFact) {
+      this.record.killed.set(job.jid, fault);
+      this.record.notes.set(job.jid, { at: new Date().toISOString(), fault, ...job, was });
+    }
     return isFact;
   }
 

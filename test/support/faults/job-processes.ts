@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { eventually } from '../testbed.js';
 
 /** The processes of one local job that runs now. */
@@ -52,6 +52,24 @@ export async function freeze(pid: number): Promise<boolean> {
     5_000,
   );
   return state[0] === 'T';
+}
+
+/** A process as a note shows it: arguments, working directory, mark of the run. */
+export function shownProcess(pid: number): object {
+  const read = (name: string, of: (path: string) => string): string => {
+    try {
+      return of(`/proc/${pid}/${name}`);
+    } catch {
+      return '';
+    }
+  };
+  const words = read('cmdline', (path) => readFileSync(path, 'latin1')).replaceAll('\0', ' ');
+  return {
+    pid,
+    words: words.slice(0, 200),
+    cwd: read('cwd', (path) => readlinkSync(path)),
+    mark: markOf(String(pid)),
+  };
 }
 
 /** Sends a signal; false when there is no such process any more. */

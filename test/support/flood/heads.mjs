@@ -8,7 +8,7 @@ const ROOM = 30_000;
 const encoded = (path) => Buffer.from(path).toString('base64url');
 const base64url = (value) => encoded(JSON.stringify(value));
 
-/** Operations of the document as `{name, method, path, parameters, types, statuses, ways}`. */
+/** Operations of the document as `{name, method, path, parameters, types, statuses, headStatuses, ways}`. */
 export function operations(file = 'docs/openapi.json') {
   const { paths } = JSON.parse(readFileSync(file, 'utf8'));
   return Object.entries(paths).flatMap(([path, item]) =>
@@ -19,6 +19,8 @@ export function operations(file = 'docs/openapi.json') {
       parameters: operation.parameters ?? [],
       types: Object.keys(operation.requestBody?.content ?? {}),
       statuses: Object.keys(operation.responses).map(Number),
+      // HEAD is answered like GET, where there is one.
+      headStatuses: Object.keys((item.get ?? operation).responses).map(Number),
       ways: (operation.security ?? []).flatMap((way) => Object.keys(way)),
     })),
   );

@@ -1,3 +1,4 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import type { Answer } from '../testbed.js';
@@ -33,15 +34,14 @@ export class AnswerCheck {
     return faults;
   }
 
-  private bodyFaults(
-    { content }: DescribedAnswer,
-    { status, headers, body, bytes }: Answer,
-  ): string[] {
+  private bodyFaults({ content }: DescribedAnswer, answer: Answer): string[] {
+    const { status, headers, bytes } = answer;
     const type = String(headers['content-type'] ?? '').split(';')[0] ?? '';
     if (!content) return bytes.length > 0 ? [`a body of type ${type}, and none is documented`] : [];
     const documented = content[type];
     if (!documented) return [`type ${type || 'none'} of ${status} is not documented`];
-    if (!/json$/.test(type) || type === 'application/x-ndjson') return [];
+    if (!type.endsWith('json') || type === 'application/x-ndjson') return [];
+    const body = readBody(answer);
     if (status >= 400) {
       const { status: said, instance } = body as { status?: number; instance?: string };
       const id = `urn:gridgate:request:${String(headers['x-request-id'])}`;
@@ -60,6 +60,14 @@ export class AnswerCheck {
     this.validators.set(schema, made);
     return made;
   }
+}
+
+/** What the answer says, also when it came compressed. */
+function readBody({ headers, body, bytes }: Answer): unknown {
+  const encoding = headers['content-encoding'];
+  if (encoding === 'gzip') return JSON.parse(gunzipSync(bytes).toString('utf8'));
+  if (encoding === 'br') return JSON.parse(brotliDecompressSync(bytes).toString('utf8'));
+  return body;
 }
 
 function headerFaults(

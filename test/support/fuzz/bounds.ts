@@ -83,7 +83,7 @@ export class Bounds {
 
   private ofBody(operation: Operation, type: string, schema: Schema): Probe[] {
     const resolved = this.resolve(schema);
-    const isPage = this.resolve(schema)['properties']?.['csrf'] !== undefined;
+    const isPage = this.resolve(schema)['properties']?.csrf !== undefined;
     // forms of pages are believed with their own secret only, whatever else they say
     if (resolved['type'] !== 'object' || type === 'multipart/form-data' || isPage) return [];
     const isJson = type === 'application/json';

@@ -268,10 +268,13 @@ export class Calls {
         const chosen =
           known && (pick + index) % 3 > 0 ? known[(pick + index) % known.length] : member;
         const list = Array.isArray(chosen) ? (chosen as unknown[]) : [chosen];
-        return list.map((one) => [name, typeof one === 'string' ? one : JSON.stringify(one)]);
+        return list.map((one) => [
+          name,
+          typeof one === 'string' ? one : (JSON.stringify(one) ?? 'undefined'),
+        ]);
       },
     );
-    return pairs.map((pair) => pair.map((part) => encoded(String(part))).join('=')).join('&');
+    return pairs.map((pair) => pair.map((part) => encoded(part)).join('=')).join('&');
   }
 
   private lines(): fc.Arbitrary<string> {

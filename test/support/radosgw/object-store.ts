@@ -64,7 +64,11 @@ export class ObjectStore {
     this.monitor.start();
     await this.createOsd(places);
     this.osd.start();
-    await waitUntil(async () => /1 up/.test(await ceph(places, 'osd', 'stat')), 'the OSD', 60_000);
+    await waitUntil(
+      async () => (await ceph(places, 'osd', 'stat')).includes('1 up'),
+      'the OSD',
+      60_000,
+    );
     await this.startGateway();
     const keys = ['--access-key', this.keys.accessKey, '--secret-key', this.keys.secretKey];
     const user = ['user', 'create', '--uid=grid', '--display-name=grid', ...keys];

@@ -39,6 +39,7 @@ const CLOSED = '403 catalogue.forbidden';
 /** What may not be seen is answered like what is not there. */
 const NO_DIRECTORY = '404 catalogue.directory-not-found';
 const NO_FILE = '404 catalogue.file-not-found';
+const NO_WEBHOOK = '404 webhook.not-found';
 /** The mate of alice's group may write where her closed directory stands, and learns that its name is taken. */
 const TAKEN = '409 catalogue.exists';
 const GROUP_MATE = 0;
@@ -81,6 +82,12 @@ function inside(call: (place: Place) => Call, own: Outcome = '200'): BearerExpec
   return rule({ scope: 'jobs:read', call, own, others });
 }
 
+/** What belongs to a webhook: there is none to anybody else, nor to its user with another group or setup. */
+function ofWebhook(call: (place: Place) => Call): BearerExpectation {
+  const nobody = OTHERS.map(() => NO_WEBHOOK);
+  return rule({ scope: 'webhooks', call, own: '200', others: { shared: nobody, closed: nobody } });
+}
+
 /** What changes a job; the administrator may as well, so the table has nothing to try there. */
 function control(call: (place: Place) => Call): BearerExpectation {
   const others = {
@@ -120,6 +127,10 @@ function writing(
 }
 
 const job = (rest: string) => (place: Place) => ({ path: `/jobs/${place.jid}${rest}` });
+const webhook = (rest: string, json?: object) => (place: Place) => ({
+  path: `/webhooks/${place.webhook}${rest}`,
+  ...(json && { options: { json } }),
+});
 const directory = (rest: string, json?: object) => (place: Place) => ({
   path: `/filecatalogue/directory/${encoded(place.directory)}${rest}`,
   ...(json && { options: { json } }),
@@ -149,8 +160,20 @@ const DELETED_BY: readonly Outcome[] = [
   ...[NOT_TRIED, SCOPE, SCOPE, '200 item 403'],
 ];
 
+/** Tokens that were given for certificates say nothing of the user: nobody of the matrix has the scope. */
+const userinfo = rule({
+  scope: 'openid',
+  call: () => ({ path: '/oauth2/userinfo' }),
+  own: SCOPE,
+  others: { shared: OTHERS.map(() => SCOPE), closed: OTHERS.map(() => SCOPE) },
+});
+const WEBHOOK = { url: 'https://127.0.0.1:9/', source: 'jobs' };
+
 /** Every operation that needs a token. An operation of the service that is not here makes the matrix fail. */
 export const BEARER: Record<string, BearerExpectation> = {
+  'GET /oauth2/userinfo': userinfo,
+  'POST /oauth2/userinfo': userinfo,
+
   'GET /jobs': rule({
     scope: 'jobs:read',
     call: ({ jid }) => ({ path: '/jobs', options: { query: { allOwners: 'true', jid } } }),
@@ -162,6 +185,26 @@ export const BEARER: Record<string, BearerExpectation> = {
     scope: 'jobs:read',
     call: ({ jid }) => ({
       path: '/jobs/summary',
+      options: { query: { allOwners: 'true', group: 'owner', jid } },
+    }),
+    own: '200 shown',
+    others: LISTED,
+    outcome: showing('alice'),
+  }),
+  'GET /jobs/events': rule({
+    scope: 'jobs:read',
+    call: ({ jid }) => ({
+      path: '/jobs/events',
+      options: { query: { allOwners: 'true', wait: '0', after: '0', jid } },
+    }),
+    own: '200 shown',
+    others: LISTED,
+    outcome: showing('"status":"Received"'),
+  }),
+  'GET /jobs/timeline': rule({
+    scope: 'jobs:read',
+    call: ({ jid }) => ({
+      path: '/jobs/timeline',
       options: { query: { allOwners: 'true', group: 'owner', jid } },
     }),
     own: '200 shown',
@@ -196,6 +239,7 @@ export const BEARER: Record<string, BearerExpectation> = {
   'GET /jobs/{jid}/explain': record(job('/explain')),
   'GET /jobs/{jid}/manifest': inside(job('/manifest')),
   'GET /jobs/{jid}/peek': inside(job('/peek'), '409 job.state-conflict'),
+  'GET /jobs/{jid}/output/{name}': inside(job('/output/std.out'), '409 job.state-conflict'),
   'GET /jobs/{jid}/inputsandbox': inside(job('/inputsandbox')),
   'GET /jobs/{jid}/outputsandbox': inside(job('/outputsandbox')),
   'GET /jobs/{jid}/inputsandbox/files': inside(job('/inputsandbox/files')),
@@ -203,6 +247,8 @@ export const BEARER: Record<string, BearerExpectation> = {
   'GET /jobs/{jid}/inputsandbox/files/{name}': inside(job('/inputsandbox/files/in.txt')),
   'GET /jobs/{jid}/outputsandbox/files/{name}': inside(job('/outputsandbox/files/in.txt')),
   'DELETE /jobs/{jid}': control(job('')),
+  'POST /jobs/{jid}/hold': control(job('/hold')),
+  'POST /jobs/{jid}/release': control(job('/release')),
   'POST /jobs/{jid}/reschedule': control(job('/reschedule')),
   'GET /filecatalogue/metadata': rule({
     scope: 'catalogue:read',
@@ -222,6 +268,16 @@ export const BEARER: Record<string, BearerExpectation> = {
       shared: [...three(CLOSED), SCOPE, SCOPE, NOT_TRIED, SCOPE, SCOPE, NOT_TRIED],
       closed: [...three(CLOSED), SCOPE, SCOPE, NOT_TRIED, SCOPE, SCOPE, NOT_TRIED],
     },
+  }),
+  'GET /filecatalogue/events': rule({
+    scope: 'catalogue:read',
+    call: (place) => ({
+      path: '/filecatalogue/events',
+      options: { query: { prefix: place.directory, wait: '0', after: '0' } },
+    }),
+    own: '200 shown',
+    others: SEEN,
+    outcome: (answer, place) => showing(`"${place.file}"`)(answer),
   }),
   'GET /filecatalogue/directory': rule({
     scope: 'catalogue:read',
@@ -283,6 +339,28 @@ export const BEARER: Record<string, BearerExpectation> = {
     },
     outcome: firstItem,
   }),
+  'POST /webhooks': rule({
+    scope: 'webhooks',
+    call: () => ({ path: '/webhooks', options: { json: WEBHOOK } }),
+    own: '201',
+    others: { shared: OTHERS.map(() => '201'), closed: OTHERS.map(() => '201') },
+  }),
+  'GET /webhooks': rule({
+    scope: 'webhooks',
+    call: () => ({ path: '/webhooks' }),
+    own: '200 shown',
+    others: { shared: OTHERS.map(() => '200 hidden'), closed: OTHERS.map(() => '200 hidden') },
+    outcome: (answer, place) => showing(place.webhook)(answer),
+  }),
+  'GET /webhooks/{id}': ofWebhook(webhook('')),
+  'PATCH /webhooks/{id}': ofWebhook(webhook('', { description: 'changed' })),
+  'DELETE /webhooks/{id}': ofWebhook(webhook('')),
+  'POST /webhooks/{id}/secret': ofWebhook(webhook('/secret')),
+  'POST /webhooks/{id}/test': ofWebhook(webhook('/test')),
+  'GET /webhooks/{id}/deliveries': ofWebhook(webhook('/deliveries')),
+  'POST /webhooks/{id}/deliveries/{delivery}/replay': ofWebhook((place) => ({
+    path: `/webhooks/${place.webhook}/deliveries/${place.webhook}/replay`,
+  })),
 };
 
 /** Operations that need the client certificate of a known user, and what alice gets. */
@@ -315,9 +393,14 @@ export const OPEN: Record<string, OpenExpectation> = {
   'GET /metrics': { why: 'for Prometheus; load balancers hide it', outcome: '200' },
   'GET /.well-known/jwks.json': { why: 'public keys', outcome: '200' },
   'GET /.well-known/oauth-authorization-server': { why: 'public metadata', outcome: '200' },
+  'GET /.well-known/openid-configuration': { why: 'public metadata', outcome: '200' },
   'GET /oauth2/token': { why: 'authenticates by grant', outcome: '400 request.invalid' },
   'POST /oauth2/token': { why: 'authenticates by grant', outcome: '400 request.invalid' },
   'POST /oauth2/device_authorization': {
+    why: 'authenticates the application',
+    outcome: '400 request.invalid',
+  },
+  'POST /oauth2/par': {
     why: 'authenticates the application',
     outcome: '400 request.invalid',
   },
@@ -332,7 +415,7 @@ export const OPEN: Record<string, OpenExpectation> = {
     outcome: '401 auth.client-unknown',
   },
   'GET /oauth2/auth': { why: PAGE, outcome: '400' },
-  'POST /oauth2/auth': { why: PAGE, outcome: '400' },
+  'POST /oauth2/auth': { why: PAGE, call: emptyForm('/oauth2/auth'), outcome: '303' },
   'GET /oauth2/device': { why: PAGE, outcome: '200' },
   'POST /oauth2/device': { why: PAGE, call: emptyForm('/oauth2/device'), outcome: '403' },
   'GET /oauth2/applications': { why: PAGE, outcome: '200' },
@@ -341,7 +424,9 @@ export const OPEN: Record<string, OpenExpectation> = {
     call: emptyForm('/oauth2/applications'),
     outcome: '403',
   },
-  'POST /oauth2/logout': { why: PAGE, call: emptyForm('/oauth2/logout'), outcome: '403' },
+  'GET /oauth2/logout': { why: PAGE, outcome: '200' },
+  'POST /oauth2/logout': { why: PAGE, call: emptyForm('/oauth2/logout'), outcome: '200' },
+  'POST /oauth2/login': { why: PAGE, call: emptyForm('/oauth2/login'), outcome: '403' },
   'POST /oauth2/login/{provider}': {
     why: PAGE,
     call: emptyForm('/oauth2/login/none'),

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { FormData } from 'undici';
 import { submit } from '../jobs.js';
 import type { CallOptions, Grid, GridClient } from '../testbed.js';
 
 /** Where everything of the matrix lives in the catalogue: owned by alice, closed to everybody else. */
-export const ROOT = '/vo/tenants';
+const ROOT = '/vo/tenants';
 export const FIELD = 'tenant_mark';
 const OWNER_ONLY = 0o700;
 
@@ -18,6 +19,8 @@ export interface Place {
   jid: number;
   directory: string;
   file: string;
+  /** Id of a webhook, and of its one delivery. */
+  webhook: string;
 }
 
 /** A path of the catalogue as it stands in a URL. */
@@ -32,7 +35,7 @@ export async function makePlaces(grid: Grid, names: readonly string[]): Promise<
   await bulk(fred, [field, { kind: 'directory', path: ROOT, owner: 'alice', group: 'grid_user' }]);
   const places = names.map((_, index) => {
     const directory = `${ROOT}/d${index}`;
-    return { directory, file: `${directory}/f` };
+    return { directory, file: `${directory}/f`, webhook: randomUUID() };
   });
   const lines = places.flatMap(({ directory, file }) => [
     { kind: 'directory', path: directory, mode: OWNER_ONLY, metadata: { [FIELD]: directory } },
@@ -40,6 +43,10 @@ export async function makePlaces(grid: Grid, names: readonly string[]): Promise<
     { kind: 'directory', path: `${directory}/empty`, mode: OWNER_ONLY },
   ]);
   await bulk(alice, [{ kind: 'directory', path: ROOT, mode: OWNER_ONLY }, ...lines]);
+  await webhooks(
+    grid,
+    places.map(({ webhook }) => webhook),
+  );
   const jids = await waitingJobs(grid, alice, names.length);
   return places.map((place, index) => ({ ...place, jid: jids[index] ?? 0 }));
 }
@@ -57,6 +64,25 @@ async function waitingJobs(grid: Grid, alice: GridClient, count: number): Promis
     [jid, Math.min(...rest)],
   );
   return [...rest, jid];
+}
+
+/** They stand at the end of all events, so that nothing is ever sent to them. */
+async function webhooks(grid: Grid, ids: string[]): Promise<void> {
+  await grid.sql(
+    `insert into webhook (id, user_name, group_name, setup, client_id, scope, url, source, filter, secret,
+       position, created_at, updated_at)
+     select id::uuid, 'alice', 'grid_user', 'Prod', 'certificate', 'jobs:read webhooks', 'https://127.0.0.1:9/',
+       'jobs', '{}', 'plain.' || repeat('A', 44), 1e15, now(), now() from unnest($1::text[]) id`,
+    [ids],
+  );
+  await grid.sql(
+    `insert into webhook_delivery (id, webhook_id, type, subject, in_order, body, rights, state, created_at,
+       next_attempt, finished_at)
+     select id::uuid, id::uuid, 'job.changed', 'job 1', true, '{}',
+       '{"owner":"alice","ownerGroup":"grid_user","setup":"Prod","vo":"vo"}', 'delivered', now(), now(), now()
+     from unnest($1::text[]) id`,
+    [ids],
+  );
 }
 
 function manifest(): object {

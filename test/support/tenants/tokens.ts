@@ -73,7 +73,14 @@ export async function badTokens(grid: Grid): Promise<Record<string, string>> {
 
 /** A token like alice's with every scope but this one. */
 export function withoutScope(forge: TokenForge, scope: string): string {
-  const all = ['jobs:read', 'jobs:submit', 'jobs:kill', 'catalogue:read', 'catalogue:write'];
+  const all = [
+    'jobs:read',
+    'jobs:submit',
+    'jobs:kill',
+    'catalogue:read',
+    'catalogue:write',
+    'webhooks',
+  ];
   return forge.token({ scope: all.filter((one) => one !== scope).join(' ') });
 }
 

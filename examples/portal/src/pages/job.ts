@@ -5,16 +5,19 @@ import { moment } from '../parts/format.js';
 import { confirmed, faultBox, stateLabel, timeText } from '../parts/pieces.js';
 import { isFinal, toneOf } from '../parts/states.js';
 import { sandboxSection } from './job-files.js';
+import { atMoves } from './moves.js';
 import { repeatedly, type Page } from './page.js';
 
+/** How often its output, or why it waits, is looked at. */
 const SECONDS = 1.5;
+const AT_MOST_EVERY = 0.3;
 
 /** One job: state, output while it runs, files afterwards, and how it came to be so. */
 export const jobPage: Page = async ({ client, root, path, signal }) => {
   const jid = Number(path[0]);
   const view = frame();
   let last: JobResponse | undefined;
-  const refresh = async (): Promise<boolean> => {
+  const refresh = async (): Promise<void> => {
     const job = await client.getJob(jid, { signal });
     if (last === undefined) root.replaceChildren(...view.elements);
     if (last?.status !== job.status) say(`Job ${jid} is ${job.status}`);
@@ -32,11 +35,16 @@ export const jobPage: Page = async ({ client, root, path, signal }) => {
       showLive(client, job, view.live, signal),
       isNew ? showPast(client, job, view, signal) : undefined,
     ]);
-    return !isFinal(job.status);
   };
   const onFault = (error: unknown): void => update(view.fault, faultBox(error));
   await refresh();
-  void repeatedly({ seconds: SECONDS, signal, onFault }, refresh);
+  const isWanted = (moved: number): boolean => moved === jid;
+  const query = { allOwners: true, ...(last !== undefined && { name: last.name }) };
+  void atMoves({ client, query, isWanted, atMostEvery: AT_MOST_EVERY, signal, onFault }, refresh);
+  void repeatedly({ seconds: SECONDS, signal, onFault }, async () => {
+    if (last !== undefined && !isFinal(last.status))
+      await showLive(client, last, view.live, signal);
+  });
 };
 
 function frame() {
@@ -116,7 +124,10 @@ async function showLive(
     );
     return;
   }
-  if (toneOf(status) !== 'wait') return update(place);
+  if (toneOf(status) !== 'wait') {
+    update(place);
+    return;
+  }
   const { sites } = await client.explainJob(jid, { signal });
   const rows = Object.entries(sites).map(([site, reason]) =>
     h('li', {}, h('b', {}, site), ` ${reason}`),

@@ -1,14 +1,16 @@
 import type { JobResponse } from 'gridgate/client';
-import { h, say, update } from '../parts/dom.js';
+import { h, say, update, type Child } from '../parts/dom.js';
 import { count, plural } from '../parts/format.js';
 import { faultBox, stateLabel, timeText } from '../parts/pieces.js';
 import { stateChart } from '../parts/state-chart.js';
-import { repeatedly, type Page } from './page.js';
+import { atMoves } from './moves.js';
+import type { Page } from './page.js';
 
 const PAGE_SIZE = 25;
-const SECONDS = 2;
+/** However much happens. */
+const AT_MOST_EVERY = 0.5;
 
-/** The jobs with their states, kept up to date while the page is open. */
+/** The jobs with their states, as they move while the page is open. */
 export const jobsPage: Page = async (input) => {
   const { root, query, signal } = input;
   const status = query.get('status') ?? undefined;
@@ -43,7 +45,8 @@ export const jobsPage: Page = async (input) => {
   };
   const onFault = (error: unknown): void => update(parts.fault, faultBox(error));
   await refresh();
-  void repeatedly({ seconds: SECONDS, signal, onFault }, refresh);
+  const moves = { client: input.client, query: { allOwners }, atMostEvery: AT_MOST_EVERY };
+  void atMoves({ ...moves, signal, onFault }, refresh);
 };
 
 function frame(status: string | undefined, allOwners: boolean) {
@@ -67,7 +70,7 @@ function frame(status: string | undefined, allOwners: boolean) {
       h(
         'tr',
         {},
-        headings(allOwners).map((text) => h('th', { scope: 'col' }, text)),
+        columns(allOwners).map(({ heading }) => h('th', { scope: 'col' }, heading)),
       ),
     ),
     rows,
@@ -90,24 +93,41 @@ function frame(status: string | undefined, allOwners: boolean) {
   };
 }
 
-function headings(allOwners: boolean): string[] {
-  return ['Job', 'Name', 'State', ...(allOwners ? ['Owner'] : []), 'Site', 'Submitted'];
+/** A column of the table. */
+interface Column {
+  heading: string;
+  className?: string;
+  /** Only in lists of all owners. */
+  ofAll?: true;
+  cell: (job: JobResponse) => Child;
+}
+
+const COLUMNS: Column[] = [
+  {
+    heading: 'Job',
+    cell: ({ jid }) => h('a', { href: `#/jobs/${jid}`, id: `job-${jid}` }, jid),
+  },
+  { heading: 'Name', className: 'name', cell: ({ name }) => name },
+  {
+    heading: 'State',
+    cell: ({ status, minorStatus }) => [stateLabel(status), h('small', {}, minorStatus)],
+  },
+  { heading: 'Owner', ofAll: true, cell: ({ owner }) => owner },
+  { heading: 'Site', cell: ({ site }) => site },
+  { heading: 'Submitted', cell: ({ times }) => timeText(times.submission) },
+];
+
+function columns(allOwners: boolean): Column[] {
+  return COLUMNS.filter(({ ofAll }) => allOwners || !ofAll);
 }
 
 function row(job: JobResponse, allOwners: boolean): HTMLElement {
   return h(
     'tr',
     {},
-    h(
-      'td',
-      { 'data-label': 'Job' },
-      h('a', { href: `#/jobs/${job.jid}`, id: `job-${job.jid}` }, job.jid),
+    columns(allOwners).map(({ heading, className, cell }) =>
+      h('td', { 'data-label': heading, class: className }, cell(job)),
     ),
-    h('td', { 'data-label': 'Name', class: 'name' }, job.name),
-    h('td', { 'data-label': 'State' }, stateLabel(job.status), h('small', {}, job.minorStatus)),
-    allOwners && h('td', { 'data-label': 'Owner' }, job.owner),
-    h('td', { 'data-label': 'Site' }, job.site),
-    h('td', { 'data-label': 'Submitted' }, timeText(job.times.submission)),
   );
 }
 

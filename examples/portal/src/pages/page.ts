@@ -38,7 +38,7 @@ export async function repeatedly(
 }
 
 /** Ends after the time, when the tab is looked at again, or when the page closes. */
-function pause(seconds: number, signal: AbortSignal): Promise<void> {
+export function pause(seconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);

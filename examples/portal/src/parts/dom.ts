@@ -1,4 +1,5 @@
-type Child = Node | string | number | undefined | null | false | Child[];
+/** What an element may hold. */
+export type Child = Node | string | number | undefined | null | false | Child[];
 type Listener = (event: never) => void;
 type Properties = Record<string, string | number | boolean | undefined | Listener>;
 

@@ -1,15 +1,18 @@
 import { DEMO_REGISTRY, RegistrySnapshot, type RegistryContents } from '#src/registry/index.js';
-import {
-  clientTitle,
-  consentChoices,
-  consentFields,
-  SCOPE_TEXT,
-  signedInUser,
-} from './consent-form.js';
+import { IDENTITY_SCOPES } from '../../protocol/identity-scopes.js';
+import { clientTitle, consentChoices, consentFields, signedInUser } from './consent-form.js';
+import { SCOPE_TEXT } from './scope-text.js';
 
 const demo = new RegistrySnapshot(DEMO_REGISTRY, 1);
 const alice = demo.userByName('alice')!;
-const ALL = ['jobs:read', 'jobs:submit', 'jobs:kill', 'catalogue:read', 'catalogue:write'];
+const ALL = [
+  'jobs:read',
+  'jobs:submit',
+  'jobs:kill',
+  'catalogue:read',
+  'catalogue:write',
+  'webhooks',
+];
 
 /** The choices with the names of the groups in their place. */
 function choices(registry: RegistrySnapshot, user: string, asked: object): unknown {
@@ -36,7 +39,7 @@ describe('what a person may choose', () => {
       ['grid_share', ALL],
     ];
     const setups = ['Prod', 'Test'];
-    const first = { groups, setups, chosenGroup: 'grid_user', chosenSetup: 'Prod' };
+    const first = { groups, identity: [], setups, chosenGroup: 'grid_user', chosenSetup: 'Prod' };
     expect(choices(demo, 'alice', {})).toEqual(first);
     expect(choices(demo, 'alice', { group: 'grid_mon', setup: 'None' })).toEqual(first);
     expect(choices(demo, 'alice', { group: 'grid_share', setup: 'Test' })).toEqual({
@@ -53,22 +56,39 @@ describe('what a person may choose', () => {
     });
     expect(choices(demo, 'mona', { scope: 'jobs:kill' })).toEqual({
       groups: [],
+      identity: [],
       setups: ['Prod', 'Test'],
       chosenGroup: undefined,
       chosenSetup: 'Prod',
     });
   });
 
+  it('is every group when it is asked only who somebody is', () => {
+    expect(choices(demo, 'alice', { scope: 'openid email' })).toEqual({
+      groups: [
+        ['grid_user', []],
+        ['grid_share', []],
+      ],
+      identity: ['openid', 'email'],
+      setups: ['Prod', 'Test'],
+      chosenGroup: 'grid_user',
+      chosenSetup: 'Prod',
+    });
+    expect(choices(demo, 'alice', { scope: 'email' })).toMatchObject({ groups: [] });
+  });
+
   it('leaves out groups without any setup', () => {
     const setups = [{ name: 'Prod', groups: ['grid_share', 'grid_mon'] }];
     expect(choices(registryWith({ setups }), 'alice', {})).toEqual({
       groups: [['grid_share', ALL]],
+      identity: [],
       setups: ['Prod'],
       chosenGroup: 'grid_share',
       chosenSetup: 'Prod',
     });
     expect(choices(registryWith({ setups: [] }), 'alice', {})).toEqual({
       groups: [],
+      identity: [],
       setups: [],
       chosenGroup: undefined,
       chosenSetup: undefined,
@@ -91,16 +111,16 @@ describe('the form of consent', () => {
       page(`
         <h2>It will be able to</h2>
         <ul class="rights">
-        <li>See your jobs and their output</li><li>Submit jobs for you</li><li>Kill your jobs</li><li>Read the file catalogue</li><li>Change the file catalogue for you</li>
+        <li>See your jobs and their output</li><li>Submit jobs for you</li><li>Kill your jobs</li><li>Read the file catalogue</li><li>Change the file catalogue for you</li><li>Have changes that you may see sent to other services</li>
         </ul>
         <fieldset>
         <legend>In the name of which group?</legend>
         <label class="choice">
         <input type="radio" name="group" value="grid_user" required>
-        <span>grid_user<small>see jobs, submit jobs, kill jobs, read the catalogue, change the catalogue</small></span>
+        <span>grid_user<small>see jobs, submit jobs, kill jobs, read the catalogue, change the catalogue, send changes elsewhere</small></span>
         </label><label class="choice">
         <input type="radio" name="group" value="grid_share" required checked>
-        <span>grid_share<small>see jobs, read the catalogue</small></span>
+        <span>grid_share<small>see jobs, read the catalogue, send changes elsewhere</small></span>
         </label>
         </fieldset>
         <fieldset>
@@ -123,7 +143,7 @@ describe('the form of consent', () => {
   it('names only rights that some group would give', () => {
     const form = consentFields(consentChoices(demo, alice, { scope: 'jobs:kill' }));
     expect(form.text.match(/<li>.*<\/li>/g)).toEqual(['<li>Kill your jobs</li>']);
-    expect(Object.keys(SCOPE_TEXT)).toEqual(ALL);
+    expect(Object.keys(SCOPE_TEXT)).toEqual([...ALL, ...IDENTITY_SCOPES]);
   });
 
   it('says who is signed in and who asks', () => {

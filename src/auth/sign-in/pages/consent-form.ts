@@ -1,27 +1,14 @@
 import type { Client, Group, RegistrySnapshot, User } from '#src/registry/index.js';
-import { narrowScopes, type Scope } from '../../protocol/scopes.js';
+import { groupScopes, readScopes, scopeWords } from '../../protocol/grid-scopes.js';
+import { identityScopes, type IdentityScope } from '../../protocol/identity-scopes.js';
+import { scopeText, scopeWord } from './scope-text.js';
 import { markup, type Html } from './html.js';
-
-/** What each scope allows, for people. */
-export const SCOPE_TEXT: Record<Scope, string> = {
-  'jobs:read': 'See your jobs and their output',
-  'jobs:submit': 'Submit jobs for you',
-  'jobs:kill': 'Kill your jobs',
-  'catalogue:read': 'Read the file catalogue',
-  'catalogue:write': 'Change the file catalogue for you',
-};
-
-const SCOPE_WORD: Record<Scope, string> = {
-  'jobs:read': 'see jobs',
-  'jobs:submit': 'submit jobs',
-  'jobs:kill': 'kill jobs',
-  'catalogue:read': 'read the catalogue',
-  'catalogue:write': 'change the catalogue',
-};
 
 /** What somebody can choose between when an application asks. */
 export interface ConsentChoices {
-  groups: { group: Group; scopes: Scope[] }[];
+  groups: { group: Group; scopes: string[] }[];
+  /** What the application asks to know, whatever the group. */
+  identity: IdentityScope[];
   setups: string[];
   chosenGroup?: string | undefined;
   chosenSetup?: string | undefined;
@@ -33,17 +20,22 @@ export function consentChoices(
   user: User,
   asked: { scope?: string | undefined; group?: string | undefined; setup?: string | undefined },
 ): ConsentChoices {
+  const identity = identityScopes(asked.scope);
   const setups = registry.setupsOf(user.name).map(({ name }) => name);
   const groups = registry
     .groupsOf(user.name)
-    .map((group) => ({ group, scopes: narrowScopes(group, asked.scope) }))
+    .map((group) => ({
+      group,
+      scopes: groupScopes(group, scopeWords(asked.scope)).map(({ word }) => word),
+    }))
     .filter(({ group, scopes }) => {
       const hasSetup = setups.some((setup) => registry.mayUseSetup(group.name, setup));
-      return scopes.length > 0 && hasSetup;
+      return (scopes.length > 0 || identity.includes('openid')) && hasSetup;
     });
   const names = groups.map(({ group }) => group.name);
   return {
     groups,
+    identity,
     setups,
     chosenGroup: names.find((name) => name === asked.group) ?? names[0],
     chosenSetup: setups.find((name) => name === asked.setup) ?? setups[0],
@@ -61,18 +53,18 @@ export function signedInUser(user: User): Html {
 
 /** The part of a form in which group and setup are chosen and the decision is made. */
 export function consentFields(choices: ConsentChoices): Html {
-  const all = new Set(choices.groups.flatMap(({ scopes }) => scopes));
-  const rights = (Object.keys(SCOPE_TEXT) as Scope[]).filter((scope) => all.has(scope));
+  const ofGroups = choices.groups.flatMap(({ scopes }) => scopes);
+  const rights = [...new Set(readScopes([...ofGroups, ...choices.identity]).map(scopeText))];
   return markup`<h2>It will be able to</h2>
     <ul class="rights">
-      ${rights.map((scope) => markup`<li>${SCOPE_TEXT[scope]}</li>`)}
+      ${rights.map((text) => markup`<li>${text}</li>`)}
     </ul>
     <fieldset>
       <legend>In the name of which group?</legend>
       ${choices.groups.map(({ group, scopes }) =>
         radio('group', group.name, {
           isChosen: group.name === choices.chosenGroup,
-          note: scopes.map((scope) => SCOPE_WORD[scope]).join(', '),
+          note: [...new Set(readScopes(scopes).map(scopeWord))].join(', '),
         }),
       )}
     </fieldset>

@@ -9,6 +9,14 @@ import type { LoginStates } from './login-states.js';
 export interface ProviderSubject {
   readonly issuer: string;
   readonly sub: string;
+  /** When the provider has seen them sign in, if it says so. */
+  readonly authenticatedAt?: Date;
+}
+
+/** A user whom a provider has brought. */
+export interface KnownSubject {
+  readonly user: User;
+  readonly authenticatedAt: Date | undefined;
 }
 
 /** The provider's answer brings nobody: what the log says of it. */
@@ -19,6 +27,8 @@ export function strategyName(provider: string): string {
   return `id-provider ${provider}`;
 }
 
+// Far beyond every clock, and a date that every part can hold.
+const LATEST_SECONDS = 1e11;
 // passport-oauth2 tells by their number what its verify callback takes: two tokens, the results, the profile, `done`.
 const VERIFY_PARAMETERS = 5;
 
@@ -64,14 +74,15 @@ export function useIdProvider(
       return { caller };
     }
 
-    /** The user of the registry; false, with the subject, when it has none. */
+    /** The user of the registry and the time of the sign-in; false, with the subject, when it has none. */
     async validate(
       _access: string,
       _refresh: string,
       subject: ProviderSubject,
-    ): Promise<User | [false, ProviderSubject]> {
-      const { issuer, sub } = subject;
-      return (await registry.current()).userBySubject(issuer, sub) ?? [false, subject];
+    ): Promise<KnownSubject | [false, ProviderSubject]> {
+      const { issuer, sub, authenticatedAt } = subject;
+      const user = (await registry.current()).userBySubject(issuer, sub);
+      return user ? { user, authenticatedAt } : [false, subject];
     }
   }
   new IdProviderStrategy();
@@ -82,7 +93,12 @@ async function subjectOf(provider: OAuth2IdProvider, uri: string): Promise<Provi
   const state = new URLSearchParams(uri.split('?')[1]).get('state') ?? '';
   const done = await provider.parseAuthResponse({ method: 'GET', uri }, { state });
   if (!done.OK) throw new LoginFailure(done.Message);
-  const [, { sub }] = done.Value;
+  const [, { sub, auth_time: seconds }] = done.Value;
   if (sub === undefined) throw new LoginFailure('the provider names no subject');
-  return { issuer: provider.issuer, sub };
+  const isTime = typeof seconds === 'number' && seconds > 0 && seconds < LATEST_SECONDS;
+  return {
+    issuer: provider.issuer,
+    sub,
+    ...(isTime && { authenticatedAt: new Date(seconds * 1000) }),
+  };
 }

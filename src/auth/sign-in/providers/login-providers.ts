@@ -30,11 +30,24 @@ export class LoginProviders {
     if (!named?.login) return undefined;
     const held: { state?: unknown } = {};
     const begun = await outOfTurn(request, () =>
-      named.provider.submitNewSession({ session: held }),
+      named.provider.submitNewSession({ session: held, ...wishesOf(binding.returnTo) }),
     );
     if (!begun.OK) return undefined;
     const { session, returnTo } = binding;
     await this.logins.bind(String(held.state), { browser: session.idHash, returnTo });
     return begun.Value;
   }
+}
+
+/**
+ * What the page to come back to has been asked about the sign-in (OpenID Connect Core §3.1.2.1), for the provider: a fresh one
+ * for a request that counts the time since it, and the name that is expected.
+ */
+function wishesOf(returnTo: string): { prompt?: string; login_hint?: string } {
+  const asked = new URLSearchParams(returnTo.split('?')[1]);
+  const prompts = asked.get('prompt')?.split(' ') ?? [];
+  const isFresh = prompts.includes('login') || asked.has('max_age');
+  const prompt = prompts.includes('select_account') ? 'select_account' : isFresh && 'login';
+  const hint = asked.get('login_hint');
+  return { ...(prompt && { prompt }), ...(hint && { login_hint: hint }) };
 }

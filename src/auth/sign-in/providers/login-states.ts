@@ -45,7 +45,7 @@ export class LoginStates implements OAuth2Strategy.StateStore {
     this.ownLogin((request as LoginView).caller, state).then(
       (login) =>
         done?.(null, login !== undefined, login ?? 'the login did not begin in this browser'),
-      (error: Error) => done?.(error, false, undefined),
+      (error: unknown) => done?.(error as Error, false, undefined),
     );
   }
 

@@ -1,43 +1,50 @@
-import { Controller, Get, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
-import {
-  ApiBody,
-  ApiConsumes,
-  ApiFoundResponse,
-  ApiOperation,
-  ApiParam,
-  ApiTags,
-} from '@nestjs/swagger';
+import { Body, Controller, Get, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { ApiConsumes, ApiFoundResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
-import { Access } from '../../access/access.decorator.js';
+import { Limited } from '../../protocol/limited.decorator.js';
+import { PageRoute } from '../pages/page-route.decorator.js';
 import { LoginGuard, LoginResult, type LoginOutcome } from './login.guard.js';
 import { LoginForm } from './login.request.js';
 import { LoginPages } from './login.pages.js';
 
 /** To an external identity provider and back. */
 @ApiTags('authorization')
-@ApiParam({ name: 'provider', description: 'Name of an identity provider' })
 @Controller('oauth2')
 export class LoginController {
   constructor(private readonly pages: LoginPages) {}
 
-  @Post('login/:provider')
-  @Access('open')
+  @Post('login')
+  @Limited('authorize')
+  @PageRoute('Sign in again with the certificate of the browser')
   @ApiConsumes('application/x-www-form-urlencoded')
-  @ApiBody({ type: LoginForm })
-  @ApiOperation({ summary: 'Go to an identity provider to sign in' })
-  @ApiFoundResponse({ description: 'To the identity provider' })
-  async beginLogin(
-    @Param('provider') provider: string,
+  @ApiFoundResponse({ description: 'Back to the page that asked for the sign-in' })
+  async signInAgain(
+    @Body() form: LoginForm,
     @Req() request: HttpRequest,
     @Res() response: HttpResponse,
   ): Promise<void> {
-    await this.pages.begin(provider, request, response);
+    await this.pages.signInAgain(form, request, response);
   }
 
+  @ApiParam({ name: 'provider', description: 'Name of an identity provider' })
+  @Post('login/:provider')
+  @Limited('authorize')
+  @PageRoute('Go to an identity provider to sign in')
+  @ApiConsumes('application/x-www-form-urlencoded')
+  @ApiFoundResponse({ description: 'To the identity provider' })
+  async beginLogin(
+    @Param('provider') provider: string,
+    @Body() form: LoginForm,
+    @Req() request: HttpRequest,
+    @Res() response: HttpResponse,
+  ): Promise<void> {
+    await this.pages.begin(provider, form, request, response);
+  }
+
+  @ApiParam({ name: 'provider', description: 'Name of an identity provider' })
   @Get('callback/:provider')
-  @Access('open')
   @UseGuards(LoginGuard)
-  @ApiOperation({ summary: 'Come back from an identity provider' })
+  @PageRoute('Come back from an identity provider')
   @ApiFoundResponse({ description: 'Back to the page that asked for the sign-in' })
   async completeLogin(
     @LoginResult() outcome: LoginOutcome,

@@ -15,19 +15,22 @@ import {
   LoginFailure,
   strategyName,
   useIdProvider,
+  type KnownSubject,
   type ProviderSubject,
 } from './id-provider.strategy.js';
 import { LoginStates, type LoginView, type OwnLogin } from './login-states.js';
 
 /** How a sign-in through an identity provider ended. */
 export type LoginOutcome =
-  | { kind: 'signed-in'; user: User; login: OwnLogin }
+  | { kind: 'signed-in'; user: User; login: OwnLogin; authenticatedAt: Date | undefined }
   | { kind: 'unknown-user'; subject: ProviderSubject }
   | { kind: 'failed'; reason: string }
   | { kind: 'refused'; problem: Problem };
 
 const OUTCOME = Symbol('outcome of the sign-in');
-type Concluded = { [OUTCOME]?: LoginOutcome };
+interface Concluded {
+  [OUTCOME]?: LoginOutcome;
+}
 
 /** Handler parameter: how the sign-in ended; on routes with LoginGuard only. */
 export const LoginResult = createParamDecorator((_data: unknown, context: ExecutionContext) => {
@@ -85,7 +88,7 @@ function guardOf(provider: string): CanActivate {
 
     override handleRequest<T>(
       error: unknown,
-      user: User | false,
+      user: KnownSubject | false,
       info: unknown,
       context: ExecutionContext,
     ): T {
@@ -98,12 +101,12 @@ function guardOf(provider: string): CanActivate {
 }
 
 /** What Passport says: a user with the login as `state`, a reason, or the subject whom nobody knows. */
-function outcomeOf(error: unknown, user: User | false, info: unknown): LoginOutcome {
+function outcomeOf(error: unknown, known: KnownSubject | false, info: unknown): LoginOutcome {
   const cause: unknown =
     error instanceof OAuth2Strategy.InternalOAuthError ? error.oauthError : error;
   if (cause instanceof LoginFailure) return { kind: 'failed', reason: cause.message };
   if (cause) throw cause as Error;
-  if (user) return { kind: 'signed-in', user, login: (info as { state: OwnLogin }).state };
+  if (known) return { kind: 'signed-in', ...known, login: (info as { state: OwnLogin }).state };
   return typeof info === 'string'
     ? { kind: 'failed', reason: info }
     : { kind: 'unknown-user', subject: info as ProviderSubject };

@@ -1,6 +1,8 @@
 import { markup, type Html } from '../pages/html.js';
 import type { Page } from '../pages/page.js';
 
+const MAX_EXPECTED = 100;
+
 /** An identity provider as the sign-in page names it. */
 export interface ProviderChoice {
   name: string;
@@ -16,6 +18,10 @@ export interface LoginView {
   returnTo: string;
   csrfToken: string;
   isCertificateRefused: boolean;
+  /** Whose certificate the browser shows: they may go on with it. */
+  certificateUser?: string | undefined;
+  /** Whom the application expects, in its own words. */
+  expected?: string | undefined;
 }
 
 /** Where to sign in: by certificate, or through an identity provider. */
@@ -32,14 +38,30 @@ export function loginPage(view: LoginView): Page {
     formTargets: ['https:'],
     body: markup`<h1>Sign in</h1>
       <p>${view.purpose}</p>
+      ${
+        view.expected !== undefined &&
+        markup`<p>It expects <b>${view.expected.slice(0, MAX_EXPECTED)}</b>.</p>`
+      }
       ${refused}
       <h2>With your certificate</h2>
-      <p class="soft">
-        Install your personal certificate in this browser, close the browser, open this page again
-        and choose the certificate when asked.
-      </p>
+      ${certificateForm(view)}
       ${providerForms(view)}`,
   };
+}
+
+/** A button for the certificate that the browser shows, or how to get one into it. */
+function certificateForm({ certificateUser, csrfToken, returnTo }: LoginView): Html {
+  if (certificateUser === undefined) {
+    return markup`<p class="soft">
+        Install your personal certificate in this browser, close the browser, open this page again
+        and choose the certificate when asked.
+      </p>`;
+  }
+  return markup`<form method="post" action="/oauth2/login">
+      <input type="hidden" name="csrf" value="${csrfToken}" />
+      <input type="hidden" name="return" value="${returnTo}" />
+      <button type="submit">Go on as ${certificateUser}</button>
+    </form>`;
 }
 
 /** One button for each provider. */

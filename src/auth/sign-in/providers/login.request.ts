@@ -1,10 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsOptional, IsString, Shape } from '#src/platform/index.js';
+import { PAGE_FORM, PageForm } from '../pages/page.request.js';
 
 /** The form that leads to an identity provider. */
-export class LoginForm {
-  @ApiProperty({ description: 'From the page; a form without it is refused' })
-  csrf!: string;
-
-  @ApiProperty({ description: 'Own path to come back to', example: '/oauth2/applications' })
-  return!: string;
+@Shape(PAGE_FORM)
+export class LoginForm extends PageForm {
+  @ApiProperty({
+    description: 'Own path to come back to',
+    example: '/oauth2/applications',
+    required: true,
+  })
+  @IsOptional()
+  @IsString()
+  return?: string;
 }

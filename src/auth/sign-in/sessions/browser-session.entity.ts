@@ -21,6 +21,18 @@ export class BrowserSessionEntity {
   @Column('text')
   csrfToken!: string;
 
+  /** Names the session in ID tokens; the cookie cannot be told from it. Null without user, as the next two. */
+  @Column('text', { nullable: true })
+  sid!: string | null;
+
+  /** When the user proved who they are. */
+  @Column('timestamptz', { nullable: true })
+  authenticatedAt!: Date | null;
+
+  /** SHA-256 of the own path that asked for the sign-in, until what it asked for is decided. */
+  @Column('text', { nullable: true })
+  signedInFor!: string | null;
+
   @Column('timestamptz')
   createdAt!: Date;
 

@@ -1,15 +1,22 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, MoreThan, Repository } from 'typeorm';
+import { MoreThan, Repository } from 'typeorm';
+import { ExpiredRows } from '#src/platform/index.js';
 import { BrowserSessionEntity } from './browser-session.entity.js';
 
 /** Queries of browser sessions. */
 @Injectable()
-export class BrowserSessionsRepository {
+export class BrowserSessionsRepository implements OnApplicationBootstrap {
+  @Inject() private readonly expiredRows!: ExpiredRows;
+
   constructor(
     @InjectRepository(BrowserSessionEntity)
     private readonly sessions: Repository<BrowserSessionEntity>,
   ) {}
+
+  onApplicationBootstrap(): void {
+    this.expiredRows.removeFrom(BrowserSessionEntity);
+  }
 
   async add(session: BrowserSessionEntity): Promise<void> {
     await this.sessions.insert(session);
@@ -20,11 +27,12 @@ export class BrowserSessionsRepository {
     return (await this.sessions.findOneBy({ idHash, expiresAt: MoreThan(now) })) ?? undefined;
   }
 
-  async remove(idHash: string): Promise<void> {
-    await this.sessions.delete({ idHash });
+  /** Forgets what the sign-in was for. */
+  async settle(idHash: string): Promise<void> {
+    await this.sessions.update({ idHash }, { signedInFor: null });
   }
 
-  async clean(now: Date): Promise<number> {
-    return (await this.sessions.delete({ expiresAt: LessThan(now) })).affected ?? 0;
+  async remove(idHash: string): Promise<void> {
+    await this.sessions.delete({ idHash });
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { parse as parseCookies } from 'cookie';
 import {
@@ -9,7 +10,9 @@ import {
 } from '#src/kernel/index.js';
 import { Audit, CLOCK, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
 import { RegistryService, type User } from '#src/registry/index.js';
+import { AUTHENTICATION_CLASSES, type Authentication } from '../../protocol/authentication.js';
 import { CertificateUsers } from '../../access/certificate-users.js';
+import { invalidForm } from '../../protocol/oauth-errors.js';
 import type { BrowserSessionEntity, LoginMethod } from './browser-session.entity.js';
 import { BrowserSessionsRepository } from './browser-sessions.repository.js';
 
@@ -17,12 +20,39 @@ const COOKIE = '__Host-gridgate';
 const SIGNED_IN_SECONDS = 8 * 3600;
 const ANONYMOUS_SECONDS = 3600;
 
-/** A visit of a page: the browser's session, and who is signed in. */
-export interface Visit {
+/** The session of the browser that asks for a page, and who is signed in. */
+export interface SessionState {
   session: BrowserSessionEntity;
   user: User | undefined;
+  /** Whose certificate the browser shows, whoever is signed in. */
+  certificateUser: User | undefined;
   /** True when the browser showed a certificate that was not accepted. */
   isCertificateRefused: boolean;
+}
+
+/** Somebody has proved who they are. */
+export interface SignIn {
+  user: User;
+  method: LoginMethod;
+  /** When, where a provider says that it was earlier than now. */
+  authenticatedAt?: Date | undefined;
+  /** Own path that asked for it. */
+  returnTo?: string;
+}
+
+/** How and when the user of a session signed in; undefined for a session without user. */
+export function authenticationOf({
+  method,
+  authenticatedAt,
+  sid,
+}: BrowserSessionEntity): Authentication | undefined {
+  if (method === null || authenticatedAt === null || sid === null) return undefined;
+  return { at: authenticatedAt, acr: AUTHENTICATION_CLASSES[method], sid };
+}
+
+/** What a form brings back from its page, against forged ones. */
+export interface CsrfForm {
+  csrf: string;
 }
 
 /** Browser sessions: a `__Host-` cookie, its hash in the database, a new one whenever somebody signs in. */
@@ -38,54 +68,64 @@ export class BrowserSessionsService {
   ) {}
 
   /**
-   * The visit that a page belongs to. A browser with an accepted certificate is signed in by it, unless it has
-   * signed in through an identity provider; a browser without session gets one.
+   * Resumes the session of the browser that asks for a page. A browser with an accepted certificate is signed in by it,
+   * unless it has signed in through an identity provider; a browser without session gets one.
    */
-  async visit(request: HttpRequest, response: HttpResponse): Promise<Visit> {
+  async resume(request: HttpRequest, response: HttpResponse): Promise<SessionState> {
     const session = await this.current(request);
     const shown = await this.certificateUser(request);
     const user = await this.userOf(session, shown.user);
     if (session && user && session.method === 'provider') {
-      return { session, user, isCertificateRefused: false };
+      return { session, user, certificateUser: shown.user, isCertificateRefused: false };
     }
     if (shown.user) {
       const isSame = session?.user === shown.user.name;
       const kept = isSame
         ? session
-        : await this.signIn(response, shown.user, 'certificate', session);
+        : await this.signIn(response, { user: shown.user, method: 'certificate' }, session);
       if (!isSame) {
         const actor = { user: shown.user.name };
         this.audit.done('user.signed-in', { way: 'certificate' }, { request, actor });
       }
-      return { session: kept, user: shown.user, isCertificateRefused: false };
+      const { user: certificateUser } = shown;
+      return { session: kept, user: certificateUser, certificateUser, isCertificateRefused: false };
     }
     const isAnonymous = session !== undefined && session.user === null;
-    const anonymous = isAnonymous ? session : await this.start(response, null, null);
-    return { session: anonymous, user: undefined, isCertificateRefused: shown.isRefused };
+    const anonymous = isAnonymous ? session : await this.start(response);
+    return {
+      session: anonymous,
+      user: undefined,
+      certificateUser: undefined,
+      isCertificateRefused: shown.isRefused,
+    };
   }
 
-  /** The visit of a form that was sent. Throws 403 when the form is not one of ours for this browser. */
-  async visitOfForm(
+  /** Like `resume`, for a form that was sent. Throws 403 when it is not one of ours for this browser. */
+  async resumeByForm(
     request: HttpRequest,
     response: HttpResponse,
-    csrfToken: string | undefined,
-  ): Promise<Visit> {
+    form: CsrfForm,
+  ): Promise<SessionState> {
     const before = await this.current(request);
-    if (!before || !constantTimeEqual(csrfToken ?? '', before.csrfToken)) throw forged();
-    const visit = await this.visit(request, response);
-    if (visit.session.idHash !== before.idHash) throw forged(); // somebody else has signed in meanwhile
-    return visit;
+    if (!before || !constantTimeEqual(form.csrf, before.csrfToken)) throw invalidForm();
+    const state = await this.resume(request, response);
+    if (state.session.idHash !== before.idHash) throw invalidForm(); // somebody else has signed in meanwhile
+    return state;
   }
 
   /** Signs a user in with a new session; the old one ends (no session fixation). */
   async signIn(
     response: HttpResponse,
-    user: User,
-    method: LoginMethod,
+    signIn: SignIn,
     old: BrowserSessionEntity | undefined,
   ): Promise<BrowserSessionEntity> {
     if (old) await this.sessions.remove(old.idHash);
-    return this.start(response, user.name, method);
+    return this.start(response, signIn);
+  }
+
+  /** What a sign-in was asked for is decided: the next request that asks for one gets another. */
+  async settle(session: BrowserSessionEntity): Promise<void> {
+    if (session.signedInFor !== null) await this.sessions.settle(session.idHash);
   }
 
   /** Ends the session. */
@@ -125,19 +165,18 @@ export class BrowserSessionsService {
     }
   }
 
-  private async start(
-    response: HttpResponse,
-    user: string | null,
-    method: LoginMethod | null,
-  ): Promise<BrowserSessionEntity> {
+  private async start(response: HttpResponse, signIn?: SignIn): Promise<BrowserSessionEntity> {
     const id = randomToken();
-    const seconds = user === null ? ANONYMOUS_SECONDS : SIGNED_IN_SECONDS;
+    const seconds = signIn ? SIGNED_IN_SECONDS : ANONYMOUS_SECONDS;
     const now = this.clock.now();
     const session: BrowserSessionEntity = {
       idHash: sha256(id),
-      user,
-      method,
+      user: signIn?.user.name ?? null,
+      method: signIn?.method ?? null,
       csrfToken: randomToken(),
+      sid: signIn ? randomUUID() : null,
+      authenticatedAt: signIn ? earlier(signIn.authenticatedAt, new Date(now)) : null,
+      signedInFor: signIn?.returnTo === undefined ? null : sha256(signIn.returnTo),
       createdAt: new Date(now),
       expiresAt: new Date(now + seconds * 1000),
     };
@@ -147,13 +186,12 @@ export class BrowserSessionsService {
   }
 }
 
+/** A provider's clock may be fast. */
+function earlier(said: Date | undefined, now: Date): Date {
+  return said !== undefined && said < now ? said : now;
+}
+
 function setCookie(response: HttpResponse, value: string, seconds: number): void {
   const parts = ['Path=/', 'Secure', 'HttpOnly', 'SameSite=Lax', `Max-Age=${seconds}`];
   response.setHeader('Set-Cookie', `${COOKIE}=${value}; ${parts.join('; ')}`);
-}
-
-function forged(): OAuthProblem {
-  return new OAuthProblem('access_denied', 'This form is no longer valid; please start again', {
-    status: 403,
-  });
 }

@@ -1,28 +1,36 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { sha256, type Clock } from '#src/kernel/index.js';
-import { Audit, CLOCK, Database, labelRequest } from '#src/platform/index.js';
+import { Audit, CLOCK, Database, labelRequest, type HttpRequest } from '#src/platform/index.js';
 import { AuthorizationCodesRepository } from '../../stores/authorization-codes.repository.js';
 import type { AuthorizationCodeEntity } from '../../stores/authorization-code.entity.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
+import type { ConsentEntity } from '../../stores/consent.entity.js';
 import { ConsentsRepository } from '../../stores/consents.repository.js';
 import { ConsentsService } from '../../stores/consents.service.js';
 import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
+import type { Client } from '#src/registry/index.js';
+import { dpopKeyOf } from '../../possession/confirmation.js';
+import { SenderConstraint } from '../../possession/sender-constraint.js';
+import { boundKey } from '../../stores/refresh-rotation.js';
 import { TokenIssuer } from './token-issuer.js';
+import { mayRefresh } from '../../protocol/identity-scopes.js';
 import { invalidGrant } from '../../protocol/oauth-errors.js';
 import { TokenResponse } from './token.response.js';
 import { isBoundTo } from './code-binding.js';
-import type { GrantType, TokenRequest } from './grant-type.js';
+import type { GrantType } from './grant-type.js';
+import { AuthorizationCodeForm } from './grant.request.js';
 
 const WHAT = 'code';
 
 /** Flow B, second half: the code of the redirect becomes an access token and a refresh token. */
 @Injectable()
-export class AuthorizationCodeGrant implements GrantType {
-  readonly type = 'authorization_code';
+export class AuthorizationCodeGrant implements GrantType<AuthorizationCodeForm> {
+  readonly type = AuthorizationCodeForm.grantType;
 
   @Inject() private readonly codes!: AuthorizationCodesRepository;
   @Inject() private readonly consents!: ConsentsRepository;
   @Inject() private readonly consentsService!: ConsentsService;
+  @Inject() private readonly constraint!: SenderConstraint;
   @Inject() private readonly refreshTokens!: RefreshTokensService;
   @Inject(CLOCK) private readonly clock!: Clock;
 
@@ -33,13 +41,13 @@ export class AuthorizationCodeGrant implements GrantType {
     private readonly audit: Audit,
   ) {}
 
-  async issue({ parameters, request }: TokenRequest): Promise<TokenResponse> {
-    const code = parameters.required('code');
-    const client = await this.clients.authenticate(parameters, request);
-    const stored = await this.codes.find(sha256(code));
+  async issue(form: AuthorizationCodeForm, request: HttpRequest): Promise<TokenResponse> {
+    const client = await this.clients.authenticate(form, request);
+    const confirmation = await this.constraint.of(client, request);
+    const stored = await this.codes.find(sha256(form.code));
     const consent = stored && (await this.consents.find(stored.consentId));
     if (!consent || consent.clientId !== client.id) throw invalidGrant(WHAT);
-    const sent = { parameters, client, now: this.clock.now() };
+    const sent = { form, client, now: this.clock.now() };
     if (!isBoundTo(stored, sent)) throw invalidGrant(WHAT);
     if (stored.usedAt) {
       // RFC 6749 §4.1.2: somebody has the code who should not; what came from it is not safe any more
@@ -54,12 +62,21 @@ export class AuthorizationCodeGrant implements GrantType {
     }
     if (consent.revokedAt) throw invalidGrant(WHAT);
     labelRequest(request, { user: consent.user, group: consent.group, setup: consent.setup });
-    const minted = await this.issuer.forConsent(consent, parameters.optional('scope'));
-    const refreshToken = await this.consume(stored, consent.id);
+    const key = dpopKeyOf(confirmation);
+    if (stored.dpopKey !== null && stored.dpopKey !== key) throw invalidGrant(WHAT);
+    const { scope, audience, resource } = form;
+    const nonce = stored.nonce ?? undefined;
+    const wish = { scope, audience, resource, nonce, confirmation };
+    const minted = await this.issuer.forConsent(consent, wish);
+    const refreshToken = await this.consume(stored, { consent, client, key });
     return TokenResponse.from(minted, { refreshToken });
   }
 
-  private async consume(stored: AuthorizationCodeEntity, consentId: string): Promise<string> {
+  private async consume(
+    stored: AuthorizationCodeEntity,
+    use: { consent: ConsentEntity; client: Client; key: string | undefined },
+  ): Promise<string | undefined> {
+    const { id, scope } = use.consent;
     return this.database.transaction(async (transaction) => {
       const isFirst = await this.codes.consume(
         transaction,
@@ -67,8 +84,9 @@ export class AuthorizationCodeGrant implements GrantType {
         new Date(this.clock.now()),
       );
       if (!isFirst) throw invalidGrant(WHAT); // another exchange at the same moment was first
-      await this.consentsService.touch(transaction, consentId);
-      return this.refreshTokens.start(transaction, consentId);
+      await this.consentsService.touch(transaction, id);
+      if (!mayRefresh(scope)) return undefined;
+      return this.refreshTokens.start(transaction, id, boundKey(use.client, use.key));
     });
   }
 }

@@ -1,14 +1,18 @@
 import { OAuthProblem } from '#src/kernel/index.js';
-import { labelsOf, type HttpRequest } from '#src/platform/index.js';
+import { labelsOf, QueryValues, readValues, type HttpRequest } from '#src/platform/index.js';
 import {
   DEMO_REGISTRY,
   RegistrySnapshot,
   type RegistryService,
   type User,
 } from '#src/registry/index.js';
+import type { ClientsService } from '../../clients/clients.service.js';
+import type { ClientAuthenticator } from '../../clients/client-authenticator.js';
+import type { SenderConstraint } from '../../possession/sender-constraint.js';
 import type { AccessTokenInput, AccessTokens } from '../../bearer/access-token.js';
-import { OAuthParameters } from '../../protocol/oauth-parameters.js';
+import { ScopeGranter } from '../../bearer/scope-granter.js';
 import { ClientCredentialsGrant } from './client-credentials.grant.js';
+import { ClientCredentialsForm } from './grant.request.js';
 
 const registry = new RegistrySnapshot(
   { ...DEMO_REGISTRY, setups: [{ name: 'Prod' }, { name: 'Ops', groups: ['grid_adm'] }] },
@@ -37,12 +41,21 @@ async function issued(
         return Promise.resolve({ token: 't', expiresInSeconds: 600, claims });
       },
     } as unknown as AccessTokens,
+    new ScopeGranter({ current: () => Promise.resolve(registry) } as unknown as RegistryService, {
+      allowed: (_who, wishes) => Promise.resolve(wishes.map(({ path }) => path === '/vo')),
+    }),
+    { of: () => Promise.resolve(undefined) } as unknown as SenderConstraint,
+    {
+      named: () => Promise.resolve(undefined),
+    } as unknown as ClientAuthenticator,
+    {} as unknown as ClientsService,
   );
   expect(grant.type).toBe('client_credentials');
   const request = {} as HttpRequest;
   try {
-    const parameters = OAuthParameters.from(Object.entries(sent));
-    const answer = await grant.issue({ parameters, request });
+    const query = new URLSearchParams({ ...sent, grant_type: grant.type }).toString();
+    const form = readValues(ClientCredentialsForm, new QueryValues(query));
+    const answer = await grant.issue(form, request);
     return { answer: [minted, answer], labels: labelsOf(request) };
   } catch (error) {
     if (!(error instanceof OAuthProblem)) throw error;
@@ -56,7 +69,13 @@ describe('a token for a certificate', () => {
   it('is for the asked group and setup and ends with the certificate, without a way to renew it', async () => {
     const { answer, labels } = await issued({ ...asked, scope: 'jobs:read unknown' });
     expect(answer).toEqual([
-      { user: 'alice', ...asked, clientId: 'certificate', scopes: ['jobs:read'], notAfter },
+      {
+        user: registry.userByName('alice'),
+        ...asked,
+        clientId: 'certificate',
+        scopes: ['jobs:read'],
+        notAfter,
+      },
       {
         access_token: 't',
         token: 't',
@@ -73,15 +92,41 @@ describe('a token for a certificate', () => {
     const { answer } = await issued(asked);
     const [minted] = answer as [AccessTokenInput];
     expect(minted.scopes).toEqual([
-      ...['jobs:read', 'jobs:submit', 'jobs:kill', 'catalogue:read', 'catalogue:write'],
+      ...['jobs:read', 'jobs:submit', 'jobs:kill', 'catalogue:read', 'catalogue:write', 'webhooks'],
+    ]);
+  });
+
+  it('is for the services that are named, with what the catalogue opens', async () => {
+    const { answer } = await issued({
+      ...asked,
+      audience: 'https://storage.example',
+      scope: 'storage.read:/vo storage.read:/other wlcg.groups',
+    });
+    const [minted] = answer as [AccessTokenInput];
+    expect(minted).toMatchObject({
+      audiences: ['https://storage.example'],
+      scopes: ['storage.read:/vo', 'wlcg.groups'],
+      groups: ['/vo/grid_user', '/vo'],
+    });
+    expect((await issued({ ...asked, resource: 'nonsense' })).answer).toEqual([
+      ...[400, 'invalid_target', 'A resource is an absolute URI without a fragment'],
+    ]);
+    expect((await issued({ ...asked, audience: '*' })).answer).toEqual([
+      ...[400, 'invalid_target', '* names no service'],
     ]);
   });
 
   it('submits no jobs when it is for a limited proxy', async () => {
     const { answer } = await issued(asked, true);
     const [minted] = answer as [AccessTokenInput];
-    expect(minted.scopes).toEqual(['jobs:read', 'jobs:kill', 'catalogue:read', 'catalogue:write']);
-    expect((await issued({ ...asked, scope: 'jobs:submit' }, true)).answer).toEqual([
+    expect(minted.scopes).toEqual([
+      'jobs:read',
+      'jobs:kill',
+      'catalogue:read',
+      'catalogue:write',
+      'webhooks',
+    ]);
+    expect((await issued({ ...asked, scope: 'jobs:submit compute.create' }, true)).answer).toEqual([
       ...[400, 'invalid_scope', 'The group allows none of the scopes that were asked for'],
     ]);
   });

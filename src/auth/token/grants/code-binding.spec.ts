@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '#src/registry/index.js';
 import type { AuthorizationCodeEntity } from '../../stores/authorization-code.entity.js';
-import { OAuthParameters } from '../../protocol/oauth-parameters.js';
 import { isBoundTo } from './code-binding.js';
 
 const NOW = Date.UTC(2026, 0, 2);
@@ -22,13 +21,14 @@ const CODE: AuthorizationCodeEntity = {
   consentId: 'c',
   redirectUri: CALLBACK,
   codeChallenge: CHALLENGE,
+  dpopKey: null,
   expiresAt: new Date(NOW + 1),
   usedAt: null,
+  nonce: null,
 };
 
 function isBound(change: Partial<AuthorizationCodeEntity>, sent: Record<string, string>): boolean {
-  const parameters = OAuthParameters.from(Object.entries(sent));
-  return isBoundTo({ ...CODE, ...change }, { parameters, client, now: NOW });
+  return isBoundTo({ ...CODE, ...change }, { form: sent, client, now: NOW });
 }
 
 const right = { redirect_uri: CALLBACK, code_verifier: VERIFIER };

@@ -2,7 +2,7 @@ import type { Client } from '#src/registry/index.js';
 import type { AuthorizationCodeEntity } from '../../stores/authorization-code.entity.js';
 import { matchesChallenge } from '../../protocol/pkce.js';
 import { isRegisteredRedirect } from '../../protocol/redirect-uri.js';
-import type { OAuthParameters } from '../../protocol/oauth-parameters.js';
+import type { AuthorizationCodeForm } from './grant.request.js';
 
 /**
  * Whether a token request brings what its code was given for: the same redirect URI (RFC 6749 §4.1.3), the verifier of
@@ -11,14 +11,18 @@ import type { OAuthParameters } from '../../protocol/oauth-parameters.js';
  */
 export function isBoundTo(
   stored: AuthorizationCodeEntity,
-  sent: { parameters: OAuthParameters; client: Client; now: number },
+  sent: {
+    form: Pick<AuthorizationCodeForm, 'redirect_uri' | 'code_verifier'>;
+    client: Client;
+    now: number;
+  },
 ): boolean {
-  const { parameters, client, now } = sent;
+  const { form, client, now } = sent;
   const isAlive = stored.usedAt !== null || stored.expiresAt.getTime() > now;
   return (
     isAlive &&
-    isRedirectRight(stored, parameters.optional('redirect_uri'), client) &&
-    isVerifierRight(stored, parameters.optional('code_verifier'))
+    isRedirectRight(stored, form.redirect_uri, client) &&
+    isVerifierRight(stored, form.code_verifier)
   );
 }
 

@@ -1,27 +1,47 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { sha256, type Clock, type OAuthProblem } from '#src/kernel/index.js';
-import { CLOCK, Database, labelRequest, type Transaction } from '#src/platform/index.js';
+import {
+  CLOCK,
+  Database,
+  labelRequest,
+  type Transaction,
+  type HttpRequest,
+} from '#src/platform/index.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import { ConsentsRepository } from '../../stores/consents.repository.js';
 import { ConsentsService } from '../../stores/consents.service.js';
 import { DeviceAuthorizationsRepository } from '../../stores/device-authorizations.repository.js';
 import type { DeviceAuthorizationEntity } from '../../stores/device-authorization.entity.js';
 import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
+import { mayRefresh } from '../../protocol/identity-scopes.js';
+import type { Client } from '#src/registry/index.js';
+import { dpopKeyOf, type Confirmation } from '../../possession/confirmation.js';
+import { SenderConstraint } from '../../possession/sender-constraint.js';
+import { boundKey } from '../../stores/refresh-rotation.js';
 import { TokenIssuer } from './token-issuer.js';
 import { TokenResponse } from './token.response.js';
 import { badDeviceCode, refusalOf } from './device-poll.js';
-import type { GrantType, TokenRequest } from './grant-type.js';
+import type { GrantType } from './grant-type.js';
+import { DeviceCodeForm } from './grant.request.js';
+
+/** What a poll asks for, and what it is bound to. */
+interface DeviceCall {
+  form: DeviceCodeForm;
+  client: Client;
+  confirmation: Confirmation | undefined;
+}
 
 type Poll = { problem: OAuthProblem } | { user: string; tokens: TokenResponse };
 
 /** The device asks whether its user has decided (RFC 8628 §3.4, §3.5). */
 @Injectable()
-export class DeviceCodeGrant implements GrantType {
-  readonly type = 'urn:ietf:params:oauth:grant-type:device_code';
+export class DeviceCodeGrant implements GrantType<DeviceCodeForm> {
+  readonly type = DeviceCodeForm.grantType;
 
   @Inject(CLOCK) private readonly clock!: Clock;
   @Inject() private readonly database!: Database;
   @Inject() private readonly refreshTokens!: RefreshTokensService;
+  @Inject() private readonly constraint!: SenderConstraint;
   @Inject() private readonly consents!: ConsentsRepository;
   @Inject() private readonly consentsService!: ConsentsService;
 
@@ -31,14 +51,14 @@ export class DeviceCodeGrant implements GrantType {
     private readonly issuer: TokenIssuer,
   ) {}
 
-  async issue({ parameters, request }: TokenRequest): Promise<TokenResponse> {
-    const code = parameters.required('device_code');
-    const client = await this.clients.authenticate(parameters, request);
+  async issue(form: DeviceCodeForm, request: HttpRequest): Promise<TokenResponse> {
+    const client = await this.clients.authenticate(form, request);
+    const confirmation = await this.constraint.of(client, request);
     // A refusal is an outcome here, not an exception: the poll that it counts must be committed.
     const outcome = await this.database.transaction(async (transaction): Promise<Poll> => {
-      const device = await this.devices.lock(transaction, sha256(code));
+      const device = await this.devices.lock(transaction, sha256(form.device_code));
       if (!device || device.clientId !== client.id) return { problem: badDeviceCode() };
-      return this.answer(transaction, device);
+      return this.answer(transaction, device, { form, client, confirmation });
     });
     if ('problem' in outcome) throw outcome.problem;
     const { group, setup } = outcome.tokens;
@@ -46,7 +66,11 @@ export class DeviceCodeGrant implements GrantType {
     return outcome.tokens;
   }
 
-  private async answer(transaction: Transaction, device: DeviceAuthorizationEntity): Promise<Poll> {
+  private async answer(
+    transaction: Transaction,
+    device: DeviceAuthorizationEntity,
+    { form, client, confirmation }: DeviceCall,
+  ): Promise<Poll> {
     const now = this.clock.now();
     const refusal = refusalOf(device, now);
     if (refusal) {
@@ -61,10 +85,14 @@ export class DeviceCodeGrant implements GrantType {
     const consent =
       consentId === null ? undefined : await this.consents.find(consentId, transaction);
     if (!consent || consent.revokedAt) return { problem: badDeviceCode() };
-    const minted = await this.issuer.forConsent(consent);
+    const { audience, resource } = form;
+    const minted = await this.issuer.forConsent(consent, { audience, resource, confirmation });
     await this.devices.markUsed(transaction, device.deviceCodeHash);
     await this.consentsService.touch(transaction, consent.id);
-    const refreshToken = await this.refreshTokens.start(transaction, consent.id);
+    const bond = boundKey(client, dpopKeyOf(confirmation));
+    const refreshToken = mayRefresh(consent.scope)
+      ? await this.refreshTokens.start(transaction, consent.id, bond)
+      : undefined;
     return { user: consent.user, tokens: TokenResponse.from(minted, { refreshToken }) };
   }
 }

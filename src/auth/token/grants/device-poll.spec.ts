@@ -11,6 +11,7 @@ const WAITING: DeviceAuthorizationEntity = {
   group: null,
   setup: null,
   consentId: null,
+  audience: null,
   status: 'pending',
   intervalSeconds: 5,
   polledAt: null,

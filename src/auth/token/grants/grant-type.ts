@@ -1,20 +1,16 @@
 import type { HttpRequest } from '#src/platform/index.js';
-import type { OAuthParameters } from '../../protocol/oauth-parameters.js';
 import type { TokenResponse } from './token.response.js';
 
-/** A request at the token endpoint. */
-export interface TokenRequest {
-  parameters: OAuthParameters;
-  request: HttpRequest;
-}
-
-/** One way to get an access token (RFC 6749 §4); a new one is one file here and one line in the module. */
-export interface GrantType {
+/**
+ * One way to get an access token (RFC 6749 §4); a new one is one file here, the class of its parameters in grant.request.ts,
+ * and one line in the module.
+ */
+export interface GrantType<Form extends object = object> {
   /** The `grant_type` that asks for it. */
   readonly type: string;
 
   /** Gives a token or throws OAuthProblem (RFC 6749 §5.2). */
-  issue(request: TokenRequest): Promise<TokenResponse>;
+  issue(form: Form, request: HttpRequest): Promise<TokenResponse>;
 }
 
 /** Injection token of the list of grant types. */

@@ -1,29 +1,38 @@
 import { Injectable } from '@nestjs/common';
-import { labelRequest } from '#src/platform/index.js';
+import { labelRequest, type HttpRequest } from '#src/platform/index.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
+import { dpopKeyOf } from '../../possession/confirmation.js';
+import { SenderConstraint } from '../../possession/sender-constraint.js';
 import { TokenIssuer } from './token-issuer.js';
 import { TokenResponse } from './token.response.js';
-import type { GrantType, TokenRequest } from './grant-type.js';
+import type { GrantType } from './grant-type.js';
+import { RefreshTokenForm } from './grant.request.js';
 
 /** Renewal (RFC 6749 §6): a refresh token gives a fresh access token and its own successor. */
 @Injectable()
-export class RefreshTokenGrant implements GrantType {
-  readonly type = 'refresh_token';
+export class RefreshTokenGrant implements GrantType<RefreshTokenForm> {
+  readonly type = RefreshTokenForm.grantType;
 
   constructor(
     private readonly clients: ClientAuthenticator,
     private readonly refreshTokens: RefreshTokensService,
     private readonly issuer: TokenIssuer,
+    private readonly constraint: SenderConstraint,
   ) {}
 
-  async issue({ parameters, request }: TokenRequest): Promise<TokenResponse> {
-    const token = parameters.required('refresh_token');
-    const client = await this.clients.authenticate(parameters, request);
-    const consent = await this.refreshTokens.consentOf(token, client.id);
+  async issue(form: RefreshTokenForm, request: HttpRequest): Promise<TokenResponse> {
+    const { refresh_token: token } = form;
+    const client = await this.clients.authenticate(form, request);
+    const confirmation = await this.constraint.of(client, request);
+    const key = dpopKeyOf(confirmation);
+    const consent = await this.refreshTokens.consentOf(token, client.id, key);
     labelRequest(request, { user: consent.user, group: consent.group, setup: consent.setup });
-    const minted = await this.issuer.forConsent(consent, parameters.optional('scope'));
-    const refreshToken = await this.refreshTokens.rotate(token, consent);
+    const { scope, audience, resource } = form;
+    const wish = { scope, audience, resource, confirmation };
+    const minted = await this.issuer.forConsent(consent, wish);
+    const way = client.profile === 'fapi2' ? 'keep' : 'rotate';
+    const refreshToken = await this.refreshTokens[way](token, consent);
     return TokenResponse.from(minted, { refreshToken });
   }
 }

@@ -1,23 +1,30 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, Database, labelRequest, type Config } from '#src/platform/index.js';
+import { Database, labelRequest, type HttpRequest } from '#src/platform/index.js';
+import type { Client } from '#src/registry/index.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import { ConsentsService } from '../../stores/consents.service.js';
-import { narrowScopes } from '../../protocol/scopes.js';
-import { ExternalTokens } from '../../bearer/external-tokens.js';
+import { scopeWords } from '../../protocol/grid-scopes.js';
+import { exchangeableScopes } from '../../bearer/external-grantee.js';
+import { ExternalTokens, type ExternalGrantee } from '../../bearer/external-tokens.js';
 import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
-import { TokenIssuer } from './token-issuer.js';
+import { TokenNarrowing } from './token-narrowing.js';
+import { dpopKeyOf } from '../../possession/confirmation.js';
+import { SenderConstraint } from '../../possession/sender-constraint.js';
+import { boundKey } from '../../stores/refresh-rotation.js';
+import { TokenIssuer, type Wish } from './token-issuer.js';
 import { nothingLeft } from '../../protocol/oauth-errors.js';
 import { TokenResponse } from './token.response.js';
-import { ACCESS_TOKEN, checkKinds } from './exchange-kinds.js';
-import type { GrantType, TokenRequest } from './grant-type.js';
+import type { GrantType } from './grant-type.js';
+import { ACCESS_TOKEN, TokenExchangeForm } from './grant.request.js';
 
-/** The access token of a trusted identity provider becomes one of ours (RFC 8693). */
+/** The access token of a trusted identity provider becomes one of ours, and one of ours a narrower one (RFC 8693). */
 @Injectable()
-export class TokenExchangeGrant implements GrantType {
-  readonly type = 'urn:ietf:params:oauth:grant-type:token-exchange';
+export class TokenExchangeGrant implements GrantType<TokenExchangeForm> {
+  readonly type = TokenExchangeForm.grantType;
 
-  @Inject(CONFIG) private readonly config!: Config;
+  @Inject() private readonly narrowing!: TokenNarrowing;
   @Inject() private readonly database!: Database;
+  @Inject() private readonly constraint!: SenderConstraint;
   @Inject() private readonly refreshTokens!: RefreshTokensService;
 
   constructor(
@@ -27,24 +34,42 @@ export class TokenExchangeGrant implements GrantType {
     private readonly issuer: TokenIssuer,
   ) {}
 
-  async issue({ parameters, request }: TokenRequest): Promise<TokenResponse> {
-    const subjectToken = parameters.required('subject_token');
-    checkKinds(parameters, this.config.publicUrl);
-    const client = await this.clients.authenticate(parameters, request);
-    const { user, group, setup } = await this.external.exchange(subjectToken, request, {
-      group: parameters.optional('group'),
-      setup: parameters.optional('setup'),
+  async issue(form: TokenExchangeForm, request: HttpRequest): Promise<TokenResponse> {
+    const client = await this.clients.authenticate(form, request);
+    const confirmation = await this.constraint.of(client, request);
+    const narrowed = await this.narrowing.narrow(form, { client, confirmation, request });
+    if (narrowed) return TokenResponse.from(narrowed, { issuedTokenType: ACCESS_TOKEN });
+    const grantee = await this.external.exchange(form.subject_token, request, {
+      group: form.group,
+      setup: form.setup,
     });
-    const scopes = narrowScopes(group, parameters.optional('scope'));
+    const scopes = exchangeableScopes(scopeWords(form.scope), grantee);
     if (scopes.length === 0) throw nothingLeft();
-    labelRequest(request, { user, group: group.name, setup });
+    const { user, group, setup } = grantee;
+    labelRequest(request, { user: user.name, group: group.name, setup });
+    const { audience, resource } = form;
+    const bond = grantee.confirmation ?? confirmation;
+    return this.issueFor(client, grantee, { scopes, audience, resource, confirmation: bond });
+  }
+
+  /** Where the token is to end with the provider's, there is nothing to renew it with. */
+  private issueFor(
+    client: Client,
+    { user, group, setup, notAfter }: ExternalGrantee,
+    { scopes, ...wish }: Omit<Wish, 'scope'> & { scopes: string[] },
+  ): Promise<TokenResponse> {
     const clientId = client.id;
     return this.database.transaction(async (transaction) => {
       const input = { user, clientId, group: group.name, setup, scopes };
       const consent = await this.consents.record(input, 0, transaction);
-      const minted = await this.issuer.forConsent(consent);
+      const minted = await this.issuer.forConsent(consent, {
+        ...wish,
+        ...(notAfter && { notAfter }),
+      });
       await this.consents.touch(transaction, consent.id);
-      const refreshToken = await this.refreshTokens.start(transaction, consent.id);
+      if (notAfter) return TokenResponse.from(minted, { issuedTokenType: ACCESS_TOKEN });
+      const bond = boundKey(client, dpopKeyOf(wish.confirmation));
+      const refreshToken = await this.refreshTokens.start(transaction, consent.id, bond);
       return TokenResponse.from(minted, { refreshToken, issuedTokenType: ACCESS_TOKEN });
     });
   }

@@ -1,5 +1,5 @@
 import { sleep } from '#src/kernel/index.js';
-import { StarterLostError, type Starter } from './start/starter.js';
+import { StarterExitedError, type Starter } from './start/starter.js';
 
 const KILL = 'kill -9 -1 2>/dev/null';
 /** Links are removed, never followed; what a program made unreadable is its own, and made readable once. */
@@ -67,7 +67,7 @@ export class JobRights {
     const env = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
     const order = { program, words, cwd: '/', env, timeoutMs: TIMEOUT_MS };
     return this.starter.run(order).catch((error: unknown) => {
-      if (!(error instanceof StarterLostError)) throw error;
+      if (!(error instanceof StarterExitedError)) throw error;
       return this.starter.run(order); // doing it twice does no harm
     });
   }

@@ -1,10 +1,10 @@
 import { chmodSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { loopTurn } from '#src/kernel/index.js';
 import { MINOR } from '../../state/job-state.js';
-import type { HeldJob, RunningOutput } from '../../run/executor.js';
-import type { OutputPlaces } from '../../run/output-collector.js';
+import type { HeldJob } from '../../run/executor.js';
+import type { OutputPlaces } from '../../run/output-places.js';
 import type { RunEnd, RunPlace } from '../../run/run-life.js';
-import { tailOf } from '../../run/output-tail.js';
 import { limitsOf, planOf, processorsOf } from '../../run/run-plan.js';
 import { usageParameters } from '../../run/run-usage.js';
 import { judge, type ExitRecord, type Verdict } from '../../run/run-verdict.js';
@@ -14,7 +14,6 @@ import type { RunCleaner } from './run-cleaner.js';
 
 const SETUP_FAILED = 1;
 const MIB = 2 ** 20;
-const PEEK_BYTES = 8_192;
 
 /** What the life of runs has to know of this machine. */
 export class LocalRunPlace implements RunPlace<LocalRun> {
@@ -36,24 +35,21 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
     return { directory: directory.work, files, uid };
   }
 
-  /** The last of what a running job has written; undefined for one that does not run here. */
-  peek(job: HeldJob): RunningOutput | undefined {
+  /** Where a running job writes; undefined for one that does not run here. */
+  outputOfHeld(job: HeldJob): OutputPlaces | undefined {
     const directory = this.context.directoryOf(job);
     if (!directory.exists()) return undefined;
-    const plan = planOf(job);
-    const files = directory.outputs(plan);
-    const shown = (name: string): string => tailOf(files.get(name) ?? '', PEEK_BYTES);
-    const stderr = plan.stderr === plan.stdout ? '' : shown(plan.stderr);
-    return { stdout: shown(plan.stdout), stderr };
+    const files = directory.outputs(planOf(job));
+    return { directory: directory.work, files, uid: directory.account() };
   }
 
   async endProcesses(run: LocalRun): Promise<void> {
     await this.cleaner.endProcesses(run);
   }
 
-  remove(run: LocalRun): Promise<void> {
+  async remove(run: LocalRun): Promise<void> {
+    await loopTurn.room(); // hundreds may end at once, and each removes its directories synchronously
     this.cleaner.remove(run);
-    return Promise.resolve();
   }
 
   /**
@@ -65,6 +61,7 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
     if (isEndedFromOutside || !this.cleaner.isEndCertain(run)) {
       await this.cleaner.endProcesses(run);
     }
+    await loopTurn.room();
     const exit = run.directory.exit();
     const verdict = this.unenclosed(run, exit) ?? judgeRun(run, exit);
     const endedAt = exit?.endedAt ?? this.context.now();

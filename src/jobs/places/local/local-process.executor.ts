@@ -1,31 +1,24 @@
-import { sleep } from '#src/kernel/index.js';
+import { loopTurn, sleep } from '#src/kernel/index.js';
 import type { RunningTask, ScheduledTask } from '#src/platform/index.js';
 import type { Site } from '#src/registry/index.js';
-import type {
-  Executor,
-  FreeMachine,
-  HeldJob,
-  RunningOutput,
-  RunOrder,
-} from '../../run/executor.js';
-import { isAway, RunLife } from '../../run/run-life.js';
+import type { Executor, FreeMachine, HeldJob, RunOrder } from '../../run/executor.js';
+import type { OutputPlaces } from '../../run/output-places.js';
+import { isAway, type RunLife } from '../../run/run-life.js';
 import { THIS_MACHINE } from '../../manifest/resources.js';
 import { locateProgram, sitePath } from './find-program.js';
-import { bootId, LocalContext, runName, type LocalProcessParts } from './local-context.js';
-import { LocalRunPlace } from './local-place.js';
+import { bootId, runName, type LocalContext, type LocalProcessParts } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { MachineLoad } from './machine-load.js';
-import { closeInherited, logIsolation, openPlace } from './open-place.js';
-import type { IsolationReport } from './isolation/isolation.js';
+import { openExecutor, type OpenExecutor } from './open-executor.js';
 import { ownProcessors } from './processors.js';
-import { RunCleaner } from './run-cleaner.js';
+import type { RunCleaner } from './run-cleaner.js';
 import { launchRun, prepareRun } from './run-launch.js';
 import { RunPace } from './run-pace.js';
-import { isUnderWay, RunRecovery } from './run-recovery.js';
-import { RunRemains } from './run-remains.js';
+import { isUnderWay } from './run-recovery.js';
 import { closeRunRoot } from './run-root.js';
-import { namesOf, RunWatchdog } from './run-watchdog.js';
-import { StarterLostError } from './start/starter.js';
+import { renewTokens } from './run-tokens.js';
+import { namesOf } from './run-watchdog.js';
+import { StarterExitedError } from './start/starter.js';
 import { isAlive } from './watch/process-table.js';
 import { Watcher } from './watch/watcher.js';
 
@@ -38,17 +31,6 @@ const WATCH_MS = 1_000;
 const FORGOTTEN_MS = 10_000;
 /** A prepared run that finds no free place for so long is better off with another instance. */
 const READY_TIMEOUT_MS = 5_000;
-
-/** What `open()` makes. */
-interface Opened {
-  context: LocalContext;
-  place: LocalRunPlace;
-  life: RunLife<LocalRun>;
-  cleaner: RunCleaner;
-  watchdog: RunWatchdog;
-  recovery: RunRecovery;
-  remains: RunRemains;
-}
 
 /**
  * Runs jobs as processes of this machine: each enclosed as the machine permits it, below a small supervisor in its own
@@ -65,7 +47,7 @@ export class LocalProcessExecutor implements Executor {
   private readonly slots: number;
   private readonly pace: RunPace;
   private readonly machine: MachineLoad;
-  private watching: RunningTask | undefined;
+  private tasks: RunningTask[] = [];
   private readonly runs = new Map<string, LocalRun>();
   private readonly waiting: LocalRun[] = [];
   private readonly ready: LocalRun[] = [];
@@ -73,7 +55,7 @@ export class LocalProcessExecutor implements Executor {
   private collecting = 0;
   private isClosed = false;
   private hasReconciled = false;
-  private opened: Opened | undefined;
+  private opened: OpenExecutor | undefined;
   private readonly watcher = new Watcher();
 
   constructor(private readonly parts: LocalProcessParts) {
@@ -87,37 +69,9 @@ export class LocalProcessExecutor implements Executor {
   }
 
   async open(): Promise<boolean> {
-    const { config, logger } = this.parts;
-    if (!config.allowLocalExecutor) return false;
-    try {
-      const { report, ...place } = await openPlace(config);
-      closeInherited();
-      place.starter.open();
-      this.assemble(new LocalContext(this.parts, place));
-      this.tell(report);
-      this.watching = this.parts.scheduler.add(this.watchTask());
-      return true;
-    } catch (error) {
-      const reason = (error as Error).message;
-      this.tell({ level: 'off', reason, isWanted: true });
-      logger.error({ err: error }, `local sites are off: ${reason}`);
-      return false;
-    }
-  }
-
-  private assemble(context: LocalContext): void {
-    const cleaner = new RunCleaner(context, this.watcher);
-    const place = new LocalRunPlace(context, cleaner);
-    const life = new RunLife(this.parts, place);
-    const watchdog = new RunWatchdog(context, cleaner, this.watcher);
-    const recovery = new RunRecovery(context, life, this.reference);
-    const remains = new RunRemains(cleaner, watchdog, this.parts.clock);
-    this.opened = { context, place, life, cleaner, watchdog, recovery, remains };
-  }
-
-  private tell(report: IsolationReport): void {
-    this.parts.onIsolation(report);
-    logIsolation(this.parts.logger, report);
+    this.opened = await openExecutor(this.parts, this.watcher, this.reference);
+    if (this.opened) this.tasks = this.allTasks().map((task) => this.parts.scheduler.add(task));
+    return this.opened !== undefined;
   }
 
   freeSlots(): number {
@@ -153,8 +107,8 @@ export class LocalProcessExecutor implements Executor {
     return (await locateProgram(name, { path: sitePath(site), isolation })) !== undefined;
   }
 
-  peek(job: HeldJob): Promise<RunningOutput | undefined> {
-    return Promise.resolve(this.whenOpen().place.peek(job));
+  outputOf(job: HeldJob): Promise<OutputPlaces | undefined> {
+    return Promise.resolve(this.whenOpen().place.outputOfHeld(job));
   }
 
   async reconcile(held: readonly HeldJob[]): Promise<void> {
@@ -172,9 +126,9 @@ export class LocalProcessExecutor implements Executor {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await this.watching?.stop();
+    await Promise.all(this.tasks.map((task) => task.stop()));
     const unstarted = [...this.waiting.splice(0), ...this.ready.splice(0)];
-    await Promise.all(unstarted.map((run) => this.giveBack(run).catch(() => undefined)));
+    await Promise.all(unstarted.map((run) => this.requeue(run).catch(() => undefined)));
     const deadline = Date.now() + 3_000;
     while (this.collecting + this.preparing > 0 && Date.now() < deadline) await sleep(20);
     await this.watcher.close();
@@ -206,7 +160,7 @@ export class LocalProcessExecutor implements Executor {
       this.forget(run);
       return;
     }
-    if (!isPrepared || this.isClosed || run.isStopped) await this.giveBack(run);
+    if (!isPrepared || this.isClosed || run.isStopped) await this.requeue(run);
     else this.ready.push(run);
   }
 
@@ -214,6 +168,7 @@ export class LocalProcessExecutor implements Executor {
   private async prepareWhenPossible(run: LocalRun): Promise<boolean> {
     for (let attempt = 1; !this.isClosed && !run.isStopped; attempt += 1) {
       try {
+        await loopTurn.room(); // directories and files are made synchronously, which may take milliseconds each
         this.cleaner.remove(run); // an earlier try of this very attempt, which was never started
         await prepareRun(this.context, run);
         return true;
@@ -251,16 +206,17 @@ export class LocalProcessExecutor implements Executor {
   private async launch(run: LocalRun): Promise<void> {
     const startedAt = this.context.now();
     const mayStart = await this.life.begin(run, { startedAt, from: ['Matched'] });
+    await loopTurn.room(); // before the look: nothing comes between it and the order to start
     if (!mayStart || run.isStopped) {
       // Whether the permission was written may be unknown: the database was lost before it could tell.
       run.directory.abandon();
-      await this.giveBack(run);
+      await this.requeue(run);
       return;
     }
     try {
       await launchRun(this.context, run);
     } catch (error) {
-      if (!(error instanceof StarterLostError)) {
+      if (!(error instanceof StarterExitedError)) {
         await this.life.refuse(run, error);
         this.forget(run);
         return;
@@ -274,7 +230,7 @@ export class LocalProcessExecutor implements Executor {
   /** Waits for the end of a run whose starter is gone; false when it never started, or this process ends. */
   private async isEndedWithout(run: LocalRun): Promise<boolean> {
     if (!this.isClosed && run.directory.abandon()) {
-      await this.giveBack(run);
+      await this.requeue(run);
       return false;
     }
     run.isAttached = true;
@@ -299,8 +255,9 @@ export class LocalProcessExecutor implements Executor {
     await this.life.finish(run, await this.whenOpen().place.endOf(run));
   }
 
+  /** Asked again while a stopped run goes on: what is started this very moment cannot be seen by the first try. */
   private async stop(run: LocalRun): Promise<void> {
-    if (run.isStopped || run.isOver) return;
+    if (run.isOver) return;
     run.isStopped = true;
     for (const list of [this.waiting, this.ready]) {
       const index = list.indexOf(run);
@@ -313,8 +270,8 @@ export class LocalProcessExecutor implements Executor {
     await this.cleaner.endProcesses(run); // whoever waits for its end collects it
   }
 
-  private async giveBack(run: LocalRun): Promise<void> {
-    await this.life.giveBack(run);
+  private async requeue(run: LocalRun): Promise<void> {
+    await this.life.requeue(run);
     this.forget(run);
   }
 
@@ -327,7 +284,7 @@ export class LocalProcessExecutor implements Executor {
     this.pace.slowDownTo(READY_TIMEOUT_MS / 1000);
     for (const run of old) {
       this.ready.splice(this.ready.indexOf(run), 1);
-      this.inBackground(run, this.giveBack(run));
+      this.inBackground(run, this.requeue(run));
     }
   }
 
@@ -335,7 +292,7 @@ export class LocalProcessExecutor implements Executor {
 
   private async compare(run: LocalRun, job: HeldJob): Promise<void> {
     if (job.status === 'Stalled') {
-      await this.life.revive(run);
+      await this.life.resume(run);
       return;
     }
     if (!isUnderWay(job) && !run.isOver) this.inBackground(run, this.stop(run));
@@ -348,14 +305,20 @@ export class LocalProcessExecutor implements Executor {
       if (age < FORGOTTEN_MS) return; // claimed this moment, not handed over yet
     }
     const run = this.newRun(job);
-    if (await this.whenOpen().recovery.wasStarted(run, job)) await this.attach(run, job);
-    else this.forget(run);
+    try {
+      if (await this.whenOpen().recovery.wasStarted(run, job)) await this.attach(run, job);
+      else this.forget(run);
+    } catch (error) {
+      this.forget(run); // else nobody would follow it, and every later look would find it known
+      throw error;
+    }
   }
 
   private async attach(run: LocalRun, job: HeldJob): Promise<void> {
     run.isAttached = true;
     run.isStopped = !isUnderWay(job);
-    if (job.status === 'Stalled') await this.life.revive(run);
+    if (run.directory.hasToken()) run.tokenDueMs = 0; // nobody knows how old it is
+    if (job.status === 'Stalled') await this.life.resume(run);
     if (run.isStopped) await this.cleaner.endProcesses(run);
     const leader = run.leader();
     this.machine.enter(run, leader && isAlive(leader) ? leader.pid : undefined);
@@ -377,9 +340,14 @@ export class LocalProcessExecutor implements Executor {
     return false;
   }
 
-  private watchTask(): ScheduledTask {
-    const run = (): Promise<void> => this.whenOpen().watchdog.watch([...this.runs.values()]);
-    return { name: 'jobs.watch', firstMs: 0, everyMs: WATCH_MS, run };
+  private allTasks(): ScheduledTask[] {
+    const watch = (): Promise<void> => this.whenOpen().watchdog.watch([...this.runs.values()]);
+    const renew = (): Promise<void> => renewTokens(this.context, this.runs.values());
+    const rounds = { firstMs: 0, everyMs: WATCH_MS };
+    return [
+      { name: 'jobs.watch', ...rounds, run: watch },
+      { name: 'jobs.renew tokens', ...rounds, run: renew },
+    ];
   }
 
   // -- small parts ----------------------------------------------------------------------------------------------
@@ -415,7 +383,7 @@ export class LocalProcessExecutor implements Executor {
     return this.whenOpen().cleaner;
   }
 
-  private whenOpen(): Opened {
+  private whenOpen(): OpenExecutor {
     if (!this.opened) throw new Error('the local-process executor is not open');
     return this.opened;
   }

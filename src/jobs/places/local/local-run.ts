@@ -10,6 +10,8 @@ export class LocalRun {
   program = '';
   /** Its site lets its jobs use the network. */
   hasNetwork = false;
+  /** When its token is to be replaced, milliseconds; Infinity for a run without one. */
+  tokenDueMs = Infinity;
   /** What it takes of the machine, from its start on. */
   share: Share | undefined;
   /** Processors that it may use, by their numbers; empty for all. */

@@ -70,7 +70,7 @@ export class MachineLoad {
 
   leave(run: PlacedRun): void {
     this.running -= 1;
-    this.pool.giveBack(run.processors);
+    this.pool.release(run.processors);
     this.taken.processors -= run.share?.processors ?? 0;
     this.taken.ramMB -= run.share?.ramMB ?? 0;
   }

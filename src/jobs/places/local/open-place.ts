@@ -27,7 +27,7 @@ export function logIsolation(logger: Logger, { level, reason }: IsolationReport)
 }
 
 /** No way of isolation that was asked for is possible. */
-export class NoIsolationError extends Error {
+class NoIsolationError extends Error {
   constructor(readonly refusals: readonly string[]) {
     super(
       `local jobs cannot be isolated here (${refusals.join('; ')}). To have them: ${WHAT_TO_DO}`,
@@ -116,7 +116,7 @@ async function probe(
       uid,
     });
   } finally {
-    if (uid !== undefined) accounts?.giveBack(uid, trial);
+    if (uid !== undefined) accounts?.release(uid, trial);
     rmSync(trial, { recursive: true, force: true });
   }
 }
@@ -134,7 +134,7 @@ function viewOf(config: Config, root: RunRoot): SystemView {
   const files = [config.tlsKey, config.idProvidersFile, config.slurmTokenKeyFile];
   const own = [
     ...[config.homePath, root.path, config.slurmWorkDir],
-    ...(/^s3:/.test(config.sandboxStore) ? [] : [sandboxDirectory(config)]),
+    ...(config.sandboxStore.startsWith('s3:') ? [] : [sandboxDirectory(config)]),
     ...files.map((file) => (file === undefined ? undefined : dirname(file))),
   ];
   const paths = own.filter((path) => path !== undefined).map((path) => resolve(path));

@@ -17,7 +17,7 @@ describe('ProcessorPool', () => {
     expect(pool.take(1)).toEqual([0]);
     expect(pool.take(2)).toEqual([1, 2]);
     expect(pool.take(2)).toEqual([0, 3]);
-    pool.giveBack([1, 2]);
+    pool.release([1, 2]);
     expect(pool.take(2)).toEqual([1, 2]);
   });
 

@@ -55,7 +55,7 @@ export class ProcessorPool {
     return taken;
   }
 
-  giveBack(processors: readonly number[]): void {
+  release(processors: readonly number[]): void {
     for (const processor of processors) {
       this.users.set(processor, Math.max(0, (this.users.get(processor) ?? 0) - 1));
     }

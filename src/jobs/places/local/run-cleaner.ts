@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { randomId } from '#src/kernel/index.js';
@@ -11,6 +12,11 @@ import type { Watcher } from './watch/watcher.js';
 const END_MS = 5_000;
 /** Processes that empty directories, and walk where everybody may write, at the same time. */
 const SWEEPS_AT_ONCE = 3;
+/**
+ * Directories up to this size, bytes, are removed at once. One that was filled with names stays as large when it is
+ * empty, and its removal reads all of it: 62 ms of processor time after 100,000 names (ext4).
+ */
+const SMALL_DIRECTORY_BYTES = 65_536;
 const REMAINS = /^\d+\.\d+(\.gone[\w-]*)?$/;
 
 /** Ends processes of runs and removes what they have left; a run's account is free when both are certain. */
@@ -47,10 +53,10 @@ export class RunCleaner {
     const { path } = run.directory;
     const uid = run.uid ?? run.directory.account();
     if (!existsSync(path)) {
-      if (uid !== undefined) this.context.place.accounts?.giveBack(uid, path);
+      if (uid !== undefined) this.context.place.accounts?.release(uid, path);
       return;
     }
-    if (this.takeEmpty(path) && this.isMachineClean()) {
+    if (takeSmall(path) && this.isMachineClean()) {
       this.removeOwn(path, uid);
       return;
     }
@@ -71,7 +77,9 @@ export class RunCleaner {
    */
   async removeRemains(names: readonly string[]): Promise<void> {
     const { root, accounts } = this.context.place;
-    for (const name of names) await this.removeRemainsOf(join(root.path, name));
+    const atOnce = pLimit(SWEEPS_AT_ONCE);
+    const paths = names.map((name) => join(root.path, name));
+    await Promise.all(paths.map((path) => atOnce(() => this.removeRemainsOf(path))));
     await accounts?.freeAbandoned(root.path);
   }
 
@@ -100,7 +108,7 @@ export class RunCleaner {
     const isEmpty = await rights.empty(uid, [work, tmp].filter(existsSync));
     const isClean = this.isMachineClean() || uid === undefined || (await rights.sweepMachine(uid));
     if (isEmpty && isClean) {
-      this.takeEmpty(path);
+      await takeEmpty(path);
       this.removeOwn(path, uid);
       return;
     }
@@ -108,24 +116,11 @@ export class RunCleaner {
     this.context.parts.logger.warn({ path, uid }, 'a job has left something that does not go away');
   }
 
-  /** Removes the two directories that were the job's when there is nothing in them. */
-  private takeEmpty(path: string): boolean {
-    const { work, tmp } = new RunDirectory(path);
-    for (const directory of [work, tmp]) {
-      try {
-        rmdirSync(directory);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return false;
-      }
-    }
-    return true;
-  }
-
   /** Removes the service's own files of a run, and gives its account back. */
   private removeOwn(path: string, uid: number | undefined): void {
     rmSync(path, { recursive: true, force: true });
     if (uid === undefined) return;
-    this.context.place.accounts?.giveBack(uid, path);
+    this.context.place.accounts?.release(uid, path);
   }
 
   /** With a view of its own a job can leave nothing outside of its directory. */
@@ -138,4 +133,26 @@ export class RunCleaner {
     if (traces.uid !== undefined) await rights.killAll(traces.uid, END_MS);
     return this.watcher.ask({ kind: 'end', run: path, traces, timeoutMs: END_MS });
   }
+}
+
+/** Removes the two directories that were the job's at once; false when there is something in them or they are large. */
+function takeSmall(path: string): boolean {
+  const { work, tmp } = new RunDirectory(path);
+  const own = [work, tmp].map((directory) => ({
+    directory,
+    size: lstatSync(directory, { throwIfNoEntry: false })?.size,
+  }));
+  if (own.some(({ size = 0 }) => size > SMALL_DIRECTORY_BYTES)) return false;
+  try {
+    for (const { directory, size } of own) if (size !== undefined) rmdirSync(directory);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Removes the two directories that were the job's when there is nothing in them, however large they have been. */
+async function takeEmpty(path: string): Promise<void> {
+  const { work, tmp } = new RunDirectory(path);
+  await Promise.allSettled([work, tmp].map((directory) => rmdir(directory)));
 }

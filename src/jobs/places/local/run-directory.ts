@@ -8,6 +8,8 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -26,6 +28,8 @@ export interface StartRecord {
 /** What the `started` file says. */
 export type Start = StartRecord | 'abandoned' | 'being written' | 'none';
 
+/** Name of the file with the token, in its directory. */
+export const TOKEN_FILE = 'bearer';
 /** End of the name of a directory that is being removed. */
 export const ASIDE = '.gone';
 const ABANDONED = 'abandoned end\n';
@@ -87,6 +91,26 @@ export class RunDirectory {
       closeSync(file);
     }
     return path;
+  }
+
+  /**
+   * Puts a token where the job reads it: a file that it finds whole, and that no other account can read. The directory is
+   * the service's, so that nothing in it can be exchanged. Throws ENOENT when the run is over and removed.
+   */
+  writeToken(token: string, uid: number | undefined): void {
+    const directory = join(this.path, RUN_FILES.token);
+    const draft = join(directory, `${TOKEN_FILE}.new`);
+    if (!existsSync(directory)) mkdirSync(directory, { mode: 0o711 });
+    if (uid !== undefined) chmodSync(directory, 0o711); // mkdir obeys the umask
+    rmSync(draft, { force: true }); // of somebody who was killed
+    writeFileSync(draft, token, { flag: 'wx', mode: 0o400 });
+    if (uid !== undefined) chownSync(draft, uid, uid);
+    renameSync(draft, join(directory, TOKEN_FILE));
+  }
+
+  /** True for a run that was given a token. */
+  hasToken(): boolean {
+    return existsSync(join(this.path, RUN_FILES.token));
   }
 
   exists(): boolean {

@@ -13,16 +13,19 @@ import {
   uploadedProgram,
 } from '../../run/run-plan.js';
 import { findProgram, sitePath } from './find-program.js';
-import { RUN_FILES } from './isolation/isolation.js';
+import { RUN_FILES, type JobPlaces } from './isolation/isolation.js';
 import { refuseTrustedNetwork } from './network-rule.js';
 import { refuseForeignProgram } from './own-program-rule.js';
 import { launchScript } from './launch-script.js';
+import { TOKEN_FILE } from './run-directory.js';
+import { giveToken } from './run-tokens.js';
+import { TOKEN_FILE_VARIABLE } from '../../manifest/job-token.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { supervisorCommand } from './isolation/supervisor.js';
 
 /** Variable of every process of a run, by which people and tests find them. */
-export const RUN_MARKER = 'GRIDGATE_RUN';
+const RUN_MARKER = 'GRIDGATE_RUN';
 /**
  * Address space of one process for each byte of memory that the job may use. Programs reserve more than they use, and
  * a job that uses too much is to be ended with that reason, not to fail with one of its own.
@@ -58,6 +61,7 @@ export async function prepareRun(context: LocalContext, run: LocalRun): Promise<
   run.program = await findProgram(order, { path: run.path, isolation: place.isolation });
   const uploaded = uploadedProgram(order);
   if (uploaded !== undefined) chmodSync(join(directory.work, uploaded), 0o755);
+  await giveToken(context, run);
   directory.handOver(run.uid, launchOf(context, run));
 }
 
@@ -103,7 +107,7 @@ function launchOf(context: LocalContext, run: LocalRun): string {
 }
 
 /**
- * Starts the supervisor of a prepared run and resolves when it has ended. Rejects with StarterLostError when nobody can
+ * Starts the supervisor of a prepared run and resolves when it has ended. Rejects with StarterExitedError when nobody can
  * say any more whether it was started, and with Error when it cannot be started.
  */
 export async function launchRun(context: LocalContext, run: LocalRun): Promise<void> {
@@ -121,7 +125,10 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
       openFiles: config.jobOpenFiles,
     },
     {
-      command: isolation.commandOf({ path: directory.path, uid, hasNetwork }),
+      command: isolation.commandOf({
+        ...{ path: directory.path, uid, hasNetwork },
+        hasToken: directory.hasToken(),
+      }),
       ...(isolation.hasDescriptors ? { filter: join(root.path, 'etc', 'filter') } : {}),
     },
   );
@@ -144,10 +151,11 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
 function environmentOf(
   context: LocalContext,
   run: LocalRun,
-  places: { work: string; tmp: string },
+  places: JobPlaces,
 ): Record<string, string> {
-  const { order } = run;
+  const { order, directory } = run;
   return {
+    ...(directory.hasToken() && { [TOKEN_FILE_VARIABLE]: join(places.token, TOKEN_FILE) }),
     PATH: run.path,
     HOME: places.work,
     TMPDIR: places.tmp,

@@ -20,14 +20,14 @@ export class RunRecovery {
    */
   async wasStarted(run: LocalRun, job: HeldJob): Promise<boolean> {
     if (job.status === 'Matched') {
-      await this.life.giveBack(run);
+      await this.life.requeueUnstarted(run);
       return false;
     }
     run.startedMs = job.startedAt?.getTime() ?? this.context.parts.clock.now();
     run.uid = run.directory.account() ?? (await this.context.accountOf(run.directory));
     const isWanted = isUnderWay(job);
     if (isWanted && !this.isCertain(run, job)) {
-      await this.life.lose(run, NOTHING_LEFT);
+      await this.life.failUnknown(run, NOTHING_LEFT);
       return false;
     }
     // Who creates the start record first decides: if it is us, the program will never start.
@@ -35,7 +35,7 @@ export class RunRecovery {
     const start = isUnstarted ? 'abandoned' : run.directory.start();
     if (start === 'being written') return false;
     if (start !== 'abandoned') return true;
-    if (isWanted) await this.life.giveBack(run);
+    if (isWanted) await this.life.requeue(run);
     else await this.life.release(run);
     return false;
   }

@@ -2,14 +2,16 @@ import type { Clock } from '#src/kernel/index.js';
 import type { RunCleaner } from './run-cleaner.js';
 import type { RunWatchdog } from './run-watchdog.js';
 
-/** What slipped away from runs that are over, and what a fault has left of them, is looked for so often. */
-const STRAYS_MS = 30_000;
+/** Processes that slipped away from runs that are over are looked for so often. */
+const ORPHAN_CHECK_MS = 30_000;
 
 /** Removes what is left of runs that neither the database nor this process knows any more. */
 export class RunRemains {
-  private straysAt = 0;
+  private orphansCheckedAt = 0;
   /** Directories of runs at the last look: those that nobody knows at the next one are removed. */
-  private seen: readonly string[] | undefined;
+  private seen: readonly string[];
+  /** Those that were begun to be removed since the last look for orphans: what is still there then is tried again. */
+  private readonly tried = new Set<string>();
 
   constructor(
     private readonly cleaner: RunCleaner,
@@ -25,13 +27,15 @@ export class RunRemains {
    * one its answer says nothing.
    */
   async remove(known: ReadonlySet<string>): Promise<void> {
-    const { seen } = this;
-    this.seen = undefined;
-    if (seen) await this.cleaner.removeRemains(seen.filter((name) => !known.has(name)));
     const now = this.clock.now();
-    if (now - this.straysAt < STRAYS_MS) return;
-    this.straysAt = now;
+    const isOrphanCheck = now - this.orphansCheckedAt >= ORPHAN_CHECK_MS;
+    if (isOrphanCheck) this.tried.clear();
+    const unknown = this.seen.filter((name) => !known.has(name) && !this.tried.has(name));
+    for (const name of unknown) this.tried.add(name);
+    if (unknown.length > 0 || isOrphanCheck) await this.cleaner.removeRemains(unknown);
     this.seen = this.cleaner.namesOfRuns();
-    await this.watchdog.endStrays(new Set([...known, ...this.seen]));
+    if (!isOrphanCheck) return;
+    this.orphansCheckedAt = now;
+    await this.watchdog.killOrphanProcesses(new Set([...known, ...this.seen]));
   }
 }

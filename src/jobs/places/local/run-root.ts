@@ -54,8 +54,8 @@ async function elsewhere(home: string): Promise<string> {
   for (const parent of [tmpdir(), '/var/tmp', '/tmp']) {
     const path = join(parent, name);
     if (!(await everybodyMayReach(parent).catch(() => false))) continue;
-    await mkdir(path, { mode: 0o711 }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
+    await mkdir(path, { mode: 0o711 }).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     });
     const info = await lstat(path);
     // Anybody may make names in a temporary directory: only a directory of our own is used.

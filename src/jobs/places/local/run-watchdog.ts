@@ -38,11 +38,12 @@ export class RunWatchdog {
     }
   }
 
-  /** Ends processes that slipped away from runs which are over; `alive` are the names of those that are not. */
-  async endStrays(alive: ReadonlySet<string>): Promise<void> {
+  /** Kills processes that slipped away from runs which are over; `alive` are the names of those that are not. */
+  async killOrphanProcesses(alive: ReadonlySet<string>): Promise<void> {
     const directory = this.context.place.root.path;
-    const ended = await this.watcher.ask({ kind: 'strays', directory, alive: [...alive] });
-    if (ended > 0) this.context.parts.logger.warn({ ended }, 'strays of runs were ended');
+    const ended = await this.watcher.ask({ kind: 'orphans', directory, alive: [...alive] });
+    if (ended > 0)
+      this.context.parts.logger.warn({ ended }, 'orphaned processes of runs were killed');
   }
 
   private watched(run: LocalRun): WatchedRun {

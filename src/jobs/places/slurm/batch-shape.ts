@@ -28,19 +28,19 @@ export interface BatchShape {
 export function shapeOf(order: RunOrder, site: Site | undefined, config: Config): BatchShape {
   const options = site?.options ?? {};
   const resources = resourcesOf(order.manifest);
-  const shape = {
+  const asked = {
     partition: textOf(options['partition']) ?? config.slurmPartition,
     account: textOf(options['account']),
     qos: textOf(options['qos']),
-    cpus: resources.processors,
     memoryMb: memoryOf(resources, site),
     gres: gresOf(resources, options),
     constraint: constraintOf(resources, options),
+  };
+  return {
+    ...Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)),
+    cpus: resources.processors,
     wallSeconds: wallSecondsOf(order, site, config),
   };
-  return Object.fromEntries(
-    Object.entries(shape).filter(([, value]) => value !== undefined),
-  ) as unknown as BatchShape;
 }
 
 /** Seconds that a job may run: the least of what it asks for, what its site allows, and what the service does. */

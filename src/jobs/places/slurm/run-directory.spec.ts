@@ -54,7 +54,7 @@ describe('a run in its directory', () => {
   const wrapper = async (key: string): Promise<number> =>
     run('/bin/sh', [join(directory.pathOf(key), 'wrapper')]).then(
       () => 0,
-      (error: { code: number }) => error.code,
+      (error: unknown) => (error as { code: number }).code,
     );
   const output = (key: string, name = 'std.out') =>
     readFile(join(directory.pathOf(key), 'work', name), 'utf8');
@@ -82,22 +82,22 @@ describe('a run in its directory', () => {
     await Promise.all([wrapper('2-1'), wrapper('2-1'), wrapper('2-1')]);
     await wrapper('2-1');
     expect(await readFile(join(root, 'log'), 'utf8')).toBe('x\n');
-    expect(await directory.fence('2-1')).toBe(false);
+    expect(await directory.preventStart('2-1')).toBe(false);
   });
 
-  it('never starts once it is fenced, and may be fenced again', async () => {
+  it('never starts once its start is prevented, which may be done again', async () => {
     await stage('3-1', { arguments: ['-c', 'echo x'] });
-    expect(await directory.fence('3-1')).toBe(true);
-    expect(await directory.fence('3-1')).toBe(true);
+    expect(await directory.preventStart('3-1')).toBe(true);
+    expect(await directory.preventStart('3-1')).toBe(true);
     expect(await wrapper('3-1')).toBe(0);
     await expect(output('3-1')).rejects.toThrow('ENOENT');
     expect(await directory.exitRecord('3-1')).toBeUndefined();
   });
 
-  it('is fenced when it has no directory, but not when the shared directory is away', async () => {
-    expect(await directory.fence('4-1')).toBe(true);
+  it('is prevented when it has no directory, but not when the shared directory is away', async () => {
+    expect(await directory.preventStart('4-1')).toBe(true);
     await rm(join(root, 'runs'), { recursive: true });
-    await expect(directory.fence('4-1')).rejects.toThrow('the shared directory is away');
+    await expect(directory.preventStart('4-1')).rejects.toThrow('the shared directory is away');
   });
 
   it.each([

@@ -29,8 +29,8 @@ import {
 } from './run-record.js';
 
 const run = promisify(execFile);
-/** Where the link `claim` of a fenced run points to; that of a started one says `started`. */
-const FENCED = 'fenced';
+/** Where the link `claim` of a run that must not start points to; that of a started one says `started`. */
+const START_PREVENTED = 'fenced';
 const KEY = /^[0-9a-z-]{1,64}$/;
 const MAX_RECORD_BYTES = 4_096;
 const REMOVE_AT_ONCE = 100;
@@ -50,7 +50,10 @@ export interface StoredBatch {
   arrayId?: number | undefined;
 }
 
-type Owner = { uid: number; gid: number };
+interface Owner {
+  uid: number;
+  gid: number;
+}
 
 /**
  * The directory that the service and the batch nodes share:
@@ -124,7 +127,7 @@ export class RunDirectory {
     await writeFile(join(draft, 'wrapper'), wrapper, { mode: 0o400 });
     await fill(join(draft, 'work'));
     for (const name of ['wrapper', 'work', 'record']) {
-      await this.giveAway(join(draft, name), account);
+      await this.chownTo(join(draft, name), account);
     }
     await rename(draft, target);
   }
@@ -178,16 +181,16 @@ export class RunDirectory {
    * Takes the one permission to start. True: the payload has not started and never will, whoever starts its wrapper;
    * false: it has started, or somebody has taken the permission before. A run without a directory never starts.
    */
-  async fence(key: string): Promise<boolean> {
+  async preventStart(key: string): Promise<boolean> {
     const claim = join(this.pathOf(key), 'record', 'claim');
     try {
-      await symlink(FENCED, claim);
+      await symlink(START_PREVENTED, claim);
       return true;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return this.isGone(key);
       if (code !== 'EEXIST') throw error;
-      return (await readlink(claim).catch(() => '')) === FENCED;
+      return (await readlink(claim).catch(() => '')) === START_PREVENTED;
     }
   }
 
@@ -289,8 +292,8 @@ export class RunDirectory {
   private async readMark(): Promise<string> {
     const path = join(this.root, 'mark');
     const options = { flag: 'wx', mode: 0o644 };
-    await writeFile(path, randomId().slice(0, 8), options).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
+    await writeFile(path, randomId().slice(0, 8), options).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     });
     return (await readFile(path, 'utf8')).trim();
   }
@@ -319,7 +322,7 @@ export class RunDirectory {
     }
   }
 
-  private async giveAway(path: string, { uid, gid }: BatchAccount): Promise<void> {
+  private async chownTo(path: string, { uid, gid }: BatchAccount): Promise<void> {
     if (this.givesFiles) await chown(path, uid, gid);
   }
 }

@@ -4,6 +4,7 @@ import type { Site } from '#src/registry/index.js';
 import type { SandboxService } from '../../sandbox/sandbox.service.js';
 import type { SandboxStore } from '../../sandbox/sandbox.store.js';
 import type { HeldRuns } from '../../run/executor.js';
+import type { JobTokens } from '../../run/job-tokens.js';
 import type { RunReports } from '../../run/run-reports.js';
 import type { BatchAccounts } from './batch-accounts.js';
 import type { RunDirectory, StoredBatch } from './run-directory.js';
@@ -18,6 +19,7 @@ export interface SlurmParts {
   repository: HeldRuns;
   sandboxes: SandboxService;
   store: SandboxStore;
+  tokens: Pick<JobTokens, 'give' | 'end'>;
   /** The site of that name; undefined when the registry has none (any more). */
   siteOf: (name: string) => Promise<Site | undefined>;
 }

@@ -1,5 +1,5 @@
 import { MINOR } from '../../state/job-state.js';
-import type { OutputPlaces } from '../../run/output-collector.js';
+import type { OutputPlaces } from '../../run/output-places.js';
 import type { RunEnd, RunPlace } from '../../run/run-life.js';
 import { processorsOf } from '../../run/run-plan.js';
 import { usageParameters } from '../../run/run-usage.js';

@@ -202,7 +202,9 @@ describe('SlurmSubmitter', () => {
     const [run] = add('jane');
     await until(() => run?.batch?.arrayId !== undefined);
     if (run) run.batch = batch;
-    for (let n = 0; n < batch.keys.length; n += 1) submitter.adopt(batch);
+    batch.keys.forEach(() => {
+      submitter.adopt(batch);
+    });
     await submitter.settle();
     expect(
       submitted.map(({ comment }) => comment).filter((text) => text === batch.comment),

@@ -20,9 +20,13 @@ const ASK_MS = 10_000;
 /** Time for the record of a run that Slurm says is over to become visible (network file systems). */
 const SETTLE_MS = 15_000;
 /** A run that the controller forgot, that has begun and shows no sign of life. */
-const LOST_MS = 600_000;
-/** Exit code of a payload that SIGKILL has ended. */
+const UNSEEN_MS = 600_000;
+/** Exit codes of a payload that a signal has ended which was not ours. */
 const KILLED = 137;
+const TERMINATED = 143;
+/** States of Slurm that explain such an end. */
+const OF_KILL: ReadonlySet<string> = new Set(['OUT_OF_MEMORY']);
+const OF_TERM: ReadonlySet<string> = new Set(['CANCELLED', 'PREEMPTED', 'TIMEOUT', 'DEADLINE']);
 const FINISHING_AT_ONCE = 16;
 /** Above that many arrays of an account the whole table is asked for once. */
 const SINGLE_CALLS = 50;
@@ -128,7 +132,10 @@ export class SlurmWatcher {
       return this.runs.forget(run);
     }
     const verdict = await this.verdictOf(run, record);
-    if (verdict === undefined) return this.lookLater(run);
+    if (verdict === undefined) {
+      this.lookLater(run);
+      return;
+    }
     if (!run.hasBegun) await this.noteBegin(run, record.begunAt);
     await this.finish(run, record, verdict);
     await this.runs.forget(run);
@@ -138,13 +145,16 @@ export class SlurmWatcher {
   private async verdictOf(run: SlurmRun, record: ExitRecord): Promise<Verdict | undefined> {
     const own = verdictOfRecord(record, run.order.cpuTime);
     if (own === undefined) return this.verdictOfSlurm(run, record);
-    if (record.reason !== '' || record.status !== KILLED) return own;
-    // Nobody of ours sent SIGKILL: perhaps the kernel, which bounds the job's memory for Slurm and ends one process only.
+    const { reason, status } = record;
+    if (reason !== '' || (status !== KILLED && status !== TERMINATED)) return own;
+    // Nobody of ours sent it: perhaps the kernel, which bounds the job's memory for Slurm and ends one process only, or
+    // Slurm, whose SIGTERM goes to all processes at once and may reach the payload before the wrapper.
     const view = await this.viewOf(run, record);
     run.goneMs ??= this.now();
     if (view?.kind === 'alive' && this.now() - run.goneMs < SETTLE_MS) return undefined;
-    const isMemory = view?.kind === 'gone' && view.state === 'OUT_OF_MEMORY';
-    return isMemory ? verdictOfState(view.state) : own;
+    const state = view?.kind === 'gone' ? view.state : '';
+    const isSlurms = (status === KILLED ? OF_KILL : OF_TERM).has(state);
+    return isSlurms ? verdictOfState(state) : own;
   }
 
   /** The wrapper got a SIGTERM that was not ours. Undefined while Slurm cannot say why. */
@@ -160,7 +170,10 @@ export class SlurmWatcher {
 
   private async concludeUnreadable(run: SlurmRun): Promise<void> {
     run.goneMs ??= this.now();
-    if (this.now() - run.goneMs < SETTLE_MS) return this.lookLater(run);
+    if (this.now() - run.goneMs < SETTLE_MS) {
+      this.lookLater(run);
+      return;
+    }
     await this.concludeGone(run, 'FAILED');
   }
 
@@ -265,12 +278,13 @@ export class SlurmWatcher {
       run.goneMs = undefined;
       return;
     }
-    if (view.kind === 'forgotten' && (await this.parts.directory.fence(run.key))) {
+    if (view.kind === 'forgotten' && (await this.parts.directory.preventStart(run.key))) {
       await this.runs.takeOut(run);
-      return this.finishSoon(run, () => this.concludeGone(run, 'NODE_FAIL'));
+      this.finishSoon(run, () => this.concludeGone(run, 'NODE_FAIL'));
+      return;
     }
     run.goneMs ??= now;
-    const patience = view.kind === 'forgotten' ? LOST_MS : SETTLE_MS;
+    const patience = view.kind === 'forgotten' ? UNSEEN_MS : SETTLE_MS;
     if (now - run.goneMs < patience) return;
     const state = view.kind === 'forgotten' ? '' : view.state;
     this.finishSoon(run, () => this.concludeGone(run, state));
@@ -278,12 +292,12 @@ export class SlurmWatcher {
 
   /** Slurm says that it is over, and there is no record of its end. */
   private async concludeGone(run: SlurmRun, state: string): Promise<void> {
-    const isFenced = await this.parts.directory.fence(run.key);
+    const isStartPrevented = await this.parts.directory.preventStart(run.key);
     // A mark may be missing; what says how it ended is the record.
     const hasRecord = (await this.parts.directory.exitRecord(run.key)) !== undefined;
-    if (!isFenced && hasRecord) return this.conclude(run);
+    if (!isStartPrevented && hasRecord) return this.conclude(run);
     if (run.isStopped) await this.ways.life.finishUnwanted(run);
-    else if (isFenced) await this.concludeUnstarted(run, state);
+    else if (isStartPrevented) await this.concludeUnstarted(run, state);
     else {
       if (!run.hasBegun) await this.noteBegin(run, new Date(this.now()));
       await this.finish(run, undefined, verdictOfState(state));
@@ -293,7 +307,7 @@ export class SlurmWatcher {
 
   private async concludeUnstarted(run: SlurmRun, state: string): Promise<void> {
     if (mayTryAgain(state)) {
-      await this.ways.life.giveBack(
+      await this.ways.life.requeue(
         run,
         `Slurm did not start it${state === '' ? '' : `: ${state}`}`,
       );

@@ -1,14 +1,8 @@
 import { join } from 'node:path';
 import { sleep } from '#src/kernel/index.js';
 import { ConfigurationFault, SessionLock, type Database } from '#src/platform/index.js';
-import type {
-  Executor,
-  FreeMachine,
-  HeldJob,
-  RunningOutput,
-  RunOrder,
-} from '../../run/executor.js';
-import { tailOf } from '../../run/output-tail.js';
+import type { Executor, FreeMachine, HeldJob, RunOrder } from '../../run/executor.js';
+import type { OutputPlaces } from '../../run/output-places.js';
 import { RunLife } from '../../run/run-life.js';
 import { planOf, RunFault } from '../../run/run-plan.js';
 import { openSlurmParts } from './open-slurm.js';
@@ -24,8 +18,7 @@ import { SlurmWatcher } from './slurm-watcher.js';
 
 const LOOK_MS = 400;
 const TELL_MS = 2_000;
-const PEEK_BYTES = 8_192;
-const STRAY_MS = 30_000;
+const UNHELD_GRACE_MS = 30_000;
 const CLOSE_MS = 3_000;
 const WANTED = ['Matched', 'Running', 'Stalled', 'Completing', 'Completed'];
 
@@ -44,7 +37,7 @@ interface Opened {
  * Runs jobs on a Slurm cluster. One instance leads and looks after all batch runs; another takes over when it dies.
  *
  * A job is Matched until its payload has begun: Slurm may start it at any time after the submit, so what proves that
- * a Matched job has not been started is the fence in the shared directory (`RunDirectory.fence`), which is taken
+ * a Matched job has not been started is the claim in the shared directory (`RunDirectory.preventStart`), which is taken
  * before a job is given back. Truth about begin and end is what the wrapper leaves there; the controller is asked
  * only about runs that show no sign of life, and may be away for as long as it likes.
  */
@@ -58,7 +51,7 @@ export class SlurmExecutor implements Executor {
   private readonly lock: SessionLock;
   private opened: Opened | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private hasTended = false;
+  private hasReconciled = false;
   private isClosed = false;
   private toldAt = 0;
   private trash: SlurmRun[] = [];
@@ -87,7 +80,7 @@ export class SlurmExecutor implements Executor {
   }
 
   freeSlots(): number {
-    if (this.isClosed || !this.lock.isHeld || !this.hasTended) return 0;
+    if (this.isClosed || !this.lock.isHeld || !this.hasReconciled) return 0;
     return Math.max(0, this.given.config.slurmSlots - this.runs.size);
   }
 
@@ -116,22 +109,17 @@ export class SlurmExecutor implements Executor {
     return Promise.resolve(undefined);
   }
 
-  async peek(job: HeldJob): Promise<RunningOutput | undefined> {
+  async outputOf(job: HeldJob): Promise<OutputPlaces | undefined> {
     const { directory } = this.parts.parts;
     // Of the account's own files only: the job may have put links to others on the way.
     const uid = (await directory.ownerOf(runKey(job)))?.uid;
     if (uid === undefined) return undefined;
-    const work = join(directory.pathOf(runKey(job)), 'work');
-    const { stdout, stderr } = planOf(job);
-    return {
-      stdout: tailOf(join(work, stdout), PEEK_BYTES, uid),
-      stderr: stderr === stdout ? '' : tailOf(join(work, stderr), PEEK_BYTES, uid),
-    };
+    return { directory: join(directory.pathOf(runKey(job)), 'work'), files: new Map(), uid };
   }
 
   async reconcile(held: readonly HeldJob[]): Promise<void> {
     if (this.isClosed || !(await this.lead())) return;
-    const batches = this.hasTended ? undefined : await this.parts.parts.directory.batches();
+    const batches = this.hasReconciled ? undefined : await this.parts.parts.directory.batches();
     const batchOf = new Map(batches?.flatMap((batch) => batch.keys.map((key) => [key, batch])));
     for (const job of held) {
       const run = this.runs.get(String(job.jid));
@@ -140,9 +128,9 @@ export class SlurmExecutor implements Executor {
       if (run !== undefined && isSame) this.compare(run, job);
       else await this.adopt(job, batchOf.get(runKey(job)));
     }
-    this.dropStrays(held);
-    if (!this.hasTended) await this.clean(batches ?? []);
-    this.hasTended = true;
+    this.stopUnheldRuns(held);
+    if (!this.hasReconciled) await this.clean(batches ?? []);
+    this.hasReconciled = true;
     this.onFree();
   }
 
@@ -152,7 +140,7 @@ export class SlurmExecutor implements Executor {
     if (this.opened === undefined) return;
     const { submitter, life, watcher, accounting, parts } = this.opened;
     for (const run of await submitter.close()) {
-      await life.giveBack(run, 'The service was stopped').catch(() => undefined);
+      await life.requeue(run, 'The service was stopped').catch(() => undefined);
     }
     const deadline = Date.now() + CLOSE_MS;
     while (watcher.busy > 0 && Date.now() < deadline) await sleep(20);
@@ -189,13 +177,13 @@ export class SlurmExecutor implements Executor {
   private async lead(): Promise<boolean> {
     const wasLeader = this.lock.isHeld;
     const isLeader = await this.lock.claim();
-    if (!wasLeader) this.hasTended = false;
+    if (!wasLeader) this.hasReconciled = false;
     if (!isLeader) this.runs.clear();
     return isLeader;
   }
 
   private async tick(): Promise<void> {
-    if (!this.lock.isHeld || !this.hasTended || this.isClosed) return;
+    if (!this.lock.isHeld || !this.hasReconciled || this.isClosed) return;
     const { watcher, submitter, canceller, accounting, parts } = this.parts;
     if (this.runs.size > 0) await watcher.look();
     await this.emptyTrash();
@@ -222,28 +210,31 @@ export class SlurmExecutor implements Executor {
     const isWanted = WANTED.includes(job.status);
     const run = this.newRun(job);
     run.batch = batch;
-    if (!(await this.giveAccount(run))) return;
+    if (!(await this.assignAccount(run))) return;
     run.hasBegun = !['Matched', 'Stalled'].includes(job.status);
     if (!(await directory.exists(run.key))) {
       if (!isWanted) await this.stopUnsubmitted(run);
       else if (job.status === 'Matched') this.parts.submitter.add([run]);
-      else await this.lose(run);
+      else await this.failUnknown(run);
       return;
     }
     if (!isWanted && batch === undefined) {
       // Staged, but never handed to Slurm.
-      if (await directory.fence(run.key)) await this.stopUnsubmitted(run);
+      if (await directory.preventStart(run.key)) await this.stopUnsubmitted(run);
       return;
     }
-    if (!isWanted) return this.stopSoon(run);
+    if (!isWanted) {
+      this.stopSoon(run);
+      return;
+    }
     if (batch === undefined) {
       if (job.status === 'Matched') this.parts.submitter.add([run]);
-      else await this.lose(run);
+      else await this.failUnknown(run);
     } else if (batch.arrayId === undefined) this.parts.submitter.adopt(batch);
   }
 
   /** The account to which its files were given, whatever the settings say now; false: it has gone, and so has the run. */
-  private async giveAccount(run: SlurmRun): Promise<boolean> {
+  private async assignAccount(run: SlurmRun): Promise<boolean> {
     const { directory, accounts, config } = this.parts.parts;
     const owner = await directory.ownerOf(run.key);
     if (owner === undefined) return true;
@@ -271,11 +262,11 @@ export class SlurmExecutor implements Executor {
   }
 
   /** Runs that the database does not say we hold: nobody will ask for them any more. */
-  private dropStrays(held: readonly HeldJob[]): void {
+  private stopUnheldRuns(held: readonly HeldJob[]): void {
     const known = new Set(held.map((job) => runKey(job)));
     const now = this.given.clock.now();
     for (const run of this.runs.values()) {
-      const isOld = now - run.madeMs > STRAY_MS;
+      const isOld = now - run.madeMs > UNHELD_GRACE_MS;
       if (isOld && !known.has(run.key) && !run.isFinishing && !run.isStopped) this.stopSoon(run);
     }
   }
@@ -287,7 +278,7 @@ export class SlurmExecutor implements Executor {
     const over: string[] = [];
     for (const key of await directory.known()) {
       if (alive.has(key)) continue;
-      if ((await directory.hasEnded(key)) || (await directory.fence(key))) over.push(key);
+      if ((await directory.hasEnded(key)) || (await directory.preventStart(key))) over.push(key);
     }
     await directory.remove(over);
     for (const batch of batches) {
@@ -312,9 +303,9 @@ export class SlurmExecutor implements Executor {
     // Being staged at this moment: the submitter hands it back.
     if (run.batch === undefined) return;
     await parts.directory.cancel(run.key);
-    const isFenced = await parts.directory.fence(run.key);
+    const isStartPrevented = await parts.directory.preventStart(run.key);
     await this.takeOut(run);
-    if (isFenced && !run.isFinishing) await this.stopUnsubmitted(run);
+    if (isStartPrevented && !run.isFinishing) await this.stopUnsubmitted(run);
   }
 
   private async takeOut(run: SlurmRun): Promise<void> {
@@ -332,7 +323,7 @@ export class SlurmExecutor implements Executor {
   private async refuse(run: SlurmRun, fault: RunFault): Promise<void> {
     const { parts, life } = this.parts;
     // A submit of which nobody knew had arrived after all.
-    if (run.batch !== undefined && !(await parts.directory.fence(run.key))) return;
+    if (run.batch !== undefined && !(await parts.directory.preventStart(run.key))) return;
     try {
       await life.refuse(run, fault);
       await this.forget(run);
@@ -343,8 +334,8 @@ export class SlurmExecutor implements Executor {
   }
 
   /** The shared directory has lost a run that has begun: nobody can say what became of it. */
-  private async lose(run: SlurmRun): Promise<void> {
-    await this.parts.life.lose(run, 'Nothing is left of the run in the shared directory');
+  private async failUnknown(run: SlurmRun): Promise<void> {
+    await this.parts.life.failUnknown(run, 'Nothing is left of the run in the shared directory');
     await this.forget(run);
   }
 

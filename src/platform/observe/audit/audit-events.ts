@@ -21,7 +21,10 @@ export const AUDIT_EVENTS = {
     text: 'An authorization code came again: what was issued from it was revoked',
     details: ['consent'],
   },
-  'consent.given': { text: 'A user allowed an application to act', details: ['way'] },
+  'consent.given': {
+    text: 'A user allowed an application to act; `way` `again`: as before, without being asked',
+    details: ['way'],
+  },
   'consent.denied': { text: 'A user refused an application', details: ['way'] },
   'consent.withdrawn': { text: 'A user withdrew what an application was allowed', details: [] },
   'job.submitted': {
@@ -33,6 +36,8 @@ export const AUDIT_EVENTS = {
     details: ['what', 'jobs', 'jids', 'owner'],
   },
   'job.killed': { text: 'Jobs were killed', details: ['jids', 'killed', 'refused', 'purge'] },
+  'job.held': { text: 'A waiting job was held back', details: ['jids'] },
+  'job.released': { text: 'A held job was released', details: ['jids'] },
   'job.rescheduled': { text: 'A job was sent back to the queue', details: ['jids'] },
   'catalogue.file-registered': { text: 'A file was registered', details: ['path', 'created'] },
   'catalogue.deleted': { text: 'A file or directory was removed', details: ['kind', 'path'] },
@@ -48,6 +53,19 @@ export const AUDIT_EVENTS = {
   'catalogue.bulk': {
     text: 'Many changes in one request: registrations, deletions, owners and modes; `deleted` are among `updated`; the rest of an `interrupted` one was not applied',
     details: ['lines', 'created', 'updated', 'deleted', 'unchanged', 'failed', 'interrupted'],
+  },
+  'webhook.added': { text: 'A receiver of changes was named', details: ['webhook'] },
+  'webhook.changed': { text: 'A webhook was changed, stopped or resumed', details: ['webhook'] },
+  'webhook.removed': { text: 'A webhook was removed', details: ['webhook'] },
+  'webhook.secret-changed': { text: 'A webhook was given a new secret', details: ['webhook'] },
+  'webhook.tested': { text: 'A test message was sent to a receiver', details: ['webhook'] },
+  'webhook.replayed': {
+    text: 'A message was sent to a receiver again',
+    details: ['webhook', 'delivery'],
+  },
+  'webhook.disabled': {
+    text: 'The service has disabled a webhook: its rights are gone or withdrawn, or its deliveries failed too long',
+    details: ['webhook', 'reason'],
   },
   'registry.changed': {
     text: 'Users, groups, setups, sites or applications were loaded from a file',

@@ -34,7 +34,7 @@ export function Audited<T>(event: AuditEvent, detailsOf: DetailsOf<T>): MethodDe
 
 /** Does what `@Audited` says. */
 @Injectable()
-export class AuditInterceptor implements NestInterceptor {
+class AuditInterceptor implements NestInterceptor {
   constructor(
     private readonly reflector: Reflector,
     private readonly audit: Audit,

@@ -12,6 +12,12 @@ export class Readiness {
   private complete = false;
   private decide!: () => void;
   private readonly decision = new Promise<void>((resolve) => (this.decide = resolve));
+  private readonly stop = new AbortController();
+
+  /** Aborts when the instance is about to stop: answers without an end of their own are ended then. */
+  get stopping(): AbortSignal {
+    return this.stop.signal;
+  }
 
   /** True once everything of the start has happened. */
   get started(): boolean {
@@ -43,6 +49,7 @@ export class Readiness {
   drain(): void {
     this.draining = true;
     this.decide();
+    this.stop.abort(new Error('the service is stopping'));
   }
 
   /** Each part with `ok` or its reason; ready only when all are ok. */

@@ -71,6 +71,18 @@ export const FILES = [
     leaks: { none: 'yes' },
   },
   {
+    thing: 'read the token of a neighbour',
+    sentence: UNSEEN,
+    script: ({ neighbour }) => harmIf(`cat ${neighbour.directory}/token/bearer`),
+    leaks: { none: 'yes' },
+  },
+  {
+    thing: 'replace its own token',
+    sentence: 'it is bound read-only; the directory is the service’s',
+    script: () => harmIf('[ -s "$BEARER_TOKEN_FILE" ] && rm -f "$BEARER_TOKEN_FILE"'),
+    leaks: { none: 'yes' },
+  },
+  {
     thing: 'write the output of a neighbour',
     sentence: UNSEEN,
     script: ({ neighbour }) => harmIf(`: >>${neighbour.directory}/out`),

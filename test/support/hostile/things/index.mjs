@@ -10,7 +10,7 @@ import { PROCESSES } from './processes.mjs';
 import { RESOURCES } from './resources.mjs';
 
 /** Ways of isolation, as the columns of the page. */
-export const WAYS = {
+const WAYS = {
   bubblewrap: '`namespaces`, bubblewrap',
   utilLinux: '`namespaces`, util-linux',
   accounts: '`accounts`',

@@ -1,11 +1,14 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  lutimesSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
-  utimesSync,
-  writeFileSync,
+  symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,16 +53,15 @@ describe('AccountPool', () => {
   it('has an account again that was given back, by its own run only', async () => {
     const accounts = pool();
     const uids = await takeAll(accounts);
-    accounts.giveBack(uids[1] ?? 0, run('a'));
+    accounts.release(uids[1] ?? 0, run('a'));
     await expect(accounts.take(run('d'))).rejects.toThrow();
-    accounts.giveBack(uids[1] ?? 0, run('b'));
+    accounts.release(uids[1] ?? 0, run('b'));
     expect(await accounts.take(run('d'))).toBe(uids[1]);
   });
 
-  it('frees the account of a run whose directory is gone, and not one that is being written', async () => {
+  it('frees the account of a run whose directory is gone', async () => {
     const accounts = pool();
     await takeAll(accounts);
-    writeFileSync(join(directory, '3001'), '');
     rmSync(run('c'), { recursive: true });
     await expect(accounts.take(run('d'))).rejects.toThrow(); // finds and frees it
     expect(await accounts.take(run('d'))).toBe(3002);
@@ -73,6 +75,16 @@ describe('AccountPool', () => {
     await expect(accounts.take(run('b'))).rejects.toThrow('is free');
     await expect(accounts.take(run('b'))).rejects.toThrow('is free');
     expect(await accounts.accountOf(run('a'))).toBe(uid);
+  });
+
+  it('is locked together with the name of its run, so that no lock is without one', async () => {
+    const accounts = pool();
+    const uid = await accounts.take(run('a'));
+    expect(readlinkSync(join(directory, String(uid)))).toBe(run('a'));
+    accounts.move(uid, run('a'), run('b'));
+    expect(readlinkSync(join(directory, String(uid)))).toBe(run('b'));
+    accounts.release(uid, run('b'));
+    expect(readdirSync(directory)).toEqual(['runs']);
   });
 
   it('tells the account of a run, and frees all whose runs are gone from a directory', async () => {
@@ -94,13 +106,34 @@ describe('AccountPool', () => {
     await takeAll(accounts);
     rmSync(run('a'), { recursive: true });
     const sweep = join(directory, 'sweep');
-    writeFileSync(sweep, '');
+    symlinkSync('elsewhere 1 1', sweep);
     await expect(accounts.take(run('d'))).rejects.toThrow();
     await expect(accounts.take(run('d'))).rejects.toThrow();
-    utimesSync(sweep, 0, 0);
-    await expect(accounts.take(run('d'))).rejects.toThrow(); // removes the old lock
-    await expect(accounts.take(run('d'))).rejects.toThrow(); // frees
+    lutimesSync(sweep, 0, 0);
+    await expect(accounts.take(run('d'))).rejects.toThrow(); // removes the old lock and frees
     expect(await accounts.take(run('d'))).toBe(3000);
+  });
+
+  it('does not wait for one who was killed while at it', async () => {
+    const accounts = pool();
+    await takeAll(accounts);
+    rmSync(run('a'), { recursive: true });
+    const { pid } = spawnSync('true');
+    const namespace = readlinkSync('/proc/self/ns/pid');
+    symlinkSync(`${namespace} ${pid} 1`, join(directory, 'sweep'));
+    await accounts.freeAbandoned(join(directory, 'runs')); // removes the lock of the dead
+    expect(await accounts.take(run('d'))).toBe(3000);
+    expect(readdirSync(directory).sort()).toEqual(['3000', '3001', '3002', 'runs']);
+  });
+
+  it('waits for one whose processes it cannot see', async () => {
+    const accounts = pool();
+    await takeAll(accounts);
+    rmSync(run('a'), { recursive: true });
+    symlinkSync('pid:[1] 99999999 1', join(directory, 'sweep'));
+    await accounts.freeAbandoned(join(directory, 'runs'));
+    await accounts.freeAbandoned(join(directory, 'runs'));
+    expect(await accounts.accountOf(run('a'))).toBe(3000);
   });
 
   it('leaves a lock to the run that has taken the account while its processes were looked for', async () => {
@@ -108,7 +141,7 @@ describe('AccountPool', () => {
     await accounts.take(run('a'));
     rmSync(run('a'), { recursive: true });
     const freed = accounts.freeAbandoned(join(directory, 'runs'));
-    accounts.giveBack(3000, run('a'));
+    accounts.release(3000, run('a'));
     expect(await accounts.take(run('b'))).toBe(3000);
     await freed;
     expect(await accounts.accountOf(run('b'))).toBe(3000);
@@ -121,7 +154,7 @@ describe('AccountPool', () => {
     renameSync(run('a'), run('a.gone'));
     expect([await accounts.take(run('b')), await accounts.take(run('c'))]).not.toContain(uid);
     await expect(accounts.take(run('d'))).rejects.toThrow();
-    accounts.giveBack(uid, run('a.gone'));
+    accounts.release(uid, run('a.gone'));
     expect(await accounts.take(run('d'))).toBe(uid);
   });
 });

@@ -1,17 +1,18 @@
 import {
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
-  readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
-  statSync,
-  writeFileSync,
+  symlinkSync,
 } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { hasProcesses } from '../watch/process-table.js';
+import { randomId } from '#src/kernel/index.js';
+import { hasProcesses, isAlive, processEntry } from '../watch/process-table.js';
 
 /** First and last account of those that jobs may have (`GRID_LOCAL_ACCOUNTS`). */
 export interface AccountRange {
@@ -25,8 +26,9 @@ const LOWEST_ID = 1000;
 /** Accounts that could not be left clean are not tried again before all others. */
 const TRIES = 10_000;
 const TRIES_A_TURN = 20;
-/** Held while abandoned accounts are freed. */
+/** Held while abandoned accounts are freed; names its holder. */
 const SWEEP = 'sweep';
+/** Whoever has held it for longer is dead, also where its process cannot be seen. */
 const SWEEP_LASTS_MS = 60_000;
 
 /** Reads `GRID_LOCAL_ACCOUNTS`: `200000-265535`. Throws Error for anything else. */
@@ -42,9 +44,10 @@ export function parseAccounts(text: string): AccountRange {
 }
 
 /**
- * Accounts of this machine for running jobs: one each, never two at once, whichever instance asks. A file per account in
+ * Accounts of this machine for running jobs: one each, never two at once, whichever instance asks. A link per account in
  * use, made exclusively and naming the directory of its run, is the lock; it outlives the service as the run does. An
  * account whose run has gone without giving it back (the home of the instance was removed) is free when no process has it.
+ * A link is there with what it says, or not at all: a file of somebody who was killed before he wrote into it says nothing.
  *
  * Calls about one lock are synchronous; whatever looks at many locks or at the processes of the machine is not, and does
  * one after the other.
@@ -78,14 +81,15 @@ export class AccountPool {
   /** The directory of a run was moved; nobody must take its account for abandoned. */
   move(uid: number, from: string, to: string): void {
     if (this.holder(uid) !== from) return;
-    const draft = `${this.pathOf(uid)}.new`;
-    writeFileSync(draft, to, { mode: 0o600 });
+    const draft = this.draftOf(uid);
+    rmSync(draft, { force: true });
+    symlinkSync(to, draft);
     renameSync(draft, this.pathOf(uid));
   }
 
   /** The account is clean: others may have it. Only the run that holds it gives it back. */
-  giveBack(uid: number, runPath: string): void {
-    if (this.holder(uid) === runPath) rmSync(this.pathOf(uid), { force: true });
+  release(uid: number, runPath: string): void {
+    if (this.holder(uid) === runPath) this.free(uid);
   }
 
   /** The account that was taken for a run, also when nothing of its directory is left; undefined when there is none. */
@@ -104,15 +108,14 @@ export class AccountPool {
   private async *taken(): AsyncGenerator<{ uid: number; holder: string }> {
     for (const name of await readdir(this.directory)) {
       if (!/^\d+$/.test(name)) continue;
-      const holder = await readFile(join(this.directory, name), 'utf8').catch(() => undefined);
+      const holder = await readlink(join(this.directory, name)).catch(() => undefined);
       if (holder !== undefined) yield { uid: Number(name), holder };
     }
   }
 
   private lock(uid: number, runPath: string): boolean {
-    const path = this.pathOf(uid);
     try {
-      writeFileSync(path, runPath, { flag: 'wx', mode: 0o600 });
+      symlinkSync(runPath, this.pathOf(uid));
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -130,7 +133,7 @@ export class AccountPool {
     try {
       const isUsed = await hasProcesses(uid);
       // Meanwhile its run may have given it back, and another may have taken it.
-      if (!isUsed && this.holderGone(uid) === gone) rmSync(this.pathOf(uid), { force: true });
+      if (!isUsed && this.holderGone(uid) === gone) this.free(uid);
     } finally {
       rmSync(join(this.directory, SWEEP), { force: true });
     }
@@ -139,32 +142,77 @@ export class AccountPool {
   /** The directory of the run that holds the account, when it is there no more. */
   private holderGone(uid: number): string | undefined {
     const holder = this.holder(uid);
-    // An empty file is being written this moment.
-    return holder === undefined || holder === '' || existsSync(holder) ? undefined : holder;
+    return holder === undefined || existsSync(holder) ? undefined : holder;
   }
 
-  private lockSweep(): boolean {
+  private lockSweep(isAgain = false): boolean {
     const path = join(this.directory, SWEEP);
     try {
-      writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
+      symlinkSync(ownMark(), path);
       return true;
     } catch {
-      const madeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-      if (Date.now() - madeMs > SWEEP_LASTS_MS) rmSync(path, { force: true }); // its maker was killed
-      return false;
+      const mark = targetOf(path);
+      const madeMs = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+      const isOld = Date.now() - madeMs > SWEEP_LASTS_MS;
+      if (isAgain || mark === undefined || !(isOld || isDead(mark))) return false;
+      this.removeLock(path, mark);
+      return this.lockSweep(true);
+    }
+  }
+
+  /** Removes the lock whose holder was killed, and not the one that another has made meanwhile. */
+  private removeLock(path: string, mark: string): void {
+    const aside = `${path}.${randomId()}`;
+    try {
+      renameSync(path, aside);
+      if (targetOf(aside) !== mark) linkSync(aside, path);
+    } catch {
+      // another one was faster
+    } finally {
+      rmSync(aside, { force: true });
     }
   }
 
   private holder(uid: number): string | undefined {
-    try {
-      return readFileSync(this.pathOf(uid), 'utf8');
-    } catch {
-      return undefined;
-    }
+    return targetOf(this.pathOf(uid));
+  }
+
+  private free(uid: number): void {
+    rmSync(this.draftOf(uid), { force: true });
+    rmSync(this.pathOf(uid), { force: true });
+  }
+
+  private draftOf(uid: number): string {
+    return `${this.pathOf(uid)}.new`;
   }
 
   private pathOf(uid: number): string {
     return join(this.directory, String(uid));
+  }
+}
+
+/** Names this process on the machine: its pid namespace, pid and when it was started. */
+function ownMark(): string {
+  return [pidNamespace(), process.pid, processEntry(process.pid)?.startTicks ?? '0'].join(' ');
+}
+
+/** True when the process of the mark is known to be gone; of one in another pid namespace nothing is known. */
+function isDead(mark: string): boolean {
+  const [namespace = '', pid = '', startTicks = ''] = mark.split(' ');
+  return (
+    namespace !== '' && namespace === pidNamespace() && !isAlive({ pid: Number(pid), startTicks })
+  );
+}
+
+function pidNamespace(): string {
+  return targetOf('/proc/self/ns/pid') ?? '';
+}
+
+function targetOf(link: string): string | undefined {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return undefined;
   }
 }
 

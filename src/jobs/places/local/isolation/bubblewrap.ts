@@ -5,7 +5,12 @@ import { isShown, type SystemView } from './system-view.js';
 /** Ids of the program in its own user namespace. */
 export const INNER_ID = 1000;
 /** Where jobs see their directories at level `namespaces`. */
-export const JOB_PLACES: JobPlaces = { work: '/job', tmp: '/tmp', launch: '/run/launch' };
+export const JOB_PLACES: JobPlaces = {
+  work: '/job',
+  tmp: '/tmp',
+  launch: '/run/launch',
+  token: '/run/token',
+};
 /** Descriptors that the supervisor opens: what became of the sandbox, and the filter of system calls. */
 const STATUS_FD = 3;
 const FILTER_FD = 4;
@@ -46,19 +51,20 @@ export class Bubblewrap implements Isolation {
     return isShown(this.input.view, path);
   }
 
-  commandOf({ path, uid, hasNetwork }: Enclosure): string[] {
+  commandOf({ path, uid, hasNetwork, hasToken }: Enclosure): string[] {
     const own = (name: string, target: string, how = '--bind') => [how, join(path, name), target];
     return [
       ...(uid === undefined ? [] : this.input.becomeAccount(uid)),
       this.program,
-      // Its own directory stands first, so that a stray process can be told by the begin of its arguments.
+      // Its own directory stands first, so that a process of no run can be told by the begin of its arguments.
       ...own(RUN_FILES.work, JOB_PLACES.work),
       ...own(RUN_FILES.tmp, JOB_PLACES.tmp),
       ...own(RUN_FILES.launch, JOB_PLACES.launch, '--ro-bind'),
+      ...(hasToken ? own(RUN_FILES.token, JOB_PLACES.token, '--ro-bind') : []),
       ...this.shared,
       ...(hasNetwork ? [] : ['--unshare-net']),
       ...['--remount-ro', '/', '--chdir', JOB_PLACES.work],
-      // The last word is read by nobody but who looks for stray processes.
+      // The last word is read by nobody but who looks for orphaned processes.
       ...['--', '/bin/sh', JOB_PLACES.launch, path],
     ];
   }

@@ -11,6 +11,8 @@ export interface Enclosure {
   uid: number | undefined;
   /** The program may use the machine's network. */
   hasNetwork: boolean;
+  /** It has a directory with a token. */
+  hasToken: boolean;
 }
 
 /**
@@ -40,6 +42,8 @@ export interface JobPlaces {
   work: string;
   tmp: string;
   launch: string;
+  /** Directory of its token, which it can only read. */
+  token: string;
 }
 
 /** Names in the directory of a run. */
@@ -47,6 +51,7 @@ export const RUN_FILES = {
   work: 'work',
   tmp: 'tmp',
   launch: 'launch',
+  token: 'token',
   stdout: 'out',
   stderr: 'err',
   account: 'account',

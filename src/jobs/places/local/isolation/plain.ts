@@ -66,5 +66,6 @@ function ownPlaces(path: string): JobPlaces {
     work: place(RUN_FILES.work),
     tmp: place(RUN_FILES.tmp),
     launch: place(RUN_FILES.launch),
+    token: place(RUN_FILES.token),
   };
 }

@@ -174,7 +174,8 @@ async function faultOf(isolation: Isolation, input: ProbeInput): Promise<string 
     const places = isolation.placesOf(path);
     const script = `umask 022; : >${places.work}/done && : >${places.tmp}/done`;
     prepareTrial(path, script, uid);
-    const command = isolation.commandOf({ path, uid, hasNetwork: isolation.sharesNetwork });
+    const hasNetwork = isolation.sharesNetwork;
+    const command = isolation.commandOf({ path, uid, hasNetwork, hasToken: false });
     const said = await runTrial(path, command, { isolation, directory: input.directory });
     const isDone = statSync(join(path, RUN_FILES.work, 'done'), { throwIfNoEntry: false });
     return isDone ? undefined : said;

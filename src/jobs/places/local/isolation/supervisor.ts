@@ -30,7 +30,7 @@ export interface SupervisedCommand {
  *
  * It uses no program but the payload's, so a short job costs one fork beside it. Its last act ends its process group.
  */
-export const SUPERVISOR_SCRIPT = `
+const SUPERVISOR_SCRIPT = `
 set -C
 umask 077
 ticks=0

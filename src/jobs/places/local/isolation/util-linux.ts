@@ -62,6 +62,9 @@ export function enterScript(input: NamespacesInput, filter: FilterLoader | undef
     `mount --bind "$run/work" .${JOB_PLACES.work}`,
     `mount --bind "$run/tmp" .${JOB_PLACES.tmp}`,
     `mount --bind "$run/launch" .${JOB_PLACES.launch}`,
+    'if [ -d "$run/token" ]; then',
+    `  mkdir .${JOB_PLACES.token}; mount --bind "$run/token" .${JOB_PLACES.token}`,
+    'fi',
     // These may lie below the job's own /tmp.
     ...lent.flatMap((place) => [`mkdir -p ${shellWord(`.${place.to}`)}`, mountOf(place)]),
     ...closing(lent),

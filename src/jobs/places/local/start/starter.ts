@@ -1,4 +1,5 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -8,10 +9,10 @@ const HEAP_MIB = 64;
 const SCRIPT = fileURLToPath(new URL('./starter.process.js', import.meta.url));
 
 /** The process that starts programs has ended: nobody can say whether this one was started. */
-export class StarterLostError extends Error {
+export class StarterExitedError extends Error {
   constructor() {
     super('the process that starts programs has ended');
-    this.name = 'StarterLostError';
+    this.name = 'StarterExitedError';
   }
 }
 
@@ -36,10 +37,10 @@ export class Starter {
 
   /**
    * Starts a program in a session of its own and resolves with its code when it has ended, with null after a signal.
-   * Rejects with StarterLostError, and with Error when it cannot be started.
+   * Rejects with StarterExitedError, and with Error when it cannot be started.
    */
   async run(order: StartOrder): Promise<number | null> {
-    if (this.isClosed) throw new StarterLostError();
+    if (this.isClosed) throw new StarterExitedError();
     this.open();
     this.last += 1;
     const id = this.last;
@@ -70,9 +71,9 @@ export class Starter {
     const end = (): void => {
       if (this.child !== child) return;
       this.child = undefined;
-      const lost = [...this.pending.values()];
+      const waiting = [...this.pending.values()];
       this.pending.clear();
-      for (const { reject } of lost) reject(new StarterLostError());
+      for (const { reject } of waiting) reject(new StarterExitedError());
     };
     child.once('error', end);
     child.once('close', end); // after the last line of its output
@@ -89,5 +90,5 @@ export class Starter {
 
 /** The service ends when nothing else keeps it. */
 function unref(stream: Readable | Writable): void {
-  (stream as unknown as { unref?: () => void }).unref?.();
+  if (stream instanceof Socket) stream.unref();
 }

@@ -29,12 +29,12 @@ export type WatchQuestion =
   | { kind: 'look'; runs: readonly WatchedRun[]; maxEntries: number }
   | { kind: 'end'; run: string; traces: RunTraces; timeoutMs: number }
   | { kind: 'is-gone'; run: string; traces: RunTraces }
-  | { kind: 'strays'; directory: string; alive: readonly string[] };
+  | { kind: 'orphans'; directory: string; alive: readonly string[] };
 
-/** What it answers: uses by the name of the run; whether nothing is left; how many strays were ended. */
+/** What it answers: uses by the name of the run; whether nothing is left; how many orphaned processes were killed. */
 export interface WatchAnswers {
   look: Record<string, RunUse>;
   end: boolean;
   'is-gone': boolean;
-  strays: number;
+  orphans: number;
 }

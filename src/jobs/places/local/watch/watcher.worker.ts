@@ -40,8 +40,8 @@ class Watcher {
         return this.end(question);
       case 'is-gone':
         return this.isGone(question.run, question.traces);
-      case 'strays':
-        return this.endStrays(question.directory, new Set(question.alive));
+      case 'orphans':
+        return this.killOrphanProcesses(question.directory, new Set(question.alive));
     }
   }
 
@@ -105,7 +105,7 @@ class Watcher {
   }
 
   /** Ends what encloses runs that are over: it names the directory of its run in its first arguments. */
-  private endStrays(directory: string, alive: ReadonlySet<string>): number {
+  private killOrphanProcesses(directory: string, alive: ReadonlySet<string>): number {
     let ended = 0;
     for (const { pid } of allProcesses()) {
       const name = enclosedRun(argumentsOf(pid), directory);

@@ -1,0 +1,39 @@
+import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiConsumes, ApiFoundResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
+import { Limited } from '../protocol/limited.decorator.js';
+import { PageRoute } from '../sign-in/pages/page-route.decorator.js';
+import { LogoutPages } from './logout.pages.js';
+import { LogoutForm, LogoutQuery } from './logout.request.js';
+
+/** Signing out, of the user's own accord or for an application (OpenID Connect RP-Initiated Logout). */
+@ApiTags('authorization')
+@ApiOkResponse({ description: 'A page: signed out, or the question whether to' })
+@ApiFoundResponse({ description: 'Back to the application, with `state`' })
+@Limited('authorize')
+@Controller('oauth2')
+export class LogoutController {
+  constructor(private readonly pages: LogoutPages) {}
+
+  @Get('logout')
+  @PageRoute('Sign the browser out')
+  async askToSignOut(
+    @Query() query: LogoutQuery,
+    @Req() request: HttpRequest,
+    @Res() response: HttpResponse,
+  ): Promise<void> {
+    await this.pages.leave(query, request, response);
+  }
+
+  @Post('logout')
+  @HttpCode(200)
+  @PageRoute('Sign the browser out, parameters in a form')
+  @ApiConsumes('application/x-www-form-urlencoded')
+  async signOut(
+    @Body() form: LogoutForm,
+    @Req() request: HttpRequest,
+    @Res() response: HttpResponse,
+  ): Promise<void> {
+    await this.pages.leave(form, request, response);
+  }
+}

@@ -1,0 +1,152 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { calculateJwkThumbprint, EmbeddedJWK, errors, jwtVerify, type JWTPayload } from 'jose';
+import { sha256, type Clock } from '#src/kernel/index.js';
+import { CLOCK, CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
+import { DpopNonces, NONCE_SECONDS } from './dpop-nonces.js';
+import { RecentProofs } from './recent-proofs.js';
+import { CLOCK_SLACK_SECONDS, STRONG_ALGORITHMS } from './signature-algorithms.js';
+import { UsedProofsRepository } from './used-proofs.repository.js';
+
+/** Seconds for which a proof counts; its nonce ends earlier or not much later. */
+const PROOF_SECONDS = 300;
+const MAX_LENGTH = 8192;
+
+/** Why a proof is none (RFC 9449 §5, §7, §8): the caller is told, with the nonce for the next try. */
+export class DpopFault extends Error {
+  constructor(
+    readonly error: 'invalid_dpop_proof' | 'use_dpop_nonce',
+    message: string,
+  ) {
+    super(message);
+    this.name = 'DpopFault';
+  }
+}
+
+interface ReadProof {
+  thumbprint: string;
+  claims: JWTPayload & { jti: string };
+}
+
+/** Proofs of possession in the header `DPoP` (RFC 9449 §4.3): signed by the key that they name, for one request, once. */
+@Injectable()
+export class DpopProofs {
+  @Inject(CONFIG) private readonly config!: Config;
+  @Inject(CLOCK) private readonly clock!: Clock;
+  @Inject() private readonly recent!: RecentProofs;
+
+  constructor(
+    private readonly nonces: DpopNonces,
+    private readonly used: UsedProofsRepository,
+  ) {}
+
+  /**
+   * Thumbprint (RFC 7638, SHA-256) of the key whose holder makes this request for a token; undefined without a proof. A
+   * proof is good once on all instances. Throws DpopFault.
+   */
+  async ofTokenRequest(request: HttpRequest): Promise<string | undefined> {
+    const proof = headerOf(request);
+    if (proof === undefined) return undefined;
+    const { thumbprint, claims } = await this.read(proof, request);
+    const expiresAt = new Date(this.clock.now() + NONCE_SECONDS * 1000);
+    const isFirst = await this.used.use({ owner: thumbprint, jti: claims.jti, expiresAt });
+    if (!isFirst) throw invalid('The DPoP proof has been used before');
+    return thumbprint;
+  }
+
+  /**
+   * The same of a request with an access token, which the proof must name (`ath`); undefined without a proof. A proof is good
+   * once on this instance: what all instances would have to remember of each request costs more than the nonce leaves
+   * to win. Throws DpopFault.
+   */
+  async ofResourceRequest(request: HttpRequest, token: string): Promise<string | undefined> {
+    const proof = headerOf(request);
+    if (proof === undefined) return undefined;
+    const { thumbprint, claims } = await this.read(proof, request);
+    if (claims['ath'] !== sha256(token)) throw invalid('The DPoP proof is for another token (ath)');
+    if (!this.recent.use(sha256(`${thumbprint} ${claims.jti}`), this.clock.now())) {
+      throw invalid('The DPoP proof has been used before');
+    }
+    return thumbprint;
+  }
+
+  /** Tells the caller the nonce of its next proof. */
+  async announceNonce(request: HttpRequest): Promise<void> {
+    const nonce = await this.nonces.current();
+    const { res: response } = request;
+    if (response && !response.headersSent) response.setHeader('DPoP-Nonce', nonce);
+  }
+
+  private async read(proof: string, request: HttpRequest): Promise<ReadProof> {
+    await this.announceNonce(request);
+    const { thumbprint, claims } = await verified(proof, new Date(this.clock.now()));
+    this.checkClaims(claims, request);
+    const { nonce } = claims;
+    if (typeof nonce !== 'string' || !(await this.nonces.isGood(nonce))) {
+      throw new DpopFault(
+        'use_dpop_nonce',
+        'The DPoP proof needs the nonce of the DPoP-Nonce header',
+      );
+    }
+    return { thumbprint, claims: claims as ReadProof['claims'] };
+  }
+
+  private checkClaims(claims: JWTPayload, request: HttpRequest): void {
+    const { jti, iat = Number.NaN } = claims;
+    const now = this.clock.now() / 1000;
+    if (typeof jti !== 'string' || jti === '') throw invalid('The DPoP proof has no jti');
+    if (claims['htm'] !== request.method)
+      throw invalid('The DPoP proof is for another method (htm)');
+    if (!this.isForAddress(claims['htu'], request)) {
+      throw invalid('The DPoP proof is for another address (htu)');
+    }
+    if (!(iat <= now + CLOCK_SLACK_SECONDS && iat >= now - PROOF_SECONDS)) {
+      throw invalid(`The DPoP proof is too old or from the future (iat)`);
+    }
+  }
+
+  /** Compared without query and fragment, in the normal form of URLs (RFC 9449 §4.3). */
+  private isForAddress(htu: unknown, { originalUrl }: HttpRequest): boolean {
+    if (typeof htu !== 'string' || !URL.canParse(htu)) return false;
+    const [path = ''] = originalUrl.split('?');
+    const here = new URL(`${this.config.publicUrl}${path}`);
+    const named = new URL(htu);
+    return named.origin === here.origin && named.pathname === here.pathname;
+  }
+}
+
+function headerOf({ headers }: HttpRequest): string | undefined {
+  const proof = headers['dpop'];
+  if (proof === undefined) return undefined;
+  // Node joins repeated headers by a comma, which no proof holds.
+  if (typeof proof === 'string' && proof.length <= MAX_LENGTH && !proof.includes(',')) return proof;
+  throw invalid('Send one DPoP proof');
+}
+
+async function verified(
+  proof: string,
+  currentDate: Date,
+): Promise<{ thumbprint: string; claims: JWTPayload }> {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
+      typ: 'dpop+jwt',
+      algorithms: [...STRONG_ALGORITHMS],
+      requiredClaims: ['jti', 'htm', 'htu', 'iat'],
+      clockTolerance: CLOCK_SLACK_SECONDS,
+      currentDate,
+    });
+    const { jwk = {} } = protectedHeader; // EmbeddedJWK has refused a proof without it
+    return { thumbprint: await calculateJwkThumbprint(jwk), claims: payload };
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError) && !isKeyFault(error)) throw error;
+    throw invalid('The DPoP proof is not one: see RFC 9449');
+  }
+}
+
+/** A key that cannot be imported is refused by WebCrypto, not by jose. */
+function isKeyFault(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof DOMException;
+}
+
+function invalid(message: string): DpopFault {
+  return new DpopFault('invalid_dpop_proof', message);
+}

@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { Problem } from '#src/kernel/index.js';
+import { PeerCertificates, type HttpRequest } from '#src/platform/index.js';
+import { isConfirmation, type TokenPlace } from './confirmation.js';
+import { DpopFault, DpopProofs } from './dpop-proofs.js';
+import { STRONG_ALGORITHMS } from './signature-algorithms.js';
+
+/** An access token as a request carries it. */
+export interface PresentedToken {
+  token: string;
+  place: TokenPlace;
+  request: HttpRequest;
+}
+
+/** Whether it is the holder who shows a token that is bound to a key or certificate. */
+@Injectable()
+export class TokenHolders {
+  private readonly proved = new WeakMap<HttpRequest, string>();
+
+  constructor(
+    private readonly proofs: DpopProofs,
+    private readonly certificates: PeerCertificates,
+  ) {}
+
+  /**
+   * Checks the bond of a token (its claim `cnf`). A token that is bound to a DPoP key comes as `Authorization: DPoP` with a
+   * proof and never as bearer token, an unbound one never as DPoP token (RFC 9449 §7.1, §7.2); one that is bound to a
+   * certificate comes over a connection with it (RFC 8705 §3). An answer that lasts may ask again: a proof counts for its whole
+   * request. Throws Problem 401 with a challenge.
+   */
+  async check(confirmation: unknown, presented: PresentedToken): Promise<void> {
+    const { place, request } = presented;
+    if (confirmation === undefined) {
+      if (place !== 'dpop') return;
+      throw challenge('DPoP', 'invalid_token', 'The access token is not bound to a DPoP key');
+    }
+    if (!isConfirmation(confirmation)) {
+      throw challenge('Bearer', 'invalid_token', 'The access token is bound in an unknown way');
+    }
+    if ('jkt' in confirmation) {
+      await this.checkKey(confirmation.jkt, presented);
+      return;
+    }
+    const isHolder = confirmation['x5t#S256'] === this.certificates.thumbprintOf(request);
+    if (!isHolder || place === 'dpop') {
+      const detail = 'The access token is bound to a client certificate';
+      throw challenge('Bearer', 'invalid_token', detail);
+    }
+  }
+
+  private async checkKey(jkt: string, { place, token, request }: PresentedToken): Promise<void> {
+    if (place !== 'dpop') {
+      const detail = 'The access token is bound to a DPoP key: send it as DPoP token';
+      throw challenge('DPoP', 'invalid_token', detail);
+    }
+    if (this.proved.get(request) === token) return;
+    const thumbprint = await this.provedKey(token, request);
+    if (thumbprint === undefined) {
+      await this.proofs.announceNonce(request);
+      throw challenge('DPoP', 'invalid_dpop_proof', 'Send a DPoP proof');
+    }
+    if (thumbprint !== jkt) {
+      throw challenge('DPoP', 'invalid_token', 'The access token is bound to another DPoP key');
+    }
+    this.proved.set(request, token);
+  }
+
+  private async provedKey(token: string, request: HttpRequest): Promise<string | undefined> {
+    try {
+      return await this.proofs.ofResourceRequest(request, token);
+    } catch (error) {
+      if (!(error instanceof DpopFault)) throw error;
+      throw challenge('DPoP', error.error, error.message);
+    }
+  }
+}
+
+/** 401 with the challenge of RFC 6750 §3 or RFC 9449 §7.1. */
+function challenge(scheme: 'Bearer' | 'DPoP', error: string, detail: string): Problem {
+  const algorithms = scheme === 'DPoP' ? `, algs="${STRONG_ALGORITHMS.join(' ')}"` : '';
+  const parts = `realm="gridgate", error="${error}", error_description="${detail}"${algorithms}`;
+  return new Problem('auth.token-invalid', detail, {
+    headers: { 'WWW-Authenticate': `${scheme} ${parts}` },
+  });
+}

@@ -1,0 +1,31 @@
+import type { Queryable } from '#src/platform/index.js';
+import { endOfSubtree } from '../path/label.js';
+import type { Actor } from '../access/catalogue.policy.js';
+
+const BITS = {
+  read: { owner: 256, group: 32, other: 4 },
+  write: { owner: 128, group: 16, other: 2 },
+};
+
+/**
+ * Does a directory below the one of the label keep the actor out by its bits? Asked of those alone whose bits are not those
+ * of the directory above, by their index; what the actor manages is open.
+ */
+export async function isClosedBelow(
+  source: Queryable,
+  label: Buffer,
+  { actor, right }: { actor: Actor; right: 'read' | 'write' },
+): Promise<boolean> {
+  const { owner, group, other } = BITS[right];
+  const [row] = await source.query<{ closed: boolean }>({
+    name: `catalogue-closed-below-${right}`,
+    text: `select exists (
+      select from catalogue_directory
+      where boundary and label > $1 and label < $2
+        and case when owner_id = $3 then mode & ${owner} when group_id = $4 then mode & ${group}
+                 else mode & ${other} end = 0
+        and ($5::text is null or (path <> $5 and not starts_with(path, $5 || '/')))) as closed`,
+    values: [label, endOfSubtree(label), actor.userId, actor.groupId, actor.managedPath ?? null],
+  });
+  return row?.closed ?? true;
+}

@@ -1,0 +1,93 @@
+import { Controller, Get, Query, Req, Res } from '@nestjs/common';
+import {
+  ApiBadRequestResponse,
+  ApiExtraModels,
+  ApiGoneResponse,
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import { Access, CurrentPrincipal, principalNow, type Principal } from '#src/auth/index.js';
+import {
+  CURSOR_PATTERN,
+  FeedAnswers,
+  type HttpRequest,
+  type HttpResponse,
+  type Tell,
+} from '#src/platform/index.js';
+import { JobPolicy } from '../access/job.policy.js';
+import { FILTERS } from '../list/job-list.openapi.js';
+import { JobEventsQuery } from './job-events.query.js';
+import { JobEventsResponse } from './job-events.response.js';
+import { JobFeed, jobEventText, type JobEvent } from './job-feed.js';
+import { jobSelector } from './job-selector.js';
+
+const TEXT = { schema: { type: 'string' } } as const;
+
+/** Moves of jobs, as they happen. */
+@ApiTags('jobs')
+@Controller('jobs/events')
+export class JobEventsController {
+  constructor(
+    private readonly feed: JobFeed,
+    private readonly answers: FeedAnswers,
+    private readonly policy: JobPolicy,
+  ) {}
+
+  /** One event per move, in an order in which nothing is ever added before what was sent. */
+  @Get()
+  @Access('bearer', 'jobs:read')
+  @ApiOperation({
+    operationId: 'readJobEvents',
+    summary: 'Moves of jobs as they happen',
+    description: `As server-sent events, as lines with \`Accept: application/x-ndjson\`, or with \`wait\` once as JSON. ${FILTERS}`,
+  })
+  @ApiHeader({
+    name: 'Last-Event-ID',
+    required: false,
+    description: 'Goes before `after`: browsers send it when they connect again.',
+    schema: { type: 'string', pattern: CURSOR_PATTERN },
+  })
+  @ApiExtraModels(JobEventsResponse)
+  @ApiOkResponse({
+    description: '`event: job` for each move, with its position as `id`',
+    content: {
+      'text/event-stream': TEXT,
+      'application/x-ndjson': TEXT,
+      'application/json': { schema: { $ref: getSchemaPath(JobEventsResponse) } },
+    },
+  })
+  @ApiBadRequestResponse({ description: 'A key or value of the query is wrong' })
+  @ApiGoneResponse({ description: 'Events behind this position are not kept: list again' })
+  async events(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: JobEventsQuery,
+    @Req() request: HttpRequest,
+    @Res() response: HttpResponse,
+  ): Promise<void> {
+    const { feed } = this;
+    const { user } = principal;
+    await this.answers.answer({
+      ...{ request, response, user, feed },
+      after: query.after,
+      wait: query.wait,
+      rights: () => this.rightsOf(principal, query),
+    });
+  }
+
+  /** What the bearer may be told as things stand now; undefined when the token is no good any more. */
+  private async rightsOf(
+    principal: Principal,
+    query: JobEventsQuery,
+  ): Promise<Tell<JobEvent> | undefined> {
+    const caller = await principalNow(principal);
+    if (!caller?.scopes.has('jobs:read')) return undefined;
+    const select = jobSelector(query, this.policy.visibility(caller, query.allOwners));
+    return (event) => {
+      const told = select(event);
+      return told && { event: told, data: jobEventText(event) };
+    };
+  }
+}

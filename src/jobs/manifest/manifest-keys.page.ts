@@ -1,0 +1,59 @@
+import { manifestKeys, type ManifestKey } from './manifest-keys.js';
+
+/** The page `docs/manifest.md`: every key of a manifest with what its value may be. */
+export function renderManifestKeys(): string {
+  const rows = manifestKeys().map(([name, key]) => {
+    const names = [name, ...(key.aliases ?? [])].map((each) => `\`${each}\``).join(', ');
+    return `| ${names} | ${valueOf(key)} | ${key.meaning.replace(/\.$/, '')} |`;
+  });
+  return [
+    '# Manifest of a job',
+    '',
+    'Generated from `src/jobs/manifest/manifest-keys.ts`; do not edit. A manifest is a JSON object, sent to `POST /jobs`. Only',
+    '`Executable` is demanded. Keys that are not named here are kept and echoed; a spelling that is nearly one of these is answered',
+    'with a warning. Numbers may be written as texts. A list of texts may be one text.',
+    '',
+    '| key | value | meaning |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function valueOf(key: ManifestKey): string {
+  switch (key.kind) {
+    case 'program':
+      return 'text, demanded';
+    case 'arguments':
+      return 'text or list of texts';
+    case 'texts':
+      return key.most === undefined ? 'list of texts' : `list of at most ${key.most} texts`;
+    case 'other':
+      return `like \`${key.of}\``;
+    case 'file':
+      return `name of a file; \`${key.fallback}\``;
+    case 'integer': {
+      const range = `whole number from ${key.min} to ${key.max}`;
+      return key.fallback === undefined ? range : `${range}; ${key.fallback}`;
+    }
+    case 'label':
+      return `text of at most ${key.most} characters; \`${key.fallback}\``;
+    case 'word': {
+      const words = key.words.map((word) => `\`${word}\``).join(', ');
+      return key.fallback === undefined ? words : `${words}; \`${key.fallback}\``;
+    }
+    case 'environment':
+      return 'object, or list of texts `NAME=value`';
+    case 'token':
+      return 'object: `scope` is a text, `audience` a text or list of texts';
+    case 'sequence':
+      return 'whole number from 1, or list of texts and numbers';
+    case 'own':
+      return 'set by the service; another value is refused';
+    case 'dropped':
+      return 'set by the service; what is sent is left out';
+    case 'text':
+    case 'number':
+      return key.kind;
+  }
+}

@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import type { RegistrySnapshot } from '#src/registry/index.js';
+import { compareUse, ShareLedger, type Owned } from './fair-share.js';
+import { QueueRepository } from './queue.repository.js';
+import { ShareBook } from './share-book.js';
+
+/** Lanes that are looked at. */
+const MAX_LANES = 1_000;
+
+/** Where an owner stands; shares are parts of 1. */
+export interface ShareStanding {
+  group: string;
+  weight: number;
+  /** What the group has had of all that was used lately. */
+  used: number;
+  /** What it is due, of the groups that have used something lately or wait. */
+  due: number;
+  /** What the owner has had of what the group has used. */
+  ownerUsed: number;
+  /** Owners with waiting jobs who come before. */
+  ownersBefore: number;
+}
+
+/** Says where owners stand in the sharing of places. */
+@Injectable()
+export class ShareStandings {
+  constructor(
+    private readonly book: ShareBook,
+    private readonly queue: QueueRepository,
+  ) {}
+
+  /** Where the owner of a waiting job stands; undefined when places are not shared. */
+  async standingOf(owned: Owned, registry: RegistrySnapshot): Promise<ShareStanding | undefined> {
+    const shares = await this.book.current(registry);
+    if (!shares) return undefined;
+    const waiting = ownersOf([...(await this.queue.heads(undefined, MAX_LANES)), owned]);
+    const ledger = new ShareLedger(shares);
+    const own = ledger.accountOf(owned);
+    const group = owned.ownerGroup;
+    const groups = new Set([...shares.uses, ...waiting].map(({ ownerGroup }) => ownerGroup));
+    const weights = sum([...groups].map((name) => shares.weightOf(name)));
+    const usedBy = (which: (one: Owned) => boolean): number =>
+      sum(shares.uses.filter(which).map(({ used }) => used));
+    const ofGroup = usedBy((one) => one.ownerGroup === group);
+    const ofOwner = usedBy((one) => one.ownerGroup === group && one.owner === owned.owner);
+    return {
+      group,
+      weight: shares.weightOf(group),
+      used: part(
+        ofGroup,
+        usedBy(() => true),
+      ),
+      due: part(shares.weightOf(group), weights),
+      ownerUsed: part(ofOwner, ofGroup),
+      ownersBefore: waiting.filter((one) => compareUse(ledger.accountOf(one), own) < 0).length,
+    };
+  }
+}
+
+/** Each owner in each group once. */
+function ownersOf(jobs: readonly Owned[]): Owned[] {
+  return [...new Map(jobs.map((job) => [`${job.ownerGroup}\n${job.owner}`, job])).values()];
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** A part of a whole to four places; of nothing it is 0. */
+function part(of: number, whole: number): number {
+  return whole > 0 ? Math.round((of / whole) * 10_000) / 10_000 : 0;
+}

@@ -1,0 +1,97 @@
+import type { Site } from '#src/registry/index.js';
+import type { FreeMachine } from '../run/executor.js';
+import type { Wishes } from './shape.js';
+
+/** What the jobs of a site take, all instances together. */
+export interface SiteUse {
+  jobs: number;
+  processors: number;
+  ramMB: number;
+  gpus: number;
+}
+
+type Free = SiteUse;
+
+/** What is free at the sites of an executor, and on its machine; counted down as jobs are given their places. */
+export class SiteCapacity {
+  private readonly sites = new Map<string, Free>();
+  private readonly reserved = new Set<string>();
+  private readonly machine: FreeMachine;
+
+  constructor(sites: readonly Site[], used: ReadonlyMap<string, SiteUse>, machine: FreeMachine) {
+    this.machine = { ...machine };
+    for (const site of sites) this.sites.set(site.name, freeOf(site, used.get(site.name)));
+  }
+
+  /** True when such a job could start there now. */
+  fits(job: Wishes, site: Site): boolean {
+    const room = this.sites.get(site.name);
+    if (!room) return false;
+    const ramMB = ramOf(job, site);
+    const isInSite =
+      room.jobs >= 1 &&
+      job.processors <= room.processors &&
+      isEnough(room.ramMB, ramMB) &&
+      isEnough(room.gpus, job.gpus);
+    return isInSite && isEnough(this.machine.ramMB, ramMB) && this.fitsMachine(job.processors);
+  }
+
+  /** Gives the job its place there. */
+  take(job: Wishes, site: Site): void {
+    const room = this.sites.get(site.name);
+    if (!room) return;
+    const ramMB = ramOf(job, site);
+    room.jobs -= 1;
+    room.processors -= job.processors;
+    room.ramMB -= ramMB;
+    room.gpus -= job.gpus;
+    this.machine.processors -= job.processors;
+    this.machine.ramMB -= ramMB;
+  }
+
+  /**
+   * Keeps what the job needs there from those behind it, until it fits; one job at a time for each site. False when
+   * something is kept for another one.
+   */
+  reserve(job: Wishes, site: Site): boolean {
+    if (this.reserved.has(site.name)) return false;
+    this.reserved.add(site.name);
+    this.take(job, site);
+    this.machine.ahead = 0;
+    return true;
+  }
+
+  /** Only jobs of one processor are prepared ahead: they start one by one as others end. */
+  private fitsMachine(processors: number): boolean {
+    const { machine } = this;
+    if (processors <= machine.processors) return true;
+    return processors === 1 && machine.processors + machine.ahead >= 1;
+  }
+}
+
+/** What a job does not need it does not lack, also where more is kept for others than there is. */
+function isEnough(free: number, wanted: number): boolean {
+  return wanted === 0 || wanted <= free;
+}
+
+function freeOf(site: Site, used: SiteUse | undefined): Free {
+  const rest = (declared: number | undefined, taken = 0): number => (declared ?? Infinity) - taken;
+  return {
+    jobs: rest(site.slots, used?.jobs),
+    processors: rest(site.processors, used?.processors),
+    ramMB: rest(site.ramMB, used?.ramMB),
+    gpus: rest(site.gpus, used?.gpus),
+  };
+}
+
+/** MB that the job takes: what it may use at most, else what it needs at least; never more than there is. */
+function ramOf(job: Wishes, site: Site): number {
+  const wanted = job.maxRamMb > 0 ? job.maxRamMb : job.minRamMb;
+  return Math.min(wanted, site.ramMB ?? Infinity);
+}
+
+/** True when jobs of all instances together are counted at the site. */
+export function isCounted(site: Site): boolean {
+  const { slots, processors, ramMB, gpus } = site;
+  return [slots, processors, ramMB, gpus].some((declared) => declared !== undefined);
+}

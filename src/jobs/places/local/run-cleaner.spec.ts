@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sleep } from '#src/kernel/index.js';
+import type { LocalContext } from './local-context.js';
+import type { LocalRun } from './local-run.js';
+import { RunCleaner } from './run-cleaner.js';
+import { RunDirectory } from './run-directory.js';
+import type { Watcher } from './watch/watcher.js';
+
+/** So many names make a directory of ext4 larger than what is removed at once. */
+const MANY = 2_500;
+const LARGE_BYTES = 65_536;
+
+describe('what a run has left', () => {
+  let root: string;
+  let directory: RunDirectory;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'grid-cleaner-'));
+    directory = new RunDirectory(join(root, '1.1'));
+    directory.create(false);
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+  const cleaner = (): RunCleaner => {
+    const place = {
+      isolation: { level: 'namespaces' },
+      root: { path: root },
+      rights: { empty: () => Promise.resolve(true) },
+    };
+    return new RunCleaner({ place, parts: {} } as unknown as LocalContext, {} as Watcher);
+  };
+  const remove = (): void => cleaner().remove({ directory, uid: undefined } as unknown as LocalRun);
+
+  it('is removed at once when it is small', () => {
+    remove();
+    expect(readdirSync(root)).toEqual([]);
+  });
+
+  it('is not removed in the turn of everybody when its directory was once full of names', async () => {
+    const names = Array.from({ length: MANY }, (_, index) => join(directory.work, `name-${index}`));
+    for (const name of names) writeFileSync(name, '');
+    for (const name of names) rmSync(name);
+    // tmpfs and others forget how large a directory was
+    const isLarge = statSync(directory.work).size > LARGE_BYTES;
+    remove();
+    expect(existsSync(directory.path)).toBe(false);
+    expect(readdirSync(root)).toEqual(isLarge ? [expect.stringMatching(/^1\.1\.gone-/)] : []);
+    while (readdirSync(root).length > 0) await sleep(5);
+  });
+});

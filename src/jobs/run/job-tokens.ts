@@ -1,0 +1,98 @@
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { OAuthProblem } from '#src/kernel/index.js';
+import { Delegations } from '#src/auth/index.js';
+import {
+  CONFIG,
+  Database,
+  LOGGER,
+  Scheduler,
+  type Config,
+  type Logger,
+  type TaskOutcome,
+  type Transaction,
+} from '#src/platform/index.js';
+import { wantsToken } from '../manifest/job-token.js';
+import { MINOR } from '../state/job-state.js';
+import type { RunOrder } from './executor.js';
+import { JobTokensRepository, type TokenRun } from './job-tokens.repository.js';
+import { RunFault } from './run-plan.js';
+
+const LOOK_MS = 1_000;
+const BATCH = 500;
+
+/** A token for a job. */
+export interface JobToken {
+  token: string;
+  expiresInSeconds: number;
+}
+
+/**
+ * The tokens of running jobs (contract 13): a run is given one after the other, and with its end all are revoked. What a
+ * run ends by is not always told by who has it: every instance looks for runs that nobody has any more.
+ */
+@Injectable()
+export class JobTokens implements OnApplicationBootstrap {
+  @Inject(CONFIG) private readonly config!: Config;
+  @Inject(LOGGER) private readonly logger!: Logger;
+
+  constructor(
+    private readonly repository: JobTokensRepository,
+    private readonly delegations: Delegations,
+    private readonly database: Database,
+    private readonly scheduler: Scheduler,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.role === 'api') return;
+    this.scheduler.add({ name: 'jobs.tokens', everyMs: LOOK_MS, run: () => this.endOthers() });
+  }
+
+  /**
+   * A token for a run that is held; undefined for a job that was submitted without. Throws RunFault when its submitter
+   * has no right to it any more, Problem 503 while the database is away.
+   */
+  async give(order: RunOrder): Promise<JobToken | undefined> {
+    if (!wantsToken(order.manifest)) return undefined;
+    const right = await this.repository.begin(order);
+    if (!right) return undefined; // an older release has stored it, for which the key meant nothing
+    const run = { jid: order.jid, attempt: order.attempt, tokenRight: right.id };
+    try {
+      return await this.delegations.mint(right.delegation, idOf(run));
+    } catch (cause) {
+      if (!(cause instanceof OAuthProblem)) throw cause;
+      const app = 'Its submitter has no right to its token any more';
+      throw new RunFault(MINOR.initialization, app, { cause });
+    }
+  }
+
+  /** Revokes what a run was given. Never throws: what cannot be done now is done by `endOthers`. */
+  async end(order: RunOrder): Promise<void> {
+    if (!wantsToken(order.manifest)) return;
+    try {
+      await this.database.transaction(async (transaction) => {
+        const run = await this.repository.end(transaction, order);
+        if (run) await this.revoke(run, transaction);
+      });
+    } catch (error) {
+      const jid = String(order.jid);
+      this.logger.warn({ err: error, jid }, 'the token of a job is not revoked yet');
+    }
+  }
+
+  private async endOthers(): Promise<TaskOutcome> {
+    return this.database.transaction(async (transaction) => {
+      const runs = await this.repository.endOthers(transaction, BATCH);
+      for (const run of runs) await this.revoke(run, transaction);
+      return runs.length === BATCH ? 'more' : undefined;
+    });
+  }
+
+  private async revoke(run: TokenRun, transaction: Transaction): Promise<void> {
+    await this.delegations.revoke(idOf(run), transaction);
+  }
+}
+
+/** What all tokens of a run have in common. */
+function idOf({ tokenRight, jid, attempt }: TokenRun): string {
+  return `${tokenRight}-${jid}-${attempt}`;
+}

@@ -1,0 +1,77 @@
+import { cataloguePath } from '../manifest/manifest-places.js';
+import type { JobRequest } from '../manifest/manifest.js';
+import { pointerTo, type ManifestWarning } from '../manifest/manifest-warning.js';
+import { executableOf, uploadedProgram } from '../run/run-plan.js';
+
+/** A warning about the manifest of that number, from 0. */
+export type PlacedWarning = ManifestWarning & { place: number };
+
+/** A program that was not uploaded, and what decides where it is looked for. */
+export interface NamedProgram {
+  name: string;
+  wanted: Pick<JobRequest, 'sites' | 'bannedSites' | 'resources'>;
+  /** Numbers of the manifests that name it. */
+  places: number[];
+}
+
+/** Where a manifest names an input file. */
+interface Mention {
+  place: number;
+  pointer: string;
+}
+
+const MAX_PROGRAMS = 100;
+const MAX_FILES = 500;
+
+/**
+ * Programs and input files that the manifests of one request name, each once: they are looked for together when all
+ * manifests have been read. What is more than can be looked for is left out.
+ */
+export class NamedResources {
+  private readonly byKey = new Map<string, NamedProgram>();
+  /** Catalogue path → where it is named. */
+  readonly files = new Map<string, Mention[]>();
+
+  /** `maxPlaces`: so many manifests are remembered for each thing. */
+  constructor(private readonly maxPlaces: number) {}
+
+  get programs(): Iterable<NamedProgram> {
+    return this.byKey.values();
+  }
+
+  /** Takes what a job names; the jobs of one manifest come one after the other. */
+  note(job: JobRequest, place: number): void {
+    if (uploadedProgram(job) === undefined) this.noteProgram(job, place);
+    if (job.inputData.length > 0) this.noteFiles(job, place);
+  }
+
+  private noteProgram(job: JobRequest, place: number): void {
+    const { sites, bannedSites, resources } = job;
+    const name = executableOf(job);
+    const key = JSON.stringify([name, sites, bannedSites, resources]);
+    const known = this.byKey.get(key);
+    if (!known) {
+      if (this.byKey.size >= MAX_PROGRAMS) return;
+      this.byKey.set(key, { name, wanted: { sites, bannedSites, resources }, places: [place] });
+    } else if (known.places.at(-1) !== place && known.places.length < this.maxPlaces) {
+      known.places.push(place);
+    }
+  }
+
+  private noteFiles({ manifest }: JobRequest, place: number): void {
+    const value = manifest['InputData'];
+    const texts = (Array.isArray(value) ? value : [value]) as string[];
+    texts.forEach((text, index) => {
+      const path = cataloguePath(text);
+      if (path === '') return;
+      const mentions = this.files.get(path);
+      if (!mentions && this.files.size >= MAX_FILES) return;
+      if (mentions && (mentions.at(-1)?.place === place || mentions.length >= this.maxPlaces)) {
+        return;
+      }
+      const pointer = pointerTo('InputData', ...(Array.isArray(value) ? [index] : []));
+      if (mentions) mentions.push({ place, pointer });
+      else this.files.set(path, [{ place, pointer }]);
+    });
+  }
+}

@@ -1,0 +1,9 @@
+import { IsBoolean, IsOptional } from '#src/platform/index.js';
+
+/** Query of `POST /jobs`. */
+export class SubmitQuery {
+  /** Check, create nothing */
+  @IsOptional()
+  @IsBoolean()
+  dryRun: boolean = false;
+}

@@ -1,0 +1,135 @@
+import type { EventLog } from './event-log.js';
+import type { FeedCursor } from './feed-cursor.js';
+import type { LoggedEvent } from './event-log.repository.js';
+import type { FeedSource } from './event-log.entity.js';
+
+/** Events that are kept in memory for all who watch. */
+const KEPT = 4_000;
+/** Events that are read at once. */
+const PAGE = 500;
+/** Reads of those who are further behind than what is kept. */
+const READS_AT_ONCE = 3;
+
+/** Events, and how far they go: what the log has up to `upto` is either among them or not for this reader. */
+export interface FeedPage<E> {
+  events: E[];
+  upto: number;
+}
+
+/** An event of a feed. */
+interface Positioned {
+  position: number;
+}
+
+/**
+ * The events of a source for everybody on this instance: each is read once, while somebody watches, and kept for a while
+ * in memory. Who is further behind reads the log, few at a time.
+ */
+export class Feed<E extends Positioned> {
+  /** Without gaps, the newest last. */
+  private recent: E[] = [];
+  /** Position of the newest; undefined while nobody watches. */
+  private head: number | undefined;
+  private readonly listeners = new Set<() => void>();
+  private stopListening: (() => void) | undefined;
+  private pulling: Promise<void> | undefined;
+  private isStale = false;
+  private reading = 0;
+  private readonly waiting: (() => void)[] = [];
+
+  /** `complete` makes an event of the feed of each event of the log. */
+  constructor(
+    private readonly log: EventLog,
+    private readonly source: FeedSource,
+    private readonly complete: (events: readonly LoggedEvent[]) => Promise<E[]>,
+  ) {}
+
+  /** Those who are told of news. */
+  get watchers(): number {
+    return this.listeners.size;
+  }
+
+  /** The last position that was given out. */
+  async latest(): Promise<number> {
+    return this.log.latest(this.source);
+  }
+
+  /** Resolves when everything that was committed before the call has its position. */
+  async settle(): Promise<void> {
+    await this.log.settle(this.source);
+  }
+
+  /** Calls the listener when there may be something new, until the function that it answers is called. */
+  onNews(listener: () => void): () => void {
+    this.listeners.add(listener);
+    this.stopListening ??= this.log.onNews(this.source, () => void this.pull());
+    void this.pull();
+    return () => {
+      this.listeners.delete(listener);
+      if (this.listeners.size > 0) return;
+      this.stopListening?.();
+      this.stopListening = undefined;
+      this.forget();
+    };
+  }
+
+  /** Events behind the cursor, oldest first. Throws Problem 410 when the log does not go back so far. */
+  async read({ position, seen }: FeedCursor, limit: number): Promise<FeedPage<E>> {
+    if (this.head === undefined && this.listeners.size > 0) void this.pull();
+    const kept = seen === undefined ? this.keptBehind(position, limit) : undefined;
+    if (kept) return { events: kept, upto: kept.at(-1)?.position ?? position };
+    await this.place();
+    try {
+      const page = await this.log.read(this.source, position, limit, seen);
+      return { events: await this.complete(page.events), upto: page.upto };
+    } finally {
+      this.reading -= 1;
+      this.waiting.shift()?.();
+    }
+  }
+
+  private keptBehind(position: number, limit: number): E[] | undefined {
+    const { head, recent } = this;
+    if (head === undefined || position > head) return undefined;
+    const from = position - (head - recent.length);
+    return from < 0 ? undefined : recent.slice(from, from + limit);
+  }
+
+  private async place(): Promise<void> {
+    while (this.reading >= READS_AT_ONCE) {
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
+    }
+    this.reading += 1;
+  }
+
+  /** Reads what is new, once for all. When that fails nothing is kept: each reader reads for itself, and meets the fault. */
+  private async pull(): Promise<void> {
+    this.isStale = true;
+    this.pulling ??= this.pullAll()
+      .catch(() => this.forget())
+      .finally(() => (this.pulling = undefined));
+    await this.pulling;
+  }
+
+  private forget(): void {
+    this.head = undefined;
+    this.recent = [];
+  }
+
+  private async pullAll(): Promise<void> {
+    while (this.isStale && this.listeners.size > 0) {
+      this.isStale = false;
+      this.head ??= await this.log.latest(this.source);
+      for (;;) {
+        const { events } = await this.log.read(this.source, this.head, PAGE);
+        const next = await this.complete(events);
+        if (this.head === undefined) break; // nobody watched any more, for a moment at least
+        this.recent.push(...next);
+        if (this.recent.length > KEPT) this.recent.splice(0, this.recent.length - KEPT);
+        this.head += next.length;
+        for (const listener of this.listeners) listener();
+        if (next.length < PAGE) break;
+      }
+    }
+  }
+}

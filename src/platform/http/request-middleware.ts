@@ -1,0 +1,180 @@
+import type { RequestHandler } from 'express';
+import { loopTurn, Problem, randomId } from '#src/kernel/index.js';
+import type { Config } from '../config/env.js';
+import { probeReply } from '../observe/health/probe-reply.js';
+import type { Readiness } from '../observe/health/readiness.js';
+import type { Logger } from '../observe/logging/logger.js';
+import { redact } from '../observe/logging/redact.js';
+import type { Metrics } from '../observe/metrics/metrics.js';
+import type { Tracing } from '../observe/tracing/tracing.js';
+import type { RunningSpan } from '../observe/tracing/span-recorder.js';
+import { ClientAddresses } from './client-address.js';
+import {
+  clientAddressOf,
+  labelsOf,
+  requestIdOf,
+  setClientAddress,
+  setRequestId,
+  shownPath,
+  type HttpRequest,
+  type HttpResponse,
+} from './messages.js';
+import { isProbe } from './probe-path.js';
+import type { ProblemFilter } from './problem.filter.js';
+import type { RequestsUnderWay } from './requests-under-way.js';
+
+const HEADERS: [string, string][] = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['Strict-Transport-Security', 'max-age=31536000'],
+  ['X-Frame-Options', 'DENY'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+  ['Cache-Control', 'no-store'],
+];
+
+/** What the middleware needs. */
+export interface RequestMiddlewareInput {
+  config: Config;
+  logger: Logger;
+  metrics: Metrics;
+  readiness: Readiness;
+  tracing: Tracing;
+  problems: ProblemFilter;
+  underWay: RequestsUnderWay;
+}
+
+/**
+ * The first handler of every request: request id, security headers, deadline, and at the end one log line and the
+ * metrics. What comes during the start waits for it (see Readiness.whenStartedOrLate), the probes excepted; when the
+ * start takes long it is answered 503 with Retry-After.
+ */
+export function requestMiddleware(input: RequestMiddlewareInput): RequestHandler {
+  const { config, readiness, tracing, problems, underWay } = input;
+  const record = recorder(input);
+  const deadlineMs = config.requestTimeout * 1000;
+  const addresses = new ClientAddresses(config.trustedProxies);
+  return (request, response, next) => {
+    const requestId = randomId();
+    setRequestId(request, requestId);
+    setClientAddress(request, addresses.addressOf(request));
+    const place = underWay.begin(request);
+    response.setHeader('X-Request-Id', requestId);
+    for (const [name, value] of HEADERS) response.setHeader(name, value);
+    const span = tracing.request(request.method, headerOf(request.headers['traceparent']));
+    const started = process.hrtime.bigint();
+    const timer = setTimeout(() => {
+      // A body that is still arriving is Connections' business; its time to be answered begins when it is here.
+      if (!request.complete && !request.destroyed) timer.refresh();
+      else if (!response.headersSent) problems.answer(lateProblem(), request, response);
+    }, deadlineMs).unref();
+    response.once('close', () => {
+      clearTimeout(timer);
+      underWay.end(place);
+      record(request, response, { seconds: Number(process.hrtime.bigint() - started) / 1e9, span });
+    });
+    const work = span ? () => span.run(next) : next;
+    const enter = (): void => {
+      if (response.destroyed || response.headersSent) return; // gone, or answered, while it waited
+      if (readiness.started) work();
+      else problems.answer(Problem.unavailable('The service is starting'), request, response);
+    };
+    if (isProbe(request.path)) {
+      if (readiness.started) work();
+      else void answerEarly(input, request, response).then((isAnswered) => isAnswered || work());
+    } else if (config.role === 'worker') problems.answer(onWorker(), request, response);
+    else if (readiness.started) enter();
+    else void readiness.whenStartedOrLate().then(() => loopTurn.enter(enter));
+  };
+}
+
+/** Answers a probe before there are routes; false for one that is not here. */
+async function answerEarly(
+  { config, metrics, readiness }: RequestMiddlewareInput,
+  { method, path }: HttpRequest,
+  response: HttpResponse,
+): Promise<boolean> {
+  const isHere = path !== '/metrics' || config.metricsPort === 0;
+  if (!isHere || (method !== 'GET' && method !== 'HEAD')) return false;
+  const reply = await probeReply(path, { metrics, readiness });
+  if (!reply) return false;
+  response.statusCode = reply.status;
+  response.setHeader('Content-Type', reply.type);
+  if (reply.retryAfter !== undefined) response.setHeader('Retry-After', reply.retryAfter);
+  response.end(reply.text);
+  return true;
+}
+
+function onWorker(): Problem {
+  return new Problem('route.not-found', 'This instance only runs jobs');
+}
+
+function lateProblem(): Problem {
+  return Problem.unavailable('The request could not be answered in time');
+}
+
+interface Outcome {
+  seconds: number;
+  span: RunningSpan | undefined;
+}
+
+function headerOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? undefined : value;
+}
+
+/** Names of OpenTelemetry's semantic conventions for HTTP; the path without its query, which may carry a token. */
+function endSpan(
+  span: RunningSpan,
+  request: HttpRequest,
+  { route, status }: { route: string; status: number },
+): void {
+  span.rename(route === 'none' ? request.method : `${request.method} ${route}`);
+  span.set({
+    'http.request.method': request.method,
+    'http.route': route,
+    'url.path': redact(shownPath(request)),
+    'http.response.status_code': status,
+    'gridgate.request_id': requestIdOf(request),
+    ...prefixed(labelsOf(request)),
+  });
+  if (status >= 500) span.fail(new Error());
+  span.end();
+}
+
+function prefixed(labels: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(labels).map(([name, value]) => [`gridgate.${name}`, value]),
+  );
+}
+
+function recorder({ logger, metrics }: RequestMiddlewareInput) {
+  const requests = metrics.counter('gridgate_http_requests_total', 'Requests by route and status', [
+    'method',
+    'route',
+    'status',
+  ]);
+  const seconds = metrics.histogram('gridgate_http_request_seconds', 'Time to answer by route', [
+    'method',
+    'route',
+  ]);
+  return (request: HttpRequest, response: HttpResponse, { seconds: duration, span }: Outcome) => {
+    const route = (request.route as { path?: string } | undefined)?.path ?? 'none';
+    const { method } = request;
+    const status = response.writableFinished ? response.statusCode : 499;
+    requests.inc({ method, route, status });
+    seconds.observe({ method, route }, duration);
+    if (span) endSpan(span, request, { route, status });
+    logger.info(
+      {
+        requestId: requestIdOf(request),
+        method,
+        path: shownPath(request),
+        status,
+        ms: Math.round(duration * 10_000) / 10,
+        address: clientAddressOf(request),
+        ...labelsOf(request),
+        ...span?.ids,
+      },
+      'request',
+    );
+  };
+}

@@ -1,0 +1,124 @@
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import type { Clock } from '#src/kernel/index.js';
+import {
+  ChangeFeed,
+  CLOCK,
+  CONFIG,
+  LOGGER,
+  Metrics,
+  Scheduler,
+  type Config,
+  type Logger,
+  type RunningTask,
+} from '#src/platform/index.js';
+import { DeliveriesRepository } from '../store/deliveries.repository.js';
+import type { DeliveryEntity } from '../store/delivery.entity.js';
+import type { WebhookEntity } from '../store/webhook.entity.js';
+import { WebhooksRepository } from '../store/webhooks.repository.js';
+import { Attempts } from './attempt.service.js';
+
+/** Tells every instance that deliveries are due. */
+export const DUE_CHANNEL = 'webhooks_due';
+
+/** Deliveries of one webhook that are under way at once, on all instances together. */
+const PER_WEBHOOK = 4;
+/** The same for all webhooks of one user: receivers that do not answer cost others nothing. */
+const PER_USER = 8;
+/** A claim outlives the longest attempt by so much; then its instance is taken for dead. */
+const LEASE_SLACK_MS = 20_000;
+const PAUSE_AFTER_FAULT_MS = 30_000;
+const EVERY_MS = 1_000;
+
+/** Sends what is due. Every instance takes its share; what a killed one had is due again when its claim ends. */
+@Injectable()
+export class Deliverer implements OnApplicationBootstrap, OnModuleDestroy {
+  @Inject(CONFIG) private readonly config!: Config;
+  @Inject(CLOCK) private readonly clock!: Clock;
+  @Inject(LOGGER) private readonly logger!: Logger;
+  private readonly underWay = new Set<Promise<void>>();
+  private readonly stopSignal = new AbortController();
+  private readonly attempts;
+  private task: RunningTask | undefined;
+  private stopListening = (): void => undefined;
+
+  constructor(
+    private readonly scheduler: Scheduler,
+    private readonly feed: ChangeFeed,
+    private readonly deliveries: DeliveriesRepository,
+    private readonly webhooks: WebhooksRepository,
+    private readonly attempt: Attempts,
+    metrics: Metrics,
+  ) {
+    this.attempts = metrics.counter(
+      'gridgate_webhook_attempts_total',
+      'Attempts to send webhooks, by what came of them',
+      ['outcome'],
+    );
+  }
+
+  onApplicationBootstrap(): void {
+    this.task = this.scheduler.add({
+      name: 'webhooks.deliver',
+      everyMs: EVERY_MS,
+      run: () => this.round(),
+    });
+    this.stopListening = this.feed.listen(DUE_CHANNEL, () => this.task?.wake());
+  }
+
+  /** Interrupts what is under way and gives it back. */
+  async onModuleDestroy(): Promise<void> {
+    this.stopListening();
+    this.stopSignal.abort(new Error('stopped'));
+    await Promise.all(this.underWay);
+  }
+
+  /** Until it ends a claim is good for one attempt. */
+  get leaseMs(): number {
+    return this.config.webhookTimeout * 1_000 + LEASE_SLACK_MS;
+  }
+
+  private async round(): Promise<void> {
+    const most = this.config.webhookConcurrency - this.underWay.size;
+    if (most <= 0 || this.stopSignal.signal.aborted) return; // the end of one wakes the task
+    const limits = { most, perWebhook: PER_WEBHOOK, perUser: PER_USER, leaseMs: this.leaseMs };
+    const claimed = await this.deliveries.claim(new Date(this.clock.now()), limits);
+    if (claimed.length === 0) return;
+    const ids = [...new Set(claimed.map(({ webhookId }) => webhookId))];
+    const webhooks = new Map((await this.webhooks.findAll(ids)).map((one) => [one.id, one]));
+    for (const delivery of claimed) {
+      const webhook = webhooks.get(delivery.webhookId);
+      if (webhook) this.begin(delivery, webhook); // else it was removed meanwhile, with its deliveries
+    }
+  }
+
+  private begin(delivery: DeliveryEntity, webhook: WebhookEntity): void {
+    const work = this.deliver(delivery, webhook).finally(() => {
+      this.underWay.delete(work);
+      this.task?.wake();
+    });
+    this.underWay.add(work);
+  }
+
+  /** Never rejects. */
+  private async deliver(delivery: DeliveryEntity, webhook: WebhookEntity): Promise<void> {
+    const { signal } = this.stopSignal;
+    try {
+      const result = await this.attempt.make(delivery, webhook, signal);
+      const outcome =
+        result === undefined ? 'withheld' : result.isDelivered ? 'delivered' : 'failed';
+      this.attempts.inc({ outcome });
+    } catch (error) {
+      const pause = signal.aborted ? 0 : PAUSE_AFTER_FAULT_MS;
+      const next = new Date(this.clock.now() + pause);
+      if (!signal.aborted) {
+        this.logger.error({ err: error, webhook: webhook.id }, 'a webhook was not tried');
+      }
+      await this.deliveries.release([delivery.number], next).catch(() => undefined); // its claim ends by itself
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { ConsentsService, type Withdrawal } from '#src/auth/index.js';
+import type { Clock } from '#src/kernel/index.js';
+import { Audit, CLOCK, type Transaction } from '#src/platform/index.js';
+import { WebhooksRepository } from '../store/webhooks.repository.js';
+
+const REASON = 'what the application was allowed has been withdrawn';
+
+/** Disables the webhooks of an application from which a user takes back what it was allowed. */
+@Injectable()
+export class Withdrawals implements OnModuleInit {
+  @Inject(CLOCK) private readonly clock!: Clock;
+
+  constructor(
+    private readonly consents: ConsentsService,
+    private readonly webhooks: WebhooksRepository,
+    private readonly audit: Audit,
+  ) {}
+
+  onModuleInit(): void {
+    this.consents.onWithdrawal((withdrawal, transaction) => this.disable(withdrawal, transaction));
+  }
+
+  private async disable({ user, clientId }: Withdrawal, transaction: Transaction): Promise<void> {
+    const now = new Date(this.clock.now());
+    const disabled = await this.webhooks.disableOf({ user, clientId }, REASON, now, transaction);
+    for (const { id, group, setup } of disabled) {
+      const actor = { user, group, setup, client: clientId };
+      this.audit.done('webhook.disabled', { webhook: id, reason: REASON }, { actor });
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Principal } from '#src/auth/index.js';
+import {
+  CatalogueFeed,
+  CatalogueSelectionQuery,
+  CatalogueTeller,
+  type LoggedChange,
+} from '#src/file-catalogue/index.js';
+import type { Clock } from '#src/kernel/index.js';
+import { CLOCK, EventLog } from '#src/platform/index.js';
+import type { JsonRecord } from '../store/webhook.entity.js';
+import { readFilter } from './filter-values.js';
+import type { SourceBatch, SourceEvent, WebhookSource } from './webhook-source.js';
+
+/** Changes of the catalogue. */
+@Injectable()
+export class CatalogueSource implements WebhookSource {
+  readonly name = 'filecatalogue';
+  readonly scope = 'catalogue:read';
+
+  constructor(
+    private readonly feed: CatalogueFeed,
+    private readonly log: EventLog,
+    private readonly teller: CatalogueTeller,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  checkFilter(filter: JsonRecord): void {
+    readFilter(CatalogueSelectionQuery, filter);
+  }
+
+  latest(): Promise<number> {
+    return this.feed.latest();
+  }
+
+  async read(after: number, limit: number): Promise<SourceBatch> {
+    const { events, upto } = await this.feed.read({ position: after }, limit);
+    const time = new Date(this.clock.now()); // the log has none: when it was read
+    return {
+      ...(upto > after && { end: upto }),
+      select: async (principal, filter) => {
+        const { prefix } = readFilter(CatalogueSelectionQuery, filter);
+        const tell = await this.teller.tellOf(principal, prefix, events);
+        return events.flatMap((change) => eventOf(change, tell(change)?.data, time));
+      },
+    };
+  }
+
+  /** Closed meanwhile is closed. */
+  async maySee(principal: Principal, filter: JsonRecord, rights: JsonRecord): Promise<boolean> {
+    const change = rights as LoggedChange;
+    const { prefix } = readFilter(CatalogueSelectionQuery, filter);
+    const tell = await this.teller.tellOf(principal, prefix, [change]);
+    return tell(change) !== undefined;
+  }
+
+  /** Of the log itself: the feed keeps events in memory while it has listeners. */
+  onNews(listener: () => void): () => void {
+    return this.log.onNews('filecatalogue', listener);
+  }
+}
+
+/** One event, or none where nothing is told. What it tells may be less than what happened: a move out of sight is a removal. */
+function eventOf(change: LoggedChange, told: string | undefined, time: Date): SourceEvent[] {
+  if (told === undefined) return [];
+  const data = JSON.parse(told) as { path: string; change: string };
+  return [
+    {
+      position: change.position,
+      type: `${change.kind}.${data.change}`,
+      subject: data.path,
+      time,
+      data,
+      rights: change,
+    },
+  ];
+}

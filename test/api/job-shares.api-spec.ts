@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SharesRepository } from '../../src/jobs/matching/shares.repository.js';
+import type { Database } from '../../src/platform/index.js';
+import { awaitFinal, awaitStatus, submit } from '../support/jobs.js';
+import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
+import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
+
+describe('used processor time', () => {
+  let scratch: ScratchDatabase;
+  let database: Database;
+  let repository: SharesRepository;
+  beforeAll(async () => {
+    scratch = await scratchDatabase();
+    database = await scratch.open();
+    repository = new SharesRepository(database);
+  }, 60_000);
+  afterAll(() => scratch?.remove());
+
+  const HALF_LIFE = 100;
+  const count = (second: number) =>
+    database.transaction((transaction) =>
+      repository.count(transaction, {
+        ...{ now: new Date(second * 1000), halfLife: HALF_LIFE, everySeconds: 5 },
+      }),
+    );
+  const job = (owner: string, processors: number, status: string) =>
+    scratch.dataSource.query(
+      `insert into jobs (setup, owner, owner_dn, owner_group, vo, status, minor_status, name, job_group, job_type, site,
+          priority, cpu_time, submission_time, last_update, processors, executor)
+        values ('Prod', $1, '', 'g', '', $3, '', '', '', '', 'A', 1, 1, now(), now(), $2, 'x')`,
+      [owner, processors, status],
+    );
+  const used = async (): Promise<Record<string, [number, number, number]>> => {
+    const rows: { owner: string; used: number; held: number; running: number }[] =
+      await scratch.dataSource.query('select * from job_shares order by owner');
+    return Object.fromEntries(
+      rows.map((row) => [row.owner, [Math.round(row.used * 100) / 100, row.held, row.running]]),
+    );
+  };
+
+  it('is charged by what is at work between two looks, and counts half after a half-life', async () => {
+    await job('a', 4, 'Running');
+    await job('a', 1, 'Matched');
+    await job('b', 2, 'Completing');
+    await count(1000);
+    // Half of the time since a look that nobody has made is taken to be theirs.
+    expect(await used()).toEqual({ a: [10, 5, 4], b: [5, 2, 2] });
+    await count(1001);
+    expect(await used()).toEqual({ a: [10, 5, 4], b: [5, 2, 2] });
+    await scratch.dataSource.query(`update jobs set executor = null where owner = 'a'`);
+    await count(1100);
+    // a: half of 10, and two processors in the mean for 100 s; b: half of 5, and two for 100 s.
+    expect(await used()).toEqual({ a: [205, 0, 0], b: [202.5, 2, 2] });
+    await scratch.dataSource.query('update jobs set executor = null');
+    await count(1200);
+    expect((await used())['b']).toEqual([201.25, 0, 0]);
+    expect((await used())['a']).toEqual([205, 0, 0]);
+  });
+
+  it('is forgotten when it does not count any more', async () => {
+    await count(1200 + 9 * HALF_LIFE);
+    expect(Object.keys(await used())).toEqual([]);
+  });
+
+  it('grows by a few seconds at most where nobody has looked for long', async () => {
+    await job('c', 1, 'Running');
+    await count(10_000);
+    await scratch.dataSource.query(
+      `insert into job_shares (owner_group, owner, used, held, running, as_of) values ('g', 'd', 100, 0, 0, 'epoch')`,
+    );
+    await job('d', 2, 'Running');
+    await count(10_100);
+    expect(await used()).toEqual({ c: [101.25, 1, 1], d: [5, 2, 2] });
+  });
+});
+
+describe('places are shared', () => {
+  let grid: Grid;
+  let alice: GridClient;
+  let bob: GridClient;
+  beforeAll(async () => {
+    grid = await startGrid();
+    [alice, bob] = [await grid.as('alice'), await grid.as('bob')];
+    await grid.sql(
+      `insert into registry_site (name, position, backend, options, slots)
+        values ('LOCAL.one', 3, 'local-process', '{}', 1)`,
+    );
+  }, 90_000);
+  afterAll(() => grid?.remove(), 60_000);
+
+  const quick = { Executable: '/bin/true', Sites: 'LOCAL.one' };
+  const block = async (): Promise<number> => {
+    const sleeper = { Executable: '/bin/sleep', Arguments: '600', Sites: 'LOCAL.one' };
+    const [blocker = 0] = await submit(alice, [sleeper]);
+    await awaitStatus(alice, blocker, ['Running']);
+    return blocker;
+  };
+  /** Whose jobs were started, in this order. */
+  const started = async (jids: readonly number[]): Promise<string[]> => {
+    const rows = await grid.sql<{ owner: string }>(
+      `select owner from jobs join (select jid, min(time) as at from job_history
+          where status = 'Matched' group by jid) m using (jid)
+        where jid = any ($1::bigint[]) order by m.at, jid`,
+      [jids],
+    );
+    return rows.map(({ owner }) => owner);
+  };
+
+  it('so that an owner who has had less does not wait for one who has had more', async () => {
+    await grid.sql(
+      `insert into job_shares (owner_group, owner, used, held, running, as_of)
+        values ('grid_user', 'alice', 50000, 0, 0, now())`,
+    );
+    const blocker = await block();
+    const hers = await submit(
+      alice,
+      Array.from({ length: 3 }, () => ({ ...quick, Priority: 9 })),
+    );
+    const his = await submit(bob, [quick, { ...quick, NumberOfProcessors: 1, WallTime: 60 }]);
+    for (const jid of [...hers, ...his]) await awaitStatus(alice, jid, ['Waiting', 'Matched']);
+    const last = hers[2] ?? 0;
+    const told = await eventually(async () => {
+      const { body } = await alice.get(`/jobs/${last}/explain`);
+      return body.share?.ownersBefore === 1 && body;
+    }, 'the standing');
+    expect(told).toEqual({
+      jid: last,
+      status: 'Waiting',
+      place: 3,
+      waitsFor:
+        'A free place at LOCAL.one; 2 jobs of its owner and 1 other owner are in front of it',
+      share: {
+        group: 'grid_user',
+        ...{ weight: 1, used: 1, due: 1, ownersBefore: 1 },
+        ownerUsed: expect.any(Number),
+      },
+      sites: {
+        'LOCAL.one':
+          'Waits for a free slot; 2 jobs of its owner and 1 other owner are in front of it',
+        'LOCAL.demo': 'It is not among the Sites of the job',
+        'LOCAL.spare': 'It is not among the Sites of the job',
+      },
+    });
+    const first = await bob.get(`/jobs/${his[0]}/explain`);
+    expect(first.body).toMatchObject({ place: 1, share: { ownersBefore: 0 } });
+    await alice.delete(`/jobs/${blocker}`);
+    await awaitFinal(alice, hers);
+    await awaitFinal(bob, his);
+    expect(await started([...hers, ...his])).toEqual([
+      ...['bob', 'bob', 'alice', 'alice', 'alice'],
+    ]);
+  }, 120_000);
+
+  it('between groups by the weights of the registry', async () => {
+    await grid.sql(`delete from job_shares`);
+    await grid.sql(
+      `insert into registry_share (group_name, position, weight) values ('grid_share', 1, 1000000)`,
+    );
+    await grid.sql(
+      `insert into job_shares (owner_group, owner, used, held, running, as_of)
+        values ('grid_user', 'alice', 1000, 0, 0, now()), ('grid_share', 'bob', 90000, 0, 0, now())`,
+    );
+    const sharing = await grid.as('bob', 'grid_share');
+    const blocker = await block();
+    const hers = await submit(alice, [quick, quick]);
+    const his = await submit(sharing, [quick, quick]);
+    for (const jid of [...hers, ...his]) await awaitStatus(alice, jid, ['Waiting', 'Matched']);
+    await eventually(async () => {
+      const { body } = await sharing.get(`/jobs/${his[1]}/explain`);
+      return body.share?.weight === 1_000_000;
+    }, 'the weight');
+    await alice.delete(`/jobs/${blocker}`);
+    await awaitFinal(alice, hers);
+    await awaitFinal(sharing, his);
+    expect(await started([...hers, ...his])).toEqual(['bob', 'bob', 'alice', 'alice']);
+  }, 120_000);
+
+  it('unless GRID_SHARES is off: then by priority and age alone', async () => {
+    await grid.stop();
+    const plain = await grid.again({ GRID_SHARES: 'false' });
+    [alice, bob] = [await plain.as('alice'), await plain.as('bob')];
+    await plain.sql(`update job_shares set used = 50000 where owner = 'alice'`);
+    const blocker = await block();
+    const hers = await submit(alice, [{ ...quick, Priority: 9 }, quick]);
+    const his = await submit(bob, [quick]);
+    for (const jid of [...hers, ...his]) await awaitStatus(alice, jid, ['Waiting', 'Matched']);
+    const { body } = await bob.get(`/jobs/${his[0]}/explain`);
+    expect([body.place, body.share]).toEqual([3, undefined]);
+    await alice.delete(`/jobs/${blocker}`);
+    await awaitFinal(alice, hers);
+    await awaitFinal(bob, his);
+    expect(await started([...hers, ...his])).toEqual(['alice', 'alice', 'bob']);
+    await plain.stop();
+  }, 120_000);
+});

@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs';
+import { STANDARDS, type Requirement } from '../support/conformance/index.mjs';
+import { testsIn, testsOf } from '../support/conformance/test-titles.js';
+
+/** What jest starts as a test (jest.config.mjs). */
+const SPEC = /^(src\/.*\.spec|test\/architecture\/.*\.spec|test\/.*\.(api|client|flow)-spec)\.ts$/;
+/** Clauses of the FAPI 2.0 Security Profile with a `shall` that is not for clients alone. */
+const FAPI_CLAUSES: Record<string, number[]> = {
+  '5.2.1': [1, 2, 3, 5],
+  '5.2.2': [1],
+  '5.2.3': [1, 2, 3],
+  '5.3.2.1': [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13],
+  '5.3.2.2': [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14],
+  '5.3.4': [1, 2, 3, 4, 5],
+  '5.4.1': [1, 2, 3, 4],
+  '5.4.2': [1],
+};
+
+/** What is wrong with the tests of a row. */
+function faultsOf({ shown = [], notMet }: Requirement): string[] {
+  const faults = shown.flatMap(({ file, title, row }) => {
+    if (!SPEC.test(file)) return [`${file} is no test file`];
+    if (!existsSync(file)) return [`${file} is missing`];
+    const found = testsOf(file).filter((one) => one.title === title);
+    if (found.length !== 1) return [`${file} has ${found.length} tests: ${title}`];
+    const isThere = row === undefined || found[0]?.rows.some((one) => one.includes(row));
+    return isThere ? [] : [`${file}: ${title}: no row ${row}`];
+  });
+  if (notMet === undefined) return shown.length > 0 ? faults : ['has no test'];
+  return notMet.length > 40 ? faults : [...faults, 'has no reason'];
+}
+
+describe('the demands of a standard', () => {
+  it.each(STANDARDS.map((standard) => [standard.name, standard] as const))(
+    '%s: each has a test that is there, or a reason',
+    (_name, { requirements }) => {
+      const faults = requirements.flatMap((one) =>
+        faultsOf(one).map((fault) => `${one.section} ${one.text}: ${fault}`),
+      );
+      expect(faults).toEqual([]);
+      expect(new Set(requirements.map(({ text }) => text)).size).toBe(requirements.length);
+    },
+  );
+
+  it('FAPI 2.0: each clause is there', () => {
+    const sections = STANDARDS.find(({ name }) => name.startsWith('FAPI'))!.requirements.map(
+      ({ section }) => section,
+    );
+    const clauses = Object.entries(FAPI_CLAUSES).flatMap(([section, numbers]) =>
+      numbers.map((number) => `${section}-${number}`),
+    );
+    expect(clauses.filter((clause) => !sections.includes(clause))).toEqual([]);
+  });
+
+  it.each<[string, Requirement]>([
+    ['has no test', { section: '1', text: 'x' }],
+    ['has no reason', { section: '1', text: 'x', notMet: 'later' }],
+    ['README.md is no test file', shownBy('README.md', 'x')],
+    ['src/none.spec.ts is missing', shownBy('src/none.spec.ts', 'x')],
+    [
+      'test/architecture/conformance.spec.ts has 0 tests: nothing',
+      shownBy('test/architecture/conformance.spec.ts', 'nothing'),
+    ],
+    [
+      'test/architecture/conformance.spec.ts: the demands of a standard › a row is at fault: %s: no row nothing',
+      shownBy(
+        'test/architecture/conformance.spec.ts',
+        'the demands of a standard › a row is at fault: %s',
+        'nothing',
+      ),
+    ],
+  ])('a row is at fault: %s', (fault, row) => {
+    expect(faultsOf(row)).toEqual([fault]);
+  });
+});
+
+function shownBy(file: string, title: string, row?: string): Requirement {
+  return { section: '1', text: 'x', shown: [{ file, title, ...(row !== undefined && { row }) }] };
+}
+
+describe('the tests of a file', () => {
+  it('are those that run, with the rows of their tables', () => {
+    const text = `
+      describe('a', () => {
+        beforeAll(() => start());
+        describe('b', () => {
+          it('c', () => {});
+          it.each([['x', { a: 1,
+            b: 2 }], 'y'])('d %s', () => {});
+        });
+        it.skip('e', () => {});
+        it.skip.each([])('f', () => {});
+        describe.skip('g', () => { it('h', () => {}); });
+        it(\`i\`, () => {});
+      });`;
+    expect(testsIn(text)).toEqual([
+      { title: 'a › b › c', rows: [] },
+      { title: 'a › b › d %s', rows: [['x', '{ a: 1, b: 2 }'], ['y']] },
+      { title: 'a › i', rows: [] },
+    ]);
+  });
+});

@@ -1,0 +1,247 @@
+import { Agent, fetch as fetchThrough } from 'undici';
+import { GridClient as Client } from '#src/client/index.js';
+import { BalancedGrid } from '../support/balanced-grid.js';
+import { Dice } from '../support/faults/dice.js';
+import type { Balancer } from '../support/load-balancers.js';
+import { describeWith, has } from '../support/missing.js';
+import { OwnPostgres } from '../support/own-postgres.js';
+import { eventually, GridClient, support } from '../support/testbed.js';
+import { Watcher } from '../support/watcher.js';
+
+/** GRID_FEED_KILLS=100 for a long run, GRID_FEED_SEED for another one. */
+const KILLS = Number(process.env['GRID_FEED_KILLS'] ?? 10);
+const SEED = Number(process.env['GRID_FEED_SEED'] ?? 1);
+const PATIENCE_MS = 60_000;
+const ALL = 'feed';
+const ONE_GROUP = 'odd';
+
+/** `status minorStatus` of each move of a job, in the order in which it was told. */
+type Told = Map<number, string[]>;
+
+interface Move {
+  status: string;
+  minorStatus: string;
+}
+
+const line = ({ status, minorStatus }: Move): string => `${status}: ${minorStatus}`;
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+for (const balancer of ['nginx', 'haproxy'] satisfies Balancer[]) {
+  const need = { met: has(balancer), name: balancer };
+  describeWith(need)(
+    `feeds through ${balancer} among ${KILLS} kills (GRID_FEED_SEED=${SEED})`,
+    () => {
+      const dice = new Dice(SEED);
+      let postgres: OwnPostgres;
+      let site: BalancedGrid;
+      let agent: Agent;
+      let token: string;
+      let alice: GridClient;
+      const stop = new AbortController();
+      const closers: (() => Promise<void>)[] = [];
+
+      beforeAll(async () => {
+        postgres = await OwnPostgres.create(support().root);
+        site = await BalancedGrid.start(balancer, 'terminate', {
+          DATABASE_URL: postgres.url,
+          GRID_JOB_LEASE: '30',
+          GRID_LOG_LEVEL: 'warn',
+        });
+        token = await site.grid.token('alice', 'grid_user');
+        agent = new Agent({ connect: { ca: site.grid.ca } });
+        alice = new GridClient(site.grid.url, agent, token); // those of a grid end with its process
+      }, 120_000);
+      afterAll(async () => {
+        stop.abort();
+        await Promise.all(closers.map((close) => close()));
+        await agent?.destroy();
+        await site?.remove();
+        await postgres?.remove();
+      }, 60_000);
+
+      const hear = (told: Told, { jid, ...move }: Move & { jid: number }): void => {
+        told.set(jid, [...(told.get(jid) ?? []), line(move)]);
+      };
+
+      /** A browser: goes on by itself after a broken connection, and is opened again after a refusal, which ends it. */
+      async function asBrowser(query: string): Promise<() => Told> {
+        const { headers } = await alice.get('/jobs');
+        let position = String(headers['grid-feed-position']);
+        const watchers: Watcher[] = [];
+        const open = (): void => {
+          const path = `/jobs/events?${query}&after=${encodeURIComponent(position)}`;
+          watchers.push(new Watcher(site.grid, token, path));
+        };
+        open();
+        const timer = setInterval(() => {
+          const watcher = watchers.at(-1);
+          if (!watcher?.isClosed) return;
+          position = watcher.got.at(-1)?.id ?? position;
+          open();
+        }, 200);
+        closers.push(async () => {
+          clearInterval(timer);
+          await Promise.all(watchers.map((watcher) => watcher.close()));
+        });
+        return () => {
+          const told: Told = new Map();
+          for (const { data } of watchers.flatMap((watcher) => watcher.of('job'))) hear(told, data);
+          return told;
+        };
+      }
+
+      /** The typed client, which lists, watches and goes on by itself. */
+      async function asProgram(): Promise<Told> {
+        const told: Told = new Map();
+        const fetch = ((input: string, init: object) =>
+          fetchThrough(input, {
+            ...init,
+            dispatcher: agent,
+          })) as unknown as typeof globalThis.fetch;
+        const client = new Client({ url: site.grid.url, token, fetch });
+        let hasListed = false;
+        const watch = async (): Promise<void> => {
+          for await (const change of client.watchJobs({}, { signal: stop.signal })) {
+            if (change.kind === 'job') hear(told, change.job);
+            hasListed ||= change.kind === 'list';
+          }
+        };
+        watch().catch((error: unknown) => {
+          if (!stop.signal.aborted)
+            process.stderr.write(`the typed client gave up: ${String(error)}\n`);
+        });
+        await eventually(() => Promise.resolve(hasListed), 'the typed client to list', PATIENCE_MS);
+        return told;
+      }
+
+      /** Somebody behind a proxy that permits no streams: asks again and again. */
+      async function asPoller(): Promise<Told> {
+        const told: Told = new Map();
+        const poll = async (after: string): Promise<void> => {
+          while (!stop.signal.aborted) {
+            const query = { after, wait: 5 };
+            const answer = await alice.get('/jobs/events', { query }).catch(() => undefined);
+            if (answer?.status === 200) {
+              for (const { event, data } of answer.body.events)
+                if (event === 'job') hear(told, data);
+              after = answer.body.position;
+            } else if (answer && answer.status < 500) {
+              throw new Error(`${answer.status} ${answer.bytes.toString('utf8')}`);
+            } else await pause(100);
+          }
+        };
+        const { headers } = await alice.get('/jobs');
+        poll(String(headers['grid-feed-position'])).catch((error: unknown) => {
+          if (!stop.signal.aborted) process.stderr.write(`the poller gave up: ${String(error)}\n`);
+        });
+        return told;
+      }
+
+      /** Submits until it is told to end; answers what was acknowledged. */
+      async function submitUntil(isOver: () => boolean): Promise<number[]> {
+        const jids: number[] = [];
+        for (let turn = 0; !isOver(); turn += 1) {
+          const count = dice.between(1, 4);
+          const JobGroup = turn % 2 === 0 ? ALL : ONE_GROUP;
+          const manifests = Array.from({ length: count }, () => ({
+            Executable: '/bin/true',
+            JobGroup,
+          }));
+          const request = {
+            json: { manifests },
+            headers: { 'idempotency-key': `${balancer}-${turn}` },
+          };
+          const answer = await eventually(
+            async () => {
+              const given = await alice.post('/jobs', request).catch(() => undefined);
+              return given?.status === 200 && given;
+            },
+            'a submit to be acknowledged',
+            PATIENCE_MS,
+          );
+          jids.push(...(answer.body.jids as number[]));
+          await pause(dice.between(50, 300));
+        }
+        return jids;
+      }
+
+      /** After a kill of PostgreSQL an instance may find once more that a connection of its is dead. */
+      async function read(path: string): Promise<any> {
+        return eventually(
+          async () => {
+            const answer = await alice.get(path).catch(() => undefined);
+            return answer?.status === 200 && answer.body;
+          },
+          path,
+          PATIENCE_MS,
+        );
+      }
+
+      async function kill(): Promise<string> {
+        if (dice.between(0, 2) === 0) {
+          const isUp = await site.grid.sql('select').then(
+            () => true,
+            () => false,
+          );
+          if (isUp) postgres.kill();
+          return isUp ? 'postgres' : 'nothing';
+        }
+        const instance = dice.pick(site.instances);
+        if (!instance) return 'nothing';
+        await instance.grid.kill();
+        await pause(dice.between(0, 800));
+        instance.grid = await instance.grid.again();
+        return 'instance';
+      }
+
+      it('tell every watcher each move once and in order', async () => {
+        const browser = await asBrowser('');
+        const filtered = await asBrowser(`jobGroup=${ONE_GROUP}`);
+        const poller = await asPoller();
+        const program = await asProgram();
+        let isOver = false;
+        const submitted = submitUntil(() => isOver);
+        const done: string[] = [];
+        while (done.length < KILLS) {
+          await pause(dice.between(300, 1_500));
+          const what = await kill();
+          if (what !== 'nothing') done.push(what);
+        }
+        isOver = true;
+        const jids = await submitted;
+        expect(new Set(done)).toEqual(new Set(['postgres', 'instance']));
+
+        const unfinished = `select from jobs where status not in ('Done', 'Failed', 'Killed')`;
+        await eventually(
+          async () => (await site.grid.sql(unfinished)).length === 0,
+          'all jobs to end',
+          PATIENCE_MS,
+        );
+        const wanted: Told = new Map();
+        const ofGroup: Told = new Map();
+        for (const jid of jids) {
+          const { history } = await read(`/jobs/${jid}/history`);
+          const moves = (history as Move[]).map(line);
+          const { jobGroup } = await read(`/jobs/${jid}`);
+          wanted.set(jid, moves);
+          if (jobGroup === ONE_GROUP) ofGroup.set(jid, moves);
+        }
+        const shown = (told: Told): [number, string[]][] => [...told].sort(([a], [b]) => a - b);
+        const count = (told: Told): number => [...told.values()].flat().length;
+        const watchers: [string, () => Told, Told][] = [
+          ['browser', browser, wanted],
+          ['browser with a filter', filtered, ofGroup],
+          ['poller', () => poller, wanted],
+          ['program', () => program, wanted],
+        ];
+        for (const [name, told, all] of watchers) {
+          const hasAll = (): Promise<boolean> => Promise.resolve(count(told()) >= count(all));
+          await eventually(hasAll, `${name} to hear all`, PATIENCE_MS).catch(() => undefined);
+          expect({ [name]: shown(told()) }).toEqual({ [name]: shown(all) });
+        }
+        expect(jids.length).toBeGreaterThan(KILLS);
+      }, 600_000);
+    },
+  );
+}
