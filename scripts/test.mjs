@@ -3,8 +3,14 @@
  * a client certificate) and once through PgBouncer in transaction mode; with --drills the suites of kills, overload and storms of writers, with --slurm the
  * flows on a real one-node Slurm and a real object store. Tests that need a system package say which are missing and are
  * left out; .ci/run installs them, and with CI=true a missing one is a failure.
+ *
+ * With CI=true suites that failed run once more, alone, and the last line names them (decision 0328): it is red when one fails
+ * twice, or when more than eight failed.
  */
 import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { buildWhenNeeded, root, run } from './run.mjs';
 
 const NEEDS = [
@@ -31,6 +37,8 @@ for (const { program, tests } of missing) {
   process.stderr.write(`not on this machine: ${program} — its tests are left out: ${tests}\n`);
 }
 
+/** Most suites of a run that may fail at first. */
+const MOST_FAILED = 8;
 const PROJECTS = { '--slurm': ['batch'], '--drills': ['drills'], '--database': ['api'] };
 const DATABASES = { '--database': ['tls', 'pooler'] };
 const chosen = process.argv.find((argument) => argument in PROJECTS);
@@ -49,6 +57,37 @@ const jest = [
 const GRID_TEST_MISSING = missing.map(({ program }) => program).join(',');
 for (const database of DATABASES[chosen] ?? [process.env.GRID_TEST_DATABASE ?? '']) {
   if (chosen === '--database') process.stderr.write(`api suites, database: ${database}\n`);
-  const env = { ...process.env, GRID_TEST_MISSING, GRID_TEST_DATABASE: database };
-  await run('node', [...jest, ...args], { cwd: root, env });
+  await test({ ...process.env, GRID_TEST_MISSING, GRID_TEST_DATABASE: database });
+}
+
+async function test(env) {
+  if (process.env.CI !== 'true') return run('node', [...jest, ...args], { env });
+  const directory = mkdtempSync(join(tmpdir(), 'gridgate-test-'));
+  try {
+    await testTwice(env, join(directory, 'failed'));
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function testTwice(env, list) {
+  // What a failed suite has left open must not keep the run from its end.
+  if (!args.includes('--forceExit')) args.push('--forceExit');
+  const reporters = ['--reporters=default', '--reporters=<rootDir>/test/support/failed-suites.mjs'];
+  try {
+    await run('node', [...jest, ...args, ...reporters], {
+      env: { ...env, GRID_TEST_FAILED: list },
+    });
+  } catch (failure) {
+    const lines = existsSync(list) ? readFileSync(list, 'utf8').trim().split('\n') : [];
+    const failed = [...new Set(lines)].filter((path) => path !== '');
+    if (failed.length === 0 || failed.length > MOST_FAILED) throw failure;
+    const names = failed.map((path) => relative(root, path)).join(', ');
+    process.stderr.write(`\nfailed, and run once more, each alone: ${names}\n`);
+    const again = args.filter((argument) => !argument.startsWith('--maxWorkers'));
+    await run('node', [...jest, ...again, '--maxWorkers=1', '--runTestsByPath', ...failed], {
+      env,
+    });
+    process.stderr.write(`\npassed only in the second run: ${names}\n`);
+  }
 }

@@ -37,24 +37,28 @@ function note(directory, { stallMs, gcMs, requests }) {
     stallMs,
     gcMs,
     requests,
+    testPath,
     test: `${testPath.replace(/.*\/test\//, '')} ${currentTestName}`,
   };
   appendFileSync(file(directory), `${JSON.stringify(stall)}\n`);
 }
 
-/** Throws when a server of the run has stalled: how long, during which test, with which requests under way. */
+/** Throws when a server of the run has stalled: how long, during which test, with which requests under way; `suites` are the paths of their tests. */
 export function refuseStalls(directory, exceptions = EXCEPTIONS) {
   const today = new Date().toISOString().slice(0, 10);
   const found = existsSync(file(directory))
     ? readFileSync(file(directory), 'utf8').trim().split('\n')
     : [];
-  const stalls = found.map((line) => JSON.parse(line)).map(describe);
   const open = exceptions.filter(({ until }) => today < until);
-  const left = stalls.filter((stall) => !open.some(({ pattern }) => pattern.test(stall)));
+  const left = found
+    .map((line) => JSON.parse(line))
+    .filter((stall) => !open.some(({ pattern }) => pattern.test(describe(stall))));
   if (left.length === 0) return;
-  throw new Error(
-    `the event loop of a test server was held up for more than 100 ms:\n${left.join('\n')}`,
+  const failure = new Error(
+    `the event loop of a test server was held up for more than 100 ms:\n${left.map(describe).join('\n')}`,
   );
+  failure.suites = left.map(({ testPath }) => testPath);
+  throw failure;
 }
 
 function describe({ stallMs, gcMs, requests, test }) {
