@@ -32,6 +32,9 @@ import { InspectController } from './inspect/inspect.controller.js';
 import { InspectService } from './inspect/inspect.service.js';
 import { TokenInspector } from './inspect/token-inspector.js';
 import { KeysController } from './metadata/keys.controller.js';
+import { IdTokenKeyEntity } from './keys/id-token-key.entity.js';
+import { IdTokenKeysRepository } from './keys/id-token-keys.repository.js';
+import { IdTokenKeysService } from './keys/id-token-keys.service.js';
 import { KeysService } from './keys/keys.service.js';
 import { SigningKeyEntity } from './keys/signing-key.entity.js';
 import { SigningKeysRepository } from './keys/signing-keys.repository.js';
@@ -123,6 +126,8 @@ const TOKENS = [
   UserinfoService,
   KeysService,
   SigningKeysRepository,
+  IdTokenKeysService,
+  IdTokenKeysRepository,
 ];
 
 const PAGES = [
@@ -163,6 +168,7 @@ const ENTITIES = [
   UsedProofEntity,
   PushedRequestEntity,
   SigningKeyEntity,
+  IdTokenKeyEntity,
   ConsentEntity,
   AuthorizationCodeEntity,
   RefreshTokenEntity,
@@ -196,7 +202,7 @@ export interface AuthModuleInput {
     PushedRequestController,
   ],
   providers: [...ACCESS, ...TOKENS, ...PAGES, ...CLIENTS, RateLimits],
-  exports: [KeysService, ClientsService, ConsentsService, Delegations],
+  exports: [KeysService, IdTokenKeysService, ClientsService, ConsentsService, Delegations],
 })
 export class AuthModule {
   static forRoot({ storageRights: { imports, useExisting } }: AuthModuleInput): DynamicModule {

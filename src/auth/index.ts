@@ -15,6 +15,7 @@ export type { StorageRights, StorageWish } from './bearer/storage-rights.js';
 export { SCOPES } from './protocol/scopes.js';
 export { SCOPE_TEXT } from './sign-in/pages/scope-text.js';
 export { demandsPkce } from './protocol/client-profile.js';
+export { IdTokenKeysService } from './keys/id-token-keys.service.js';
 export { KeysService } from './keys/keys.service.js';
 export { ConsentsService, type Withdrawal } from './stores/consents.service.js';
 export { ClientsService, type ClientReport, type NewClient } from './clients/clients.service.js';

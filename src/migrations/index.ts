@@ -24,6 +24,7 @@ import { Holds1763900100002 } from './1763900100002-holds.js';
 import { CreateWebhooks1763900200001 } from './1763900200001-create-webhooks.js';
 import { TokensOfJobs1763900300001 } from './1763900300001-tokens-of-jobs.js';
 import { Shares1763900400001 } from './1763900400001-shares.js';
+import { IdTokenKeys1763901000001 } from './1763901000001-id-token-keys.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -56,4 +57,5 @@ export const MIGRATIONS: (new () => object)[] = [
   CreateWebhooks1763900200001,
   TokensOfJobs1763900300001,
   Shares1763900400001,
+  IdTokenKeys1763901000001,
 ];

@@ -16,6 +16,7 @@ export { clientFaults } from './model/client-rules.js';
 export { certificateOf, keysOf } from './model/client-keys.js';
 export {
   CLIENT_PROFILES,
+  ID_TOKEN_ALGORITHMS,
   KEY_AUTHENTICATIONS,
   type ClientProfile,
   type KeyAuthentication,

@@ -355,6 +355,8 @@ describe('the audit trail says who', () => {
     ).toEqual([
       ['client.added', 'string', client],
       ['client.removed', 'string', client],
+      // Those of access tokens, and the RSA keys of ID tokens.
+      ['keys.rotated', 'string', undefined],
       ['keys.rotated', 'string', undefined],
     ]);
     expect(text).not.toContain(secret);
@@ -371,7 +373,8 @@ describe('the audit trail says who', () => {
       'the renewal',
     );
     for (const secret of [tokens.access_token, tokens.refresh_token, 'private']) {
-      expect(log.text.includes(secret)).toBe(false);
+      const where = log.text.indexOf(secret);
+      expect(where === -1 ? '' : log.text.slice(Math.max(0, where - 300), where + 20)).toBe('');
     }
     const { body } = await grid.anonymous.get<string>('/metrics');
     expect(body).toMatch(

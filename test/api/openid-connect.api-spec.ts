@@ -1,3 +1,4 @@
+import { decodeProtectedHeader } from 'jose';
 import { formOf, formsOf, PageVisitor, redirectOf } from '../support/page-visitor.js';
 import { accessTokenHash, claimsOf, openidTokens, verifiedIdToken } from '../support/openid.js';
 import {
@@ -8,7 +9,7 @@ import {
   portalTokens,
   renew,
 } from '../support/portal.js';
-import { startGrid, type Grid } from '../support/testbed.js';
+import { eventually, startGrid, type Grid } from '../support/testbed.js';
 
 const CERTIFICATE_CLASS = 'urn:oasis:names:tc:SAML:2.0:ac:classes:TLSClient';
 const UUID = /^[\da-f-]{36}$/;
@@ -42,6 +43,41 @@ describe('OpenID Connect', () => {
       for (const scope of ['openid', 'profile', 'email', 'offline_access', 'jobs:read']) {
         expect(body.scopes_supported).toContain(scope);
       }
+    });
+  });
+
+  describe('an application that is registered with RS256', () => {
+    const choose = (algorithm: string | null) =>
+      grid.sql('update registry_application set id_token_alg = $1 where id = $2', [
+        algorithm,
+        PORTAL,
+      ]);
+    afterAll(() => choose(null));
+
+    it('gets its ID tokens with that, as Discovery demands, and access tokens as before', async () => {
+      const document = await grid.anonymous.get('/.well-known/openid-configuration');
+      expect(document.body.id_token_signing_alg_values_supported).toEqual(['ES256', 'RS256']);
+      await choose('RS256');
+      const body = await eventually(async () => {
+        const answer = await openidTokens(grid, 'alice', { scope: 'openid offline_access' });
+        const { alg } = decodeProtectedHeader(answer.body.id_token);
+        return alg === 'RS256' && answer.body;
+      }, 'an ID token of RS256');
+      const claims = await verifiedIdToken(grid.anonymous, body.id_token);
+      expect(claims['at_hash']).toBe(accessTokenHash(body.access_token));
+      expect(decodeProtectedHeader(body.access_token)).toMatchObject({ alg: 'ES256' });
+      const renewed = await renew(grid, body.refresh_token);
+      const { id_token: again } = renewed.body as unknown as { id_token: string };
+      expect(decodeProtectedHeader(again)).toMatchObject({ alg: 'RS256' });
+      const asAccess = await grid.bearer(body.id_token).get('/jobs');
+      expect(asAccess.status).toBe(401);
+    });
+
+    it('signs out with such a token as hint', async () => {
+      const { body } = await openidTokens(grid, 'alice', { scope: 'openid' });
+      const query = { id_token_hint: body.id_token };
+      const page = await grid.anonymous.get('/oauth2/logout', { query });
+      expect(page.status).toBe(200);
     });
   });
 

@@ -38,9 +38,11 @@ describe('rotation of signing keys', () => {
     await grid?.remove();
   });
 
-  const keyIds = async (on: Grid): Promise<string[]> => {
-    const { body } = await on.anonymous.get<{ keys: { kid: string }[] }>('/.well-known/jwks.json');
-    return body.keys.map(({ kid }) => kid);
+  const keyIds = async (on: Grid, algorithm = 'ES256'): Promise<string[]> => {
+    const { body } = await on.anonymous.get<{ keys: { kid: string; alg: string }[] }>(
+      '/.well-known/jwks.json',
+    );
+    return body.keys.filter(({ alg }) => alg === algorithm).map(({ kid }) => kid);
   };
   const kidOf = (token: string) => decodeProtectedHeader(token).kid!;
 
@@ -83,10 +85,19 @@ describe('rotation of signing keys', () => {
     }
   }, 90_000);
 
+  it('publishes the RSA keys of ID tokens as well, and rotates them with the others', async () => {
+    const rsa = await eventually(async () => {
+      const ids = await keyIds(second, 'RS256');
+      return ids.length === 3 && ids;
+    }, 'the RSA keys after a rotation');
+    expect(await keyIds(grid, 'RS256')).toEqual(rsa);
+  });
+
   it('keeps private keys encrypted at rest', async () => {
     const rows = await grid.sql<{ private_key: string; public_jwk: object }>(
-      'select private_key, public_jwk from signing_key',
+      'select private_key, public_jwk from signing_key union all select private_key, public_jwk from id_token_key',
     );
+    expect(rows.length).toBeGreaterThanOrEqual(6);
     for (const row of rows) {
       expect(row.private_key).toMatch(/^v1\./);
       expect(Object.keys(row.public_jwk)).not.toContain('d');

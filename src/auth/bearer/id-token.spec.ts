@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import { KeyVault, type Config } from '#src/platform/index.js';
+import type { IdTokenKeysService } from '../keys/id-token-keys.service.js';
 import type { KeysService } from '../keys/keys.service.js';
 import { makeSigningKey, openSigningKey, type SigningKey } from '../keys/signing-key.js';
 import type { MintedToken } from './access-token.js';
@@ -11,23 +12,28 @@ const SECONDS = Math.floor(NOW / 1000);
 const SERVICE = 'https://grid.example';
 const vault = new KeyVault(undefined);
 
-async function newKey(algorithm: 'ES256' | 'EdDSA'): Promise<SigningKey> {
+async function newKey(algorithm: SigningKey['algorithm']): Promise<SigningKey> {
   const input = { algorithm, now: new Date(NOW), activeFrom: new Date(NOW), ttlSeconds: 600 };
   return openSigningKey(await makeSigningKey(input, vault), vault);
 }
 
 const ours = await newKey('ES256');
 const edwards = await newKey('EdDSA');
+const rsa = await newKey('RS256');
 const stranger = await newKey('ES256');
-const published = new Map([ours, edwards].map((key) => [key.kid, key]));
+
+/** A ring of keys of which one signs. */
+const ring = (...keys: SigningKey[]) => ({
+  signingKey: () => Promise.resolve(keys[0]),
+  publicKey: (kid: string) => Promise.resolve(keys.find((key) => key.kid === kid)),
+});
 
 function idTokens(signer = ours): IdTokens {
-  const keys = {
-    signingKey: () => Promise.resolve(signer),
-    publicKey: (kid: string) => Promise.resolve(published.get(kid)),
-  };
+  const keys = ring(signer, ours, edwards) as unknown as KeysService;
   const config = { publicUrl: SERVICE } as Config;
-  return new IdTokens(keys as unknown as KeysService, config, { now: () => NOW });
+  return new IdTokens(keys, ring(rsa) as unknown as IdTokenKeysService, config, {
+    now: () => NOW,
+  });
 }
 
 /** An access token with these claims beside the usual ones. */
@@ -70,7 +76,7 @@ const CLAIMS = {
 
 describe('an ID token', () => {
   it('says who signed in when and how, for which application and request', async () => {
-    const token = (await idTokens().mint(CONSENT, access(), 'n-1'))!;
+    const token = (await idTokens().mint(CONSENT, access(), { nonce: 'n-1' }))!;
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'ES256', typ: 'JWT', kid: ours.kid });
     expect(decodeJwt(token)).toEqual(CLAIMS);
     await jwtVerify(token, ours.publicKey, { currentDate: new Date(NOW) });
@@ -99,6 +105,14 @@ describe('an ID token', () => {
     expect(hash).toBe(half.toString('base64url'));
   });
 
+  it('is signed by an RSA key for an application that is registered with RS256', async () => {
+    const asked = { nonce: 'n-1', algorithm: 'RS256' as const };
+    const token = (await idTokens(edwards).mint(CONSENT, access(), asked))!;
+    expect(decodeProtectedHeader(token)).toEqual({ alg: 'RS256', typ: 'JWT', kid: rsa.kid });
+    expect(decodeJwt(token)).toEqual(CLAIMS);
+    await jwtVerify(token, rsa.publicKey, { currentDate: new Date(NOW) });
+  });
+
   it.each([
     ['the scope openid', CONSENT, access({ scope: 'jobs:read openid2' })],
     ['a sign-in', { ...CONSENT, authTime: null }, access()],
@@ -119,7 +133,7 @@ describe('a hint', () => {
       .setProtectedHeader({ alg: key.algorithm, typ: 'JWT', kid: key.kid, ...header })
       .sign(key.privateKey);
 
-  it.each([ours, edwards])('tells whom it names, also when it has expired', async (key) => {
+  it.each([ours, edwards, rsa])('tells whom it names, also when it has expired', async (key) => {
     const old = await forged({ exp: 1 }, {}, key);
     expect(await idTokens().read(old)).toEqual({ sub: 'alice', aud: 'portal', sid: 'session-1' });
   });
@@ -136,6 +150,8 @@ describe('a hint', () => {
     ['of another issuer', () => forged({ iss: 'https://evil.example' })],
     ['signed by a stranger', () => forged({}, { kid: ours.kid }, stranger)],
     ['of an unknown key', () => forged({}, {}, stranger)],
+    ['of an RSA key under another algorithm', () => forged({}, { kid: rsa.kid })],
+    ['of one of our other keys under RS256', () => forged({}, { kid: ours.kid }, rsa)],
     ['without key', () => forged({}, { kid: undefined })],
     ['an access token', () => forged({}, { typ: 'at+jwt' })],
     ['for several', () => forged({ aud: ['portal', 'other'] })],

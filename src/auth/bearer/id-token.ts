@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { errors, jwtVerify, type JWTPayload } from 'jose';
 import { randomToken, type Clock } from '#src/kernel/index.js';
 import { CLOCK, CONFIG, type Config } from '#src/platform/index.js';
+import { IdTokenKeysService } from '../keys/id-token-keys.service.js';
 import { KeysService } from '../keys/keys.service.js';
 import { signJwt } from '../keys/sign-jwt.js';
 import type { SigningAlgorithm } from '../keys/signing-key.js';
@@ -11,7 +12,7 @@ import type { ConsentEntity } from '../stores/consent.entity.js';
 import { WLCG_VERSION, type MintedToken } from './access-token.js';
 
 const TYPE = 'JWT';
-const ALGORITHMS = ['ES256', 'EdDSA'];
+const ALGORITHMS = ['ES256', 'EdDSA', 'RS256'];
 const REQUIRED = ['iss', 'sub', 'aud', 'exp', 'iat'];
 // An application reads it at once; nothing here is opened by it.
 const LIFE_SECONDS = 3600;
@@ -44,26 +45,27 @@ export type IdTokenHint = Pick<IdTokenClaims, 'sub' | 'aud'> & { sid?: string };
 export class IdTokens {
   constructor(
     private readonly keys: KeysService,
+    private readonly rsaKeys: IdTokenKeysService,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /**
    * The ID token beside an access token of the consent; undefined when the access token has no scope `openid`. It lives an
-   * hour, or as long as the access token when that is less. The nonce is that of the authorization request; a renewed ID
+   * hour, or as long as the access token when that is less. RS256 is for applications that are registered with it. The nonce is that of the authorization request; a renewed ID
    * token has none (Core §12.2).
    */
   async mint(
     consent: Pick<ConsentEntity, 'authTime' | 'acr' | 'sid'>,
     access: MintedToken,
-    nonce?: string,
+    { nonce, algorithm }: { nonce?: string | undefined; algorithm?: 'RS256' | undefined } = {},
   ): Promise<string | undefined> {
     const { authTime, acr, sid } = consent;
     const { sub, scope, client_id: aud, exp, 'wlcg.groups': groups } = access.claims;
     if (!scope.split(' ').includes('openid') || !authTime || acr === null || sid === null) {
       return undefined;
     }
-    const key = await this.keys.signingKey();
+    const key = await (algorithm === 'RS256' ? this.rsaKeys : this.keys).signingKey();
     const now = Math.floor(this.clock.now() / 1000);
     const claims: IdTokenClaims = {
       iss: this.config.publicUrl,
@@ -89,13 +91,17 @@ export class IdTokens {
    */
   async read(token: string): Promise<IdTokenHint | undefined> {
     try {
-      const { payload } = await jwtVerify(token, (header) => verificationKey(this.keys, header), {
-        algorithms: ALGORITHMS,
-        typ: TYPE,
-        issuer: this.config.publicUrl,
-        requiredClaims: REQUIRED,
-        currentDate: new Date(0), // before every end: only whom it names counts
-      });
+      const { payload } = await jwtVerify(
+        token,
+        (header) => verificationKey(header.alg === 'RS256' ? this.rsaKeys : this.keys, header),
+        {
+          algorithms: ALGORITHMS,
+          typ: TYPE,
+          issuer: this.config.publicUrl,
+          requiredClaims: REQUIRED,
+          currentDate: new Date(0), // before every end: only whom it names counts
+        },
+      );
       return hintOf(payload);
     } catch (error) {
       if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;

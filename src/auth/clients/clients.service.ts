@@ -47,6 +47,8 @@ export interface NewClient {
   jwks?: JsonObject;
   /** DN of its certificate, in any spelling. */
   subjectDn?: string;
+  /** Algorithm of its ID tokens in place of that of GRID_SIGNING_ALG. */
+  idTokenAlg?: 'RS256';
   /** Scopes of tokens for itself. */
   scopes?: string[];
   /** Group that bounds them. */
@@ -64,6 +66,8 @@ export interface ClientReport {
   profile: ClientProfile;
   /** `none` of a public one. */
   authentication: 'none' | 'client_secret' | KeyAuthentication;
+  /** Absent: that of GRID_SIGNING_ALG. */
+  id_token_signed_response_alg?: string;
   /** Of tokens for itself; absent where it may have none. */
   scopes?: string[];
   group?: string;
@@ -140,7 +144,8 @@ export class ClientsService {
 
 function clientFrom(input: NewClient, confidential: boolean, secret: string | undefined): Client {
   const { profile, authentication, jwks, subjectDn, scopes, group, audiences } = input;
-  const given = { profile, authentication, jwks, scopes, group };
+  const { idTokenAlg } = input;
+  const given = { profile, authentication, jwks, idTokenAlg, scopes, group };
   return {
     id: input.id ?? randomId(),
     name: input.name.trim(),
@@ -221,7 +226,7 @@ function notFound(id: string): never {
 }
 
 function reportOf(client: Client): ClientReport {
-  const { scopes, group } = client;
+  const { scopes, group, idTokenAlg } = client;
   return {
     client_id: client.id,
     name: client.name,
@@ -233,6 +238,7 @@ function reportOf(client: Client): ClientReport {
     ...(client.audiences && { audiences: [...client.audiences] }),
     profile: client.profile ?? 'interface',
     authentication: client.authentication ?? (client.confidential ? 'client_secret' : 'none'),
+    ...(idTokenAlg && { id_token_signed_response_alg: idTokenAlg }),
     ...(scopes && { scopes: [...scopes] }),
     ...(group !== undefined && { group }),
     origin: client.origin,

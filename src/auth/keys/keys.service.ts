@@ -1,74 +1,25 @@
-import {
-  Inject,
-  Injectable,
-  type OnApplicationBootstrap,
-  type OnModuleDestroy,
-} from '@nestjs/common';
-import type { JWK } from 'jose';
-import { Problem, type Clock } from '#src/kernel/index.js';
-import {
-  Audit,
-  ChangeFeed,
-  CLOCK,
-  CONFIG,
-  Database,
-  lockInTransaction,
-  LOGGER,
-  openVault,
-  Readiness,
-  Scheduler,
-  type Config,
-  type KeyVault,
-  type Logger,
-  type Transaction,
-} from '#src/platform/index.js';
-import { activationOf, deadKeys, isRotationDue, nextKey, signingKeyAt } from './key-schedule.js';
-import { makeSigningKey, openSigningKey, type SigningKey } from './signing-key.js';
-import { SIGNING_KEYS_CHANNEL, SigningKeysRepository } from './signing-keys.repository.js';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Problem } from '#src/kernel/index.js';
+import { ChangeFeed, Database, Readiness } from '#src/platform/index.js';
+import { KeyRing } from './key-ring.js';
+import { SigningKeysRepository } from './signing-keys.repository.js';
 
-const MAINTENANCE_INTERVAL_MS = 60_000;
-const RETRY_MS = 1_000;
-const RELOAD_PAUSE_MS = 1_000;
-
-/** A signing key as administrators see it. */
-export interface KeyReport {
-  kid: string;
-  algorithm: string;
-  state: 'next' | 'scheduled' | 'signing' | 'retired';
-  createdAt: string;
-  activeFrom?: string;
-}
-
-/**
- * The signing keys of access tokens, shared by all instances. A next key is always published before it is used,
- * and an old one stays published until its last token is dead, so that no moment of a rotation refuses a token.
- */
+/** The keys of access tokens, and of ID tokens where an application has not chosen RS256. */
 @Injectable()
-export class KeysService implements OnApplicationBootstrap, OnModuleDestroy {
-  private keys: readonly SigningKey[] = [];
-  private vault: KeyVault | undefined;
-  private isStale = true;
-  private reading: Promise<void> | undefined;
-  private lastReload = -Infinity;
-  private readonly stopListening: () => void;
-
-  @Inject(CONFIG) private readonly config!: Config;
-  @Inject(CLOCK) private readonly clock!: Clock;
-  @Inject(LOGGER) private readonly logger!: Logger;
-  @Inject() private readonly audit!: Audit;
-  @Inject() private readonly scheduler!: Scheduler;
-
+export class KeysService extends KeyRing implements OnApplicationBootstrap {
   constructor(
-    private readonly repository: SigningKeysRepository,
-    private readonly database: Database,
+    repository: SigningKeysRepository,
+    database: Database,
     feed: ChangeFeed,
     readiness: Readiness,
   ) {
-    this.stopListening = feed.listen(SIGNING_KEYS_CHANNEL, () => (this.isStale = true));
-    readiness.add('signingKey', async () => {
-      await this.load().catch(() => undefined);
-      return signingKeyAt(this.keys, this.clock.now()) ? undefined : 'there is no signing key';
+    super(repository, database, feed, {
+      task: 'auth.signing-keys',
+      algorithm: ({ signingAlgorithm }) => signingAlgorithm,
     });
+    readiness.add('signingKey', async () =>
+      (await this.isReady()) ? undefined : 'there is no signing key',
+    );
   }
 
   /** Makes the first keys and begins to look after them. */
@@ -76,163 +27,6 @@ export class KeysService implements OnApplicationBootstrap, OnModuleDestroy {
     await this.maintain().catch((error: unknown) => {
       if (!(error instanceof Problem)) throw error; // the task waits for a database that is away
     });
-    this.scheduler.add({
-      name: 'auth.signing-keys',
-      everyMs: MAINTENANCE_INTERVAL_MS,
-      retryMs: RETRY_MS,
-      jitter: 0.25,
-      run: () => this.maintain(),
-    });
+    this.keepUp();
   }
-
-  onModuleDestroy(): void {
-    this.stopListening();
-  }
-
-  /** The key that signs now. Throws Problem 503 while there is none. */
-  async signingKey(): Promise<SigningKey> {
-    if (this.isStale) await this.load();
-    const key = signingKeyAt(this.keys, this.clock.now());
-    if (!key) throw Problem.unavailable('There is no signing key yet');
-    return key;
-  }
-
-  /** The published key with this id; the database is asked once a second at most for an unknown one. */
-  async publicKey(kid: string): Promise<SigningKey | undefined> {
-    const known = this.keys.find((key) => key.kid === kid);
-    if (known && !this.isStale) return known;
-    if (this.isStale || this.clock.now() - this.lastReload > RELOAD_PAUSE_MS) await this.load();
-    return this.keys.find((key) => key.kid === kid);
-  }
-
-  /** The public keys (RFC 7517), the next one included. */
-  async publicKeys(): Promise<JWK[]> {
-    if (this.isStale) await this.load();
-    return this.keys.map((key) => key.publicJwk);
-  }
-
-  /**
-   * Puts the next key into use and publishes another one. It starts at once when it has been published for ten
-   * minutes, else when it will have been. Answers all keys.
-   */
-  async rotate(): Promise<KeyReport[]> {
-    await this.locked(async (transaction) => {
-      await this.ensureKeys(transaction);
-      await this.startNext(transaction, 'command');
-    });
-    return this.report();
-  }
-
-  /** All keys, oldest first. */
-  async report(): Promise<KeyReport[]> {
-    await this.load();
-    const now = this.clock.now();
-    const signing = signingKeyAt(this.keys, now);
-    return this.keys.map((key) => ({
-      kid: key.kid,
-      algorithm: key.algorithm,
-      state: stateOf(key, signing, now),
-      createdAt: key.createdAt.toISOString(),
-      ...(key.activeFrom && { activeFrom: key.activeFrom.toISOString() }),
-    }));
-  }
-
-  /** One round of looking after the keys: first keys, due rotation, dead keys. */
-  async maintain(): Promise<void> {
-    await this.locked(async (transaction) => {
-      const vault = await this.openVault();
-      const now = this.clock.now();
-      await this.ensureKeys(transaction);
-      const keys = await this.repository.allIn(transaction);
-      if (isRotationDue(keys, now, this.config.keyRotation)) {
-        await this.startNext(transaction, 'schedule');
-      }
-      for (const key of deadKeys(keys, now)) await this.repository.remove(transaction, key.kid);
-      for (const key of keys.filter(({ privateKey }) => vault.shouldReseal(privateKey))) {
-        const sealed = vault.seal(key.kid, vault.open(key.kid, key.privateKey));
-        await this.repository.reseal(transaction, key.kid, sealed);
-      }
-      await this.repository.noteTtl(transaction, this.config.accessTokenTtl);
-    });
-  }
-
-  private async ensureKeys(transaction: Transaction): Promise<void> {
-    const keys = await this.repository.allIn(transaction);
-    if (!keys.some((key) => key.activeFrom)) {
-      await this.addKey(transaction, new Date(this.clock.now()));
-    }
-    if (!nextKey(keys)) await this.addKey(transaction, null);
-  }
-
-  private async startNext(transaction: Transaction, way: 'command' | 'schedule'): Promise<void> {
-    const keys = await this.repository.allIn(transaction);
-    const next = nextKey(keys);
-    const now = this.clock.now();
-    if (next) {
-      const activeFrom = activationOf(next, now);
-      await this.repository.activate(transaction, next.kid, activeFrom);
-      this.audit.done('keys.rotated', { kid: next.kid, activeFrom, way });
-    }
-    await this.addKey(transaction, null);
-  }
-
-  private async addKey(transaction: Transaction, activeFrom: Date | null): Promise<void> {
-    const input = {
-      algorithm: this.config.signingAlgorithm,
-      now: new Date(this.clock.now()),
-      activeFrom,
-      ttlSeconds: this.config.accessTokenTtl,
-    };
-    await this.repository.add(transaction, await makeSigningKey(input, await this.openVault()));
-  }
-
-  private async locked(work: (transaction: Transaction) => Promise<void>): Promise<void> {
-    await this.database.transaction(async (transaction) => {
-      await lockInTransaction(transaction, 'signingKeys');
-      const before = await this.repository.allIn(transaction);
-      await work(transaction);
-      const after = await this.repository.allIn(transaction);
-      if (JSON.stringify(before) !== JSON.stringify(after)) {
-        await this.repository.announce(transaction);
-      }
-    });
-    this.isStale = true;
-    await this.load();
-  }
-
-  private async openVault(): Promise<KeyVault> {
-    return (this.vault ??= await openVault(this.config, this.logger));
-  }
-
-  private async load(): Promise<void> {
-    this.reading ??= this.read().finally(() => (this.reading = undefined));
-    await this.reading;
-  }
-
-  private async read(): Promise<void> {
-    this.isStale = false;
-    try {
-      const vault = await this.openVault();
-      const known = new Map(this.keys.map((key) => [key.kid, key]));
-      const stored = await this.repository.all();
-      this.keys = stored.map((row) => {
-        const key = known.get(row.kid) ?? openSigningKey(row, vault);
-        return { ...key, activeFrom: row.activeFrom ?? undefined };
-      });
-      this.lastReload = this.clock.now();
-    } catch (error) {
-      this.isStale = true;
-      if (this.keys.length === 0) throw error;
-    }
-  }
-}
-
-function stateOf(
-  key: SigningKey,
-  signing: SigningKey | undefined,
-  now: number,
-): KeyReport['state'] {
-  if (!key.activeFrom) return 'next';
-  if (key.activeFrom.getTime() > now) return 'scheduled';
-  return key === signing ? 'signing' : 'retired';
 }

@@ -6,21 +6,25 @@ import { signJwt } from './sign-jwt.js';
 const CLAIMS = { iss: 'https://grid.example.org', sub: 'älice', exp: 4_000_000_000 };
 
 function keyOf(algorithm: SigningKey['algorithm']): SigningKey {
-  const pair =
-    algorithm === 'ES256'
-      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
-      : generateKeyPairSync('ed25519');
+  const pair = {
+    ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+    EdDSA: () => generateKeyPairSync('ed25519'),
+    RS256: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  }[algorithm]();
   const rest = { createdAt: new Date(0), activeFrom: undefined, longestTtlSeconds: 60 };
   return { ...pair, ...rest, kid: 'k1', algorithm, publicJwk: {} };
 }
 
 describe('signJwt', () => {
-  it.each(['ES256', 'EdDSA'] as const)('makes %s tokens that jose accepts', async (algorithm) => {
-    const key = keyOf(algorithm);
-    const verified = await jwtVerify(signJwt(CLAIMS, key, 'at+jwt'), key.publicKey);
-    expect(verified.protectedHeader).toEqual({ alg: algorithm, typ: 'at+jwt', kid: 'k1' });
-    expect(verified.payload).toEqual(CLAIMS);
-  });
+  it.each(['ES256', 'EdDSA', 'RS256'] as const)(
+    'makes %s tokens that jose accepts',
+    async (algorithm) => {
+      const key = keyOf(algorithm);
+      const verified = await jwtVerify(signJwt(CLAIMS, key, 'at+jwt'), key.publicKey);
+      expect(verified.protectedHeader).toEqual({ alg: algorithm, typ: 'at+jwt', kid: 'k1' });
+      expect(verified.payload).toEqual(CLAIMS);
+    },
+  );
 
   it('makes tokens that another key refuses', async () => {
     const token = signJwt(CLAIMS, keyOf('ES256'), 'at+jwt');

@@ -13,8 +13,8 @@ export function signJwt(claims: object, key: SigningKey, type: string): string {
   const header = { alg: key.algorithm, typ: type, kid: key.kid };
   const input = `${base64url(header)}.${base64url(claims)}`;
   // RFC 7518 §3.4 wants r and s side by side, not DER; Ed25519 hashes by itself (RFC 8037 §3.1).
-  // Stryker disable next-line ConditionalExpression,StringLiteral: OpenSSL takes SHA-256 for P-256 when none is named
-  const signature = sign(key.algorithm === 'ES256' ? 'sha256' : null, Buffer.from(input), {
+  // Stryker disable next-line ConditionalExpression,StringLiteral: OpenSSL takes SHA-256 for P-256 and RSA when none is named
+  const signature = sign(key.algorithm === 'EdDSA' ? null : 'sha256', Buffer.from(input), {
     key: key.privateKey,
     dsaEncoding: 'ieee-p1363',
   });

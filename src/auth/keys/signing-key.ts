@@ -1,13 +1,20 @@
-import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  type KeyObject,
+  type KeyPairKeyObjectResult,
+} from 'node:crypto';
 import { promisify } from 'node:util';
 import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose';
 import type { KeyVault } from '#src/platform/index.js';
-import type { SigningKeyEntity } from './signing-key.entity.js';
+import type { StoredKey } from './stored-key.js';
 
 const generate = promisify(generateKeyPair);
+const RSA_BITS = 2048;
 
 /** Algorithm of a signing key. */
-export type SigningAlgorithm = 'ES256' | 'EdDSA';
+export type SigningAlgorithm = 'ES256' | 'EdDSA' | 'RS256';
 
 /** A signing key ready for use in this process. */
 export interface SigningKey {
@@ -31,11 +38,8 @@ export interface NewKey {
 }
 
 /** Makes a key; its id is the RFC 7638 thumbprint of its public part. */
-export async function makeSigningKey(input: NewKey, vault: KeyVault): Promise<SigningKeyEntity> {
-  const { privateKey, publicKey } =
-    input.algorithm === 'ES256'
-      ? await generate('ec', { namedCurve: 'P-256' })
-      : await generate('ed25519', {});
+export async function makeSigningKey(input: NewKey, vault: KeyVault): Promise<StoredKey> {
+  const { privateKey, publicKey } = await keyPair(input.algorithm);
   const jwk = await exportJWK(publicKey);
   const kid = await calculateJwkThumbprint(jwk);
   return {
@@ -50,7 +54,7 @@ export async function makeSigningKey(input: NewKey, vault: KeyVault): Promise<Si
 }
 
 /** Opens a stored key. Throws KeyVaultError when it cannot be decrypted. */
-export function openSigningKey(stored: SigningKeyEntity, vault: KeyVault): SigningKey {
+export function openSigningKey(stored: StoredKey, vault: KeyVault): SigningKey {
   const der = vault.open(stored.kid, stored.privateKey);
   const privateKey = createPrivateKey({ key: der, type: 'pkcs8', format: 'der' });
   return {
@@ -63,4 +67,10 @@ export function openSigningKey(stored: SigningKeyEntity, vault: KeyVault): Signi
     activeFrom: stored.activeFrom ?? undefined,
     longestTtlSeconds: stored.longestTtlSeconds,
   };
+}
+
+async function keyPair(algorithm: SigningAlgorithm): Promise<KeyPairKeyObjectResult> {
+  if (algorithm === 'ES256') return generate('ec', { namedCurve: 'P-256' });
+  if (algorithm === 'RS256') return generate('rsa', { modulusLength: RSA_BITS });
+  return generate('ed25519', {});
 }

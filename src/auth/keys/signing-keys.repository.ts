@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, LessThan, Repository } from 'typeorm';
 import { ChangeFeed, type Transaction } from '#src/platform/index.js';
 import { SigningKeyEntity } from './signing-key.entity.js';
+import type { StoredKey } from './stored-key.js';
 
 /** Channel of the change feed: the set of signing keys has changed. */
 export const SIGNING_KEYS_CHANNEL = 'signing_keys';
@@ -12,21 +13,19 @@ const OLDEST_FIRST = { order: { createdAt: 'ASC' } } as const;
 /** Queries of the signing keys; changes are made by one instance at a time, under the lock `signingKeys`. */
 @Injectable()
 export class SigningKeysRepository {
-  constructor(
-    @InjectRepository(SigningKeyEntity) private readonly keys: Repository<SigningKeyEntity>,
-  ) {}
+  constructor(@InjectRepository(SigningKeyEntity) private readonly keys: Repository<StoredKey>) {}
 
   /** All keys, oldest first. */
-  async all(): Promise<SigningKeyEntity[]> {
+  async all(): Promise<StoredKey[]> {
     return this.keys.find(OLDEST_FIRST);
   }
 
   /** All keys as the transaction sees them, oldest first. */
-  async allIn(transaction: Transaction): Promise<SigningKeyEntity[]> {
+  async allIn(transaction: Transaction): Promise<StoredKey[]> {
     return this.within(transaction).find(OLDEST_FIRST);
   }
 
-  async add(transaction: Transaction, key: SigningKeyEntity): Promise<void> {
+  async add(transaction: Transaction, key: StoredKey): Promise<void> {
     await this.within(transaction).insert(key);
   }
 
@@ -55,7 +54,7 @@ export class SigningKeysRepository {
     await transaction.execute(ChangeFeed.notification(SIGNING_KEYS_CHANNEL));
   }
 
-  private within(transaction: Transaction): Repository<SigningKeyEntity> {
-    return transaction.manager.getRepository(SigningKeyEntity);
+  private within(transaction: Transaction): Repository<StoredKey> {
+    return transaction.manager.getRepository<StoredKey>(this.keys.target);
   }
 }

@@ -1,6 +1,7 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access } from '../access/access.decorator.js';
+import { IdTokenKeysService } from '../keys/id-token-keys.service.js';
 import { KeysService } from '../keys/keys.service.js';
 import { KeySetResponse } from './key-set.response.js';
 
@@ -8,14 +9,18 @@ import { KeySetResponse } from './key-set.response.js';
 @ApiTags('authorization')
 @Controller('.well-known')
 export class KeysController {
-  constructor(private readonly keys: KeysService) {}
+  constructor(
+    private readonly keys: KeysService,
+    private readonly idTokenKeys: IdTokenKeysService,
+  ) {}
 
   @Get('jwks.json')
   @Access('open')
   @Header('Cache-Control', 'public, max-age=300')
-  @ApiOperation({ summary: 'Public keys of the access tokens (RFC 7517)' })
+  @ApiOperation({ summary: 'Public keys of access and ID tokens (RFC 7517)' })
   @ApiOkResponse({ type: KeySetResponse })
   async keySet(): Promise<KeySetResponse> {
-    return { keys: await this.keys.publicKeys() };
+    const rings = [this.keys, this.idTokenKeys];
+    return { keys: (await Promise.all(rings.map((ring) => ring.publicKeys()))).flat() };
   }
 }

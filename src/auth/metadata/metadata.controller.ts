@@ -1,7 +1,7 @@
 import { Controller, Get, Header, Inject } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CONFIG, type Config } from '#src/platform/index.js';
-import { KEY_AUTHENTICATIONS } from '#src/registry/index.js';
+import { ID_TOKEN_ALGORITHMS, KEY_AUTHENTICATIONS } from '#src/registry/index.js';
 import { Access } from '../access/access.decorator.js';
 import { ASSERTION_ALGORITHMS, STRONG_ALGORITHMS } from '../possession/signature-algorithms.js';
 import { AUTHENTICATION_CLASSES } from '../protocol/authentication.js';
@@ -74,7 +74,7 @@ export class MetadataController {
       introspection_endpoint: `${issuer}/oauth2/introspect`,
       device_authorization_endpoint: `${issuer}/oauth2/device_authorization`,
       subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: [this.config.signingAlgorithm],
+      id_token_signing_alg_values_supported: [this.config.signingAlgorithm, ...ID_TOKEN_ALGORITHMS],
       claims_supported: CLAIMS,
       acr_values_supported: Object.values(AUTHENTICATION_CLASSES),
       claims_parameter_supported: false,

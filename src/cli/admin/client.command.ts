@@ -4,6 +4,7 @@ import { ClientsService, type ClientReport, type NewClient } from '../../auth/in
 import { isJsonObject, parseJson, type JsonObject } from '../../kernel/index.js';
 import {
   CLIENT_PROFILES,
+  ID_TOKEN_ALGORITHMS,
   KEY_AUTHENTICATIONS,
   type ClientProfile,
   type KeyAuthentication,
@@ -20,6 +21,7 @@ interface AddOptions {
   confidential?: boolean;
   audience: string[];
   profile?: ClientProfile;
+  idTokenAlg?: 'RS256';
   auth?: KeyAuthentication;
   jwks?: string;
   subjectDn?: string;
@@ -89,6 +91,12 @@ function addCommand(clients: () => Promise<ClientsService>): Command {
     )
     .option('--jwks <file>', 'JSON file of its public keys or certificates (RFC 7517)')
     .option('--subject-dn <dn>', 'DN of its certificate, for tls_client_auth')
+    .addOption(
+      new Option(
+        '--id-token-alg <algorithm>',
+        'algorithm of its ID tokens in place of that of GRID_SIGNING_ALG',
+      ).choices(ID_TOKEN_ALGORITHMS),
+    )
     .option('--scope <scope>', 'scope of tokens for itself; may be repeated', collect, [])
     .option('--group <group>', 'group whose rights bound the tokens for itself')
     .option('--json', 'print JSON')
@@ -103,7 +111,8 @@ function addCommand(clients: () => Promise<ClientsService>): Command {
 async function newClient(options: AddOptions): Promise<NewClient> {
   const { name, redirectUri: redirectUris, id, confidential, profile, subjectDn, group } = options;
   const { auth: authentication, scope, jwks: file, audience, postLogoutRedirectUri } = options;
-  const given = { id, confidential, profile, authentication, subjectDn, group };
+  const { idTokenAlg } = options;
+  const given = { id, confidential, profile, authentication, idTokenAlg, subjectDn, group };
   return {
     name,
     redirectUris,

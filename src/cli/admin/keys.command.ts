@@ -1,22 +1,26 @@
 import { Command } from 'commander';
-import { KeysService } from '../../auth/index.js';
+import { IdTokenKeysService, KeysService } from '../../auth/index.js';
 import type { CliContext } from './context.js';
 import { show, table } from '../terminal/output.js';
 
-/** `gridgate keys list|rotate`: the keys that sign access tokens. */
+/** `gridgate keys list|rotate`: the keys that sign access tokens, and the RSA keys of ID tokens. */
 export function keysCommand(context: CliContext): Command {
-  const command = new Command('keys').description('keys that sign access tokens');
+  const command = new Command('keys').description('keys that sign access and ID tokens');
   const add = (
     name: string,
     text: string,
-    work: (keys: KeysService) => Promise<object[]>,
+    work: (keys: KeysService | IdTokenKeysService) => Promise<object[]>,
   ): void => {
     command
       .command(name)
       .description(text)
       .option('--json', 'print JSON')
       .action(async (options: { json?: boolean }) => {
-        const keys = await work((await context.application()).get(KeysService));
+        const app = await context.application();
+        const keys: object[] = [];
+        for (const ring of [KeysService, IdTokenKeysService]) {
+          keys.push(...(await work(app.get<KeysService | IdTokenKeysService>(ring))));
+        }
         show(options.json, { keys }, () => {
           const columns = ['kid', 'algorithm', 'state', 'createdAt', 'activeFrom'];
           const rows = keys.map((key) => {
@@ -28,6 +32,8 @@ export function keysCommand(context: CliContext): Command {
       });
   };
   add('list', 'all keys, oldest first', (keys) => keys.report());
-  add('rotate', 'let the next key, which is published already, take over', (keys) => keys.rotate());
+  add('rotate', 'let the next keys, which are published already, take over', (keys) =>
+    keys.rotate(),
+  );
   return command;
 }

@@ -39,7 +39,6 @@ export class StoredTokens {
   private readonly renewals = new SingleFlight<TokenFields | undefined>();
   /** The last renewal of each provider. */
   private readonly lanes = new Map<string, Promise<unknown>>();
-  private vault: KeyVault | undefined;
 
   constructor(
     private readonly database: Database,
@@ -140,8 +139,8 @@ export class StoredTokens {
     return { id, sealed, expiresAt: new Date(isKept ? this.clock.now() + KEPT_MS : end * 1000) };
   }
 
-  private async openVault(): Promise<KeyVault> {
-    return (this.vault ??= await openVault(this.config, this.logger));
+  private openVault(): Promise<KeyVault> {
+    return openVault(this.config, this.logger);
   }
 }
 

@@ -5,12 +5,24 @@ import type { Config } from '../config/env.js';
 import type { Logger } from '../observe/logging/logger.js';
 import { KeyVault, KeyVaultError } from './key-vault.js';
 
+/** One vault for each configuration, so that its warning is said once. */
+const VAULTS = new WeakMap<Config, Promise<KeyVault>>();
+
 /**
  * The vault of this process: GRID_KEY_ENCRYPTION_KEY, or with the embedded database a key file in GRID_HOME/pki
  * (made at the first start), or none, with a warning, when the database is elsewhere. In production the configuration
  * demands the former.
  */
 export async function openVault(config: Config, logger: Logger): Promise<KeyVault> {
+  const known = VAULTS.get(config);
+  if (known) return known;
+  const opening = open(config, logger);
+  VAULTS.set(config, opening);
+  opening.catch(() => VAULTS.delete(config)); // a key file may be mended
+  return opening;
+}
+
+async function open(config: Config, logger: Logger): Promise<KeyVault> {
   if (config.keyEncryptionKey !== undefined) {
     return new KeyVault(Buffer.from(config.keyEncryptionKey, 'base64'));
   }

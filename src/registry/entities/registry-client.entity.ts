@@ -49,6 +49,10 @@ export class RegistryClientEntity {
   @Column('text', { nullable: true })
   profile!: ClientProfile | null;
 
+  /** Null: that of GRID_SIGNING_ALG. */
+  @Column('text', { nullable: true })
+  idTokenAlg!: 'RS256' | null;
+
   /** Scopes of tokens for itself; null: it may have none. */
   @Column('text', { array: true, nullable: true })
   scopes!: string[] | null;

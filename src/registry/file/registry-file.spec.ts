@@ -73,7 +73,8 @@ describe('registry file', () => {
         p: {name: Portal, redirectUris: ["https://p.example/cb"], confidential: false}
         q: {authentication: tls_client_auth, subjectDn: "CN=q,O=x", profile: fapi2,
           scopes: ["jobs:read"], group: g}
-        r: {authentication: private_key_jwt, jwks: {keys: [{kty: OKP}]}, profile: oauth2.1}
+        r: {authentication: private_key_jwt, jwks: {keys: [{kty: OKP}]}, profile: oauth2.1,
+          idTokenAlg: RS256}
       storageElements: {SE: {description: tape}}
       sites:
         X: {backend: slurm, slots: 4, setups: [S], options: {partition: long}}
@@ -133,6 +134,7 @@ describe('registry file', () => {
           authentication: 'private_key_jwt',
           jwks: { keys: [{ kty: 'OKP' }] },
           profile: 'oauth2.1',
+          idTokenAlg: 'RS256',
           origin: 'file',
         },
       ],

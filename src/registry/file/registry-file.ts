@@ -7,6 +7,7 @@ import { redirectUriFault } from '../model/redirect-uri.js';
 import type { RegistryFault } from '../model/registry-rules.js';
 import {
   CLIENT_PROFILES,
+  ID_TOKEN_ALGORITHMS,
   DEFAULT_WEIGHT,
   KEY_AUTHENTICATIONS,
   SITE_BACKENDS,
@@ -54,6 +55,7 @@ const APPLICATION_MEMBERS = [
   'jwks',
   'subjectDn',
   'profile',
+  'idTokenAlg',
   'scopes',
   'group',
 ] as const;
@@ -227,7 +229,7 @@ function readSetup(name: string, place: DocumentNode): Setup {
 function readApplication(id: string, place: DocumentNode): Client {
   const members = place.members(APPLICATION_MEMBERS);
   const { name, redirectUris, secretHash, authentication, jwks, subjectDn, profile } = members;
-  const { postLogoutRedirectUris, audiences } = members;
+  const { postLogoutRedirectUris, audiences, idTokenAlg } = members;
   return withoutUndefined({
     id,
     name: name.optionalText() ?? id,
@@ -242,6 +244,7 @@ function readApplication(id: string, place: DocumentNode): Client {
     jwks: jwks.isGiven ? jwks.anyObject() : undefined,
     subjectDn: subjectDn.isGiven ? subjectDn.dn() : undefined,
     profile: profile.isGiven ? profile.oneOf(CLIENT_PROFILES) : undefined,
+    idTokenAlg: idTokenAlg.isGiven ? idTokenAlg.oneOf(ID_TOKEN_ALGORITHMS) : undefined,
     scopes: members.scopes.isGiven ? members.scopes.texts() : undefined,
     group: members.group.optionalText(),
     origin: 'file' as const,

@@ -35,6 +35,7 @@ describe('how an application may be registered', () => {
     ['a key', { ...jwt, jwks: set(ec) }],
     ['a DN', { ...tls, subjectDn: '/CN=x' }],
     ['oauth2.1, public', { confidential: false, profile: 'oauth2.1' }],
+    ['RS256 for its ID tokens', { secretHash: 'h', idTokenAlg: 'RS256' }],
     ['fapi2 with a key', { ...jwt, jwks: set(ec), profile: 'fapi2' }],
     ['tokens for itself', { secretHash: 'h', scopes: ['jobs:read'], group: 'g' }],
   ])('with %s', (_what, change) => {
@@ -121,6 +122,11 @@ describe('how an application may be registered', () => {
       'fapi2 and a secret',
       { profile: 'fapi2', secretHash: 'h' },
       [': fapi2 needs an authentication by key or certificate'],
+    ],
+    [
+      'fapi2 and RS256',
+      { profile: 'fapi2', ...jwt, jwks: set(ec), idTokenAlg: 'RS256' },
+      ['idTokenAlg: RS256 is too weak for fapi2'],
     ],
     [
       'fapi2 and a plain address',

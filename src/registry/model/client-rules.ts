@@ -10,7 +10,7 @@ export interface ClientFault {
 /**
  * Rules of one application. A confidential one proves itself in exactly one way: by its secret, by signatures of its
  * keys, by a certificate of a trusted CA with its DN, or by a certificate that it has registered itself. `fapi2` takes no
- * secret and no plain redirect URI (FAPI 2.0 Security Profile 5.3.2.1, 5.3.2.2). Tokens for itself need scopes and a group.
+ * secret and no plain redirect URI (FAPI 2.0 Security Profile 5.3.2.1, 5.3.2.2), and no RS256 (5.4.1). Tokens for itself need scopes and a group.
  */
 export function clientFaults(client: Client): ClientFault[] {
   return [...authenticationFaults(client), ...profileFaults(client), ...ownTokenFaults(client)];
@@ -52,12 +52,20 @@ function publicFaults({ secretHash, authentication, jwks, subjectDn }: Client): 
   ];
 }
 
-function profileFaults({ profile, authentication, redirectUris }: Client): ClientFault[] {
+function profileFaults({
+  profile,
+  authentication,
+  redirectUris,
+  idTokenAlg,
+}: Client): ClientFault[] {
   if (profile !== 'fapi2') return [];
   const isPlain = redirectUris.some((uri) => !uri.startsWith('https://'));
   return [
     ...(authentication === undefined
       ? [{ problem: 'fapi2 needs an authentication by key or certificate' }]
+      : []),
+    ...(idTokenAlg === 'RS256'
+      ? [{ member: 'idTokenAlg' as const, problem: 'RS256 is too weak for fapi2' }]
       : []),
     ...(isPlain
       ? [{ member: 'redirectUris' as const, problem: 'must all be https with fapi2' }]

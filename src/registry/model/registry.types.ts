@@ -122,6 +122,9 @@ export const KEY_AUTHENTICATIONS = [
 /** How an application proves itself without a secret. */
 export type KeyAuthentication = (typeof KEY_AUTHENTICATIONS)[number];
 
+/** Signature algorithms of ID tokens that an application may ask for in place of that of GRID_SIGNING_ALG. */
+export const ID_TOKEN_ALGORITHMS = ['RS256'] as const;
+
 /** A program that acts on behalf of users. */
 export interface Client {
   /** The OAuth client_id. */
@@ -144,6 +147,8 @@ export interface Client {
   readonly subjectDn?: string;
   /** Absent: `interface`. */
   readonly profile?: ClientProfile;
+  /** `id_token_signed_response_alg` of RFC 7591; absent: that of GRID_SIGNING_ALG. */
+  readonly idTokenAlg?: (typeof ID_TOKEN_ALGORITHMS)[number];
   /** Scopes of the tokens that it may have for itself; absent: it may have none. */
   readonly scopes?: readonly string[];
   /** Group whose rights bound those tokens. */

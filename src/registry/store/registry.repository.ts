@@ -27,6 +27,7 @@ type OptionalOfClient =
   | 'jwks'
   | 'subjectDn'
   | 'profile'
+  | 'idTokenAlg'
   | 'scopes'
   | 'group';
 
@@ -73,7 +74,7 @@ const READ_ALL = `
         'postLogoutRedirectUris', post_logout_redirect_uris, 'confidential', confidential,
         'secretHash', secret_hash, 'audiences', audiences,
         'authentication', authentication, 'jwks', jwks, 'subjectDn', subject_dn,
-        'profile', profile, 'scopes', scopes, 'group', group_name, 'origin', origin)
+        'profile', profile, 'idTokenAlg', id_token_alg, 'scopes', scopes, 'group', group_name, 'origin', origin)
         order by position, id), '[]') from registry_application) as applications,
     (select coalesce(json_agg(json_build_object('name', name, 'description', description)
         order by position, name), '[]') from registry_storage_element) as "storageElements",
@@ -139,19 +140,19 @@ const INSERTS = [
     select body ->> 'name', position, (body ->> 'weight')::integer from ${ITEMS('shares')}`,
   `insert into registry_application
       (id, position, name, redirect_uris, post_logout_redirect_uris, confidential, secret_hash,
-        audiences, authentication, jwks, subject_dn, profile, scopes, group_name, origin)
+        audiences, authentication, jwks, subject_dn, profile, id_token_alg, scopes, group_name, origin)
     select body ->> 'id', position, body ->> 'name', ${TEXTS('redirectUris')},
       ${MAYBE_TEXTS('postLogoutRedirectUris')},
       (body ->> 'confidential')::boolean, body ->> 'secretHash', ${MAYBE_TEXTS('audiences')},
       body ->> 'authentication', body -> 'jwks', body ->> 'subjectDn', body ->> 'profile',
-      ${MAYBE_TEXTS('scopes')}, body ->> 'group', body ->> 'origin'
+      body ->> 'idTokenAlg', ${MAYBE_TEXTS('scopes')}, body ->> 'group', body ->> 'origin'
     from ${ITEMS('applications')}
     on conflict (id) do update set position = excluded.position, name = excluded.name,
       redirect_uris = excluded.redirect_uris,
       post_logout_redirect_uris = excluded.post_logout_redirect_uris, confidential = excluded.confidential,
       secret_hash = excluded.secret_hash, audiences = excluded.audiences,
       authentication = excluded.authentication, jwks = excluded.jwks,
-      subject_dn = excluded.subject_dn, profile = excluded.profile, scopes = excluded.scopes,
+      subject_dn = excluded.subject_dn, profile = excluded.profile, id_token_alg = excluded.id_token_alg, scopes = excluded.scopes,
       group_name = excluded.group_name`,
 ];
 

@@ -12,8 +12,6 @@ import type { WebhookEntity } from './webhook.entity.js';
 /** Seals the secrets of webhooks for the database, each bound to its webhook. */
 @Injectable()
 export class WebhookSecrets {
-  private vault: KeyVault | undefined;
-
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -33,8 +31,8 @@ export class WebhookSecrets {
     return sealed.map((one) => vault.open(nameOf(id), one));
   }
 
-  private async open(): Promise<KeyVault> {
-    return (this.vault ??= await openVault(this.config, this.logger));
+  private open(): Promise<KeyVault> {
+    return openVault(this.config, this.logger);
   }
 }
 

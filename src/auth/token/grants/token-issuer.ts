@@ -1,7 +1,7 @@
 import { askedAudiences, refuseOthers, type AudienceWish } from '../../protocol/audience.js';
 import { invalidGrant } from '../../protocol/oauth-errors.js';
 import { Injectable } from '@nestjs/common';
-import { RegistryService, type User } from '#src/registry/index.js';
+import { RegistryService, type Client, type User } from '#src/registry/index.js';
 import type { ConsentEntity } from '../../stores/consent.entity.js';
 import type { Confirmation } from '../../possession/confirmation.js';
 import { principalFrom } from '../../bearer/principal.js';
@@ -50,22 +50,25 @@ export class TokenIssuer {
     const grantee = { user: name, group: groupName, setup, clientId, scopes };
     const isAlive = principalFrom(grantee, registry) !== undefined;
     if (!isAlive || !user || !group || !isOf(consent, user)) throw invalidGrant('authorization');
-    const audiences = await this.audiencesOf(consent, askedAudiences(wish));
+    const client = await this.clients.find(clientId);
+    if (!client) throw invalidGrant('authorization');
+    const audiences = this.audiencesOf(client, consent, askedAudiences(wish));
     const granted = await this.granter.grant({ user, group, asked: wish.scope, within });
     const { confirmation, notAfter } = wish;
     const input = { user, group: groupName, setup, clientId, audiences, parentId: consent.id };
     const end = notAfter && { notAfter };
     const minted = await this.tokens.mint({ ...input, ...granted, confirmation, ...end });
-    const idToken = await this.idTokens.mint(consent, minted, wish.nonce);
+    const idToken = await this.idTokens.mint(consent, minted, {
+      ...{ nonce: wish.nonce, algorithm: client.idTokenAlg },
+    });
     return idToken === undefined ? minted : { ...minted, idToken };
   }
 
-  private async audiencesOf(
-    { clientId, audience }: ConsentEntity,
+  private audiencesOf(
+    client: Client,
+    { audience }: ConsentEntity,
     asked: string[] | undefined,
-  ): Promise<readonly string[]> {
-    const client = await this.clients.find(clientId);
-    if (!client) throw invalidGrant('authorization');
+  ): readonly string[] {
     const possible = this.clients.audiencesOf(client);
     const wanted = asked ?? audience ?? possible.slice(0, 1);
     refuseOthers(wanted, possible);
