@@ -6,7 +6,7 @@ import { CLOCK, CONFIG, type Config } from '#src/platform/index.js';
 import { IdTokenKeysService } from '../keys/id-token-keys.service.js';
 import { KeysService } from '../keys/keys.service.js';
 import { signJwt } from '../keys/sign-jwt.js';
-import type { SigningAlgorithm } from '../keys/signing-key.js';
+import type { SigningAlgorithm } from '../keys/stored-key.js';
 import { verificationKey } from '../keys/verification-key.js';
 import type { ConsentEntity } from '../stores/consent.entity.js';
 import { WLCG_VERSION, type MintedToken } from './access-token.js';

@@ -17,12 +17,8 @@ import {
   type Transaction,
 } from '#src/platform/index.js';
 import { activationOf, deadKeys, isRotationDue, nextKey, signingKeyAt } from './key-schedule.js';
-import {
-  makeSigningKey,
-  openSigningKey,
-  type SigningAlgorithm,
-  type SigningKey,
-} from './signing-key.js';
+import { makeSigningKey, openSigningKey, type SigningKey } from './signing-key.js';
+import type { SigningAlgorithm } from './stored-key.js';
 import { SIGNING_KEYS_CHANNEL, type SigningKeysRepository } from './signing-keys.repository.js';
 
 const MAINTENANCE_INTERVAL_MS = 60_000;

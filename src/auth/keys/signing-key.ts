@@ -8,13 +8,10 @@ import {
 import { promisify } from 'node:util';
 import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose';
 import type { KeyVault } from '#src/platform/index.js';
-import type { StoredKey } from './stored-key.js';
+import type { SigningAlgorithm, StoredKey } from './stored-key.js';
 
 const generate = promisify(generateKeyPair);
 const RSA_BITS = 2048;
-
-/** Algorithm of a signing key. */
-export type SigningAlgorithm = 'ES256' | 'EdDSA' | 'RS256';
 
 /** A signing key ready for use in this process. */
 export interface SigningKey {

@@ -1,6 +1,8 @@
 import { Column, PrimaryColumn } from 'typeorm';
 import type { JWK } from 'jose';
-import type { SigningAlgorithm } from './signing-key.js';
+
+/** Algorithm of a signing key. */
+export type SigningAlgorithm = 'ES256' | 'EdDSA' | 'RS256';
 
 /** Columns of a key that signs, signed or will sign. */
 export abstract class StoredKey {

@@ -865,7 +865,7 @@ export abstract class Operations {
     );
   }
 
-  /** Public keys of the access tokens (RFC 7517) */
+  /** Public keys of access and ID tokens (RFC 7517) */
   keySet(options: CallOptions = {}): Promise<KeySetResponse> {
     return this.call<KeySetResponse>(
       { method: 'GET', path: `/.well-known/jwks.json`, answer: 'json' },
