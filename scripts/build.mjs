@@ -1,7 +1,18 @@
 /** Builds dist/ with the Nest compiler (the Swagger plugin adds schemas from the sources). */
 import { rmSync } from 'node:fs';
+import { DECLARATIONS } from './packages/list.mjs';
+import { copyDeclarations, writeDoor } from './packages/declarations.mjs';
 import { root, run } from './run.mjs';
 
 rmSync(`${root}/dist`, { recursive: true, force: true });
 await run('node', ['node_modules/@nestjs/cli/bin/nest.js', 'build']);
 await import('./build-portal.mjs');
+
+const commonjs = `${root}/dist/commonjs`;
+for (const [name, entry] of [
+  ['grid', 'grid'],
+  ['client', 'client/index'],
+]) {
+  copyDeclarations(entry, `${commonjs}/types`, { jose: DECLARATIONS.jose });
+  writeDoor(commonjs, name, `../src/${entry}.js`);
+}

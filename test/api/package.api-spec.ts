@@ -1,91 +1,234 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startBrowser } from '../support/browser.js';
 import { support } from '../support/testbed.js';
 
-/** What the library needs at run time; neither Nest nor a database is among it. */
+/** What the library in `gridgate` needs at run time; neither Nest nor a database is among it. */
 const LIBRARY_PACKAGES = ['jose', 'tough-cookie', 'undici'];
 
-const USE = `
+const LIBRARY = `
 const provider = new OAuth2IdProvider({ ProviderName: 'x', issuer: 'https://idp.example.org', client_id: 'a' });
 const parsed = claimParser({ id: 'ab:cd' }, { id: '^(?P<x>\\\\w+):(?P<y>\\\\w+)$' });
-console.log(JSON.stringify([S_OK(1), parsed, typeof provider.submitNewSession, new Session().max_redirects]));
+console.log(JSON.stringify([S_OK(1), parsed, typeof provider.submitNewSession, new Session().max_redirects,
+  OAuth2IdProvider.name]));
 `;
-const SEEN = '[{"OK":true,"Value":1},{"id":{"x":"ab","y":"cd"}},"function",30]\n';
-const NAMES = 'OAuth2IdProvider, claimParser, S_OK, Session';
+const LIBRARY_SAYS =
+  '[{"OK":true,"Value":1},{"id":{"x":"ab","y":"cd"}},"function",30,"OAuth2IdProvider"]\n';
+const LIBRARY_NAMES = 'OAuth2IdProvider, claimParser, S_OK, Session';
+const CLIENT = `
+const grid = new GridClient({ url: 'https://grid.example.org', fetch: async () => Response.json({ jobs: [] }) });
+void grid.listJobs().then((answer) => console.log(JSON.stringify([answer, new GridError(404, {}).name])));
+`;
+const CLIENT_SAYS = '[{"jobs":[]},"GridError"]\n';
+const CLIENT_NAMES = 'GridClient, GridError';
+
+/** [package, names, use of them, what it prints] */
+const USES = [
+  ['gridgate', LIBRARY_NAMES, LIBRARY, LIBRARY_SAYS],
+  ['gridgate/client', CLIENT_NAMES, CLIENT, CLIENT_SAYS],
+  ['gridgate-oauth2', LIBRARY_NAMES, LIBRARY, LIBRARY_SAYS],
+  ['gridgate-client', CLIENT_NAMES, CLIENT, CLIENT_SAYS],
+] as const;
 
 let project: string;
+let packed: string;
+let root: string;
 
 beforeAll(() => {
-  const { root } = support();
+  ({ root } = support());
   project = mkdtempSync(join(tmpdir(), 'grid-package-'));
-  const packed = execFileSync(
-    'npm',
-    ['pack', '--json', '--ignore-scripts', '--pack-destination', project],
-    { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+  packed = join(root, 'dist/packages');
+  execFileSync(process.execPath, ['scripts/packages.mjs'], { cwd: root, stdio: 'ignore' });
+  const undici = npm(
+    ['pack', '--silent', '--ignore-scripts', '--pack-destination', project],
+    'node_modules/undici',
   );
-  const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('['))) as [{ filename: string }];
+  const tarballs = ['gridgate-client', 'gridgate-oauth2'].map((name) => tarball(name));
+  writeFileSync(join(project, 'package.json'), '{ "private": true }');
+  npm(['install', '--offline', ...tarballs, join(project, undici.trim())], project);
   const modules = join(project, 'node_modules');
-  mkdirSync(join(modules, 'gridgate'), { recursive: true });
-  execFileSync('tar', [
-    'xzf',
-    join(project, filename),
-    '--strip-components=1',
-    '-C',
-    join(modules, 'gridgate'),
-  ]);
-  for (const name of LIBRARY_PACKAGES) {
+  mkdirSync(join(modules, 'gridgate'));
+  const words = ['xzf', tarball('gridgate'), '--strip-components=1', '-C'];
+  execFileSync('tar', [...words, join(modules, 'gridgate')]);
+  for (const name of LIBRARY_PACKAGES.filter((word) => !existsSync(join(modules, word)))) {
     symlinkSync(join(root, 'node_modules', name), join(modules, name));
   }
   mkdirSync(join(modules, '@types'));
   symlinkSync(join(root, 'node_modules/@types/node'), join(modules, '@types/node'));
-});
+}, 120_000);
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
-function node(file: string, text: string): string {
-  writeFileSync(join(project, file), text);
-  return execFileSync(process.execPath, ['--no-warnings', file], {
-    cwd: project,
-    encoding: 'utf8',
-  });
+function npm(words: string[], folder: string): string {
+  const done = spawnSync('npm', words, { cwd: resolve(root, folder), encoding: 'utf8' });
+  if (done.status !== 0) throw new Error(`npm ${words.join(' ')}: ${done.stderr}`);
+  return done.stdout;
 }
 
-describe('the packed library, without Nest and without a database', () => {
-  it('is used by a plain JavaScript module', () => {
-    expect(node('use.mjs', `import { ${NAMES} } from 'gridgate';${USE}`)).toBe(SEEN);
+function tarball(name: string): string {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  return join(packed, `${name}-${version}.tgz`);
+}
+
+function node(file: string, text: string): string {
+  writeFileSync(join(project, file), text);
+  const words = ['--trace-warnings', file];
+  const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: project, encoding: 'utf8' });
+  expect(stderr).toBe('');
+  return stdout;
+}
+
+/** Bytes of all files below a folder. */
+function bytesOf(folder: string): number {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => statSync(join(folder, name)))
+    .reduce((sum, info) => sum + (info.isFile() ? info.size : 0), 0);
+}
+
+describe('the packed packages', () => {
+  it.each(USES)('%s is used by an ES module', (name, names, use, says) => {
+    expect(node('use.mjs', `import { ${names} } from '${name}';${use}`)).toBe(says);
   });
 
-  it('is used by require()', () => {
-    expect(node('use.cjs', `const { ${NAMES} } = require('gridgate');${USE}`)).toBe(SEEN);
+  it.each(USES)('%s is used by require()', (name, names, use, says) => {
+    expect(node('use.cjs', `const { ${names} } = require('${name}');${use}`)).toBe(says);
   });
 
-  it('has exact types for a plain TypeScript project', () => {
-    const wrong = `import { OAuth2IdProvider, type Result } from 'gridgate';
+  it.each(USES)('%s has one copy of each class, however it is loaded', (...[name, names]) => {
+    const text = `import { createRequire } from 'node:module';
+import * as one from '${name}';
+const other = createRequire(import.meta.url)('${name}');
+console.log('${names}'.split(', ').every((word) => one[word] === other[word]));`;
+    expect(node('both.mjs', text)).toBe('true\n');
+  });
+
+  it.each([
+    ['node16', 'node16', 'mts'],
+    ['node16', 'node16', 'cts'],
+    ['nodenext', 'nodenext', 'mts'],
+    ['nodenext', 'nodenext', 'cts'],
+    ['preserve', 'bundler', 'ts'],
+  ])(
+    'have exact types: module %s, resolution %s, a .%s file',
+    (module, moduleResolution, ending) => {
+      expect(typesOf(`typed.${ending}`, { module, moduleResolution })).toBe('');
+    },
+  );
+
+  it('bring as few packages and bytes as they promise', () => {
+    const modules = join(project, 'node_modules');
+    const lock = readFileSync(join(project, 'package-lock.json'), 'utf8');
+    const { packages } = JSON.parse(lock) as {
+      packages: Record<string, { dependencies?: object }>;
+    };
+    expect(packages['node_modules/gridgate-client']?.dependencies).toBeUndefined();
+    const brought = packages['node_modules/gridgate-oauth2']?.dependencies;
+    expect(Object.keys(brought ?? {})).toEqual(['undici']);
+    expect(packages['node_modules/undici']?.dependencies).toBeUndefined();
+    const library = bytesOf(join(modules, 'gridgate-oauth2')) + bytesOf(join(modules, 'undici'));
+    expect(library).toBeLessThan(3_000_000);
+  });
+
+  it.each(['gridgate', 'gridgate-client', 'gridgate-oauth2'])(
+    '%s has its licence, its page and its changes, and is published with its origin',
+    (name) => {
+      const words = ['xzOf', tarball(name)];
+      const listed = execFileSync('tar', ['tzf', tarball(name)], { encoding: 'utf8' }).split('\n');
+      for (const file of ['LICENSE', 'README.md', 'CHANGELOG.md']) {
+        expect(listed).toContain(`package/${file}`);
+      }
+      const text = execFileSync('tar', [...words, 'package/package.json'], { encoding: 'utf8' });
+      const own = readFileSync(join(root, 'package.json'), 'utf8');
+      const { version } = JSON.parse(own) as { version: string };
+      expect(JSON.parse(text)).toMatchObject({
+        ...{ name, version, license: 'Apache-2.0' },
+        publishConfig: { access: 'public', provenance: true },
+      });
+    },
+  );
+});
+
+function typesOf(file: string, options: Record<string, string>): string {
+  const text = `import { GridClient, GridError, type JobResponse } from 'gridgate-client';
+import { GridClient as Same } from 'gridgate/client';
+import { OAuth2IdProvider, Session, type Result } from 'gridgate-oauth2';
+import { OAuth2IdProvider as Also } from 'gridgate';
 const provider = new OAuth2IdProvider({ issuer: 'https://idp.example.org', client_id: 'a' });
 export const url: Promise<Result<string>> = provider.submitNewSession();
+export const also: Promise<Result<string>> = new Also({ client_id: 'a' }).submitNewSession();
+export const redirects: number = new Session().max_redirects;
 // @ts-expect-error a group is a text
 export const groups = provider.getGroupScopes(7);
+export const jobs: Promise<JobResponse[]> = new GridClient({ url: 'x' }).listJobs().then((a) => a.jobs);
+// @ts-expect-error a job has a number
+export const job = new Same({ url: 'x' }).getJob('one');
+export const isError = (error: unknown): number => (error instanceof GridError ? error.status : 0);
 `;
-    writeFileSync(join(project, 'use.ts'), wrong);
-    writeFileSync(
-      join(project, 'tsconfig.json'),
-      JSON.stringify({
-        compilerOptions: {
-          module: 'nodenext',
-          target: 'es2022',
-          strict: true,
-          noEmit: true,
-          types: ['node'],
-        },
-        files: ['use.ts'],
-      }),
-    );
-    const tsc = join(support().root, 'node_modules/typescript/bin/tsc');
-    const check = (): string =>
-      execFileSync(process.execPath, [tsc, '-p', '.'], { cwd: project, encoding: 'utf8' });
-    expect(check()).toBe('');
+  writeFileSync(join(project, file), text);
+  const compilerOptions = {
+    ...{ ...options, target: 'es2023', lib: ['es2023', 'dom', 'dom.iterable'] },
+    ...{ strict: true, noEmit: true, types: ['node'] },
+  };
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }));
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  return spawnSync(process.execPath, [tsc, '-p', '.'], { cwd: project, encoding: 'utf8' }).stdout;
+}
+
+describe('gridgate-client in a browser', () => {
+  let server: Server;
+
+  beforeAll(async () => {
+    const module = readFileSync(join(packed, 'gridgate-client/esm/index.js'));
+    server = createServer((request, response) => {
+      const isModule = request.url === '/client.js';
+      response.setHeader('Content-Type', isModule ? 'text/javascript' : 'application/json');
+      response.end(isModule ? module : '{"jobs": []}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+
+  afterAll(() => {
+    server.close();
+  });
+
+  it('is loaded as it is, without a bundler', async () => {
+    const browser = await startBrowser();
+    try {
+      const page = await browser.newPage();
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      await page.goto(`${url}/jobs`);
+      const seen: unknown = await page.evaluate(`import('/client.js').then(async (module) => [
+        await new module.GridClient({ url: location.origin }).listJobs(),
+        new module.GridError(404, {}) instanceof module.GridError,
+      ])`);
+      expect(seen).toEqual([{ jobs: [] }, true]);
+    } finally {
+      await browser.close();
+    }
+  });
+});
+
+describe('what the packages promise', () => {
+  it('is kept, and written down (run npm run packages:api)', () => {
+    const words = ['scripts/write-api.mjs', '--check'];
+    const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 });
