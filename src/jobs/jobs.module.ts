@@ -21,6 +21,8 @@ import {
 } from './run/executor.js';
 import type { IsolationReport } from './places/local/isolation/isolation.js';
 import { LocalProcessExecutor } from './places/local/local-process.executor.js';
+import { LimitsRepository } from './limits/limits.repository.js';
+import { WaitingLimits } from './limits/waiting-limits.js';
 import { Matcher } from './matching/matcher.js';
 import { JobShareEntity } from './matching/job-share.entity.js';
 import { ShareBook } from './matching/share-book.js';
@@ -65,6 +67,7 @@ import { SubmitController } from './submit/submit.controller.js';
 import { SUBMIT_SCHEMAS } from './submit/submit.openapi.js';
 import { LIST_SCHEMAS } from './list/job-list.openapi.js';
 import { INSIGHT_SCHEMAS } from './insight/job-insight.openapi.js';
+import { LimitObstacles } from './insight/limit-obstacles.js';
 import { JobInsightService } from './insight/job-insight.service.js';
 import { JobListRepository } from './list/job-list.repository.js';
 import { JobTimelineController } from './list/job-timeline.controller.js';
@@ -183,6 +186,7 @@ const PARTS = [
   JobHoldService,
   HoldRepository,
   JobInsightService,
+  LimitObstacles,
   JobOutputService,
   JobAccess,
   JobsRepository,
@@ -201,6 +205,8 @@ const PARTS = [
   SandboxService,
   JobSandboxesService,
   DispatchRepository,
+  LimitsRepository,
+  WaitingLimits,
   QueueRepository,
   ShareBook,
   ShareCounter,

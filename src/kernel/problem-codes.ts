@@ -27,6 +27,7 @@ export const PROBLEM_CODES = {
   'job.state-conflict': { status: 409, title: 'The state of the job does not allow it' },
   'job.no-sandbox': { status: 404, title: 'The job has no such sandbox' },
   'job.no-such-file': { status: 404, title: 'No such file in the sandbox' },
+  'job.limit': { status: 429, title: 'The limit of waiting jobs is reached' },
   'request.range-not-satisfiable': { status: 416, title: 'Range not satisfiable' },
   'idempotency.in-flight': { status: 409, title: 'A request with this key is under way' },
   'idempotency.mismatch': { status: 422, title: 'The key was used with another body' },

@@ -9,6 +9,7 @@ export { describeDifference } from './model/registry-difference.js';
 export { isLoopbackHost, redirectUriFault } from './model/redirect-uri.js';
 export { AUDIENCE_FORM, isAudience } from './model/audience.js';
 export { isSiteTag, SITE_TAG_FORM } from './model/site-tag.js';
+export type { JobLimits } from './model/limits.js';
 export { DEMO_REGISTRY } from './model/demo-registry.js';
 export { APPLICATION_PREFIX } from './model/registry-rules.js';
 export { canonicalDn } from '#src/x509/index.js';

@@ -6,6 +6,7 @@ import { RegistryGroupEntity } from './entities/registry-group.entity.js';
 import { RegistryKnownSubjectEntity } from './entities/registry-known-subject.entity.js';
 import { RegistryMemberEntity } from './entities/registry-member.entity.js';
 import { RegistrySetupEntity } from './entities/registry-setup.entity.js';
+import { RegistryDrainEntity } from './entities/registry-drain.entity.js';
 import { RegistryShareEntity } from './entities/registry-share.entity.js';
 import { RegistrySiteEntity } from './entities/registry-site.entity.js';
 import { RegistryStateEntity } from './entities/registry-state.entity.js';
@@ -30,6 +31,7 @@ const ENTITIES = [
   RegistryStorageElementEntity,
   RegistrySiteEntity,
   RegistryShareEntity,
+  RegistryDrainEntity,
 ];
 
 /** Who exists: users, groups, setups, applications, storage elements, sites, and the shares of groups. */

@@ -206,6 +206,29 @@ describe('the registry', () => {
       '~ sites.LOCAL.demo: processors 8 -> 4',
       '~ shares.grid_user: weight 3 -> 2',
     ]);
+    const dumped = (await registryCommand(grid, 'dump')).text;
+    const sections = dumped.slice(0, dumped.indexOf('setups:'));
+    const limited = sections.replace(
+      '  grid_user:\n',
+      '  grid_user:\n    limits: { running: 5 }\n',
+    );
+    await writeFile(file, limited);
+    expect((await registryCommand(grid, 'load', file)).text.trim()).toBe(
+      '~ groups.grid_user: limits (none) -> {"running":5}',
+    );
+    expect((await registryCommand(grid, 'dump')).text).toContain('    limits:\n      running: 5\n');
+    await writeFile(file, sections);
+    expect((await registryCommand(grid, 'load', file)).text.trim()).toBe(
+      '~ groups.grid_user: limits {"running":5} -> (none)',
+    );
+    await writeFile(file, 'sites: {S: {backend: slurm, limits: {tags: {GPU: 1}}}}');
+    expect((await registryCommand(grid, 'load', file)).text).toContain(
+      'sites.S.limits.tags.GPU: the site has no tag GPU',
+    );
+    // The file says nothing of shares: that of the group goes with it.
+    await writeFile(file, 'groups: {}\nsetups: {}\napplications: {}');
+    const gone = await registryCommand(grid, 'check', file);
+    expect([gone.code, gone.text]).toEqual([0, expect.stringContaining('- shares.grid_user')]);
     await writeFile(file, 'shares: {grid_user: 3, nobody: 1}');
     const refused = await registryCommand(grid, 'load', file);
     expect([refused.code, refused.text]).toEqual([

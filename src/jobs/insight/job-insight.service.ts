@@ -8,6 +8,7 @@ import { lackOf, resourcesOf, type JobResources } from '../manifest/resources.js
 import { DispatchRepository } from '../matching/dispatch.repository.js';
 import { OutputReads } from '../matching/output-reads.js';
 import { ShareStandings } from '../matching/share-standings.js';
+import { LimitObstacles, type Obstacles } from './limit-obstacles.js';
 import { tailText } from '../run/output-tail.js';
 import { planOf } from '../run/run-plan.js';
 import type { Job } from '../state/job.entity.js';
@@ -22,6 +23,7 @@ import type {
 
 const PEEK_BYTES = 8_192;
 const MOST_NAMED = 5;
+const NO_LIMITS: Obstacles = { sites: new Map() };
 
 /** What else users ask about one job: manifest, history, parameters, the running output, and why it still waits. */
 @Injectable()
@@ -32,6 +34,7 @@ export class JobInsightService {
     private readonly jobs: JobsRepository,
     private readonly dispatch: DispatchRepository,
     private readonly shares: ShareStandings,
+    private readonly limits: LimitObstacles,
     private readonly registry: RegistryService,
     private readonly outputs: OutputReads,
   ) {}
@@ -97,9 +100,13 @@ export class JobInsightService {
     const jobs = isQueued ? await this.dispatch.jobsAhead(job, share !== undefined) : 0;
     const ahead = { jobs, ...(share && { owners: share.ownersBefore }) };
     const wanted = resourcesOf((await this.jobs.manifest(job.jid)) ?? {});
-    const sites = registry
-      .sitesOf(job.setup)
-      .map((site) => [site.name, reasonAt(job, site, { live, ahead, wanted })] as const);
+    const ofSetup = registry.sitesOf(job.setup);
+    const limits = isQueued
+      ? await this.limits.of({ ...job, tags: wanted.tags }, registry, ofSetup)
+      : NO_LIMITS;
+    const sites = ofSetup.map(
+      (site) => [site.name, reasonAt(job, site, { live, ahead, wanted, limits })] as const,
+    );
     return {
       jid: job.jid,
       status: job.status,
@@ -123,17 +130,24 @@ interface Now {
   live: Set<string>;
   ahead: Ahead;
   wanted: JobResources;
+  limits: Obstacles;
 }
 
-/** Why a job does not run at a site; `isOpen` where it only waits for its turn. */
+/** Why a job does not run at a site; `isOpen` where it only waits for its turn, `isLimited` where for the end of others. */
 interface SiteReason {
   reason: string;
   isOpen?: true;
+  isLimited?: true;
 }
 
 function reasonAt(job: Job, site: Site, now: Now): SiteReason {
   const reason = obstacleAt(job, site, now);
   if (reason !== undefined) return { reason };
+  const limit =
+    job.status === 'Waiting'
+      ? (now.limits.everywhere ?? now.limits.sites.get(site.name))
+      : undefined;
+  if (limit !== undefined) return { reason: limit, isLimited: true };
   return { reason: `Waits for a free slot; ${inFront(now.ahead)}`, isOpen: true };
 }
 
@@ -186,6 +200,12 @@ function waitsFor(
   }
   const open = sites.filter(([, { isOpen }]) => isOpen).map(([name]) => name);
   if (open.length > 0) return `A free place at ${shortList(open)}; ${inFront(ahead)}`;
+  const limited = sites.filter(([, { isLimited }]) => isLimited);
+  if (limited.length > 0) {
+    const texts = new Set(limited.map(([, { reason }]) => reason));
+    const named = limited.map(([name, { reason }]) => `${name}: ${reason}`);
+    return `The end of other jobs. ${texts.size === 1 ? [...texts][0] : shortList(named)}`;
+  }
   const reasons = sites.map(([name, { reason }]) => `${name}: ${reason}`);
   return reasons.length === 0
     ? 'A site: there is none'

@@ -40,6 +40,11 @@ export class Lane {
     if (this.end !== 'endless') this.place += 1;
   }
 
+  /** Leaves all that is in it without a place. */
+  close(): void {
+    this.isClosed = true;
+  }
+
   /** Leaves the next job without a place; those behind that nobody has read are like it. */
   pass(): void {
     this.advance();
@@ -114,6 +119,12 @@ export class Turns {
   /** The next job of the lane is passed by. */
   pass(lane: Lane): void {
     lane.pass();
+    this.queueOf(lane).forget();
+  }
+
+  /** Nothing of the lane may have a place. */
+  close(lane: Lane): void {
+    lane.close();
     this.queueOf(lane).forget();
   }
 

@@ -285,3 +285,47 @@ describe('shares', () => {
     expect(match.isCut).toBe(true);
   });
 });
+
+describe('limits of running jobs', () => {
+  const of = (
+    ownerGroup: string,
+    owner: string,
+    count: number,
+    more: Parameters<typeof job>[0] = {},
+  ) => Array.from({ length: count }, () => job({ ownerGroup, owner, ...more }));
+  const limits = (group: object) => ({
+    group: (name: string) => (name === 'atlas' ? { limits: group } : undefined) as never,
+    userByName: () => undefined,
+  });
+  const owners = (jobs: readonly QueuedJob[], more: Parameters<typeof placed>[1]) => {
+    const byJid = new Map(jobs.map((one) => [one.jid, one.owner]));
+    return placed(jobs, more).map(([jid]) => byJid.get(jid));
+  };
+
+  it('stop whom they are for and nobody else', () => {
+    const jobs = [...of('atlas', 'a', 9), ...of('atlas', 'b', 9), ...of('cms', 'c', 2)];
+    expect(owners(jobs, { limits: limits({ running: 3, ownerRunning: 2 }) })).toEqual([
+      ...['a', 'a', 'b'],
+      ...['c', 'c'],
+    ]);
+    expect(owners(jobs, { limits: limits({ running: 0 }) })).toEqual(['c', 'c']);
+  });
+
+  it('keep no room for a job that may not start', () => {
+    const old = of('atlas', 'a', 2, { processors: 4, waited: 1_000 });
+    const jobs = [...old, ...of('cms', 'c', 2)];
+    const sites = [site('A', { processors: 4 })];
+    expect(owners(jobs, { sites, limits: limits({ running: 0 }) })).toEqual(['c', 'c']);
+    const tagged = [...of('atlas', 'a', 2, { tags: ['x'], waited: 1_000 }), ...of('cms', 'c', 2)];
+    const few = [site('A', { processors: 2, tags: ['x'], limits: { tags: { x: 0 } } })];
+    expect(owners(tagged, { sites: few })).toEqual(['c', 'c']);
+  });
+
+  it('count at a site, and there by tag', () => {
+    const jobs = [...of('atlas', 'a', 3, { tags: ['x'] }), ...of('atlas', 'b', 3)];
+    const one = [site('A', { tags: ['x'], limits: { running: 4, tags: { x: 2 } } })];
+    expect(owners(jobs, { sites: one })).toEqual(['a', 'a', 'b', 'b']);
+    const used = { A: { jobs: 1, tags: { x: 1 } } };
+    expect(owners(jobs, { sites: one, used })).toEqual(['a', 'b', 'b']);
+  });
+});

@@ -1,5 +1,7 @@
 import type { Site } from '#src/registry/index.js';
 import type { FreeMachine } from '../run/executor.js';
+import { RunningLimits } from '../limits/running-limits.js';
+import type { LimitSource, OwnerCount } from '../limits/owner-limits.js';
 import { ShareLedger, type Shares } from './fair-share.js';
 import { Lane, Turns } from './lanes.js';
 import { byOrder, laneOf, type LaneKey, type QueuedJob } from './queued-job.js';
@@ -29,6 +31,8 @@ export interface MatchInput {
   reserveMs: number;
   /** Between whom places are shared; undefined: priority and age alone decide. */
   shares?: Shares | undefined;
+  /** What says how many jobs of an owner may run; undefined: as many as fit. */
+  limits?: LimitSource | undefined;
   /** Jobs under way at a site. */
   load(site: string): number;
 }
@@ -42,12 +46,15 @@ export class Match {
   isCut = false;
   private capacity: SiteCapacity;
   private used: ReadonlyMap<string, SiteUse> = new Map();
+  private held: readonly OwnerCount[] = [];
+  private readonly running: RunningLimits;
   private readonly extra = new Map<string, number>();
   private readonly holders = new Map<string, Site[]>();
   private readonly heads: QueuedJob[];
 
   constructor(private readonly input: MatchInput) {
     this.capacity = this.wholeCapacity();
+    this.running = new RunningLimits(input.limits);
     this.heads = input.heads.filter((head) => this.holdersOf(head).length > 0);
   }
 
@@ -62,13 +69,26 @@ export class Match {
     this.capacity = this.wholeCapacity();
   }
 
+  /** Whose jobs come under limits of running ones, of those that may get places. */
+  limitedOwners(): QueuedJob[] {
+    return this.heads.filter((head) => this.running.isLimited(head));
+  }
+
+  /** Tells how many jobs of limited owners sites hold now, by all instances. */
+  noteHeld(held: readonly OwnerCount[]): void {
+    this.held = held;
+    this.running.note(held);
+  }
+
   /**
    * The lanes to look into, at most `limit`, and how many jobs of each: as many as it would get if no lane ended, and some more,
    * since they do.
    */
   pages(): LanePage[] {
     const { limit } = this.input;
-    const fitting = this.heads.filter((head) => this.placeOf(head) !== undefined);
+    const fitting = this.heads.filter(
+      (head) => !this.running.reached(head) && this.placeOf(head) !== undefined,
+    );
     const wanted = this.foresee(fitting);
     const rest = fitting.filter((head) => !wanted.has(head)).sort(byOrder);
     const looked = [...wanted.keys(), ...rest].slice(0, limit);
@@ -88,6 +108,10 @@ export class Match {
     const placements: Placement[] = [];
     for (let lane = turns.next(); lane; lane = turns.next()) {
       const { job } = lane;
+      if (this.running.reached(job)) {
+        turns.close(lane);
+        continue;
+      }
       const site = this.placeOf(job);
       // It can be next, and nobody has looked that far into its lane.
       this.isCut =
@@ -112,7 +136,7 @@ export class Match {
     const turns = new Turns(lanes, new ShareLedger(this.input.shares));
     for (let lane = turns.next(), placed = 0; lane && placed < this.input.limit;) {
       const { head } = lane;
-      const site = this.placeOf(head);
+      const site = this.running.reached(head) ? undefined : this.placeOf(head);
       if (site === undefined) turns.pass(lane);
       else {
         this.take(head, site);
@@ -123,6 +147,7 @@ export class Match {
       lane = turns.next();
     }
     this.capacity = this.wholeCapacity();
+    this.running.note(this.held);
     this.extra.clear();
     return wanted;
   }
@@ -152,6 +177,7 @@ export class Match {
 
   private take(job: QueuedJob, site: Site): string {
     this.capacity.take(job, site);
+    this.running.take(job);
     this.extra.set(site.name, (this.extra.get(site.name) ?? 0) + 1);
     return site.name;
   }
@@ -159,7 +185,11 @@ export class Match {
   private reserveCapacity(job: QueuedJob): void {
     const { now, reserveMs } = this.input;
     if (now - job.lastUpdate.getTime() < reserveMs) return;
-    for (const site of this.byLoad(job)) if (this.capacity.reserve(job, site)) return;
+    for (const site of this.byLoad(job)) {
+      // What a limit keeps from starting would keep the room from all others.
+      if (this.capacity.tagReached(job, site) !== undefined) continue;
+      if (this.capacity.reserve(job, site)) return;
+    }
   }
 
   private placeOf(job: QueuedJob): Site | undefined {

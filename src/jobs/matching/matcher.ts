@@ -48,6 +48,7 @@ export class Matcher {
       now: this.clock.now(),
       reserveMs: this.config.reserveAfter * 1000,
       shares: await this.shares.current(registry),
+      limits: registry,
       load: (site) => executor.load(site),
     });
     if (match.isVain) return nothing;

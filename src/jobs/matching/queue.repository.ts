@@ -6,6 +6,7 @@ import {
   Database,
   EventLog,
   LOCK_SEEDS,
+  type Queryable,
   type Transaction,
 } from '#src/platform/index.js';
 import type { Site } from '#src/registry/index.js';
@@ -14,6 +15,7 @@ import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import { MINOR } from '../state/job-state.js';
 import { BEFORE, logMoves } from '../state/logged-move.sql.js';
 import type { RunOrder } from '../run/executor.js';
+import { countedOf, LimitsRepository } from '../limits/limits.repository.js';
 import { DispatchRepository } from './dispatch.repository.js';
 import type { Match, Placement } from './match.js';
 import type { LaneKey, QueuedJob } from './queued-job.js';
@@ -47,6 +49,7 @@ export class QueueRepository {
     private readonly jobs: JobsRepository,
     private readonly dispatch: DispatchRepository,
     private readonly events: EventLog,
+    private readonly limits: LimitsRepository,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -78,6 +81,10 @@ export class QueueRepository {
     return this.database.transaction(async (transaction) => {
       const counted = claim.sites.filter(isCounted);
       if (counted.length > 0) match.note(await this.usedAlone(transaction, counted));
+      const limited = match.limitedOwners();
+      if (limited.length > 0) {
+        match.noteHeld(await this.limits.held(transaction, countedOf(limited), true));
+      }
       const pages = match.pages();
       if (pages.length === 0) return NOTHING;
       const jobs = await transaction.query<QueuedJob>({
@@ -129,12 +136,34 @@ export class QueueRepository {
         from (select name from unnest($1::text[]) as x (name) order by name) as sorted`,
       values: [names],
     });
-    const rows = await transaction.query<SiteUse & { site: string }>({
+    return this.used(transaction, sites);
+  }
+
+  /** What the jobs of sites take now. */
+  async used(queryable: Queryable, sites: readonly Site[]): Promise<ReadonlyMap<string, SiteUse>> {
+    const names = sites.map(({ name }) => name);
+    const rows = await queryable.query<SiteUse & { site: string }>({
       name: 'jobs-used',
       text: USED,
       values: [names, sites.map(({ ramMB }) => ramMB ?? null)],
     });
-    return new Map(rows.map((row) => [row.site, row]));
+    const tags = await this.tagsInUse(queryable, sites);
+    return new Map(rows.map((row) => [row.site, { ...row, tags: tags.get(row.site) ?? {} }]));
+  }
+
+  /** Of sites that limit tags: how many of the jobs that they hold ask for which. */
+  private async tagsInUse(
+    queryable: Queryable,
+    sites: readonly Site[],
+  ): Promise<ReadonlyMap<string, Record<string, number>>> {
+    const limited = sites.filter(({ limits }) => limits?.tags !== undefined);
+    if (limited.length === 0) return new Map();
+    const rows = await queryable.query<{ site: string; tags: Record<string, number> }>({
+      name: 'jobs-used-tags',
+      text: USED_TAGS,
+      values: [limited.map(({ name }) => name)],
+    });
+    return new Map(rows.map(({ site, tags }) => [site, tags]));
   }
 
   private now(): Date {
@@ -217,6 +246,12 @@ const USED = `
     sum(least(case when j.max_ram_mb > 0 then j.max_ram_mb else j.min_ram_mb end, s.ram_mb))::float8 as "ramMB"
   from unnest($1::text[], $2::integer[]) as s (name, ram_mb) join jobs j on j.site = s.name
   where j.executor is not null group by j.site`;
+
+const USED_TAGS = `
+  select site, json_object_agg(tag, n) as tags from (
+    select j.site, tag, count(*)::integer as n from jobs j cross join lateral unnest(j.tags) as tag
+    where j.executor is not null and j.site = any($1::text[]) group by j.site, tag) x
+  group by site`;
 
 const NOTE_WAITING = `
   with held as materialized (

@@ -8,9 +8,14 @@ export interface SiteUse {
   processors: number;
   ramMB: number;
   gpus: number;
+  /** Tag that the registry limits → jobs that ask for it. */
+  tags?: Readonly<Record<string, number>> | null;
 }
 
-type Free = SiteUse;
+interface Free extends Omit<SiteUse, 'tags'> {
+  /** Tag → jobs that may still start. */
+  tags: Map<string, number>;
+}
 
 /** What is free at the sites of an executor, and on its machine; counted down as jobs are given their places. */
 export class SiteCapacity {
@@ -33,7 +38,14 @@ export class SiteCapacity {
       job.processors <= room.processors &&
       isEnough(room.ramMB, ramMB) &&
       isEnough(room.gpus, job.gpus);
-    return isInSite && isEnough(this.machine.ramMB, ramMB) && this.fitsMachine(job.processors);
+    if (!isInSite || this.tagReached(job, site) !== undefined) return false;
+    return isEnough(this.machine.ramMB, ramMB) && this.fitsMachine(job.processors);
+  }
+
+  /** The tag of the job of which no more may run there. */
+  tagReached(job: Pick<Wishes, 'tags'>, site: Site): string | undefined {
+    const room = this.sites.get(site.name);
+    return job.tags.find((tag) => (room?.tags.get(tag) ?? Infinity) < 1);
   }
 
   /** Gives the job its place there. */
@@ -45,6 +57,10 @@ export class SiteCapacity {
     room.processors -= job.processors;
     room.ramMB -= ramMB;
     room.gpus -= job.gpus;
+    for (const tag of job.tags) {
+      const left = room.tags.get(tag);
+      if (left !== undefined) room.tags.set(tag, left - 1);
+    }
     this.machine.processors -= job.processors;
     this.machine.ramMB -= ramMB;
   }
@@ -77,10 +93,16 @@ function isEnough(free: number, wanted: number): boolean {
 function freeOf(site: Site, used: SiteUse | undefined): Free {
   const rest = (declared: number | undefined, taken = 0): number => (declared ?? Infinity) - taken;
   return {
-    jobs: rest(site.slots, used?.jobs),
+    jobs: Math.min(rest(site.slots, used?.jobs), rest(site.limits?.running, used?.jobs)),
     processors: rest(site.processors, used?.processors),
     ramMB: rest(site.ramMB, used?.ramMB),
     gpus: rest(site.gpus, used?.gpus),
+    tags: new Map(
+      Object.entries(site.limits?.tags ?? {}).map(([tag, most]) => [
+        tag,
+        most - (used?.tags?.[tag] ?? 0),
+      ]),
+    ),
   };
 }
 
@@ -92,6 +114,8 @@ function ramOf(job: Wishes, site: Site): number {
 
 /** True when jobs of all instances together are counted at the site. */
 export function isCounted(site: Site): boolean {
-  const { slots, processors, ramMB, gpus } = site;
-  return [slots, processors, ramMB, gpus].some((declared) => declared !== undefined);
+  const { slots, processors, ramMB, gpus, limits } = site;
+  return [slots, processors, ramMB, gpus, limits?.running, limits?.tags].some(
+    (declared) => declared !== undefined,
+  );
 }

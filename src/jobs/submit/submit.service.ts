@@ -21,6 +21,7 @@ import { SandboxService } from '../sandbox/sandbox.service.js';
 import { SandboxSpool } from '../sandbox/sandbox-spool.js';
 import { SubmissionReader, type Submission } from './submission.js';
 import { JobMetrics } from '../state/job-metrics.js';
+import { WaitingLimits, type Newcomers } from '../limits/waiting-limits.js';
 import { BodyHash } from './body-hash.js';
 import { jobLine, templateLine } from './job-lines.js';
 import { LineSpool } from './line-spool.js';
@@ -34,6 +35,8 @@ import { TokenRights, type TokenRight } from './token-rights.js';
 interface Prepared {
   lines: LineSpool;
   count: number;
+  /** Of them, by the one site that they name. */
+  bySite: ReadonlyMap<string, number>;
   templates: number;
   tokenRights: readonly TokenRight[];
   warnings: ManifestWarning[];
@@ -55,6 +58,7 @@ const KEY_LIFE_MS = 24 * 3600_000;
 @Injectable()
 export class SubmitService {
   @Inject() private readonly delegations!: Delegations;
+  @Inject() private readonly limits!: WaitingLimits;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -147,11 +151,15 @@ export class SubmitService {
     };
     const { maxParametricJobs: maxJobs, maxManifestBytes, maxSubmitBytes } = this.config;
     const tokenRights = new TokenRights(this.delegations, principal);
+    const bySite = new Map<string, number>();
     const preparation = new Preparation(
       context,
       { maxJobs, maxManifestBytes, maxSubmitBytes },
       {
-        job: (job) => lines.add(writer.job(job)),
+        job: (job) => {
+          countSite(bySite, job);
+          return lines.add(writer.job(job));
+        },
         template: async (shared) => {
           if (writer.template) await lines.add(writer.template(shared));
         },
@@ -171,7 +179,10 @@ export class SubmitService {
     const warnings = preparation.allWarnings();
     const bodyHash = hash.digest(submission.files);
     const { jobs: count, templates } = preparation;
-    return { lines, count, templates, tokenRights: tokenRights.all, warnings, bodyHash };
+    const prepared = { lines, count, bySite, templates, warnings, bodyHash };
+    // With a key it may be the repetition of what was taken before: that is known later.
+    if (key === undefined) await this.limits.require(newcomers(principal, prepared));
+    return { ...prepared, tokenRights: tokenRights.all };
   }
 
   private async keepFiles(
@@ -199,6 +210,7 @@ export class SubmitService {
         const earlier = await this.earlierAnswer(transaction, key, now);
         if (earlier) return { answer: earlier, isRepeated: true };
       }
+      await this.limits.require(newcomers(principal, jobs), transaction);
       const jids = await this.repository.add(transaction, {
         lines: jobs.lines.read(),
         count: jobs.count,
@@ -236,6 +248,18 @@ export class SubmitService {
     const text = 'The Idempotency-Key was used before with another body';
     throw new Problem('idempotency.mismatch', text);
   }
+}
+
+function countSite(bySite: Map<string, number>, { request: { sites } }: PreparedJob): void {
+  const [site] = sites;
+  if (site !== undefined && sites.length === 1) bySite.set(site, (bySite.get(site) ?? 0) + 1);
+}
+
+function newcomers(
+  { user, group }: Principal,
+  { count, bySite }: Pick<Prepared, 'count' | 'bySite'>,
+): Newcomers {
+  return { owner: user, ownerGroup: group, count, bySite };
 }
 
 /** The key of the request. Throws Problem 400 for one that is empty, too long or not printable. */

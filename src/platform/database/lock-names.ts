@@ -47,4 +47,4 @@ export type AdvisoryLock = keyof typeof ADVISORY_LOCKS;
 export const CATALOGUE_LOCKS = { moves: 1, totals: 2 } as const;
 
 /** Seeds of the hashes that are locks of one number (`hashtextextended`): a text is another lock with another seed. */
-export const LOCK_SEEDS = { idempotencyKeys: 7, queues: 8 } as const;
+export const LOCK_SEEDS = { idempotencyKeys: 7, queues: 8, limits: 9 } as const;

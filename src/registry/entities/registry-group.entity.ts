@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { GroupLimits } from '../model/limits.js';
 
 /** Members who share rights. */
 @Entity('registry_group')
@@ -21,4 +22,7 @@ export class RegistryGroupEntity {
 
   @Column('text', { nullable: true })
   idpRole!: string | null;
+
+  @Column('jsonb', { nullable: true })
+  limits!: GroupLimits | null;
 }

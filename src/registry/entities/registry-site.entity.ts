@@ -1,6 +1,7 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import type { JsonObject } from '#src/kernel/index.js';
 import { SITE_BACKENDS, type SiteBackend, type SiteNetwork } from '../model/registry.types.js';
+import type { SiteLimits } from '../model/limits.js';
 
 /** A compute backend; null is what the file does not say. */
 @Entity('registry_site')
@@ -49,4 +50,7 @@ export class RegistrySiteEntity {
 
   @Column('text', { nullable: true })
   network!: SiteNetwork | null;
+
+  @Column('jsonb', { nullable: true })
+  limits!: SiteLimits | null;
 }

@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn, Unique } from 'typeorm';
+import type { JobLimits } from '../model/limits.js';
 
 /** A person (or robot) who may use the service. */
 @Entity('registry_user')
@@ -20,4 +21,7 @@ export class RegistryUserEntity {
 
   @Column('text', { nullable: true })
   email!: string | null;
+
+  @Column('jsonb', { nullable: true })
+  limits!: JobLimits | null;
 }

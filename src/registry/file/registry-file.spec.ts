@@ -181,7 +181,7 @@ describe('registry file', () => {
     ],
     [
       'groups:\n  g:\n    member: [a]',
-      'line 3: groups.g.member: is not known here; known are vo, properties, members, idpScopes, idpRole',
+      'line 3: groups.g.member: is not known here; known are vo, properties, members, idpScopes, idpRole, limits',
     ],
     [
       'groups:\n  g:\n    properties: [Normal]',
@@ -256,6 +256,34 @@ describe('registry file', () => {
     ['[]', 'file: must be a map of names'],
   ])('refuses %j and names the place', (text, fault) => {
     expect(faultsOf(text)).toEqual([fault]);
+  });
+
+  it('reads limits, and writes them again', () => {
+    const text = [
+      'users: {a: {limits: {running: 0, waiting: 5}}}',
+      'groups: {g: {limits: {running: 10, waiting: 1000, ownerRunning: 2, ownerWaiting: 100}}, h: {limits: {}}}',
+      'sites: {S: {backend: slurm, tags: [GPU], limits: {running: 3, waiting: 4, tags: {GPU: 1}}}}',
+    ].join('\n');
+    const { users, groups, sites } = parseRegistryFile(text);
+    expect([users?.[0]?.limits, groups?.map(({ limits }) => limits), sites?.[0]?.limits]).toEqual([
+      { running: 0, waiting: 5 },
+      [{ running: 10, waiting: 1000, ownerRunning: 2, ownerWaiting: 100 }, undefined],
+      { running: 3, waiting: 4, tags: { GPU: 1 } },
+    ]);
+    const contents = { ...DEMO_REGISTRY, ...parseRegistryFile(text) };
+    expect(parseRegistryFile(writeRegistryFile(contents))).toEqual(contents);
+  });
+
+  it.each([
+    ['users: {a: {limits: {running: -1}}}', 'running: must be a whole number from 0 to 1000000000'],
+    ['users: {a: {limits: {ownerRunning: 1}}}', 'is not known here; known are running, waiting'],
+    ['groups: {g: {limits: {running: 1.5}}}', 'must be a whole number from 0 to 1000000000'],
+    ['groups: {g: {limits: {waiting: many}}}', 'must be a whole number from 0 to 1000000000'],
+    ['groups: {g: {limits: 5}}', 'groups.g.limits: must be a map of names'],
+    ['sites: {S: {backend: slurm, limits: {tags: [GPU]}}}', 'limits.tags: must be a map of names'],
+    ['sites: {S: {backend: slurm, limits: {tags: {GPU: null}}}}', 'must be a whole number'],
+  ])('refuses the limits of %j', (text, fault) => {
+    expect(faultsOf(text)).toEqual([expect.stringContaining(fault)]);
   });
 
   it('names every fault at once', () => {

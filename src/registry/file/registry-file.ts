@@ -1,5 +1,6 @@
 import { isMap, isScalar, LineCounter, parseDocument, stringify, type Document } from 'yaml';
 import { DocumentNode } from './document-node.js';
+import { readGroupLimits, readSiteLimits, readUserLimits } from './limits-reading.js';
 import { isSiteTag, SITE_TAG_FORM } from '../model/site-tag.js';
 import { isProperty, PROPERTIES, type Property } from '../model/property.js';
 import { AUDIENCE_FORM, isAudience } from '../model/audience.js';
@@ -70,6 +71,7 @@ const SITE_MEMBERS = [
   'tags',
   'maxWallTime',
   'network',
+  'limits',
   'options',
 ] as const;
 const NAME = /^\P{Cc}{1,200}$/u;
@@ -103,19 +105,21 @@ export function writeRegistryFile(contents: RegistryContents): string {
     bodyOf: (item: T) => object,
   ): object => Object.fromEntries(items.map((item) => [item.name, bodyOf(item)]));
   const file = {
-    users: named(contents.users, ({ sub, fullName, email, certificates, subjects }) => ({
+    users: named(contents.users, ({ sub, fullName, email, certificates, subjects, limits }) => ({
       sub,
       fullName,
       email,
       certificates: certificates.map((one) => (one.issuer === undefined ? one.subject : one)),
       ...(subjects.length > 0 && { subjects }),
+      limits,
     })),
-    groups: named(contents.groups, ({ vo, properties, members, idpScopes, idpRole }) => ({
+    groups: named(contents.groups, ({ vo, properties, members, idpScopes, idpRole, limits }) => ({
       vo,
       properties: [...properties],
       members,
       ...(idpScopes.length > 0 && { idpScopes }),
       idpRole,
+      limits,
     })),
     setups: named(contents.setups, ({ groups }) => ({ groups })),
     applications: Object.fromEntries(
@@ -161,8 +165,8 @@ function readSections(root: DocumentNode): Partial<RegistryContents> {
 }
 
 function readUser(name: string, place: DocumentNode): User {
-  const keys = ['sub', 'fullName', 'email', 'certificates', 'subjects'] as const;
-  const { sub, fullName, email, certificates, subjects } = place.members(keys);
+  const keys = ['sub', 'fullName', 'email', 'certificates', 'subjects', 'limits'] as const;
+  const { sub, fullName, email, certificates, subjects, limits } = place.members(keys);
   return withoutUndefined({
     name,
     sub: sub.isGiven ? readSub(sub) : undefined,
@@ -173,6 +177,7 @@ function readUser(name: string, place: DocumentNode): User {
       const { issuer, sub } = element.members(['issuer', 'sub']);
       return { issuer: issuer.text(), sub: sub.text() };
     }),
+    limits: readUserLimits(limits),
   });
 }
 
@@ -202,8 +207,8 @@ function readCertificate(place: DocumentNode): UserCertificate {
 }
 
 function readGroup(name: string, place: DocumentNode): Group {
-  const keys = ['vo', 'properties', 'members', 'idpScopes', 'idpRole'] as const;
-  const { vo, properties, members, idpScopes, idpRole } = place.members(keys);
+  const keys = ['vo', 'properties', 'members', 'idpScopes', 'idpRole', 'limits'] as const;
+  const { vo, properties, members, idpScopes, idpRole, limits } = place.members(keys);
   return withoutUndefined({
     name,
     vo: vo.optionalText(),
@@ -211,6 +216,7 @@ function readGroup(name: string, place: DocumentNode): Group {
     members: members.texts(),
     idpScopes: idpScopes.texts(),
     idpRole: idpRole.optionalText(),
+    limits: readGroupLimits(limits),
   });
 }
 
@@ -294,6 +300,7 @@ function readSite(name: string, place: DocumentNode): Site {
     network: members.network.isGiven
       ? members.network.oneOf<SiteNetwork>(['none', 'host'])
       : undefined,
+    limits: readSiteLimits(members.limits),
   });
 }
 

@@ -98,7 +98,11 @@ function merge(before: RegistryContents, sections: Partial<RegistryContents>): R
     ? mergeApplications(before.applications, sections.applications)
     : before.applications;
   const users = mergeUsers(before.users, sections.users ?? before.users);
-  return { ...before, ...sections, users, applications };
+  const merged = { ...before, ...sections, users, applications };
+  if (sections.shares !== undefined) return merged;
+  // A file that says nothing of shares cannot be asked to mend those of the groups that it removes.
+  const groups = new Set(merged.groups.map(({ name }) => name));
+  return { ...merged, shares: before.shares.filter(({ name }) => groups.has(name)) };
 }
 
 /** Who is known keeps the subject, unless the file says another; who is new gets one. */

@@ -20,6 +20,7 @@ export function faultsOf(contents: RegistryContents): RegistryFault[] {
     ...organisationFaults(contents),
     ...setupFaults(contents),
     ...shareFaults(contents),
+    ...limitFaults(contents),
     ...applicationFaults(contents),
   ];
 }
@@ -123,6 +124,17 @@ function shareFaults({ groups, shares }: RegistryContents): RegistryFault[] {
   return shares
     .filter(({ name }) => !known.has(name))
     .map(({ name }) => ({ path: ['shares', name], problem: `there is no group ${name}` }));
+}
+
+function limitFaults({ sites }: RegistryContents): RegistryFault[] {
+  return sites.flatMap(({ name, tags = [], limits }) =>
+    Object.keys(limits?.tags ?? {})
+      .filter((tag) => !tags.includes(tag))
+      .map((tag) => ({
+        path: ['sites', name, 'limits', 'tags', tag],
+        problem: `the site has no tag ${tag}`,
+      })),
+  );
 }
 
 function wordFaults<T extends string>(

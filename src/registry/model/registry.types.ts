@@ -1,4 +1,5 @@
 import type { JsonObject } from '#src/kernel/index.js';
+import type { GroupLimits, JobLimits, SiteLimits } from './limits.js';
 import type { Property } from './property.js';
 
 /** A user at an external identity provider. */
@@ -30,6 +31,8 @@ export interface User {
   /** The subject of the first one is shown as the user's DN. */
   readonly certificates: readonly UserCertificate[];
   readonly subjects: readonly Subject[];
+  /** Of the jobs that the user owns, in all groups and setups together. */
+  readonly limits?: JobLimits;
 }
 
 /** Members who share rights; every token is for one group. */
@@ -44,6 +47,8 @@ export interface Group {
   readonly idpScopes: readonly string[];
   /** Role at the identity provider that stands for this group. */
   readonly idpRole?: string;
+  /** Of jobs in the group, in all setups together. */
+  readonly limits?: GroupLimits;
 }
 
 /** A named installation within the service; jobs never cross setups. */
@@ -84,6 +89,7 @@ export interface Site {
   readonly maxWallTime?: number;
   /** Absent: `none`. A batch system has a network of its own, of which this says nothing. */
   readonly network?: SiteNetwork;
+  readonly limits?: SiteLimits;
 }
 
 /** What a group is due of the processors, beside other groups. */

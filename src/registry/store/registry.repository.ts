@@ -34,7 +34,9 @@ type OptionalOfClient =
 interface RegistryRow {
   version: number;
   users: User[];
-  groups: (Omit<Nullable<Group, 'vo' | 'idpRole'>, 'properties'> & { properties: Property[] })[];
+  groups: (Omit<Nullable<Group, 'vo' | 'idpRole' | 'limits'>, 'properties'> & {
+    properties: Property[];
+  })[];
   setups: Nullable<Setup, 'groups'>[];
   applications: Nullable<Client, OptionalOfClient>[];
   storageElements: Nullable<StorageElement, 'description'>[];
@@ -51,7 +53,7 @@ const READ_ALL = `
     (select version from registry_state) as version,
     (select coalesce(json_agg(json_strip_nulls(json_build_object(
         'name', u.name, 'sub', u.sub, 'fullName', u.full_name, 'email', u.email,
-        'certificates', coalesce(c.dns, '[]'), 'subjects', coalesce(s.subjects, '[]')))
+        'limits', u.limits, 'certificates', coalesce(c.dns, '[]'), 'subjects', coalesce(s.subjects, '[]')))
         order by u.position, u.name), '[]')
       from registry_user u
       left join (select user_name, 
@@ -62,7 +64,7 @@ const READ_ALL = `
         from registry_subject group by user_name) s on s.user_name = u.name) as users,
     (select coalesce(json_agg(json_build_object(
         'name', g.name, 'vo', g.vo, 'properties', g.properties, 'idpScopes', g.idp_scopes,
-        'idpRole', g.idp_role, 'members', coalesce(m.members, '[]'))
+        'idpRole', g.idp_role, 'limits', g.limits, 'members', coalesce(m.members, '[]'))
         order by g.position, g.name), '[]')
       from registry_group g
       left join (select group_name, json_agg(user_name order by position) as members
@@ -81,7 +83,7 @@ const READ_ALL = `
     (select coalesce(json_agg(json_build_object(
         'name', name, 'backend', backend, 'options', options, 'setups', setups, 'slots', slots,
         'processors', processors, 'ramMB', ram_mb, 'gpus', gpus, 'tags', tags,
-        'maxWallTime', max_wall_time, 'network', network)
+        'maxWallTime', max_wall_time, 'network', network, 'limits', limits)
         order by position, name), '[]') from registry_site) as sites,
     (select coalesce(json_agg(json_build_object('name', group_name, 'weight', weight)
         order by position, group_name), '[]') from registry_share) as shares`;
@@ -106,8 +108,8 @@ const MAYBE_TEXTS = (member: string): string =>
   `case when body ? '${member}' then ${TEXTS(member)} end`;
 
 const INSERTS = [
-  `insert into registry_user (name, position, sub, full_name, email)
-    select body ->> 'name', position, body ->> 'sub', body ->> 'fullName', body ->> 'email'
+  `insert into registry_user (name, position, sub, full_name, email, limits)
+    select body ->> 'name', position, body ->> 'sub', body ->> 'fullName', body ->> 'email', body -> 'limits'
     from ${ITEMS('users')}`,
   `insert into registry_certificate (dn, issuer, user_name, position)
     select certificate ->> 'subject', certificate ->> 'issuer', body ->> 'name', place
@@ -117,9 +119,9 @@ const INSERTS = [
     select subject ->> 'issuer', subject ->> 'sub', body ->> 'name', place
     from ${ITEMS('users')},
       jsonb_array_elements(body -> 'subjects') with ordinality as s (subject, place)`,
-  `insert into registry_group (name, position, vo, properties, idp_scopes, idp_role)
+  `insert into registry_group (name, position, vo, properties, idp_scopes, idp_role, limits)
     select body ->> 'name', position, body ->> 'vo', ${TEXTS('properties')}, ${TEXTS('idpScopes')},
-      body ->> 'idpRole'
+      body ->> 'idpRole', body -> 'limits'
     from ${ITEMS('groups')}`,
   `insert into registry_member (group_name, user_name, position)
     select body ->> 'name', member, place
@@ -130,11 +132,11 @@ const INSERTS = [
   `insert into registry_storage_element (name, position, description)
     select body ->> 'name', position, body ->> 'description' from ${ITEMS('storageElements')}`,
   `insert into registry_site (name, position, backend, options, setups, slots, processors, ram_mb,
-      gpus, tags, max_wall_time, network)
+      gpus, tags, max_wall_time, network, limits)
     select body ->> 'name', position, body ->> 'backend', body -> 'options', ${MAYBE_TEXTS('setups')},
       (body ->> 'slots')::integer, (body ->> 'processors')::integer, (body ->> 'ramMB')::integer,
       (body ->> 'gpus')::integer, ${MAYBE_TEXTS('tags')}, (body ->> 'maxWallTime')::integer,
-      body ->> 'network'
+      body ->> 'network', body -> 'limits'
     from ${ITEMS('sites')}`,
   `insert into registry_share (group_name, position, weight)
     select body ->> 'name', position, (body ->> 'weight')::integer from ${ITEMS('shares')}`,

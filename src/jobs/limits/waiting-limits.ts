@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import { Problem } from '#src/kernel/index.js';
+import { Database, type Transaction } from '#src/platform/index.js';
+import { RegistryService } from '#src/registry/index.js';
+import { LimitsRepository } from './limits.repository.js';
+import { limitsOf, LimitTally, type LimitedOwner } from './owner-limits.js';
+
+/** Nobody knows when enough jobs will have gone: a client asks again after a minute. */
+const RETRY_AFTER_SECONDS = 60;
+
+/** Jobs that are to be added. */
+export interface Newcomers extends LimitedOwner {
+  count: number;
+  /** Of them, by the one site that they name. */
+  bySite: ReadonlyMap<string, number>;
+}
+
+interface Check {
+  key: string;
+  name: string;
+  most: number;
+  added: number;
+  /** Counts under it of what waits. */
+  waiting: number;
+}
+
+/** Refuses jobs of which too many would wait. */
+@Injectable()
+export class WaitingLimits {
+  constructor(
+    private readonly database: Database,
+    private readonly repository: LimitsRepository,
+    private readonly registry: RegistryService,
+  ) {}
+
+  /**
+   * Throws Problem 429 that names the limit when so many jobs are too many. In a transaction nobody else adds jobs under the same
+   * limits before its end.
+   */
+  async require(newcomers: Newcomers, transaction?: Transaction): Promise<void> {
+    const checks = await this.checksOf(newcomers);
+    if (checks.length === 0) return;
+    const keys = checks.map(({ key }) => key);
+    if (transaction) await this.repository.lock(transaction, keys);
+    await this.count(checks, newcomers, transaction);
+    const over = checks.find(({ most, added, waiting }) => waiting + added > most);
+    if (over) throw tooMany(over);
+  }
+
+  private async checksOf(newcomers: Newcomers): Promise<Check[]> {
+    const registry = await this.registry.current();
+    const ofOwner = limitsOf(newcomers, registry).flatMap(({ key, name, waiting: most }) =>
+      most === undefined ? [] : [{ key, name, most, added: newcomers.count, waiting: 0 }],
+    );
+    const ofSites = [...newcomers.bySite].flatMap(([site, added]) => {
+      const most = registry.site(site)?.limits?.waiting;
+      return most === undefined
+        ? []
+        : [{ key: siteKey(site), name: `site ${site}`, most, added, waiting: 0 }];
+    });
+    return [...ofOwner, ...ofSites];
+  }
+
+  private async count(
+    checks: readonly Check[],
+    { owner, ownerGroup, bySite }: Newcomers,
+    transaction: Transaction | undefined,
+  ): Promise<void> {
+    const rows = await this.repository.waiting(
+      transaction ?? this.database,
+      { groups: [ownerGroup], owners: [owner] },
+      [...bySite.keys()],
+    );
+    const tally = new LimitTally(rows);
+    const atSite = (key: string): number =>
+      rows.reduce((sum, { site, jobs }) => sum + (siteKey(site) === key ? jobs : 0), 0);
+    for (const check of checks) check.waiting = tally.of(check) + atSite(check.key);
+  }
+}
+
+function siteKey(site: string): string {
+  return JSON.stringify(['site', site]);
+}
+
+function tooMany({ name, most, added, waiting }: Check): Problem {
+  const more = added === 1 ? '1 more is' : `${added} more are`;
+  const text = `The limit of ${name} is ${most} waiting jobs, and ${waiting} wait: ${more} too many`;
+  return new Problem('job.limit', text, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    members: { limit: most, limitOf: name, waiting, submitted: added },
+  });
+}
