@@ -793,6 +793,7 @@ export type ProblemCode =
   | 'job.state-conflict'
   | 'job.no-sandbox'
   | 'job.no-such-file'
+  | 'job.limit'
   | 'request.range-not-satisfiable'
   | 'idempotency.in-flight'
   | 'idempotency.mismatch'
