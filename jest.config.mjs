@@ -24,6 +24,7 @@ const LONG_FLOWS = [
   '<rootDir>/test/flows/load-balancer.flow-spec.ts',
   '<rootDir>/test/flows/storage-judges.flow-spec.ts',
   '<rootDir>/test/flows/openid-judges.flow-spec.ts',
+  '<rootDir>/test/flows/python-package.flow-spec.ts',
 ];
 
 /** Kills, overload, storms of writers, and what administrators do: npm run test:drills. */

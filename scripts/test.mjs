@@ -25,6 +25,7 @@ const NEEDS = [
   { program: 'slurmdbd', tests: "usage by Slurm's accounting (npm run test:slurm)" },
   { program: 'radosgw', tests: 'S3 sandbox store flow' },
   { program: '/usr/lib/postgresql/*/bin/initdb', tests: 'connections to PostgreSQL' },
+  { program: 'python3', tests: 'the Python package' },
   { program: 'pgbouncer', tests: 'work behind PgBouncer' },
   { program: 'openssl', tests: 'connections to PostgreSQL with TLS' },
 ];

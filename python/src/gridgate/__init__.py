@@ -1,0 +1,64 @@
+"""Gridgate for Python: jobs, outputs, changes as they happen, and the file catalogue of a computing grid.
+
+>>> from gridgate import Client
+>>> with Client("https://grid.example.org", token="...") as grid:  # doctest: +SKIP
+...     [jid] = grid.submit({"Executable": "/bin/hostname"})
+...     grid.wait(jid)
+"""
+
+from ._async.catalogue import AsyncCatalogue
+from ._async.client import AsyncClient
+from ._sync.catalogue import Catalogue
+from ._sync.client import Client
+from .errors import (
+    Conflict,
+    FeedGone,
+    Forbidden,
+    GridgateError,
+    InvalidRequest,
+    JobFailed,
+    LoginFailed,
+    MapFailed,
+    NotFound,
+    NotLoggedIn,
+    ProblemError,
+    RateLimited,
+    ServiceError,
+    Unauthorized,
+    UnreachableError,
+)
+from .login import login
+from .model import FINAL, Change, Entry, FoundDirectory, Job, SandboxFile
+from .notebook import LiveJobs
+
+__version__ = "0.2.0"
+
+__all__ = [
+    "FINAL",
+    "AsyncCatalogue",
+    "AsyncClient",
+    "Catalogue",
+    "Change",
+    "Client",
+    "Conflict",
+    "Entry",
+    "FeedGone",
+    "Forbidden",
+    "FoundDirectory",
+    "GridgateError",
+    "InvalidRequest",
+    "Job",
+    "JobFailed",
+    "LiveJobs",
+    "LoginFailed",
+    "MapFailed",
+    "NotFound",
+    "NotLoggedIn",
+    "ProblemError",
+    "RateLimited",
+    "SandboxFile",
+    "ServiceError",
+    "Unauthorized",
+    "UnreachableError",
+    "login",
+]

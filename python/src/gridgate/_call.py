@@ -1,0 +1,169 @@
+"""One call of the interface before it is made: path, query, body, and what may be tried again."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, Optional, Union
+from urllib.parse import quote, urlencode, urlsplit
+
+from .errors import GridgateError, ProblemError, UnreachableError
+
+#: Statuses that another try may find mended.
+PASSING = frozenset({429, 502, 503, 504})
+FIRST_PAUSE = 0.25
+LONGEST_PAUSE = 30.0
+#: Longest pause asked for by ``Retry-After`` that a call waits for by itself.
+LONGEST_ASKED = 120.0
+
+Conditions = Mapping[str, Union[str, int, float, Iterable[Union[str, int, float]]]]
+
+
+@dataclass
+class Call:
+    """A request. ``again`` is true when making it twice does no more than making it once."""
+
+    method: str
+    path: str
+    query: dict[str, Any] = field(default_factory=dict)
+    json: Any = None
+    data: Any = None
+    content: Optional[bytes] = None
+    files: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+    again: Optional[bool] = None
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether it may be tried again: what changes nothing, what is idempotent, what has a key."""
+        if self.again is not None:
+            return self.again
+        return self.method in ("GET", "HEAD", "PUT", "DELETE") or "Idempotency-Key" in self.headers
+
+    @property
+    def target(self) -> str:
+        """Path and query."""
+        text = query_text(self.query)
+        return f"{self.path}?{text}" if text else self.path
+
+
+def query_text(query: Mapping[str, Any]) -> str:
+    """Query text: lists are repeated keys, None is left out, booleans are ``true`` and ``false``."""
+    pairs: list[tuple[str, str]] = []
+    for name, value in query.items():
+        many = value if isinstance(value, (list, tuple, set, frozenset, range)) else [value]
+        pairs.extend((name, _text(one)) for one in many if one is not None)
+    return urlencode(pairs)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (datetime, date)):
+        return value.isoformat()
+    return str(value)
+
+
+def filters_of(filters: Mapping[str, Any]) -> dict[str, Any]:
+    """Filters in Python's spelling (``job_group``) as the interface spells them (``jobGroup``)."""
+    return {_camel(name): value for name, value in filters.items()}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    if "_" not in name:
+        return name
+    return first + "".join({"dn": "DN"}.get(word, word.capitalize()) for word in rest)
+
+
+def catalogue_path(path: str) -> str:
+    """``<directory>`` or ``<file>`` of a catalogue path: URL-safe base 64 without padding."""
+    if not path.startswith("/"):
+        raise ValueError(f"{path!r} is no path of the catalogue: it begins with no /")
+    return base64.urlsafe_b64encode(path.encode()).decode().rstrip("=")
+
+
+def conditions_of(conditions: Conditions) -> dict[str, Any]:
+    """Conditions of metadata: ``run=3``, ``run=">=|2"``, or several that all apply."""
+    return {
+        name: [_condition(one) for one in value]
+        if isinstance(value, Iterable) and not isinstance(value, str)
+        else _condition(value)
+        for name, value in conditions.items()
+    }
+
+
+def _condition(value: Any) -> str:
+    return value if isinstance(value, str) and "|" in value else f"=|{_text(value)}"
+
+
+def name_in_path(name: str) -> str:
+    """The name of a file of a sandbox as part of a path; its folders stay."""
+    parts = name.split("/")
+    if name == "" or any(part in ("", ".", "..") for part in parts):
+        raise ValueError(f"{name!r} is no name of a file in a sandbox")
+    return "/".join(quote(part, safe="") for part in parts)
+
+
+def base_url(url: str) -> str:
+    """The address of a service without its last slashes. Tokens are sent by https, or to this machine."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"{url!r} is no address such as https://grid.example.org")
+    local = parts.hostname == "localhost" or parts.hostname == "::1" or parts.hostname.startswith("127.")
+    if parts.scheme == "http" and not local:
+        raise ValueError(f"{url}: tokens are sent by https only")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ValueError(f"{url!r} has more than an address: user, query or fragment")
+    return url.rstrip("/")
+
+
+_LINK = re.compile(r'<([^<>]*)>\s*;\s*rel="?next"?')
+
+
+def next_page(link: Optional[str], base: str) -> Optional[str]:
+    """The path that ``Link: rel="next"`` leads to; one to another place is not followed: the token would go along."""
+    found = _LINK.search(link or "")
+    if found is None:
+        return None
+    target = found.group(1)
+    if target.startswith("/") and not target.startswith("//"):
+        return target
+    return target[len(base) :] if target.startswith(f"{base}/") else None
+
+
+def is_passing(error: Exception) -> bool:
+    """True for what another try may find mended."""
+    if isinstance(error, ProblemError):
+        return error.status in PASSING or error.code == "idempotency.in-flight"
+    return isinstance(error, UnreachableError)
+
+
+def pause_before(attempt: int, error: Optional[Exception]) -> float:
+    """Seconds before another try: longer each time, never the same for two callers, not less than is asked for."""
+    growing: float = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(attempt, 20)) * random.uniform(0.5, 1.0)
+    asked = error.retry_after if isinstance(error, ProblemError) and error.retry_after is not None else 0.0
+    return max(growing, asked)
+
+
+def gives_up(error: Exception, attempt: int, retries: int, call: Call) -> bool:
+    """True when a failed call is not tried again."""
+    asked = error.retry_after if isinstance(error, ProblemError) else None
+    if asked is not None and asked > LONGEST_ASKED:
+        return True
+    # 429 was refused before anything was done
+    may = call.may_repeat or (isinstance(error, ProblemError) and error.status == 429)
+    return attempt >= retries or not may or not is_passing(error)
+
+
+def parsed(content: Union[bytes, str]) -> Any:
+    """The value of an answer. Raises GridgateError when it is no JSON."""
+    try:
+        return json.loads(content)
+    except ValueError as cause:
+        raise GridgateError("the answer is not one of Gridgate") from cause

@@ -1,0 +1,114 @@
+"""Files on their way: what a submit uploads, and what is downloaded into a folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Optional, Union
+
+import httpx
+
+from ._call import name_in_path
+from .errors import UnreachableError
+
+Content = Union[str, "os.PathLike[str]", bytes]
+#: Paths, or names with a path or bytes each.
+Files = Union[Iterable[Union[str, "os.PathLike[str]"]], Mapping[str, Content], "Mapping[str, bytes]"]
+
+
+def named_files(files: Files) -> dict[str, Content]:
+    """Names in the input sandbox with what they hold. Raises ValueError for one name twice."""
+    if isinstance(files, (str, bytes)):
+        raise TypeError("files is a list of paths, or names with a path or bytes each")
+    if isinstance(files, Mapping):
+        for name in files:
+            name_in_path(name)
+        return dict(files)
+    named: dict[str, Content] = {}
+    for path in files:
+        name = Path(path).name
+        if name in named:
+            raise ValueError(f"two files are named {name}")
+        named[name] = path
+    return named
+
+
+class OpenedFiles(ExitStack):
+    """Files of an upload: opened anew for each try, closed in the end."""
+
+    def form(self, manifests: Sequence[Mapping[str, Any]], named: Mapping[str, Content]) -> list[tuple[str, Any]]:
+        """The fields of a form of ``POST /jobs``."""
+        self.close()
+        form: list[tuple[str, Any]] = [("manifest", (None, json.dumps(dict(manifest)).encode())) for manifest in manifests]
+        for name, content in named.items():
+            body = content if isinstance(content, bytes) else self.enter_context(Path(content).open("rb"))
+            form.append(("file", (name, body, "application/octet-stream")))
+        return form
+
+
+class PartFile:
+    """A file that is being downloaded: beside its place until it is whole."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        name_in_path(name)
+        self.path = folder.joinpath(*name.split("/"))
+        if os.name == "nt" and (":" in name or "\\" in name):
+            raise ValueError(f"{name!r} is no name of a file on this machine")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not self.path.parent.resolve().is_relative_to(folder.resolve()):
+            raise ValueError(f"{name!r} leads out of {folder}")
+        self._draft = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.part")
+        self._file = self._draft.open("xb")
+        self._tag: Optional[str] = None
+        self._whole: Optional[int] = None
+        self.size = 0
+
+    def __enter__(self) -> PartFile:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self._file.close()
+        self._draft.unlink(missing_ok=True)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What asks for the bytes that are missing, if the file is still the same."""
+        plain = {"Accept-Encoding": "identity"}
+        if self.size == 0 or self._tag is None:
+            return plain
+        return {**plain, "Range": f"bytes={self.size}-", "If-Range": self._tag}
+
+    def begin(self, answer: httpx.Response) -> None:
+        """Takes what an answer says of the file; one that is not a part begins anew."""
+        tag = answer.headers.get("ETag")
+        self._tag = tag if tag is not None and not tag.startswith("W/") else None
+        goes_on = answer.status_code == 206 and answer.headers.get("Content-Range", "").startswith(f"bytes {self.size}-")
+        if not goes_on:
+            self._file.seek(0)
+            self._file.truncate()
+            self.size = 0
+        length = answer.headers.get("Content-Length")
+        self._whole = None if length is None else self.size + int(length)
+
+    def write(self, piece: bytes) -> None:
+        """Writes what has come."""
+        self._file.write(piece)
+        self.size += len(piece)
+
+    def finish(self) -> Path:
+        """Gives the file its name. Raises UnreachableError when bytes are missing."""
+        if self._whole is not None and self.size != self._whole:
+            raise UnreachableError(f"{self.path.name} broke off after {self.size} of {self._whole} bytes")
+        self._file.close()
+        self._draft.replace(self.path)
+        return self.path

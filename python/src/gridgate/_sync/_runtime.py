@@ -1,0 +1,29 @@
+"""What differs between the two kinds of client beside `async` and `await`: pauses and work that blocks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import Any, Callable, TypeVar
+
+T = TypeVar("T")
+
+
+def pause(seconds: float) -> None:
+    """Waits."""
+    time.sleep(seconds)
+
+
+def in_thread(work: Callable[..., T], *words: Any) -> T:
+    """Work that blocks: here it may."""
+    return work(*words)
+
+
+@contextmanager
+def closed_after(generator: Generator[T, None, None]) -> Iterator[Generator[T, None, None]]:
+    """A generator that is closed at once when its reader stops early."""
+    try:
+        yield generator
+    finally:
+        generator.close()

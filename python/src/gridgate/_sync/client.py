@@ -1,0 +1,330 @@
+"""The client: jobs, their output, changes as they happen."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Generator, Iterator, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Callable, Optional, Union
+
+from .._call import Call, filters_of, gives_up, name_in_path, pause_before
+from .._files import Content, Files, OpenedFiles, PartFile, named_files
+from .._task import packed_call, result_of
+from ..errors import GridgateError, JobFailed, MapFailed, NotFound, ProblemError
+from ..model import FINAL, Change, Job, SandboxFile
+from ._runtime import closed_after, in_thread, pause
+from .catalogue import Catalogue
+from .transport import Transport
+from .watching import Watch, followed, pages_of
+
+#: Ids in one filter, so that addresses stay short.
+IDS = 100
+#: Bytes of a failed job's errors that its exception has.
+ERRORS_END = 4096
+
+Manifest = Mapping[str, Any]
+
+
+class Client(Transport):
+    """A Gridgate in the name of one user.
+
+    ``url``: its address; without one ``GRID_SERVER``, or that of the stored login. The token is one of: ``token`` (a
+    text, or a function that answers one), ``cert`` (certificate and key, PEM files; with ``group`` and ``setup``),
+    ``profile`` (a stored login); otherwise that of the surroundings: ``BEARER_TOKEN``, ``BEARER_TOKEN_FILE``, what
+    ``gridgate login`` has stored, a token file of the WLCG discovery. ``ca``: CA file of the server. ``timeout``: seconds
+    without a byte; ``retries``: how often a call that may be repeated is tried again.
+
+    Raises NotLoggedIn without a token, ValueError for an address that is none.
+    """
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The file catalogue."""
+        return Catalogue(self)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def submit(
+        self,
+        manifest: Union[Manifest, Sequence[Manifest]],
+        files: Files = (),
+        *,
+        idempotency_key: Optional[str] = None,
+    ) -> list[int]:
+        """Submits a manifest, or several, all or none; answers the ids of the jobs.
+
+        ``files``: paths of the input, or names with a path or bytes each; they are streamed from the disk. A submit
+        that is tried again makes no second job: it has an idempotency key, made here unless one is given.
+        """
+        manifests = [manifest] if isinstance(manifest, Mapping) else list(manifest)
+        headers = {"Idempotency-Key": idempotency_key or str(uuid.uuid4())}
+        named = named_files(files)
+        if not named:
+            body: Any = manifests[0] if len(manifests) == 1 else {"manifests": manifests}
+            call = Call("POST", "/jobs", json=body, headers=headers)
+        else:
+            with OpenedFiles() as opened:
+                call = Call("POST", "/jobs", headers=headers, files=lambda: opened.form(manifests, named))
+                return _ids(self.json(call))
+        return _ids(self.json(call))
+
+    def dry_run(self, manifest: Manifest) -> dict[str, Any]:
+        """What a submit would make, and its warnings."""
+        return dict(self.json(Call("POST", "/jobs", {"dryRun": True}, json=dict(manifest), again=True)))
+
+    def job(self, jid: int) -> Job:
+        """One job."""
+        return Job.of(self.json(Call("GET", f"/jobs/{int(jid)}")))
+
+    def jobs(self, **filters: Any) -> Iterator[Job]:
+        """The jobs that match, newest first, page by page.
+
+        Filters are those of ``GET /jobs`` in either spelling: ``status=["Done", "Failed"]``, ``job_group="mc"``,
+        ``from_date=...``, ``all_owners=True``; ``page`` is the number of jobs asked for at once.
+        """
+        return self._jobs(filters)
+
+    def _jobs(self, filters: dict[str, Any]) -> Iterator[Job]:
+        query = filters_of(filters)
+        query["maxJobs"] = query.pop("page", 500)
+        for record in pages_of(self, Call("GET", "/jobs", query), "jobs"):
+            yield Job.of(record)
+
+    def frame(self, **filters: Any) -> Any:
+        """The jobs that match as a pandas frame, a row per job (``pip install 'gridgate[pandas]'``)."""
+        from ..frame import frame_of
+
+        return frame_of([job for job in self.jobs(**filters)])
+
+    def summary(self, **filters: Any) -> dict[str, Any]:
+        """Counts of the jobs that match."""
+        return dict(self.json(Call("GET", "/jobs/summary", filters_of(filters))))
+
+    def watch(self, *, after: Optional[str] = None, **filters: Any) -> Generator[Change, None, None]:
+        """The jobs that match, then every change of them as it happens, until the caller stops.
+
+        Goes on after each interruption; lists again (``anew``) when the service does not know any more where it was.
+        ``after``: go on behind the ``position`` of an earlier change, without a list.
+        """
+        query = filters_of(filters)
+        return Watch(self, [query], query, after).changes()
+
+    def wait(self, jids: Union[int, Iterable[int]], *, check: bool = False, all_owners: bool = False) -> list[Job]:
+        """Waits until the jobs have ended and answers them in the order of their ids, by the feed, without polling.
+
+        ``check``: raise JobFailed for the first one that has not ended as Done. Stopping early (Ctrl-C, cancel) leaves
+        the jobs as they are. Raises NotFound for a job that is not there, or not this user's unless ``all_owners``.
+        """
+        wanted = [jids] if isinstance(jids, int) else [int(jid) for jid in jids]
+        more: dict[str, Any] = {"allOwners": True} if all_owners else {}
+        lists = [{**more, "jid": chunk} for chunk in chunks_of(sorted(set(wanted)))]
+        if lists:
+            self._all_ended(lists, {**more, "status": list(FINAL)}, set(wanted))
+        jobs: dict[int, Job] = {}
+        for query in lists:  # events tell less of a job than lists do
+            for record in pages_of(self, Call("GET", "/jobs", {**query, "maxJobs": IDS}), "jobs"):
+                jobs[int(record["jid"])] = Job.of(record)
+        for jid in wanted:
+            if jid not in jobs:
+                raise _no_job(jid)
+            if check and not jobs[jid].is_done:
+                raise self.failure(jobs[jid])
+        return [jobs[jid] for jid in wanted]
+
+    def _all_ended(self, lists: list[dict[str, Any]], follow: dict[str, Any], rest: set[int]) -> None:
+        if len(lists) == 1:
+            follow = {**follow, "jid": lists[0]["jid"]}
+        ended: set[int] = set()
+        seen: set[int] = set()
+        with closed_after(Watch(self, lists, follow).changes()) as changes:
+            for change in changes:
+                if change.anew:
+                    seen = set()
+                elif change.kind == "current" and not rest <= seen:
+                    raise _no_job(min(rest - seen))
+                elif change.job is not None and change.job.jid in rest:
+                    seen.add(change.job.jid)
+                    if change.kind != "left" and change.job.is_final:
+                        ended.add(change.job.jid)
+                if change.kind in ("current", "job") and ended == rest:
+                    return
+
+    def failure(self, job: Job) -> JobFailed:
+        """Why a job has failed, with the end of what it wrote as errors."""
+        try:
+            text = (self._end_of(job.jid, "std.err")).decode("utf-8", "replace")
+        except ProblemError:
+            text = ""
+        return JobFailed(job.jid, job.status, job.minor_status, text)
+
+    def kill(self, jids: Union[int, Iterable[int]], *, purge: bool = False) -> dict[int, dict[str, Any]]:
+        """Kills jobs; with ``purge`` they are deleted. Answers for each ``{"status"}``, with ``detail`` when refused."""
+        wanted = [jids] if isinstance(jids, int) else [int(jid) for jid in jids]
+        results: dict[int, dict[str, Any]] = {}
+        for chunk in chunks_of(wanted):
+            query = {"jid": chunk, "purge": True if purge else None}
+            answer = self.json(Call("DELETE", "/jobs", query))
+            results.update({int(jid): result for jid, result in answer["results"].items()})
+        return results
+
+    def hold(self, jid: int) -> None:
+        """Holds a waiting job back."""
+        self.answer(Call("POST", f"/jobs/{int(jid)}/hold"))
+
+    def release(self, jid: int) -> None:
+        """Lets a held job go on."""
+        self.answer(Call("POST", f"/jobs/{int(jid)}/release"))
+
+    def reschedule(self, jid: int) -> None:
+        """Runs a job again."""
+        self.answer(Call("POST", f"/jobs/{int(jid)}/reschedule"))
+
+    def explain(self, jid: int) -> dict[str, Any]:
+        """Why a job still waits."""
+        return dict(self.json(Call("GET", f"/jobs/{int(jid)}/explain")))
+
+    def manifest(self, jid: int) -> dict[str, Any]:
+        """The manifest of a job."""
+        return dict(self.json(Call("GET", f"/jobs/{int(jid)}/manifest")))
+
+    def history(self, jid: int) -> list[dict[str, Any]]:
+        """The states that a job has passed."""
+        return list((self.json(Call("GET", f"/jobs/{int(jid)}/history")))["history"])
+
+    def parameters(self, jid: int) -> dict[str, Any]:
+        """What a job has used, its exit code and the like."""
+        return dict(self.json(Call("GET", f"/jobs/{int(jid)}/parameters")))
+
+    def output_files(self, jid: int) -> list[SandboxFile]:
+        """The files that a job has brought back."""
+        answer = self.json(Call("GET", f"/jobs/{int(jid)}/outputsandbox/files"))
+        return [SandboxFile(file["name"], file["size"]) for file in answer["files"]]
+
+    def read_output(self, jid: int, name: str = "std.out", *, start: int = 0, end: Optional[int] = None) -> bytes:
+        """A file of the output, or its bytes from ``start`` to before ``end``, in memory; ``download`` is for large ones."""
+        if end is not None and end <= start:
+            return b""
+        ranged = {"Range": f"bytes={start}-{'' if end is None else end - 1}"} if start or end is not None else {}
+        return self._bytes_of(jid, name, ranged)
+
+    def _end_of(self, jid: int, name: str) -> bytes:
+        return self._bytes_of(jid, name, {"Range": f"bytes=-{ERRORS_END}"})
+
+    def _bytes_of(self, jid: int, name: str, headers: dict[str, str]) -> bytes:
+        call = Call("GET", _output(jid, name), headers=headers)
+        try:
+            return (self.answer(call)).content
+        except ProblemError as error:
+            if error.status == 416:  # nothing there, or nothing behind its end
+                return b""
+            raise
+
+    def follow(self, jid: int, name: str = "std.out") -> Iterator[str]:
+        """What a job writes into a file until it has ended, as it comes; waits for a job that has not begun."""
+        return followed(self, _output(jid, name))
+
+    def download(self, jid: int, to: Union[str, Path] = ".", names: Optional[Iterable[str]] = None) -> list[Path]:
+        """Downloads the output of a job into a folder, file by file and never whole in memory; answers the paths.
+
+        What breaks off goes on where it was; a file has its name only when it is whole.
+        """
+        folder = Path(to)
+        wanted = [file.name for file in self.output_files(jid)] if names is None else list(names)
+        return [self._download(jid, name, folder) for name in wanted]
+
+    def _download(self, jid: int, name: str, folder: Path) -> Path:
+        call = Call("GET", _output(jid, name))
+        with PartFile(folder, name) as part:
+            attempt = 0
+            while True:
+                call.headers = part.headers
+                before = part.size
+                try:
+                    with self.once(call, stream=True) as answer:
+                        part.begin(answer)
+                        # what is stored is what counts: ranges are of the bytes as they are
+                        for piece in answer.iter_raw():
+                            part.write(piece)
+                    return part.finish()
+                except GridgateError as error:
+                    attempt = attempt + 1 if part.size == before else 1
+                    if gives_up(error, attempt - 1, self.retries, call):
+                        raise
+                    pause(pause_before(attempt - 1, error))
+
+    def map(
+        self,
+        function: Callable[[Any], Any],
+        parameters: Iterable[Any],
+        *,
+        results: str = "json",
+        python: str = "python3",
+        files: Files = (),
+        manifest: Optional[Manifest] = None,
+        return_failures: bool = False,
+    ) -> list[Any]:
+        """Calls a Python function once for each parameter, each call as a job, and answers the results in order.
+
+        The function goes along by value (``pip install 'gridgate[map]'``); ``python`` is the interpreter of the site, which
+        must be of the version of this one. Results come back as JSON (tuples as lists); ``results="pickle"`` brings any
+        value back, and runs what the job's site has made of it with your rights: ask for it where you trust the sites.
+        ``manifest``: further keys. Jobs of a map that is stopped early are killed.
+
+        Raises MapFailed with the end of each failed job's errors; with ``return_failures`` they stand in the list.
+        """
+        values = list(parameters)
+        if not values:
+            return []
+        task, wish = in_thread(packed_call, function, values, results, python, dict(manifest or {}))
+        uploads: dict[str, Content] = {**named_files(files), **task}
+        jids = self.submit(wish, uploads)
+        try:
+            jobs = self.wait(jids)
+            answers: list[Any] = []
+            for job in jobs:
+                if job.is_done:
+                    name = wish["OutputSandbox"][-1]
+                    answers.append(result_of(self.read_output(job.jid, name), results))
+                else:
+                    answers.append(self.failure(job))
+        except BaseException:
+            self._abandon(jids)
+            raise
+        failures = {place: answer for place, answer in enumerate(answers) if isinstance(answer, JobFailed)}
+        if failures and not return_failures:
+            raise MapFailed(failures, [None if place in failures else one for place, one in enumerate(answers)])
+        return answers
+
+    def _abandon(self, jids: list[int]) -> None:
+        """Kills jobs whose results nobody awaits any more, as far as the service can be reached."""
+        try:
+            self.kill(jids)
+        except GridgateError:
+            return
+
+
+def chunks_of(ids: Sequence[int]) -> Iterable[list[int]]:
+    """Ids in pieces that fit into an address."""
+    return (list(ids[at : at + IDS]) for at in range(0, len(ids), IDS))
+
+
+def _output(jid: int, name: str) -> str:
+    return f"/jobs/{int(jid)}/output/{name_in_path(name)}"
+
+
+def _ids(answer: dict[str, Any]) -> list[int]:
+    return [int(jid) for jid in answer["jids"]]
+
+
+def _no_job(jid: int) -> NotFound:
+    return NotFound(404, {"code": "job.not-found", "title": "No such job", "detail": f"Job {jid} does not exist"})

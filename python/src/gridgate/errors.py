@@ -1,0 +1,143 @@
+"""Errors: what the service answers (RFC 9457 problems), what keeps it from answering, and jobs that failed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Optional
+
+import httpx
+
+
+class GridgateError(Exception):
+    """Every error of this package."""
+
+
+class NotLoggedIn(GridgateError):
+    """There is no token: neither given, nor in the environment, nor stored by ``gridgate login``."""
+
+
+class LoginFailed(GridgateError):
+    """A login, or its renewal, was refused; the text says why."""
+
+
+class UnreachableError(GridgateError):
+    """The service cannot be reached, or its answer broke off, also after the tries that were allowed."""
+
+
+class ProblemError(GridgateError):
+    """The service has answered with an error.
+
+    ``status`` is the status of HTTP, ``code`` one of the closed list of docs/errors.md (``unknown`` when something
+    else has answered), ``violations`` are ``{"field", "problem"}`` with ``pointer`` where the service names one,
+    ``retry_after`` are seconds, ``problem`` is the whole document.
+    """
+
+    def __init__(self, status: int, problem: dict[str, Any], retry_after: Optional[float] = None) -> None:
+        self.status = status
+        self.problem = problem
+        self.code = str(problem.get("code", "unknown"))
+        self.title = str(problem.get("title", ""))
+        self.detail = str(problem.get("detail") or problem.get("error_description") or self.title)
+        self.pointer: Optional[str] = problem.get("pointer")
+        violations = problem.get("violations")
+        self.violations: list[dict[str, Any]] = violations if isinstance(violations, list) else []
+        self.retry_after = retry_after
+        faults = [f"{fault.get('field')} {fault.get('problem')}" for fault in self.violations]
+        text = self.detail or f"the service answered {status}"
+        super().__init__("; ".join([text, *faults]) if len(faults) > 1 else text)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.status, self.problem, self.retry_after)
+
+
+class InvalidRequest(ProblemError):
+    """400, 413, 415, 416, 422: what was sent is not right."""
+
+
+class Unauthorized(ProblemError):
+    """401: the token is missing, expired or revoked."""
+
+
+class Forbidden(ProblemError):
+    """403: not allowed."""
+
+
+class NotFound(ProblemError):
+    """404: it is not there, or not to be seen by this user."""
+
+
+class Conflict(ProblemError):
+    """409: its state does not allow it."""
+
+
+class FeedGone(ProblemError):
+    """410: the feed does not go back so far."""
+
+
+class RateLimited(ProblemError):
+    """429: too many requests."""
+
+
+class ServiceError(ProblemError):
+    """500 and more: the service is in trouble."""
+
+
+_CLASSES: dict[int, type[ProblemError]] = {
+    **dict.fromkeys((400, 413, 415, 416, 422), InvalidRequest),
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: FeedGone,
+    429: RateLimited,
+}
+
+
+class JobFailed(GridgateError):
+    """A job has ended, and not as ``Done``. ``stderr`` is the end of what it wrote as errors."""
+
+    def __init__(self, jid: int, status: str, minor_status: str, stderr: str = "") -> None:
+        self.jid = jid
+        self.status = status
+        self.minor_status = minor_status
+        self.stderr = stderr
+        end = f"\n{stderr.rstrip()}" if stderr.strip() else ""
+        super().__init__(f"job {jid} ended as {status} ({minor_status}){end}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.jid, self.status, self.minor_status, self.stderr)
+
+
+class MapFailed(GridgateError):
+    """Calls of ``map`` have failed. ``failures``: place of the parameter → why; ``results``: the others, None there."""
+
+    def __init__(self, failures: dict[int, JobFailed], results: list[Any]) -> None:
+        self.failures = failures
+        self.results = results
+        place, first = next(iter(failures.items()))
+        super().__init__(f"{len(failures)} of {len(results)} calls failed; parameter {place}: {first}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.failures, self.results)
+
+
+def seconds_of(header: Optional[str]) -> Optional[float]:
+    """The seconds of ``Retry-After``; a date or nonsense is None."""
+    try:
+        seconds = float(header) if header is not None else None
+    except ValueError:
+        return None
+    return seconds if seconds is not None and 0 <= seconds < float("inf") else None
+
+
+def problem_of(answer: httpx.Response) -> ProblemError:
+    """The error of an answer that was read, with a status of 400 or more, or a redirection, which is not followed."""
+    try:
+        problem = json.loads(answer.content)
+    except ValueError:
+        problem = None
+    if not isinstance(problem, dict):
+        problem = {"detail": f"the service answered {answer.status_code}, and not as Gridgate does"}
+    status = answer.status_code
+    kind = _CLASSES.get(status, ServiceError if status >= 500 else ProblemError)
+    return kind(status, problem, seconds_of(answer.headers.get("Retry-After")))

@@ -1,0 +1,110 @@
+"""What the service tells, as Python values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Optional
+
+#: States that a job does not leave by itself.
+FINAL = ("Done", "Failed", "Killed", "Deleted")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job. ``record`` is all that the service told of it, in its own spelling."""
+
+    jid: int
+    status: str
+    minor_status: str = ""
+    app_status: str = ""
+    name: str = ""
+    job_group: str = ""
+    site: str = ""
+    owner: str = ""
+    owner_group: str = ""
+    submitted: Optional[datetime] = None
+    started: Optional[datetime] = None
+    ended: Optional[datetime] = None
+    updated: Optional[datetime] = None
+    record: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def is_final(self) -> bool:
+        """True when it has ended."""
+        return self.status in FINAL
+
+    @property
+    def is_done(self) -> bool:
+        """True when it has ended well."""
+        return self.status == "Done"
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Job:
+        """The job of a record of ``GET /jobs``, or of an event of its feed."""
+        times = record.get("times", {})
+        return cls(
+            jid=int(record["jid"]),
+            status=str(record["status"]),
+            minor_status=str(record.get("minorStatus", "")),
+            app_status=str(record.get("appStatus", "")),
+            name=str(record.get("name", "")),
+            job_group=str(record.get("jobGroup", "")),
+            site=str(record.get("site", "")),
+            owner=str(record.get("owner", "")),
+            owner_group=str(record.get("ownerGroup", "")),
+            submitted=instant(times.get("submission")),
+            started=instant(times.get("startExecution")),
+            ended=instant(times.get("endExecution")),
+            updated=instant(times.get("lastUpdate") or record.get("lastUpdate")),
+            record=record,
+        )
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a watcher learns.
+
+    ``kind``: ``listed`` (it was there when the list was made), ``current`` (the list is whole, from here on things
+    move; without a job), ``job`` (it has moved), ``left`` (the filters do not let it through any more). ``anew``:
+    everything that was known before is forgotten, a list begins; without a job, too. ``position``: where another watch
+    goes on, behind this change; None inside a list.
+    """
+
+    kind: str
+    job: Optional[Job]
+    position: Optional[str] = None
+    anew: bool = False
+
+
+@dataclass(frozen=True)
+class SandboxFile:
+    """A file of a sandbox: its name, and its size in bytes."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A directory or file of the catalogue; ``size`` in bytes and ``attributes`` of files."""
+
+    path: str
+    kind: str
+    size: Optional[int] = None
+    attributes: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class FoundDirectory:
+    """A directory that a search has found, with the number and bytes of the files in it and below."""
+
+    path: str
+    files: int
+    size: int
+
+
+def instant(text: Optional[str]) -> Optional[datetime]:
+    """An instant of the interface (RFC 3339, UTC)."""
+    return None if text is None else datetime.fromisoformat(text.replace("Z", "+00:00"))

@@ -1,0 +1,237 @@
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+import tracemalloc
+
+import pytest
+
+from gridgate import AsyncClient, InvalidRequest, JobFailed, MapFailed, NotFound
+
+SLEEP = {"Executable": "/bin/sleep", "Arguments": ["60"]}
+
+
+def shell(text, **more):
+    return {"Executable": "/bin/sh", "Arguments": ["-c", text], **more}
+
+
+def test_submits_with_files_waits_and_reads(grid, tmp_path):
+    words = tmp_path / "words.txt"
+    words.write_text("one\ntwo\n")
+    jids = grid.submit(shell("wc -l < words.txt; cat more/data"), {"words.txt": words, "data": b"x" * 3})
+    assert len(jids) == 1
+    [job] = grid.wait(jids)
+    assert (job.status, job.owner, job.is_final) == ("Failed", "alice", True)
+    jids = grid.submit(shell("wc -l < words.txt"), [words])
+    [job] = grid.wait(jids)
+    assert job.is_done and job.submitted <= job.started <= job.ended
+    assert grid.read_output(jids[0]) == b"2\n"
+    assert grid.read_output(jids[0], start=5) == b""
+    assert [(file.name, file.size) for file in grid.output_files(jids[0])] == [("std.out", 2), ("std.err", 0)]
+    assert list(grid.follow(jids[0])) == ["2\n"]
+
+
+def test_wait_keeps_the_order_and_takes_more_than_fit_an_address(grid):
+    jids = grid.submit({"Executable": "/bin/true", "Parameters": 130})
+    jobs = grid.wait(reversed(jids))
+    assert [job.jid for job in jobs] == jids[::-1]
+    assert {job.status for job in jobs} == {"Done"}
+    assert grid.wait([]) == []
+
+
+def test_the_same_key_makes_no_second_job(grid):
+    first = grid.submit(shell("true"), {"a": b"1"}, idempotency_key="python-test-key")
+    assert grid.submit(shell("true"), {"a": b"1"}, idempotency_key="python-test-key") == first
+    with pytest.raises(InvalidRequest) as caught:
+        grid.submit(shell("false"), {"a": b"1"}, idempotency_key="python-test-key")
+    assert caught.value.code == "idempotency.mismatch"
+
+
+def test_a_failed_job_says_the_end_of_its_errors(grid):
+    [jid] = grid.submit(shell("i=0; while [ $i -lt 2000 ]; do echo line $i >&2; i=$((i+1)); done; exit 3"))
+    with pytest.raises(JobFailed) as caught:
+        grid.wait(jid, check=True)
+    assert caught.value.stderr.endswith("line 1999\n")
+    assert len(caught.value.stderr) == 4096
+    assert (caught.value.jid, caught.value.status) == (jid, "Failed")
+
+
+def test_refusals_are_typed(grid, service):
+    with pytest.raises(InvalidRequest) as caught:
+        grid.submit({"Executable": 1, "Priority": 99})
+    assert (caught.value.status, caught.value.code) == (400, "request.invalid")
+    assert [fault["field"] for fault in caught.value.violations] == ["Executable", "Priority"]
+    with pytest.raises(NotFound) as missing:
+        grid.wait([2**40])
+    assert missing.value.code == "job.not-found"
+    [jid] = grid.submit({"Executable": "/bin/true"})
+    with service.client("bob") as bob, pytest.raises(NotFound):
+        bob.wait(jid)
+    with pytest.raises(ValueError, match="two files are named"):
+        grid.submit(shell("true"), ["/a/x", "/b/x"])
+    with pytest.raises(ValueError, match="no name of a file"):
+        grid.read_output(jid, "../x")
+
+
+def test_kill_hold_release_explain_history(grid):
+    [jid, other] = grid.submit([SLEEP, {**SLEEP, "Sites": ["LOCAL.demo"]}])
+    assert grid.kill([jid, other, 2**40]) == {
+        jid: {"status": 200},
+        other: {"status": 200},
+        2**40: {"status": 404, "detail": f"Job {2**40} does not exist"},
+    }
+    assert [job.status for job in grid.wait([jid, other])] == ["Killed", "Killed"]
+    [waits] = grid.submit({**SLEEP, "Tags": ["no-such-tag"]})
+    for change in grid.watch(jid=waits):
+        if change.job is not None and change.job.status == "Waiting":
+            break
+    grid.hold(waits)
+    assert grid.explain(waits)["status"] == "Waiting"
+    grid.release(waits)
+    assert grid.history(waits)[0]["status"] == "Received"
+    assert grid.manifest(waits)["Tags"] == ["no-such-tag"]
+    grid.kill(waits)
+
+
+def test_lists_pages_and_frames(grid):
+    group = "pages"
+    jids = grid.submit({"Executable": "/bin/true", "JobGroup": group, "Parameters": 7})
+    assert [job.jid for job in grid.jobs(job_group=group, page=3)] == jids[::-1]
+    grid.wait(jids)
+    frame = grid.frame(job_group=group)
+    assert list(frame.index) == jids[::-1]
+    assert (frame.ended >= frame.started).all()
+    assert grid.frame(job_group="nothing").empty
+    with pytest.raises(InvalidRequest) as caught:
+        list(grid.jobs(no_such_filter=1))
+    assert caught.value.code == "request.unknown-parameter"
+
+
+def test_a_large_output_goes_to_the_disk_and_goes_on_after_a_cut(grid, service, proxy, tmp_path):
+    size = 48 << 20
+    [jid] = grid.submit(shell(f"head -c {size} /dev/urandom > big; sha256sum big", OutputSandbox=["std.out", "big"]))
+    grid.wait(jid, check=True)
+    sums = grid.read_output(jid).decode().split()[0]
+    with service.client(url=f"https://localhost:{proxy.port}") as through:
+        through.job(jid)  # the token is there
+        proxy.limit = size // 2
+        proxy.cut()
+        tracemalloc.start()
+        paths = through.download(jid, tmp_path / "out", ["big"])
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert proxy.limit is None
+    assert subprocess.run(["sha256sum", paths[0]], capture_output=True, text=True).stdout.split()[0] == sums
+    assert peak < 8 << 20
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["big"]
+
+
+def test_map_brings_results_back_in_order(grid, job_python):
+    factor = 3
+
+    def triple(value):
+        print("at work on", value)
+        return {"value": value, "result": value * factor, "none": None}
+
+    expected = [{"value": value, "result": value * 3, "none": None} for value in range(4)]
+    assert grid.map(triple, range(4), python=job_python) == expected
+    assert grid.map(lambda value: {value, 7}, [1, 7], python=job_python, results="pickle") == [{1, 7}, {7}]
+    assert grid.map(triple, []) == []
+
+
+def test_map_says_which_call_failed_and_why(grid, job_python):
+    def fails(value):
+        if value == 1:
+            raise ValueError("no such value")
+        return {1: value} if value == 2 else value
+
+    with pytest.raises(MapFailed) as caught:
+        grid.map(fails, range(3), python=job_python)
+    assert caught.value.results == [0, None, None]
+    assert "ValueError: no such value" in caught.value.failures[1].stderr
+    assert "ask for results='pickle'" in caught.value.failures[2].stderr
+    with pytest.raises(ValueError, match="map sets Executable itself"):
+        grid.map(fails, [1], manifest={"Executable": "/bin/true"})
+    with pytest.raises(ValueError, match="results is 'xml'"):
+        grid.map(fails, [1], results="xml")
+
+
+INTERRUPTED = """
+import sys
+from gridgate import Client
+url, ca, crt, key, kind, name = sys.argv[1:]
+grid = Client(url, ca=ca, cert=(crt, key))
+def slow(value):
+    import time
+    time.sleep(120)
+print("ready", flush=True)
+if kind == "wait":
+    grid.wait(grid.submit({"Executable": "/bin/sleep", "Arguments": ["120"], "JobName": name}))
+else:
+    grid.map(slow, [1, 2], manifest={"JobName": name}, python="/usr/bin/python3")
+"""
+
+
+@pytest.mark.parametrize(("kind", "status"), [("wait", "Running"), ("map", "Killed")])
+def test_ctrl_c_ends_at_once(grid, service, kind, status):
+    name = f"interrupted-{kind}"
+    words = [sys.executable, "-c", INTERRUPTED, service.url, service.ca, *service.cert(), kind, name]
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "ready\n"
+    for change in grid.watch(name=name):
+        if change.job is not None and change.job.status == "Running":
+            break
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=20)
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert {job.status for job in grid.jobs(name=name)} == {status}
+    grid.kill([job.jid for job in grid.jobs(name=name)])
+
+
+def test_the_same_with_await(service, job_python, tmp_path):
+    async def work():
+        async with AsyncClient(service.url, cert=service.cert(), ca=service.ca) as grid:
+            jids = await grid.submit([shell("echo a"), shell("echo b")], {"x": b"1"})
+            jobs = await grid.wait(jids)
+            text = [await grid.read_output(job.jid) for job in jobs]
+            listed = [job.jid async for job in grid.jobs(jid=jids)]
+            paths = await grid.download(jids[0], tmp_path)
+            followed = [piece async for piece in grid.follow(jids[1])]
+            found = [one.path async for one in grid.catalogue.find("/vo", run=1)]
+            results = await grid.map(lambda value: value + 1, [1, 2], python=job_python)
+            return text, listed == jids[::-1], [path.name for path in paths], followed, found, results
+
+    assert asyncio.run(work()) == (
+        [b"a\n", b"b\n"],
+        True,
+        ["std.out", "std.err"],
+        ["b\n"],
+        ["/vo/a/run1"],
+        [2, 3],
+    )
+
+
+def test_await_can_be_cancelled(service):
+    async def work():
+        async with AsyncClient(service.url, cert=service.cert(), ca=service.ca) as grid:
+            jids = await grid.submit(SLEEP)
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(grid.wait(jids), 1)
+            return await grid.kill(jids)
+
+    assert [result["status"] for result in asyncio.run(work()).values()] == [200]
+
+
+def test_what_is_made_of_the_other_client_is_up_to_date():
+    from pathlib import Path
+
+    script = Path(__file__).parent.parent / "scripts/make_sync.py"
+    if script.exists():
+        assert subprocess.run([sys.executable, script, "--check"]).returncode == 0
+
+
+def test_dry_run_makes_no_job(grid):
+    before = json.dumps(grid.summary())
+    assert "manifests" in json.dumps(grid.dry_run({"Executable": "/bin/true"}))
+    assert json.dumps(grid.summary()) == before

@@ -1,0 +1,181 @@
+import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { CommandUser } from '../support/command.js';
+import { describeWith } from '../support/missing.js';
+import { formOf, PageVisitor } from '../support/page-visitor.js';
+import { freePorts } from '../support/ports.mjs';
+import { eventually, startGrid, support, type Grid } from '../support/testbed.js';
+
+const run = promisify(execFile);
+const python = pythonWithVenv();
+const need = { met: python !== undefined, name: 'python3-venv' };
+const MINUTES = 60_000;
+
+/** Prints a change of a watch per line. */
+const WATCHER = `
+from gridgate import Client
+for change in Client().watch(job_group='restart'):
+    print(change.kind, change.job and change.job.status, change.position, flush=True)
+    if change.job is not None and change.job.is_final:
+        break
+`;
+const LOGIN = `
+import sys, gridgate
+gridgate.login(sys.argv[1], ca=sys.argv[2], group='grid_user', show=lambda text: print(text, flush=True))
+`;
+const USE = `from gridgate import Client; grid = Client(); print(len(list(grid.jobs(page=1))) >= 0)`;
+
+/** Debian's python3 first: jobs find it, and map demands that both are of one version. */
+function pythonWithVenv(): string | undefined {
+  const words = ['-c', 'import venv, ensurepip'];
+  return ['/usr/bin/python3', 'python3'].find((program) => spawnSync(program, words).status === 0);
+}
+
+describeWith(need)('the Python package', () => {
+  let grid: Grid;
+  let folder: string;
+  let user: CommandUser;
+
+  const inside = (program: string): string => join(folder, 'venv/bin', program);
+  const pki = (name: string): string => join(grid.home, 'pki', name);
+  const environment = (env: Record<string, string> = {}): NodeJS.ProcessEnv => ({
+    PATH: process.env['PATH'],
+    HOME: user.home,
+    ...env,
+  });
+
+  /** pip as it is set up on this machine. */
+  const pip = (...words: string[]): Promise<unknown> =>
+    run(inside('pip'), ['-q', '--disable-pip-version-check', ...words], { env: process.env });
+
+  /** How often the service was asked for tokens, by its log, of which only the end is kept: before much is asked. */
+  const tokenRequests = (): number => grid.server.log().split('"/oauth2/token"').length - 1;
+
+  const start = (...words: string[]): ChildProcess =>
+    spawn(inside('python'), ['-c', ...words], { env: environment(), cwd: folder });
+
+  beforeAll(async () => {
+    const [port = 0] = await freePorts(1);
+    folder = await mkdtemp(join(tmpdir(), 'grid-python-'));
+    await mkdir(join(folder, 'home'));
+    user = new CommandUser(join(folder, 'home'));
+    await cp(join(support().root, 'python'), join(folder, 'python'), { recursive: true });
+    const env = { GRID_PORT: String(port), GRID_MAX_SANDBOX: String(128 << 20) };
+    const prepared = startGrid({ env });
+    await run(python ?? 'python3', ['-m', 'venv', join(folder, 'venv')]);
+    await pip('wheel', '--no-deps', '-w', join(folder, 'wheel'), join(folder, 'python'));
+    grid = await prepared;
+  }, 3 * MINUTES);
+
+  afterAll(async () => {
+    await grid?.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it(
+    'is installed from its wheel with httpx alone, and says which extra is missing',
+    async () => {
+      const [wheel = ''] = await readdir(join(folder, 'wheel'));
+      expect(wheel).toMatch(/^gridgate-\d+\.\d+\.\d+-py3-none-any\.whl$/);
+      await pip('install', '--no-compile', join(folder, 'wheel', wheel));
+      const words = `
+from gridgate import Client, GridgateError
+grid = Client('https://localhost', token='x')
+for work in (lambda: grid.map(abs, [1]), lambda: __import__('gridgate.frame').frame.frame_of([])):
+    try:
+        work()
+    except GridgateError as error:
+        print(error)`;
+      const { stdout } = await run(inside('python'), ['-c', words], { env: environment() });
+      expect(stdout).toBe(
+        "map needs cloudpickle: pip install 'gridgate[map]'\na frame needs pandas: pip install 'gridgate[pandas]'\n",
+      );
+      const all = `${join(folder, 'wheel', wheel)}[all]`;
+      await pip('install', '--no-compile', all, 'pytest', 'ruff', 'mypy');
+    },
+    4 * MINUTES,
+  );
+
+  it(
+    'signs in by device for the command too, and both renew an ended token once',
+    async () => {
+      const child = start(LOGIN, grid.url, pki('ca.crt'));
+      let told = '';
+      child.stdout?.on('data', (text: Buffer) => (told += text.toString()));
+      const address = await eventually(
+        () => Promise.resolve(/^Open (https:\S+)/.exec(told)?.[1]),
+        'the program says where to go',
+      );
+      const visitor = new PageVisitor(await grid.certificate('alice'));
+      const page = await visitor.open(address.slice(grid.url.length));
+      await visitor.send(formOf(page.body), { decision: 'allow' });
+      expect(await once(child, 'close')).toEqual([0, null]);
+      const { access_token: before } = (await user.storedLogin()).token;
+      await user.editToken({ expires_at: 1 });
+      const asked = tokenRequests();
+      const use = (): Promise<{ stdout: string }> =>
+        run(inside('python'), ['-c', USE], { env: environment() });
+      const [one, two, command] = await Promise.all([use(), use(), user.run(['ls', '/vo/a'])]);
+      expect([one.stdout, two.stdout]).toEqual(['True\n', 'True\n']);
+      expect(command).toEqual({ code: 0, stdout: 'run1/\nrun2/\n', stderr: '' });
+      const { token } = await user.storedLogin();
+      expect(token.access_token).not.toBe(before);
+      await eventually(() => Promise.resolve(tokenRequests() > asked), 'the renewal is in the log');
+      expect(tokenRequests()).toBe(asked + 1);
+    },
+    MINUTES,
+  );
+
+  it(
+    'is clean for ruff and mypy --strict',
+    async () => {
+      const cwd = join(folder, 'python');
+      const { stdout: ruff } = await run(inside('ruff'), ['check', '--no-cache', '.'], { cwd });
+      expect(ruff).toBe('All checks passed!\n');
+      await run(inside('ruff'), ['format', '--no-cache', '--check', '.'], { cwd });
+      const { stdout: mypy } = await run(inside('mypy'), ['--strict', 'src'], { cwd });
+      expect(mypy).toMatch(/^Success: no issues found in \d+ source files\n$/);
+    },
+    3 * MINUTES,
+  );
+
+  it(
+    'passes its tests and those of its page against a real server',
+    async () => {
+      // the sources are not on the path: what is tested is the wheel
+      const words = ['-p', 'no:cacheprovider', '-rs', '--doctest-glob=*.md', 'tests', 'README.md'];
+      const env = environment({ GRID_TEST_URL: grid.url, GRID_TEST_PKI: pki('') });
+      const ended = await run(inside('pytest'), words, { cwd: join(folder, 'python'), env }).catch(
+        (error: unknown) => error as { stdout: string; stderr: string },
+      );
+      const [last] = ended.stdout.trimEnd().split('\n').slice(-1);
+      if (!/^\d+ passed in /.test(last ?? '')) throw new Error(ended.stdout + ended.stderr);
+    },
+    3 * MINUTES,
+  );
+
+  it(
+    'goes on with a watch when the server is killed and comes back',
+    async () => {
+      const watcher = start(WATCHER);
+      let seen = '';
+      watcher.stdout?.on('data', (text: Buffer) => (seen += text.toString()));
+      await eventually(() => Promise.resolve(seen.includes('current')), 'the list is whole');
+      await grid.kill();
+      grid = await grid.again();
+      const alice = await grid.as('alice');
+      const json = { Executable: '/bin/true', JobGroup: 'restart' };
+      expect((await alice.post('/jobs', { json })).status).toBe(200);
+      expect(await once(watcher, 'close')).toEqual([0, null]);
+      const kinds = seen.trim().split('\n');
+      expect(kinds.filter((line) => line.startsWith('listed'))).toHaveLength(1);
+      expect(kinds.at(-1)).toMatch(/^job Done \d+$/);
+    },
+    2 * MINUTES,
+  );
+});
