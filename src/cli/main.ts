@@ -9,8 +9,10 @@ import { tell } from './terminal/output.js';
 import { catalogueCommands } from './user/catalogue.commands.js';
 import { completionCommand } from './user/completion.command.js';
 import { jobCommands } from './user/jobs.commands.js';
+import { jobDetailCommands } from './user/job-detail.commands.js';
 import { jobViewCommands } from './user/job-view.commands.js';
 import { watchCommands } from './user/watch.command.js';
+import { chooseProfile } from './user/login-file.js';
 import { loginCommands } from './user/login.command.js';
 import { webhookCommand } from './user/webhook.command.js';
 
@@ -41,12 +43,15 @@ async function main(): Promise<void> {
   const program = new Command('gridgate')
     .description('One HTTPS and JSON interface to a computing grid')
     .version(version())
+    .option('--profile <name>', 'which login to use, where there are several (GRIDGATE_PROFILE)')
+    .hook('preAction', (command) => chooseProfile(command.opts<{ profile?: string }>().profile))
     .showHelpAfterError()
     .exitOverride();
   const forUsers = [
     ...loginCommands(),
     ...jobCommands(),
     ...jobViewCommands(),
+    ...jobDetailCommands(),
     ...watchCommands(),
     ...catalogueCommands(),
     webhookCommand(),

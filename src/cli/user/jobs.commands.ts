@@ -4,6 +4,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import type {
+  JobListResponse,
   JobResponse,
   ListJobsQuery,
   ManifestRequest,
@@ -11,6 +12,7 @@ import type {
 } from '#src/client/index.js';
 import { isJsonObject, parseJson, stringifyJson } from '#src/kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
+import { outputOption, present, type OutputFormat, type Shown } from '../terminal/output-format.js';
 import { show, table, tell } from '../terminal/output.js';
 import type { GridConnection } from './grid-connection.js';
 import { isShown, progress, type Progress } from './progress.js';
@@ -35,6 +37,8 @@ interface StatusOptions {
   status: string[];
   watch?: boolean;
   all?: boolean;
+  limit: string;
+  output: OutputFormat;
   json?: boolean;
 }
 
@@ -166,19 +170,26 @@ function statusCommand(): Command {
     .option('-s, --status <state>', 'only jobs in this state; may be repeated', collect, [])
     .option('-w, --watch', 'go on until every job has ended')
     .option('--all', 'jobs of all owners')
-    .option('--json', 'print JSON')
+    .option('-l, --limit <number>', 'at most so many, the latest', String(LATEST))
+    .addOption(outputOption())
+    .option('--json', 'the same as -o json')
     .action((jids: string[], options: StatusOptions) =>
       withConnection(async (grid) => {
         const query: ListJobsQuery = {
-          maxJobs: Math.max(LATEST, jids.length),
+          maxJobs: Math.max(limitOf(options.limit), jids.length),
           ...(jids.length > 0 && { jid: jids.map(jidOf) }),
           ...(options.status.length > 0 && { status: options.status as JobResponse['status'][] }),
           ...(options.all && { allOwners: true }),
         };
-        const jobs = options.watch
-          ? await waitForEnd(grid, query, options)
-          : await jobsOf(grid, query);
-        show(options.json, { jobs }, () => rowsOf(jobs));
+        const page = await pageOf(grid, query);
+        const jobs = options.watch ? await waitForEnd(grid, query, options) : page.jobs;
+        await present(options.json ? 'json' : options.output, {
+          value: { jobs },
+          ...listingOf(jobs),
+        });
+        if (page.entries > jobs.length) {
+          tell(`${jobs.length} of ${page.entries} jobs; --limit ${page.entries} shows all`);
+        }
       }),
     );
 }
@@ -191,8 +202,18 @@ export function jidOf(word: string): number {
   return Number(word);
 }
 
+function limitOf(word: string): number {
+  if (/^[1-9]\d{0,3}$|^10000$/.test(word)) return Number(word);
+  throw new CommandError(`--limit ${word} is no number from 1 to 10000`, 2);
+}
+
 async function jobsOf(grid: GridConnection, query: ListJobsQuery): Promise<JobResponse[]> {
-  const { jobs } = await grid.client.listJobs(query);
+  return (await pageOf(grid, query)).jobs;
+}
+
+async function pageOf(grid: GridConnection, query: ListJobsQuery): Promise<JobListResponse> {
+  const page = await grid.client.listJobs(query);
+  const { jobs } = page;
   const wanted = [query.jid ?? []].flat();
   if (query.status === undefined) {
     const seen = new Set(jobs.map(({ jid }) => jid));
@@ -202,7 +223,7 @@ async function jobsOf(grid: GridConnection, query: ListJobsQuery): Promise<JobRe
       throw new CommandError(query.allOwners ? `no such job: ${unknown.join(', ')}` : text, 2);
     }
   }
-  return jobs;
+  return page;
 }
 
 /** Asks until every job has ended. People see a bar; where nobody looks, a line for each change. */
@@ -237,15 +258,20 @@ function summary(jobs: JobResponse[]): string {
   return [...counts].map(([status, count]) => `${status} ${count}`).join(', ');
 }
 
-function rowsOf(jobs: JobResponse[]): string[] {
-  const rows = jobs.map(({ jid, status, minorStatus, site, name }) => [
-    String(jid),
-    status,
-    minorStatus,
-    site,
-    name,
+function listingOf(jobs: JobResponse[]): Omit<Shown, 'value'> {
+  const rows = jobs.map((job) => [
+    ...[String(job.jid), job.status, job.minorStatus, job.site, job.name],
+    ...[job.owner, job.ownerGroup, job.jobGroup, job.appStatus],
   ]);
-  return table(['JID', 'STATUS', 'MINOR STATUS', 'SITE', 'NAME'], rows);
+  const more = ['OWNER', 'GROUP', 'JOB GROUP', 'APPLICATION'];
+  const heading = ['JID', 'STATUS', 'MINOR STATUS', 'SITE', 'NAME', ...more];
+  return { heading, rows, wide: more.length, names: jobs.map(({ jid }) => String(jid)) };
+}
+
+function rowsOf(jobs: JobResponse[]): string[] {
+  const { heading, rows, wide = 0 } = listingOf(jobs);
+  const cut = (row: string[]): string[] => row.slice(0, heading.length - wide);
+  return table(cut(heading), rows.map(cut));
 }
 
 function outputCommand(): Command {

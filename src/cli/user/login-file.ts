@@ -18,10 +18,26 @@ export interface Login {
 
 const NOT_LOGGED_IN = 4;
 
-/** Where the login is kept: `$XDG_CONFIG_HOME/gridgate/login.json`, else below `~/.config`. */
+/** The profile of `--profile` counts for this run of the command, before that of the environment. */
+export function chooseProfile(name: string | undefined): void {
+  if (name !== undefined) process.env['GRIDGATE_PROFILE'] = name;
+}
+
+/**
+ * Where the login is kept: `$XDG_CONFIG_HOME/gridgate/login.json`, else below `~/.config`; that of a profile (GRIDGATE_PROFILE)
+ * in `profiles/NAME.json` there. Throws CommandError.
+ */
 export function loginPath(environment: NodeJS.ProcessEnv): string {
   const base = environment['XDG_CONFIG_HOME'] || join(environment['HOME'] || '.', '.config');
-  return join(base, 'gridgate', 'login.json');
+  const profile = environment['GRIDGATE_PROFILE'] || 'default';
+  if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(profile)) {
+    const text = `${profile} is no name of a profile: letters, digits, dots, - and _, up to 64`;
+    throw new CommandError(text, 2);
+  }
+  const folder = join(base, 'gridgate');
+  return profile === 'default'
+    ? join(folder, 'login.json')
+    : join(folder, 'profiles', `${profile}.json`);
 }
 
 /** Reads the login. Throws CommandError (exit code 4) when there is none. */

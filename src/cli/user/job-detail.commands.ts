@@ -1,0 +1,171 @@
+import { createWriteStream } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Command } from 'commander';
+import type { JobHistoryResponse, JobResponse } from '#src/client/index.js';
+import { CommandError } from '../terminal/command-error.js';
+import { outputOption, present, type OutputFormat } from '../terminal/output-format.js';
+import { safeFileName, say, show, table, tell } from '../terminal/output.js';
+import { explained } from './failures.js';
+import type { GridConnection } from './grid-connection.js';
+import { jidOf } from './jobs.commands.js';
+import { withConnection } from './with-connection.js';
+
+/** `describe`, `history`, `retry`, `cp`. */
+export function jobDetailCommands(): Command[] {
+  return [describeCommand(), historyCommand(), retryCommand(), copyCommand()];
+}
+
+function describeCommand(): Command {
+  return new Command('describe')
+    .description('everything about a job: its record, manifest, parameters, history and files')
+    .argument('<jid>', 'job id')
+    .option('--json', 'print JSON')
+    .action((word: string, { json }: { json?: boolean }) =>
+      withConnection(async ({ client }) => {
+        const jid = jidOf(word);
+        const job = await client.getJob(jid);
+        const [manifest, parameters, { history }] = await Promise.all([
+          client.getJobManifest(jid),
+          client.getJobParameters(jid),
+          client.getJobHistory(jid),
+        ]);
+        const told = { job, manifest, parameters, history };
+        show(json, told, () => [
+          ...membersOf(job),
+          ...section('MANIFEST', membersOf(manifest)),
+          ...section('PARAMETERS', membersOf(parameters)),
+          ...section('HISTORY', table(MOVES, history.map(moveOf))),
+        ]);
+      }),
+    );
+}
+
+/** `name: value`; members that have members are named with them. */
+function membersOf(value: object, before = ''): string[] {
+  return Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
+    if (member === null || member === '') return [];
+    if (typeof member === 'object' && !Array.isArray(member)) {
+      return membersOf(member, `${before}${name}.`);
+    }
+    const text = typeof member === 'string' ? member : JSON.stringify(member);
+    return [`${before}${name}: ${text}`];
+  });
+}
+
+function section(title: string, lines: string[]): string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+}
+
+const MOVES = ['TIME', 'STATUS', 'MINOR STATUS', 'APPLICATION', 'SOURCE'];
+
+function moveOf(move: JobHistoryResponse['history'][number]): string[] {
+  return [move.time, move.status, move.minorStatus, move.appStatus, move.source];
+}
+
+function historyCommand(): Command {
+  return new Command('history')
+    .description('the states that a job has gone through')
+    .argument('<jid>', 'job id')
+    .addOption(outputOption())
+    .action((word: string, { output }: { output: OutputFormat }) =>
+      withConnection(async ({ client }) => {
+        const value = await client.getJobHistory(jidOf(word));
+        const { history } = value;
+        const names = history.map(({ status }) => status);
+        await present(output, { value, heading: MOVES, rows: history.map(moveOf), names });
+      }),
+    );
+}
+
+function retryCommand(): Command {
+  return new Command('retry')
+    .description('let jobs that have failed run again, as the same jobs')
+    .argument('<jid...>', 'job ids')
+    .option('--json', 'print JSON')
+    .action((words: string[], { json }: { json?: boolean }) =>
+      withConnection((grid) => retry(grid, words.map(jidOf), json)),
+    );
+}
+
+async function retry(grid: GridConnection, jids: number[], json?: boolean): Promise<void> {
+  const retried: JobResponse['jid'][] = [];
+  const refused: Record<string, string> = {};
+  for (const jid of jids) {
+    try {
+      retried.push((await grid.client.rescheduleJob(jid)).jid);
+    } catch (error) {
+      const told = explained(error, grid.server);
+      if (!(told instanceof CommandError) || told.exitCode !== 2) throw told;
+      refused[jid] = told.message;
+    }
+  }
+  show(json, { retried, refused }, () => retried.map((jid) => `${jid} waits to run again`));
+  const faults = Object.entries(refused).map(([jid, why]) => `${jid}: ${why}`);
+  if (faults.length > 0) throw new CommandError(faults.join('\n'), 2);
+}
+
+/** Why a file cannot be written here. */
+const NO_PLACE = new Set([
+  'EEXIST',
+  'EACCES',
+  'ENOENT',
+  'ENOTDIR',
+  'ENOSPC',
+  'EROFS',
+  'EPERM',
+  'EDQUOT',
+]);
+
+function copyCommand(): Command {
+  return new Command('cp')
+    .description('fetch one file of a sandbox: cp 42:std.out . (in:NAME for the input sandbox)')
+    .argument('<source>', 'JID:NAME or JID:in:NAME')
+    .argument('[target]', 'file or directory; - for standard output', '.')
+    .option('--force', 'write over a file that is there')
+    .action((source: string, target: string, { force }: { force?: boolean }) =>
+      withConnection((grid) => copy(grid, source, target, force ?? false)),
+    );
+}
+
+async function copy(
+  grid: GridConnection,
+  source: string,
+  target: string,
+  force: boolean,
+): Promise<void> {
+  const [, jid = '', from, name = ''] = /^(\d+):(in:)?(.+)$/s.exec(source) ?? [];
+  if (name === '') {
+    const text = `${source} names no file of a job: JID:NAME such as 42:std.out is expected; files go up with \`gridgate submit --file\``;
+    throw new CommandError(text, 2);
+  }
+  const sandbox = from === undefined ? 'outputsandbox' : 'inputsandbox';
+  const path = `/jobs/${jidOf(jid)}/${sandbox}/files/${encodeURIComponent(name)}`;
+  const file = target === '-' ? undefined : await placeOf(target, name, force);
+  const { answer } = await grid.client.raw({ method: 'GET', path, answer: 'blob' });
+  const bytes = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
+  if (file === undefined) return pipeline(bytes, process.stdout, { end: false });
+  try {
+    await pipeline(bytes, createWriteStream(file, { flags: force ? 'w' : 'wx' }));
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') await rm(file, { force: true }); // what has come so far is not the file
+    if (!NO_PLACE.has(code)) throw error;
+    throw new CommandError(`${file} cannot be written (${code})`, 2);
+  }
+  say(file);
+}
+
+/** Where the file goes; in a directory it keeps the last part of its name. */
+async function placeOf(target: string, name: string, force: boolean): Promise<string> {
+  const info = await stat(target).catch(() => undefined);
+  const place = info?.isDirectory() ? join(target, safeFileName(basename(name))) : target;
+  const file = resolve(place);
+  const isThere = await stat(file).catch(() => undefined);
+  if (isThere?.isDirectory()) throw new CommandError(`${file} is a directory`, 2);
+  if (isThere && !force) throw new CommandError(`${file} is there already; --force replaces it`, 2);
+  if (isThere) tell(`replacing ${file}`);
+  return file;
+}
