@@ -71,6 +71,7 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
   /** The sandbox could not be made, so the program has not run: no fault of the job. */
   private unenclosed(run: LocalRun, exit: ExitRecord | undefined): Verdict | undefined {
     if (exit?.code !== SETUP_FAILED || run.directory.verdict() !== undefined) return undefined;
+    if (!this.context.place.isolation.hasDescriptors) return undefined; // nothing is told of it
     const said = run.directory.enclosureFault();
     if (said === undefined) return undefined;
     this.context.parts.logger.error({ jid: run.key, said }, 'a job cannot be enclosed');

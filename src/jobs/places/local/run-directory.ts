@@ -59,18 +59,16 @@ export class RunDirectory {
     mkdirSync(this.tmp, { mode: 0o700 });
   }
 
-  /** Notes the account of the run before anything is given to it. */
-  noteAccount(uid: number): void {
-    this.write(RUN_FILES.account, `${uid} end\n`);
-  }
-
-  /** The account of the run; undefined for the service's own. */
+  /**
+   * The account of the run, to which its launch script was given; undefined for the service's own, and before anything was
+   * handed over.
+   */
   account(): number | undefined {
-    const match = /^(\d+) end\n$/.exec(this.read(RUN_FILES.account) ?? '');
-    return match ? Number(match[1]) : undefined;
+    const info = statSync(join(this.path, RUN_FILES.launch), { throwIfNoEntry: false });
+    return info === undefined || info.uid === process.getuid?.() ? undefined : info.uid;
   }
 
-  /** Writes the launch script, and gives the job what is its own. No process of that account lives yet. */
+  /** Writes the launch script, and gives the job what is its own, that first. No process of that account lives yet. */
   handOver(uid: number | undefined, launch: string): void {
     const path = join(this.path, RUN_FILES.launch);
     writeFileSync(path, launch, { flag: 'wx', mode: 0o400 });
@@ -133,24 +131,19 @@ export class RunDirectory {
     const text = this.read('started');
     if (text === undefined) return 'none';
     if (text === ABANDONED) return 'abandoned';
-    const match = /^(\d+) (\d+) end\n$/.exec(text);
+    const match = /^(\d+) (\d+) end\n/.exec(text);
     if (!match) return 'being written';
     return { pid: Number(match[1]), startTicks: match[2] as string };
   }
 
   /** How the payload ended; undefined while it has not, or when the supervisor did not live to see it. */
   exit(): ExitRecord | undefined {
-    const match = /^(\d+) end\n$/.exec(this.read('exit') ?? '');
-    if (!match) return undefined;
-    const { mtime } = statSync(join(this.path, 'exit'));
-    const cpuSeconds = cpuSecondsOf(this.read('usage') ?? '');
-    return { code: Number(match[1]), cpuSeconds, endedAt: mtime };
+    return this.endIn('started', this.read('started')) ?? this.endIn('exit', this.olderEnd());
   }
 
-  /** What was said when the sandbox of the run could not be made; undefined when it was, or nothing is known. */
+  /** What was said when bubblewrap could not make the sandbox of the run; undefined when it could. */
   enclosureFault(): string | undefined {
-    const status = this.read(RUN_FILES.status);
-    if (status === undefined || status.includes('"exit-code"')) return undefined;
+    if (this.read('started')?.includes('"exit-code"') !== false) return undefined;
     return tailOf(join(this.path, RUN_FILES.stderr), SAID_BYTES).trim();
   }
 
@@ -177,6 +170,19 @@ export class RunDirectory {
       [plan.stdout, stdout],
       [plan.stderr, stderr],
     ]);
+  }
+
+  private endIn(name: string, text = ''): ExitRecord | undefined {
+    const [, children = '', code] = /\n(.*)\n(\d+) end\n$/.exec(text) ?? [];
+    if (code === undefined) return undefined;
+    const { mtime } = statSync(join(this.path, name));
+    return { code: Number(code), cpuSeconds: cpuSecondsOf(children), endedAt: mtime };
+  }
+
+  /** What the supervisor of a version before wrote, in two files; such a run may have gone on over an upgrade. */
+  private olderEnd(): string | undefined {
+    const exit = this.read('exit');
+    return exit === undefined ? undefined : `${this.read('usage') ?? '\n\n'}${exit}`;
   }
 
   private write(name: string, text: string): void {

@@ -46,10 +46,7 @@ export async function prepareRun(context: LocalContext, run: LocalRun): Promise<
   const { order, directory } = run;
   const { place, parts } = context;
   directory.create(place.accounts !== undefined);
-  if (place.accounts) {
-    run.uid = await place.accounts.take(directory.path);
-    directory.noteAccount(run.uid);
-  }
+  if (place.accounts) run.uid = await place.accounts.take(directory.path);
   if (catalogueInputs(order).length > 0) {
     throw new RunFault(MINOR.inputFilesFailed, 'Files of the catalogue cannot be fetched here');
   }

@@ -54,8 +54,6 @@ export const RUN_FILES = {
   token: 'token',
   stdout: 'out',
   stderr: 'err',
-  account: 'account',
-  status: 'status',
 } as const;
 
 /** How local jobs are kept apart here, for people: in the log of the start, `gridgate doctor` and /metrics. */

@@ -19,14 +19,14 @@ export interface SupervisedCommand {
 /**
  * The supervisor of a run: a POSIX shell script that becomes leader of its own session, outside of whatever encloses the
  * job. Its directory is not the job's, its descriptors 1 and 2 are the files of the job's output, which were opened
- * before. It survives the service, and all that it has to say is in files of its directory, each written once by one
- * write:
+ * before. It survives the service, and all that it has to say is in one file of its directory, `started`, in this order (one
+ * file, since to make one costs more than anything else that is written here):
  *
- *  started  "<pid> <start ticks> end": created exclusively. Who creates it decides about the start: the supervisor
- *           (then the payload may run) or a service that gives the run up (then it never will).
- *  status   what bubblewrap tells of its sandbox: without an exit code it could not be made.
- *  usage    the output of `times` after the payload: CPU of the payload in its second line.
- *  exit     "<exit code> end".
+ *  "<pid> <start ticks> end"  with which it is created exclusively. Who creates it decides about the start: the supervisor
+ *                             (then the payload may run) or a service that gives the run up (then it never will).
+ *  objects of JSON            what bubblewrap tells of its sandbox: without an exit code it could not be made.
+ *  the output of `times`      after the payload: CPU of the payload in its second line.
+ *  "<exit code> end"          by one write.
  *
  * It uses no program but the payload's, so a short job costs one fork beside it. Its last act ends its process group.
  */
@@ -48,12 +48,12 @@ shift 5
   [ "$memory" = 0 ] || ulimit -v "$memory" 2>/dev/null
   ulimit -H -t $((cpu + 5)) 2>/dev/null
   ulimit -S -t "$cpu" 2>/dev/null
-  if [ -n "$filter" ]; then exec 3>|status 4<"$filter"; fi
+  if [ -n "$filter" ]; then exec 3>>started 4<"$filter"; fi
   exec "$@"
 )
 code=$?
-times > usage
-printf '%s end\\n' "$code" > exit
+times >> started
+printf '%s end\\n' "$code" >> started
 kill -9 0
 `;
 
@@ -73,9 +73,8 @@ export function supervisorCommand(limits: KernelLimits, run: SupervisedCommand):
   ];
 }
 
-/** CPU seconds of the payload in the output of `times` ("0m1.230s 0m0.450s" for children in the second line). */
-export function cpuSecondsOf(usage: string): number {
-  const children = usage.trim().split('\n')[1] ?? '';
+/** CPU seconds of the payload in the second line of the output of `times`, "0m1.230s 0m0.450s" for children. */
+export function cpuSecondsOf(children: string): number {
   let seconds = 0;
   for (const [, minutes = '0', rest = '0'] of children.matchAll(/(?<!\d)(\d+)m([\d.,]+)s/g)) {
     seconds += Number(minutes) * 60 + Number(rest.replace(',', '.'));
