@@ -6,6 +6,7 @@ import { version } from '../app/version.js';
 import type { AdminCommands } from './admin/admin.commands.js';
 import { CommandError } from './terminal/command-error.js';
 import { tell } from './terminal/output.js';
+import { arrayCommand } from './user/array.command.js';
 import { catalogueCommands } from './user/catalogue.commands.js';
 import { completionCommand } from './user/completion.command.js';
 import { jobCommands } from './user/jobs.commands.js';
@@ -52,6 +53,7 @@ async function main(): Promise<void> {
     ...jobCommands(),
     ...jobViewCommands(),
     ...jobDetailCommands(),
+    arrayCommand(),
     ...watchCommands(),
     ...catalogueCommands(),
     webhookCommand(),

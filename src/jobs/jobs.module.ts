@@ -76,6 +76,10 @@ import { JobTimelineService } from './list/job-timeline.service.js';
 import { JobMetrics } from './state/job-metrics.js';
 import { JobPolicy } from './access/job.policy.js';
 import { JobsController } from './list/jobs.controller.js';
+import { ArraysController } from './arrays/arrays.controller.js';
+import { ArraysRepository } from './arrays/arrays.repository.js';
+import { ArraysService } from './arrays/arrays.service.js';
+import { JobArrayEntity } from './arrays/job-array.entity.js';
 import { JobsRepository } from './state/jobs.repository.js';
 import { JobsService } from './list/jobs.service.js';
 import { DirectorySandboxStore } from './sandbox/directory.store.js';
@@ -153,6 +157,7 @@ export class JobsModule {
 const CONTROLLERS = [
   JobEventsController,
   JobTimelineController,
+  ArraysController,
   JobsController,
   SubmitController,
   JobControlController,
@@ -166,6 +171,7 @@ const ENTITIES = [
   JobEntity,
   JobDescriptionEntity,
   JobTemplateEntity,
+  JobArrayEntity,
   JobHistoryEntity,
   JobParametersEntity,
   JobTokenRightEntity,
@@ -184,6 +190,8 @@ const PARTS = [
   JobsService,
   JobControlService,
   JobHoldService,
+  ArraysService,
+  ArraysRepository,
   HoldRepository,
   JobInsightService,
   LimitObstacles,

@@ -24,6 +24,7 @@ import { Holds1763900100002 } from './1763900100002-holds.js';
 import { CreateWebhooks1763900200001 } from './1763900200001-create-webhooks.js';
 import { TokensOfJobs1763900300001 } from './1763900300001-tokens-of-jobs.js';
 import { Shares1763900400001 } from './1763900400001-shares.js';
+import { Arrays1763900600001 } from './1763900600001-arrays.js';
 import { Limits1763900800001 } from './1763900800001-limits.js';
 import { IdTokenKeys1763901000001 } from './1763901000001-id-token-keys.js';
 
@@ -58,6 +59,7 @@ export const MIGRATIONS: (new () => object)[] = [
   CreateWebhooks1763900200001,
   TokensOfJobs1763900300001,
   Shares1763900400001,
+  Arrays1763900600001,
   Limits1763900800001,
   IdTokenKeys1763901000001,
 ];

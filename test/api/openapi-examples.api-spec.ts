@@ -78,6 +78,7 @@ describe('the examples of the OpenAPI document', () => {
       '/jobs/{jid}/peek': 409,
       '/jobs/{jid}/inputsandbox': 404,
       '/jobs/{jid}/inputsandbox/files': 404,
+      '/jobs/arrays/{arrayId}': 404,
       '/jobs/{jid}/inputsandbox/files/{name}': 404,
     };
     expect(answer.status).toBe(ended[path] ?? 200);

@@ -28,6 +28,7 @@ interface SubmitOptions {
   exec?: string;
   args?: string;
   name?: string;
+  array?: boolean;
   dryRun?: boolean;
   wait?: boolean;
   json?: boolean;
@@ -55,6 +56,7 @@ function submitCommand(): Command {
     .option('-e, --exec <program>', 'program to run, instead of a manifest')
     .option('-a, --args <text>', 'arguments of the program')
     .option('-n, --name <name>', 'JobName')
+    .option('--array', 'make the jobs an array (gridgate array)')
     .option('--dry-run', 'only check')
     .option('--wait', 'wait until the job has ended; fails unless it is Done')
     .option('--json', 'print JSON')
@@ -76,7 +78,8 @@ async function submit(
     show(options.json, answer, () => [`valid: ${answer.jobs} job(s)`]);
     return;
   }
-  const { jids } = answer;
+  const { jids, arrayId } = answer;
+  if (arrayId !== undefined) tell(`array ${arrayId}`);
   if (!options.wait) {
     show(options.json, answer, () => jids.map(String));
     return;
@@ -95,9 +98,9 @@ async function send(
   grid: GridConnection,
   manifest: ManifestRequest,
   paths: string[],
-  { dryRun = false, json }: SubmitOptions,
+  { array, dryRun, json }: SubmitOptions,
 ): Promise<SubmitJobsResponse> {
-  const query = { ...(dryRun && { dryRun }) };
+  const query = { ...(array && { array }), ...(dryRun && { dryRun }) };
   if (paths.length === 0) return grid.client.submitJobs(manifest, query);
   const files = await Promise.all(
     paths.map(async (file) => ({ name: basename(file), content: await openAsBlob(file) })),

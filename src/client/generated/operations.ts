@@ -8,6 +8,9 @@ import {
   type OperationRequest,
 } from '../request/operation-request.js';
 import type {
+  ArrayKillResponse,
+  ArrayResponse,
+  ArrayRetryResponse,
   BulkKillResponse,
   CatalogueEventsResponse,
   ChangeWebhookRequest,
@@ -224,6 +227,8 @@ export interface ReadJobEventsQuery {
   cpuTime?: number | number[];
   /** Only jobs with one of these values of `reschedules` */
   reschedules?: number | number[];
+  /** Only jobs with one of these values of `arrayId` */
+  arrayId?: number | number[];
   /** Only jobs with one of these values of `verified` */
   verified?: boolean | boolean[];
   /** Only jobs with one of these values of `retrieved` */
@@ -332,6 +337,8 @@ export interface ShowJobTimelineQuery {
   cpuTime?: number | number[];
   /** Only jobs with one of these values of `reschedules` */
   reschedules?: number | number[];
+  /** Only jobs with one of these values of `arrayId` */
+  arrayId?: number | number[];
   /** Only jobs with one of these values of `verified` */
   verified?: boolean | boolean[];
   /** Only jobs with one of these values of `retrieved` */
@@ -400,6 +407,8 @@ export interface ShowJobTimelineQuery {
     | 'CPUTime'
     | 'reschedules'
     | 'RescheduleCounter'
+    | 'arrayId'
+    | 'ArrayID'
     | 'verified'
     | 'VerifiedFlag'
     | 'retrieved'
@@ -414,6 +423,12 @@ export interface ShowJobTimelineQuery {
     | 'ISandboxReadyFlag'
     | 'outputSandboxReady'
     | 'OSandboxReadyFlag';
+}
+
+/** Query of {@link Operations.killArray}. */
+export interface KillArrayQuery {
+  /** Delete its members afterwards */
+  purge?: boolean;
 }
 
 /** Query of {@link Operations.listJobs}. */
@@ -490,6 +505,8 @@ export interface ListJobsQuery {
   cpuTime?: number | number[];
   /** Only jobs with one of these values of `reschedules` */
   reschedules?: number | number[];
+  /** Only jobs with one of these values of `arrayId` */
+  arrayId?: number | number[];
   /** Only jobs with one of these values of `verified` */
   verified?: boolean | boolean[];
   /** Only jobs with one of these values of `retrieved` */
@@ -532,6 +549,8 @@ export interface ListJobsQuery {
 export interface SubmitJobsQuery {
   /** Check, create nothing */
   dryRun?: boolean;
+  /** Make the jobs an array: the same as `"array": true` in the body */
+  array?: boolean;
 }
 
 /** Query of {@link Operations.killJobs}. */
@@ -616,6 +635,8 @@ export interface SummarizeJobsQuery {
   cpuTime?: number | number[];
   /** Only jobs with one of these values of `reschedules` */
   reschedules?: number | number[];
+  /** Only jobs with one of these values of `arrayId` */
+  arrayId?: number | number[];
   /** Only jobs with one of these values of `verified` */
   verified?: boolean | boolean[];
   /** Only jobs with one of these values of `retrieved` */
@@ -678,6 +699,8 @@ export interface SummarizeJobsQuery {
     | 'CPUTime'
     | 'reschedules'
     | 'RescheduleCounter'
+    | 'arrayId'
+    | 'ArrayID'
     | 'verified'
     | 'VerifiedFlag'
     | 'retrieved'
@@ -725,6 +748,8 @@ export interface SummarizeJobsQuery {
         | 'CPUTime'
         | 'reschedules'
         | 'RescheduleCounter'
+        | 'arrayId'
+        | 'ArrayID'
         | 'verified'
         | 'VerifiedFlag'
         | 'retrieved'
@@ -1187,7 +1212,7 @@ export abstract class Operations {
   /**
    * Moves of jobs as they happen
    *
-   * As server-sent events, as lines with `Accept: application/x-ndjson`, or with `wait` once as JSON. Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`, `submission` or `SubmissionTime` or `submissionTime`, `lastUpdate` or `LastUpdateTime` or `lastUpdateTime`, `lastSOL` or `LastSOL`, `heartBeat` or `HeartBeatTime` or `heartBeatTime`, `startExecution` or `StartExecTime` or `startExecTime`, `endExecution` or `EndExecTime` or `endExecTime`, `reschedule` or `RescheduleTime` or `rescheduleTime`. A time is an instant, or a day for the whole day in UTC.
+   * As server-sent events, as lines with `Accept: application/x-ndjson`, or with `wait` once as JSON. Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `arrayId` or `ArrayID`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`, `submission` or `SubmissionTime` or `submissionTime`, `lastUpdate` or `LastUpdateTime` or `lastUpdateTime`, `lastSOL` or `LastSOL`, `heartBeat` or `HeartBeatTime` or `heartBeatTime`, `startExecution` or `StartExecTime` or `startExecTime`, `endExecution` or `EndExecTime` or `endExecTime`, `reschedule` or `RescheduleTime` or `rescheduleTime`. A time is an instant, or a day for the whole day in UTC.
    */
   readJobEvents(
     query: ReadJobEventsQuery = {},
@@ -1202,7 +1227,7 @@ export abstract class Operations {
   /**
    * How many jobs were in which state, in steps of time
    *
-   * At each step the jobs that match now are counted by the state in which they were then. Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`, `submission` or `SubmissionTime` or `submissionTime`, `lastUpdate` or `LastUpdateTime` or `lastUpdateTime`, `lastSOL` or `LastSOL`, `heartBeat` or `HeartBeatTime` or `heartBeatTime`, `startExecution` or `StartExecTime` or `startExecTime`, `endExecution` or `EndExecTime` or `endExecTime`, `reschedule` or `RescheduleTime` or `rescheduleTime`. A time is an instant, or a day for the whole day in UTC.
+   * At each step the jobs that match now are counted by the state in which they were then. Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `arrayId` or `ArrayID`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`, `submission` or `SubmissionTime` or `submissionTime`, `lastUpdate` or `LastUpdateTime` or `lastUpdateTime`, `lastSOL` or `LastSOL`, `heartBeat` or `HeartBeatTime` or `heartBeatTime`, `startExecution` or `StartExecTime` or `startExecTime`, `endExecution` or `EndExecTime` or `endExecTime`, `reschedule` or `RescheduleTime` or `rescheduleTime`. A time is an instant, or a day for the whole day in UTC.
    */
   showJobTimeline(
     query: ShowJobTimelineQuery = {},
@@ -1214,10 +1239,38 @@ export abstract class Operations {
     );
   }
 
+  /** An array and the states of its members */
+  getArray(arrayId: number, options: CallOptions = {}): Promise<ArrayResponse> {
+    return this.call<ArrayResponse>(
+      { method: 'GET', path: `/jobs/arrays/${pathPart(arrayId)}`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Kill the members of an array */
+  killArray(
+    arrayId: number,
+    query: KillArrayQuery = {},
+    options: CallOptions = {},
+  ): Promise<ArrayKillResponse> {
+    return this.call<ArrayKillResponse>(
+      { method: 'DELETE', path: `/jobs/arrays/${pathPart(arrayId)}`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Run the failed members of an array again */
+  retryArray(arrayId: number, options: CallOptions = {}): Promise<ArrayRetryResponse> {
+    return this.call<ArrayRetryResponse>(
+      { method: 'POST', path: `/jobs/arrays/${pathPart(arrayId)}/retry`, answer: 'json' },
+      options,
+    );
+  }
+
   /**
    * List jobs, newest first
    *
-   * Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`, `submission` or `SubmissionTime` or `submissionTime`, `lastUpdate` or `LastUpdateTime` or `lastUpdateTime`, `lastSOL` or `LastSOL`, `heartBeat` or `HeartBeatTime` or `heartBeatTime`, `startExecution` or `StartExecTime` or `startExecTime`, `endExecution` or `EndExecTime` or `endExecTime`, `reschedule` or `RescheduleTime` or `rescheduleTime`. A time is an instant, or a day for the whole day in UTC.
+   * Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `arrayId` or `ArrayID`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`, `submission` or `SubmissionTime` or `submissionTime`, `lastUpdate` or `LastUpdateTime` or `lastUpdateTime`, `lastSOL` or `LastSOL`, `heartBeat` or `HeartBeatTime` or `heartBeatTime`, `startExecution` or `StartExecTime` or `startExecTime`, `endExecution` or `EndExecTime` or `endExecTime`, `reschedule` or `RescheduleTime` or `rescheduleTime`. A time is an instant, or a day for the whole day in UTC.
    */
   listJobs(query: ListJobsQuery = {}, options: CallOptions = {}): Promise<JobListResponse> {
     return this.call<JobListResponse>(
@@ -1249,7 +1302,7 @@ export abstract class Operations {
   /**
    * Count jobs
    *
-   * Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`, `submission` or `SubmissionTime` or `submissionTime`, `lastUpdate` or `LastUpdateTime` or `lastUpdateTime`, `lastSOL` or `LastSOL`, `heartBeat` or `HeartBeatTime` or `heartBeatTime`, `startExecution` or `StartExecTime` or `startExecTime`, `endExecution` or `EndExecTime` or `endExecTime`, `reschedule` or `RescheduleTime` or `rescheduleTime`. A time is an instant, or a day for the whole day in UTC.
+   * Filters: every attribute under both spellings, repeatable; values of one key are alternatives, several keys all apply: `jid` or `JobID`, `status` or `Status`, `minorStatus` or `MinorStatus`, `appStatus` or `ApplicationStatus`, `name` or `JobName`, `jobGroup` or `JobGroup`, `jobType` or `JobType`, `site` or `Site`, `owner` or `Owner`, `ownerDN` or `OwnerDN`, `ownerGroup` or `OwnerGroup`, `vo` or `VO`, `setup` or `DIRACSetup`, `priority` or `UserPriority`, `cpuTime` or `CPUTime`, `reschedules` or `RescheduleCounter`, `arrayId` or `ArrayID`, `verified` or `VerifiedFlag`, `retrieved` or `RetrievedFlag`, `accounted` or `AccountedFlag`, `killed` or `KilledFlag`, `deleted` or `DeletedFlag`, `inputSandboxReady` or `ISandboxReadyFlag`, `outputSandboxReady` or `OSandboxReadyFlag`, `submission` or `SubmissionTime` or `submissionTime`, `lastUpdate` or `LastUpdateTime` or `lastUpdateTime`, `lastSOL` or `LastSOL`, `heartBeat` or `HeartBeatTime` or `heartBeatTime`, `startExecution` or `StartExecTime` or `startExecTime`, `endExecution` or `EndExecTime` or `endExecTime`, `reschedule` or `RescheduleTime` or `rescheduleTime`. A time is an instant, or a day for the whole day in UTC.
    */
   summarizeJobs(query: SummarizeJobsQuery = {}, options: CallOptions = {}): Promise<JobSummary> {
     return this.call<JobSummary>(

@@ -1,5 +1,41 @@
 // Generated from docs/openapi.json by scripts/write-client.mjs; do not edit.
 
+/** Answer of `DELETE /jobs/arrays/{arrayId}`. */
+export interface ArrayKillResponse {
+  /** Id of the array */
+  arrayId: number;
+  /** Members that were killed; with `purge` those that were deleted */
+  killed: number;
+}
+
+/** Answer of `GET /jobs/arrays/{arrayId}`. */
+export interface ArrayResponse {
+  /** Id of the array */
+  arrayId: number;
+  /** JobName of the first manifest as it was sent, when it had one */
+  name?: string;
+  /** Virtual organisation of the owner's group, when it has one. */
+  vo?: string;
+  submission: string;
+  /** Members it was submitted with */
+  total: number;
+  /** State → number of members; states without any are left out */
+  states: Record<string, number>;
+  owner: string;
+  ownerGroup: string;
+  setup: string;
+}
+
+/** Answer of `POST /jobs/arrays/{arrayId}/retry`. */
+export interface ArrayRetryResponse {
+  /** Id of the array */
+  arrayId: number;
+  /** Failed members that were sent back to the queue */
+  retried: number;
+  /** Failed members that were rescheduled as often as they may be */
+  refused: number;
+}
+
 /** The service that a token is for, or a list of several (RFC 7519 §4.1.3) */
 export type Audience = string | string[];
 
@@ -480,6 +516,8 @@ export interface JobResponse {
   cpuTime: number;
   /** How often it was rescheduled */
   reschedules: number;
+  /** Array that it is a member of, when it is of one. */
+  arrayId?: number;
 }
 
 /** Part of {@link JobExplainResponse}. */
@@ -699,6 +737,8 @@ export interface ManifestUploadRequest {
 /** Part of {@link SubmitJobsRequest}. */
 export interface ManifestsRequest {
   manifests: ManifestRequest[];
+  /** Make the jobs an array */
+  array?: boolean;
 }
 
 /** Answer of `GET /.well-known/oauth-authorization-server`, `GET /.well-known/openid-configuration`. */
@@ -948,6 +988,8 @@ export type SubmitJobsResponse = SubmitResponse | DryRunResponse;
 export interface SubmitResponse {
   /** Ids of the new jobs, in the order of the manifests */
   jids: number[];
+  /** Id of the array that the jobs are; only when one was asked for */
+  arrayId?: number;
   /** What looks like a mistake but was accepted, the first 100; absent when there is nothing */
   warnings?: SubmitWarning[];
 }

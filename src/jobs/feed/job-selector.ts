@@ -45,7 +45,10 @@ function conditionOf({ attribute, values }: JobFilter): (job: Job) => boolean {
     };
   }
   const wanted = new Set(values);
-  if (attribute.type === 'jid') return (job) => wanted.has(String(job.jid));
+  // Ids may be beyond 2^53: they are compared as texts.
+  if (attribute.type === 'jid' || attribute.type === 'arrayId') {
+    return (job) => wanted.has(String(valueOf(job)));
+  }
   return (job) => wanted.has(valueOf(job));
 }
 

@@ -56,6 +56,14 @@ export const JOB_ATTRIBUTES: readonly JobAttribute[] = [
     description: 'How often it was rescheduled',
     example: 0,
   }),
+  {
+    ...stored('arrayId', 'ArrayID', {
+      description: 'Array that it is a member of, when it is of one.',
+      example: 12,
+      required: false,
+    }),
+    type: 'arrayId',
+  },
   stored('verified', 'VerifiedFlag', { description: 'The input was accepted.' }),
   stored('retrieved', 'RetrievedFlag', {
     description: 'The owner has fetched the output sandbox.',
@@ -98,6 +106,11 @@ export function namesOf({ wire, attribute, alias }: JobAttribute): string[] {
 /** The attribute of that wire or attribute name (case-sensitive); undefined when there is none. */
 export function jobAttribute(name: string): JobAttribute | undefined {
   return BY_NAME.get(name);
+}
+
+/** SQL of what jobs are counted by: a job without a value has an empty one. */
+export function keyColumn({ isNullable, sql }: JobAttribute, column: string = sql): string {
+  return isNullable ? `coalesce(${column}::text, '')` : `${column}::text`;
 }
 
 function stored(

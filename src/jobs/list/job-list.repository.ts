@@ -11,7 +11,7 @@ import {
   type Transaction,
 } from '#src/platform/index.js';
 import { Job } from '../state/job.entity.js';
-import type { JobAttribute } from './job-attributes.js';
+import { keyColumn, type JobAttribute } from './job-attributes.js';
 import { valueType } from './job-value-types.js';
 import {
   JobBlockCountEntity,
@@ -94,7 +94,15 @@ function mergeSql(table: CounterTable): string {
 const BLOCK_BITS = 13;
 /** From this offset on a page is found by ids first. */
 const DEEP = 500;
-const INDEXED = new Set(['status', 'site', 'name', 'job_group', 'owner_group', 'owner']);
+const INDEXED = new Set([
+  'status',
+  'site',
+  'name',
+  'job_group',
+  'owner_group',
+  'owner',
+  'array_id',
+]);
 
 /**
  * True when it is better to collect and sort all matches than to walk the jobs in order until the page is full. One
@@ -288,7 +296,7 @@ function countsOf(
   return {
     values: where.values,
     counted: isEach ? `from (select * ${rows} limit ${limit}) j` : rows,
-    columns: groups.map((attribute) => `${source.column(attribute)}::text`),
+    columns: groups.map((attribute) => keyColumn(attribute, source.column(attribute))),
     sum: source === JOBS ? 'count(*)' : 'sum(n)::bigint',
   };
 }
@@ -376,8 +384,10 @@ function filterCondition(
   return `${column} = any ($${values.push(wanted)}::${type}[])`;
 }
 
-function sortExpression({ attribute: { sql, isNullable } }: SortKey): string {
-  return isNullable ? `coalesce(${sql}, '-infinity'::timestamptz)` : sql;
+function sortExpression({ attribute: { sql, isNullable, type } }: SortKey): string {
+  return isNullable
+    ? `coalesce(${sql}, ${type === 'time' ? `'-infinity'::timestamptz` : '0'})`
+    : sql;
 }
 
 /** With few matches `+ 0` keeps the planner from walking the whole table in order to find them. */

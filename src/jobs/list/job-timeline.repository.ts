@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#src/platform/index.js';
 import type { Visibility } from '../access/job.policy.js';
 import type { JobState } from '../state/job-state.js';
-import type { JobAttribute } from './job-attributes.js';
+import { keyColumn, type JobAttribute } from './job-attributes.js';
 import { whereOf, type Selection } from './job-list.repository.js';
 import type { TimelineSteps } from './job-timeline.query.js';
 
@@ -33,7 +33,7 @@ export class JobTimelineRepository {
     const from = `$${values.push(steps.from)}::timestamptz`;
     const step = `$${values.push(steps.step)}::float8`;
     const last = `$${values.push(steps.count - 1)}::integer`;
-    const key = group ? `${group.sql}::text` : 'null::text';
+    const key = group ? keyColumn(group) : 'null::text';
     return this.database.query<TimelineChange>({
       text: `with changed as materialized (
           select jid, ${key} as key from jobs where ${sql} and last_update > ${from}

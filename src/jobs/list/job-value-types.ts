@@ -59,6 +59,16 @@ export const JOB_VALUE_TYPES = {
     filter: { ...INT64, minimum: 1 },
     shown: INT64,
   },
+  arrayId: {
+    sql: 'bigint',
+    read: (key, text) => {
+      const id = parseJid(text);
+      if (id === undefined) throw Problem.invalidField(key, 'is not the id of an array');
+      return String(id);
+    },
+    filter: { ...INT64, minimum: 1 },
+    shown: INT64,
+  },
   boolean: {
     sql: 'boolean',
     read: (key, text) => {

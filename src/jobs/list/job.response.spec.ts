@@ -20,6 +20,7 @@ const JOB: Job = {
   priority: 1,
   cpuTime: 100,
   reschedules: 0,
+  arrayId: 12,
   wantedSites: [],
   bannedSites: [],
   verified: true,
@@ -50,10 +51,17 @@ describe('the record of a job', () => {
     expect(Object.keys(rest)).toEqual(wires((type) => type !== 'boolean' && type !== 'time'));
   });
 
-  it('leaves out what has not happened, and the virtual organisation that is none', () => {
+  it('leaves out what has not happened, and an organisation and an array that are none', () => {
     const never = { heartBeat: null, startExecution: null, endExecution: null };
-    const record = JobResponse.from({ ...JOB, ...never, rescheduleTime: null, vo: '' });
+    const record = JobResponse.from({
+      ...JOB,
+      ...never,
+      rescheduleTime: null,
+      vo: '',
+      arrayId: null,
+    });
     expect(Object.keys(record)).not.toContain('vo');
+    expect(Object.keys(record)).not.toContain('arrayId');
     const at = AT.toISOString();
     expect(record.times).toEqual({ submission: at, lastUpdate: at, lastSOL: at });
   });

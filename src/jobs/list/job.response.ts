@@ -85,6 +85,7 @@ export class JobResponse {
       priority: job.priority,
       cpuTime: job.cpuTime,
       reschedules: job.reschedules,
+      ...(job.arrayId === null ? {} : { arrayId: job.arrayId }),
       flags: JobFlagsResponse.from(job),
       times: JobTimesResponse.from(job),
     };

@@ -17,8 +17,28 @@ export function renderManifestKeys(): string {
     '|---|---|---|',
     ...rows,
     '',
+    ...ARRAYS,
+    '',
   ].join('\n');
 }
+
+const ARRAYS = [
+  '## Arrays',
+  '',
+  'The jobs of a parametric manifest, or of several manifests in one request, may be an array:',
+  '`{"Executable": "run.sh", "Parameters": 1000, "array": true}`, `{"manifests": […], "array": true}`, or with any form of a body',
+  '`POST /jobs?array=true`. `array` belongs to the request, not to a manifest: in one of several it is refused. The answer adds',
+  '`arrayId`, and so does the record of each member; `arrayId` is a filter of lists, summaries, timelines and feeds like every',
+  'attribute.',
+  '',
+  '| request | what it does |',
+  '|---|---|',
+  '| `GET /jobs/arrays/<arrayId>` | whose it is, how many members it has (`total`) and how many are in which state (`states`) |',
+  '| `DELETE /jobs/arrays/<arrayId>` | kills every member that has not ended; `purge=true` deletes them afterwards |',
+  '| `POST /jobs/arrays/<arrayId>/retry` | sends every failed member back to the queue, each at most `GRID_MAX_RESCHEDULES` times (`refused`) |',
+  '',
+  'Kill and retry work in slices: when one is interrupted, repeat it. Rights are those of jobs.',
+];
 
 function valueOf(key: ManifestKey): string {
   switch (key.kind) {

@@ -53,7 +53,10 @@ function Keys(target: new () => object): void {
   }
 }
 
-/** A job as it is asked for. Keys that are not named here are kept and echoed. */
+/**
+ * A job as it is asked for. Keys that are not named here are kept and echoed; only `"array": true` belongs to the request and
+ * makes its jobs an array.
+ */
 @Keys
 export class ManifestRequest {
   [key: string]: JsonValue;
@@ -63,6 +66,8 @@ export class ManifestRequest {
 export class ManifestsRequest {
   @ApiProperty({ type: () => [ManifestRequest] })
   manifests!: ManifestRequest[];
+  @ApiProperty({ description: 'Make the jobs an array', required: false, example: false })
+  array?: boolean;
 }
 
 /** Jobs without files, as a form. */

@@ -105,6 +105,10 @@ export class Job {
   })
   executor!: string | null;
 
+  /** Id of the array that it is a member of. */
+  @Column('bigint', { nullable: true })
+  arrayId!: number | bigint | null;
+
   /** Null: nobody holds it back. */
   @Column('text', { nullable: true })
   heldBy!: Holder | null;
@@ -133,6 +137,7 @@ export class Job {
 @Index('jobs_last_update', ['setup', 'lastUpdate', 'jid'])
 @Index('jobs_queue', { synchronize: false })
 @Index('jobs_admission', { synchronize: false })
+@Index('jobs_array', { synchronize: false })
 @Index('jobs_executor', { synchronize: false })
 @Index('jobs_input_sandbox', { synchronize: false })
 @Index('jobs_output_sandbox', { synchronize: false })

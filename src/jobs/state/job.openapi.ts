@@ -7,6 +7,13 @@ export const JID_PARAM: ApiParamOptions = {
   schema: { type: 'integer', format: 'int64', minimum: 1, example: 1 },
 };
 
+/** `<arrayId>` in the OpenAPI document. */
+export const ARRAY_ID_PARAM: ApiParamOptions = {
+  name: 'arrayId',
+  description: 'Id of the array',
+  schema: { type: 'integer', format: 'int64', minimum: 1, example: 1 },
+};
+
 /** A 64-bit integer: a JSON number with all its digits. */
 export const INT64 = { type: 'integer', format: 'int64' } as const;
 /** A time of a record, in the OpenAPI document. */

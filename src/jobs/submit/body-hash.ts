@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { stringifyJson, type JsonObject } from '#src/kernel/index.js';
 import type { ReceivedFile } from './multipart-reading.js';
 
-/** Equal for the same manifests (whatever the order of their keys) with the same file contents. */
+/** Equal for the same manifests (whatever the order of their keys) with the same file contents, both arrays or neither. */
 export class BodyHash {
   private readonly hash = createHash('sha256').update('[[');
   private separator = '';
@@ -14,9 +14,10 @@ export class BodyHash {
   }
 
   /** The hash of everything, hexadecimal. */
-  digest(files: readonly ReceivedFile[]): string {
+  digest(files: readonly ReceivedFile[], isArray: boolean): string {
     const named = files.map(({ name, hash }) => [name, hash]).sort();
-    return this.hash.update(`],${stringifyJson(named)}]`).digest('hex');
+    const array = isArray ? ',true' : '';
+    return this.hash.update(`],${stringifyJson(named)}${array}]`).digest('hex');
   }
 }
 

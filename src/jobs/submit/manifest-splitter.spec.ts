@@ -84,6 +84,11 @@ describe('ListOpening', () => {
     ['[]', false],
     ['{"Executable"', false],
     ['{"mani', undefined],
+    ['{"array": true, "manifests": [1]}', 31],
+    ['{"array":false,"manifests":[1]}', 28],
+    ['{"array":"true","manifests":[1]}', false],
+    ['{"array":true,"array":true,"manifests":[1]}', false],
+    ['{"array":t', undefined],
     ['', undefined],
   ])('of %j is %p', (body, place) => {
     expect(new ListOpening().find(Buffer.from(body))).toBe(place);

@@ -16,7 +16,12 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
-const OPENING = ['{', '"manifests"', ':', '['];
+const LIST = ['"manifests"', ':', '['];
+const OPENINGS = [
+  ['{', ...LIST],
+  ['{', '"array"', ':', 'true', ',', ...LIST],
+  ['{', '"array"', ':', 'false', ',', ...LIST],
+] as const;
 
 /** One manifest a line. */
 export class LineSplitter implements ManifestSplitter {
@@ -100,11 +105,34 @@ export class ListSplitter implements ManifestSplitter {
   }
 }
 
-/** Tells by the first bytes of a body whether it begins with `{"manifests": [`. */
+/** Tells by the first bytes of a body whether it begins with `{"manifests": [`; `"array"` may stand in front of it. */
 export class ListOpening {
+  private ways = OPENINGS.map((tokens) => new OpeningWay(tokens));
+  /** What `"array"` in front of the list says. */
+  array: boolean | undefined;
+
+  /** The place behind the bracket when it is in this piece, false when the body begins otherwise. */
+  find(piece: Buffer): number | false | undefined {
+    for (const way of this.ways) {
+      const found = way.find(piece);
+      if (typeof found === 'number') {
+        const [, , , value] = way.tokens;
+        if (way.tokens !== OPENINGS[0]) this.array = value === 'true';
+        return found;
+      }
+      if (found === false) this.ways = this.ways.filter((other) => other !== way);
+    }
+    return this.ways.length === 0 ? false : undefined;
+  }
+}
+
+/** One way in which a body may begin. */
+class OpeningWay {
   private token = 0;
   private letter = 0;
   private bom = 0;
+
+  constructor(readonly tokens: readonly string[]) {}
 
   /** The place behind the bracket when it is in this piece, false when the body begins otherwise. */
   find(piece: Buffer): number | false | undefined {
@@ -115,13 +143,13 @@ export class ListOpening {
         continue;
       }
       if (this.letter === 0 && isBlankByte(byte)) continue;
-      const expected = OPENING[this.token] as string;
+      const expected = this.tokens[this.token] as string;
       if (byte !== expected.charCodeAt(this.letter)) return false;
       this.letter += 1;
       if (this.letter < expected.length) continue;
       this.letter = 0;
       this.token += 1;
-      if (this.token === OPENING.length) return at + 1;
+      if (this.token === this.tokens.length) return at + 1;
     }
     return undefined;
   }

@@ -8,7 +8,7 @@ import {
   stringifyJson,
   ByteBuffer,
 } from '#src/kernel/index.js';
-import type { JsonObject } from '#src/kernel/index.js';
+import type { JsonObject, JsonValue } from '#src/kernel/index.js';
 import {
   bodyTooLarge,
   CONFIG,
@@ -23,6 +23,7 @@ import {
 } from '#src/platform/index.js';
 import { ManifestFormRequest } from '../manifest/manifest.request.js';
 import { SandboxSpool } from '../sandbox/sandbox-spool.js';
+import { ARRAY_KEY, ArrayWish } from './array-wish.js';
 import { LineSplitter, ListOpening, ListSplitter } from './manifest-splitter.js';
 import { ManifestTexts, type ReceivedManifest } from './manifest-texts.js';
 import { MultipartReading, type ReceivedFile } from './multipart-reading.js';
@@ -32,6 +33,8 @@ export interface Submission {
   /** To be read once, to its end. Throws Problem 400 or 413 at the end of a body that is faulty. */
   manifests: AsyncIterable<ReceivedManifest>;
   files: ReceivedFile[];
+  /** Whether they are to be an array. */
+  array: ArrayWish;
   /** Removes the received files from the spool. */
   discard(): Promise<void>;
 }
@@ -54,16 +57,13 @@ export class SubmissionReader {
   async read(request: HttpRequest): Promise<Submission> {
     const type = contentTypeOf(request);
     if (type === 'multipart/form-data') return this.readMultipart(request);
-    const discard = (): Promise<void> => Promise.resolve();
-    if (type === 'application/json') {
-      return { manifests: this.ofJson(request), files: [], discard };
-    }
-    if (type === 'application/x-ndjson') {
-      return { manifests: this.ofLines(request), files: [], discard };
-    }
+    const array = new ArrayWish();
+    const rest = { files: [], array, discard: (): Promise<void> => Promise.resolve() };
+    if (type === 'application/json') return { manifests: this.ofJson(request, array), ...rest };
+    if (type === 'application/x-ndjson') return { manifests: this.ofLines(request), ...rest };
     if (type === 'application/x-www-form-urlencoded') {
       const form = await readBody(ManifestFormRequest, request, this.config.maxBodyBytes);
-      return { manifests: this.ofTexts(form.manifest), files: [], discard };
+      return { manifests: this.ofTexts(form.manifest), ...rest };
     }
     throw unsupportedMediaType(request, FORMS);
   }
@@ -73,7 +73,8 @@ export class SubmissionReader {
     const discard = (): Promise<void> => rm(directory, { recursive: true, force: true });
     try {
       const parts = await new MultipartReading(request, directory, this.config).finished();
-      return { manifests: this.ofTexts(parts.manifests), files: parts.files, discard };
+      const { manifests, files } = parts;
+      return { manifests: this.ofTexts(manifests), files, array: new ArrayWish(), discard };
     } catch (error) {
       await discard();
       throw error;
@@ -105,13 +106,14 @@ export class SubmissionReader {
     if (reading.count === 0) throw Problem.invalidField('manifests', 'is empty');
   }
 
-  private async *ofJson(request: HttpRequest): AsyncGenerator<ReceivedManifest> {
+  private async *ofJson(request: HttpRequest, array: ArrayWish): AsyncGenerator<ReceivedManifest> {
     const chunks = readChunks(request, this.config.maxBulkBytes);
     const head = await this.headOf(chunks);
     if ('whole' in head) {
       yield* this.ofBody(head.whole);
       return;
     }
+    if (head.array !== undefined) array.take(head.array);
     const reading = new ManifestTexts(this.config, (index) => `Manifest ${index + 1}`, 'list');
     const splitter = new ListSplitter(this.config.maxBodyBytes);
     yield* split(splitter, withFirst(head.listFrom, chunks), reading);
@@ -120,23 +122,24 @@ export class SubmissionReader {
     if (!splitter.isDone) {
       throw new Problem('request.malformed-body', 'The list of manifests does not end');
     }
-    const body = parseJsonText(`{"":[]${decodeText(rest)}`, 'What follows the manifests');
-    const further = Object.keys(body as JsonObject).filter((key) => key !== '');
-    if (further.length > 0) throw unknownBeside(further);
+    const text = `{"":[]${decodeText(rest)}`;
+    takeBeside(parseJsonText(text, 'What follows the manifests') as JsonObject, head.array, array);
     if (reading.count === 0) throw Problem.invalidField('manifests', 'is empty');
   }
 
   /** Reads until it is known whether the body begins with a list of manifests; if not, to its end. */
   private async headOf(
     chunks: AsyncGenerator<Buffer>,
-  ): Promise<{ whole: Buffer } | { listFrom: Buffer }> {
+  ): Promise<{ whole: Buffer } | { listFrom: Buffer; array: boolean | undefined }> {
     const opening = new ListOpening();
     const head = new ByteBuffer();
     let isList: boolean | undefined;
     for (let step = await chunks.next(); !step.done; step = await chunks.next()) {
       const chunk = step.value;
       const found = isList === undefined ? opening.find(chunk) : undefined;
-      if (typeof found === 'number') return { listFrom: chunk.subarray(found) };
+      if (typeof found === 'number') {
+        return { listFrom: chunk.subarray(found), array: opening.array };
+      }
       if (found === false) isList = false;
       if (head.length + chunk.length > this.config.maxBodyBytes) {
         throw bodyTooLarge(this.config.maxBodyBytes);
@@ -152,7 +155,7 @@ export class SubmissionReader {
     if (!isJsonObject(body)) {
       throw new Problem('request.malformed-body', 'The body must be a JSON object');
     }
-    const further = Object.keys(body).filter((key) => key !== 'manifests');
+    const further = Object.keys(body).filter((key) => key !== 'manifests' && key !== ARRAY_KEY);
     const isBulk = Object.hasOwn(body, 'manifests');
     if (isBulk && further.length > 0) throw unknownBeside(further);
     if (isBulk) throw Problem.invalidField('manifests', 'must be a list of objects');
@@ -186,6 +189,15 @@ async function* split(
 async function* withFirst(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield first;
   yield* rest;
+}
+
+/** Takes what follows the list. Throws Problem 400 for what is not known there, or was said before it. */
+function takeBeside(rest: JsonObject, before: boolean | undefined, array: ArrayWish): void {
+  const further = Object.keys(rest).filter((key) => key !== '' && key !== ARRAY_KEY);
+  if (further.length > 0) throw unknownBeside(further);
+  if (!Object.hasOwn(rest, ARRAY_KEY)) return;
+  if (before !== undefined) throw Problem.invalidField(ARRAY_KEY, 'is given twice');
+  array.take(rest[ARRAY_KEY] as JsonValue);
 }
 
 function unknownBeside(fields: readonly string[]): Problem {

@@ -88,12 +88,12 @@ export class SubmitController {
   @ApiUnprocessableEntityResponse({ description: 'Idempotency-Key used with another body' })
   async submit(
     @CurrentPrincipal() principal: Principal,
-    @Query() { dryRun }: SubmitQuery,
+    @Query() query: SubmitQuery,
     @Req() request: HttpRequest,
   ): Promise<SubmitResponse | StreamableFile> {
-    return dryRun
-      ? streamedJson(await this.submissions.dryRun(principal, request))
-      : this.submissions.submit(principal, request);
+    return query.dryRun
+      ? streamedJson(await this.submissions.dryRun(principal, request, query))
+      : this.submissions.submit(principal, request, query);
   }
 }
 
@@ -108,6 +108,7 @@ function streamedJson(text: AsyncGenerator<string>): StreamableFile {
 /** For the audit trail: which jobs were made; nothing for a dry run or a repeated request. */
 function submittedJobs(request: HttpRequest, answer: SubmitResponse | DryRunResponse | undefined) {
   if (isAsked(request, 'dryRun') || labelsOf(request)['repeated'] !== undefined) return undefined;
-  const jids = answer && 'jids' in answer ? answer.jids : [];
-  return { jobs: jids.length, jids: idRanges(jids) };
+  const { jids, arrayId } = answer && 'jids' in answer ? answer : { jids: [] };
+  const array = arrayId === undefined ? {} : { arrayId: String(arrayId) };
+  return { jobs: jids.length, jids: idRanges(jids), ...array };
 }

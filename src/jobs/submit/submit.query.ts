@@ -6,4 +6,9 @@ export class SubmitQuery {
   @IsOptional()
   @IsBoolean()
   dryRun: boolean = false;
+
+  /** Make the jobs an array: the same as `"array": true` in the body */
+  @IsOptional()
+  @IsBoolean()
+  array: boolean = false;
 }

@@ -32,6 +32,8 @@ export interface NewJobs {
   vo: string;
   setup: string;
   inputSandbox: string | undefined;
+  /** The array that they are members of. */
+  arrayId: Jid | undefined;
   now: Date;
 }
 
@@ -210,6 +212,7 @@ class BatchWriting {
         ids.jids.slice(start, this.jobsWritten).map(String),
         ids.templates.map(String),
         ...[true, false].map((hasInput) => stepsText(hasInput)),
+        jobs.arrayId === undefined ? null : String(jobs.arrayId),
       ],
     });
   }
@@ -249,11 +252,11 @@ const ADD = `
   ), added as (
     insert into jobs (jid, setup, owner, owner_dn, owner_group, vo, status, minor_status, name, job_group,
       job_type, site, priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, max_ram_mb, gpus, tags,
-      wall_time, verified, input_sandbox, submission_time, last_update)
+      wall_time, verified, input_sandbox, submission_time, last_update, array_id)
     overriding system value
     select jid, $2, $3, $4, $5, $6, status, minor, replace(name, '%j', jid::text), job_group, job_type, site,
       priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, max_ram_mb, gpus, tags, wall_time,
-      status = '${ADMISSION.admitted}', $7, $8, $8 from r
+      status = '${ADMISSION.admitted}', $7, $8, $8, $13::bigint from r
   ), described as (
     insert into job_descriptions (jid, manifest, place_values, template, token_right)
     select jid, manifest, place_values, template_id, token_right from r

@@ -26,6 +26,13 @@ export class SubmitResponse {
   })
   jids!: (number | bigint)[];
   @ApiProperty({
+    ...INT64,
+    description: 'Id of the array that the jobs are; only when one was asked for',
+    required: false,
+    example: 12,
+  })
+  arrayId?: number | bigint;
+  @ApiProperty({
     type: () => [SubmitWarning],
     required: false,
     description:

@@ -11,7 +11,9 @@ import {
   type HttpRequest,
 } from '#src/platform/index.js';
 import { RegistryService } from '#src/registry/index.js';
+import { ArraysRepository } from '../arrays/arrays.repository.js';
 import { JobPolicy } from '../access/job.policy.js';
+import type { SubmitQuery } from './submit.query.js';
 import type { SubmitResponse } from './submit.response.js';
 import type { ManifestContext } from '../manifest/manifest.js';
 import type { ManifestWarning } from '../manifest/manifest-warning.js';
@@ -39,6 +41,8 @@ interface Prepared {
   bySite: ReadonlyMap<string, number>;
   templates: number;
   tokenRights: readonly TokenRight[];
+  /** The array that they are to be. */
+  array: { name: string | undefined } | undefined;
   warnings: ManifestWarning[];
   /** Stands for the body, when an Idempotency-Key asks for it. */
   bodyHash: string;
@@ -59,6 +63,7 @@ const KEY_LIFE_MS = 24 * 3600_000;
 export class SubmitService {
   @Inject() private readonly delegations!: Delegations;
   @Inject() private readonly limits!: WaitingLimits;
+  @Inject() private readonly arrays!: ArraysRepository;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -78,11 +83,16 @@ export class SubmitService {
    * Makes the jobs and answers their ids. Throws Problem 400 with every fault, 403, 409 or 422 for idempotency
    * keys, 413.
    */
-  async submit(principal: Principal, request: HttpRequest): Promise<SubmitResponse> {
+  async submit(
+    principal: Principal,
+    request: HttpRequest,
+    query: Pick<SubmitQuery, 'array'>,
+  ): Promise<SubmitResponse> {
     this.requireRight(principal);
     await this.rate.count(principal.user);
     const key = idempotencyKeyOf(request);
     const submission = await this.reader.read(request);
+    submission.array.take(query.array);
     const lines = new LineSpool(this.spool, clientSignal(request));
     try {
       const prepared = await this.prepare(principal, submission, { lines, writer: TO_STORE, key });
@@ -103,11 +113,16 @@ export class SubmitService {
    * Does everything that `submit` does before it makes jobs. Throws what it would throw. The answer (DryRunResponse)
    * is text in pieces, since it may be large; who reads it ends or returns the generator.
    */
-  async dryRun(principal: Principal, request: HttpRequest): Promise<AsyncGenerator<string>> {
+  async dryRun(
+    principal: Principal,
+    request: HttpRequest,
+    query: Pick<SubmitQuery, 'array'>,
+  ): Promise<AsyncGenerator<string>> {
     this.requireRight(principal);
     await this.rate.count(principal.user);
     idempotencyKeyOf(request);
     const submission = await this.reader.read(request);
+    submission.array.take(query.array);
     const lines = new LineSpool(this.spool, clientSignal(request));
     try {
       const prepared = await this.prepare(principal, submission, { lines, writer: TO_SHOW });
@@ -167,19 +182,23 @@ export class SubmitService {
       },
     );
     const hash = new BodyHash();
+    const { array } = submission;
     for await (const received of submission.manifests) {
       this.requireOwnProgram(received.manifest, submission.files);
-      if (key !== undefined) hash.add(received.manifest);
-      await preparation.add(received);
+      const own = array.read(received);
+      if (key !== undefined) hash.add(own.manifest);
+      await preparation.add(own);
     }
     preparation.finish();
+    array.finish();
     for (const warning of await this.lookup.warningsOf(principal, preparation.named, siteList)) {
       preparation.warn(warning);
     }
     const warnings = preparation.allWarnings();
-    const bodyHash = hash.digest(submission.files);
+    const bodyHash = hash.digest(submission.files, array.isWanted);
     const { jobs: count, templates } = preparation;
-    const prepared = { lines, count, bySite, templates, warnings, bodyHash };
+    const wanted = array.isWanted ? { name: array.name } : undefined;
+    const prepared = { lines, count, bySite, templates, array: wanted, warnings, bodyHash };
     // With a key it may be the repetition of what was taken before: that is known later.
     if (key === undefined) await this.limits.require(newcomers(principal, prepared));
     return { ...prepared, tokenRights: tokenRights.all };
@@ -211,21 +230,23 @@ export class SubmitService {
         if (earlier) return { answer: earlier, isRepeated: true };
       }
       await this.limits.require(newcomers(principal, jobs), transaction);
+      const vo = principal.vo ?? '';
+      const whose = { owner, ownerGroup, setup, vo };
+      const rest = { name: jobs.array?.name ?? null, total: jobs.count, submissionTime: now };
+      const arrayId = jobs.array && (await this.arrays.add(transaction, { ...whose, ...rest }));
       const jids = await this.repository.add(transaction, {
+        ...whose,
+        arrayId,
         lines: jobs.lines.read(),
         count: jobs.count,
         templates: jobs.templates,
         tokenRights: jobs.tokenRights,
-        owner,
         ownerDn: principal.dn,
-        ownerGroup,
-        vo: principal.vo ?? '',
-        setup,
         inputSandbox: jobs.inputSandbox,
         now,
       });
       this.metrics.added(jids.length);
-      const answer: SubmitResponse = { jids };
+      const answer: SubmitResponse = { jids, ...(arrayId !== undefined && { arrayId }) };
       if (jobs.warnings.length > 0) answer.warnings = jobs.warnings;
       if (key) await this.repository.remember(transaction, key, answer, now);
       return { answer, isRepeated: false };

@@ -1,4 +1,5 @@
 import type { Answer } from '../testbed.js';
+import { array, directory, file, job, webhook } from './addresses.js';
 import { encoded, FIELD, type Call, type Place } from './place.js';
 import { firstItem, NOT_TRIED, outcomeOf, showing, type Outcome } from './outcome.js';
 
@@ -126,20 +127,6 @@ function writing(
   });
 }
 
-const job = (rest: string) => (place: Place) => ({ path: `/jobs/${place.jid}${rest}` });
-const webhook = (rest: string, json?: object) => (place: Place) => ({
-  path: `/webhooks/${place.webhook}${rest}`,
-  ...(json && { options: { json } }),
-});
-const directory = (rest: string, json?: object) => (place: Place) => ({
-  path: `/filecatalogue/directory/${encoded(place.directory)}${rest}`,
-  ...(json && { options: { json } }),
-});
-const file = (rest: string, json?: object) => (place: Place) => ({
-  path: `/filecatalogue/file/${encoded(place.file)}${rest}`,
-  ...(json && { options: { json } }),
-});
-
 const LISTED: Verdicts = {
   shared: ['200 shown', '200 shown', '200 hidden', '200 shown', '200 shown', ...four('200 shown')],
   closed: [...three('200 hidden'), '200 shown', '200 shown', ...four('200 hidden')],
@@ -246,6 +233,9 @@ export const BEARER: Record<string, BearerExpectation> = {
   'GET /jobs/{jid}/outputsandbox/files': inside(job('/outputsandbox/files')),
   'GET /jobs/{jid}/inputsandbox/files/{name}': inside(job('/inputsandbox/files/in.txt')),
   'GET /jobs/{jid}/outputsandbox/files/{name}': inside(job('/outputsandbox/files/in.txt')),
+  'GET /jobs/arrays/{arrayId}': record(array('')),
+  'DELETE /jobs/arrays/{arrayId}': control(array('')),
+  'POST /jobs/arrays/{arrayId}/retry': control(array('/retry')),
   'DELETE /jobs/{jid}': control(job('')),
   'POST /jobs/{jid}/hold': control(job('/hold')),
   'POST /jobs/{jid}/release': control(job('/release')),

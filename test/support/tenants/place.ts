@@ -17,6 +17,8 @@ export interface Call {
 /** What belongs to alice, in group grid_user and setup Prod, for one operation: nothing is shared between operations. */
 export interface Place {
   jid: number;
+  /** Id of the array that the job is a member of. */
+  array: number;
   directory: string;
   file: string;
   /** Id of a webhook, and of its one delivery. */
@@ -48,7 +50,11 @@ export async function makePlaces(grid: Grid, names: readonly string[]): Promise<
     places.map(({ webhook }) => webhook),
   );
   const jids = await waitingJobs(grid, alice, names.length);
-  return places.map((place, index) => ({ ...place, jid: jids[index] ?? 0 }));
+  const arrays = await arraysOf(grid, jids);
+  return places.map((place, index) => {
+    const jid = jids[index] ?? 0;
+    return { ...place, jid, array: arrays.get(jid) ?? 0 };
+  });
 }
 
 async function waitingJobs(grid: Grid, alice: GridClient, count: number): Promise<number[]> {
@@ -64,6 +70,21 @@ async function waitingJobs(grid: Grid, alice: GridClient, count: number): Promis
     [jid, Math.min(...rest)],
   );
   return [...rest, jid];
+}
+
+/** Each job is the one member of an array. */
+async function arraysOf(grid: Grid, jids: number[]): Promise<Map<number, number>> {
+  await grid.sql(
+    `insert into job_arrays (setup, owner, owner_group, vo, name, total, submission_time)
+     select setup, owner, owner_group, vo, jid::text, 1, submission_time from jobs where jid = any($1)`,
+    [jids],
+  );
+  const rows = await grid.sql<{ jid: number; id: number }>(
+    `update jobs set array_id = a.id from job_arrays a where a.name = jid::text and jid = any($1)
+     returning jid, a.id`,
+    [jids],
+  );
+  return new Map(rows.map(({ jid, id }) => [Number(jid), Number(id)]));
 }
 
 /** They stand at the end of all events, so that nothing is ever sent to them. */

@@ -29,16 +29,22 @@ export const AUDIT_EVENTS = {
   'consent.withdrawn': { text: 'A user withdrew what an application was allowed', details: [] },
   'job.submitted': {
     text: 'Jobs were submitted; neither dry runs nor repeats of an Idempotency-Key are',
-    details: ['jobs', 'jids'],
+    details: ['jobs', 'jids', 'arrayId'],
   },
   'job.read': {
     text: 'What is not open to everybody was read of jobs of others, by JobMonitor or JobAdministrator',
-    details: ['what', 'jobs', 'jids', 'owner'],
+    details: ['what', 'jobs', 'jids', 'owner', 'arrayId'],
   },
-  'job.killed': { text: 'Jobs were killed', details: ['jids', 'killed', 'refused', 'purge'] },
+  'job.killed': {
+    text: 'Jobs were killed',
+    details: ['jids', 'arrayId', 'killed', 'refused', 'purge'],
+  },
   'job.held': { text: 'A waiting job was held back', details: ['jids'] },
   'job.released': { text: 'A held job was released', details: ['jids'] },
-  'job.rescheduled': { text: 'A job was sent back to the queue', details: ['jids'] },
+  'job.rescheduled': {
+    text: 'Jobs were sent back to the queue',
+    details: ['jids', 'arrayId', 'jobs'],
+  },
   'catalogue.file-registered': { text: 'A file was registered', details: ['path', 'created'] },
   'catalogue.deleted': { text: 'A file or directory was removed', details: ['kind', 'path'] },
   'catalogue.directory-set': {

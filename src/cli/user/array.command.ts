@@ -1,0 +1,75 @@
+import { Command } from 'commander';
+import { CommandError } from '../terminal/command-error.js';
+import { show, table } from '../terminal/output.js';
+import { withConnection } from './with-connection.js';
+
+interface KillOptions {
+  purge?: boolean;
+  json?: boolean;
+}
+
+/** `array show`, `array kill`, `array retry`. */
+export function arrayCommand(): Command {
+  return new Command('array')
+    .description('jobs that were submitted as an array (submit --array)')
+    .addCommand(showCommand())
+    .addCommand(killCommand())
+    .addCommand(retryCommand());
+}
+
+function showCommand(): Command {
+  return new Command('show')
+    .description('how many members are in which state')
+    .argument('<id>', 'id of the array')
+    .option('--json', 'print JSON')
+    .action((id: string, { json }: { json?: boolean }) =>
+      withConnection(async ({ client }) => {
+        const array = await client.getArray(arrayIdOf(id));
+        const { name, owner, total, submission, states } = array;
+        const named = name === undefined ? '' : ` ${name}`;
+        const rows = Object.entries(states).map(([state, count]) => [state, String(count)]);
+        show(json, array, () => [
+          `array ${id}${named} of ${owner}, ${total} jobs, submitted ${submission}`,
+          ...table(['STATUS', 'JOBS'], rows),
+        ]);
+      }),
+    );
+}
+
+function killCommand(): Command {
+  return new Command('kill')
+    .description('kill every member that has not ended')
+    .argument('<id>', 'id of the array')
+    .option('--purge', 'delete the members afterwards')
+    .option('--json', 'print JSON')
+    .action((id: string, { purge, json }: KillOptions) =>
+      withConnection(async ({ client }) => {
+        const answer = await client.killArray(arrayIdOf(id), { ...(purge && { purge }) });
+        const done = purge ? 'deleted' : 'killed';
+        show(json, answer, () => [`${answer.killed} job(s) of array ${id} ${done}`]);
+      }),
+    );
+}
+
+function retryCommand(): Command {
+  return new Command('retry')
+    .description('run the failed members again')
+    .argument('<id>', 'id of the array')
+    .option('--json', 'print JSON')
+    .action((id: string, { json }: { json?: boolean }) =>
+      withConnection(async ({ client }) => {
+        const answer = await client.retryArray(arrayIdOf(id));
+        const { retried, refused } = answer;
+        const often = `${refused} failed job(s) were rescheduled as often as they may be`;
+        show(json, answer, () => [
+          `${retried} job(s) of array ${id} run again`,
+          ...(refused > 0 ? [often] : []),
+        ]);
+      }),
+    );
+}
+
+function arrayIdOf(word: string): number {
+  if (/^[1-9]\d{0,15}$/.test(word)) return Number(word);
+  throw new CommandError(`${word} is no id of an array: a number such as 12 is expected`, 2);
+}

@@ -1,0 +1,9 @@
+import { IsBoolean, IsOptional } from '#src/platform/index.js';
+
+/** Query of `DELETE /jobs/arrays/<arrayId>`. */
+export class KillArrayQuery {
+  /** Delete its members afterwards */
+  @IsOptional()
+  @IsBoolean()
+  purge: boolean = false;
+}
