@@ -169,9 +169,10 @@ describe('arrays of jobs', () => {
 
   it('are killed whole, and again without harm; purged they are deleted', async () => {
     const { arrayId } = await made({ ...PARAMETRIC, array: true });
+    const trail = new AuditTrail(grid);
     const first = await alice.delete(`/jobs/arrays/${arrayId}`);
     expect(first.body).toEqual({ arrayId, killed: 3 });
-    expect(await new AuditTrail(grid).lineOf(first, 'job.killed')).toMatchObject({
+    expect(await trail.lineOf(first, 'job.killed')).toMatchObject({
       arrayId: String(arrayId),
       killed: 3,
       purge: false,
