@@ -27,6 +27,7 @@ import { Matcher } from './matching/matcher.js';
 import { JobShareEntity } from './matching/job-share.entity.js';
 import { ShareBook } from './matching/share-book.js';
 import { ShareCounter } from './matching/share-counter.js';
+import { ShareReport } from './matching/share-report.js';
 import { ShareStandings } from './matching/share-standings.js';
 import { SharesRepository } from './matching/shares.repository.js';
 import { QueueRepository } from './matching/queue.repository.js';
@@ -219,6 +220,7 @@ const PARTS = [
   ShareBook,
   ShareCounter,
   ShareStandings,
+  ShareReport,
   SharesRepository,
   OutputReads,
   OutputReadsRepository,

@@ -1,5 +1,6 @@
 export { RegistryModule } from './registry.module.js';
 export { RegistryService } from './store/registry.service.js';
+export { DrainFault, DrainsService, type SiteState } from './store/drains.service.js';
 export { RegistryLoader } from './file/registry-loader.service.js';
 export { RegistrySnapshot } from './store/registry-snapshot.js';
 export { ClientsRepository } from './store/clients.repository.js';

@@ -6,6 +6,7 @@ import { RegistryGroupEntity } from './entities/registry-group.entity.js';
 import { RegistryKnownSubjectEntity } from './entities/registry-known-subject.entity.js';
 import { RegistryMemberEntity } from './entities/registry-member.entity.js';
 import { RegistrySetupEntity } from './entities/registry-setup.entity.js';
+import { DrainsService } from './store/drains.service.js';
 import { RegistryDrainEntity } from './entities/registry-drain.entity.js';
 import { RegistryShareEntity } from './entities/registry-share.entity.js';
 import { RegistrySiteEntity } from './entities/registry-site.entity.js';
@@ -38,7 +39,13 @@ const ENTITIES = [
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature(ENTITIES)],
-  providers: [RegistryRepository, ClientsRepository, RegistryService, RegistryLoader],
-  exports: [RegistryService, RegistryLoader, ClientsRepository],
+  providers: [
+    RegistryRepository,
+    ClientsRepository,
+    RegistryService,
+    RegistryLoader,
+    DrainsService,
+  ],
+  exports: [RegistryService, RegistryLoader, DrainsService, ClientsRepository],
 })
 export class RegistryModule {}

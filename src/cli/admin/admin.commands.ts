@@ -5,6 +5,8 @@ import { CliContext } from './context.js';
 import { doctorCommand } from './doctor.command.js';
 import { jobsCommand } from './jobs.command.js';
 import { keysCommand } from './keys.command.js';
+import { sharesCommand } from './shares.command.js';
+import { siteCommand } from './site.command.js';
 import { say } from '../terminal/output.js';
 import { registryCommand } from './registry.command.js';
 
@@ -25,6 +27,8 @@ export function adminCommands(): AdminCommands {
       registryCommand(context),
       clientCommand(context),
       keysCommand(context),
+      siteCommand(context),
+      sharesCommand(context),
       jobsCommand(context),
       catalogueCommand(context),
     ],

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Problem, type JsonObject } from '#src/kernel/index.js';
 import { requestOf, type Principal } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/platform/index.js';
-import { RegistryService, type Site } from '#src/registry/index.js';
+import { RegistryService, type RegistrySnapshot, type Site } from '#src/registry/index.js';
 import { JobAccess } from '../access/job-access.service.js';
 import { lackOf, resourcesOf, type JobResources } from '../manifest/resources.js';
 import { DispatchRepository } from '../matching/dispatch.repository.js';
@@ -105,7 +105,8 @@ export class JobInsightService {
       ? await this.limits.of({ ...job, tags: wanted.tags }, registry, ofSetup)
       : NO_LIMITS;
     const sites = ofSetup.map(
-      (site) => [site.name, reasonAt(job, site, { live, ahead, wanted, limits })] as const,
+      (site) =>
+        [site.name, reasonAt(job, site, { live, ahead, wanted, limits, registry })] as const,
     );
     return {
       jid: job.jid,
@@ -131,6 +132,7 @@ interface Now {
   ahead: Ahead;
   wanted: JobResources;
   limits: Obstacles;
+  registry: RegistrySnapshot;
 }
 
 /** Why a job does not run at a site; `isOpen` where it only waits for its turn, `isLimited` where for the end of others. */
@@ -165,6 +167,8 @@ function obstacleAt(job: Job, site: Site, now: Now): string | undefined {
   if (job.heldBy !== null) return 'The job is held';
   const lack = lackOf(site, now.wanted);
   if (lack !== undefined) return `It cannot hold the job: ${lack}`;
+  const drain = now.registry.drainOf(site.name);
+  if (drain) return `It is drained since ${drain.since}${drain.reason && `: ${drain.reason}`}`;
   return now.live.has(site.backend) ? undefined : `No ${site.backend} executor is running`;
 }
 

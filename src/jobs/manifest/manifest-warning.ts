@@ -6,6 +6,8 @@ export const WARNING_CODES = {
   'manifest.unknown-site': 'A wanted site that the setup does not have: the job does not run there',
   'manifest.no-site':
     'No site of the setup on which the job may run can hold it: it waits until one can',
+  'manifest.sites-drained':
+    'Every site that can hold the job is drained: it waits until one gets jobs again',
   'manifest.no-program':
     'The executable was neither uploaded nor is it found where the job would run: the job would fail',
   'manifest.no-input-file':

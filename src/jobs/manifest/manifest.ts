@@ -28,6 +28,8 @@ export interface ManifestContext {
   sites: ReadonlySet<string>;
   /** The same sites with what they have. */
   siteList: readonly Site[];
+  /** Names of those that get no new jobs; absent: none. */
+  drained?: ReadonlySet<string>;
   /** Names of the files that came with the request. */
   files: readonly string[];
   maxInputData: number;
@@ -141,15 +143,24 @@ export function allowedSites(
 
 function warnOfLack(
   job: JobRequest,
-  { siteList }: ManifestContext,
+  { siteList, drained }: ManifestContext,
   warnings: ManifestWarning[],
 ): void {
   const allowed = allowedSites(job, siteList);
   const lacks: string[] = [];
+  const closed: string[] = [];
   for (const site of allowed) {
     const lack = lackOf(site, job.resources);
-    if (lack === undefined) return;
-    if (lacks.length < MAX_LACKS) lacks.push(`${site.name}: ${lack}`);
+    if (lack === undefined && !drained?.has(site.name)) return;
+    if (lack === undefined) closed.push(site.name);
+    else if (lacks.length < MAX_LACKS) lacks.push(`${site.name}: ${lack}`);
+  }
+  if (closed.length > 0) {
+    const named = closed.slice(0, MAX_LACKS).join(', ');
+    const more = closed.length > MAX_LACKS ? ` and ${closed.length - MAX_LACKS} more` : '';
+    const detail = `Every site that can hold the job is drained (${named}${more})`;
+    warnings.push({ code: 'manifest.sites-drained', detail, pointer: '' });
+    return;
   }
   const why = lacks.length === 0 ? 'there is none of those it may run on' : lacks.join('; ');
   const detail = `No site can hold the job now (${why})`;

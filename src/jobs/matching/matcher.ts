@@ -36,7 +36,9 @@ export class Matcher {
     const limit = Math.min(CLAIM_BATCH, executor.freeSlots());
     if (limit === 0) return nothing;
     const registry = await this.registry.current();
-    const sites = registry.sites().filter((site) => site.backend === executor.backend);
+    const sites = registry
+      .sites()
+      .filter(({ name, backend }) => backend === executor.backend && !registry.drainOf(name));
     if (sites.length === 0) return nothing;
     const match = new Match({
       heads: await this.inTurn(executor.id, MAX_LANES, (after, most) =>

@@ -62,11 +62,12 @@ function ownersOf(jobs: readonly Owned[]): Owned[] {
   return [...new Map(jobs.map((job) => [`${job.ownerGroup}\n${job.owner}`, job])).values()];
 }
 
-function sum(numbers: readonly number[]): number {
+/** All of them together. */
+export function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
 /** A part of a whole to four places; of nothing it is 0. */
-function part(of: number, whole: number): number {
+export function part(of: number, whole: number): number {
   return whole > 0 ? Math.round((of / whole) * 10_000) / 10_000 : 0;
 }

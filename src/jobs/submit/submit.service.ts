@@ -161,6 +161,7 @@ export class SubmitService {
       vo: principal.vo,
       sites: new Set(siteList.map((site) => site.name)),
       siteList,
+      drained: new Set(siteList.flatMap(({ name }) => (registry.drainOf(name) ? [name] : []))),
       files: submission.files.map((file) => file.name),
       maxInputData: this.config.maxInputData,
     };

@@ -92,6 +92,16 @@ export interface Site {
   readonly limits?: SiteLimits;
 }
 
+/** Why a site is given no new jobs. */
+export interface Drain {
+  /** When it was drained, ISO 8601. */
+  readonly since: string;
+  /** Who drained it. */
+  readonly by: string;
+  /** Empty when none was said. */
+  readonly reason: string;
+}
+
 /** What a group is due of the processors, beside other groups. */
 export interface Share {
   /** The group's name. */

@@ -2,6 +2,7 @@ import { certificateKey } from '../model/user-certificate.js';
 import {
   DEFAULT_WEIGHT,
   type Client,
+  type Drain,
   type Group,
   type RegistryContents,
   type Setup,
@@ -31,6 +32,7 @@ export class RegistrySnapshot {
   constructor(
     readonly contents: RegistryContents,
     readonly version: number,
+    private readonly drains: ReadonlyMap<string, Drain> = new Map(),
   ) {
     this.userNames = byName(contents.users);
     this.userSubs = new Map(
@@ -123,6 +125,11 @@ export class RegistrySnapshot {
 
   sites(): readonly Site[] {
     return this.contents.sites;
+  }
+
+  /** Undefined for a site that gets new jobs. */
+  drainOf(siteName: string): Drain | undefined {
+    return this.drains.get(siteName);
   }
 
   /** Sites that run jobs of the setup. */

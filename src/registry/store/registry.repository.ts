@@ -5,6 +5,7 @@ import type { Property } from '../model/property.js';
 import { RegistrySnapshot } from './registry-snapshot.js';
 import type {
   Client,
+  Drain,
   Group,
   RegistryContents,
   Setup,
@@ -44,6 +45,7 @@ interface RegistryRow {
     options: JsonObject;
   })[];
   shares: Share[];
+  drains: ({ site: string } & Drain)[];
 }
 
 // One statement sees one state of all tables, also without a transaction. json, not jsonb: putting a jsonb list of 40,000 members
@@ -86,7 +88,10 @@ const READ_ALL = `
         'maxWallTime', max_wall_time, 'network', network, 'limits', limits)
         order by position, name), '[]') from registry_site) as sites,
     (select coalesce(json_agg(json_build_object('name', group_name, 'weight', weight)
-        order by position, group_name), '[]') from registry_share) as shares`;
+        order by position, group_name), '[]') from registry_share) as shares,
+    (select coalesce(json_agg(json_build_object('site', site, 'reason', reason, 'by', drained_by,
+        'since', to_char(drained_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), '[]')
+      from registry_drain) as drains`;
 
 const REWRITTEN = [
   'registry_share',
@@ -176,7 +181,8 @@ export class RegistryRepository {
   async read(queryable: Queryable = this.database): Promise<RegistrySnapshot> {
     const [row] = await queryable.query<RegistryRow>({ name: 'registry-read', text: READ_ALL });
     if (!row) throw new Error('the registry answers no row');
-    return new RegistrySnapshot(contentsOf(row), row.version);
+    const drains = new Map(row.drains.map(({ site, ...drain }) => [site, drain]));
+    return new RegistrySnapshot(contentsOf(row), row.version, drains);
   }
 
   /** Users who have or had one of these subjects, by subject. */
@@ -204,6 +210,9 @@ export class RegistryRepository {
       groups: contents.groups.map((group) => ({ ...group, properties: [...group.properties] })),
     });
     for (const text of INSERTS) await transaction.execute({ text, values: [json] });
+    await transaction.execute({
+      text: 'delete from registry_drain where not site = any (select name from registry_site)',
+    });
   }
 }
 

@@ -74,7 +74,7 @@ export const AUDIT_EVENTS = {
     details: ['webhook', 'reason'],
   },
   'registry.changed': {
-    text: 'Users, groups, setups, sites or applications were loaded from a file',
+    text: 'Users, groups, setups, sites or applications were loaded from a file, or a site was drained or resumed',
     details: ['changes'],
   },
   'client.added': { text: 'An application was registered by command', details: ['name'] },
