@@ -1002,6 +1002,7 @@ export interface SubmitWarning {
     | 'manifest.no-effect'
     | 'manifest.unknown-site'
     | 'manifest.no-site'
+    | 'manifest.sites-drained'
     | 'manifest.no-program'
     | 'manifest.no-input-file'
     | 'manifest.token-scope';
