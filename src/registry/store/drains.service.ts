@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#src/kernel/index.js';
-import { Audit, CLOCK, Database, Metrics } from '#src/platform/index.js';
+import { Audit, CLOCK, Metrics } from '#src/platform/index.js';
 import type { Drain, Site } from '../model/registry.types.js';
+import { RegistryRepository } from './registry.repository.js';
 import { RegistryService } from './registry.service.js';
 
 /** Longest reason, in characters. */
@@ -22,7 +23,7 @@ export class DrainFault extends Error {}
 export class DrainsService {
   constructor(
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly database: Database,
+    private readonly repository: RegistryRepository,
     private readonly registry: RegistryService,
     private readonly audit: Audit,
     metrics: Metrics,
@@ -62,13 +63,7 @@ export class DrainsService {
         `the reason has more than ${MAX_REASON} characters, or control characters`,
       );
     }
-    await this.database.execute({
-      name: 'registry-drain',
-      text: `insert into registry_drain (site, reason, drained_by, drained_at) values ($1, $2, $3, $4)
-        on conflict (site) do update set
-          reason = excluded.reason, drained_by = excluded.drained_by, drained_at = excluded.drained_at`,
-      values: [name, reason, by, new Date(this.clock.now())],
-    });
+    await this.repository.drain(name, { by, reason, since: new Date(this.clock.now()) });
     return this.changed(name, reason === '' ? 'drained' : `drained: ${reason}`);
   }
 
@@ -76,11 +71,7 @@ export class DrainsService {
   async resume(name: string): Promise<SiteState> {
     const { drain } = await this.state(name);
     if (!drain) return this.state(name);
-    await this.database.execute({
-      name: 'registry-resume',
-      text: 'delete from registry_drain where site = $1',
-      values: [name],
-    });
+    await this.repository.resume(name);
     return this.changed(name, 'resumed');
   }
 

@@ -185,6 +185,29 @@ export class RegistryRepository {
     return new RegistrySnapshot(contentsOf(row), row.version, drains);
   }
 
+  /** Keeps new jobs from a site. */
+  async drain(
+    site: string,
+    { by, reason, since }: { by: string; reason: string; since: Date },
+  ): Promise<void> {
+    await this.database.execute({
+      name: 'registry-drain',
+      text: `insert into registry_drain (site, reason, drained_by, drained_at) values ($1, $2, $3, $4)
+        on conflict (site) do update set
+          reason = excluded.reason, drained_by = excluded.drained_by, drained_at = excluded.drained_at`,
+      values: [site, reason, by, since],
+    });
+  }
+
+  /** Lets a site get jobs again. */
+  async resume(site: string): Promise<void> {
+    await this.database.execute({
+      name: 'registry-resume',
+      text: 'delete from registry_drain where site = $1',
+      values: [site],
+    });
+  }
+
   /** Users who have or had one of these subjects, by subject. */
   async knownSubjects(queryable: Queryable, subs: readonly string[]): Promise<Map<string, string>> {
     const rows = await queryable.query<{ sub: string; name: string }>({
