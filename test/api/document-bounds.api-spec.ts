@@ -161,7 +161,8 @@ async function valuesFor(operation: Operation, place: Place): Promise<Record<str
 
 /** Is the field what was refused? An id that none can be is one of no job. */
 function isRefused(answer: Answer, { place, field, isInside }: Probe): boolean {
-  if (!isInside && place === 'path' && field === 'jid') return answer.status === 404;
+  const isJobOrArray = field === 'jid' || field === 'arrayId';
+  if (!isInside && place === 'path' && isJobOrArray) return answer.status === 404;
   const back = String(answer.headers['location'] ?? '');
   if (back.includes('error=')) return back.includes(field);
   return answer.status === 400 && names(answer, field);
