@@ -17,6 +17,8 @@ import { CatalogueEventsController } from './feed/catalogue-events.controller.js
 import { CatalogueFeed } from './feed/catalogue-feed.js';
 import { CatalogueTeller } from './feed/catalogue-teller.service.js';
 import { PresentRights } from './feed/present-rights.service.js';
+import { LookupController } from './lookup/lookup.controller.js';
+import { LookupService } from './lookup/lookup.service.js';
 import { MetadataFieldCache } from './metadata/metadata-field-cache.js';
 import { MetadataController } from './compatible-values/metadata.controller.js';
 import { DirectoriesController } from './namespace/directories.controller.js';
@@ -60,6 +62,7 @@ import { WritesController } from './changes/writes.controller.js';
     SearchController,
     DirectoriesController,
     FilesController,
+    LookupController,
     WritesController,
     BulkController,
     CatalogueEventsController,
@@ -71,6 +74,7 @@ import { WritesController } from './changes/writes.controller.js';
     CatalogueNames,
     CataloguePolicy,
     NamespaceService,
+    LookupService,
     CatalogueStorageRights,
     MetadataFieldCache,
     MatchFinder,

@@ -39,6 +39,7 @@ import type {
   JobTimelineResponse,
   KeySetResponse,
   LiveResponse,
+  LookupRequest,
   MadeResponse,
   MadeWebhookResponse,
   MakeDirectoryRequest,
@@ -1149,6 +1150,20 @@ export abstract class Operations {
         body,
         type: 'application/json',
         answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Attributes of many files, a line each, in the order of their paths */
+  lookUpFiles(body: LookupRequest, options: CallOptions = {}): Promise<Blob> {
+    return this.call<Blob>(
+      {
+        method: 'POST',
+        path: `/filecatalogue/lookup`,
+        body,
+        type: 'application/json',
+        answer: 'blob',
       },
       options,
     );

@@ -637,6 +637,12 @@ export interface LogoutForm {
   csrf?: string;
 }
 
+/** Body of `POST /filecatalogue/lookup`. */
+export interface LookupRequest {
+  /** Paths of files; answered in this order, one that stands twice twice */
+  paths: string[];
+}
+
 /** Answer of `POST /filecatalogue/directory/{directory}`, `PUT /filecatalogue/file/{file}`. */
 export interface MadeResponse {
   /** Path in the catalogue */

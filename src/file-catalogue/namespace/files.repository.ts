@@ -52,6 +52,22 @@ export async function findFile(source: Queryable, path: string): Promise<FileRow
   return row;
 }
 
+/** The files of these paths, by path; without their long columns. */
+export async function findFiles(
+  source: Queryable,
+  paths: readonly string[],
+): Promise<Map<string, FileRow>> {
+  const rows = await source.query<FileRow & { place: number | bigint }>({
+    name: 'catalogue-files-by-path',
+    text: `select w.place, ${DETAIL_COLUMNS.plain}
+           from unnest($1::text[], $2::text[]) with ordinality w (directory, name, place)
+           join catalogue_directory d on d.path = w.directory
+           join catalogue_file f on f.directory_id = d.id and f.name = w.name`,
+    values: [paths.map(parentPath), paths.map(baseName)],
+  });
+  return new Map(rows.map((row) => [paths[Number(row.place) - 1] ?? '', row]));
+}
+
 /** Files of a directory with names after the given one, in byte order of their names; at most `limit` and PAGE_BYTES. */
 export async function listFiles(
   source: Queryable,

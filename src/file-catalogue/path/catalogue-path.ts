@@ -31,6 +31,11 @@ export function pathFault(path: string): string | undefined {
   return undefined;
 }
 
+/** What is wrong with the path of a file: `/` is none. */
+export function filePathFault(path: string): string | undefined {
+  return path === '/' ? 'names a directory' : pathFault(path);
+}
+
 /** A path decoded from a URL, or what is wrong with it. */
 export type DecodedPath = { path: string } | { fault: string };
 
@@ -50,7 +55,7 @@ export function decodeDirectoryPath(encoded: string): DecodedPath {
 export function decodeFilePath(encoded: string): DecodedPath {
   const text = decodeBase64UrlText(encoded);
   if (text === undefined) return { fault: 'is not URL-safe base 64 of UTF-8 text' };
-  const fault = text === '/' ? 'names a directory' : pathFault(text);
+  const fault = filePathFault(text);
   return fault === undefined ? { path: text } : { fault: `decodes to a path that ${fault}` };
 }
 

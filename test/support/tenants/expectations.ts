@@ -1,7 +1,7 @@
 import type { Answer } from '../testbed.js';
 import { array, directory, file, job, webhook } from './addresses.js';
 import { encoded, FIELD, type Call, type Place } from './place.js';
-import { firstItem, NOT_TRIED, outcomeOf, showing, type Outcome } from './outcome.js';
+import { firstItem, firstLine, NOT_TRIED, outcomeOf, showing, type Outcome } from './outcome.js';
 
 /** People with a good token to whom the place does not belong. */
 export const OTHERS = [
@@ -283,6 +283,13 @@ export const BEARER: Record<string, BearerExpectation> = {
   'GET /filecatalogue/directory/{directory}/search': reading(directory('/search'), NO_DIRECTORY),
   'GET /filecatalogue/file/{file}/attributes': reading(file('/attributes'), NO_FILE),
   'GET /filecatalogue/file/{file}/metadata': reading(file('/metadata'), NO_FILE),
+  'POST /filecatalogue/lookup': {
+    ...reading(
+      ({ file: path }) => ({ path: '/filecatalogue/lookup', options: { json: { paths: [path] } } }),
+      NO_FILE,
+    ),
+    outcome: firstLine,
+  },
   'POST /filecatalogue/directory/{directory}': writing(
     ({ directory: place }) => ({ path: `/filecatalogue/directory/${encoded(`${place}/new`)}` }),
     { own: '201' },

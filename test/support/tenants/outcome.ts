@@ -26,3 +26,11 @@ export function firstItem(answer: Answer): Outcome {
   const match = /"status":(\d+)/.exec(answer.bytes.toString('utf8'));
   return `200 item ${match?.[1] ?? 'done'}`;
 }
+
+/** For answers with a line for each thing that is read: what the single read of the first one comes to. */
+export function firstLine(answer: Answer): Outcome {
+  if (answer.status !== 200) return outcomeOf(answer);
+  const [line = ''] = answer.bytes.toString('utf8').split('\n');
+  const { error } = JSON.parse(line) as { error?: { status: number; code: string } };
+  return error === undefined ? '200' : `${error.status} ${error.code}`;
+}

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { requirePath, type Principal } from '#src/auth/index.js';
+import { Problem, Slices, stringifyJson } from '#src/kernel/index.js';
+import { Database } from '#src/platform/index.js';
+import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
+import { fileNotFound, isSeen } from '../access/directory-access.js';
+import type { AnswerWriter } from '../answer/answer-writer.js';
+import { CatalogueNames } from '../names/catalogue-names.service.js';
+import { readDirectories } from '../namespace/directory-chain.repository.js';
+import { fileAttributes } from '../namespace/entry-json.js';
+import { findFiles, type FileRow } from '../namespace/files.repository.js';
+import { filePathFault, parentPath, pathChain } from '../path/catalogue-path.js';
+
+/** Paths of one statement: between two of them nothing of the database is held. */
+const BATCH_PATHS = 1_000;
+
+/** Many files by path, each with the rights and faults of a single read. */
+@Injectable()
+export class LookupService {
+  constructor(
+    private readonly database: Database,
+    private readonly policy: CataloguePolicy,
+    private readonly names: CatalogueNames,
+  ) {}
+
+  /** Writes a line for each path in their order: `{"path","attributes"}` or `{"path","error"}`. */
+  async writeLines(
+    principal: Principal,
+    paths: readonly string[],
+    writer: AnswerWriter,
+  ): Promise<void> {
+    const actor = await this.policy.readerOf(principal);
+    const slices = new Slices();
+    for (let start = 0; start < paths.length; start += BATCH_PATHS) {
+      writer.signal.throwIfAborted();
+      const batch = paths.slice(start, start + BATCH_PATHS);
+      const refusals = batch.map((path) => refusalOf(principal, path));
+      const asked = batch.filter((_path, place) => refusals[place] === undefined);
+      const files = await this.readFiles(actor, [...new Set(asked)]);
+      for (const [place, path] of batch.entries()) {
+        const found = refusals[place] ?? files.get(path) ?? fileNotFound(path);
+        if (writer.push(`${this.lineOf(path, found)}\n`)) await writer.flush();
+        if (slices.isOver) await slices.rest();
+      }
+    }
+  }
+
+  /** Those of the paths that are files which the reader may see. */
+  private async readFiles(actor: Actor, paths: readonly string[]): Promise<Map<string, FileRow>> {
+    const seen = actor.readsAll ? paths : await this.seenOf(actor, paths);
+    if (seen.length === 0) return new Map();
+    const files = await findFiles(this.database, seen);
+    await this.names.load([...files.values()].flatMap((file) => [file.owner_id, file.group_id]));
+    return files;
+  }
+
+  private async seenOf(actor: Actor, paths: readonly string[]): Promise<string[]> {
+    const directories = [...new Set(paths.map(parentPath))];
+    if (directories.length === 0) return [];
+    const known = await readDirectories(this.database, directories);
+    const seen = directories.filter((directory) => {
+      const chain = pathChain(directory).flatMap((path) => known.get(path) ?? []);
+      return isSeen(this.policy, actor, chain, directory);
+    });
+    const isIn = new Set(seen);
+    return paths.filter((path) => isIn.has(parentPath(path)));
+  }
+
+  private lineOf(path: string, found: FileRow | Problem): string {
+    if (!(found instanceof Problem)) {
+      return stringifyJson({ path, attributes: fileAttributes(found, this.names) });
+    }
+    const { status, code, detail } = found;
+    return JSON.stringify({ path, error: { status, code, detail } });
+  }
+}
+
+/** Why the path is not looked up; undefined when it is. */
+function refusalOf(principal: Principal, path: string): Problem | undefined {
+  const fault = filePathFault(path);
+  if (fault !== undefined) {
+    return new Problem('request.invalid', `The path ${fault}`);
+  }
+  try {
+    requirePath(principal, 'stat', { path, kind: 'file' });
+    return undefined;
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+}
