@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { Problem } from '#src/kernel/index.js';
 import { ConfigurationFault } from '../platform/config/env.js';
 import { version } from '../app/version.js';
@@ -40,11 +40,30 @@ function inheritSettings(parent: Command): void {
   }
 }
 
+function loginProfile(): Option {
+  return new Option(
+    '--profile <name>',
+    'which login to use, where there are several (GRIDGATE_PROFILE)',
+  );
+}
+
+/** Commands of users take the profile of the login among their own options, too. */
+function takeProfile(command: Command): void {
+  if (command.commands.length > 0) command.commands.forEach(takeProfile);
+  else {
+    command
+      .addOption(loginProfile())
+      .hook('preAction', (leaf) => chooseProfile(leaf.opts<{ profile?: string }>().profile));
+  }
+}
+
 async function main(): Promise<void> {
   const program = new Command('gridgate')
     .description('One HTTPS and JSON interface to a computing grid')
     .version(version())
-    .option('--profile <name>', 'which login to use, where there are several (GRIDGATE_PROFILE)')
+    // Before a command it is that of the login; behind `client add` it says what is demanded of the application.
+    .enablePositionalOptions()
+    .addOption(loginProfile())
     .hook('preAction', (command) => chooseProfile(command.opts<{ profile?: string }>().profile))
     .showHelpAfterError()
     .exitOverride();
@@ -58,6 +77,7 @@ async function main(): Promise<void> {
     ...catalogueCommands(),
     webhookCommand(),
   ];
+  for (const command of forUsers) takeProfile(command);
   // A user's command does not wait until the whole service is loaded.
   const [, , word = ''] = process.argv;
   const isForUsers = VERSION_WORDS.has(word) || forUsers.some((command) => command.name() === word);
