@@ -19,7 +19,8 @@ const PRINT = `
 const LOOK = `
   token=$(cat "$BEARER_TOKEN_FILE")
   tr '\\0' '\\n' </proc/self/environ | grep -F "$token" && echo 'in the environment'
-  cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -F "$token" && echo 'among the arguments'
+  args=$(cat /proc/[0-9]*/cmdline | tr '\\0' '\\n') # a grep beside it would be found by its own argument
+  case $args in *"$token"*) echo 'among the arguments' ;; esac
   ls -R . | grep -i bearer && echo 'in the sandbox'
   (echo x >"$BEARER_TOKEN_FILE") 2>/dev/null && echo 'it can be written'
   rm -f "$BEARER_TOKEN_FILE" 2>/dev/null && echo 'it can be removed'

@@ -84,7 +84,7 @@ describe('ListOpening', () => {
     ['[]', false],
     ['{"Executable"', false],
     ['{"mani', undefined],
-    ['{"array": true, "manifests": [1]}', 31],
+    ['{"array": true, "manifests": [1]}', 30],
     ['{"array":false,"manifests":[1]}', 28],
     ['{"array":"true","manifests":[1]}', false],
     ['{"array":true,"array":true,"manifests":[1]}', false],
