@@ -60,6 +60,10 @@ import { JobControlService } from './control/job-control.service.js';
 import { JobOutputController } from './output/job-output.controller.js';
 import { JobOutputService } from './output/job-output.service.js';
 import { JobInsightController } from './insight/job-insight.controller.js';
+import { Dependencies } from './dependencies/dependencies.js';
+import { DependenciesRepository } from './dependencies/dependencies.repository.js';
+import { JobDependencyEntity } from './dependencies/job-dependency.entity.js';
+import { JobDependencyNewsEntity } from './dependencies/job-dependency-news.entity.js';
 import { HoldRepository } from './state/hold.repository.js';
 import { JobHoldController } from './control/job-hold.controller.js';
 import { JobHoldService } from './control/job-hold.service.js';
@@ -182,6 +186,8 @@ const ENTITIES = [
   JobExecutorEntity,
   JobOutputReadEntity,
   JobShareEntity,
+  JobDependencyEntity,
+  JobDependencyNewsEntity,
   JobTotalEntity,
   JobLabelCountEntity,
   JobBlockCountEntity,
@@ -194,6 +200,8 @@ const PARTS = [
   ArraysService,
   ArraysRepository,
   HoldRepository,
+  Dependencies,
+  DependenciesRepository,
   JobInsightService,
   LimitObstacles,
   JobOutputService,

@@ -25,6 +25,7 @@ import { CreateWebhooks1763900200001 } from './1763900200001-create-webhooks.js'
 import { TokensOfJobs1763900300001 } from './1763900300001-tokens-of-jobs.js';
 import { Shares1763900400001 } from './1763900400001-shares.js';
 import { Arrays1763900600001 } from './1763900600001-arrays.js';
+import { Dependencies1763900700001 } from './1763900700001-dependencies.js';
 import { Limits1763900800001 } from './1763900800001-limits.js';
 import { IdTokenKeys1763901000001 } from './1763901000001-id-token-keys.js';
 
@@ -60,6 +61,7 @@ export const MIGRATIONS: (new () => object)[] = [
   TokensOfJobs1763900300001,
   Shares1763900400001,
   Arrays1763900600001,
+  Dependencies1763900700001,
   Limits1763900800001,
   IdTokenKeys1763901000001,
 ];

@@ -89,8 +89,11 @@ export class JobControlService {
       const detail = `${MINOR.maxReschedules}: job ${job.jid} was rescheduled ${job.reschedules} times`;
       throw new Problem('job.state-conflict', detail, { members: { jobStatus: job.status } });
     }
-    if (job.heldBy !== null) {
-      const detail = `Job ${job.jid} is held: release it first`;
+    if (job.heldBy !== null && job.status === 'Waiting') {
+      const detail =
+        job.heldBy === 'jobs'
+          ? `Job ${job.jid} waits for other jobs`
+          : `Job ${job.jid} is held: release it first`;
       throw new Problem('job.state-conflict', detail, { members: { jobStatus: job.status } });
     }
     const move: Move = {

@@ -5,6 +5,7 @@ import { CONFIG, type Config } from '#src/platform/index.js';
 import { RegistryService, type RegistrySnapshot, type Site } from '#src/registry/index.js';
 import { JobAccess } from '../access/job-access.service.js';
 import { lackOf, resourcesOf, type JobResources } from '../manifest/resources.js';
+import { Dependencies } from '../dependencies/dependencies.js';
 import { DispatchRepository } from '../matching/dispatch.repository.js';
 import { OutputReads } from '../matching/output-reads.js';
 import { ShareStandings } from '../matching/share-standings.js';
@@ -35,6 +36,7 @@ export class JobInsightService {
     private readonly dispatch: DispatchRepository,
     private readonly shares: ShareStandings,
     private readonly limits: LimitObstacles,
+    private readonly dependencies: Dependencies,
     private readonly registry: RegistryService,
     private readonly outputs: OutputReads,
   ) {}
@@ -93,6 +95,7 @@ export class JobInsightService {
   /** Why the job does not run yet, for each site of its setup. */
   async explain(principal: Principal, jid: string): Promise<JobExplainResponse> {
     const job = await this.access.read(principal, jid);
+    const others = await this.dependencies.waitsFor(principal, job);
     const registry = await this.registry.current();
     const live = await this.dispatch.liveBackends(this.config.jobLease);
     const isQueued = job.status === 'Waiting' && job.heldBy === null;
@@ -111,7 +114,7 @@ export class JobInsightService {
     return {
       jid: job.jid,
       status: job.status,
-      waitsFor: waitsFor(job, sites, ahead),
+      waitsFor: others ?? waitsFor(job, sites, ahead),
       ...(isQueued && { place: jobs + 1 }),
       ...(share && { share }),
       sites: Object.fromEntries(sites.map(([name, { reason }]) => [name, reason])),
@@ -164,7 +167,9 @@ function obstacleAt(job: Job, site: Site, now: Now): string | undefined {
   if (job.status !== 'Waiting') {
     return job.site === site.name ? `The job is ${job.status} here` : `The job is ${job.status}`;
   }
-  if (job.heldBy !== null) return 'The job is held';
+  if (job.heldBy !== null) {
+    return job.heldBy === 'jobs' ? 'The job waits for other jobs' : 'The job is held';
+  }
   const lack = lackOf(site, now.wanted);
   if (lack !== undefined) return `It cannot hold the job: ${lack}`;
   const drain = now.registry.drainOf(site.name);

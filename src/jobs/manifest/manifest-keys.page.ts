@@ -66,6 +66,10 @@ function valueOf(key: ManifestKey): string {
       return 'object, or list of texts `NAME=value`';
     case 'token':
       return 'object: `scope` is a text, `audience` a text or list of texts';
+    case 'conditions':
+      return 'list of at most 1000 objects';
+    case 'jobLabel':
+      return 'text of at most 128 characters';
     case 'sequence':
       return 'whole number from 1, or list of texts and numbers';
     case 'own':

@@ -18,6 +18,10 @@ interface KeyRules {
   environment: object;
   /** An object with `scope` and `audience`. */
   token: object;
+  /** A list of objects with `jid` or `label`, and `on`. */
+  conditions: object;
+  /** A text that names one job of a request. */
+  jobLabel: object;
   /** How many jobs, or a list of values, one a job. */
   sequence: object;
   number: object;
@@ -187,6 +191,17 @@ export const MANIFEST_KEYS = {
     meaning:
       'What the token of the job may do, as far as the submitter may; it stands in the file `BEARER_TOKEN_FILE` (docs/tokens.md)',
     example: { scope: 'jobs:read' },
+  },
+  After: {
+    kind: 'conditions',
+    meaning:
+      'Jobs that must have ended before it starts: `jid`, or `label` of one of the same request; `on` is `done` (default), `failed` (or killed) or `end`.',
+    example: [],
+  },
+  Label: {
+    kind: 'jobLabel',
+    meaning: 'Names the job for `After` of others of the same request; not of a parametric job.',
+    example: 'first',
   },
   SoftwareDistModule: { kind: 'text', meaning: KEPT, isKept: true },
   Parameters: {

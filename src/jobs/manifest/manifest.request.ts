@@ -1,6 +1,7 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { JsonValue } from '#src/kernel/index.js';
 import { IsArray, Shape } from '#src/platform/index.js';
+import { CONDITION_WORDS, MAX_CONDITIONS } from './job-conditions.js';
 import { manifestKeys, type ManifestKey } from './manifest-keys.js';
 
 /** What the token of a job may do. */
@@ -15,6 +16,25 @@ class JobTokenRequest {
     example: ['https://storage.example.org'],
   })
   audience?: string[];
+}
+
+/** A job that another one waits for: `jid` or `label`. */
+class JobConditionRequest {
+  @ApiProperty({ description: 'A job', type: 'integer', minimum: 1, required: false })
+  jid?: number;
+  @ApiProperty({
+    description: 'The `Label` of a job of the same request',
+    minLength: 1,
+    maxLength: 128,
+    required: false,
+  })
+  label?: string;
+  @ApiProperty({
+    description: 'How it has to end: well, badly, or in any way; done by default',
+    enum: [...CONDITION_WORDS],
+    required: false,
+  })
+  on?: string;
 }
 
 /** How OpenAPI describes a value; nothing for what is several things at once or not the submitter's to say. */
@@ -36,6 +56,10 @@ function schemaOf(key: ManifestKey): ApiPropertyOptions | undefined {
       return { type: 'string', enum: [...key.words] };
     case 'token':
       return { type: () => JobTokenRequest };
+    case 'conditions':
+      return { type: () => [JobConditionRequest], maxItems: MAX_CONDITIONS };
+    case 'jobLabel':
+      return { type: 'string', minLength: 1, maxLength: 128 };
     default:
       return undefined;
   }

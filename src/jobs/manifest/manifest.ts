@@ -11,6 +11,7 @@ import {
   nearestKey,
   type KeyOfKind,
 } from './manifest-keys.js';
+import { readConditions, readJobLabel, type JobCondition } from './job-conditions.js';
 import { readToken, TOKEN_FILE_VARIABLE, wantsToken, type TokenWish } from './job-token.js';
 import { Faults, isTextList, wholeNumber } from './manifest-values.js';
 import { pointerTo, type ManifestWarning } from './manifest-warning.js';
@@ -51,6 +52,10 @@ export interface JobRequest {
   resources: JobResources;
   /** What its token is wanted to be; absent for a job without one. */
   token?: TokenWish;
+  /** Its name within the request. */
+  label?: string;
+  /** What it waits for; absent for a job that waits for no other one. */
+  after?: JobCondition[];
 }
 
 /** A manifest read: the job, or every fault of it; and what looks like a mistake. */
@@ -80,6 +85,8 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
   const inputData = readInputData(manifest, context, faults);
   checkOtherKeys(manifest, faults);
   const token = readToken(manifest, faults);
+  const name = readJobLabel(manifest, faults);
+  const after = readConditions(manifest, faults);
   const job: JobRequest = {
     manifest: { ...manifest, ...outputs, ...(files.length > 0 ? { InputSandbox: files } : {}) },
     name: label(manifest, 'JobName', faults),
@@ -92,6 +99,8 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
     inputData,
     resources: readResources(manifest, faults),
     ...(token && { token }),
+    ...(name !== undefined && { label: name }),
+    ...(after.length > 0 && { after }),
   };
   setByServer(job, context, faults);
   warnOfLack(job, context, warnings);

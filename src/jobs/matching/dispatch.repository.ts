@@ -18,9 +18,11 @@ export interface JobToAdmit {
   jid: Jid;
   submitter: Submitter;
   manifest: JsonObject;
+  /** It waits for other jobs. */
+  waits: boolean;
 }
 
-type ToAdmitRow = Pick<Job, 'jid' | 'owner' | 'ownerGroup'> & ManifestRow;
+type ToAdmitRow = Pick<Job, 'jid' | 'owner' | 'ownerGroup'> & ManifestRow & { waits: boolean };
 
 const HELD_PROPERTIES = [
   'jid',
@@ -167,7 +169,8 @@ export class DispatchRepository {
     return this.database.transaction(async (transaction) => {
       const rows = await transaction.query<ToAdmitRow>({
         name: 'jobs-to-admit',
-        text: `select ${SUBMITTER}, ${MANIFEST_COLUMNS}
+        text: `select ${SUBMITTER}, ${MANIFEST_COLUMNS},
+            j.held_by is not distinct from 'jobs' as waits
           from jobs j ${MANIFEST_JOIN}
           where j.status in ('Received', 'Checking') order by j.jid limit $1
           for update of j skip locked`,
@@ -176,7 +179,8 @@ export class DispatchRepository {
       const moves: Move[] = [];
       for (const row of rows) {
         const submitter = { user: row.owner, group: row.ownerGroup };
-        moves.push(await decide({ jid: row.jid, submitter, manifest: manifestOf(row, row.jid) }));
+        const { jid, waits } = row;
+        moves.push(await decide({ jid, submitter, waits, manifest: manifestOf(row, jid) }));
       }
       await this.jobs.move(moves, this.now(), transaction);
       return rows.length;

@@ -157,8 +157,8 @@ export class Dispatcher
     return count === ADMIT_BATCH;
   }
 
-  private async admission({ jid, manifest, submitter }: JobToAdmit): Promise<Move> {
-    const [checking, admitted] = admittedSteps();
+  private async admission({ jid, manifest, submitter, waits }: JobToAdmit): Promise<Move> {
+    const [checking, admitted] = admittedSteps(waits);
     const paths = readInputData(
       manifest,
       { vo: undefined, maxInputData: Number.MAX_SAFE_INTEGER },

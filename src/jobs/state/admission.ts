@@ -19,15 +19,19 @@ export interface AdmissionStep {
 }
 
 /** The first states of a job: jobs with input data wait for the catalogue, all others are ready at once. */
-export function admissionSteps(hasInputData: boolean): AdmissionStep[] {
+export function admissionSteps(hasInputData: boolean, waits = false): AdmissionStep[] {
   const received = { to: ADMISSION.entry, minor: MINOR.accepted, source: 'REST' };
-  return hasInputData ? [received] : [received, ...admittedSteps()];
+  return hasInputData ? [received] : [received, ...admittedSteps(waits)];
 }
 
-/** The way of a job that may run, from Received on. */
-export function admittedSteps(): [AdmissionStep, AdmissionStep] {
+/** The way of a job that may run, from Received on; of one that `waits` for other jobs too. */
+export function admittedSteps(waits = false): [AdmissionStep, AdmissionStep] {
   return [
     { to: ADMISSION.checking, minor: MINOR.checking, source: 'Optimizer' },
-    { to: ADMISSION.admitted, minor: MINOR.waiting, source: 'Optimizer' },
+    {
+      to: ADMISSION.admitted,
+      minor: waits ? MINOR.waitingForJobs : MINOR.waiting,
+      source: 'Optimizer',
+    },
   ];
 }

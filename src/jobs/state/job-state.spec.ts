@@ -42,6 +42,8 @@ describe('states of jobs', () => {
       applicationNotFound: 'Application not found',
       finishedWithErrors: 'Application Finished With Errors',
       heldByAdministrator: 'Held by an administrator',
+      waitingForJobs: 'Waiting for other jobs',
+      dependencyFailed: 'Dependency failed',
       heldByOwner: 'Held by its owner',
       threadFailed: 'Application thread failed',
       inputSandboxFailed: 'Failed Downloading InputSandbox',

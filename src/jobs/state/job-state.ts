@@ -65,6 +65,8 @@ export const MINOR = {
   waiting: 'Pilot Agent Submission',
   heldByOwner: 'Held by its owner',
   heldByAdministrator: 'Held by an administrator',
+  waitingForJobs: 'Waiting for other jobs',
+  dependencyFailed: 'Dependency failed',
   matched: 'Job Received by Agent',
   submitting: 'Submitting To CE',
   application: 'Application',

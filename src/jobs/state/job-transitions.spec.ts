@@ -15,7 +15,7 @@ const EXPECTED: Record<string, string[]> = {
   Checking: ['Scouting', 'Staging', 'Waiting', 'Rescheduled', 'Failed', 'Deleted', 'Killed'],
   Scouting: ['Checking', 'Failed', 'Stalled', 'Killed'],
   Staging: ['Checking', 'Waiting', 'Failed', 'Killed'],
-  Waiting: ['Matched', 'Rescheduled', 'Deleted', 'Killed'],
+  Waiting: ['Matched', 'Rescheduled', 'Failed', 'Deleted', 'Killed'],
   Matched: ['Running', 'Failed', 'Rescheduled', 'Killed'],
   Rescheduled: ['Waiting', 'Received', 'Deleted', 'Failed', 'Killed'],
   Running: ['Stalled', 'Done', 'Failed', 'Rescheduled', 'Completing', 'Killed', 'Received'],

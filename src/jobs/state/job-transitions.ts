@@ -28,6 +28,7 @@ export const JOB_TRANSITIONS: readonly Transition[] = [
   ...moves('Staging', ['Checking', 'Waiting', 'Failed'], ['optimizer'], 'staging ended'),
   ...moves('Staging', ['Killed'], ['user'], 'killed by a person'),
   ...moves('Waiting', ['Matched'], ['dispatcher'], 'a site has a free slot'),
+  ...moves('Waiting', ['Failed'], ['dispatcher'], 'what it waits for cannot come true any more'),
   ...moves('Waiting', ['Rescheduled', 'Killed', 'Deleted'], ['user'], 'asked for by a person'),
   ...moves('Matched', ['Running'], ['executor'], 'the permission to start its program'),
   ...moves('Matched', ['Failed'], ['executor', 'reaper'], 'it cannot be started'),

@@ -5,7 +5,7 @@ import type { JobState } from './job-state.js';
 const TIME = { type: 'timestamptz', precision: 3 } as const;
 
 /** Who has held a job: only an administrator releases what one has held. */
-export type Holder = 'owner' | 'administrator';
+export type Holder = 'owner' | 'administrator' | 'jobs';
 
 /** A job as its record shows it: the columns that are read wherever a job is. */
 export class Job {

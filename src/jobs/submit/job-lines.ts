@@ -12,7 +12,7 @@ const TEMPLATE = 'T';
 export function jobLine({ request, manifest, template, tokenRight }: PreparedJob): string {
   const { resources } = request;
   const hasInput = request.inputData.length > 0;
-  const steps: Step[] = admissionSteps(hasInput);
+  const steps: Step[] = admissionSteps(hasInput, request.after !== undefined);
   const last = steps[steps.length - 1] as Step;
   const shown = manifest['JobName'];
   return stringifyJson({
@@ -33,6 +33,7 @@ export function jobLine({ request, manifest, template, tokenRight }: PreparedJob
     status: last.to,
     minor: last.minor,
     has_input: hasInput,
+    waits: request.after !== undefined,
     manifest: template ? template.own : manifest,
     place_values: template?.values,
     template: template?.number,

@@ -5,6 +5,7 @@ import type { ManifestWarning } from '../manifest/manifest-warning.js';
 import { fillTemplate, isParametric, readTemplate } from '../manifest/parametric.js';
 import type { ManifestTemplate, PlaceValues } from '../manifest/parametric.js';
 import { SharedManifest } from '../manifest/stored-manifest.js';
+import { RequestLinks, type PlacedViolation } from '../dependencies/request-links.js';
 import { NamedResources, type PlacedWarning } from './named-resources.js';
 import type { TokenWish } from '../manifest/job-token.js';
 import type { ReceivedManifest } from './manifest-texts.js';
@@ -52,6 +53,8 @@ export class Preparation {
   templates = 0;
   /** What the manifests name and what may not be there. */
   readonly named = new NamedResources(MAX_WARNINGS);
+  /** Which of the jobs wait for which. */
+  readonly links = new RequestLinks();
   private manifests = 0;
   private madeBytes = 0;
   private tooLarge: Problem | undefined;
@@ -79,7 +82,11 @@ export class Preparation {
     }
     const read = readTemplate(manifest, this.limits.maxJobs - this.jobs);
     if ('violations' in read) this.noteViolations(read.violations, place);
-    else if (await this.countTemplate(read.template)) await this.addTemplate(read.template, place);
+    else if (manifest['Label'] !== undefined) {
+      const problem = 'names one job, but the manifest makes several';
+      this.noteViolations([{ field: 'Label', problem }], place);
+    } else if (await this.countTemplate(read.template))
+      await this.addTemplate(read.template, place);
   }
 
   /**
@@ -147,6 +154,7 @@ export class Preparation {
     this.noteViolations(faults, place);
     if (faults.length > 0) return undefined;
     this.named.note(job, index);
+    this.links.note(this.jobs, place, job);
     const { manifest } = job;
     return {
       request: job,
@@ -159,6 +167,13 @@ export class Preparation {
     this.jobs += 1;
     if (this.violations.length === 0) await this.target.job(job);
     await this.rest();
+  }
+
+  /** Adds faults that were found in the request as a whole. */
+  fault(faults: readonly PlacedViolation[]): void {
+    for (const { place, ...fault } of faults.slice(0, MAX_VIOLATIONS)) {
+      this.noteViolations([fault], place);
+    }
   }
 
   /** Counts what a template would make, value by value; false when it is too much. */

@@ -241,27 +241,28 @@ const ADD = `
       json_to_recordset($1::json) as (
         name text, job_group text, job_type text, site text, priority integer, cpu_time integer,
         wanted_sites text[], banned_sites text[], processors integer, min_ram_mb integer, max_ram_mb integer,
-        gpus integer, tags text[], wall_time integer, status text, minor text, has_input boolean, manifest json,
+        gpus integer, tags text[], wall_time integer, status text, minor text, has_input boolean, waits boolean, manifest json,
         place_values json, template integer, token_right text),
       unnest($9::bigint[])
     ) as x (
       name, job_group, job_type, site, priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb,
-      max_ram_mb, gpus, tags, wall_time, status, minor, has_input, manifest, place_values, template,
+      max_ram_mb, gpus, tags, wall_time, status, minor, has_input, waits, manifest, place_values, template,
       token_right, jid),
     (select $10::bigint[] as ids) as template_ids
   ), added as (
     insert into jobs (jid, setup, owner, owner_dn, owner_group, vo, status, minor_status, name, job_group,
       job_type, site, priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, max_ram_mb, gpus, tags,
-      wall_time, verified, input_sandbox, submission_time, last_update, array_id)
+      wall_time, verified, held_by, input_sandbox, submission_time, last_update, array_id)
     overriding system value
     select jid, $2, $3, $4, $5, $6, status, minor, replace(name, '%j', jid::text), job_group, job_type, site,
       priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, max_ram_mb, gpus, tags, wall_time,
-      status = '${ADMISSION.admitted}', $7, $8, $8, $13::bigint from r
+      status = '${ADMISSION.admitted}', case when waits then 'jobs' end, $7, $8, $8, $13::bigint from r
   ), described as (
     insert into job_descriptions (jid, manifest, place_values, template, token_right)
     select jid, manifest, place_values, template_id, token_right from r
   ), passed as materialized (
-    select r.jid, r.site, s.n, s.step ->> 'to' as status, s.step ->> 'minor' as minor, 'Unknown' as app,
+    select r.jid, r.site, s.n, s.step ->> 'to' as status,
+      case when s.step ->> 'to' = '${ADMISSION.admitted}' then r.minor else s.step ->> 'minor' end as minor, 'Unknown' as app,
       $8::timestamptz as last_update, null::json as before, s.step ->> 'source' as source
     from r, json_array_elements(case when r.has_input then $11::json else $12::json end)
       with ordinality as s (step, n)

@@ -23,6 +23,8 @@ import { SandboxService } from '../sandbox/sandbox.service.js';
 import { SandboxSpool } from '../sandbox/sandbox-spool.js';
 import { SubmissionReader, type Submission } from './submission.js';
 import { JobMetrics } from '../state/job-metrics.js';
+import { Dependencies } from '../dependencies/dependencies.js';
+import type { RequestLinks } from '../dependencies/request-links.js';
 import { WaitingLimits, type Newcomers } from '../limits/waiting-limits.js';
 import { BodyHash } from './body-hash.js';
 import { jobLine, templateLine } from './job-lines.js';
@@ -43,6 +45,7 @@ interface Prepared {
   tokenRights: readonly TokenRight[];
   /** The array that they are to be. */
   array: { name: string | undefined } | undefined;
+  links: RequestLinks;
   warnings: ManifestWarning[];
   /** Stands for the body, when an Idempotency-Key asks for it. */
   bodyHash: string;
@@ -64,6 +67,7 @@ export class SubmitService {
   @Inject() private readonly delegations!: Delegations;
   @Inject() private readonly limits!: WaitingLimits;
   @Inject() private readonly arrays!: ArraysRepository;
+  @Inject() private readonly dependencies!: Dependencies;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -190,6 +194,8 @@ export class SubmitService {
       if (key !== undefined) hash.add(own.manifest);
       await preparation.add(own);
     }
+    const { links } = preparation;
+    preparation.fault(await this.dependencies.faultsOf(principal, links));
     preparation.finish();
     array.finish();
     for (const warning of await this.lookup.warningsOf(principal, preparation.named, siteList)) {
@@ -199,7 +205,7 @@ export class SubmitService {
     const bodyHash = hash.digest(submission.files, array.isWanted);
     const { jobs: count, templates } = preparation;
     const wanted = array.isWanted ? { name: array.name } : undefined;
-    const prepared = { lines, count, bySite, templates, array: wanted, warnings, bodyHash };
+    const prepared = { lines, count, bySite, templates, array: wanted, warnings, bodyHash, links };
     // With a key it may be the repetition of what was taken before: that is known later.
     if (key === undefined) await this.limits.require(newcomers(principal, prepared));
     return { ...prepared, tokenRights: tokenRights.all };
@@ -235,6 +241,7 @@ export class SubmitService {
       const whose = { owner, ownerGroup, setup, vo };
       const rest = { name: jobs.array?.name ?? null, total: jobs.count, submissionTime: now };
       const arrayId = jobs.array && (await this.arrays.add(transaction, { ...whose, ...rest }));
+      await this.dependencies.begin(transaction, jobs.links);
       const jids = await this.repository.add(transaction, {
         ...whose,
         arrayId,
@@ -246,6 +253,7 @@ export class SubmitService {
         inputSandbox: jobs.inputSandbox,
         now,
       });
+      await this.dependencies.add(transaction, jobs.links, jids);
       this.metrics.added(jids.length);
       const answer: SubmitResponse = { jids, ...(arrayId !== undefined && { arrayId }) };
       if (jobs.warnings.length > 0) answer.warnings = jobs.warnings;

@@ -33,6 +33,7 @@ export const ADVISORY_LOCKS = {
   webhooks: 20,
   webhookLimits: 21,
   shares: 24,
+  dependencies: 27,
 } as const;
 
 /** Name of an advisory lock. */

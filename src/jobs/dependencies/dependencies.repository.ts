@@ -1,0 +1,190 @@
+import { Injectable } from '@nestjs/common';
+import { EventLog, type Database, type Transaction } from '#src/platform/index.js';
+import type { ConditionWord } from '../manifest/job-conditions.js';
+import { MINOR, type JobState } from '../state/job-state.js';
+import type { Jid } from '../state/job.js';
+import { BEFORE, logMoves } from '../state/logged-move.sql.js';
+import type { Link } from './request-links.js';
+
+/** What has happened: a job has ended, or a job has to be looked at (`look`), from the beginning (`again`). */
+export interface News {
+  id: number | bigint;
+  jid: Jid;
+  what: JobState | 'look' | 'again';
+  upto: number | bigint;
+}
+
+/** A job with conditions, judged. */
+export interface Judged {
+  jid: Jid;
+  isImpossible: boolean;
+  isMet: boolean;
+  /** A condition that cannot come true any more, for people. */
+  why: string | null;
+}
+
+/** A condition as it is shown. */
+export interface ShownCondition {
+  target: Jid;
+  condition: ConditionWord;
+}
+
+/** Conditions of jobs and the news about the jobs that they name. */
+@Injectable()
+export class DependenciesRepository {
+  constructor(private readonly events: EventLog) {}
+
+  /** Keeps jobs from ending until the transaction is over; answers those that there are. */
+  async keepStill(transaction: Transaction, jids: readonly Jid[]): Promise<Set<string>> {
+    const rows = await transaction.query<{ jid: Jid }>({
+      name: 'jobs-dependencies-still',
+      text: 'select jid from jobs where jid = any($1::bigint[]) order by jid for share',
+      values: [jids.map(String)],
+    });
+    return new Set(rows.map(({ jid }) => String(jid)));
+  }
+
+  /** Writes the conditions of new jobs, `jids` in the order of the request. */
+  async add(transaction: Transaction, links: readonly Link[], jids: readonly Jid[]): Promise<void> {
+    const size = 5_000;
+    for (let start = 0; start < links.length; start += size) {
+      const part = links.slice(start, start + size);
+      await transaction.execute({
+        name: 'jobs-dependencies-add',
+        text: ADD,
+        values: [
+          part.map(({ index }) => String(jids[index])),
+          part.map(({ to }) => String('jid' in to ? to.jid : jids[to.index])),
+          part.map(({ on }) => on),
+        ],
+      });
+    }
+  }
+
+  /** The oldest news; those of one job in their order. */
+  async news(transaction: Transaction, limit: number): Promise<News[]> {
+    return transaction.query<News>({
+      name: 'jobs-dependencies-news',
+      text: 'select id, jid, what, upto from job_dependency_news order by id limit $1',
+      values: [limit],
+    });
+  }
+
+  /** Forgets news that was dealt with. */
+  async forget(transaction: Transaction, news: readonly News[]): Promise<void> {
+    await transaction.execute({
+      name: 'jobs-dependencies-forget',
+      text: 'delete from job_dependency_news where id = any($1::bigint[])',
+      values: [news.map(({ id }) => String(id))],
+    });
+  }
+
+  /** Judges what the news is about; answers the jobs that may have to be released or failed. */
+  async judge(transaction: Transaction, { jid, what, upto }: News): Promise<Jid[]> {
+    if (what === 'look') return [jid];
+    if (what === 'again') {
+      await transaction.execute({
+        name: 'jobs-dependencies-again',
+        text: AGAIN,
+        values: [String(jid)],
+      });
+      return [jid];
+    }
+    const rows = await transaction.query<{ jid: Jid }>({
+      name: 'jobs-dependencies-ended',
+      text: ENDED,
+      values: [String(jid), what, String(upto)],
+    });
+    return rows.map((row) => row.jid);
+  }
+
+  /** Of these jobs those whose fate is known. */
+  async judged(transaction: Transaction, jids: readonly Jid[]): Promise<Judged[]> {
+    return transaction.query<Judged>({
+      name: 'jobs-dependencies-judged',
+      text: JUDGED,
+      values: [jids.map(String)],
+    });
+  }
+
+  /** Lets jobs go that waited for others only; their holds by people stay. */
+  async release(transaction: Transaction, jids: readonly Jid[], now: Date): Promise<void> {
+    if (jids.length === 0) return;
+    await transaction.query({
+      name: 'jobs-dependencies-release',
+      text: RELEASE,
+      values: [jids.map(String), MINOR.waiting, now],
+    });
+    this.events.wrote('jobs', transaction);
+  }
+
+  /** What a job still waits for. */
+  async open(database: Database, jid: Jid, limit: number): Promise<ShownCondition[]> {
+    return database.query<ShownCondition>({
+      name: 'jobs-dependencies-open',
+      text: `select target, condition from job_dependencies
+        where jid = $1 and outcome is null order by target limit $2`,
+      values: [String(jid), limit],
+    });
+  }
+}
+
+const OUTCOME = (status: string): string => `case
+  when condition = 'end' or (condition = 'done') = (${status} = 'Done') then 'met' else 'impossible' end`;
+
+/** New jobs that wait for jobs which have ended are looked at at once: nobody will tell of those. */
+const ADD = `
+  with given as materialized (
+    select distinct jid, target, condition
+    from unnest($1::bigint[], $2::bigint[], $3::text[]) as x (jid, target, condition)
+  ), judged as materialized (
+    select g.jid, g.target, g.condition,
+      case when t.status in ('Done', 'Failed', 'Killed', 'Deleted') then ${OUTCOME('t.status')} end as outcome
+    from given g join jobs t on t.jid = g.target
+  ), added as (
+    insert into job_dependencies (jid, target, condition, outcome) select * from judged order by jid
+    on conflict do nothing
+  )
+  insert into job_dependency_news (jid, what, upto)
+  select distinct jid, 'look', 0 from judged where outcome is not null`;
+
+const ENDED = `
+  update job_dependencies set outcome = ${OUTCOME('$2')}
+  where target = $1 and outcome is null and id <= $3 returning jid`;
+
+/** Locked, a job that has not ended cannot do so unseen. */
+const AGAIN = `
+  with targets as materialized (
+    select t.jid, t.status from jobs t
+    where t.jid in (select target from job_dependencies where jid = $1 and outcome is distinct from 'met')
+    order by t.jid for share
+  )
+  update job_dependencies d set outcome =
+    case when t.status in ('Done', 'Failed', 'Killed', 'Deleted') then ${OUTCOME('t.status')} end
+  from targets t where d.jid = $1 and d.target = t.jid and d.outcome is distinct from 'met'`;
+
+const JUDGED = `
+  select d.jid, bool_or(d.outcome is not distinct from 'impossible') as "isImpossible",
+    bool_and(d.outcome is not distinct from 'met') as "isMet",
+    min(case when d.outcome = 'impossible' then format('job %s will not be %s', d.target, d.condition) end) as why
+  from job_dependencies d where d.jid = any($1::bigint[])
+  group by d.jid
+  having bool_or(d.outcome is not distinct from 'impossible') or bool_and(d.outcome is not distinct from 'met')`;
+
+const RELEASE = `
+  with found as materialized (
+    select j.jid, ${BEFORE} as before from jobs j
+    where j.jid = any($1::bigint[]) and j.held_by = 'jobs' order by j.jid for no key update of j
+  ), freed as (
+    update jobs j set held_by = null,
+      minor_status = case when j.status = 'Waiting' then $2 else j.minor_status end,
+      last_update = case when j.status = 'Waiting' then greatest($3, j.last_update) else j.last_update end
+    from found where j.jid = found.jid
+    returning j.jid, j.status, j.minor_status as minor, j.app_status as app, j.site, j.last_update,
+      found.before, 1 as n
+  ), noted as (select * from freed where status = 'Waiting'
+  ), logged as (
+    insert into job_history (jid, status, minor_status, app_status, time, source)
+    select jid, status, minor, app, last_update, 'Dependencies' from noted order by jid
+  ), told as (${logMoves('noted')})
+  select jid from freed`;

@@ -1,0 +1,133 @@
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Problem, type Clock } from '#src/kernel/index.js';
+import type { Principal } from '#src/auth/index.js';
+import {
+  ChangeFeed,
+  CLOCK,
+  CONFIG,
+  Database,
+  Scheduler,
+  withAdvisoryLock,
+  type Config,
+  type TaskOutcome,
+  type Transaction,
+} from '#src/platform/index.js';
+import { JobPolicy } from '../access/job.policy.js';
+import { WORK_CHANNEL } from '../state/admission.js';
+import type { Job } from '../state/job.entity.js';
+import { isFinal, MINOR } from '../state/job-state.js';
+import type { Jid } from '../state/job.js';
+import { JobsRepository } from '../state/jobs.repository.js';
+import { DependenciesRepository } from './dependencies.repository.js';
+import type { PlacedViolation, RequestLinks } from './request-links.js';
+
+const LOOK_MS = 500;
+const NEWS = 50;
+const SHOWN = 20;
+const BATCH = 500;
+
+/**
+ * Jobs that wait for jobs. A trigger writes news in the transaction that ends a job which others wait for; one instance at
+ * a time reads it and releases or fails those that waited, in one transaction: nothing is lost when an instance dies.
+ */
+@Injectable()
+export class Dependencies implements OnApplicationBootstrap {
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly scheduler: Scheduler,
+    private readonly database: Database,
+    private readonly jobs: JobsRepository,
+    private readonly policy: JobPolicy,
+    private readonly repository: DependenciesRepository,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.role === 'api') return;
+    const run = (): Promise<TaskOutcome> => this.look();
+    this.scheduler.add({
+      name: 'jobs.dependencies',
+      firstMs: 0,
+      everyMs: LOOK_MS,
+      retryMs: 1_000,
+      run,
+    });
+  }
+
+  /** What is wrong with the links of a request of the caller; a job that they may not see is like none. */
+  async faultsOf(principal: Principal, links: RequestLinks): Promise<PlacedViolation[]> {
+    const { targets } = links;
+    const found = targets.length === 0 ? [] : await this.jobs.findAll(targets);
+    const visible = found.filter((job) => this.policy.mayRead(principal, job));
+    return links.faultsWith(new Set(visible.map(({ jid }) => String(jid))));
+  }
+
+  /** To be called before the jobs are made: their targets stay as they are until the transaction is over. */
+  async begin(transaction: Transaction, links: RequestLinks): Promise<void> {
+    const { targets } = links;
+    if (targets.length === 0) return;
+    const found = await this.repository.keepStill(transaction, targets);
+    const gone = targets.find((jid) => !found.has(String(jid)));
+    if (gone !== undefined) throw Problem.invalidField('After', `there is no job ${gone}`);
+  }
+
+  /** Writes the conditions of the jobs that were made. */
+  async add(transaction: Transaction, links: RequestLinks, jids: readonly Jid[]): Promise<void> {
+    await this.repository.add(transaction, links.links(), jids);
+  }
+
+  /** In one sentence, which jobs a job waits for, as far as the caller may see them; undefined when for none. */
+  async waitsFor(principal: Principal, job: Job): Promise<string | undefined> {
+    if (job.heldBy !== 'jobs' || isFinal(job.status)) return undefined;
+    const open = await this.repository.open(this.database, job.jid, SHOWN);
+    const found = await this.jobs.findAll(open.map(({ target }) => target));
+    const known = new Map(found.map((one) => [String(one.jid), one]));
+    const named = open.flatMap(({ target, condition }) => {
+      const other = known.get(String(target));
+      if (!other || !this.policy.mayRead(principal, other)) return [];
+      return [`${target} (${condition}; it is ${other.status})`];
+    });
+    return named.length === 0 ? 'Other jobs' : `Other jobs: ${named.join(', ')}`;
+  }
+
+  /** Deals with news. */
+  async look(): Promise<TaskOutcome> {
+    const count = await withAdvisoryLock(this.database, 'dependencies', async (transaction) => {
+      const news = await this.repository.news(transaction, NEWS);
+      if (news.length === 0) return 0;
+      const touched = new Map<string, Jid>();
+      for (const one of news) {
+        for (const jid of await this.repository.judge(transaction, one)) {
+          touched.set(String(jid), jid);
+        }
+      }
+      const jids = [...touched.values()];
+      for (let start = 0; start < jids.length; start += BATCH) {
+        await this.settle(transaction, jids.slice(start, start + BATCH));
+      }
+      await this.repository.forget(transaction, news);
+      await transaction.query(ChangeFeed.notification(WORK_CHANNEL));
+      return news.length;
+    });
+    return count ? 'more' : undefined;
+  }
+
+  private async settle(transaction: Transaction, jids: readonly Jid[]): Promise<void> {
+    const now = new Date(this.clock.now());
+    const judged = await this.repository.judged(transaction, jids);
+    await this.jobs.move(
+      judged
+        .filter(({ isImpossible }) => isImpossible)
+        .map(({ jid, why }) => ({
+          jid,
+          steps: [{ to: 'Failed', minor: MINOR.dependencyFailed, ...(why && { app: why }) }],
+          from: ['Received', 'Checking', 'Waiting'],
+          source: 'Dependencies',
+        })),
+      now,
+      transaction,
+    );
+    const met = judged.filter(({ isMet }) => isMet).map(({ jid }) => jid);
+    await this.repository.release(transaction, met, now);
+  }
+}

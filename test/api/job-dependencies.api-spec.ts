@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { awaitFinal, awaitStatus, show, submit } from '../support/jobs.js';
+import { startGrid, type Grid, type GridClient } from '../support/testbed.js';
+
+describe('jobs that wait for jobs', () => {
+  let grid: Grid;
+  let alice: GridClient;
+  let bob: GridClient;
+  beforeAll(async () => {
+    grid = await startGrid({ env: { GRID_LOCAL_SLOTS: '4', GRID_GLOBAL_JOBS: 'false' } });
+    [alice, bob] = [await grid.as('alice'), await grid.as('bob')];
+  }, 90_000);
+  afterAll(() => grid?.remove(), 60_000);
+
+  const good = { Executable: '/bin/true' };
+  const bad = { Executable: '/bin/false' };
+  const stuck = { Executable: '/bin/true', Tags: ['nowhere'] };
+  const outcome = async (jid: number): Promise<string[]> => {
+    const { status, minorStatus } = await show(alice, jid);
+    return [status, minorStatus];
+  };
+  const faults = async (manifests: object[], client = alice): Promise<unknown> => {
+    const { status, body } = await client.post('/jobs', { json: { manifests } });
+    return [status, body.violations];
+  };
+
+  it('wait, are explained, and run after a diamond of others', async () => {
+    const [first = 0] = await submit(alice, [stuck]);
+    const [a = 0, b = 0, c = 0, d = 0] = await submit(alice, [
+      { ...good, Label: 'a', After: [{ jid: first, on: 'end' }] },
+      { ...good, Label: 'b', After: [{ label: 'a' }] },
+      { ...good, Label: 'c', After: [{ label: 'a', on: 'done' }] },
+      { ...good, After: [{ label: 'b' }, { label: 'c', on: 'end' }] },
+    ]);
+    for (const jid of [a, b, c, d]) {
+      expect(await outcome(jid)).toEqual(['Waiting', 'Waiting for other jobs']);
+    }
+    const { body } = await alice.get(`/jobs/${a}/explain`);
+    expect(body).toEqual({
+      jid: a,
+      status: 'Waiting',
+      waitsFor: `Other jobs: ${first} (end; it is Waiting)`,
+      sites: {
+        'LOCAL.demo': 'The job waits for other jobs',
+        'LOCAL.spare': 'The job waits for other jobs',
+      },
+    });
+    expect((await alice.post(`/jobs/${a}/reschedule`)).status).toBe(409);
+    expect((await alice.post(`/jobs/${a}/hold`)).status).toBe(200);
+    expect((await alice.post(`/jobs/${a}/release`)).status).toBe(200);
+    await alice.delete(`/jobs/${first}`);
+    await awaitFinal(alice, [a, b, c, d]);
+    const rows = await grid.sql(
+      `select jid, status, start_execution from jobs where jid = any($1) order by start_execution`,
+      [[a, b, c, d]],
+    );
+    expect(rows.map(({ status }) => status)).toEqual(['Done', 'Done', 'Done', 'Done']);
+    expect([Number(rows[0]?.jid), Number(rows[3]?.jid)]).toEqual([a, d]);
+  }, 60_000);
+
+  it('fail when a condition cannot come true, and their own dependents follow', async () => {
+    const [first = 0, second = 0, third = 0, never = 0] = await submit(alice, [
+      { ...bad, Label: 'first' },
+      { ...good, Label: 'second', After: [{ label: 'first' }] },
+      { ...good, After: [{ label: 'second', on: 'failed' }] },
+      { ...good, After: [{ label: 'second' }] },
+    ]);
+    await awaitFinal(alice, [first, second, third, never]);
+    expect(await outcome(second)).toEqual(['Failed', 'Dependency failed']);
+    expect((await outcome(third))[0]).toBe('Done');
+    expect(await outcome(never)).toEqual(['Failed', 'Dependency failed']);
+    const late = await submit(alice, [
+      { ...good, After: [{ jid: first, on: 'failed' }] },
+      { ...good, After: [{ jid: first }] },
+    ]);
+    await awaitFinal(alice, late);
+    expect((await outcome(late[0] ?? 0))[0]).toBe('Done');
+    expect(await outcome(late[1] ?? 0)).toEqual(['Failed', 'Dependency failed']);
+  }, 60_000);
+
+  it('are judged again when they are rescheduled', async () => {
+    const [first = 0, second = 0] = await submit(alice, [
+      { Executable: '/bin/false', Label: 'x' },
+      { ...good, After: [{ label: 'x' }] },
+    ]);
+    await awaitFinal(alice, [first, second]);
+    await grid.sql(`update jobs set tags = '{nowhere}' where jid = $1`, [first]);
+    expect((await alice.post(`/jobs/${first}/reschedule`)).status).toBe(200);
+    await awaitStatus(alice, first, ['Waiting']);
+    expect((await alice.post(`/jobs/${second}/reschedule`)).status).toBe(200);
+    await awaitStatus(alice, second, ['Waiting']);
+    expect(await outcome(second)).toEqual(['Waiting', 'Waiting for other jobs']);
+    await alice.delete(`/jobs/${first}`);
+    await awaitFinal(alice, [second]);
+    expect(await outcome(second)).toEqual(['Failed', 'Dependency failed']);
+  }, 60_000);
+
+  it('are refused with the place of the fault', async () => {
+    const [own = 0] = await submit(alice, [stuck]);
+    const unknown = { field: 'After/0/jid', problem: `there is no job ${own}` };
+    expect(await faults([{ ...good, After: [{ jid: own }] }], bob)).toEqual([400, [unknown]]);
+    expect(await faults([{ ...good, After: [{ jid: 999_999 }] }])).toEqual([
+      400,
+      [{ field: 'After/0/jid', problem: 'there is no job 999999' }],
+    ]);
+    const cases: [object, string, string][] = [
+      [{ After: 7 }, 'After', 'must be a list of objects with jid or label, and on'],
+      [{ After: [7] }, 'After/0', 'must be an object with jid or label, and on'],
+      [{ After: [{}] }, 'After/0', 'must have either jid or label'],
+      [{ After: [{ jid: own, label: 'a' }] }, 'After/0', 'must have either jid or label'],
+      [{ After: [{ jid: 'x' }] }, 'After/0/jid', 'is not a job id'],
+      [{ After: [{ jid: own, on: 'x' }] }, 'After/0/on', 'must be one of done, failed, end'],
+      [{ After: [{ label: 'a' }] }, 'After/0/label', 'is the label of no job of the request'],
+      [{ Label: '' }, 'Label', 'is empty'],
+      [{ Label: 'a', Parameters: 2 }, 'Label', 'names one job, but the manifest makes several'],
+    ];
+    for (const [keys, field, problem] of cases) {
+      expect(await faults([{ ...good, ...keys }])).toEqual([400, [{ field, problem }]]);
+    }
+    const circle = [
+      { ...good, Label: 'a', After: [{ label: 'b' }] },
+      { ...good, Label: 'b', After: [{ label: 'a' }] },
+    ];
+    const [status] = (await faults(circle)) as [number];
+    expect(status).toBe(400);
+    const [twice] = (await faults([
+      { ...good, Label: 'a' },
+      { ...good, Label: 'a' },
+    ])) as [number];
+    expect(twice).toBe(400);
+    const dry = await alice.post('/jobs?dryRun=true', { json: { manifests: circle } });
+    expect(dry.status).toBe(400);
+  }, 60_000);
+});
