@@ -367,6 +367,16 @@ export interface IntrospectionResponse {
   cnf?: Record<string, string>;
 }
 
+/** Part of {@link ManifestRequest}. */
+export interface JobConditionRequest {
+  /** A job */
+  jid?: number;
+  /** The `Label` of a job of the same request */
+  label?: string;
+  /** How it has to end: well, badly, or in any way; done by default */
+  on?: 'done' | 'failed' | 'end';
+}
+
 /** Part of {@link JobEventsResponse}. */
 export interface JobEventResponse {
   /** Position behind the event */
@@ -730,6 +740,10 @@ export interface ManifestRequest {
   GPUs?: number;
   /** What the token of the job may do, as far as the submitter may; it stands in the file `BEARER_TOKEN_FILE` (docs/tokens.md) */
   Token?: JobTokenRequest;
+  /** Jobs that must have ended before it starts: `jid`, or `label` of one of the same request; `on` is `done` (default), `failed` (or killed) or `end`. */
+  After?: JobConditionRequest[];
+  /** Names the job for `After` of others of the same request; not of a parametric job. */
+  Label?: string;
 }
 
 /** Body of `POST /jobs`. */
