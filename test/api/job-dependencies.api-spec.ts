@@ -97,20 +97,20 @@ describe('jobs that wait for jobs', () => {
 
   it('are refused with the place of the fault', async () => {
     const [own = 0] = await submit(alice, [stuck]);
-    const unknown = { field: 'After/0/jid', problem: `there is no job ${own}` };
+    const unknown = { field: 'After[0].jid', problem: `there is no job ${own}` };
     expect(await faults([{ ...good, After: [{ jid: own }] }], bob)).toEqual([400, [unknown]]);
     expect(await faults([{ ...good, After: [{ jid: 999_999 }] }])).toEqual([
       400,
-      [{ field: 'After/0/jid', problem: 'there is no job 999999' }],
+      [{ field: 'After[0].jid', problem: 'there is no job 999999' }],
     ]);
     const cases: [object, string, string][] = [
       [{ After: 7 }, 'After', 'must be a list of objects with jid or label, and on'],
-      [{ After: [7] }, 'After/0', 'must be an object with jid or label, and on'],
-      [{ After: [{}] }, 'After/0', 'must have either jid or label'],
-      [{ After: [{ jid: own, label: 'a' }] }, 'After/0', 'must have either jid or label'],
-      [{ After: [{ jid: 'x' }] }, 'After/0/jid', 'is not a job id'],
-      [{ After: [{ jid: own, on: 'x' }] }, 'After/0/on', 'must be one of done, failed, end'],
-      [{ After: [{ label: 'a' }] }, 'After/0/label', 'is the label of no job of the request'],
+      [{ After: [7] }, 'After[0]', 'must be an object with jid or label, and on'],
+      [{ After: [{}] }, 'After[0]', 'must have either jid or label'],
+      [{ After: [{ jid: own, label: 'a' }] }, 'After[0]', 'must have either jid or label'],
+      [{ After: [{ jid: 'x' }] }, 'After[0].jid', 'is not a job id'],
+      [{ After: [{ jid: own, on: 'x' }] }, 'After[0].on', 'must be one of done, failed, end'],
+      [{ After: [{ label: 'a' }] }, 'After[0].label', 'is the label of no job of the request'],
       [{ Label: '' }, 'Label', 'is empty'],
       [{ Label: 'a', Parameters: 2 }, 'Label', 'names one job, but the manifest makes several'],
     ];

@@ -25,6 +25,7 @@ const LATEST = 20;
 
 interface SubmitOptions {
   file: string[];
+  after: string[];
   exec?: string;
   args?: string;
   name?: string;
@@ -57,6 +58,12 @@ function submitCommand(): Command {
     .option('-a, --args <text>', 'arguments of the program')
     .option('-n, --name <name>', 'JobName')
     .option('--array', 'make the jobs an array (gridgate array)')
+    .option(
+      '--after <jid[:on]>',
+      'start after a job: done (default), failed or end; may be repeated',
+      collect,
+      [],
+    )
     .option('--dry-run', 'only check')
     .option('--wait', 'wait until the job has ended; fails unless it is Done')
     .option('--json', 'print JSON')
@@ -128,10 +135,21 @@ async function manifestOf(
   if (options.exec !== undefined) manifest.Executable = options.exec;
   if (options.args !== undefined) manifest.Arguments = options.args;
   if (options.name !== undefined) manifest.JobName = options.name;
+  if (options.after.length > 0) {
+    const { After: given = [] } = manifest;
+    manifest.After = [...given, ...options.after.map(conditionOf)];
+  }
   if (Object.keys(manifest).length === 0) {
     throw new CommandError('give a manifest file, or --exec with the program to run', 2);
   }
   return manifest as ManifestRequest; // the service judges it
+}
+
+/** `7:end` as the condition that it is. */
+function conditionOf(text: string): NonNullable<ManifestRequest['After']>[number] {
+  const [, jid, on = 'done'] = /^(\d{1,15})(?::(done|failed|end))?$/.exec(text) ?? [];
+  if (jid !== undefined) return { jid: Number(jid), on: on as 'done' | 'failed' | 'end' };
+  throw new CommandError(`--after ${text}: give a job id, or one with :done, :failed or :end`, 2);
 }
 
 async function readManifest(path: string): Promise<Partial<ManifestRequest>> {

@@ -59,10 +59,10 @@ export class RequestLinks {
       const { jid, label, field } = condition;
       if (jid !== undefined) {
         if (visible.has(String(jid))) continue;
-        faults.push({ place, field: `${field}/jid`, problem: `there is no job ${jid}` });
+        faults.push({ place, field: `${field}.jid`, problem: `there is no job ${jid}` });
       } else if (!this.labels.has(label)) {
         const problem = 'is the label of no job of the request';
-        faults.push({ place, field: `${field}/label`, problem });
+        faults.push({ place, field: `${field}.label`, problem });
       }
     }
     return faults.length > 0 ? faults : this.circles();
@@ -110,6 +110,6 @@ export class RequestLinks {
     if (!stuck) return [];
     const { place, condition } = stuck;
     const problem = 'is part of a circle of jobs that wait for each other, or waits for one';
-    return [{ place, field: `${condition.field}/label`, problem }];
+    return [{ place, field: `${condition.field}.label`, problem }];
   }
 }

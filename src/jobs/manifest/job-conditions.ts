@@ -35,7 +35,7 @@ export function readConditions(manifest: JsonObject, faults: Faults): JobConditi
     faults.add('After', `has more than ${MAX_CONDITIONS} conditions`);
     return [];
   }
-  return value.flatMap((item, index) => readCondition(item, `After/${index}`, faults) ?? []);
+  return value.flatMap((item, index) => readCondition(item, `After[${index}]`, faults) ?? []);
 }
 
 function readCondition(value: JsonValue, field: string, faults: Faults): JobCondition | undefined {
@@ -46,18 +46,18 @@ function readCondition(value: JsonValue, field: string, faults: Faults): JobCond
   const { jid, label, on: given, ...others } = value;
   const before = faults.list.length;
   for (const key of Object.keys(others)) {
-    faults.add(`${field}/${key}`, 'is not known: jid, label and on are');
+    faults.add(`${field}.${key}`, 'is not known: jid, label and on are');
   }
   const on = CONDITION_WORDS.find((word) => word === (given ?? 'done'));
   if (on === undefined || given === null) {
-    faults.add(`${field}/on`, `must be one of ${CONDITION_WORDS.join(', ')}`);
+    faults.add(`${field}.on`, `must be one of ${CONDITION_WORDS.join(', ')}`);
   }
   if ((jid === undefined) === (label === undefined)) {
     faults.add(field, 'must have either jid or label');
     return undefined;
   }
-  const name = label === undefined ? undefined : labelOf(label, `${field}/label`, faults);
-  if (jid !== undefined && !isJid(jid)) faults.add(`${field}/jid`, 'is not a job id');
+  const name = label === undefined ? undefined : labelOf(label, `${field}.label`, faults);
+  if (jid !== undefined && !isJid(jid)) faults.add(`${field}.jid`, 'is not a job id');
   if (faults.list.length > before || on === undefined) return undefined;
   if (name !== undefined) return { label: name, on, field };
   return { jid: jid as number | bigint, on, field };
