@@ -76,6 +76,10 @@ const LEFT_OUT = new Set([
   'POST /oauth2/token outside requested_token_type enum',
   // the body without it is the other one of `oneOf`: one job
   'POST /jobs outside manifests required',
+  // conditions are objects, and a label is that of another job of the request
+  'POST /jobs inside After maxItems 1000',
+  'POST /jobs inside label minLength 1',
+  'POST /jobs inside label maxLength 128',
 ]);
 
 /** Pages and grants behind secrets of a visit, a provider or a running job: the flows and their own specs reach them. */
