@@ -103,6 +103,7 @@ describe('arrays of jobs', () => {
     for (const array of [1, 'true', null, [], {}]) {
       expect(await refused({ ...WAITS, array })).toEqual(wrong);
       expect(await refused({ manifests: [WAITS], array })).toEqual(wrong);
+      expect(await refused({ array, manifests: [WAITS] })).toEqual(wrong);
     }
     const within = 'belongs to the whole request: beside manifests, or in the query';
     expect(await refused({ manifests: [WAITS, { ...WAITS, array: true }] })).toEqual([

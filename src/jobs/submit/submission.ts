@@ -158,6 +158,9 @@ export class SubmissionReader {
     const further = Object.keys(body).filter((key) => key !== 'manifests' && key !== ARRAY_KEY);
     const isBulk = Object.hasOwn(body, 'manifests');
     if (isBulk && further.length > 0) throw unknownBeside(further);
+    if (isBulk && !['boolean', 'undefined'].includes(typeof body[ARRAY_KEY])) {
+      throw Problem.invalidField(ARRAY_KEY, 'must be true or false');
+    }
     if (isBulk) throw Problem.invalidField('manifests', 'must be a list of objects');
     const limit = this.config.maxManifestBytes;
     if (Buffer.byteLength(stringifyJson(body)) > limit) {
