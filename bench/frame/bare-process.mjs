@@ -1,8 +1,9 @@
 /**
  * The floor of an answer: a bare node:https server that runs one prepared select and writes its rows as
- * JSON, or always writes the same body. No
+ * JSON, or always writes the same body; before it, it may sign and run a statement. No
  * router, no token, no log. Says its port on standard output.
  */
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import https from 'node:https';
 import pg from 'pg';
@@ -11,18 +12,23 @@ const plan = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const pool = new pg.Pool({ connectionString: plan.database, max: plan.connections });
 const { cert, key, ca } = plan;
 let next = 0;
+const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const signed = plan.sign === undefined ? undefined : Buffer.alloc(plan.sign, 'a');
 
 const server = https.createServer({ cert, key, ca, requestCert: true, rejectUnauthorized: false });
 server.keepAliveTimeout = 60_000;
 server.on('request', (request, response) => {
-  if (plan.body !== undefined) {
+  request.resume();
+  if (signed) sign('sha256', signed, { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  if (plan.body !== undefined && plan.text === undefined) {
     answer(response, plan.body);
     return;
   }
   const values = plan.values[next++ % plan.values.length];
   pool.query({ name: 'floor', text: plan.text, values }).then(
     ({ rows }) => {
-      answer(response, JSON.stringify(plan.rows ? rows : rows[0]));
+      if (plan.body !== undefined) answer(response, plan.body);
+      else answer(response, JSON.stringify(plan.rows ? rows : rows[0]));
     },
     (error) => {
       response.statusCode = 500;

@@ -82,6 +82,7 @@ export class Bench {
       paths: wish.paths ?? [path],
       headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...wish.headers },
       body,
+      first: wish.first,
       connections: wish.connections ?? this.options.connections,
       seconds: wish.seconds,
     };
@@ -97,13 +98,27 @@ export class Bench {
     return runPlan('selects-process.mjs', plan, this.cancel.signal);
   }
 
-  /** A bare node:https server with one prepared select, or always the same body; for `load` as `server`. */
-  async bare({ database, text, values = [[]], rows = false, body }) {
+  /**
+   * A bare node:https server with one prepared select, or always the same body; with `sign` it makes an ES256 signature of
+   * that many bytes first, and with a body and `text` runs the statement, too. For `load` as `server`.
+   */
+  async bare({ database, text, values = [[]], rows = false, body, sign }) {
     const pair = await selfSigned();
     const plan = join(await this.directory(), 'plan.json');
-    const input = { database, text, values, rows, body, connections: SERVICE_POOL, ...pair };
+    const input = { database, text, values, rows, body, sign, connections: SERVICE_POOL, ...pair };
     await writeFile(plan, JSON.stringify(input), { mode: 0o600 });
     const script = join(root, 'bench/frame/bare-process.mjs');
+    const { match, stop } = await startUntil([script, plan], /port (\d+)/);
+    this.opened.push(stop);
+    return { url: `https://localhost:${match[1]}`, ca: pair.cert, stop };
+  }
+
+  /** oidc-provider with its store in memory, the same clients and refresh tokens; for `load` as `server`. */
+  async oidcProvider() {
+    const pair = await selfSigned();
+    const plan = join(await this.directory(), 'provider.json');
+    await writeFile(plan, JSON.stringify(pair), { mode: 0o600 });
+    const script = join(root, 'bench/frame/oidc-provider-process.mjs');
     const { match, stop } = await startUntil([script, plan], /port (\d+)/);
     this.opened.push(stop);
     return { url: `https://localhost:${match[1]}`, ca: pair.cert, stop };

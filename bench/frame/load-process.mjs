@@ -12,13 +12,20 @@ const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
 const plan = JSON.parse(await text(process.stdin));
 const target = new URL(plan.url);
-const requests = plan.paths.map(rawRequest);
 const latencies = new Latencies();
-let next = 0;
+let next = plan.first ?? 0;
+const requests =
+  plan.first === undefined ? plan.paths.map((path) => rawRequest(path, plan.body)) : undefined;
 let stopped = false;
 
-function rawRequest(path) {
-  const body = Buffer.from(plan.body ?? '');
+function nextRequest() {
+  const turn = next++;
+  if (requests) return requests[turn % requests.length];
+  return rawRequest(plan.paths[0], plan.body.replace('{n}', String(turn).padStart(9, '0')));
+}
+
+function rawRequest(path, text) {
+  const body = Buffer.from(text ?? '');
   const headers = { host: target.host, ...plan.headers };
   if (plan.body !== undefined) headers['content-length'] = body.length;
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -60,7 +67,7 @@ function connection() {
     let started = 0;
     const send = () => {
       started = performance.now();
-      socket.write(requests[next++ % requests.length]);
+      socket.write(nextRequest());
     };
     const finish = () => {
       socket.destroy();

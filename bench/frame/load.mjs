@@ -32,7 +32,8 @@ async function loadByWrk(plan, directory, signal) {
 }
 
 /** The prepared requests as wrk's script: the same ones in turn that load-process.mjs sends. */
-function luaOf({ method, paths, headers, body }) {
+function luaOf({ method, paths, headers, body, first }) {
+  if (first !== undefined) return countedLuaOf({ method, path: paths[0], headers, body, first });
   const lines = [`local paths = {${paths.map(quoted).join(',')}}`, 'local turn = 0'];
   lines.push('local headers = {}');
   for (const [name, value] of Object.entries(headers)) {
@@ -49,6 +50,24 @@ function luaOf({ method, paths, headers, body }) {
   lines.push('  turn = turn % #requests + 1');
   lines.push('  return requests[turn]');
   lines.push('end');
+  return `${lines.join('\n')}\n`;
+}
+
+/** Requests whose body carries a running number, nine digits long, in place of `{n}`. */
+function countedLuaOf({ method, path, headers, body, first }) {
+  const lines = [`local number = ${first - 1}`, 'local headers = {}'];
+  for (const [name, value] of Object.entries(headers)) {
+    lines.push(`headers[${quoted(name)}] = ${quoted(String(value))}`);
+  }
+  lines.push('local before, after', 'function init()');
+  const sample = body.replace('{n}', '#########');
+  lines.push(
+    `  local whole = wrk.format(${quoted(method)}, ${quoted(path)}, headers, ${quoted(sample)})`,
+  );
+  lines.push("  local from, to = whole:find('#########', 1, true)");
+  lines.push('  before, after = whole:sub(1, from - 1), whole:sub(to + 1)', 'end');
+  lines.push('function request()', '  number = number + 1');
+  lines.push("  return before .. string.format('%09d', number) .. after", 'end');
   return `${lines.join('\n')}\n`;
 }
 

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 const here = fileURLToPath(new URL('.', import.meta.url));
 
 /** Runs a program to its end with the given standard input; answers its output, rejects unless it ends with 0. */
-export async function runToEnd(program, args, { input = '', signal } = {}) {
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], signal });
+export async function runToEnd(program, args, { input = '', signal, env } = {}) {
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], signal, env });
   const ended = new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, by) => resolve(by ?? code));

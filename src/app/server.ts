@@ -60,7 +60,6 @@ const LEAST_PROGRESS_BYTES = 1024;
  */
 export class GridServer {
   private readonly opened: (() => Promise<unknown>)[] = [];
-  private readonly routes = new RouteTable();
   private readonly cancel = new AbortController();
   private postgres: EmbeddedPostgres | undefined;
   private connections: Connections | undefined;
@@ -90,7 +89,7 @@ export class GridServer {
     await app.init();
     this.opened.push(() => app.close());
     const adapter = app.getHttpAdapter() as GridExpressAdapter;
-    this.routes.read(adapter.routerOwner());
+    app.get(RouteTable).read(adapter.routerOwner());
     await whenDatabaseIsThere(() => prepareData(app, config), runtime.waitFor(this.cancel.signal));
     checkReadiness(runtime);
     clearTimeout(late);
@@ -160,13 +159,14 @@ export class GridServer {
       bodyParser: false,
       abortOnError: false,
     });
-    const problems = new ProblemFilter(logger, this.routes);
+    const problems = app.get(ProblemFilter);
     app.useGlobalFilters(problems);
     const underWay = new RequestsUnderWay();
     this.stalls = watchLoop(runtime, underWay);
     app.use(requestMiddleware({ config, logger, metrics, readiness, tracing, problems, underWay }));
     app.use(corsByAllowList(config.corsOrigins, AUTHORIZATION_PATH));
-    app.use(this.routes.guard((problem, ...exchange) => problems.answer(problem, ...exchange)));
+    const routes = app.get(RouteTable);
+    app.use(routes.guard((problem, ...exchange) => problems.answer(problem, ...exchange)));
     this.readiness = readiness;
     this.streams = app.get(Streams);
     this.connections = watchConnections(app, { config, runtime, problems });

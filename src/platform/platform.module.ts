@@ -15,6 +15,8 @@ import { Metrics } from './observe/metrics/metrics.js';
 import { Callers } from './http/callers.js';
 import { RequestPipe } from './http/request.pipe.js';
 import { PeerCertificates } from './http/peer-certificates.js';
+import { ProblemFilter } from './http/problem.filter.js';
+import { RouteTable } from './http/route-table.js';
 import { Audit } from './observe/audit/audit.js';
 import { EventLog } from './feed/event-log.js';
 import { EventLogModule } from './feed/event-log.module.js';
@@ -63,6 +65,12 @@ export class PlatformModule {
       { provide: Tracing, useValue: input.tracing },
       { provide: Audit, useValue: input.audit },
       { provide: TrustedAuthorities, useValue: input.authorities },
+      RouteTable,
+      {
+        provide: ProblemFilter,
+        useFactory: (routes: RouteTable) => new ProblemFilter(input.logger, routes),
+        inject: [RouteTable],
+      },
       PeerCertificates,
       Callers,
       Streams,

@@ -78,13 +78,15 @@ export class ConsentsService {
 
   /** Notes that tokens of the consent were given now. */
   async touch(transaction: Transaction, id: string): Promise<void> {
-    const { accessTokenTtl, refreshTokenTtl } = this.config;
     const now = this.clock.now();
-    const longest = Math.max(accessTokenTtl, refreshTokenTtl) + SLACK_SECONDS;
-    await this.consents.touch(transaction, id, {
-      now: new Date(now),
-      expiresAt: new Date(now + longest * 1000),
-    });
+    const times = { now: new Date(now), expiresAt: this.endOfTokens(now) };
+    await this.consents.touch(transaction, id, times);
+  }
+
+  /** When the last token is dead that follows from tokens given now (ms since 1970). */
+  endOfTokens(now: number): Date {
+    const { accessTokenTtl, refreshTokenTtl } = this.config;
+    return new Date(now + (Math.max(accessTokenTtl, refreshTokenTtl) + SLACK_SECONDS) * 1000);
   }
 
   /** Revokes one consent with all its tokens, on every instance. */

@@ -56,8 +56,7 @@ export class RefreshTokensService {
     clientId: string,
     dpopKey: string | undefined,
   ): Promise<ConsentEntity> {
-    const stored = await this.refreshTokens.find(sha256(token));
-    const consent = stored && (await this.consents.find(stored.consentId));
+    const consent = await this.refreshTokens.consentOf(sha256(token));
     if (!consent || consent.clientId !== clientId || consent.revokedAt) throw invalidGrant(WHAT);
     if (consent.dpopKey !== null && consent.dpopKey !== dpopKey) throw invalidGrant(WHAT);
     return consent;
@@ -79,8 +78,21 @@ export class RefreshTokensService {
    * `invalid_grant`.
    */
   async rotate(token: string, consent: ConsentEntity): Promise<string> {
+    const seed = randomToken();
+    const successor = successorOf(token, seed);
+    const now = this.clock.now();
+    const isFirst = await this.refreshTokens.rotate({
+      hash: sha256(token),
+      consentId: consent.id,
+      successorHash: sha256(successor),
+      successorSeed: seed,
+      now: new Date(now),
+      expiresAt: this.endFrom(now),
+      consentExpiresAt: this.consentsService.endOfTokens(now),
+    });
+    if (isFirst) return successor;
     const outcome = await this.database.transaction((transaction) =>
-      this.renew(transaction, token, consent.id),
+      this.showAgain(transaction, token, consent.id),
     );
     if ('successor' in outcome) return outcome.successor;
     if ('replayed' in outcome) {
@@ -113,27 +125,20 @@ export class RefreshTokensService {
     return token;
   }
 
-  private async renew(
+  /** A token that is not used for the first time. */
+  private async showAgain(
     transaction: Transaction,
     token: string,
     consentId: string,
   ): Promise<Renewal> {
     const stored = await this.refreshTokens.lock(transaction, sha256(token));
     const consent = await this.consents.find(consentId, transaction);
-    const now = this.clock.now();
-    const showing = judge(stored, consent, { now, graceSeconds: this.config.refreshGrace });
-    if (!stored || showing === 'refused') return { refused: true };
+    const times = { now: this.clock.now(), graceSeconds: this.config.refreshGrace };
+    const showing = judge(stored, consent, times);
     if (showing === 'replayed') return { replayed: true };
-    if (showing === 'again') return this.repeat(transaction, token, stored);
-    const seed = randomToken();
-    const successor = successorOf(token, seed);
-    await this.refreshTokens.markUsed(transaction, stored.hash, {
-      usedAt: new Date(now),
-      successorSeed: seed,
-    });
-    await this.store(transaction, successor, consentId);
-    await this.consentsService.touch(transaction, consentId);
-    return { successor };
+    return stored && showing === 'again'
+      ? this.repeat(transaction, token, stored)
+      : { refused: true };
   }
 
   private async repeat(
@@ -152,7 +157,11 @@ export class RefreshTokensService {
       hash: sha256(token),
       consentId,
       createdAt: new Date(now),
-      expiresAt: new Date(now + this.config.refreshTokenTtl * 1000),
+      expiresAt: this.endFrom(now),
     });
+  }
+
+  private endFrom(now: number): Date {
+    return new Date(now + this.config.refreshTokenTtl * 1000);
   }
 }

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Post, Query, Req, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query, Req, UseFilters } from '@nestjs/common';
 import {
   ApiBadRequestResponse,
   ApiConsumes,
@@ -12,7 +12,7 @@ import type { HttpRequest } from '#src/platform/index.js';
 import { Access } from '../access/access.decorator.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { TokenResponse } from './grants/token.response.js';
-import { TokenAuditInterceptor } from './token-audit.interceptor.js';
+import { TokenAuditFilter } from './token-audit.filter.js';
 import { TokenForm, TokenQuery } from './token.request.js';
 import { TokenService } from './token.service.js';
 
@@ -23,7 +23,7 @@ import { TokenService } from './token.service.js';
 @ApiUnauthorizedResponse({ description: '`invalid_client`' })
 @ApiForbiddenResponse({ description: '`access_denied`: not your group or no such setup' })
 @Limited('token')
-@UseInterceptors(TokenAuditInterceptor)
+@UseFilters(TokenAuditFilter)
 @Controller('oauth2')
 export class TokenController {
   constructor(private readonly tokens: TokenService) {}

@@ -1,11 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { decodeJwt } from 'jose';
 import { OAuthProblem } from '#src/kernel/index.js';
 import { Audit, type HttpRequest } from '#src/platform/index.js';
 import { DpopRequests } from '../possession/dpop-requests.js';
 import { RateLimits } from '../protocol/rate-limits.js';
 import { GRANT_TYPES, type GrantType } from './grants/grant-type.js';
-import type { TokenResponse } from './grants/token.response.js';
+import { TokenResponse } from './grants/token.response.js';
 import type { TokenQuery } from './token.request.js';
 
 /** The token endpoint: picks the grant type by `grant_type`. */
@@ -37,14 +36,11 @@ export class TokenService {
     }
     try {
       await this.dpop.thumbprintOf(request);
-      const answer = await grant.issue(form, request);
-      const { scope, group, setup } = answer;
-      const { jti: tokenId, client_id: client } = decodeJwt<{ client_id: string }>(
-        answer.access_token,
-      );
+      const { minted, extras } = await grant.issue(form, request);
+      const { scope, group, setup, jti: tokenId, client_id: client } = minted.claims;
       const details = { grantType: type, tokenId, scope };
       this.audit.done('token.issued', details, { request, actor: { group, setup, client } });
-      return answer;
+      return TokenResponse.from(minted, extras);
     } catch (error) {
       if (!isStillWaiting(error)) {
         this.audit.refused('token.issued', { grantType: type }, request, error);

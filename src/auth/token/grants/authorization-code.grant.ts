@@ -15,9 +15,8 @@ import { boundKey } from '../../stores/refresh-rotation.js';
 import { TokenIssuer } from './token-issuer.js';
 import { mayRefresh } from '../../protocol/identity-scopes.js';
 import { invalidGrant } from '../../protocol/oauth-errors.js';
-import { TokenResponse } from './token.response.js';
 import { isBoundTo } from './code-binding.js';
-import type { GrantType } from './grant-type.js';
+import type { GrantedTokens, GrantType } from './grant-type.js';
 import { AuthorizationCodeForm } from './grant.request.js';
 
 const WHAT = 'code';
@@ -41,7 +40,7 @@ export class AuthorizationCodeGrant implements GrantType<AuthorizationCodeForm> 
     private readonly audit: Audit,
   ) {}
 
-  async issue(form: AuthorizationCodeForm, request: HttpRequest): Promise<TokenResponse> {
+  async issue(form: AuthorizationCodeForm, request: HttpRequest): Promise<GrantedTokens> {
     const client = await this.clients.authenticate(form, request);
     const confirmation = await this.constraint.of(client, request);
     const stored = await this.codes.find(sha256(form.code));
@@ -69,7 +68,7 @@ export class AuthorizationCodeGrant implements GrantType<AuthorizationCodeForm> 
     const wish = { scope, audience, resource, nonce, confirmation };
     const minted = await this.issuer.forConsent(consent, wish);
     const refreshToken = await this.consume(stored, { consent, client, key });
-    return TokenResponse.from(minted, { refreshToken });
+    return { minted, extras: { refreshToken } };
   }
 
   private async consume(

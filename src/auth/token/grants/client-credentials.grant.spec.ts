@@ -77,12 +77,11 @@ describe('a token for a certificate', () => {
         notAfter,
       },
       {
-        access_token: 't',
-        token: 't',
-        token_type: 'Bearer',
-        expires_in: 600,
-        scope: 'jobs:read',
-        ...asked,
+        minted: {
+          token: 't',
+          expiresInSeconds: 600,
+          claims: { scope: 'jobs:read', ...asked },
+        },
       },
     ]);
     expect(labels).toEqual({ user: 'alice', ...asked });

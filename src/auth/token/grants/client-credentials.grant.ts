@@ -15,8 +15,7 @@ import { askedAudiences, refuseOthers } from '../../protocol/audience.js';
 import { SenderConstraint } from '../../possession/sender-constraint.js';
 import { ScopeGranter } from '../../bearer/scope-granter.js';
 import { AccessTokens, applicationItself } from '../../bearer/access-token.js';
-import { TokenResponse } from './token.response.js';
-import type { GrantType } from './grant-type.js';
+import type { GrantedTokens, GrantType } from './grant-type.js';
 import { ClientCredentialsForm } from './grant.request.js';
 
 /**
@@ -38,7 +37,7 @@ export class ClientCredentialsGrant implements GrantType<ClientCredentialsForm> 
     private readonly clients: ClientsService,
   ) {}
 
-  async issue(form: ClientCredentialsForm, request: HttpRequest): Promise<TokenResponse> {
+  async issue(form: ClientCredentialsForm, request: HttpRequest): Promise<GrantedTokens> {
     const named = await this.authenticator.named(form, request);
     if (named?.scopes) return this.forApplication(form, request);
     if (named?.confidential && !(await this.certificates.certifiedIfAny(request))) {
@@ -52,7 +51,7 @@ export class ClientCredentialsGrant implements GrantType<ClientCredentialsForm> 
   private async forCertificate(
     form: ClientCredentialsForm,
     request: HttpRequest,
-  ): Promise<TokenResponse> {
+  ): Promise<GrantedTokens> {
     const { group: groupName, setup } = form;
     if (groupName === undefined) throw missing('group');
     if (setup === undefined) throw missing('setup');
@@ -78,13 +77,13 @@ export class ClientCredentialsGrant implements GrantType<ClientCredentialsForm> 
       notAfter,
       confirmation,
     });
-    return TokenResponse.from(minted);
+    return { minted };
   }
 
   private async forApplication(
     form: ClientCredentialsForm,
     request: HttpRequest,
-  ): Promise<TokenResponse> {
+  ): Promise<GrantedTokens> {
     const client = await this.authenticator.authenticate(form, request);
     const confirmation = await this.constraint.of(client, request);
     const registry = await this.registry.current();
@@ -108,7 +107,7 @@ export class ClientCredentialsGrant implements GrantType<ClientCredentialsForm> 
       ...(audiences && { audiences }),
       confirmation,
     });
-    return TokenResponse.from(minted);
+    return { minted };
   }
 }
 

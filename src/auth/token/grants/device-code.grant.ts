@@ -19,9 +19,8 @@ import { dpopKeyOf, type Confirmation } from '../../possession/confirmation.js';
 import { SenderConstraint } from '../../possession/sender-constraint.js';
 import { boundKey } from '../../stores/refresh-rotation.js';
 import { TokenIssuer } from './token-issuer.js';
-import { TokenResponse } from './token.response.js';
 import { badDeviceCode, refusalOf } from './device-poll.js';
-import type { GrantType } from './grant-type.js';
+import type { GrantedTokens, GrantType } from './grant-type.js';
 import { DeviceCodeForm } from './grant.request.js';
 
 /** What a poll asks for, and what it is bound to. */
@@ -31,7 +30,7 @@ interface DeviceCall {
   confirmation: Confirmation | undefined;
 }
 
-type Poll = { problem: OAuthProblem } | { user: string; tokens: TokenResponse };
+type Poll = { problem: OAuthProblem } | { user: string; tokens: GrantedTokens };
 
 /** The device asks whether its user has decided (RFC 8628 §3.4, §3.5). */
 @Injectable()
@@ -51,7 +50,7 @@ export class DeviceCodeGrant implements GrantType<DeviceCodeForm> {
     private readonly issuer: TokenIssuer,
   ) {}
 
-  async issue(form: DeviceCodeForm, request: HttpRequest): Promise<TokenResponse> {
+  async issue(form: DeviceCodeForm, request: HttpRequest): Promise<GrantedTokens> {
     const client = await this.clients.authenticate(form, request);
     const confirmation = await this.constraint.of(client, request);
     // A refusal is an outcome here, not an exception: the poll that it counts must be committed.
@@ -61,7 +60,7 @@ export class DeviceCodeGrant implements GrantType<DeviceCodeForm> {
       return this.answer(transaction, device, { form, client, confirmation });
     });
     if ('problem' in outcome) throw outcome.problem;
-    const { group, setup } = outcome.tokens;
+    const { group, setup } = outcome.tokens.minted.claims;
     labelRequest(request, { user: outcome.user, group, setup });
     return outcome.tokens;
   }
@@ -93,6 +92,6 @@ export class DeviceCodeGrant implements GrantType<DeviceCodeForm> {
     const refreshToken = mayRefresh(consent.scope)
       ? await this.refreshTokens.start(transaction, consent.id, bond)
       : undefined;
-    return { user: consent.user, tokens: TokenResponse.from(minted, { refreshToken }) };
+    return { user: consent.user, tokens: { minted, extras: { refreshToken } } };
   }
 }

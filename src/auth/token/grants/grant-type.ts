@@ -1,5 +1,12 @@
 import type { HttpRequest } from '#src/platform/index.js';
-import type { TokenResponse } from './token.response.js';
+import type { IssuedTokens } from './token-issuer.js';
+import type { TokenExtras } from './token.response.js';
+
+/** What a grant type gives. */
+export interface GrantedTokens {
+  minted: IssuedTokens;
+  extras?: TokenExtras;
+}
 
 /**
  * One way to get an access token (RFC 6749 §4); a new one is one file here, the class of its parameters in grant.request.ts,
@@ -10,7 +17,7 @@ export interface GrantType<Form extends object = object> {
   readonly type: string;
 
   /** Gives a token or throws OAuthProblem (RFC 6749 §5.2). */
-  issue(form: Form, request: HttpRequest): Promise<TokenResponse>;
+  issue(form: Form, request: HttpRequest): Promise<GrantedTokens>;
 }
 
 /** Injection token of the list of grant types. */

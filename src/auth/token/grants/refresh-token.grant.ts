@@ -5,8 +5,7 @@ import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
 import { dpopKeyOf } from '../../possession/confirmation.js';
 import { SenderConstraint } from '../../possession/sender-constraint.js';
 import { TokenIssuer } from './token-issuer.js';
-import { TokenResponse } from './token.response.js';
-import type { GrantType } from './grant-type.js';
+import type { GrantedTokens, GrantType } from './grant-type.js';
 import { RefreshTokenForm } from './grant.request.js';
 
 /** Renewal (RFC 6749 §6): a refresh token gives a fresh access token and its own successor. */
@@ -21,7 +20,7 @@ export class RefreshTokenGrant implements GrantType<RefreshTokenForm> {
     private readonly constraint: SenderConstraint,
   ) {}
 
-  async issue(form: RefreshTokenForm, request: HttpRequest): Promise<TokenResponse> {
+  async issue(form: RefreshTokenForm, request: HttpRequest): Promise<GrantedTokens> {
     const { refresh_token: token } = form;
     const client = await this.clients.authenticate(form, request);
     const confirmation = await this.constraint.of(client, request);
@@ -33,6 +32,6 @@ export class RefreshTokenGrant implements GrantType<RefreshTokenForm> {
     const minted = await this.issuer.forConsent(consent, wish);
     const way = client.profile === 'fapi2' ? 'keep' : 'rotate';
     const refreshToken = await this.refreshTokens[way](token, consent);
-    return TokenResponse.from(minted, { refreshToken });
+    return { minted, extras: { refreshToken } };
   }
 }

@@ -13,8 +13,7 @@ import { SenderConstraint } from '../../possession/sender-constraint.js';
 import { boundKey } from '../../stores/refresh-rotation.js';
 import { TokenIssuer, type Wish } from './token-issuer.js';
 import { nothingLeft } from '../../protocol/oauth-errors.js';
-import { TokenResponse } from './token.response.js';
-import type { GrantType } from './grant-type.js';
+import type { GrantedTokens, GrantType } from './grant-type.js';
 import { ACCESS_TOKEN, TokenExchangeForm } from './grant.request.js';
 
 /** The access token of a trusted identity provider becomes one of ours, and one of ours a narrower one (RFC 8693). */
@@ -34,11 +33,11 @@ export class TokenExchangeGrant implements GrantType<TokenExchangeForm> {
     private readonly issuer: TokenIssuer,
   ) {}
 
-  async issue(form: TokenExchangeForm, request: HttpRequest): Promise<TokenResponse> {
+  async issue(form: TokenExchangeForm, request: HttpRequest): Promise<GrantedTokens> {
     const client = await this.clients.authenticate(form, request);
     const confirmation = await this.constraint.of(client, request);
     const narrowed = await this.narrowing.narrow(form, { client, confirmation, request });
-    if (narrowed) return TokenResponse.from(narrowed, { issuedTokenType: ACCESS_TOKEN });
+    if (narrowed) return { minted: narrowed, extras: { issuedTokenType: ACCESS_TOKEN } };
     const grantee = await this.external.exchange(form.subject_token, request, {
       group: form.group,
       setup: form.setup,
@@ -57,7 +56,7 @@ export class TokenExchangeGrant implements GrantType<TokenExchangeForm> {
     client: Client,
     { user, group, setup, notAfter }: ExternalGrantee,
     { scopes, ...wish }: Omit<Wish, 'scope'> & { scopes: string[] },
-  ): Promise<TokenResponse> {
+  ): Promise<GrantedTokens> {
     const clientId = client.id;
     return this.database.transaction(async (transaction) => {
       const input = { user, clientId, group: group.name, setup, scopes };
@@ -67,10 +66,10 @@ export class TokenExchangeGrant implements GrantType<TokenExchangeForm> {
         ...(notAfter && { notAfter }),
       });
       await this.consents.touch(transaction, consent.id);
-      if (notAfter) return TokenResponse.from(minted, { issuedTokenType: ACCESS_TOKEN });
+      if (notAfter) return { minted, extras: { issuedTokenType: ACCESS_TOKEN } };
       const bond = boundKey(client, dpopKeyOf(wish.confirmation));
       const refreshToken = await this.refreshTokens.start(transaction, consent.id, bond);
-      return TokenResponse.from(minted, { refreshToken, issuedTokenType: ACCESS_TOKEN });
+      return { minted, extras: { refreshToken, issuedTokenType: ACCESS_TOKEN } };
     });
   }
 }

@@ -1,0 +1,90 @@
+/** Figures of the token endpoint and of introspection, with a million grants in the database. */
+import { REFRESH_TOKEN, serverWithGrants } from './token-data/stored-grants.mjs';
+
+export const options = {
+  grants: { default: '1000000', description: 'grants in the database, a refresh token each' },
+};
+
+/** Length of what a signature of ours is made of, bytes. */
+const SIGNED_BYTES = 700;
+/** A round uses this many refresh tokens at most. */
+const TOKENS_A_ROUND = 50_000;
+
+const OWN = 'grant_type=client_credentials&scope=jobs:read';
+const RENEWAL = `grant_type=refresh_token&refresh_token=${REFRESH_TOKEN}`;
+
+/** A bare server whose answers are as long as that of the service to one request. */
+async function bareLike(bench, { server, headers, path, body }, rest = {}) {
+  const answer = await server.call('POST', path, { headers, body });
+  return bench.bare({ database: server.database, body: JSON.stringify(answer.body), ...rest });
+}
+
+const ownToken = {
+  name: 'grants.client-credentials',
+  title: 'token of an application for itself, by its secret',
+  unit: 'tokens/s',
+  better: 'higher',
+  floor: 'bare node:https + one ES256 signature',
+  async prepare(bench) {
+    const { server, headers } = await serverWithGrants(bench);
+    const wish = { method: 'POST', path: '/oauth2/token', headers, body: OWN };
+    const bare = await bareLike(bench, { server, ...wish }, { sign: SIGNED_BYTES });
+    return {
+      figure: (seconds) => bench.load({ server, ...wish, seconds }),
+      floor: (seconds) => bench.load({ server: bare, ...wish, seconds }),
+    };
+  },
+};
+
+const renewal = {
+  name: 'grants.refresh',
+  title: 'refresh with rotation, every token once',
+  unit: 'tokens/s',
+  better: 'higher',
+  floor: 'bare node:https + one ES256 signature + one insert',
+  async prepare(bench) {
+    const { server, headers } = await serverWithGrants(bench);
+    await bench.sql(
+      server.database,
+      'create table if not exists floor_row (id bigserial primary key, t text)',
+    );
+    const wish = { method: 'POST', path: '/oauth2/token', headers };
+    const sample = RENEWAL.replace('{n}', '000000001');
+    const text = "insert into floor_row (t) values ('a successor')";
+    const bare = await bareLike(
+      bench,
+      { server, ...wish, body: sample },
+      { sign: SIGNED_BYTES, text },
+    );
+    let first = 2;
+    return {
+      figure: (seconds) => {
+        const from = first;
+        first += TOKENS_A_ROUND;
+        return bench.load({ server, ...wish, body: RENEWAL, first: from, seconds });
+      },
+      floor: (seconds) => bench.load({ server: bare, ...wish, body: sample, seconds }),
+    };
+  },
+};
+
+const introspection = {
+  name: 'grants.introspect',
+  title: 'introspection of an access token by its application',
+  unit: 'req/s',
+  better: 'higher',
+  floor: 'bare node:https',
+  async prepare(bench) {
+    const { server, headers } = await serverWithGrants(bench);
+    const { body } = await server.call('POST', '/oauth2/token', { headers, body: OWN });
+    const wish = { method: 'POST', path: '/oauth2/introspect', headers };
+    const asked = { ...wish, body: `token=${body.access_token}` };
+    const bare = await bareLike(bench, { server, ...asked });
+    return {
+      figure: (seconds) => bench.load({ server, ...asked, seconds }),
+      floor: (seconds) => bench.load({ server: bare, ...asked, seconds }),
+    };
+  },
+};
+
+export const figures = [ownToken, renewal, introspection];
