@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
+import { FullLog } from '../support/full-log.js';
 import { DpopCaller, makeKey } from '../support/applications.js';
 import { ask, registerMovers, STORAGE, tokenOf } from '../support/grid-tokens.js';
 import { awaitFinal, awaitStatus, sandboxOf, submit } from '../support/jobs.js';
@@ -59,6 +60,28 @@ describe('the token of a job', () => {
   const statusWith = async (token: string): Promise<number> =>
     (await grid.bearer(token).get('/jobs')).status;
 
+  /** Each token of the server's life is told of, and that they are revoked. */
+  const expectAudited = async (log: FullLog, jid: number, tokens: string[]): Promise<void> => {
+    const ofJob = (line: Record<string, unknown>, event: string): boolean =>
+      line['event'] === event && JSON.stringify(line['jids']) === JSON.stringify([String(jid)]);
+    const revoked = await log.line((line) => ofJob(line, 'token.revoked'));
+    expect(revoked).toMatchObject({ channel: 'audit', outcome: 'done', kind: 'job' });
+    const issued = log.lines().filter((line) => ofJob(line, 'token.issued'));
+    const ids = tokens.map((token) => decodeJwt(token).jti);
+    expect(issued.map(({ tokenId }) => tokenId)).toEqual(expect.arrayContaining(ids));
+    for (const line of issued) {
+      expect(line).toMatchObject({
+        ...{
+          channel: 'audit',
+          outcome: 'done',
+          grantType: 'job',
+          scope: 'jobs:read compute.cancel',
+        },
+        ...{ user: 'alice', group: 'grid_user', setup: 'Prod', client: 'certificate' },
+      });
+    }
+  };
+
   it('acts for the submitter within its scope, also after a restart, is renewed, and ends when the job is killed', async () => {
     const wish = { scope: 'jobs:read compute.cancel', audience: [grid.url] };
     const [jid = 0] = await submit(alice, [sh(PRINT, wish)]);
@@ -75,8 +98,9 @@ describe('the token of a job', () => {
 
     await grid.kill();
     grid = await grid.again({ GRID_ACCESS_TOKEN_TTL: '2' });
+    const log = new FullLog(grid); // the first renewal may be over by now
     alice = grid.bearer(alice.token ?? '');
-    const all = await printed(jid, 3);
+    const all = await printed(jid, 4);
     expect(new Set(all).size).toBe(all.length);
     const lives = all.slice(1).map((token) => {
       const { iat = 0, exp = 0 } = decodeJwt(token);
@@ -88,6 +112,7 @@ describe('the token of a job', () => {
     expect((await alice.delete(`/jobs/${jid}`)).status).toBe(200);
     await eventually(async () => (await statusWith(first)) === 401, 'the token to be revoked');
     expect(await grid.sql('select jid from job_run_tokens')).toEqual([]);
+    await expectAudited(log, jid, all.slice(2));
   }, 120_000);
 
   it('stands in a file of the job alone, and nowhere else; it ends with the job', async () => {

@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 import { OAuthProblem } from '#src/kernel/index.js';
 import { Delegations } from '#src/auth/index.js';
 import {
+  Audit,
   CONFIG,
   Database,
   LOGGER,
@@ -12,6 +13,7 @@ import {
   type Transaction,
 } from '#src/platform/index.js';
 import { wantsToken } from '../manifest/job-token.js';
+import { idRanges } from '../state/job.js';
 import { MINOR } from '../state/job-state.js';
 import type { RunOrder } from './executor.js';
 import { JobTokensRepository, type TokenRun } from './job-tokens.repository.js';
@@ -19,6 +21,8 @@ import { RunFault } from './run-plan.js';
 
 const LOOK_MS = 1_000;
 const BATCH = 500;
+
+type Claims = Awaited<ReturnType<Delegations['mint']>>['claims'];
 
 /** A token for a job. */
 export interface JobToken {
@@ -34,6 +38,7 @@ export interface JobToken {
 export class JobTokens implements OnApplicationBootstrap {
   @Inject(CONFIG) private readonly config!: Config;
   @Inject(LOGGER) private readonly logger!: Logger;
+  @Inject() private readonly audit!: Audit;
 
   constructor(
     private readonly repository: JobTokensRepository,
@@ -57,7 +62,9 @@ export class JobTokens implements OnApplicationBootstrap {
     if (!right) return undefined; // an older release has stored it, for which the key meant nothing
     const run = { jid: order.jid, attempt: order.attempt, tokenRight: right.id };
     try {
-      return await this.delegations.mint(right.delegation, idOf(run));
+      const given = await this.delegations.mint(right.delegation, idOf(run));
+      this.auditGiven(given.claims, run);
+      return given;
     } catch (cause) {
       if (!(cause instanceof OAuthProblem)) throw cause;
       const app = 'Its submitter has no right to its token any more';
@@ -69,10 +76,12 @@ export class JobTokens implements OnApplicationBootstrap {
   async end(order: RunOrder): Promise<void> {
     if (!wantsToken(order.manifest)) return;
     try {
-      await this.database.transaction(async (transaction) => {
+      const run = await this.database.transaction(async (transaction) => {
         const run = await this.repository.end(transaction, order);
-        if (run) await this.revoke(run, transaction);
+        await this.revoke(run ? [run] : [], transaction);
+        return run;
       });
+      if (run) this.auditRevoked([run]);
     } catch (error) {
       const jid = String(order.jid);
       this.logger.warn({ err: error, jid }, 'the token of a job is not revoked yet');
@@ -80,15 +89,32 @@ export class JobTokens implements OnApplicationBootstrap {
   }
 
   private async endOthers(): Promise<TaskOutcome> {
-    return this.database.transaction(async (transaction) => {
-      const runs = await this.repository.endOthers(transaction, BATCH);
-      for (const run of runs) await this.revoke(run, transaction);
-      return runs.length === BATCH ? 'more' : undefined;
+    const runs = await this.database.transaction(async (transaction) => {
+      const over = await this.repository.endOthers(transaction, BATCH);
+      await this.revoke(over, transaction);
+      return over;
     });
+    this.auditRevoked(runs);
+    return runs.length === BATCH ? 'more' : undefined;
   }
 
-  private async revoke(run: TokenRun, transaction: Transaction): Promise<void> {
-    await this.delegations.revoke(idOf(run), transaction);
+  private async revoke(runs: readonly TokenRun[], transaction: Transaction): Promise<void> {
+    for (const run of runs) await this.delegations.revoke(idOf(run), transaction);
+  }
+
+  private auditGiven(
+    { jti: tokenId, scope, preferred_username: user, group, setup, client_id: client }: Claims,
+    { jid }: TokenRun,
+  ): void {
+    const actor = { ...(user !== undefined && { user }), group, setup, client };
+    const details = { grantType: 'job', tokenId, scope, jids: idRanges([jid]) };
+    this.audit.done('token.issued', details, { actor });
+  }
+
+  private auditRevoked(runs: readonly TokenRun[]): void {
+    if (runs.length === 0) return;
+    const jids = idRanges(runs.map(({ jid }) => jid));
+    this.audit.done('token.revoked', { kind: 'job', jids });
   }
 }
 

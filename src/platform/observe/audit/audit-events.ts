@@ -6,12 +6,12 @@ export const AUDIT_EVENTS = {
   },
   'user.signed-out': { text: 'A browser was signed out by request', details: [] },
   'token.issued': {
-    text: 'An access token was given to `client` for `user`, or refused with `code`',
-    details: ['grantType', 'tokenId', 'scope'],
+    text: 'An access token was given to `client` for `user`, or refused with `code`; `grantType` `job`: to the running job of `jids`, also each time it is renewed',
+    details: ['grantType', 'tokenId', 'scope', 'jids'],
   },
   'token.revoked': {
-    text: 'A token was revoked by request',
-    details: ['kind', 'tokenId', 'consent'],
+    text: 'A token was revoked by request; `kind` `job`: all that the runs of `jids` were given, which are over',
+    details: ['kind', 'tokenId', 'consent', 'jids'],
   },
   'refresh.reused': {
     text: 'A used refresh token came again after its grace: its whole family was revoked',
