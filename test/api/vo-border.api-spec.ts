@@ -1,10 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addApplication, assertionOf, makeKey } from '../support/applications.js';
 import { submit } from '../support/jobs.js';
+import { PageVisitor } from '../support/page-visitor.js';
+import { authorizePath } from '../support/portal.js';
 import { encoded } from '../support/tenants/place.js';
 import { writeRegistry } from '../support/tenants/registry.js';
-import { startGrid, type Grid, type GridClient } from '../support/testbed.js';
+import { freePort } from '../support/ports.mjs';
+import { startGrid, type Grid, type GridClient, type Identity } from '../support/testbed.js';
 
 let grid: Grid;
 let directory: string;
@@ -197,5 +201,70 @@ describe('the border of a virtual organisation, for the catalogue', () => {
     expect(await codes(service.post(path('/anywhere')), service.get(path('/vo')))).toEqual([
       201, 200,
     ]);
+  });
+});
+
+describe('an issuer of one virtual organisation (GRID_ISSUER_VO)', () => {
+  let narrow: Grid;
+  let earlier: string;
+  beforeAll(async () => {
+    const env = {
+      GRID_ROLE: 'api',
+      GRID_REGISTRY: await writeRegistry(directory),
+      GRID_PORT: String(await freePort()), // the restarted server is the same issuer
+    };
+    const wide = await startGrid({ env });
+    earlier = (await wide.as('carol', 'else_user')).token ?? '';
+    await wide.kill();
+    narrow = await wide.again({ GRID_ISSUER_VO: 'vo' });
+  }, 90_000);
+  afterAll(async () => narrow?.remove());
+
+  const groupsOf = async (name: Identity): Promise<unknown> =>
+    (await (await narrow.certificate(name)).get('/oauth2/groups')).body.groups;
+  const asks = async (name: Identity, group: string): Promise<unknown[]> => {
+    const query = { grant_type: 'client_credentials', group, setup: 'Prod' };
+    const { status, body } = await (await narrow.certificate(name)).get('/oauth2/token', { query });
+    return [status, body.error];
+  };
+
+  it('gives tokens for its groups and those without one, by no way for others', async () => {
+    expect(await groupsOf('mona')).toEqual(['grid_mon', 'free_mon']);
+    expect(await groupsOf('carol')).not.toContain('else_user');
+    expect(await asks('mona', 'grid_mon')).toEqual([200, undefined]);
+    expect(await asks('bob', 'free_user')).toEqual([200, undefined]);
+    for (const [name, group] of [
+      ['mona', 'else_mon'],
+      ['carol', 'else_user'],
+      ['adam', 'service_adm'],
+    ] as const) {
+      expect([group, await asks(name, group)]).toEqual([group, [403, 'access_denied']]);
+    }
+    const key = await makeKey();
+    for (const [id, group, expected] of [
+      ['of-vo', 'grid_user', 200],
+      ['of-else', 'else_user', 403],
+    ] as const) {
+      const byKey = { authentication: 'private_key_jwt', jwks: { keys: [key.jwk] } };
+      await addApplication(narrow, { id, ...byKey, scopes: ['jobs:read'], group });
+      const assertion = await assertionOf(id, key, { aud: narrow.url });
+      const form = { grant_type: 'client_credentials', ...assertion };
+      expect([id, (await narrow.anonymous.post('/oauth2/token', { form })).status]).toEqual([
+        id,
+        expected,
+      ]);
+    }
+  });
+
+  it('offers no other group to who allows an application to act', async () => {
+    const visitor = new PageVisitor(await narrow.certificate('mona'));
+    const page = await visitor.open(authorizePath());
+    expect(page.body).toContain('grid_mon');
+    expect(page.body).not.toContain('else_mon');
+  });
+
+  it('takes tokens of others no longer that were given before', async () => {
+    expect((await narrow.bearer(earlier).get('/jobs')).status).toBe(401);
+    expect((await (await narrow.as('alice')).get('/jobs')).status).toBe(200);
   });
 });

@@ -102,6 +102,7 @@ export function applicationPrincipal(
   const application = registry.client(id);
   const group = registry.group(grantee.group);
   if (!application?.scopes || !group || application.group !== group.name) return undefined;
+  if (!registry.isOfIssuer(group)) return undefined;
   const registered = readScopes(application.scopes);
   const scopes = groupScopes(group, grantee.scopes).filter((scope) =>
     registered.some((outer) => coversScope(outer, scope)),

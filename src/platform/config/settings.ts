@@ -47,6 +47,11 @@ export const VARIABLES = {
     'External base URL; issuer and audience of access tokens',
     '`https://localhost:` and GRID_PORT',
   ),
+  issuerVo: v.optional(
+    'GRID_ISSUER_VO',
+    'The one virtual organisation that this issuer gives tokens for; members of groups of others get none',
+    { defaultText: 'every one of the registry' },
+  ),
   role: v.oneOf(
     'GRID_ROLE',
     ['all', 'api', 'worker'],

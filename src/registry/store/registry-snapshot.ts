@@ -11,6 +11,14 @@ import {
   type User,
 } from '../model/registry.types.js';
 
+/** What a snapshot knows beside its contents. */
+export interface SnapshotOptions {
+  /** Sites that get no new jobs. */
+  drains?: ReadonlyMap<string, Drain>;
+  /** The one virtual organisation that there are tokens for (GRID_ISSUER_VO). */
+  issuerVo?: string | undefined;
+}
+
 /**
  * The registry at one moment, in memory and immutable: every question is answered without I/O.
  * Unknown names answer undefined or an empty list.
@@ -28,12 +36,17 @@ export class RegistrySnapshot {
   private readonly elementNames: ReadonlyMap<string, StorageElement>;
   private readonly applicationIds: ReadonlyMap<string, Client>;
 
+  private readonly drains: ReadonlyMap<string, Drain>;
+  private readonly issuerVo: string | undefined;
+
   /** `version` grows with every change of the registry. */
   constructor(
     readonly contents: RegistryContents,
     readonly version: number,
-    private readonly drains: ReadonlyMap<string, Drain> = new Map(),
+    { drains = new Map(), issuerVo }: SnapshotOptions = {},
   ) {
+    this.drains = drains;
+    this.issuerVo = issuerVo;
     this.userNames = byName(contents.users);
     this.userSubs = new Map(
       contents.users.flatMap((user) => (user.sub === undefined ? [] : [[user.sub, user]])),
@@ -47,7 +60,7 @@ export class RegistrySnapshot {
       contents.users.flatMap((u) => u.subjects.map((s) => [subjectKey(s.issuer, s.sub), u])),
     );
     this.groupNames = byName(contents.groups);
-    this.groupsByUser = groupsByUser(contents.groups);
+    this.groupsByUser = groupsByUser(contents.groups.filter((group) => this.isOfIssuer(group)));
     this.setupNames = byName(contents.setups);
     this.siteNames = byName(contents.sites);
     this.weights = new Map(contents.shares.map(({ name, weight }) => [name, weight]));
@@ -86,7 +99,12 @@ export class RegistrySnapshot {
     return this.contents.groups;
   }
 
-  /** Groups of a user, in the order of the registry. */
+  /** May there be tokens for the group? Those of another virtual organisation than the one that is set are another issuer's. */
+  isOfIssuer({ vo }: Pick<Group, 'vo'>): boolean {
+    return this.issuerVo === undefined || vo === undefined || vo === this.issuerVo;
+  }
+
+  /** Groups of a user that there may be tokens for, in the order of the registry. */
   groupsOf(userName: string): readonly Group[] {
     return this.groupsByUser.get(userName) ?? [];
   }

@@ -1,6 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { stringifyJson, type JsonObject } from '#src/kernel/index.js';
-import { Database, type Queryable } from '#src/platform/index.js';
+import { CONFIG, Database, type Config, type Queryable } from '#src/platform/index.js';
 import type { Property } from '../model/property.js';
 import { RegistrySnapshot } from './registry-snapshot.js';
 import type {
@@ -166,7 +166,10 @@ const INSERTS = [
 /** Queries of the registry. */
 @Injectable()
 export class RegistryRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'issuerVo'>,
+  ) {}
 
   /** The number that grows with every change. */
   async version(): Promise<number> {
@@ -182,7 +185,10 @@ export class RegistryRepository {
     const [row] = await queryable.query<RegistryRow>({ name: 'registry-read', text: READ_ALL });
     if (!row) throw new Error('the registry answers no row');
     const drains = new Map(row.drains.map(({ site, ...drain }) => [site, drain]));
-    return new RegistrySnapshot(contentsOf(row), row.version, drains);
+    return new RegistrySnapshot(contentsOf(row), row.version, {
+      drains,
+      issuerVo: this.config.issuerVo,
+    });
   }
 
   /** Keeps new jobs from a site. */

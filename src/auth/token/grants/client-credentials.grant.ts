@@ -88,7 +88,9 @@ export class ClientCredentialsGrant implements GrantType<ClientCredentialsForm> 
     const confirmation = await this.constraint.of(client, request);
     const registry = await this.registry.current();
     const group = registry.group(client.group ?? '');
-    if (!group || (form.group ?? group.name) !== group.name) throw denied('group', 'yours');
+    if (!group || !registry.isOfIssuer(group) || (form.group ?? group.name) !== group.name) {
+      throw denied('group', 'yours');
+    }
     const setups = registry.setups().filter(({ name }) => registry.mayUseSetup(group.name, name));
     const setup = form.setup ?? setups[0]?.name;
     if (!setups.some(({ name }) => name === setup) || setup === undefined) throw deniedSetup();
