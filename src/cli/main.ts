@@ -5,18 +5,24 @@ import { ConfigurationFault } from '../platform/config/env.js';
 import { version } from '../app/version.js';
 import type { AdminCommands } from './admin/admin.commands.js';
 import { CommandError } from './terminal/command-error.js';
+import { refuseColour } from './terminal/colour.js';
 import { tell } from './terminal/output.js';
 import { arrayCommand } from './user/array.command.js';
 import { catalogueCommands } from './user/catalogue.commands.js';
 import { completionCommand } from './user/completion.command.js';
-import { jobCommands } from './user/jobs.commands.js';
+import { controlCommands } from './user/control.commands.js';
+import { outputCommand } from './user/output.command.js';
+import { statusCommand } from './user/status.command.js';
+import { submitCommand } from './user/submit.command.js';
 import { jobDetailCommands } from './user/job-detail.commands.js';
 import { jobViewCommands } from './user/job-view.commands.js';
 import { watchCommands } from './user/watch.command.js';
-import { chooseProfile } from './user/login-file.js';
+import { chooseLogin } from './user/login-file.js';
 import { loginCommands } from './user/login.command.js';
 import { webhookCommand } from './user/webhook.command.js';
 
+/** 128 + SIGPIPE. */
+const BROKEN_PIPE = 141;
 const VERSION_WORDS = new Set(['--version', '-V']);
 
 /** Exit codes as in docs/command.md. */
@@ -47,14 +53,34 @@ function loginProfile(): Option {
   );
 }
 
-/** Commands of users take the profile of the login among their own options, too. */
-function takeProfile(command: Command): void {
-  if (command.commands.length > 0) command.commands.forEach(takeProfile);
-  else {
-    command
-      .addOption(loginProfile())
-      .hook('preAction', (leaf) => chooseProfile(leaf.opts<{ profile?: string }>().profile));
-  }
+function loginServer(): Option {
+  return new Option('--server <url>', 'use the login to this server, whatever its profile');
+}
+
+function noColour(): Option {
+  return new Option('--no-color', 'no colours (as NO_COLOR; FORCE_COLOR wants them)');
+}
+
+/** What is given of the login and of colours counts for this run. */
+async function choose(options: {
+  profile?: string;
+  server?: string;
+  color?: boolean;
+}): Promise<void> {
+  if (options.color === false) refuseColour();
+  await chooseLogin(options);
+}
+
+/** Commands of users take the choice of the login among their own options, too. */
+function takeLogin(command: Command): void {
+  if (command.commands.length > 0) return command.commands.forEach(takeLogin);
+  const isLogin = command.name() === 'login'; // its --server is the one to log in to
+  command.addOption(loginProfile()).addOption(noColour());
+  if (!isLogin) command.addOption(loginServer());
+  command.hook('preAction', async (leaf) => {
+    const { server, ...others } = leaf.opts<{ profile?: string; server?: string }>();
+    await choose({ ...others, ...(!isLogin && server !== undefined && { server }) });
+  });
 }
 
 async function main(): Promise<void> {
@@ -64,12 +90,17 @@ async function main(): Promise<void> {
     // Before a command it is that of the login; behind `client add` it says what is demanded of the application.
     .enablePositionalOptions()
     .addOption(loginProfile())
-    .hook('preAction', (command) => chooseProfile(command.opts<{ profile?: string }>().profile))
+    .addOption(loginServer())
+    .addOption(noColour())
+    .hook('preAction', (command) => choose(command.opts()))
     .showHelpAfterError()
     .exitOverride();
   const forUsers = [
     ...loginCommands(),
-    ...jobCommands(),
+    submitCommand(),
+    statusCommand(),
+    outputCommand(),
+    ...controlCommands(),
     ...jobViewCommands(),
     ...jobDetailCommands(),
     arrayCommand(),
@@ -77,7 +108,7 @@ async function main(): Promise<void> {
     ...catalogueCommands(),
     webhookCommand(),
   ];
-  for (const command of forUsers) takeProfile(command);
+  for (const command of forUsers) takeLogin(command);
   // A user's command does not wait until the whole service is loaded.
   const [, , word = ''] = process.argv;
   const isForUsers = VERSION_WORDS.has(word) || forUsers.some((command) => command.name() === word);
@@ -85,6 +116,7 @@ async function main(): Promise<void> {
   for (const command of [...(admin?.commands ?? []), ...forUsers]) program.addCommand(command);
   program.addCommand(completionCommand(program));
   inheritSettings(program);
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => void leave(error, admin));
   try {
     await program.parseAsync(process.argv);
   } catch (error) {
@@ -97,6 +129,13 @@ async function main(): Promise<void> {
   } finally {
     await admin?.close();
   }
+}
+
+/** Nobody reads on (`gridgate status | head`): ends quietly, as one whom SIGPIPE ends. */
+async function leave(error: NodeJS.ErrnoException, admin?: AdminCommands): Promise<void> {
+  if (error.code !== 'EPIPE') tell(`gridgate: standard output cannot be written (${error.code})`);
+  await admin?.close();
+  process.exit(error.code === 'EPIPE' ? BROKEN_PIPE : 1);
 }
 
 async function loadAdminCommands(): Promise<AdminCommands> {

@@ -71,7 +71,7 @@ describe('gridgate about jobs', () => {
       ...{ code: 0, stdout: `${failed}\n` },
       stderr: '1 of 2 jobs; --limit 2 shows all\n',
     });
-    expect((await gridgate('status', '-o', 'wide')).stdout).toMatch(/NAME +OWNER +GROUP/);
+    expect((await gridgate('status', '-o', 'wide')).stdout).toMatch(/OWNER +NAME +GROUP/);
     expect((await gridgate('status')).stderr).toBe('');
     expect(await gridgate('status', '--limit', '0')).toEqual(
       refused('--limit 0 is no number from 1 to 10000'),

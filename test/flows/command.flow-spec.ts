@@ -153,7 +153,7 @@ describe('gridgate for users', () => {
     const jid = submitted.stdout.trim();
     expect(await gridgate(['kill', jid])).toMatchObject({ code: 0, stdout: `${jid} killed\n` });
     const unknown = await gridgate(['kill', '999999']);
-    expect([unknown.code, unknown.stdout]).toEqual([2, expect.stringContaining('999999')]);
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('999999')]);
   });
 
   it('says why a job waits, holds it back and lets it wait again', async () => {
@@ -264,7 +264,7 @@ describe('gridgate for users', () => {
       code: 1,
       stdout: 'Failed',
       stderr: expect.stringMatching(
-        /^gridgate: not every job is Done: look at `gridgate output \d+`\n$/,
+        /^gridgate: not every job is Done: look at `gridgate logs -e (\d+)` and `gridgate describe \1`\n$/,
       ),
     });
   });
@@ -338,7 +338,7 @@ describeWith({ met: has('script'), name: 'script (util-linux)' })('progress bars
     expect(sent.code).toBe(0);
     expect(sent.stdout).toMatch(/sending .*[█░].* of 8\.0 MB/);
     expect(sent.stdout).toMatch(/ended .*[█░].* 0 of 1/);
-    const [jid = ''] = /^\d+(?= +Done)/m.exec(sent.stdout) ?? [];
+    const [jid = ''] = /^\d+(?= +\S*Done)/m.exec(sent.stdout) ?? [];
     const fetched = await user.atTerminal(`$GRIDGATE output ${jid}`);
     expect(fetched.code).toBe(0);
     expect(fetched.stdout).toMatch(/fetching .*[█░]/);

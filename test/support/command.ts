@@ -43,6 +43,16 @@ export class CommandUser {
     });
   }
 
+  /** Runs a shell line without a terminal; `$GRIDGATE` is the program. */
+  shell(line: string): Promise<Ended> {
+    const env = this.environment({ GRIDGATE: program() });
+    return new Promise((resolve) => {
+      execFile('sh', ['-c', line], { env, cwd: this.home }, (error, stdout, stderr) => {
+        resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr });
+      });
+    });
+  }
+
   /** Starts a command that goes on. */
   start(words: string[]): RunningCommand {
     const options = { env: this.environment({}), cwd: this.home };

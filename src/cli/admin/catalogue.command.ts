@@ -24,11 +24,8 @@ import {
 } from '../../file-catalogue/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import type { CliContext } from './context.js';
-import { jsonText, say, show } from '../terminal/output.js';
-
-interface JsonOption {
-  json?: boolean;
-}
+import { jsonText, say } from '../terminal/output.js';
+import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
 
 /** `gridgate catalogue …`: fill, read out, check and rearrange the file catalogue. */
 export function catalogueCommand(context: CliContext): Command {
@@ -40,8 +37,9 @@ export function catalogueCommand(context: CliContext): Command {
   command
     .command('verify')
     .description('count everything anew and compare it with the stored totals')
-    .option('--json', 'print JSON')
-    .action((options: JsonOption) => verify(context, options));
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((options: Printing) => verify(context, options));
   return command;
 }
 
@@ -56,7 +54,8 @@ function addExchange(command: Command, context: CliContext): void {
         .default('ndjson'),
     )
     .option('--prefix <directory>', 'put the paths of a listing below this directory')
-    .option('--json', 'print JSON')
+    .addOption(outputOption())
+    .addOption(jsonOption())
     .action((file: string, options: ImportOptions) => importFile(context, file, options));
   command
     .command('export')
@@ -119,7 +118,7 @@ function addChanges(command: Command, context: CliContext): void {
     .action((from: string, to: string) => move(context, from, to));
 }
 
-interface ImportOptions extends JsonOption {
+interface ImportOptions extends Printing {
   format: 'ndjson' | ListingFormat;
   prefix?: string;
 }
@@ -152,12 +151,12 @@ async function importFile(
     },
   );
   bar.stop();
-  report(options, summary);
+  await report(options, summary);
 }
 
-function report(options: JsonOption, summary: BulkSummary): void {
+async function report(options: Printing, summary: BulkSummary): Promise<void> {
   const { lines, created, updated, unchanged, failed } = summary;
-  show(options.json, summary, () => [
+  await show(options, summary, () => [
     `${lines} lines: ${created} created, ${updated} updated, ${unchanged} unchanged, ${failed} failed`,
   ]);
   if (failed > 0) throw new CommandError(`${failed} lines failed`, 1);
@@ -184,12 +183,12 @@ async function exportTree(
   await finished(output);
 }
 
-async function verify(context: CliContext, options: JsonOption): Promise<void> {
+async function verify(context: CliContext, options: Printing): Promise<void> {
   const service = (await context.application()).get(VerificationService);
   const bar = progressBar('{lines} directories | {duration_formatted}', 1);
   const found = await service.verify((directories) => bar.update(0, { lines: directories }));
   bar.stop();
-  show(options.json, found, () => [
+  await show(options, found, () => [
     `${found.directories} directories, ${found.files} files, ${found.bytes} bytes`,
     ...found.descriptions,
     found.faults === 0 ? 'all totals are exact' : `${found.faults} faults`,

@@ -11,9 +11,16 @@ import {
 } from '../../registry/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import type { CliContext } from './context.js';
-import { say, show, table } from '../terminal/output.js';
+import { say } from '../terminal/output.js';
+import {
+  jsonOption,
+  outputOption,
+  present,
+  show,
+  type Printing,
+} from '../terminal/output-format.js';
 
-interface AddOptions {
+interface AddOptions extends Printing {
   name: string;
   redirectUri: string[];
   postLogoutRedirectUri: string[];
@@ -27,7 +34,6 @@ interface AddOptions {
   subjectDn?: string;
   scope: string[];
   group?: string;
-  json?: boolean;
 }
 
 /** `gridgate client add|list|show|remove`: the applications that may act for users. */
@@ -39,21 +45,26 @@ export function clientCommand(context: CliContext): Command {
   command
     .command('list')
     .description('all applications')
-    .option('--json', 'print JSON')
-    .action(async (options: { json?: boolean }) => {
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action(async (options: Printing) => {
       const found = await (await clients()).list();
-      show(options.json, { clients: found }, () =>
-        table(['CLIENT_ID', 'NAME', 'KIND', 'PROFILE', 'REDIRECT URIS'], found.map(row)),
-      );
+      await present(options, {
+        value: { clients: found },
+        heading: ['CLIENT_ID', 'NAME', 'KIND', 'PROFILE', 'REDIRECT URIS'],
+        rows: found.map(row),
+        names: found.map(({ client_id: id }) => id),
+      });
     });
   command
     .command('show')
     .description('one application')
     .argument('<id>', 'client_id')
-    .option('--json', 'print JSON')
-    .action(async (id: string, options: { json?: boolean }) => {
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action(async (id: string, options: Printing) => {
       const found = await (await clients()).show(id);
-      show(options.json, found, () =>
+      await show(options, found, () =>
         Object.entries(found).map(([key, value]) => `${key}: ${[value].flat().join(' ')}`),
       );
     });
@@ -99,10 +110,11 @@ function addCommand(clients: () => Promise<ClientsService>): Command {
     )
     .option('--scope <scope>', 'scope of tokens for itself; may be repeated', collect, [])
     .option('--group <group>', 'group whose rights bound the tokens for itself')
-    .option('--json', 'print JSON')
+    .addOption(outputOption())
+    .addOption(jsonOption())
     .action(async (options: AddOptions) => {
       const added = await (await clients()).add(await newClient(options));
-      show(options.json, added, () =>
+      await show(options, added, () =>
         Object.entries(added).map(([key, text]) => `${key}: ${text}`),
       );
     });

@@ -15,11 +15,9 @@ import { checkSlurm } from '../doctor/slurm-checks.js';
 import { checkDisk, checkStore } from '../doctor/storage-checks.js';
 import { isolationFinding } from '../doctor/isolation-check.js';
 import { checkTrust } from '../doctor/trust-checks.js';
-import { show } from '../terminal/output.js';
+import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
 
-interface DoctorOptions extends BalancerInput {
-  json?: boolean;
-}
+interface DoctorOptions extends BalancerInput, Printing {}
 
 const NEEDS_SCHEMA = 'not tried: the database lacks the schema of this version';
 
@@ -33,11 +31,12 @@ export function doctorCommand(context: CliContext): Command {
     .option('--cert <file>', "a registered user's certificate, to try the way through the balancer")
     .option('--key <file>', 'its key')
     .option('--ca <file>', "CA of the server's certificate, where it is one of your own")
-    .option('--json', 'print JSON')
+    .addOption(outputOption())
+    .addOption(jsonOption())
     .action(async (options: DoctorOptions) => {
       await readable(options);
       const findings = await examine(context, options);
-      show(options.json, { findings, faults: faultsOf(findings) }, () => lines(findings));
+      await show(options, { findings, faults: faultsOf(findings) }, () => lines(findings));
       const faults = faultsOf(findings);
       if (faults > 0) throw new CommandError(`${faults} ${faults === 1 ? 'fault' : 'faults'}`, 1);
     });

@@ -9,12 +9,18 @@ import {
 import { QueryValues, readQuery } from '../../platform/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import type { CliContext } from './context.js';
-import { emit, jsonText, show, table } from '../terminal/output.js';
+import { tell } from '../terminal/output.js';
+import {
+  jsonOption,
+  outputOption,
+  present,
+  show,
+  type Printing,
+} from '../terminal/output-format.js';
 
-interface JobsOptions {
+interface JobsOptions extends Printing {
   setup: string;
   limit: string;
-  json?: boolean;
 }
 
 const COLUMNS = ['jid', 'status', 'minorStatus', 'site', 'owner', 'ownerGroup', 'name'] as const;
@@ -31,12 +37,14 @@ export function jobsCommand(context: CliContext): Command {
         administrator(options.setup),
         readQuery(ListJobsQuery, new QueryValues(query.join('&'))),
       );
-      show(options.json, body, () =>
-        table(
-          COLUMNS.map((name) => name.toUpperCase()),
-          body.jobs.map((job) => COLUMNS.map((name) => String(job[name] as string | number))),
-        ),
-      );
+      await present(options, {
+        value: body,
+        heading: COLUMNS.map((name) => name.toUpperCase()),
+        rows: body.jobs.map((job) => COLUMNS.map((name) => String(job[name] as string | number))),
+        names: body.jobs.map(({ jid }) => String(jid as string | number)),
+      });
+      const { length } = body.jobs;
+      if (body.entries > length) tell(`${length} of ${body.entries} jobs; --limit shows more`);
     });
   add(command, 'summary', 'how many jobs are in which state').action(
     async (options: JobsOptions) => {
@@ -45,12 +53,12 @@ export function jobsCommand(context: CliContext): Command {
         administrator(options.setup),
         readQuery(JobSummaryQuery, new QueryValues('allOwners=true')),
       );
-      show(options.json, counts, () =>
-        table(
-          ['STATUS', 'JOBS'],
-          Object.entries(counts).map(([name, count]) => [name, `${count}`]),
-        ),
-      );
+      await present(options, {
+        value: counts,
+        heading: ['STATUS', 'JOBS'],
+        rows: Object.entries(counts).map(([name, count]) => [name, `${count}`]),
+        names: Object.keys(counts),
+      });
     },
   );
   add(command, 'show', 'one job', '<jid>').action(async (jid: string, options: JobsOptions) => {
@@ -59,7 +67,7 @@ export function jobsCommand(context: CliContext): Command {
     )
       .get(JobsService)
       .get(administrator(options.setup), jid);
-    emit(jsonText(job, 2));
+    await show(options.output === 'table' ? { output: 'json' } : options, job, () => [], [jid]);
   });
   add(command, 'kill', 'kill jobs', '<jid...>').action(
     async (jids: string[], options: JobsOptions) => kill(context, jids, options),
@@ -70,7 +78,7 @@ export function jobsCommand(context: CliContext): Command {
 async function kill(context: CliContext, jids: string[], options: JobsOptions): Promise<void> {
   const control = (await context.application()).get(JobControlService);
   const results = await control.killMany(administrator(options.setup), jids, false);
-  show(options.json, { results }, () =>
+  await show(options, { results }, () =>
     Object.entries(results).map(([jid, { status, detail }]) =>
       status === 200 ? `${jid} killed` : `${jid} ${detail ?? status}`,
     ),
@@ -85,7 +93,8 @@ function add(command: Command, name: string, text: string, argument?: string): C
     .command(name)
     .description(text)
     .option('--setup <name>', 'setup of the jobs', 'Prod')
-    .option('--json', 'print JSON');
+    .addOption(outputOption())
+    .addOption(jsonOption());
   return argument === undefined ? child : child.argument(argument);
 }
 

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { IdTokenKeysService, KeysService } from '../../auth/index.js';
 import type { CliContext } from './context.js';
-import { show, table } from '../terminal/output.js';
+import { jsonOption, outputOption, present, type Printing } from '../terminal/output-format.js';
 
 /** `gridgate keys list|rotate`: the keys that sign access tokens, and the RSA keys of ID tokens. */
 export function keysCommand(context: CliContext): Command {
@@ -14,20 +14,22 @@ export function keysCommand(context: CliContext): Command {
     command
       .command(name)
       .description(text)
-      .option('--json', 'print JSON')
-      .action(async (options: { json?: boolean }) => {
+      .addOption(outputOption())
+      .addOption(jsonOption())
+      .action(async (options: Printing) => {
         const app = await context.application();
         const keys: object[] = [];
         for (const ring of [KeysService, IdTokenKeysService]) {
           keys.push(...(await work(app.get<KeysService | IdTokenKeysService>(ring))));
         }
-        show(options.json, { keys }, () => {
-          const columns = ['kid', 'algorithm', 'state', 'createdAt', 'activeFrom'];
-          const rows = keys.map((key) => {
-            const values = key as Record<string, string | undefined>;
-            return columns.map((column) => values[column] ?? '');
-          });
-          return table(columns, rows);
+        const all = keys as Record<string, string | undefined>[];
+        const heading = ['kid', 'algorithm', 'state', 'createdAt', 'activeFrom'];
+        const rows = all.map((key) => heading.map((column) => key[column] ?? ''));
+        await present(options, {
+          value: { keys },
+          heading,
+          rows,
+          names: rows.map(([kid = '']) => kid),
         });
       });
   };

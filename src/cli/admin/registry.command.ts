@@ -3,11 +3,8 @@ import { Command } from 'commander';
 import { describeDifference, RegistryFileError, RegistryLoader } from '../../registry/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import type { CliContext } from './context.js';
-import { emit, show } from '../terminal/output.js';
-
-interface JsonOption {
-  json?: boolean;
-}
+import { emit } from '../terminal/output.js';
+import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
 
 /** `gridgate registry load|dump|check`: who exists, as one YAML file. */
 export function registryCommand(context: CliContext): Command {
@@ -16,18 +13,16 @@ export function registryCommand(context: CliContext): Command {
     .command('load')
     .description('make the registry what the file says and print the difference')
     .argument('<file>', 'registry file, - for standard input')
-    .option('--json', 'print JSON')
-    .action((file: string, options: JsonOption) =>
-      apply(context, file, { ...options, load: true }),
-    );
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((file: string, options: Printing) => apply(context, file, { ...options, load: true }));
   command
     .command('check')
     .description('print what load would change, without changing it')
     .argument('<file>', 'registry file, - for standard input')
-    .option('--json', 'print JSON')
-    .action((file: string, options: JsonOption) =>
-      apply(context, file, { ...options, load: false }),
-    );
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((file: string, options: Printing) => apply(context, file, { ...options, load: false }));
   command
     .command('dump')
     .description('print the registry as a file that load takes')
@@ -41,13 +36,13 @@ export function registryCommand(context: CliContext): Command {
 async function apply(
   context: CliContext,
   file: string,
-  options: JsonOption & { load: boolean },
+  options: Printing & { load: boolean },
 ): Promise<void> {
   const text = await read(file);
   const loader = (await context.application()).get(RegistryLoader);
   try {
     const found = options.load ? await loader.load(text) : await loader.check(text);
-    show(options.json, found, () => {
+    await show(options, found, () => {
       const lines = describeDifference(found);
       return lines.length > 0 ? lines : ['no difference'];
     });

@@ -2,24 +2,26 @@ import { Command } from 'commander';
 import { ShareReport, type GroupShare } from '../../jobs/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import type { CliContext } from './context.js';
-import { show, table } from '../terminal/output.js';
+import { jsonOption, outputOption, present, type Printing } from '../terminal/output-format.js';
 
 /** `gridgate shares`: what groups and owners have had of the processors, and are due. */
 export function sharesCommand(context: CliContext): Command {
   return new Command('shares')
     .description('what groups and owners have had of the processors, and are due')
     .option('--group <name>', 'only this group')
-    .option('--json', 'print JSON')
-    .action(async ({ group, json }: { group?: string; json?: boolean }) => {
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action(async (options: Printing & { group?: string }) => {
+      const { group } = options;
       const all = await (await context.application()).get(ShareReport).read();
       if (!all) throw new CommandError('places are not shared (GRID_SHARES=false)', 2);
       const groups = all.filter((one) => group === undefined || one.group === group);
-      show(json, { groups }, () =>
-        table(
-          ['GROUP', 'OWNER', 'WEIGHT', 'USED', 'DUE', 'SECONDS', 'PROCESSORS', 'WAITS'],
-          groups.flatMap(rowsOf),
-        ),
-      );
+      await present(options, {
+        value: { groups },
+        heading: ['GROUP', 'OWNER', 'WEIGHT', 'USED', 'DUE', 'SECONDS', 'PROCESSORS', 'WAITS'],
+        rows: groups.flatMap(rowsOf),
+        names: groups.map((one) => one.group),
+      });
     });
 }
 

@@ -3,11 +3,7 @@ import { Command } from 'commander';
 import { DrainFault, DrainsService, type SiteState } from '../../registry/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import type { CliContext } from './context.js';
-import { show, table } from '../terminal/output.js';
-
-interface JsonOption {
-  json?: boolean;
-}
+import { jsonOption, outputOption, present, type Printing } from '../terminal/output-format.js';
 
 /** `gridgate site drain|resume|show`: which sites get new jobs. */
 export function siteCommand(context: CliContext): Command {
@@ -17,8 +13,9 @@ export function siteCommand(context: CliContext): Command {
     .description('give a site no new jobs; what runs there goes on')
     .argument('<site>', 'name of the site')
     .option('--reason <text>', 'for users, whose jobs wait', '')
-    .option('--json', 'print JSON')
-    .action((site: string, options: JsonOption & { reason: string }) =>
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((site: string, options: Printing & { reason: string }) =>
       answer(context, options, async (drains) => [
         await drains.drain(site, { by: userInfo().username, reason: options.reason }),
       ]),
@@ -27,16 +24,18 @@ export function siteCommand(context: CliContext): Command {
     .command('resume')
     .description('give a drained site jobs again')
     .argument('<site>', 'name of the site')
-    .option('--json', 'print JSON')
-    .action((site: string, options: JsonOption) =>
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((site: string, options: Printing) =>
       answer(context, options, async (drains) => [await drains.resume(site)]),
     );
   command
     .command('show')
     .description('the sites, and which are drained by whom and why')
     .argument('[site]', 'only this one')
-    .option('--json', 'print JSON')
-    .action((site: string | undefined, options: JsonOption) =>
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((site: string | undefined, options: Printing) =>
       answer(context, options, async (drains) =>
         site === undefined ? drains.states() : [await drains.state(site)],
       ),
@@ -46,21 +45,19 @@ export function siteCommand(context: CliContext): Command {
 
 async function answer(
   context: CliContext,
-  { json }: JsonOption,
+  options: Printing,
   work: (drains: DrainsService) => Promise<SiteState[]>,
 ): Promise<void> {
   const drains = (await context.application()).get(DrainsService);
   try {
     const sites = (await work(drains)).map(shown);
-    show(json, { sites }, () =>
-      table(
-        ['SITE', 'BACKEND', 'STATE', 'SINCE', 'BY', 'REASON'],
-        sites.map(({ name, backend, state, since = '', by = '', reason = '' }) => [
-          ...[name, backend, state],
-          ...[since, by, reason],
-        ]),
-      ),
-    );
+    const rows = sites.map(({ name, backend, state, since = '', by = '', reason = '' }) => [
+      ...[name, backend, state],
+      ...[since, by, reason],
+    ]);
+    const heading = ['SITE', 'BACKEND', 'STATE', 'SINCE', 'BY', 'REASON'];
+    const names = sites.map(({ name }) => name);
+    await present(options, { value: { sites }, heading, rows, names });
   } catch (error) {
     if (error instanceof DrainFault) throw new CommandError(error.message, 2);
     throw error;

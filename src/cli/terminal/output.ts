@@ -51,22 +51,16 @@ export function emit(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Writes a value as JSON with `--json`, else the given lines. */
-export function show(asJson: boolean | undefined, value: unknown, lines: () => string[]): void {
-  if (asJson) emit(jsonText(value, 2));
-  else for (const line of lines()) say(line);
-}
-
 /** Rows as aligned columns with a heading. */
 export function table(heading: string[], rows: string[][]): string[] {
+  return tableCells(heading, rows).map((row) => row.join('  ').trimEnd());
+}
+
+/** The heading and the rows with cells of one width a column. */
+export function tableCells(heading: string[], rows: string[][]): string[][] {
   const all = [heading, ...rows];
   const widths = heading.map((_name, column) =>
-    Math.max(...all.map((row) => (row[column] ?? '').length)),
+    all.reduce((most, row) => Math.max(most, (row[column] ?? '').length), 0),
   );
-  return all.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)));
 }

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { CommandError } from '../terminal/command-error.js';
-import { show, table } from '../terminal/output.js';
+import { table } from '../terminal/output.js';
+import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
 import { withConnection } from './with-connection.js';
 
-interface KillOptions {
+interface KillOptions extends Printing {
   purge?: boolean;
-  json?: boolean;
 }
 
 /** `array show`, `array kill`, `array retry`. */
@@ -21,17 +21,23 @@ function showCommand(): Command {
   return new Command('show')
     .description('how many members are in which state')
     .argument('<id>', 'id of the array')
-    .option('--json', 'print JSON')
-    .action((id: string, { json }: { json?: boolean }) =>
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((id: string, options: Printing) =>
       withConnection(async ({ client }) => {
         const array = await client.getArray(arrayIdOf(id));
         const { name, owner, total, submission, states } = array;
         const named = name === undefined ? '' : ` ${name}`;
         const rows = Object.entries(states).map(([state, count]) => [state, String(count)]);
-        show(json, array, () => [
-          `array ${id}${named} of ${owner}, ${total} jobs, submitted ${submission}`,
-          ...table(['STATUS', 'JOBS'], rows),
-        ]);
+        await show(
+          options,
+          array,
+          () => [
+            `array ${id}${named} of ${owner}, ${total} jobs, submitted ${submission}`,
+            ...table(['STATUS', 'JOBS'], rows),
+          ],
+          [id],
+        );
       }),
     );
 }
@@ -41,12 +47,14 @@ function killCommand(): Command {
     .description('kill every member that has not ended')
     .argument('<id>', 'id of the array')
     .option('--purge', 'delete the members afterwards')
-    .option('--json', 'print JSON')
-    .action((id: string, { purge, json }: KillOptions) =>
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((id: string, options: KillOptions) =>
       withConnection(async ({ client }) => {
+        const { purge } = options;
         const answer = await client.killArray(arrayIdOf(id), { ...(purge && { purge }) });
         const done = purge ? 'deleted' : 'killed';
-        show(json, answer, () => [`${answer.killed} job(s) of array ${id} ${done}`]);
+        await show(options, answer, () => [`${answer.killed} job(s) of array ${id} ${done}`]);
       }),
     );
 }
@@ -55,13 +63,14 @@ function retryCommand(): Command {
   return new Command('retry')
     .description('run the failed members again')
     .argument('<id>', 'id of the array')
-    .option('--json', 'print JSON')
-    .action((id: string, { json }: { json?: boolean }) =>
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((id: string, options: Printing) =>
       withConnection(async ({ client }) => {
         const answer = await client.retryArray(arrayIdOf(id));
         const { retried, refused } = answer;
         const often = `${refused} failed job(s) were rescheduled as often as they may be`;
-        show(json, answer, () => [
+        await show(options, answer, () => [
           `${retried} job(s) of array ${id} run again`,
           ...(refused > 0 ? [often] : []),
         ]);

@@ -4,9 +4,17 @@ import {
   type Conditions,
   type DirectoryContentsResponse,
   type FileAttributesResponse,
+  type FoundDirectory,
 } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
-import { emit, jsonText, say, show, table } from '../terminal/output.js';
+import { emit, jsonText, say, table } from '../terminal/output.js';
+import {
+  jsonOption,
+  outputOption,
+  present,
+  show,
+  type Printing,
+} from '../terminal/output-format.js';
 import type { GridConnection } from './grid-connection.js';
 import { withConnection } from './with-connection.js';
 
@@ -22,15 +30,17 @@ export function catalogueCommands(): Command[] {
     .description('contents of a directory of the catalogue')
     .argument('[path]', 'directory', '/')
     .option('-l, --long', 'with owner, mode, size and date')
-    .option('--json', 'print JSON')
-    .action((path: string, options: { long?: boolean; json?: boolean }) =>
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((path: string, options: Printing & { long?: boolean }) =>
       withConnection((grid) => list(grid, path, options)),
     );
   const find = new Command('find')
     .description("directories by metadata, for example: find /vo 'energy>100' particle=e,mu")
     .argument('[words...]', 'a start directory (/ by default) and conditions')
-    .option('--json', 'print JSON')
-    .action((words: string[], options: { json?: boolean }) =>
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((words: string[], options: Printing) =>
       withConnection((grid) => search(grid, words, options)),
     );
   return [ls, find];
@@ -39,16 +49,14 @@ export function catalogueCommands(): Command[] {
 async function list(
   grid: GridConnection,
   path: string,
-  options: { long?: boolean; json?: boolean },
+  options: Printing & { long?: boolean },
 ): Promise<void> {
-  const verbose = options.long === true;
+  const verbose = options.long === true || options.output === 'wide';
   const answer = await grid.client.listDirectory(encodePath(path), { ...(verbose && { verbose }) });
   const { SubDirs: directories, Files: files } = answer;
-  show(options.json, answer, () =>
-    options.long
-      ? longListing(directories, files)
-      : [...Object.keys(directories).map((name) => `${name}/`), ...Object.keys(files)],
-  );
+  const names = [...Object.keys(directories).map((name) => `${name}/`), ...Object.keys(files)];
+  const isLong = options.long === true || options.output === 'wide';
+  await show(options, answer, () => (isLong ? longListing(directories, files) : names), names);
 }
 
 function longListing(
@@ -70,24 +78,27 @@ function row(name: string, entry: Partial<FileAttributesResponse>): string[] {
   return [mode, Owner, OwnerGroup, String(Size), ModificationDate.slice(0, 19), name];
 }
 
-async function search(
-  grid: GridConnection,
-  words: string[],
-  options: { json?: boolean },
-): Promise<void> {
+async function search(grid: GridConnection, words: string[], options: Printing): Promise<void> {
   const isPath = words[0]?.startsWith('/') ?? false;
   const path = isPath ? (words[0] ?? '/') : '/';
   const conditions = isPath ? words.slice(1) : words;
-  const rows: string[][] = [];
+  const all: FoundDirectory[] = [];
   for await (const found of grid.client.findDirectories(
     path,
     await conditionsOf(grid, conditions),
   )) {
-    if (options.json) emit(jsonText(found));
-    else rows.push([String(found.files), String(found.size), found.path]);
+    // a line each as they come, for there may be a million
+    if (options.output === 'json') emit(jsonText(found));
+    else if (options.output === 'name') say(found.path);
+    else all.push(found);
   }
-  if (options.json) return;
-  for (const line of table(['FILES', 'BYTES', 'DIRECTORY'], rows)) say(line);
+  if (options.output === 'json' || options.output === 'name') return;
+  await present(options, {
+    value: { directories: all },
+    heading: ['FILES', 'BYTES', 'DIRECTORY'],
+    rows: all.map(({ files, size, path: name }) => [String(files), String(size), name]),
+    names: [],
+  });
 }
 
 /** `energy>100` → `energy: ['>|100']`; what `=` means depends on the field's type. */

@@ -4,26 +4,60 @@ import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
-import type { JobHistoryResponse, JobResponse } from '#src/client/index.js';
+import pLimit from 'p-limit';
+import type { JobHistoryResponse } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
-import { outputOption, present, type OutputFormat } from '../terminal/output-format.js';
-import { safeFileName, say, show, table, tell } from '../terminal/output.js';
-import { explained } from './failures.js';
+import {
+  jsonOption,
+  outputOption,
+  present,
+  show,
+  type Printing,
+} from '../terminal/output-format.js';
+import { safeFileName, say, table, tell } from '../terminal/output.js';
 import type { GridConnection } from './grid-connection.js';
-import { jidOf } from './jobs.commands.js';
-import { withConnection } from './with-connection.js';
 
-/** `describe`, `history`, `retry`, `cp`. */
+import { withConnection } from './with-connection.js';
+import { jidOf } from './words.js';
+
+const AT_ONCE = 8;
+
+/** `get`, `describe`, `history`, `cp`. */
 export function jobDetailCommands(): Command[] {
-  return [describeCommand(), historyCommand(), retryCommand(), copyCommand()];
+  return [getCommand(), describeCommand(), historyCommand(), copyCommand()];
+}
+
+function getCommand(): Command {
+  return new Command('get')
+    .description('the record of jobs as the service keeps it; `describe` tells more of one')
+    .argument('<jid...>', 'job ids')
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((words: string[], options: Printing) =>
+      withConnection(async (grid) => {
+        const jids = [...new Set(words.map(jidOf))];
+        const limit = pLimit(AT_ONCE);
+        const [first, ...others] = await limit.map(jids, (jid) => grid.client.getJob(jid));
+        if (first === undefined) return;
+        const names = jids.map(String);
+        const value = others.length === 0 ? first : { jobs: [first, ...others] };
+        const lines = (): string[] =>
+          [first, ...others].flatMap((job, index) => [
+            ...(index > 0 ? [''] : []),
+            ...membersOf(job),
+          ]);
+        await show(options, value, lines, names);
+      }),
+    );
 }
 
 function describeCommand(): Command {
   return new Command('describe')
     .description('everything about a job: its record, manifest, parameters, history and files')
     .argument('<jid>', 'job id')
-    .option('--json', 'print JSON')
-    .action((word: string, { json }: { json?: boolean }) =>
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((word: string, options: Printing) =>
       withConnection(async ({ client }) => {
         const jid = jidOf(word);
         const job = await client.getJob(jid);
@@ -33,12 +67,17 @@ function describeCommand(): Command {
           client.getJobHistory(jid),
         ]);
         const told = { job, manifest, parameters, history };
-        show(json, told, () => [
-          ...membersOf(job),
-          ...section('MANIFEST', membersOf(manifest)),
-          ...section('PARAMETERS', membersOf(parameters)),
-          ...section('HISTORY', table(MOVES, history.map(moveOf))),
-        ]);
+        await show(
+          options,
+          told,
+          () => [
+            ...membersOf(job),
+            ...section('MANIFEST', membersOf(manifest)),
+            ...section('PARAMETERS', membersOf(parameters)),
+            ...section('HISTORY', table(MOVES, history.map(moveOf))),
+          ],
+          [String(jid)],
+        );
       }),
     );
 }
@@ -70,41 +109,15 @@ function historyCommand(): Command {
     .description('the states that a job has gone through')
     .argument('<jid>', 'job id')
     .addOption(outputOption())
-    .action((word: string, { output }: { output: OutputFormat }) =>
+    .addOption(jsonOption())
+    .action((word: string, options: Printing) =>
       withConnection(async ({ client }) => {
         const value = await client.getJobHistory(jidOf(word));
         const { history } = value;
         const names = history.map(({ status }) => status);
-        await present(output, { value, heading: MOVES, rows: history.map(moveOf), names });
+        await present(options, { value, heading: MOVES, rows: history.map(moveOf), names });
       }),
     );
-}
-
-function retryCommand(): Command {
-  return new Command('retry')
-    .description('let jobs that have failed run again, as the same jobs')
-    .argument('<jid...>', 'job ids')
-    .option('--json', 'print JSON')
-    .action((words: string[], { json }: { json?: boolean }) =>
-      withConnection((grid) => retry(grid, words.map(jidOf), json)),
-    );
-}
-
-async function retry(grid: GridConnection, jids: number[], json?: boolean): Promise<void> {
-  const retried: JobResponse['jid'][] = [];
-  const refused: Record<string, string> = {};
-  for (const jid of jids) {
-    try {
-      retried.push((await grid.client.rescheduleJob(jid)).jid);
-    } catch (error) {
-      const told = explained(error, grid.server);
-      if (!(told instanceof CommandError) || told.exitCode !== 2) throw told;
-      refused[jid] = told.message;
-    }
-  }
-  show(json, { retried, refused }, () => retried.map((jid) => `${jid} waits to run again`));
-  const faults = Object.entries(refused).map(([jid, why]) => `${jid}: ${why}`);
-  if (faults.length > 0) throw new CommandError(faults.join('\n'), 2);
 }
 
 /** Why a file cannot be written here. */

@@ -6,10 +6,12 @@ import type {
   ShowJobTimelineQuery,
 } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
-import { printableLines, say, show, table, tell } from '../terminal/output.js';
+import { printableLines, table, tell } from '../terminal/output.js';
+import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
 import type { GridConnection } from './grid-connection.js';
-import { jidOf } from './jobs.commands.js';
+
 import { withConnection } from './with-connection.js';
+import { jidOf } from './words.js';
 
 interface LogsOptions {
   follow?: boolean;
@@ -17,18 +19,17 @@ interface LogsOptions {
   file?: string;
 }
 
-interface TimelineOptions {
+interface TimelineOptions extends Printing {
   from?: string;
   to?: string;
   step?: string;
   group?: string;
   all?: boolean;
-  json?: boolean;
 }
 
-/** `logs`, `timeline`, `why`, `hold`, `release`. */
+/** `logs`, `timeline`, `why`. */
 export function jobViewCommands(): Command[] {
-  return [logsCommand(), timelineCommand(), whyCommand(), ...holdCommands()];
+  return [logsCommand(), timelineCommand(), whyCommand()];
 }
 
 function logsCommand(): Command {
@@ -83,10 +84,11 @@ function timelineCommand(): Command {
     .option('--step <seconds>', 'seconds between two lines; an hour by default')
     .option('--group <attribute>', 'divide by an attribute, for example Site')
     .option('--all', 'jobs of all owners')
-    .option('--json', 'print JSON')
+    .addOption(outputOption())
+    .addOption(jsonOption())
     .action((options: TimelineOptions) =>
       withConnection(async (grid) => {
-        const { from, to, step = '3600', group, all, json } = options;
+        const { from, to, step = '3600', group, all } = options;
         const query = {
           step: Number(step),
           ...(from !== undefined && { from }),
@@ -95,7 +97,7 @@ function timelineCommand(): Command {
           ...(all && { allOwners: true }),
         };
         const timeline = await grid.client.showJobTimeline(query);
-        show(json, timeline, () => linesOf(timeline));
+        await show(options, timeline, () => linesOf(timeline));
       }),
     );
 }
@@ -116,14 +118,15 @@ function whyCommand(): Command {
   return new Command('why')
     .description('what a job waits for, and why it does not run at each site')
     .argument('<jid>', 'job id')
-    .option('--json', 'print JSON')
-    .action((jid: string, { json }: { json?: boolean }) =>
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((jid: string, options: Printing) =>
       withConnection(async (grid) => {
         const told = await grid.client.explainJob(jidOf(jid));
         const { status, waitsFor, place, share, sites } = told;
         const among = share ? 'among the jobs of its owner' : 'in the queue';
         const turn = place === undefined ? '' : `, place ${place} ${among}`;
-        show(json, told, () => [
+        await show(options, told, () => [
           `${jid} is ${status}${turn}`,
           `waits for: ${waitsFor}`,
           ...(share ? [standingOf(share)] : []),
@@ -137,24 +140,4 @@ function standingOf({ group, used, due, ownerUsed, ownersBefore }: JobShareRespo
   const percent = (part: number): string => `${Math.round(part * 100)} %`;
   const had = `${group} has had ${percent(used)} of what was used lately and is due ${percent(due)}`;
   return `share: ${had}; its owner has had ${percent(ownerUsed)} of that; owners who come first: ${ownersBefore}`;
-}
-
-function holdCommands(): Command[] {
-  const verbs = [
-    ['hold', 'held', 'hold waiting jobs back until they are released'],
-    ['release', 'released', 'let held jobs wait for their turn again'],
-  ] as const;
-  return verbs.map(([verb, done, description]) =>
-    new Command(verb)
-      .description(description)
-      .argument('<jid...>', 'job ids')
-      .action((jids: string[]) =>
-        withConnection(async ({ client }) => {
-          for (const jid of jids.map(jidOf)) {
-            await (verb === 'hold' ? client.holdJob(jid) : client.releaseJob(jid));
-            say(`${jid} ${done}`);
-          }
-        }),
-      ),
-  );
 }

@@ -1,8 +1,14 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isJsonObject, parseJson, randomToken, stringifyJson } from '#src/kernel/index.js';
 import type { TokenFields } from '#src/oauth2-client/index.js';
 import { CommandError } from '../terminal/command-error.js';
+
+/** Which of several logins. */
+export interface LoginChoice {
+  profile?: string;
+  server?: string;
+}
 
 /** What `gridgate login` keeps: the server and the token, readable by the user only. */
 export interface Login {
@@ -18,9 +24,34 @@ export interface Login {
 
 const NOT_LOGGED_IN = 4;
 
-/** The profile of `--profile` counts for this run of the command, before that of the environment. */
-export function chooseProfile(name: string | undefined): void {
-  if (name !== undefined) process.env['GRIDGATE_PROFILE'] = name;
+/**
+ * The login of this run of the command: that of `--profile`, before that of the environment, or the one to `--server`, whatever its
+ * profile. A token never goes to another server than the one it is of. Throws CommandError.
+ */
+export async function chooseLogin({ profile, server }: LoginChoice): Promise<void> {
+  const { env } = process;
+  if (profile !== undefined) env['GRIDGATE_PROFILE'] = profile;
+  if (server === undefined) return;
+  const wanted = server.replace(/(?<!\/)\/+$/, '');
+  const named = env['GRIDGATE_PROFILE'];
+  const profiles = named ? [named] : await profilesOf(env);
+  for (const name of profiles) {
+    const login = await readLogin(loginPath({ ...env, GRIDGATE_PROFILE: name })).catch(() => null);
+    if (login?.server !== wanted) continue;
+    env['GRIDGATE_PROFILE'] = name;
+    return;
+  }
+  const where = named ? ` with the profile ${named}` : '';
+  const text = `not logged in to ${wanted}${where}: run \`gridgate login --server ${wanted} --profile NAME\``;
+  throw new CommandError(text, NOT_LOGGED_IN);
+}
+
+/** The names of all logins; the one without a name first. */
+async function profilesOf(environment: NodeJS.ProcessEnv): Promise<string[]> {
+  const folder = join(dirname(loginPath({ ...environment, GRIDGATE_PROFILE: '' })), 'profiles');
+  const files = await readdir(folder).catch(() => []);
+  const names = files.flatMap((file) => /^([A-Za-z0-9][\w.-]{0,63})\.json$/.exec(file)?.[1] ?? []);
+  return ['default', ...names.sort()];
 }
 
 /**

@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { CommandError } from '../terminal/command-error.js';
-import { say, show, tell } from '../terminal/output.js';
+import { say, tell } from '../terminal/output.js';
+import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
 import { loginPath, readLogin, removeLogin, writeLogin } from './login-file.js';
 import type { SignIn } from './sign-in.js';
 import { withConnection } from './with-connection.js';
 
-interface LoginOptions {
+interface LoginOptions extends Printing {
   server: string;
   ca?: string;
   cert?: string;
   key?: string;
   group?: string;
   setup?: string;
-  json?: boolean;
 }
 
 /** `login`, `logout`, `whoami`. */
@@ -27,12 +27,14 @@ export function loginCommands(): Command[] {
     .option('--key <file>', 'key of the certificate (PEM)')
     .option('--group <name>', 'group of the token; in a browser it is proposed')
     .option('--setup <name>', 'setup of the token; in a browser it is proposed')
-    .option('--json', 'print JSON')
+    .addOption(outputOption())
+    .addOption(jsonOption())
     .action(signIn);
   const logout = new Command('logout')
     .description('revoke the token and forget it')
-    .option('--json', 'print JSON')
-    .action(async (options: { json?: boolean }) => {
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action(async (options: Printing) => {
       const [server, revoked] = await withConnection(
         async (grid) => [grid.server, await grid.revoke()] as const,
       );
@@ -41,16 +43,17 @@ export function loginCommands(): Command[] {
         const text = `warning: ${server} has not revoked the token; it stays valid until it expires`;
         tell(text);
       }
-      show(options.json, { server, revoked }, () => ['logged out']);
+      await show(options, { server, revoked }, () => ['logged out']);
     });
   const whoami = new Command('whoami')
     .description('who the token says you are')
-    .option('--json', 'print JSON')
-    .action(async (options: { json?: boolean }) => {
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action(async (options: Printing) => {
       const login = await readLogin(loginPath(process.env));
       const seen = claimsOf(String(login.token.access_token ?? ''));
       const value = { server: login.server, ...seen };
-      show(options.json, value, () =>
+      await show(options, value, () =>
         Object.entries(value).map(([key, text]) => `${key}: ${String(text)}`),
       );
     });
@@ -84,7 +87,7 @@ async function signIn(options: LoginOptions): Promise<void> {
   const token = to.cert ? await tokenByCertificate(to) : await tokenByDevice(to, instruct);
   const claims = claimsOf(String(token.access_token ?? ''));
   await writeLogin(loginPath(process.env), { ...to, token });
-  show(options.json, { server: to.server, ...claims }, () => [
+  await show(options, { server: to.server, ...claims }, () => [
     `logged in to ${to.server} as ${claims['user']}, group ${claims['group']}, setup ${claims['setup']}`,
   ]);
 }

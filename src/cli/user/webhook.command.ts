@@ -6,22 +6,24 @@ import type {
   WebhookResponse,
 } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
-import { show, table } from '../terminal/output.js';
+import {
+  jsonOption,
+  outputOption,
+  present,
+  show,
+  type Printing,
+} from '../terminal/output-format.js';
 import type { GridConnection } from './grid-connection.js';
 import { withConnection } from './with-connection.js';
 
-interface Json {
-  json?: boolean;
-}
-
-interface AddOptions extends Json {
+interface AddOptions extends Printing {
   source: string;
   filter: string[];
   all?: boolean;
   description?: string;
 }
 
-interface DeliveriesOptions extends Json {
+interface DeliveriesOptions extends Printing {
   state?: string;
   limit: string;
 }
@@ -33,14 +35,14 @@ export function webhookCommand(): Command {
     .addCommand(addCommand())
     .addCommand(listCommand())
     .addCommand(
-      onOne('show', 'one webhook', async (grid, id, { json }) => {
+      onOne('show', 'one webhook', async (grid, id, options) => {
         const webhook = await grid.client.getWebhook(id);
-        show(json, webhook, () => linesOf(webhook));
+        await show(options, webhook, () => linesOf(webhook), [id]);
       }),
     )
     .addCommand(
-      onOne('remove', 'remove a webhook with its deliveries', async (grid, id, { json }) => {
-        show(json, await grid.client.removeWebhook(id), () => [`${id} removed`]);
+      onOne('remove', 'remove a webhook with its deliveries', async (grid, id, options) => {
+        await show(options, await grid.client.removeWebhook(id), () => [`${id} removed`]);
       }),
     )
     .addCommand(onOne('test', 'send a test message now', test))
@@ -50,9 +52,9 @@ export function webhookCommand(): Command {
       onOne(
         'rotate',
         'a new secret; the one before signs for a day more',
-        async (grid, id, { json }) => {
+        async (grid, id, options) => {
           const made = await grid.client.rotateWebhookSecret(id);
-          show(json, made, () => [made.secret]);
+          await show(options, made, () => [made.secret]);
         },
       ),
     );
@@ -62,13 +64,14 @@ export function webhookCommand(): Command {
 function onOne(
   name: string,
   description: string,
-  work: (grid: GridConnection, id: string, options: Json) => Promise<void>,
+  work: (grid: GridConnection, id: string, options: Printing) => Promise<void>,
 ): Command {
   return new Command(name)
     .description(description)
     .argument('<id>', 'id of the webhook')
-    .option('--json', 'print JSON')
-    .action((id: string, options: Json) => withConnection((grid) => work(grid, id, options)));
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((id: string, options: Printing) => withConnection((grid) => work(grid, id, options)));
 }
 
 function addCommand(): Command {
@@ -79,7 +82,8 @@ function addCommand(): Command {
     .option('-f, --filter <key=value>', 'only such changes; may be repeated', collect, [])
     .option('--all', 'jobs of all owners')
     .option('-d, --description <text>', 'for people')
-    .option('--json', 'print JSON')
+    .addOption(outputOption())
+    .addOption(jsonOption())
     .action((url: string, options: AddOptions) =>
       withConnection(async (grid) => {
         const { source, description } = options;
@@ -89,7 +93,7 @@ function addCommand(): Command {
           filter: filterOf(options),
           ...(description !== undefined && { description }),
         });
-        show(options.json, made, () => [`${made.id} ${made.secret}`]);
+        await show(options, made, () => [`${made.id} ${made.secret}`], [made.id]);
       }),
     );
 }
@@ -110,8 +114,9 @@ function filterOf({ filter, all }: AddOptions): Record<string, unknown> {
 function listCommand(): Command {
   return new Command('list')
     .description('your webhooks in this group and setup')
-    .option('--json', 'print JSON')
-    .action((options: Json) =>
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((options: Printing) =>
       withConnection(async (grid) => {
         const answer = await grid.client.listWebhooks();
         const rows = answer.webhooks.map(({ id, source, enabled, url }) => [
@@ -120,7 +125,9 @@ function listCommand(): Command {
           enabled ? 'enabled' : 'disabled',
           url,
         ]);
-        show(options.json, answer, () => table(['ID', 'SOURCE', 'STATE', 'URL'], rows));
+        const names = answer.webhooks.map(({ id }) => id);
+        const heading = ['ID', 'SOURCE', 'STATE', 'URL'];
+        await present(options, { value: answer, heading, rows, names });
       }),
     );
 }
@@ -131,10 +138,12 @@ function linesOf(webhook: WebhookResponse): string[] {
   );
 }
 
-async function test(grid: GridConnection, id: string, { json }: Json): Promise<void> {
+async function test(grid: GridConnection, id: string, options: Printing): Promise<void> {
   const answer = await grid.client.testWebhook(id);
   const { delivered, status, error } = answer;
-  show(json, answer, () => [delivered ? `delivered: answered ${status}` : `failed: ${error}`]);
+  await show(options, answer, () => [
+    delivered ? `delivered: answered ${status}` : `failed: ${error}`,
+  ]);
   if (!delivered) throw new CommandError('the test message was not delivered');
 }
 
@@ -144,9 +153,11 @@ function deliveriesCommand(): Command {
     .argument('<id>', 'id of the webhook')
     .option('-s, --state <state>', 'waiting, delivered, failed or withheld')
     .option('-n, --limit <number>', 'at most so many', '20')
-    .option('--json', 'print JSON')
-    .action((id: string, { state, limit, json }: DeliveriesOptions) =>
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((id: string, options: DeliveriesOptions) =>
       withConnection(async (grid) => {
+        const { state, limit } = options;
         const answer = await grid.client.listWebhookDeliveries(id, {
           limit: Number(limit),
           ...(state !== undefined && {
@@ -155,7 +166,8 @@ function deliveriesCommand(): Command {
         });
         const rows = answer.deliveries.map(rowOf);
         const heading = ['ID', 'TYPE', 'SUBJECT', 'STATE', 'ATTEMPTS', 'LAST ANSWER'];
-        show(json, answer, () => table(heading, rows));
+        const names = answer.deliveries.map((one) => one.id);
+        await present(options, { value: answer, heading, rows, names });
       }),
     );
 }
@@ -169,11 +181,12 @@ function replayCommand(): Command {
     .description('send a message again, or now if it waits')
     .argument('<id>', 'id of the webhook')
     .argument('<delivery>', 'id of the delivery')
-    .option('--json', 'print JSON')
-    .action((id: string, delivery: string, options: Json) =>
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((id: string, delivery: string, options: Printing) =>
       withConnection(async (grid) => {
         const answer = await grid.client.replayWebhookDelivery(id, delivery);
-        show(options.json, answer, () => [`${delivery} is sent again`]);
+        await show(options, answer, () => [`${delivery} is sent again`]);
       }),
     );
 }

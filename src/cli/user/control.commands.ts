@@ -1,0 +1,167 @@
+import { Command } from 'commander';
+import pLimit from 'p-limit';
+import type { JobResponse, ListJobsQuery } from '#src/client/index.js';
+import { confirm } from '../terminal/ask.js';
+import { CommandError } from '../terminal/command-error.js';
+import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
+import { tell } from '../terminal/output.js';
+import { explained } from './failures.js';
+import type { GridConnection } from './grid-connection.js';
+import { filterOptions, isFiltered, queryOf, type JobFilter } from './job-filter.js';
+import { countsOf, isFinal } from './job-listing.js';
+import { withConnection } from './with-connection.js';
+import { jidOf } from './words.js';
+
+interface ControlOptions extends Printing, JobFilter {
+  yes?: boolean;
+}
+
+/** A verb on many jobs. */
+interface Verb {
+  name: string;
+  description: string;
+  /** What has been done to a job. */
+  done: string;
+  /** Which of the jobs that a filter finds the verb is for, and what to call the others. */
+  isFor: (job: JobResponse) => boolean;
+  others: string;
+  /** Does it; answers the refusals. */
+  work: (grid: GridConnection, jids: number[]) => Promise<Map<number, string>>;
+}
+
+/** One request of the service names so many jobs. */
+const SLICE = 500;
+const AT_ONCE = 8;
+const REFUSED = 2;
+
+const VERBS: Verb[] = [
+  {
+    name: 'kill',
+    description: 'kill jobs: the given ones, or those that a filter finds',
+    done: 'killed',
+    isFor: ({ status }) => !isFinal(status),
+    others: 'have ended',
+    work: kill,
+  },
+  {
+    name: 'hold',
+    description: 'hold waiting jobs back until they are released',
+    done: 'held',
+    isFor: ({ status, minorStatus }) => status === 'Waiting' && !isHeld(minorStatus),
+    others: 'do not wait, or are held',
+    work: (grid, jids) => each(grid, jids, (jid) => grid.client.holdJob(jid)),
+  },
+  {
+    name: 'release',
+    description: 'let held jobs wait for their turn again',
+    done: 'released',
+    isFor: ({ status, minorStatus }) => status === 'Waiting' && isHeld(minorStatus),
+    others: 'are not held',
+    work: (grid, jids) => each(grid, jids, (jid) => grid.client.releaseJob(jid)),
+  },
+  {
+    name: 'retry',
+    description: 'let jobs that have failed run again, as the same jobs',
+    done: 'waits to run again',
+    isFor: ({ status }) => status === 'Failed',
+    others: 'have not failed',
+    work: (grid, jids) => each(grid, jids, (jid) => grid.client.rescheduleJob(jid)),
+  },
+];
+
+/** `kill`, `hold`, `release`, `retry`. */
+export function controlCommands(): Command[] {
+  return VERBS.map((verb) => {
+    const command = new Command(verb.name)
+      .description(verb.description)
+      .argument('[jid...]', 'job ids; or choose with --status, --group, --name, --where …');
+    return filterOptions(command)
+      .option('-y, --yes', 'do not ask before changing what a filter finds')
+      .addOption(outputOption())
+      .addOption(jsonOption())
+      .action((words: string[], options: ControlOptions) =>
+        withConnection((grid) => control(grid, verb, words.map(jidOf), options)),
+      );
+  });
+}
+
+async function control(
+  grid: GridConnection,
+  verb: Verb,
+  given: number[],
+  options: ControlOptions,
+): Promise<void> {
+  if (given.length > 0 && isFiltered(options)) {
+    throw new CommandError('give job ids or a filter, not both', REFUSED);
+  }
+  if (given.length === 0 && !isFiltered(options)) {
+    const text = `${verb.name} which jobs? Give ids, or a filter such as --group NAME or --status Waiting`;
+    throw new CommandError(text, REFUSED);
+  }
+  const jids = given.length > 0 ? [...new Set(given)] : await chosen(grid, verb, options);
+  const refusals = await verb.work(grid, jids);
+  const done = jids.filter((jid) => !refusals.has(jid));
+  const value = { done, refused: Object.fromEntries(refusals) };
+  const lines = (): string[] => done.map((jid) => `${jid} ${verb.done}`);
+  await show(options, value, lines, done.map(String));
+  if (refusals.size > 0) {
+    const faults = [...refusals].map(([jid, why]) => `${jid}: ${why}`);
+    throw new CommandError(faults.join('\n'), REFUSED);
+  }
+}
+
+/** The jobs that the filter finds and the verb is for, once the person has agreed. */
+async function chosen(
+  grid: GridConnection,
+  verb: Verb,
+  options: ControlOptions,
+): Promise<number[]> {
+  const query: ListJobsQuery = queryOf(options);
+  const found: JobResponse[] = [];
+  let others = 0;
+  for await (const job of grid.client.walkJobs({ ...query, maxJobs: 1000 })) {
+    if (verb.isFor(job)) found.push(job);
+    else others += 1;
+  }
+  if (others > 0) tell(`left out: ${others} job(s) that ${verb.others}`);
+  if (found.length === 0) throw new CommandError(`no job to ${verb.name}`, REFUSED);
+  const owners = new Set(found.map(({ owner }) => owner));
+  const whose = options.all ? ` of ${owners.size} owner(s)` : '';
+  await confirm(`${verb.name} ${found.length} job(s)${whose} (${countsOf(found)})?`, options.yes);
+  return found.map(({ jid }) => jid);
+}
+
+async function kill(grid: GridConnection, jids: number[]): Promise<Map<number, string>> {
+  const refusals = new Map<number, string>();
+  for (let from = 0; from < jids.length; from += SLICE) {
+    const { results } = await grid.client.killJobs({ jid: jids.slice(from, from + SLICE) });
+    for (const [jid, { status, detail }] of Object.entries(results)) {
+      if (status !== 200) refusals.set(Number(jid), detail ?? String(status));
+    }
+  }
+  return refusals;
+}
+
+/** A call for each job, a few at once; what is refused is no reason to leave the others alone. */
+async function each(
+  grid: GridConnection,
+  jids: number[],
+  call: (jid: number) => Promise<unknown>,
+): Promise<Map<number, string>> {
+  const refusals = new Map<number, string>();
+  const limit = pLimit(AT_ONCE);
+  await limit.map(jids, async (jid) => {
+    try {
+      await call(jid);
+    } catch (error) {
+      const told = explained(error, grid.server);
+      if (!(told instanceof CommandError) || told.exitCode !== REFUSED) throw told;
+      refusals.set(jid, told.message);
+    }
+  });
+  return refusals;
+}
+
+function isHeld(minorStatus: string): boolean {
+  return minorStatus.startsWith('Held');
+}

@@ -1,0 +1,178 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import type { ManifestRequest } from '#src/client/index.js';
+import { isJsonObject, parseJson, type JsonObject } from '#src/kernel/index.js';
+import { CommandError } from '../terminal/command-error.js';
+import { filled, placesOf, settingsOf } from './manifest-template.js';
+import { countOf, parameterOf, productOf } from './sweep.js';
+import { jidOf } from './words.js';
+
+/** What `submit` may say of manifests beside the files. */
+export interface ManifestOptions {
+  file: string[];
+  after: string[];
+  set: string[];
+  sweep: string[];
+  exec?: string;
+  args?: string;
+  name?: string;
+  group?: string;
+}
+
+/** What goes to the service. */
+export interface Manifests {
+  manifests: ManifestRequest[];
+  /** Input files, by their paths here. */
+  files: string[];
+  /** What a sweep makes; 0 without one. */
+  swept: number;
+  warnings: string[];
+}
+
+/** Reads the manifest files (none: one of the options) and does with them what the options say. Throws CommandError. */
+export async function manifestsOf(paths: string[], options: ManifestOptions): Promise<Manifests> {
+  const read =
+    paths.length === 0
+      ? [{ manifest: {}, folder: '.' }]
+      : (await Promise.all(paths.map(readFrom))).flat();
+  const parameters = options.sweep.map(parameterOf);
+  const swept = parameters.length > 0 ? countOf(parameters) : 0;
+  const settings = settingsOf(options.set);
+  const [files, left, unused] = [new Set<string>(), new Set<string>(), new Set(settings.keys())];
+  const manifests = read.map(({ manifest: given, folder }) => {
+    for (const name of placesOf(given)) unused.delete(name);
+    const whole = settings.size > 0 ? (filled(given, settings, left) as JsonObject) : given;
+    if (settings.size === 0) for (const name of placesOf(given)) left.add(name);
+    const manifest = { ...withOptions(whole, options), ...productOf(parameters) };
+    if (parameters.length > 0)
+      demandUse(
+        manifest,
+        parameters.map(({ name }) => name),
+      );
+    for (const file of inputFiles(manifest, folder, options.file)) files.add(file);
+    return manifest;
+  });
+  if (settings.size > 0) demandFilled(left, unused);
+  demandDistinct([...files]);
+  const warnings = [...left].map((name) => `{{${name}}} stays as it is: --set ${name}=… fills it`);
+  return { manifests, files: [...files], swept, warnings: settings.size > 0 ? [] : warnings };
+}
+
+function withOptions(given: JsonObject, options: ManifestOptions): ManifestRequest {
+  const manifest = given as Partial<ManifestRequest>; // the service judges it
+  const { exec, args, name, group, after } = options;
+  const made = {
+    ...manifest,
+    ...(exec !== undefined && { Executable: exec }),
+    ...(exec !== undefined &&
+      manifest.JobName === undefined && { JobName: basename(exec).slice(0, 128) }),
+    ...(args !== undefined && { Arguments: args }),
+    ...(name !== undefined && { JobName: name }),
+    ...(group !== undefined && { JobGroup: group }),
+    ...(after.length > 0 && { After: [...(manifest.After ?? []), ...after.map(conditionOf)] }),
+  };
+  if (Object.keys(made).length === 0) {
+    throw new CommandError('give a manifest file, or --exec with the program to run', 2);
+  }
+  return made as ManifestRequest;
+}
+
+/** `7:end` as the condition that it is. */
+function conditionOf(text: string): NonNullable<ManifestRequest['After']>[number] {
+  const [, jid, on = 'done'] = /^(\d{1,15})(?::(done|failed|end))?$/.exec(text) ?? [];
+  if (jid !== undefined) return { jid: jidOf(jid), on: on as 'done' | 'failed' | 'end' };
+  throw new CommandError(`--after ${text}: give a job id, or one with :done, :failed or :end`, 2);
+}
+
+function demandUse(manifest: ManifestRequest, names: string[]): void {
+  const text = JSON.stringify({
+    ...manifest,
+    ...Object.fromEntries(names.map((name) => [`Parameters.${name}`, 0])),
+  });
+  const idle = names.filter((name) => !text.includes(`%(${name})s`));
+  if (idle.length === 0) return;
+  const example = idle.map((name) => `%(${name})s`).join(' ');
+  throw new CommandError(
+    `the jobs of the sweep are all the same: put ${example} into the manifest, for example --args '${example}'`,
+    2,
+  );
+}
+
+function demandFilled(left: Set<string>, unused: Set<string>): void {
+  const faults = [
+    ...[...left].map((name) => `{{${name}}} is not filled: --set ${name}=… is missing`),
+    ...[...unused].map((name) => `--set ${name}: no manifest has {{${name}}}`),
+  ];
+  if (faults.length > 0) throw new CommandError(faults.join('\n'), 2);
+}
+
+interface Read {
+  manifest: JsonObject;
+  folder: string;
+}
+
+/** The manifest of a file, or those of `{"manifests": […]}`. */
+async function readFrom(path: string): Promise<Read[]> {
+  const folder = path === '-' ? '.' : dirname(path);
+  const value = await readJson(path);
+  const { manifests } = value;
+  if (manifests === undefined) return [{ manifest: value, folder }];
+  const others = Object.keys(value).filter((key) => key !== 'manifests');
+  if (
+    Array.isArray(manifests) &&
+    manifests.length > 0 &&
+    manifests.every(isJsonObject) &&
+    others.length === 0
+  ) {
+    return manifests.map((manifest) => ({ manifest, folder }));
+  }
+  const text = `${path}: manifests must be a list of objects, and nothing else may stand beside it (--array makes an array)`;
+  throw new CommandError(text, 2);
+}
+
+async function readJson(path: string): Promise<JsonObject> {
+  let text: string;
+  try {
+    text = await readFile(path === '-' ? '/dev/stdin' : path, 'utf8');
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? 'unreadable';
+    throw new CommandError(`${path} cannot be read (${reason})`, 2);
+  }
+  try {
+    const value = parseJson(text);
+    if (isJsonObject(value)) return value;
+  } catch (error) {
+    throw new CommandError(`${path} is not valid JSON: ${(error as Error).message}`, 2);
+  }
+  throw new CommandError(`${path} must hold a JSON object`, 2);
+}
+
+function inputFiles(manifest: ManifestRequest, folder: string, given: string[]): string[] {
+  const missing = given.filter((file) => !existsSync(file));
+  if (missing.length > 0) throw new CommandError(`no such file: ${missing.join(', ')}`, 2);
+  const names = new Set(given.map((file) => basename(file)));
+  const wanted = [manifest.InputSandbox ?? []].flat().map(String);
+  const beside = wanted
+    .filter((name) => !names.has(name) && !/^(LFN|SB):/.test(name))
+    .map((name) => resolve(folder, name))
+    .filter((file) => existsSync(file));
+  const program: unknown = manifest.Executable;
+  const own = typeof program === 'string' && !program.includes('/') ? resolve(folder, program) : '';
+  const isBeside = own !== '' && existsSync(own) && !names.has(basename(own));
+  return [
+    ...new Set([...given.map((file) => resolve(file)), ...beside, ...(isBeside ? [own] : [])]),
+  ];
+}
+
+/** Files lie in the sandbox by the last part of their name. */
+function demandDistinct(files: string[]): void {
+  const seen = new Map<string, string>();
+  for (const file of files) {
+    const other = seen.get(basename(file));
+    if (other !== undefined) {
+      throw new CommandError(`${other} and ${file} would have one name in the sandbox`, 2);
+    }
+    seen.set(basename(file), file);
+  }
+}

@@ -1,0 +1,38 @@
+import { filled, placesOf, settingsOf } from './manifest-template.js';
+
+describe('a template', () => {
+  const template = {
+    Executable: '{{program}}',
+    Arguments: '-n {{n}} {{n}}',
+    Priority: '{{n}}',
+    Sites: '{{sites}}',
+    Deep: { list: ['{{program}} x', 3] },
+  };
+
+  it('is filled in its texts, and takes values alone as JSON', () => {
+    const left = new Set<string>();
+    const settings = settingsOf(['program=run"}.sh', 'n=5', 'sites=["A", "B"]', 'unused=']);
+    expect(filled(template, settings, left)).toEqual({
+      Executable: 'run"}.sh',
+      Arguments: '-n 5 5',
+      Priority: 5,
+      Sites: ['A', 'B'],
+      Deep: { list: ['run"}.sh x', 3] },
+    });
+    expect([...left]).toEqual([]);
+  });
+
+  it('names the places that are left', () => {
+    expect([...placesOf(template)]).toEqual(['program', 'n', 'sites']);
+  });
+
+  it('does not fill what a value brings along', () => {
+    const settings = settingsOf(['program={{n}}', 'n=1', 'sites=[', '__proto__=x']);
+    const made = filled(template, settings, new Set()) as typeof template;
+    expect([made.Executable, made.Sites]).toEqual(['{{n}}', '[']);
+  });
+
+  it.each(['n', '=5', '1=2', 'a b=c'])('refuses --set %s', (word) => {
+    expect(() => settingsOf([word])).toThrow(`--set ${word}: name=value is expected`);
+  });
+});
