@@ -69,7 +69,7 @@ async function wasPrinted(format: OutputFormat, value: unknown, names: string[])
 }
 
 /** Columns under headings; states stand in their colours where a person looks. */
-export function sayTable(heading: string[], rows: string[][]): void {
+function sayTable(heading: string[], rows: string[][]): void {
   const isColoured = mayColour(process.stdout);
   const [first = [], ...others] = tableCells(heading, rows);
   say(first.join('  ').trimEnd());
