@@ -15,20 +15,22 @@ const BULK_FILES = 20_000;
 
 const catalogue = (bench) => filledCatalogue(bench, Number(bench.options.files));
 
-/** A question as a figure: requests/s beside prepared selects of the same rows. */
+/** A question as a figure: requests/s beside a bare server that answers with the same rows by a prepared select. */
 function read({ name, title, floor, make }) {
   return {
     name: `catalogue.${name}`,
     title,
     unit: 'req/s',
     better: 'higher',
-    floor,
+    floor: `bare node:https + ${floor}`,
     async prepare(bench) {
       const { server, tree, token } = await catalogue(bench);
       const { paths, text, values } = make(tree);
+      const bare = await bench.bare({ database: server.database, text, values, rows: true });
       return {
         figure: (seconds) => bench.load({ server, paths, token, seconds }),
-        floor: (seconds) => bench.selects({ database: server.database, text, values, seconds }),
+        floor: (seconds) => bench.load({ server: bare, paths, seconds }),
+        finish: () => bare.stop(),
       };
     },
   };

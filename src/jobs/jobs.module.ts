@@ -56,6 +56,7 @@ import { SlurmExecutor } from './places/slurm/slurm.executor.js';
 import { JobEventsController } from './feed/job-events.controller.js';
 import { JobFeed } from './feed/job-feed.js';
 import { JobAccess } from './access/job-access.service.js';
+import { JobPointReads } from './access/job-point-reads.js';
 import { JobControlService } from './control/job-control.service.js';
 import { JobOutputController } from './output/job-output.controller.js';
 import { JobOutputService } from './output/job-output.service.js';
@@ -206,6 +207,7 @@ const PARTS = [
   LimitObstacles,
   JobOutputService,
   JobAccess,
+  JobPointReads,
   JobsRepository,
   JobListRepository,
   JobFeed,

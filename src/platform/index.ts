@@ -49,6 +49,7 @@ export { openVault } from './vault/key-encryption-key.js';
 export { KeyVault } from './vault/key-vault.js';
 export { QueryValues, queryValuesOf, setQueryValues } from './http/query-values.js';
 export { outOfTurn } from './http/caller-turns.js';
+export { JoinedReads, needsTurn, WithoutTurn } from './http/joined-reads.js';
 export { accepts } from './http/accepted-type.js';
 export { arrivingAhead } from './http/read-ahead.js';
 export { ClientDisconnected, clientSignal } from './http/client-signal.js';

@@ -51,13 +51,22 @@ export function Access(
   return applyDecorators(mark, ApiOAuth2(asked), ApiBearerAuth(), ApiSecurity('query'));
 }
 
+/** Handler → class → its rule: looked up once, since it costs more than all the rest of a guard. */
+const RULES = new WeakMap<object, WeakMap<object, AccessRule>>();
+
 /** What `@Access` says of the route, or of its class; undefined where nothing is said. */
 export function accessRuleOf(
   reflector: Reflector,
   context: ExecutionContext,
 ): AccessRule | undefined {
-  const places = [context.getHandler(), context.getClass()];
-  return reflector.getAllAndOverride<AccessRule | undefined>(ACCESS_RULE, places);
+  const places = [context.getHandler(), context.getClass()] as const;
+  const known = RULES.get(places[0])?.get(places[1]);
+  if (known) return known;
+  const rule = reflector.getAllAndOverride<AccessRule | undefined>(ACCESS_RULE, [...places]);
+  if (!rule) return undefined;
+  const ofHandler = RULES.get(places[0]) ?? new WeakMap<object, AccessRule>();
+  RULES.set(places[0], ofHandler.set(places[1], rule));
+  return rule;
 }
 
 /** Whose requests are counted together: those of a user through one application. */

@@ -45,7 +45,10 @@ const alice = {
   scopes: new Set(['jobs:read']),
 } as unknown as Principal;
 /** One principal for all requests with the token, as the service keeps it while nothing changes. */
-const tokens = { principal: () => Promise.resolve(alice) } as unknown as BearerTokens;
+const tokens = {
+  known: () => undefined,
+  principal: () => Promise.resolve(alice),
+} as unknown as BearerTokens;
 const users = {
   certified: () => Promise.resolve({ user: { name: 'bob' } as User }),
 } as unknown as CertificateUsers;
@@ -79,7 +82,7 @@ async function call(name: string, of: { prototype: object } = Routes): Promise<O
   const reflector = new Reflector();
   const guard = new AccessGuard(
     reflector,
-    new BearerGuard(reflector, callers, { queryToken: true } as Config),
+    new BearerGuard(reflector, callers, tokens, { queryToken: true } as Config),
     new CertificateGuard(users, callers),
     new OpenGuard(callers),
   );

@@ -17,12 +17,13 @@ class Routes {
 
 /** Knows one good token; another one cannot be looked up. */
 const tokens = {
+  known: (token: string) => (token === 'known' ? alice : undefined),
   principal: ({ token, place, request }: PresentedToken) => {
     if (token === 'broken') return Promise.reject(Problem.unavailable('No database'));
     expect(request.originalUrl).toMatch(/^\/jobs/);
     if (token === 'bound') return Promise.resolve(place === 'dpop' ? alice : undefined);
     expect(place).toBe(request.originalUrl.includes('access_token') ? 'query' : 'bearer');
-    return Promise.resolve(token === 'good' ? alice : undefined);
+    return Promise.resolve(token === 'good' || token === 'known' ? alice : undefined);
   },
 } as unknown as BearerTokens;
 
@@ -44,7 +45,7 @@ async function outcome(
     admit: () => Promise.resolve(),
     during: (_key: string, _request: HttpRequest, work: () => Promise<unknown>) => work(),
   } as unknown as Callers;
-  const guard = new BearerGuard(new Reflector(), callers, { queryToken } as Config);
+  const guard = new BearerGuard(new Reflector(), callers, tokens, { queryToken } as Config);
   const request = requestOf(authorization, url);
   const context = {
     getHandler: () => handler,
@@ -82,6 +83,8 @@ const switchedOff = [
 describe('a token in the header', () => {
   it.each<[string | undefined, unknown]>([
     ['Bearer good', alice],
+    ['Bearer known', alice],
+    ['known bearer', alice],
     ['bEARER good', alice],
     ['good Bearer', alice],
     ['good bearer', alice],
@@ -120,6 +123,8 @@ describe('a token in the query', () => {
     [undefined, once, true, alice],
     [undefined, '/jobs?access_token=bad', true, bad],
     ['Bearer good', once, true, ambiguous],
+    ['Bearer known', once, true, ambiguous],
+    ['Bearer known', '/jobs?access%5Ftoken=good', true, ambiguous],
     [undefined, `${once}&access_token=good`, true, ambiguous],
     [undefined, once, false, switchedOff],
     ['DPoP bound', once, true, ambiguous],

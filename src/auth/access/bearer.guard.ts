@@ -7,12 +7,20 @@ import {
   CONFIG,
   labelRequest,
   queryValuesOf,
+  needsTurn,
   refuseUnknownKeys,
   type Config,
   type HttpRequest,
 } from '#src/platform/index.js';
+import { BearerTokens } from '../bearer/bearer-tokens.js';
 import type { Principal } from '../bearer/principal.js';
-import { accessRuleOf, callerOf, principalOf, setPrincipal } from './access.decorator.js';
+import {
+  accessRuleOf,
+  callerOf,
+  principalOf,
+  setPrincipal,
+  setTokenLook,
+} from './access.decorator.js';
 import {
   bearerProblem,
   dpopToken,
@@ -22,27 +30,58 @@ import {
 } from './bearer-header.js';
 import type { BearerView } from './bearer.strategy.js';
 
+/** The header of nearly all requests; every other one is read by Passport. */
+const PLAIN_HEADER = /^Bearer (\S+)$/;
+
 /** Lets in who shows a good token with the scope of the route, and counts the user with the application. */
 @Injectable()
 export class BearerGuard extends AuthGuard('bearer') {
   constructor(
     private readonly reflector: Reflector,
     private readonly callers: Callers,
+    private readonly tokens: BearerTokens,
     @Inject(CONFIG) private readonly config: Config,
   ) {
     super();
   }
 
   /** Throws Problem 400 (two tokens), 401 (none, or no good one), 403 (without the scope), 429 or 503. */
-  override async canActivate(context: ExecutionContext): Promise<boolean> {
+  override canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<HttpRequest>();
+    const known = this.knownHolder(request);
+    if (!known) return this.findOut(request, context);
+    this.handleRequest(undefined, known, undefined, context);
+    return this.admit(request, context);
+  }
+
+  /**
+   * Who shows a known token in the usual way: found out without a promise and without a place of the address, since nobody
+   * is asked. Undefined says nothing of the request.
+   */
+  private knownHolder(request: HttpRequest): Principal | undefined {
+    const [, token] = PLAIN_HEADER.exec(request.headers.authorization ?? '') ?? [];
+    if (token === undefined || queryValuesOf(request).has('access_token')) return undefined;
+    const known = this.tokens.known(token);
+    if (!known) return undefined;
+    setTokenLook(request, () => this.tokens.principal({ token, place: 'bearer', request }));
+    return known;
+  }
+
+  private async findOut(request: HttpRequest, context: ExecutionContext): Promise<boolean> {
     const authenticate = async (): Promise<boolean> =>
       super.canActivate(context) as Promise<boolean>;
     await this.callers.during(`unknown ${clientAddressOf(request)}`, request, authenticate);
+    return this.admit(request, context);
+  }
+
+  private admit(request: HttpRequest, context: ExecutionContext): boolean | Promise<boolean> {
     const { user, clientId } = principalOf(request);
-    await this.callers.admit(callerOf(user, clientId), request);
-    refuseUnknownKeys(context);
-    return true;
+    const asked = (): boolean => {
+      refuseUnknownKeys(context);
+      return true;
+    };
+    const waiting = this.callers.admit(callerOf(user, clientId), request, needsTurn(context));
+    return waiting ? waiting.then(asked) : asked();
   }
 
   override getRequest(context: ExecutionContext): BearerView {

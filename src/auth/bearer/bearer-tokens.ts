@@ -16,6 +16,15 @@ export class BearerTokens {
   ) {}
 
   /**
+   * The principal of a token in the header of a request when it is known and bound to nothing: nobody has to be asked, and no
+   * proof looked at. Undefined says nothing of the token.
+   */
+  known(token: string): Principal | undefined {
+    const own = this.verified.known(token);
+    return own?.confirmation === undefined ? own : undefined;
+  }
+
+  /**
    * The principal of a live token; undefined for any other. Throws 401 when the token is bound and the caller does not prove
    * to be its holder, or when it stands where its application may not put it, 403 for a group that is not the user's.
    */

@@ -60,6 +60,14 @@ export class VerifiedTokens implements OnModuleDestroy {
     return entry && this.tokens.isForService(entry.claims) ? this.principalOf(entry) : undefined;
   }
 
+  /** What `principal` would answer, where that is known without a question; undefined otherwise, too. */
+  known(token: string): Principal | undefined {
+    const entry = this.feed.live ? this.entries.get(sha256(token)) : undefined;
+    const registry = this.registry.known;
+    if (!entry || !registry || entry.claims.exp * 1000 <= this.clock.now()) return undefined;
+    return this.tokens.isForService(entry.claims) ? seenBy(entry, registry) : undefined;
+  }
+
   /** The principal of a live token, also of one for other services. */
   async holder(token: string): Promise<Principal | undefined> {
     const entry = await this.entryOf(token);
@@ -67,15 +75,7 @@ export class VerifiedTokens implements OnModuleDestroy {
   }
 
   private async principalOf(entry: Entry): Promise<Principal | undefined> {
-    const registry = await this.registry.current();
-    if (entry.principal?.registry !== registry) {
-      const { claims } = entry;
-      const holder = holderOf(claims, registry);
-      const { cnf: confirmation } = claims;
-      const value = holder && { ...holder, claims, ...(confirmation && { confirmation }) };
-      entry.principal = { registry, value };
-    }
-    return entry.principal.value;
+    return seenBy(entry, await this.registry.current());
   }
 
   private async entryOf(token: string): Promise<Entry | undefined> {
@@ -134,6 +134,17 @@ export class VerifiedTokens implements OnModuleDestroy {
       if (entry) this.remove(hash, entry);
     }
   }
+}
+
+function seenBy(entry: Entry, registry: RegistrySnapshot): Principal | undefined {
+  if (entry.principal?.registry !== registry) {
+    const { claims } = entry;
+    const holder = holderOf(claims, registry);
+    const { cnf: confirmation } = claims;
+    const value = holder && { ...holder, claims, ...(confirmation && { confirmation }) };
+    entry.principal = { registry, value };
+  }
+  return entry.principal.value;
 }
 
 /** The claims that say for whom a token is. */

@@ -4,6 +4,7 @@ import { actorOf, requestOf, type Principal } from '#src/auth/index.js';
 import { Audit } from '#src/platform/index.js';
 import type { Job } from '../state/job.entity.js';
 import { parseJid } from '../state/job.js';
+import { JobPointReads } from './job-point-reads.js';
 import { JobPolicy } from './job.policy.js';
 import { JobsRepository } from '../state/jobs.repository.js';
 
@@ -15,13 +16,14 @@ type Inside = 'manifest' | 'inputsandbox' | 'outputsandbox' | 'output';
 export class JobAccess {
   constructor(
     private readonly repository: JobsRepository,
+    private readonly reads: JobPointReads,
     private readonly policy: JobPolicy,
     private readonly audit: Audit,
   ) {}
 
   /** The job, to read its record, history, parameters or explanation. */
   async read(principal: Principal, jid: string): Promise<Job> {
-    const job = await this.find(principal, jid);
+    const job = await this.find(principal, jid, this.reads);
     if (this.policy.readsByPrivilege(principal, job, 'record'))
       this.noteRead(principal, job, 'record');
     return job;
@@ -62,9 +64,13 @@ export class JobAccess {
     return this.find(principal, String(jid));
   }
 
-  private async find(principal: Principal, jid: string): Promise<Job> {
+  private async find(
+    principal: Principal,
+    jid: string,
+    source: Pick<JobPointReads, 'find'> = this.repository,
+  ): Promise<Job> {
     const id = parseJid(jid);
-    const job = id === undefined ? undefined : await this.repository.find(id);
+    const job = id === undefined ? undefined : await source.find(id);
     if (!job || !this.policy.mayRead(principal, job)) throw jobNotFound(jid);
     return job;
   }

@@ -8,7 +8,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { queryValuesOf, type HttpResponse } from '#src/platform/index.js';
+import { queryValuesOf, WithoutTurn, type HttpResponse } from '#src/platform/index.js';
 import { JID_PARAM } from '../state/job.openapi.js';
 import { JobListResponse, JobResponse } from './job.response.js';
 import { FILTERS } from './job-list.openapi.js';
@@ -72,6 +72,7 @@ export class JobsController {
 
   /** The record of a job. */
   @Get(':jid')
+  @WithoutTurn()
   @Access('bearer', 'jobs:read')
   @ApiOperation({ operationId: 'getJob', summary: 'The record of a job' })
   @ApiParam(JID_PARAM)

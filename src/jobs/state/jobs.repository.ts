@@ -85,7 +85,7 @@ export class JobsRepository {
   }
 
   /** The jobs of these ids that exist, in no order. */
-  async findAll(jids: readonly Jid[]): Promise<Job[]> {
+  async findAll(jids: readonly (Jid | string)[]): Promise<Job[]> {
     return this.database.query<Job>({
       name: 'jobs-find-all',
       text: `select ${COLUMNS} from jobs where jid = any($1::bigint[])`,

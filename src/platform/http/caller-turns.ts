@@ -62,12 +62,16 @@ export class Turn {
     private readonly limits: TurnLimits,
   ) {}
 
+  /** Takes the turn if it can be had at once, or is not needed any more. */
+  tryEnter(): boolean {
+    if (this.state === 'out' && this.turns.tryEnter(this.limits.most)) this.state = 'in';
+    return this.state === 'in' || this.state === 'answered';
+  }
+
   /** Waits for the turn; an answered request needs none. Throws Problem 503 when it does not come in time or the client is gone. */
   async enter(): Promise<void> {
     if (this.state === 'gone') throw gone();
-    if (this.state !== 'out') return;
-    if (this.turns.tryEnter(this.limits.most)) this.state = 'in';
-    else await this.wait();
+    if (!this.tryEnter()) await this.wait();
   }
 
   /** Lets the next one have it. */

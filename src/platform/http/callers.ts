@@ -4,6 +4,7 @@ import { CONFIG, type Config } from '../config/env.js';
 import { Database } from '../database/database.js';
 import { Metrics } from '../observe/metrics/metrics.js';
 import { CallerTurns, setTurn, Turn, type TurnLimits } from './caller-turns.js';
+import { JoinedReads } from './joined-reads.js';
 import type { HttpRequest } from './messages.js';
 
 /** Requests of one caller that wait, for each that may be at work. */
@@ -75,10 +76,10 @@ export class Callers {
 
   /**
    * Counts the request for the caller until its answer is sent or its client is gone; waits for a place first, then for
-   * its turn with the database. Throws Problem 429 when too many of the caller wait already, or none of its requests ends
+   * its turn with the database, where it needs one. Undefined when there is nothing to wait for. Throws Problem 429 when too many of the caller wait already, or none of its requests ends
    * in time, and 503 when its turn does not come in time.
    */
-  async admit(key: string, request: HttpRequest): Promise<void> {
+  admit(key: string, request: HttpRequest, isTurnNeeded = true): Promise<void> | undefined {
     const response = request.res;
     if (!response || response.destroyed) throw gone();
     const caller = this.callerOf(key);
@@ -93,10 +94,19 @@ export class Callers {
       response.once('close', end);
       STEPS_ASIDE.set(request, end);
     };
-    if (this.take(caller)) hold();
-    else await this.wait(caller, response, hold);
-    setTurn(request, turn);
-    await turn.enter();
+    const enter = (): Promise<void> | undefined => {
+      if (!isTurnNeeded) return undefined;
+      setTurn(request, turn);
+      return turn.tryEnter() ? undefined : turn.enter();
+    };
+    if (!this.take(caller)) return this.wait(caller, response, hold).then(enter);
+    hold();
+    return enter();
+  }
+
+  /** Point reads of all callers in few statements, which have together what one caller may have of the database. */
+  joined<Key, Row>(read: (keys: Key[]) => Promise<Map<Key, Row>>): JoinedReads<Key, Row> {
+    return new JoinedReads(this.limits, read);
   }
 
   /** The request is at work no more, although its answer goes on: a stream, which is bounded otherwise. */

@@ -3,7 +3,7 @@ import { loopTurn, Problem, randomId } from '#src/kernel/index.js';
 import type { Config } from '../config/env.js';
 import { probeReply } from '../observe/health/probe-reply.js';
 import type { Readiness } from '../observe/health/readiness.js';
-import type { Logger } from '../observe/logging/logger.js';
+import { REQUEST_LINE, type Logger } from '../observe/logging/logger.js';
 import { redact } from '../observe/logging/redact.js';
 import type { Metrics } from '../observe/metrics/metrics.js';
 import type { Tracing } from '../observe/tracing/tracing.js';
@@ -174,7 +174,7 @@ function recorder({ logger, metrics }: RequestMiddlewareInput) {
         ...labelsOf(request),
         ...span?.ids,
       },
-      'request',
+      REQUEST_LINE,
     );
   };
 }

@@ -27,10 +27,15 @@ export class RegistryService implements OnModuleDestroy {
     this.stopListening();
   }
 
+  /** The registry as it is now when nobody has to be asked for it; undefined otherwise. */
+  get known(): RegistrySnapshot | undefined {
+    return this.isFresh && this.feed.live ? this.snapshot : undefined;
+  }
+
   /** The registry as it is now. Throws Problem 503 while the database is away. */
   async current(): Promise<RegistrySnapshot> {
-    const { snapshot } = this;
-    if (snapshot && this.isFresh && this.feed.live) return snapshot;
+    const { known } = this;
+    if (known) return known;
     if (!this.reading) {
       const reading = this.refresh();
       this.reading = reading;

@@ -26,8 +26,40 @@ export function createLogger(
         streamWrite: redact,
       },
     },
-    destination ?? pino.destination({ fd: 2, sync: false, minLength: 0 }),
+    destination ?? gathered(pino.destination({ fd: 2, sync: false, minLength: 0 })),
   );
+}
+
+/** The message of the line that each request leaves. */
+export const REQUEST_LINE = 'request';
+/** So long the lines of requests wait for one another. */
+const GATHER_MS = 20;
+const MOST_GATHERED = 64 * 1024;
+
+/**
+ * The lines of requests are written together, some fifty times a second: a call of the system for each of them took a
+ * tenth of the time of a small read. Every other line is written at once, behind those that wait.
+ */
+function gathered(file: pino.DestinationStream): pino.DestinationStream {
+  let held = '';
+  let timer: NodeJS.Timeout | undefined;
+  const write = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (held !== '') file.write(held);
+    held = '';
+  };
+  process.prependListener('exit', write);
+  const stream = {
+    [Symbol.for('pino.metadata')]: true, // has pino say what the line is
+    lastMsg: undefined as string | undefined,
+    write(line: string): void {
+      held += line;
+      if (stream.lastMsg !== REQUEST_LINE || held.length > MOST_GATHERED) write();
+      else timer ??= setTimeout(write, GATHER_MS).unref();
+    },
+  };
+  return stream;
 }
 
 /** A logger of level info that appends to a file; the file and its folder are made with the first line. */

@@ -1,0 +1,86 @@
+import { describe, expect, it } from '@jest/globals';
+import { Problem } from '#src/kernel/index.js';
+import { JoinedReads } from './joined-reads.js';
+
+const LIMITS = { most: 1, longestWaitMs: 20, longestWaitInDoubtMs: 5, isInDoubt: () => false };
+
+/** Reads of numbers below 1,000, and what was asked in which statement; statements end when they are let. */
+function reads(limits = LIMITS) {
+  const statements: number[][] = [];
+  const ends: (() => void)[] = [];
+  const joined = new JoinedReads<number, string>(limits, async (keys) => {
+    statements.push(keys);
+    await new Promise<void>((resolve) => ends.push(resolve));
+    if (keys.includes(-1)) throw new Error('out of range');
+    if (keys.includes(-2)) throw Problem.unavailable('The database is away');
+    return new Map(keys.filter((key) => key < 1_000).map((key) => [key, `row ${key}`]));
+  });
+  const end = async (): Promise<void> => {
+    while (ends.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    ends.shift()?.();
+  };
+  return { joined, statements, end };
+}
+
+describe('reads that come together', () => {
+  it('are one statement, each key once, and nothing where there is no row', async () => {
+    const { joined, statements, end } = reads();
+    const asked = [1, 2, 1, 1_000].map((key) => joined.get(key));
+    await end();
+    expect(await Promise.all(asked)).toEqual(['row 1', 'row 2', 'row 1', undefined]);
+    expect(statements).toEqual([[1, 2, 1_000]]);
+  });
+
+  it('wait for the next statement while one is under way: none is answered from before its question', async () => {
+    const { joined, statements, end } = reads({ ...LIMITS, longestWaitMs: 5_000 });
+    const first = joined.get(1);
+    while (statements.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const later = [joined.get(1), joined.get(2)];
+    await end();
+    await first;
+    await end();
+    expect(await Promise.all(later)).toEqual(['row 1', 'row 2']);
+    expect(statements).toEqual([[1], [1, 2]]);
+  });
+
+  it('are at most 200 in a statement', async () => {
+    const { joined, statements, end } = reads({ ...LIMITS, most: 2 });
+    const all = Promise.all(Array.from({ length: 250 }, (_, key) => joined.get(key)));
+    await end();
+    await end();
+    expect([(await all).length, statements.map(({ length }) => length)]).toEqual([250, [200, 50]]);
+  });
+
+  it('are asked alone after a fault that one of them may have caused', async () => {
+    const { joined, statements, end } = reads();
+    const [good, bad] = [joined.get(1), joined.get(-1)];
+    const refused = expect(bad).rejects.toThrow('out of range');
+    for (let statement = 0; statement < 3; statement += 1) await end();
+    expect(await good).toBe('row 1');
+    await refused;
+    expect(statements).toEqual([[1, -1], [1], [-1]]);
+  });
+
+  it('are all refused while the database is away', async () => {
+    const { joined, statements, end } = reads();
+    const asked = [joined.get(1), joined.get(-2)];
+    const refused = Promise.all(
+      asked.map((one) => expect(one).rejects.toMatchObject({ code: 'service.unavailable' })),
+    );
+    await end();
+    await refused;
+    expect(statements).toEqual([[1, -2]]);
+  });
+
+  it('are refused when their turn does not come in time, and go on afterwards', async () => {
+    const { joined, statements, end } = reads();
+    const first = joined.get(1);
+    while (statements.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await expect(joined.get(2)).rejects.toMatchObject({ code: 'service.overloaded' });
+    await end();
+    await first;
+    const next = joined.get(3);
+    await end();
+    expect(await next).toBe('row 3');
+  });
+});
