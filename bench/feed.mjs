@@ -62,6 +62,16 @@ const watched = (name, { title, unit, of, note }) => ({
 const heard = ({ heard, expected, perSecond }) =>
   `${heard} of ${expected} heard, ${Math.round(perSecond)} moves/s`;
 
+/** What PostgreSQL has written ahead: unlike the rate of moves, it does not change with the moods of a disk. */
+async function written(bench, { database }) {
+  const [row] = await bench.sql(
+    database,
+    `select wal_bytes::float as bytes,
+      (select sum(fsyncs)::float from pg_stat_io where object = 'wal') as syncs from pg_stat_wal`,
+  );
+  return row;
+}
+
 export const figures = [
   watched('delay', {
     title:
@@ -85,10 +95,13 @@ export const figures = [
     async prepare(bench) {
       const plan = await serverWithJobs(bench, 'feed-writing');
       const run = (isLogged) => async (seconds) => {
-        const result = await runPlan(
-          'feed-process.mjs',
-          { ...plan, isLogged, seconds },
-          bench.cancel.signal,
+        const before = await written(bench, plan);
+        const input = { ...plan, isLogged, seconds };
+        const result = await runPlan('feed-process.mjs', input, bench.cancel.signal);
+        const after = await written(bench, plan);
+        const each = (name) => (after[name] - before[name]) / result.moves;
+        bench.log(
+          `${isLogged ? 'with' : 'without'} events: ${Math.round(each('bytes'))} bytes of WAL and ${each('syncs').toFixed(3)} syncs of it a move`,
         );
         return { value: result.perSecond };
       };

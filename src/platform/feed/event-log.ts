@@ -13,7 +13,7 @@ import { FEED_SOURCES, type FeedSource } from './event-log.entity.js';
 const LOOK_MS = 1_000;
 const CLEAN_MS = 60_000;
 /** Numbering costs a commit: it comes no more often than this, however many transactions there are. */
-const NUMBERED_EVERY_MS = 20;
+const NUMBERED_EVERY_MS = 60;
 
 const LOCKS = { jobs: 'jobsFeed', filecatalogue: 'catalogueFeed' } as const;
 const CHANNELS = { jobs: 'feed_jobs', filecatalogue: 'feed_filecatalogue' } as const;

@@ -22,7 +22,7 @@ export function logRow(source: FeedSource): string {
 
 /** Milliseconds since 1970 of a column, as events have times. */
 export function epochMs(column: string): string {
-  return `(extract(epoch from ${column}) * 1000)::bigint`;
+  return `(date_part('epoch', ${column}) * 1000)::bigint`;
 }
 
 /**
