@@ -109,6 +109,13 @@ describe('a webhook', () => {
     ],
     [{ url: 'https://hooks.test/', source: 'jobs', secret: 'x' }, 'secret: is not known here'],
     [{ url: 'https://127.0.0.1/', source: 'jobs', filter: [] }, 'filter: is not a JSON object'],
+    ...['__proto__', 'constructor'].map((key): [object, string] => [
+      {
+        ...{ url: 'https://127.0.0.1/', source: 'jobs' },
+        filter: JSON.parse(`{"${key}": "x"}`) as unknown,
+      },
+      `filter.${key}: is not known here`,
+    ]),
     [
       { url: 'https://127.0.0.1/', source: 'jobs', filter: { colour: 'red' } },
       'filter.colour: is not known here',

@@ -126,7 +126,7 @@ describe('a message', () => {
     expect(receiver.messages).toHaveLength(1);
   });
 
-  it.each([
+  it.each<[number, Record<string, string>, object]>([
     [200, {}, { isDelivered: true, status: 200 }],
     [299, {}, { isDelivered: true, status: 299 }],
     [400, {}, { isDelivered: false, status: 400, error: 'answered 400' }],
@@ -138,8 +138,23 @@ describe('a message', () => {
     [
       503,
       { 'retry-after': 'Thu, 01 Jan 2099 00:00:00 GMT' },
-      { isDelivered: false, status: 503, error: 'answered 503' },
+      {
+        ...{ isDelivered: false, status: 503, error: 'answered 503' },
+        retryAfterSeconds: expect.closeTo((Date.UTC(2099, 0, 1) - Date.now()) / 1_000, -3),
+      },
     ],
+    [
+      503,
+      { 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' },
+      { isDelivered: false, status: 503, error: 'answered 503', retryAfterSeconds: 0 },
+    ],
+    ...['Thu, 41 Jan 2099 00:00:00 GMT', '-5', 'tomorrow', '2099-01-01'].map(
+      (wish): [number, Record<string, string>, object] => [
+        503,
+        { 'retry-after': wish },
+        { isDelivered: false, status: 503, error: 'answered 503' },
+      ],
+    ),
   ])('that is answered %s %j counts as it should', async (status, headers, result) => {
     receiver.answer((_message, response) => void response.writeHead(status, headers).end());
     expect(await send('127.0.0.1')).toEqual(result);

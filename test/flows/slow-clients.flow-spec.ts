@@ -5,6 +5,11 @@ import { eventually, startGrid, type Grid } from '../support/testbed.js';
 
 const CROWD = 60;
 const PROGRESS_SECONDS = 2;
+/** Their events are more than the buffers of both systems take. */
+const SUBMITS = 3;
+const JOBS_A_SUBMIT = 10_000;
+/** The moves of a new job that nobody runs. */
+const ADMISSION = ['Received', 'Checking', 'Waiting'];
 
 /** A raw connection to the server that keeps what it is sent. */
 interface Raw {
@@ -48,6 +53,8 @@ describe('clients that do not behave', () => {
     await once(raw.socket, 'connect');
     return raw;
   }
+
+  const metrics = async (): Promise<string> => (await grid.anonymous.get<string>('/metrics')).body;
 
   /** Others are answered, all of them, and none has to wait long. */
   async function othersAreServed(): Promise<void> {
@@ -102,10 +109,6 @@ describe('clients that do not behave', () => {
     // Together more than the buffers of both systems take.
     const request = 'GET /docs/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n';
     raw.socket.write(request.repeat(300));
-    const metrics = async (): Promise<string> => {
-      const answer = await grid.anonymous.get<string>('/metrics');
-      return answer.body;
-    };
     await eventually(
       async () =>
         /^gridgate_connections_cut_total\{reason="slow-reader"\} [1-9]/m.test(await metrics()),
@@ -113,6 +116,62 @@ describe('clients that do not behave', () => {
     );
     await othersAreServed();
   }, 60_000);
+
+  it('are cut off when they watch a feed and do not read; they miss nothing, and others see all at once', async () => {
+    const alice = await grid.as('alice');
+    const raw = await secure();
+    raw.socket.write(
+      [
+        'GET /jobs/events HTTP/1.1',
+        'Host: localhost',
+        'Accept: application/x-ndjson',
+        `Authorization: Bearer ${alice.token}`,
+        '',
+        '',
+      ].join('\r\n'),
+    );
+    await eventually(() => Promise.resolve(/^HTTP\/1.1 200 /.test(raw.text())), 'the feed to open');
+    raw.socket.pause();
+    const other = await alice.get('/jobs?maxJobs=1');
+    const jids: number[] = [];
+    for (let turn = 0; turn < SUBMITS; turn += 1) {
+      const json = { Executable: '/bin/true', Parameters: JOBS_A_SUBMIT };
+      const { status, body } = await alice.post('/jobs', { json });
+      expect(status).toBe(200);
+      jids.push(...(body.jids as number[]));
+    }
+    const wanted = jids.flatMap((jid) => ADMISSION.map((status) => `${jid} ${status}`));
+    const moved = async (after: string): Promise<string[]> => {
+      const all: string[] = [];
+      for (let position = after; ;) {
+        const query = { after: position, wait: 0 };
+        const { status, body } = await alice.get('/jobs/events', { query });
+        expect(status).toBe(200);
+        for (const { data } of body.events) all.push(`${data.jid} ${data.status}`);
+        if (body.position === position) return all;
+        position = body.position;
+      }
+    };
+    const sorted = (lines: string[]): string[] => [...lines].sort();
+    const here = String(other.headers['grid-feed-position']);
+    expect(sorted(await moved(here))).toEqual(sorted(wanted));
+    const cut = /^gridgate_connections_cut_total\{reason="slow-reader"\} 2$/m; // the one before is the first
+    await eventually(async () => cut.test(await metrics()), 'the watcher to be cut off');
+
+    raw.socket.resume();
+    await raw.ended;
+    const lines = raw
+      .text()
+      .split('\r\n')
+      .flatMap((chunk) => chunk.split('\n'));
+    const whole = lines.filter((line) => /^\{.*\}$/.test(line)).map((line) => JSON.parse(line));
+    const heard = whole.filter(({ event }) => event === 'job');
+    expect(heard.length).toBeGreaterThan(0);
+    expect(heard.length).toBeLessThan(wanted.length);
+    const rest = await moved(heard.at(-1).id);
+    const before = heard.map(({ data }) => `${data.jid} ${data.status}`);
+    expect(sorted([...before, ...rest])).toEqual(sorted(wanted));
+  }, 240_000);
 
   it.each([
     [

@@ -1,16 +1,17 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { isJsonObject, Problem, type JsonValue } from '#src/kernel/index.js';
 import {
   Check,
   Clamp,
   IsBoolean,
   IsIn,
   IsInt,
-  IsObject,
   IsOptional,
   IsString,
   Matches,
   MaxLength,
   Min,
+  ReadBy,
 } from '#src/platform/index.js';
 import { DELIVERY_STATES, type DeliveryState } from '../store/delivery.entity.js';
 import { SOURCES, type JsonRecord, type SourceName } from '../store/webhook.entity.js';
@@ -33,6 +34,12 @@ const FILTER_SHOWN = {
 } as const;
 const LONGEST_DESCRIPTION = 300;
 
+/** With all its keys: what makes instances of classes leaves `__proto__` and `constructor` out, which are no filters. */
+function asObject(value: JsonValue, key: string): JsonRecord {
+  if (!isJsonObject(value)) throw Problem.invalidField(key, 'is not a JSON object');
+  return value;
+}
+
 /** Body of `POST /webhooks`. */
 export class MakeWebhookRequest {
   @ApiProperty(URL_SHOWN)
@@ -46,7 +53,7 @@ export class MakeWebhookRequest {
 
   @ApiProperty(FILTER_SHOWN)
   @IsOptional()
-  @IsObject()
+  @ReadBy(asObject)
   filter: JsonRecord = {};
 
   /** For people */
@@ -66,7 +73,7 @@ export class ChangeWebhookRequest {
 
   @ApiProperty(FILTER_SHOWN)
   @IsOptional()
-  @IsObject()
+  @ReadBy(asObject)
   filter?: JsonRecord;
 
   /** For people */

@@ -114,13 +114,24 @@ export class Sender {
   }
 }
 
+/** The one form that is sent (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
 function resultOf(status: number, retryAfter: string | string[] | undefined): SendResult {
   if (status >= 200 && status < 300) return { isDelivered: true, status };
   const isRedirect = status >= 300 && status < 400;
   const error = `answered ${status}${isRedirect ? '; redirects are not followed' : ''}`;
-  const seconds = /^\d{1,9}$/.test(String(retryAfter)) ? Number(retryAfter) : undefined;
+  const seconds = secondsUntil(String(retryAfter));
   const wish = seconds === undefined ? {} : { retryAfterSeconds: seconds };
   return { isDelivered: false, status, error, ...wish };
+}
+
+/** Seconds that `Retry-After` asks for (RFC 9110 §10.2.3), a number or a date; undefined for anything else. */
+function secondsUntil(retryAfter: string): number | undefined {
+  if (/^\d{1,9}$/.test(retryAfter)) return Number(retryAfter);
+  if (!HTTP_DATE.test(retryAfter)) return undefined;
+  const time = Date.parse(retryAfter);
+  return Number.isNaN(time) ? undefined : Math.max(0, Math.ceil((time - Date.now()) / 1_000));
 }
 
 function failed(error: string): SendResult {
