@@ -1,5 +1,7 @@
 import { Agent, fetch as fetchThrough } from 'undici';
 import { GridClient as Client } from '#src/client/index.js';
+import { EVENTS } from '../support/catalogue/events.js';
+import { routes } from '../support/catalogue/http-catalogue.js';
 import { BalancedGrid } from '../support/balanced-grid.js';
 import { Dice } from '../support/faults/dice.js';
 import type { Balancer } from '../support/load-balancers.js';
@@ -65,12 +67,12 @@ for (const balancer of ['nginx', 'haproxy'] satisfies Balancer[]) {
       };
 
       /** A browser: goes on by itself after a broken connection, and is opened again after a refusal, which ends it. */
-      async function asBrowser(query: string): Promise<() => Told> {
-        const { headers } = await alice.get('/jobs');
+      async function watchAsBrowser(list: string, feed: string): Promise<Watcher[]> {
+        const { headers } = await alice.get(list);
         let position = String(headers['grid-feed-position']);
         const watchers: Watcher[] = [];
         const open = (): void => {
-          const path = `/jobs/events?${query}&after=${encodeURIComponent(position)}`;
+          const path = `${feed}&after=${encodeURIComponent(position)}`;
           watchers.push(new Watcher(site.grid, token, path));
         };
         open();
@@ -84,6 +86,11 @@ for (const balancer of ['nginx', 'haproxy'] satisfies Balancer[]) {
           clearInterval(timer);
           await Promise.all(watchers.map((watcher) => watcher.close()));
         });
+        return watchers;
+      }
+
+      async function asBrowser(query: string): Promise<() => Told> {
+        const watchers = await watchAsBrowser('/jobs', `/jobs/events?${query}`);
         return () => {
           const told: Told = new Map();
           for (const { data } of watchers.flatMap((watcher) => watcher.of('job'))) hear(told, data);
@@ -166,6 +173,44 @@ for (const balancer of ['nginx', 'haproxy'] satisfies Balancer[]) {
         return jids;
       }
 
+      /** A mirror of the catalogue: what it was told, in order. */
+      async function asMirror(): Promise<() => string[]> {
+        await site.grid.sql(`update catalogue_directory set mode = 511 where path = '/vo'`);
+        const feed = `${EVENTS}?prefix=${encodeURIComponent('/vo/kills')}`;
+        const watchers = await watchAsBrowser(routes.directory('/'), feed);
+        return () =>
+          watchers
+            .flatMap((watcher) => watcher.of('directory', 'file'))
+            .map(({ data }) => `${data.change} ${data.path}`);
+      }
+
+      /** Makes files until it is told to end, one acknowledged bulk after the other; answers what there is to tell. */
+      async function registerUntil(isOver: () => boolean): Promise<string[]> {
+        const made: string[] = [];
+        const register = (...lines: object[]): Promise<unknown> =>
+          eventually(
+            async () => {
+              const body = lines.map((each) => JSON.stringify(each)).join('\n');
+              const headers = { 'content-type': 'application/x-ndjson' };
+              const answer = await alice
+                .post<string>('/filecatalogue/bulk', { body, headers })
+                .catch(() => undefined);
+              return answer?.status === 200 && answer.bytes.toString().includes('"failed":0');
+            },
+            'a bulk to be acknowledged',
+            PATIENCE_MS,
+          );
+        await register({ kind: 'directory', path: '/vo/kills' });
+        made.push('created /vo/kills');
+        for (let turn = 0; !isOver(); turn += 1) {
+          const paths = Array.from({ length: 3 }, (_, n) => `/vo/kills/${turn}-${n}`);
+          await register(...paths.map((path) => ({ kind: 'file', path, size: 1 })));
+          made.push(...paths.map((path) => `created ${path}`));
+          await pause(dice.between(50, 300));
+        }
+        return made;
+      }
+
       /** After a kill of PostgreSQL an instance may find once more that a connection of its is dead. */
       async function read(path: string): Promise<any> {
         return eventually(
@@ -200,8 +245,10 @@ for (const balancer of ['nginx', 'haproxy'] satisfies Balancer[]) {
         const filtered = await asBrowser(`jobGroup=${ONE_GROUP}`);
         const poller = await asPoller();
         const program = await asProgram();
+        const mirror = await asMirror();
         let isOver = false;
         const submitted = submitUntil(() => isOver);
+        const registered = registerUntil(() => isOver);
         const done: string[] = [];
         while (done.length < KILLS) {
           await pause(dice.between(300, 1_500));
@@ -209,7 +256,7 @@ for (const balancer of ['nginx', 'haproxy'] satisfies Balancer[]) {
           if (what !== 'nothing') done.push(what);
         }
         isOver = true;
-        const jids = await submitted;
+        const [jids, made] = await Promise.all([submitted, registered]);
         expect(new Set(done)).toEqual(new Set(['postgres', 'instance']));
 
         const unfinished = `select from jobs where status not in ('Done', 'Failed', 'Killed')`;
@@ -240,7 +287,11 @@ for (const balancer of ['nginx', 'haproxy'] satisfies Balancer[]) {
           await eventually(hasAll, `${name} to hear all`, PATIENCE_MS).catch(() => undefined);
           expect({ [name]: shown(told()) }).toEqual({ [name]: shown(all) });
         }
+        const isMirrored = (): Promise<boolean> => Promise.resolve(mirror().length >= made.length);
+        await eventually(isMirrored, 'the mirror to hear all', PATIENCE_MS).catch(() => undefined);
+        expect(mirror()).toEqual(made);
         expect(jids.length).toBeGreaterThan(KILLS);
+        expect(made.length).toBeGreaterThan(KILLS);
       }, 600_000);
     },
   );
