@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { FormData } from 'undici';
+import { Agent, FormData, request } from 'undici';
 import {
   awaitFinal,
   awaitStatus,
@@ -260,6 +260,40 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     await awaitStatus(alice, jid, ['Done']);
     expect((await sandboxOf(alice, jid))['std.out']).toBe(`/bin/false ${secret}\n`);
   }, 60_000);
+
+  it('shows what a running job writes while it does, as it is and to who follows it', async () => {
+    const mark = join(slurm.directory, 'follow');
+    const wait = (step: number): string => `while [ ! -e ${mark}.${step} ]; do sleep 0.1; done`;
+    const script = `echo one; ${wait(1)}; echo two; echo wrong >&2; ${wait(2)}; echo three`;
+    const [jid = 0] = await submit(alice, [sh(script)]);
+    await awaitStatus(alice, jid, ['Running']);
+    const path = `/jobs/${jid}/output/std.out`;
+    const agent = new Agent({ connect: { ca: grid.ca } });
+    const { statusCode, body } = await request(`${grid.url}${path}?follow=true`, {
+      dispatcher: agent,
+      headers: { authorization: `Bearer ${alice.token}` },
+      bodyTimeout: 0,
+    });
+    expect(statusCode).toBe(200);
+    let text = '';
+    const whole = (async (): Promise<void> => {
+      for await (const piece of body) text += String(piece);
+    })();
+    const heard = (expected: string): Promise<unknown> =>
+      eventually(() => Promise.resolve(text === expected), `to hear ${expected}`, 30_000);
+    await heard('one\n');
+    expect((await alice.get(path)).bytes.toString()).toBe('one\n');
+    await writeFile(`${mark}.1`, '');
+    await heard('one\ntwo\n');
+    expect((await alice.get(`/jobs/${jid}/output/std.err`)).bytes.toString()).toBe('wrong\n');
+    expect((await show(alice, jid)).status).toBe('Running');
+    await writeFile(`${mark}.2`, '');
+    await whole;
+    expect(text).toBe('one\ntwo\nthree\n');
+    const [job] = await awaitFinal(alice, [jid]);
+    expect(job?.status).toBe('Done');
+    await agent.destroy();
+  }, 120_000);
 
   it('kills a running job that ignores SIGTERM within five seconds', async () => {
     const mark = join(slurm.scratch, 'alive');
