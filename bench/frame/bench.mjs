@@ -65,8 +65,9 @@ export class Bench {
   async startServer(env) {
     const home = await this.directory();
     const database = await this.database();
-    const { profile } = this.options;
-    const server = await BenchServer.start({ home, database, env, profile });
+    const { profile, pool } = this.options;
+    const own = { GRID_DB_POOL: pool, ...env };
+    const server = await BenchServer.start({ home, database, env: own, profile });
     this.opened.push(() => server.stop());
     return server;
   }

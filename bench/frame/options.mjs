@@ -6,6 +6,10 @@ const FRAME_OPTIONS = {
   seconds: { default: '3', description: 'length of one round' },
   connections: { default: '16', description: 'connections of the load' },
   generator: { default: 'auto', description: 'wrk, node or auto (wrk when installed)' },
+  pool: {
+    default: '40',
+    description: 'GRID_DB_POOL of servers: the load is one caller, who may use a quarter of it',
+  },
   profile: { default: '', description: 'directory for a CPU profile of each server' },
 };
 

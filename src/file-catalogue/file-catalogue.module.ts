@@ -31,6 +31,7 @@ import { CatalogueDirectoryEntity } from './tree/catalogue-directory.entity.js';
 import { CatalogueFileEntity } from './tree/catalogue-file.entity.js';
 import { FilesController } from './namespace/files.controller.js';
 import { CatalogueStorageRights } from './namespace/storage-rights.service.js';
+import { FilePointReads } from './namespace/file-point-reads.js';
 import { NamespaceService } from './namespace/namespace.service.js';
 import { MatchFinder } from './matching/match-finder.service.js';
 import { SearchController } from './search/search.controller.js';
@@ -73,6 +74,7 @@ import { WritesController } from './changes/writes.controller.js';
     CatalogueNamesRepository,
     CatalogueNames,
     CataloguePolicy,
+    FilePointReads,
     NamespaceService,
     LookupService,
     CatalogueStorageRights,

@@ -33,7 +33,7 @@ import { readCursor } from '../../src/platform/feed/feed-cursor.js';
 import { FeedFollower } from '../../src/platform/streams/feed-follower.js';
 import { change, path as paths } from '../support/catalogue/arbitraries.js';
 import type { ToldEvent } from '../support/catalogue/events.js';
-import { caller, written } from '../support/scratch-catalogue.js';
+import { caller, fileReads, written } from '../support/scratch-catalogue.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
 
 /** GRID_FEED_ROUNDS=1000 for a long run, GRID_FEED_SEED for another one. */
@@ -108,7 +108,7 @@ describe(`${ROUNDS} rounds of changes and mirrors of the catalogue`, () => {
     return {
       writer: new CatalogueWriter(database, policy, log, config),
       mover: new MoveService(database, log),
-      namespace: new NamespaceService(database, policy, names),
+      namespace: new NamespaceService(database, policy, names, fileReads(database, config)),
       ...{ policy, teller: new CatalogueTeller(policy, new PresentRights(database)) },
       feed: new CatalogueFeed(log),
       stop: async () => {

@@ -2,7 +2,15 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { Principal, Property } from '#src/auth/index.js';
-import { Database, dataSourceOptions, poolerRules, readConfig } from '#src/platform/index.js';
+import {
+  Callers,
+  Database,
+  dataSourceOptions,
+  Metrics,
+  poolerRules,
+  readConfig,
+  type Config,
+} from '#src/platform/index.js';
 import type { RegistryService } from '#src/registry/index.js';
 import { DEMO_REGISTRY, RegistrySnapshot } from '#src/registry/index.js';
 import { MIGRATIONS } from '../../src/migrations/index.js';
@@ -14,6 +22,7 @@ import { CataloguePolicy } from '../../src/file-catalogue/access/catalogue.polic
 import { DemoCatalogue } from '../../src/file-catalogue/demo/demo-catalogue.js';
 import { CompatibleValuesService } from '../../src/file-catalogue/compatible-values/compatible-values.service.js';
 import { MetadataFieldCache } from '../../src/file-catalogue/metadata/metadata-field-cache.js';
+import { FilePointReads } from '../../src/file-catalogue/namespace/file-point-reads.js';
 import { NamespaceService } from '../../src/file-catalogue/namespace/namespace.service.js';
 import { MatchFinder } from '../../src/file-catalogue/matching/match-finder.service.js';
 import { SearchService } from '../../src/file-catalogue/search/search.service.js';
@@ -77,6 +86,11 @@ export async function scratchCatalogue(
   };
 }
 
+/** Reads of single files as requests do them. */
+export function fileReads(database: Database, config: Config): FilePointReads {
+  return new FilePointReads(new Callers(config, new Metrics(), database), database);
+}
+
 function catalogueServices(
   database: Database,
   environment: Record<string, string>,
@@ -87,7 +101,7 @@ function catalogueServices(
     new CatalogueNamesRepository(database.dataSource.getRepository(CatalogueNameEntity)),
   );
   const policy = new CataloguePolicy(names, config);
-  const namespace = new NamespaceService(database, policy, names);
+  const namespace = new NamespaceService(database, policy, names, fileReads(database, config));
   const writer = new CatalogueWriter(database, policy, silentLog(), config);
   const finder = new MatchFinder(database, policy, new MetadataFieldCache());
   const current = { current: () => Promise.resolve(registry) } as unknown as RegistryService;

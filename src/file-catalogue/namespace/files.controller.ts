@@ -8,6 +8,7 @@ import {
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
+import { WithoutTurn } from '#src/platform/index.js';
 import { FILE_PARAM } from '../openapi/catalogue.openapi.js';
 import { FilePathPipe } from '../path/encoded-path.pipe.js';
 import { FileAttributesResponse } from './directory-contents.response.js';
@@ -23,6 +24,7 @@ export class FilesController {
   constructor(private readonly namespace: NamespaceService) {}
 
   @Get('attributes')
+  @WithoutTurn()
   @Access('bearer', 'catalogue:read')
   @ApiOperation({ summary: 'Attributes of a file' })
   @ApiOkResponse({ type: FileAttributesResponse })

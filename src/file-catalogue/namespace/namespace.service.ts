@@ -12,6 +12,7 @@ import { listSubDirectories, type SubDirectoryRow } from './directories.reposito
 import { fileNotFound, isSeen, readableEnd } from '../access/directory-access.js';
 import { readChain, readChainNow, readDirectories } from './directory-chain.repository.js';
 import { fileAttributes, fileMetadata, fileText, namesIn, subDirectoryText } from './entry-json.js';
+import { FilePointReads } from './file-point-reads.js';
 import { existingFiles, findFile, listFiles, type FileRow } from './files.repository.js';
 import type { ListingCursor, ListingWanted } from './listing.query.js';
 
@@ -32,6 +33,7 @@ export class NamespaceService {
     private readonly database: Database,
     private readonly policy: CataloguePolicy,
     private readonly names: CatalogueNames,
+    private readonly reads: FilePointReads,
   ) {}
 
   /**
@@ -73,7 +75,7 @@ export class NamespaceService {
   /** Attributes of a file (rest.md 1.16). 404 when there is none, or none that the caller may see. */
   async fileAttributes(principal: Principal, path: string): Promise<Record<string, unknown>> {
     requirePath(principal, 'stat', { path, kind: 'file' });
-    const file = await this.readFile(principal, path);
+    const file = await this.readJoined(principal, path);
     await this.names.load([file.owner_id, file.group_id]);
     return fileAttributes(file, this.names);
   }
@@ -108,6 +110,18 @@ export class NamespaceService {
   /** Is there such a directory, whoever asks? */
   async hasDirectory(path: string): Promise<boolean> {
     return (await readChain(this.database, path)).at(-1)?.path === path;
+  }
+
+  /** As `readFile`, together with others and without its long columns. */
+  private async readJoined(principal: Principal, path: string): Promise<Readonly<FileRow>> {
+    const actor = await this.policy.readerOf(principal);
+    const [chain, file] = await Promise.all([
+      actor.readsAll ? [] : this.reads.chainTo(path),
+      this.reads.file(path),
+    ]);
+    const isShown = actor.readsAll || isSeen(this.policy, actor, chain, parentPath(path));
+    if (!file || !isShown) throw fileNotFound(path);
+    return file;
   }
 
   private async readFile(principal: Principal, path: string): Promise<FileRow> {

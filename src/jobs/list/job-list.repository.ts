@@ -20,6 +20,7 @@ import {
   type CounterEntity,
 } from './job-counters.entity.js';
 import type { TimeSpan } from './job-times.js';
+import { PreparedNames } from './prepared-names.js';
 import type { Visibility } from '../access/job.policy.js';
 import type { JobFilter, JobSelectionQuery, JobsWanted, SortKey } from './list-jobs.query.js';
 
@@ -128,6 +129,9 @@ function isFew(query: JobsWanted, visibility: Visibility, found: Extent): boolea
  */
 @Injectable()
 export class JobListRepository {
+  /** On counters only: on the jobs themselves the best plan depends on the values. */
+  private readonly names = new PreparedNames('jobs-counters');
+
   constructor(private readonly database: Database) {}
 
   /** One page. */
@@ -192,12 +196,10 @@ export class JobListRepository {
       source === JOBS
         ? 'count(*) as total, min(jid + 0) as lowest, max(jid + 0) as highest'
         : 'coalesce(sum(n), 0)::bigint as total';
+    const text = `select ${sums}, ${FEED} from ${source.table} where ${where.sql}`;
     const rows = await this.database.query<
       FeedRow & { total: number; lowest?: number; highest?: number }
-    >({
-      text: `select ${sums}, ${FEED} from ${source.table} where ${where.sql}`,
-      values: where.values,
-    });
+    >({ text, values: where.values, ...(source !== JOBS && this.names.of(text)) });
     const row = rows[0] as (typeof rows)[0]; // a sum has one row
     const entries = Number(row.total);
     const position = cursorText(feedCursorOf(row));
@@ -211,11 +213,12 @@ export class JobListRepository {
     visibility: Visibility,
     by: { groups: readonly JobAttribute[]; limit: number },
   ): Promise<Map<string, number>> {
-    const { values, counted, columns, sum } = countsOf(selection, visibility, by);
+    const { source, values, counted, columns, sum } = countsOf(selection, visibility, by);
+    const text = `select concat_ws('|', ${columns.join(', ')}) as key, ${sum} as total ${counted}
+        group by 1 having ${sum} <> 0 order by 1 limit ${by.limit}`;
     const rows = await this.database.query<{ key: string; total: number }>({
-      text: `select concat_ws('|', ${columns.join(', ')}) as key, ${sum} as total ${counted}
-        group by 1 having ${sum} <> 0 order by 1 limit ${by.limit}`,
-      values,
+      ...{ text, values },
+      ...(source !== JOBS && this.names.of(text)),
     });
     return new Map(rows.map(({ key, total }) => [key, total]));
   }
@@ -287,13 +290,14 @@ function countsOf(
   selection: Selection,
   visibility: Visibility,
   { groups, limit }: { groups: readonly JobAttribute[]; limit: number },
-): { values: unknown[]; counted: string; columns: string[]; sum: string } {
+): { source: Source; values: unknown[]; counted: string; columns: string[]; sum: string } {
   const source = sourceOf(selection, groups, visibility);
   const where = whereOf(selection, visibility, source);
   const rows = `from ${source.table} where ${where.sql}`;
   // Each job is a count of its own: no more of them need be looked at.
   const isEach = groups.some(({ type }) => type === 'jid');
   return {
+    source,
     values: where.values,
     counted: isEach ? `from (select * ${rows} limit ${limit}) j` : rows,
     columns: groups.map((attribute) => keyColumn(attribute, source.column(attribute))),
