@@ -8,6 +8,7 @@ import { CommandError } from './terminal/command-error.js';
 import { refuseColour } from './terminal/colour.js';
 import { tell } from './terminal/output.js';
 import { arrayCommand } from './user/array.command.js';
+import { catalogueCommand, DATABASE_WORDS } from './user/catalogue.command.js';
 import { catalogueCommands } from './user/catalogue.commands.js';
 import { completionCommand } from './user/completion.command.js';
 import { controlCommands } from './user/control.commands.js';
@@ -19,6 +20,7 @@ import { jobViewCommands } from './user/job-view.commands.js';
 import { watchCommands } from './user/watch.command.js';
 import { chooseLogin } from './user/login-file.js';
 import { loginCommands } from './user/login.command.js';
+import { tokenCommand } from './user/token.command.js';
 import { webhookCommand } from './user/webhook.command.js';
 
 /** 128 + SIGPIPE. */
@@ -106,11 +108,14 @@ async function main(): Promise<void> {
     arrayCommand(),
     ...watchCommands(),
     ...catalogueCommands(),
+    catalogueCommand(),
+    tokenCommand(),
     webhookCommand(),
   ];
   for (const command of forUsers) takeLogin(command);
   // A user's command does not wait until the whole service is loaded.
-  const [, , word = ''] = process.argv;
+  const words = wordsOf(process.argv.slice(2));
+  const [word = ''] = words;
   const isForUsers = VERSION_WORDS.has(word) || forUsers.some((command) => command.name() === word);
   const admin = isForUsers ? undefined : await loadAdminCommands();
   for (const command of [...(admin?.commands ?? []), ...forUsers]) program.addCommand(command);
@@ -118,7 +123,7 @@ async function main(): Promise<void> {
   inheritSettings(program);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => void leave(error, admin));
   try {
-    await program.parseAsync(process.argv);
+    await program.parseAsync(words, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : 2;
@@ -136,6 +141,12 @@ async function leave(error: NodeJS.ErrnoException, admin?: AdminCommands): Promi
   if (error.code !== 'EPIPE') tell(`gridgate: standard output cannot be written (${error.code})`);
   await admin?.close();
   process.exit(error.code === 'EPIPE' ? BROKEN_PIPE : 1);
+}
+
+/** Words that have always worked on the database go on to do so (decision 0441). */
+function wordsOf(words: string[]): string[] {
+  const [first, second = ''] = words;
+  return first === 'catalogue' && DATABASE_WORDS.has(second) ? ['admin', ...words] : words;
 }
 
 async function loadAdminCommands(): Promise<AdminCommands> {

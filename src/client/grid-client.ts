@@ -247,10 +247,18 @@ function bodyOf({ body, type }: OperationRequest): {
   if (body === undefined) return {};
   if (body instanceof FormData) return { body }; // the platform adds the boundary
   if (type === 'application/x-www-form-urlencoded') {
-    return { body: new URLSearchParams(body as Record<string, string>) };
+    return { body: formOf(body as Record<string, string | string[]>) };
   }
   if (typeof body === 'string' || body instanceof Blob || body instanceof ArrayBuffer) {
     return { body, ...(type !== undefined && { type }) };
   }
   return { body: JSON.stringify(body), type: 'application/json' };
+}
+
+/** A form; a key whose value is a list is repeated. */
+function formOf(fields: Record<string, string | string[]>): URLSearchParams {
+  const pairs = Object.entries(fields).flatMap(([key, value]) =>
+    [value].flat().map((item): [string, string] => [key, item]),
+  );
+  return new URLSearchParams(pairs);
 }

@@ -5,6 +5,12 @@ export { RegistryLoader } from './file/registry-loader.service.js';
 export { RegistrySnapshot } from './store/registry-snapshot.js';
 export { ClientsRepository } from './store/clients.repository.js';
 export type { Property } from './model/property.js';
+export {
+  documentOf,
+  type GroupEntry,
+  type RegistryDocument,
+  type UserEntry,
+} from './file/registry-document.js';
 export { writeRegistryFile, RegistryFileError } from './file/registry-file.js';
 export { describeDifference } from './model/registry-difference.js';
 export { isLoopbackHost, redirectUriFault } from './model/redirect-uri.js';

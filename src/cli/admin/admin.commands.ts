@@ -1,5 +1,8 @@
 import { Command } from 'commander';
 import { catalogueCommand } from './catalogue.command.js';
+import { auditCommand } from './audit.command.js';
+import { groupCommand } from './group.command.js';
+import { userCommand } from './user.command.js';
 import { clientCommand } from './client.command.js';
 import { CliContext } from './context.js';
 import { doctorCommand } from './doctor.command.js';
@@ -19,21 +22,28 @@ export interface AdminCommands {
 /** Makes the administrators' commands; they share one context. */
 export function adminCommands(): AdminCommands {
   const context = new CliContext();
-  return {
-    commands: [
-      serveCommand(),
-      migrateCommand(context),
-      doctorCommand(context),
-      registryCommand(context),
-      clientCommand(context),
-      keysCommand(context),
-      siteCommand(context),
-      sharesCommand(context),
-      jobsCommand(context),
-      catalogueCommand(context),
-    ],
-    close: () => context.close(),
-  };
+  const admin = new Command('admin').description(
+    'all commands for administrators; `gridgate admin catalogue` works on the database',
+  );
+  for (const command of [...made(context), catalogueCommand(context)]) admin.addCommand(command);
+  return { commands: [...made(context), admin], close: () => context.close() };
+}
+
+function made(context: CliContext): Command[] {
+  return [
+    serveCommand(),
+    migrateCommand(context),
+    doctorCommand(context),
+    registryCommand(context),
+    userCommand(context),
+    groupCommand(context),
+    clientCommand(context),
+    keysCommand(context),
+    siteCommand(context),
+    sharesCommand(context),
+    jobsCommand(context),
+    auditCommand(context),
+  ];
 }
 
 function serveCommand(): Command {

@@ -26,7 +26,7 @@ export class GridConnection {
     this.session = new Session({ verify: chosenCa(login.ca), default_timeout: SILENCE_SECONDS });
     this.client = new GridClient({
       url: login.server,
-      token: () => this.token(),
+      token: () => this.accessToken(),
       renew: () => this.renew(),
       fetch: sessionFetch(this.session, (bytes) => this.sent(bytes)),
       parse: parseJson,
@@ -72,7 +72,8 @@ export class GridConnection {
     await this.session.close();
   }
 
-  private async token(): Promise<string> {
+  /** The access token, renewed when it is about to end. */
+  async accessToken(): Promise<string> {
     return isEnding(this.login) ? this.renew() : this.access;
   }
 

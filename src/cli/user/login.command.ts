@@ -6,6 +6,7 @@ import { say, tell } from '../terminal/output.js';
 import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
 import { loginPath, readLogin, removeLogin, writeLogin } from './login-file.js';
 import type { SignIn } from './sign-in.js';
+import { claimsOf } from './token-claims.js';
 import { withConnection } from './with-connection.js';
 
 interface LoginOptions extends Printing {
@@ -88,23 +89,6 @@ async function signIn(options: LoginOptions): Promise<void> {
   const claims = claimsOf(String(token.access_token ?? ''));
   await writeLogin(loginPath(process.env), { ...to, token });
   await show(options, { server: to.server, ...claims }, () => [
-    `logged in to ${to.server} as ${claims['user']}, group ${claims['group']}, setup ${claims['setup']}`,
+    `logged in to ${to.server} as ${claims.user}, group ${claims.group}, setup ${claims.setup}`,
   ]);
-}
-
-/** What an access token of the service says; it is the server that checks it. */
-function claimsOf(token: string): Record<string, string> {
-  try {
-    const text = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
-    const claims = JSON.parse(text) as Record<string, string | number>;
-    return {
-      user: String(claims['preferred_username'] ?? claims['sub']),
-      group: String(claims['group']),
-      setup: String(claims['setup']),
-      scope: String(claims['scope']),
-      expires: new Date(Number(claims['exp']) * 1000).toISOString(),
-    };
-  } catch {
-    throw new CommandError('the stored token cannot be read: log in again', 4);
-  }
 }

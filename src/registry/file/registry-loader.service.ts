@@ -7,6 +7,7 @@ import {
   difference,
   type RegistryDifference,
 } from '../model/registry-difference.js';
+import { editedContents, type RegistryDocument } from './registry-document.js';
 import { parseRegistryFile, RegistryFileError, writeRegistryFile } from './registry-file.js';
 import { faultsOf, type RegistryFault } from '../model/registry-rules.js';
 import { RegistryRepository } from '../store/registry.repository.js';
@@ -56,11 +57,25 @@ export class RegistryLoader {
   }
 
   /** Makes the given sections hold these contents; the rules are those of `load`. */
-  async replace(sections: Partial<RegistryContents>): Promise<RegistryDifference> {
+  replace(sections: Partial<RegistryContents>): Promise<RegistryDifference> {
+    return this.write(() => sections);
+  }
+
+  /**
+   * Changes the registry as if its dump had been edited and loaded, in one transaction: nobody's change in between is lost. What
+   * `change` throws, and RegistryFileError, leave everything as it is.
+   */
+  edit(change: (document: RegistryDocument) => void): Promise<RegistryDifference> {
+    return this.write((before) => editedContents(before, change));
+  }
+
+  private async write(
+    sectionsOf: (before: RegistryContents) => Partial<RegistryContents>,
+  ): Promise<RegistryDifference> {
     const found = await this.database.transaction(async (transaction) => {
       await lockInTransaction(transaction, 'registry');
       const before = (await this.repository.read(transaction)).contents;
-      const after = merge(before, sections);
+      const after = merge(before, sectionsOf(before));
       await this.refuseFaults(after, transaction);
       const changes = difference(before, after);
       if (changes.changes.length > 0) await this.repository.write(transaction, after);

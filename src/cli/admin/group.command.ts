@@ -1,0 +1,167 @@
+import { Command } from 'commander';
+import { RegistryService, type Group, type GroupEntry } from '../../registry/index.js';
+import { CommandError } from '../terminal/command-error.js';
+import {
+  jsonOption,
+  outputOption,
+  present,
+  show,
+  type Printing,
+} from '../terminal/output-format.js';
+import type { CliContext } from './context.js';
+import { addEntry, changeRegistry, entryOf, takeOut } from './registry-change.js';
+
+interface GroupOptions extends Printing {
+  vo?: string;
+  property: string[];
+  member: string[];
+}
+
+/** `gridgate group list|show|add|remove|add-member|remove-member`: groups and who is in them. */
+export function groupCommand(context: CliContext): Command {
+  return new Command('group')
+    .description('groups and who is in them; one change at a time, in one step')
+    .addCommand(listCommand(context))
+    .addCommand(showCommand(context))
+    .addCommand(addCommand(context))
+    .addCommand(removeCommand(context))
+    .addCommand(
+      memberCommand(context, 'add-member', 'take users into a group', ({ members }, user) => {
+        if (!members.includes(user)) members.push(user);
+      }),
+    )
+    .addCommand(
+      memberCommand(
+        context,
+        'remove-member',
+        'take users out of a group; their tokens for it end',
+        ({ members }, user, group) => {
+          if (takeOut(members, (member) => member === user)) return;
+          throw new CommandError(`${user} is no member of ${group}`, 2);
+        },
+      ),
+    );
+}
+
+async function groupsOf(context: CliContext): Promise<readonly Group[]> {
+  return (await (await context.application()).get(RegistryService).current()).contents.groups;
+}
+
+/** As people and programs read it: a set is a list. */
+function plain(group: Group): Omit<Group, 'properties'> & { properties: string[] } {
+  return { ...group, properties: [...group.properties] };
+}
+
+function listCommand(context: CliContext): Command {
+  return new Command('list')
+    .description('all groups')
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action(async (options: Printing) => {
+      const groups = (await groupsOf(context)).map(plain);
+      await present(options, {
+        value: { groups },
+        heading: ['GROUP', 'VO', 'MEMBERS', 'PROPERTIES'],
+        rows: groups.map(({ name, vo = '', members, properties }) => [
+          ...[name, vo, String(members.length), properties.join(' ')],
+        ]),
+        names: groups.map(({ name }) => name),
+      });
+    });
+}
+
+function showCommand(context: CliContext): Command {
+  return new Command('show')
+    .description('one group with its members')
+    .argument('<name>', 'name of the group')
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action(async (name: string, options: Printing) => {
+      const group = (await groupsOf(context)).find((one) => one.name === name);
+      if (!group) throw new CommandError(`there is no group ${name}`, 2);
+      const value = plain(group);
+      const lines = (): string[] =>
+        Object.entries(value).map(([key, member]: [string, unknown]) => {
+          if (Array.isArray(member)) return `${key}: ${member.join(' ')}`;
+          return `${key}: ${typeof member === 'string' ? member : JSON.stringify(member)}`;
+        });
+      await show(options, value, lines, [...group.members]);
+    });
+}
+
+function addCommand(context: CliContext): Command {
+  return new Command('add')
+    .description('a new group')
+    .argument('<name>', 'name of the group')
+    .option('--vo <name>', 'its virtual organisation')
+    .option(
+      '-p, --property <name>',
+      'what it may do, NormalUser for example; may be repeated',
+      collect,
+      [],
+    )
+    .option('-m, --member <user>', 'a member; may be repeated', collect, [])
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((name: string, { vo, property, member, ...options }: GroupOptions) =>
+      changeRegistry(context, options, ({ groups }) =>
+        addEntry(groups, name, {
+          ...(vo !== undefined && { vo }),
+          properties: property,
+          members: member,
+        }),
+      ),
+    );
+}
+
+function removeCommand(context: CliContext): Command {
+  return new Command('remove')
+    .description('remove a group, also from the setups that name it; jobs and files stay')
+    .argument('<name>', 'name of the group')
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .option('--force', 'also one that has members')
+    .action((name: string, options: Printing & { force?: boolean }) =>
+      changeRegistry(context, options, ({ groups, setups }) => {
+        const { length } = entryOf(groups, name, 'group').members;
+        if (length > 0 && !options.force) {
+          throw new CommandError(`${name} has ${length} member(s); --force removes it anyway`, 2);
+        }
+        delete groups[name];
+        for (const [setup, { groups: listed = [] }] of Object.entries(setups)) {
+          // a setup without a list is open to all groups
+          if (takeOut(listed, (one) => one === name) && listed.length === 0) {
+            const text = `${name} is the only group of the setup ${setup}: change that first (gridgate registry load)`;
+            throw new CommandError(text, 2);
+          }
+        }
+      }),
+    );
+}
+
+function memberCommand(
+  context: CliContext,
+  name: string,
+  description: string,
+  change: (group: GroupEntry, user: string, name: string) => void,
+): Command {
+  return new Command(name)
+    .description(description)
+    .argument('<group>', 'name of the group')
+    .argument('<user...>', 'names of users')
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((group: string, users: string[], options: Printing) =>
+      changeRegistry(context, options, (document) => {
+        const entry = entryOf(document.groups, group, 'group');
+        for (const user of users) {
+          entryOf(document.users, user, 'user');
+          change(entry, user, group);
+        }
+      }),
+    );
+}
+
+function collect(value: string, before: string[]): string[] {
+  return [...before, value];
+}

@@ -1,0 +1,50 @@
+import {
+  describeDifference,
+  RegistryFileError,
+  RegistryLoader,
+  type RegistryDocument,
+} from '../../registry/index.js';
+import { CommandError } from '../terminal/command-error.js';
+import { show, type Printing } from '../terminal/output-format.js';
+import type { CliContext } from './context.js';
+
+/** Changes the registry in one step and prints what that changed. Throws CommandError when a rule of the registry is broken. */
+export async function changeRegistry(
+  context: CliContext,
+  options: Printing,
+  change: (document: RegistryDocument) => void,
+): Promise<void> {
+  const loader = (await context.application()).get(RegistryLoader);
+  try {
+    const found = await loader.edit(change);
+    const lines = describeDifference(found);
+    const names = found.changes.map(({ name }) => name);
+    await show(options, found, () => (lines.length > 0 ? lines : ['no difference']), names);
+  } catch (error) {
+    if (error instanceof RegistryFileError) throw new CommandError(error.message, 2);
+    throw error;
+  }
+}
+
+/** The entry of this name. Throws CommandError when there is none. */
+export function entryOf<T>(section: Record<string, T>, name: string, what: string): T {
+  const entry = Object.hasOwn(section, name) ? section[name] : undefined;
+  if (entry === undefined) throw new CommandError(`there is no ${what} ${name}`, 2);
+  return entry;
+}
+
+/** Adds an entry, whatever its name. Throws CommandError when there is one already. */
+export function addEntry(section: Record<string, unknown>, name: string, value: unknown): void {
+  if (Object.hasOwn(section, name)) throw new CommandError(`${name} is there already`, 2);
+  Object.defineProperty(section, name, {
+    value,
+    ...{ enumerable: true, configurable: true, writable: true },
+  });
+}
+
+/** Takes a name out of a list; false when it was not in it. */
+export function takeOut<T>(list: T[], isIt: (item: T) => boolean): boolean {
+  const place = list.findIndex(isIt);
+  if (place >= 0) list.splice(place, 1);
+  return place >= 0;
+}

@@ -1,0 +1,50 @@
+import { parse, stringify } from 'yaml';
+import { parseRegistryFile, RegistryFileError, writeRegistryFile } from './registry-file.js';
+import type { RegistryContents } from '../model/registry.types.js';
+
+/** Users as the file says them. */
+export interface UserEntry {
+  sub?: string;
+  fullName?: string;
+  email?: string;
+  certificates: (string | { subject: string; issuer?: string })[];
+  subjects?: { issuer: string; sub: string }[];
+  [key: string]: unknown;
+}
+
+/** Groups as the file says them. */
+export interface GroupEntry {
+  vo?: string;
+  properties: string[];
+  members: string[];
+  [key: string]: unknown;
+}
+
+/** The registry file as plain objects, to be changed in place. */
+export interface RegistryDocument {
+  users: Record<string, UserEntry>;
+  groups: Record<string, GroupEntry>;
+  setups: Record<string, { groups?: string[] }>;
+  [section: string]: unknown;
+}
+
+/** The registry file of these contents as plain objects. */
+export function documentOf(contents: RegistryContents): RegistryDocument {
+  return parse(writeRegistryFile(contents)) as RegistryDocument;
+}
+
+/** The contents after a change of users, groups and setups, read by the rules of the file. Throws RegistryFileError. */
+export function editedContents(
+  before: RegistryContents,
+  change: (document: RegistryDocument) => void,
+): Partial<RegistryContents> {
+  const document = documentOf(before);
+  change(document);
+  const { users, groups, setups } = document;
+  try {
+    return parseRegistryFile(stringify({ users, groups, setups }));
+  } catch (error) {
+    // lines of a file that nobody has written say nothing
+    throw error instanceof RegistryFileError ? new RegistryFileError(error.faults) : error;
+  }
+}

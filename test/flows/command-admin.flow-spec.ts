@@ -1,0 +1,201 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CommandUser, type Ended } from '../support/command.js';
+import { startGrid, type Grid } from '../support/testbed.js';
+
+let grid: Grid;
+let home: string;
+let user: CommandUser;
+
+beforeAll(async () => {
+  grid = await startGrid();
+  home = await mkdtemp(join(tmpdir(), 'grid-command-'));
+  user = new CommandUser(home);
+  await user.login(grid);
+}, 60_000);
+
+afterAll(async () => {
+  await grid?.remove();
+  await rm(home, { recursive: true, force: true });
+});
+
+const gridgate = (...words: string[]): Promise<Ended> => user.run(words);
+const admin = (...words: string[]): Promise<Ended> =>
+  user.run(words, { GRID_HOME: grid.home, DATABASE_URL: grid.database.url });
+const done = (stdout: string): Ended => ({ code: 0, stdout, stderr: '' });
+const refused = (text: string): Ended => ({ code: 2, stdout: '', stderr: `gridgate: ${text}\n` });
+
+describe('gridgate token', () => {
+  it('tells what the token is good for, and prints it for other programs only when asked', async () => {
+    const { token } = await user.storedLogin();
+    const shown = await gridgate('token');
+    expect(shown.stdout).toMatch(
+      /^alice, group grid_user, setup Prod, at https:.+\nscope: jobs:read .+\nends in \d+h /,
+    );
+    expect(shown.stdout).not.toContain(token.access_token);
+    expect(await gridgate('token', 'print')).toEqual(done(`${token.access_token}\n`));
+  });
+
+  it('gives narrower tokens, tells what they are, and revokes them', async () => {
+    const made = await gridgate('token', 'exchange', '--scope', 'jobs:read');
+    const narrow = made.stdout.trim();
+    const asked = grid.bearer(narrow);
+    expect((await asked.get('/jobs')).status).toBe(200);
+    expect((await asked.get('/filecatalogue/metadata')).status).toBe(403);
+    const told = await gridgate('token', 'introspect', narrow, '-o', 'json');
+    expect(JSON.parse(told.stdout)).toMatchObject({
+      active: true,
+      scope: 'jobs:read',
+      username: 'alice',
+    });
+    expect(await gridgate('token', 'revoke', narrow)).toEqual(done('revoked\n'));
+    const dead = await gridgate('token', 'introspect', narrow);
+    expect([dead.code, dead.stdout]).toEqual([1, 'active: false\n']);
+    const own = await gridgate('token', 'introspect', '-o', 'name');
+    expect(own).toEqual(done('alice\n'));
+    expect((await gridgate('token', 'exchange', '--scope', 'nonsense')).code).toBe(2);
+  });
+});
+
+describe('gridgate catalogue, for users', () => {
+  const path = '/vo/command';
+
+  it('makes, registers, moves and removes', async () => {
+    await writeFile(join(home, 'data.txt'), 'Wikipedia');
+    expect(await gridgate('catalogue', 'mkdir', path)).toEqual(done(`${path}\n`));
+    const put = ['catalogue', 'put', `${path}/f`, '--like', 'data.txt', '--replica', 'SE-A'];
+    expect(await gridgate(...put)).toEqual(done(`${path}/f registered\n`));
+    expect(await gridgate('catalogue', 'meta', `${path}/f`, 'note=first')).toMatchObject({
+      code: 0,
+    });
+    expect(await gridgate('catalogue', 'mv', `${path}/f`, `${path}/g`)).toEqual(
+      done(`${path}/f is now ${path}/g\n`),
+    );
+    const { stdout } = await gridgate('catalogue', 'stat', `${path}/g`, '-o', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      Size: 9,
+      Checksum: '11e60398',
+      ChecksumType: 'Adler32',
+    });
+    expect(await gridgate('catalogue', 'replicas', `${path}/g`, '-o', 'name')).toEqual(
+      done('SE-A\n'),
+    );
+    expect((await gridgate('catalogue', 'meta', `${path}/g`)).stdout).toMatch(
+      /^FIELD +VALUE\nnote +first\n$/,
+    );
+    expect((await gridgate('catalogue', 'stat', `${path}/f`)).code).toBe(2);
+    expect(await gridgate('catalogue', 'mv', `${path}/g`, `${path}/g`)).toEqual(
+      refused(`${path}/g and ${path}/g are the same`),
+    );
+    expect(await gridgate('catalogue', 'rm', `${path}/g`)).toEqual(done(`${path}/g removed\n`));
+  }, 60_000);
+
+  it('sets and shows metadata, and finds by it', async () => {
+    const set = await gridgate('catalogue', 'meta', path, 'energy=777', 'particle=mu');
+    expect(set.stdout).toMatch(/energy +777\nparticle +mu\n$/);
+    expect(await gridgate('catalogue', 'find', '/vo', 'energy=777', '-o', 'name')).toEqual(
+      done(`${path}\n`),
+    );
+    expect((await gridgate('catalogue', 'fields')).stdout).toMatch(/\nenergy +int\n/);
+    expect(await gridgate('catalogue', 'rm', '-d', path)).toEqual(done(`${path} removed\n`));
+    expect(await gridgate('catalogue', 'put', path)).toEqual(
+      refused('give --size, or --like with a file here'),
+    );
+    expect((await gridgate('catalogue', 'field', 'new', 'int')).code).toBe(2);
+  }, 60_000);
+
+  it('leaves the words for administrators on the database', async () => {
+    const bare = await admin('catalogue', 'verify', '-o', 'json');
+    const long = await admin('admin', 'catalogue', 'verify', '-o', 'json');
+    expect([bare.code, JSON.parse(bare.stdout)]).toEqual([0, JSON.parse(long.stdout)]);
+  }, 60_000);
+});
+
+describe('gridgate user and group', () => {
+  it('changes one thing at a time, by the rules of the registry', async () => {
+    const dn = '/DC=org/DC=grid/CN=dora';
+    const add = ['user', 'add', 'dora', '-c', dn, '-g', 'grid_user', '--full-name', 'Dora D'];
+    expect(await admin(...add)).toEqual(done('+ users.dora\n~ groups.grid_user: members +dora\n'));
+    expect(await admin('user', 'add', 'dora')).toEqual(refused('dora is there already'));
+    expect(await admin('user', 'add', 'a b')).toEqual(
+      refused('users.a b: is no name: 1 to 128 characters without blank, slash or comma'),
+    );
+    expect(await admin('user', 'add', 'eve', '-g', 'none')).toEqual(
+      refused('there is no group none'),
+    );
+    const shown = JSON.parse((await admin('user', 'show', 'dora', '--json')).stdout) as object;
+    expect(shown).toMatchObject({
+      name: 'dora',
+      groups: ['grid_user'],
+      certificates: [{ subject: dn }],
+    });
+    expect((await admin('user', 'list', '-g', 'grid_user', '-o', 'name')).stdout).toContain(
+      'dora\n',
+    );
+    expect(await admin('user', 'disable', 'dora')).toEqual(
+      done('~ groups.grid_user: members -dora\n'),
+    );
+    expect(await admin('group', 'add-member', 'grid_user', 'dora')).toMatchObject({ code: 0 });
+    expect(await admin('user', 'remove', 'dora')).toEqual(
+      done('- users.dora\n~ groups.grid_user: members -dora\n'),
+    );
+  }, 120_000);
+
+  it('makes groups, and removes none that has members unasked', async () => {
+    const add = ['group', 'add', 'night', '--vo', 'vo', '-p', 'NormalUser', '-m', 'alice'];
+    expect(await admin(...add)).toEqual(done('+ groups.night\n'));
+    expect(await admin('group', 'remove', 'night')).toEqual(
+      refused('night has 1 member(s); --force removes it anyway'),
+    );
+    expect(await admin('group', 'remove-member', 'night', 'bob')).toEqual(
+      refused('bob is no member of night'),
+    );
+    expect(await admin('group', 'show', 'night', '-o', 'name')).toEqual(done('alice\n'));
+    expect(await admin('group', 'remove', 'night', '--force')).toEqual(done('- groups.night\n'));
+    const wrong = await admin('group', 'add', 'x', '-p', 'Everything');
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      expect.stringContaining('Everything is not one of'),
+    ]);
+  }, 120_000);
+});
+
+describe('gridgate audit', () => {
+  it('searches lines of the log, and what commands have done', async () => {
+    const line = (event: string, rest: object): string =>
+      JSON.stringify({
+        level: 'info',
+        time: '2026-11-23T10:00:00.000Z',
+        channel: 'audit',
+        event,
+        outcome: 'done',
+        ...rest,
+      });
+    const log = [
+      'not JSON',
+      `service | ${line('job.killed', { user: 'bob', jids: ['7', '10-12'] })}`,
+      line('job.submitted', { user: 'alice\u001b[2J', jids: ['11'] }),
+      '{"channel":"audit"',
+      line('token.issued', { user: 'alice' }),
+    ];
+    await writeFile(join(home, 'log'), log.join('\n'));
+    const names = async (...words: string[]): Promise<string> =>
+      (await admin('audit', 'log', '-o', 'name', ...words)).stdout.trim();
+    expect(await names('--where', 'jids=11')).toBe('job.killed\njob.submitted');
+    expect(await names('--event', 'job.*', '--user', 'bob')).toBe('job.killed');
+    expect(await names('--since', '2026-11-24')).toBe('');
+    const last = await admin('audit', 'log', '--limit', '1');
+    expect([last.stdout.split('\n').length, last.stderr]).toEqual([
+      3,
+      '1 of 3 lines, the last ones; --limit shows more\n',
+    ]);
+    expect((await admin('audit', 'log')).stdout).not.toContain('\u001b');
+    expect(await admin('audit', 'none')).toEqual(refused('none cannot be read (ENOENT)'));
+    expect(await admin('audit', 'log', '--since', 'soon')).toEqual(
+      refused('--since soon is no day or instant such as 2026-11-23 or 2026-11-23T10:00:00Z'),
+    );
+    expect((await admin('audit', '-o', 'name')).stdout).toContain('registry.changed\n');
+  }, 60_000);
+});
