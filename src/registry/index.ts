@@ -6,7 +6,6 @@ export { RegistrySnapshot } from './store/registry-snapshot.js';
 export { ClientsRepository } from './store/clients.repository.js';
 export type { Property } from './model/property.js';
 export {
-  documentOf,
   type GroupEntry,
   type RegistryDocument,
   type UserEntry,

@@ -29,7 +29,7 @@ export interface RegistryDocument {
 }
 
 /** The registry file of these contents as plain objects. */
-export function documentOf(contents: RegistryContents): RegistryDocument {
+function documentOf(contents: RegistryContents): RegistryDocument {
   return parse(writeRegistryFile(contents)) as RegistryDocument;
 }
 
