@@ -18,6 +18,7 @@ const LONG_FLOWS = [
   '<rootDir>/test/flows/command-jobs.flow-spec.ts',
   '<rootDir>/test/flows/command-verbs.flow-spec.ts',
   '<rootDir>/test/flows/command-admin.flow-spec.ts',
+  '<rootDir>/test/flows/everyday-tasks.flow-spec.ts',
   '<rootDir>/test/flows/webhook-command.flow-spec.ts',
   '<rootDir>/test/flows/documentation.flow-spec.ts',
   '<rootDir>/test/flows/browser-portal.flow-spec.ts',

@@ -197,3 +197,24 @@ describeWith({ met: has('script'), name: 'script (util-linux)' })('questions', (
     expect(yes.stdout).toContain(`${jid} killed`);
   });
 });
+
+describe('gridgate completion', () => {
+  it('knows words below words, in bash itself', async () => {
+    await writeFile(
+      join(home, 'complete.sh'),
+      [
+        `eval "$(${process.execPath} "$GRIDGATE" completion bash)"`,
+        'ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gridgate; echo "${COMPREPLY[*]}"; }',
+        'ask gridgate catal',
+        'ask gridgate catalogue repl',
+        'ask gridgate catalogue meta --inh',
+        'ask gridgate token ex',
+        'ask gridgate kill --wh',
+      ].join('\n'),
+    );
+    expect(await user.shell('bash complete.sh')).toEqual({
+      ...{ code: 0, stderr: '' },
+      stdout: 'catalogue\nreplicas\n--inherited\nexchange\n--where\n',
+    });
+  });
+});

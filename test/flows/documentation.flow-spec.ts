@@ -29,6 +29,7 @@ const PROVIDER = 'docs/how-to/connect-an-identity-provider.md';
 const PAGES = [...FIRST, ...SECOND, DEPLOY, PROVIDER];
 /** Pages whose commands other tests run. */
 const ELSEWHERE = [
+  'docs/how-to/everyday-tasks.md',
   'docs/client.md',
   'docs/how-to/backup-and-restore.md',
   'docs/how-to/open-a-storage.md',

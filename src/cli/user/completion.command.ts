@@ -15,6 +15,7 @@ export function completionCommand(program: Command): Command {
 }
 
 interface Words {
+  /** Words before it, `catalogue meta`; empty at the top. */
   name: string;
   words: string[];
 }
@@ -25,24 +26,28 @@ function wordsOf(program: Command): Words[] {
     ...command.options.map((option) => option.long ?? '').filter(Boolean),
     '--help',
   ];
-  return [
-    { name: '', words: of(program) },
-    ...program.commands.map((child) => ({ name: child.name(), words: of(child) })),
-  ];
+  const below = (command: Command, before: string): Words[] =>
+    command.commands.flatMap((child) => {
+      const name = `${before} ${child.name()}`.trim();
+      return [{ name, words: of(child) }, ...below(child, name)];
+    });
+  return [{ name: '', words: of(program) }, ...below(program, '')];
 }
 
 function bash(commands: Words[]): string {
   const cases = commands
     .filter(({ name }) => name !== '')
-    .map(({ name, words }) => `    ${name}) words="${words.join(' ')}" ;;`);
+    .map(({ name, words }) => `    "${name}") words="${words.join(' ')}" ;;`);
   return [
     '_gridgate() {',
-    '  local words command="${COMP_WORDS[1]}"',
-    '  case "$command" in',
-    ...cases,
-    `    *) words="${commands[0]?.words.join(' ')}" ;;`,
-    '  esac',
-    '  [ "$COMP_CWORD" = 1 ] && ' + `words="${commands[0]?.words.join(' ')}"`,
+    `  local words="${commands[0]?.words.join(' ')}" name="" place`,
+    // the longest row of words before the cursor that is a command
+    '  for ((place = 1; place < COMP_CWORD; place++)); do',
+    '    name="${name:+$name }${COMP_WORDS[place]}"',
+    '    case "$name" in',
+    ...cases.map((line) => `  ${line}`),
+    '    esac',
+    '  done',
     '  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))',
     '  [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}"))',
     '}',
@@ -58,7 +63,8 @@ function fish(commands: Words[]): string {
   return commands
     .flatMap(({ name, words }) =>
       words.map((word) => {
-        const when = name === '' ? '__fish_use_subcommand' : `__fish_seen_subcommand_from ${name}`;
+        const seen = name.split(' ').map((one) => `__fish_seen_subcommand_from ${one}`);
+        const when = name === '' ? '__fish_use_subcommand' : seen.join('; and ');
         const flag = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${word}`;
         return `complete -c gridgate -n '${when}' -f ${flag}`;
       }),
