@@ -19,6 +19,7 @@ import { jobDetailCommands } from './user/job-detail.commands.js';
 import { jobViewCommands } from './user/job-view.commands.js';
 import { watchCommands } from './user/watch.command.js';
 import { chooseLogin } from './user/login-file.js';
+import { lookupCommand } from './user/lookup.command.js';
 import { loginCommands } from './user/login.command.js';
 import { tokenCommand } from './user/token.command.js';
 import { webhookCommand } from './user/webhook.command.js';
@@ -110,6 +111,7 @@ async function main(): Promise<void> {
     ...catalogueCommands(),
     catalogueCommand(),
     tokenCommand(),
+    lookupCommand(),
     webhookCommand(),
   ];
   for (const command of forUsers) takeLogin(command);

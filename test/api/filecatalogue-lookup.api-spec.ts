@@ -145,6 +145,39 @@ describe('POST /filecatalogue/lookup', () => {
     });
   });
 
+  it('takes the paths as lines, and lines of other answers as they are', async () => {
+    const body = '"/vo/open/a"\r\n\n{"path":"/vo/open/ü \\"quoted\\"","size":1}\n"/nothing"';
+    const headers = { 'content-type': `${NDJSON}; charset=utf-8` };
+    const answer = await alice.post('/filecatalogue/lookup', { body, headers });
+    const json = await lookUp(alice, { paths: ['/vo/open/a', '/vo/open/ü "quoted"', '/nothing'] });
+    expect([answer.status, answer.bytes.toString('utf8')]).toEqual([
+      200,
+      json.bytes.toString('utf8'),
+    ]);
+  });
+
+  const NO_PATH = 'is neither a path as JSON text nor an object with such a path';
+
+  it.each([
+    ['"/vo"\n/vo', 400, 'request.malformed-body', /^Line 2 is not valid JSON/],
+    ['"/vo"\n1', 400, 'request.malformed-body', new RegExp(`^Line 2 ${NO_PATH}$`)],
+    ['{"paths":["/vo"]}', 400, 'request.malformed-body', new RegExp(`^Line 1 ${NO_PATH}$`)],
+    ['{"path":1}', 400, 'request.malformed-body', new RegExp(`^Line 1 ${NO_PATH}$`)],
+    ['"/vo/\\u0000"', 400, 'request.malformed-body', /^Line 1 has a text with a NUL/],
+    [Buffer.from([0x22, 0xff, 0x22]), 400, 'request.malformed-body', /^Line 1 is not valid UTF-8$/],
+    ['"/a"\n'.repeat(10_001), 400, 'request.invalid', /more than 10000 lines/],
+    ['"/a"\n'.repeat(300_000), 413, 'request.too-large', /larger than 1048576 bytes/],
+  ])('refuses the lines %#', async (body, status, code, detail) => {
+    const answer = await alice.post<{ detail: string }>('/filecatalogue/lookup', {
+      body,
+      headers: { 'content-type': NDJSON },
+    });
+    expect([answer.status, answer.body]).toEqual([
+      status,
+      expect.objectContaining({ code, detail: expect.stringMatching(detail) }),
+    ]);
+  });
+
   it('refuses another key, another type and a caller without a token', async () => {
     expect((await lookUp(alice, { paths: [], more: 1 })).status).toBe(400);
     const text = { body: '/vo', headers: { 'content-type': 'text/plain' } };

@@ -195,6 +195,20 @@ describe('gridgate for users', () => {
       '/vo/a/run2',
       '',
     ]);
+    const list = join(home, 'paths');
+    await writeFile(list, '/vo/a/run1/f1\r\n\n/vo/nothing\n/vo/a/run1/f1');
+    const looked = await gridgate(['lookup', list, '-o', 'name']);
+    expect(looked).toMatchObject({
+      code: 1,
+      stdout: '/vo/a/run1/f1\n/vo/a/run1/f1\n',
+      stderr: expect.stringMatching(
+        /There is no file \/vo\/nothing\ngridgate: 1 of 3 paths have no answer\n/,
+      ),
+    });
+    expect(await gridgate(['lookup', join(home, 'none')])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no such file'),
+    });
     const missing = await gridgate(['ls', '/nowhere']);
     expect([missing.code, missing.stdout]).toEqual([2, '']);
     const text = await gridgate(['find', '/vo', 'particle>e']);

@@ -1,12 +1,27 @@
-import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiProduces,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import type { HttpResponse } from '#src/platform/index.js';
+import { schemaByMediaType, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
 import { AnswerSender } from '../answer/answer-writer.js';
+import { LINES_TYPE } from './lookup-paths.js';
 import { LookupRequest } from './lookup.request.js';
 import { LookupService } from './lookup.service.js';
 
-const LINES_TYPE = 'application/x-ndjson';
+const LINES = {
+  type: 'string',
+  description:
+    'A path a line, as JSON text or as `path` of an object, whose other members do not count',
+  example: '"/vo/a/f1"\n{"path":"/vo/a/f2"}\n',
+};
 
 /** Many files in one request. */
 @ApiTags('file catalogue')
@@ -21,7 +36,15 @@ export class LookupController {
   @HttpCode(200)
   @Access('bearer', 'catalogue:read')
   @ApiOperation({ summary: 'Attributes of many files, a line each, in the order of their paths' })
+  @ApiConsumes('application/json', LINES_TYPE)
   @ApiProduces(LINES_TYPE)
+  @ApiExtraModels(LookupRequest)
+  @ApiBody({
+    schema: schemaByMediaType({
+      'application/json': { $ref: getSchemaPath(LookupRequest) },
+      [LINES_TYPE]: LINES,
+    }),
+  })
   @ApiOkResponse({
     description:
       'A line `{"path","attributes"}` per path, or `{"path","error":{"status","code","detail"}}` with what its single read answers',
@@ -29,11 +52,11 @@ export class LookupController {
   })
   async lookUpFiles(
     @CurrentPrincipal() principal: Principal,
-    @Body() { paths }: LookupRequest,
+    @Req() request: HttpRequest,
     @Res() response: HttpResponse,
   ): Promise<void> {
     await this.answers.stream(response, `${LINES_TYPE}; charset=utf-8`, (writer) =>
-      this.lookup.writeLines(principal, paths, writer),
+      this.lookup.answer(principal, request, writer),
     );
   }
 }

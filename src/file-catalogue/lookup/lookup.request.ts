@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Check } from '#src/platform/index.js';
 
 /** Paths of one lookup. */
-const MAX_LOOKUP_PATHS = 10_000;
+export const MAX_LOOKUP_PATHS = 10_000;
 
 /** Body of `POST /filecatalogue/lookup`. */
 export class LookupRequest {

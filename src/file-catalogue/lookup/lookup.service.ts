@@ -1,7 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { requirePath, type Principal } from '#src/auth/index.js';
 import { Problem, Slices, stringifyJson } from '#src/kernel/index.js';
-import { Database } from '#src/platform/index.js';
+import { CONFIG, Database, type Config, type HttpRequest } from '#src/platform/index.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import { fileNotFound, isSeen } from '../access/directory-access.js';
 import type { AnswerWriter } from '../answer/answer-writer.js';
@@ -10,6 +10,7 @@ import { readDirectories } from '../namespace/directory-chain.repository.js';
 import { fileAttributes } from '../namespace/entry-json.js';
 import { findFiles, type FileRow } from '../namespace/files.repository.js';
 import { filePathFault, parentPath, pathChain } from '../path/catalogue-path.js';
+import { pathsOf } from './lookup-paths.js';
 
 /** Paths of one statement: between two of them nothing of the database is held. */
 const BATCH_PATHS = 1_000;
@@ -18,13 +19,19 @@ const BATCH_PATHS = 1_000;
 @Injectable()
 export class LookupService {
   constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'maxBodyBytes'>,
     private readonly database: Database,
     private readonly policy: CataloguePolicy,
     private readonly names: CatalogueNames,
   ) {}
 
-  /** Writes a line for each path in their order: `{"path","attributes"}` or `{"path","error"}`. */
-  async writeLines(
+  /** Writes a line for each path of the request in their order: `{"path","attributes"}` or `{"path","error"}`. 400, 413, 415 before. */
+  async answer(principal: Principal, request: HttpRequest, writer: AnswerWriter): Promise<void> {
+    const paths = await pathsOf(request, this.config.maxBodyBytes);
+    await this.writeLines(principal, paths, writer);
+  }
+
+  private async writeLines(
     principal: Principal,
     paths: readonly string[],
     writer: AnswerWriter,
