@@ -76,6 +76,8 @@ import { INSIGHT_SCHEMAS } from './insight/job-insight.openapi.js';
 import { LimitObstacles } from './insight/limit-obstacles.js';
 import { JobInsightService } from './insight/job-insight.service.js';
 import { JobListRepository } from './list/job-list.repository.js';
+import { JobSharesController } from './insight/job-shares.controller.js';
+import { JobSharesService } from './insight/job-shares.service.js';
 import { JobTimelineController } from './list/job-timeline.controller.js';
 import { JobTimelineRepository } from './list/job-timeline.repository.js';
 import { JobTimelineService } from './list/job-timeline.service.js';
@@ -163,6 +165,7 @@ export class JobsModule {
 const CONTROLLERS = [
   JobEventsController,
   JobTimelineController,
+  JobSharesController,
   ArraysController,
   JobsController,
   SubmitController,
@@ -231,6 +234,7 @@ const PARTS = [
   ShareCounter,
   ShareStandings,
   ShareReport,
+  JobSharesService,
   SharesRepository,
   OutputReads,
   OutputReadsRepository,

@@ -152,6 +152,73 @@ describe('places are shared', () => {
     ]);
   }, 120_000);
 
+  it('and GET /jobs/shares says what was used and is due, to each what they may see', async () => {
+    await grid.sql(`delete from job_shares`);
+    await grid.sql(
+      `insert into job_shares (owner_group, owner, used, held, running, as_of)
+        values ('grid_user', 'alice', 3000, 2, 2, now()), ('grid_user', 'bob', 1000, 0, 0, now()),
+          ('grid_share', 'bob', 4000, 0, 0, now())`,
+    );
+    const near = (seconds: number): unknown => expect.closeTo(seconds, -2);
+    const rest = { held: 0, waiting: false };
+    const all = await eventually(async () => {
+      const { status, body } = await alice.get('/jobs/shares');
+      expect(status).toBe(200);
+      return body.groups.length === 2 && body; // what was stored beside the service is known a second later
+    }, 'the shares');
+    expect(all).toEqual({
+      shared: true,
+      halfLife: 86_400,
+      groups: [
+        {
+          ...{ group: 'grid_share', weight: 1, used: 0.5, due: 0.5, seconds: near(4000), ...rest },
+          owners: [{ owner: 'bob', used: 1, due: 1, seconds: near(4000), ...rest }],
+        },
+        {
+          ...{ group: 'grid_user', weight: 1, used: 0.5, due: 0.5, seconds: near(4000) },
+          ...{ held: expect.any(Number), waiting: false },
+          owners: [
+            {
+              ...{ owner: 'alice', used: 0.75, due: 0.5, seconds: near(3000), waiting: false },
+              held: expect.any(Number),
+            },
+            { owner: 'bob', used: 0.25, due: 0.5, seconds: near(1000), ...rest },
+          ],
+        },
+      ],
+    });
+    const one = await alice.get('/jobs/shares?group=grid_share');
+    expect(one.body.groups).toEqual([all.groups[0]]);
+    expect((await alice.get('/jobs/shares?group=nobody')).body.groups).toEqual([]);
+    expect((await alice.get('/jobs/shares?colour=red')).status).toBe(400);
+
+    const closed = await startGrid({ env: { GRID_ROLE: 'api', GRID_GLOBAL_JOBS: 'false' } });
+    try {
+      await closed.sql(
+        `insert into job_shares (owner_group, owner, used, held, running, as_of)
+          values ('grid_user', 'alice', 3000, 0, 0, now()), ('grid_user', 'bob', 1000, 0, 0, now()),
+            ('grid_share', 'bob', 4000, 0, 0, now())`,
+      );
+      const seen = async (client: GridClient): Promise<unknown> => {
+        const { body } = await client.get('/jobs/shares');
+        const ownersOf = ({ owners }: { owners: { owner: string }[] }): string[] =>
+          owners.map(({ owner }) => owner);
+        return body.groups.map((group: any) => [group.group, ownersOf(group)]);
+      };
+      await eventually(
+        async () => (await closed.sql('select from job_shares')).length === 3,
+        'the rows',
+      );
+      expect(await seen(await closed.as('alice'))).toEqual([['grid_user', ['alice']]]);
+      expect(await seen(await closed.as('mona', 'grid_mon'))).toEqual([
+        ['grid_share', ['bob']],
+        ['grid_user', ['alice', 'bob']],
+      ]);
+    } finally {
+      await closed.remove();
+    }
+  }, 120_000);
+
   it('between groups by the weights of the registry', async () => {
     await grid.sql(`delete from job_shares`);
     await grid.sql(
@@ -187,6 +254,8 @@ describe('places are shared', () => {
     for (const jid of [...hers, ...his]) await awaitStatus(alice, jid, ['Waiting', 'Matched']);
     const { body } = await bob.get(`/jobs/${his[0]}/explain`);
     expect([body.place, body.share]).toEqual([3, undefined]);
+    const shares = await bob.get('/jobs/shares');
+    expect(shares.body).toEqual({ shared: false, halfLife: 86_400, groups: [] });
     await alice.delete(`/jobs/${blocker}`);
     await awaitFinal(alice, hers);
     await awaitFinal(bob, his);

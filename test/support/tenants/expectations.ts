@@ -198,6 +198,13 @@ export const BEARER: Record<string, BearerExpectation> = {
     others: LISTED,
     outcome: showing('alice'),
   }),
+  'GET /jobs/shares': rule({
+    scope: 'jobs:read',
+    call: () => ({ path: '/jobs/shares' }),
+    own: '200 shown',
+    others: LISTED,
+    outcome: showing('"owner":"alice"'),
+  }),
   'POST /jobs': rule({
     scope: 'jobs:submit',
     call: () => ({ path: '/jobs', options: { json: { Executable: '/bin/true' } } }),

@@ -1,0 +1,9 @@
+import { IsOptional, IsString } from '#src/platform/index.js';
+
+/** Query of `GET /jobs/shares`. */
+export class JobSharesQuery {
+  /** Only this group */
+  @IsOptional()
+  @IsString()
+  group?: string;
+}
