@@ -35,6 +35,7 @@ import type {
   JobParameters,
   JobPeekResponse,
   JobResponse,
+  JobSharesResponse,
   JobSummary,
   JobTimelineResponse,
   KeySetResponse,
@@ -424,6 +425,12 @@ export interface ShowJobTimelineQuery {
     | 'ISandboxReadyFlag'
     | 'outputSandboxReady'
     | 'OSandboxReadyFlag';
+}
+
+/** Query of {@link Operations.showJobShares}. */
+export interface ShowJobSharesQuery {
+  /** Only this group */
+  group?: string;
 }
 
 /** Query of {@link Operations.killArray}. */
@@ -1250,6 +1257,21 @@ export abstract class Operations {
   ): Promise<JobTimelineResponse> {
     return this.call<JobTimelineResponse>(
       { method: 'GET', path: `/jobs/timeline`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /**
+   * What groups and owners have had of the processors, and are due
+   *
+   * Groups that have used something lately or have jobs that wait. Who comes next is decided by what was used beside what is due, first between groups, then between the owners of a group (`GET /jobs/<jid>/explain` says it of one job). Seen are your own group, and whose jobs you may see.
+   */
+  showJobShares(
+    query: ShowJobSharesQuery = {},
+    options: CallOptions = {},
+  ): Promise<JobSharesResponse> {
+    return this.call<JobSharesResponse>(
+      { method: 'GET', path: `/jobs/shares`, query, answer: 'json' },
       options,
     );
   }

@@ -422,6 +422,25 @@ export interface JobFlagsResponse {
   outputSandboxReady: boolean;
 }
 
+/** Part of {@link JobSharesResponse}. */
+export interface JobGroupShare {
+  /** Part of what was used lately, older use counting less */
+  used: number;
+  /** Part that is due beside the others that have used something lately or wait */
+  due: number;
+  group: string;
+  /** By name, those whose jobs you may see */
+  owners: JobOwnerShare[];
+  /** Beside the weights of other groups (registry) */
+  weight: number;
+  /** Processor-seconds, older ones counting less */
+  seconds: number;
+  /** Processors of the jobs that sites have been given */
+  held: number;
+  /** Has jobs that wait for their turn */
+  waiting: boolean;
+}
+
 /** Part of {@link JobHistoryResponse}. */
 export interface JobHistoryEntry {
   time: string;
@@ -474,6 +493,21 @@ export interface JobMoveResponse {
   appStatus: string;
   site: string;
   lastUpdate: string;
+}
+
+/** Part of {@link JobGroupShare}. */
+export interface JobOwnerShare {
+  /** Part of what was used lately, older use counting less */
+  used: number;
+  /** Part that is due beside the others that have used something lately or wait */
+  due: number;
+  owner: string;
+  /** Processor-seconds, older ones counting less */
+  seconds: number;
+  /** Processors of the jobs that sites have been given */
+  held: number;
+  /** Has jobs that wait for their turn */
+  waiting: boolean;
 }
 
 /** What was measured and noted, by name */
@@ -544,6 +578,16 @@ export interface JobShareResponse {
   ownerUsed: number;
   /** Owners who have waiting jobs and come before this one, since they or their groups have had less */
   ownersBefore: number;
+}
+
+/** Answer of `GET /jobs/shares`. */
+export interface JobSharesResponse {
+  /** By name, those whose jobs you may see, and your own */
+  groups: JobGroupShare[];
+  /** False where places are given by priority and age alone (GRID_SHARES) */
+  shared: boolean;
+  /** Seconds after which use counts half */
+  halfLife: number;
 }
 
 /** Values joined by `|` → number of jobs */

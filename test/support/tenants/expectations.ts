@@ -131,6 +131,11 @@ const LISTED: Verdicts = {
   shared: ['200 shown', '200 shown', '200 hidden', '200 shown', '200 shown', ...four('200 shown')],
   closed: [...three('200 hidden'), '200 shown', '200 shown', ...four('200 hidden')],
 };
+/** What somebody has used counts for all setups. */
+const SHARES: Verdicts = {
+  shared: LISTED.shared.with(2, '200 shown'),
+  closed: LISTED.closed.with(2, '200 shown'),
+};
 const ANYBODY: Verdicts = {
   shared: OTHERS.map(() => '200'),
   closed: OTHERS.map(() => '200'),
@@ -202,7 +207,7 @@ export const BEARER: Record<string, BearerExpectation> = {
     scope: 'jobs:read',
     call: () => ({ path: '/jobs/shares' }),
     own: '200 shown',
-    others: LISTED,
+    others: SHARES,
     outcome: showing('"owner":"alice"'),
   }),
   'POST /jobs': rule({
