@@ -9,9 +9,8 @@ import {
   CERTIFICATE_GRANT,
   EXPECTED,
   OPEN,
-  OTHERS,
-  type Other,
 } from '../support/tenants/expectations.js';
+import { OTHERS, type Other } from '../support/tenants/verdicts.js';
 import { NOT_TRIED, outcomeOf } from '../support/tenants/outcome.js';
 import { tenantMatrixPage } from '../support/tenants/page.js';
 import { makePlaces, type Call, type Place } from '../support/tenants/place.js';

@@ -1,27 +1,8 @@
 import type { Answer } from '../testbed.js';
 import { array, directory, file, job, webhook } from './addresses.js';
 import { encoded, FIELD, type Call, type Place } from './place.js';
+import { ANYBODY, four, LISTED, OTHERS, SEEN, SHARES, three, type Verdicts } from './verdicts.js';
 import { firstItem, firstLine, NOT_TRIED, outcomeOf, showing, type Outcome } from './outcome.js';
-
-/** People with a good token to whom the place does not belong. */
-export const OTHERS = [
-  'groupMate',
-  'otherGroup',
-  'otherSetup',
-  'monitor',
-  'administrator',
-  'manager',
-  'monitorElsewhere',
-  'administratorElsewhere',
-  'managerElsewhere',
-] as const;
-export type Other = (typeof OTHERS)[number];
-
-/** Outcomes in the order of OTHERS; `shared` with the defaults, `closed` where everybody sees only what is theirs. */
-export interface Verdicts {
-  shared: readonly Outcome[];
-  closed: readonly Outcome[];
-}
 
 /** What is expected of one operation that needs a bearer token. */
 export interface BearerExpectation {
@@ -49,15 +30,6 @@ type Rule = Omit<BearerExpectation, 'outcome'> & Partial<Pick<BearerExpectation,
 
 function rule({ outcome = outcomeOf, ...rest }: Rule): BearerExpectation {
   return { ...rest, outcome };
-}
-
-function three(outcome: Outcome): Outcome[] {
-  return [outcome, outcome, outcome];
-}
-
-/** For the catalogue managers and those of the other virtual organisation, whose properties do not reach alice. */
-function four(outcome: Outcome): Outcome[] {
-  return [...three(outcome), outcome];
 }
 
 /** The same where a monitor has no scope. */
@@ -126,26 +98,6 @@ function writing(
     },
   });
 }
-
-const LISTED: Verdicts = {
-  shared: ['200 shown', '200 shown', '200 hidden', '200 shown', '200 shown', ...four('200 shown')],
-  closed: [...three('200 hidden'), '200 shown', '200 shown', ...four('200 hidden')],
-};
-/** What somebody has used counts for all setups. */
-const SHARES: Verdicts = {
-  shared: LISTED.shared.with(2, '200 shown'),
-  closed: LISTED.closed.with(2, '200 shown'),
-};
-const ANYBODY: Verdicts = {
-  shared: OTHERS.map(() => '200'),
-  closed: OTHERS.map(() => '200'),
-};
-const SEEN: Verdicts = {
-  shared: OTHERS.map(() => '200 shown'),
-  closed: OTHERS.map((who) =>
-    who === 'otherSetup' || who === 'manager' ? '200 shown' : '200 hidden',
-  ),
-};
 
 const DELETED_BY: readonly Outcome[] = [
   ...['200 item 403', '200 item 403', NOT_TRIED, SCOPE, SCOPE],
