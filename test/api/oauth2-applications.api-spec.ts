@@ -118,6 +118,27 @@ describe('private_key_jwt', () => {
     expect(answerOf(answer)).toEqual([401, REFUSED]);
   });
 
+  it('is refused beside another way of authentication, whatever certificate comes with it', async () => {
+    const client = await grid.certificate('alice');
+    const wish = { ...OWN, group: 'grid_user', setup: 'Prod' };
+    const header = (text: string) => ({
+      authorization: `Basic ${Buffer.from(text).toString('base64')}`,
+    });
+    const twice = {
+      error: 'invalid_request',
+      error_description: 'Authenticate in the header or in the body, not both',
+    };
+    const send = async (form: object, headers = {}) =>
+      answerOf(await client.post('/oauth2/token', { form: { ...wish, ...form }, headers }));
+    const proof = await assertion('jwt');
+    expect(await send({ ...proof, client_secret: 'x' })).toEqual([400, twice]);
+    expect(await send(proof, header('jwt:x'))).toEqual([400, twice]);
+    expect(await send({ client_secret: 'x' }, header('jwt:x'))).toEqual([400, twice]);
+    const ofNobody = { ...proof, client_assertion: 'no.jwt.atall' };
+    expect(await send(ofNobody)).toEqual([401, REFUSED]);
+    expect(await send(ofNobody, header('nonsense'))).toEqual([401, REFUSED]);
+  });
+
   it.each<[Record<string, string>, number, string, string]>([
     [
       { scope: 'jobs:submit' },

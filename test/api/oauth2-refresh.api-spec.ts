@@ -112,6 +112,18 @@ describe('refresh, revocation and introspection', () => {
       expect((await renew(grid, tokens.refresh_token)).status).toBe(400);
     });
 
+    it('lasts as long as tokens do that were made when they lived longer', async () => {
+      const tokens = await portalTokens(grid, 'bob');
+      const [consent] = (decodeJwt(tokens.access_token).jti ?? '').split('.');
+      await grid.sql('update signing_key set longest_ttl = 86400'); // GRID_ACCESS_TOKEN_TTL was a day
+      await revoke({ token: tokens.refresh_token, client_id: PORTAL });
+      const [row] = await grid.sql(
+        "select expires_at > now() + interval '1 day' as lasts from revoked_token where id = $1",
+        [consent],
+      );
+      expect(row).toEqual({ lasts: true });
+    });
+
     it('ends a certificate token by the certificate or by itself', async () => {
       const alice = await grid.certificate('alice');
       const first = await grid.token('alice', 'grid_user');

@@ -24,8 +24,6 @@ import type { Principal } from './principal.js';
 import { ScopeGranter, type GrantedScopes } from './scope-granter.js';
 import { holderOf, type HolderClaims } from './verified-tokens.js';
 
-const SLACK_SECONDS = 120;
-
 /**
  * What somebody's work may later be given tokens for, without them: claims that are in nothing wider than those of the
  * token that it was started with. JSON, and no secret.
@@ -116,8 +114,8 @@ export class Delegations {
 
   /** Ends all tokens of an id, those that are being made this moment too. */
   async revoke(id: string, transaction: Transaction): Promise<void> {
-    const seconds = this.config.accessTokenTtl + SLACK_SECONDS;
-    await this.revocations.add(id, new Date(this.clock.now() + seconds * 1000), transaction);
+    const life = { now: this.clock.now(), ttlSeconds: this.config.accessTokenTtl };
+    await this.revocations.addOrigin(id, life, transaction);
   }
 
   private async granted(

@@ -48,7 +48,8 @@ export class ClientAuthenticator {
 
   /**
    * The application that the request names, whether it proves itself or not; undefined when it names none that is known.
-   * Throws nothing for what is wrong with its authentication.
+   * Throws 400 `invalid_request` and 401 `invalid_client` for two ways of authentication and for an assertion that names
+   * nobody; nothing for any other fault of its authentication.
    */
   async named(form: ClientForm, request: HttpRequest): Promise<Client | undefined> {
     const id = idIn(form, request);
@@ -103,7 +104,8 @@ function idIn(form: ClientForm, request: HttpRequest): string | undefined {
   try {
     return credentialsOf(form, request)?.id;
   } catch (error) {
-    if (error instanceof OAuthProblem) return form.client_id;
+    const isOfHeader = error instanceof OAuthProblem && error.error === 'invalid_client';
+    if (isOfHeader && form.client_assertion === undefined) return form.client_id;
     throw error;
   }
 }

@@ -125,8 +125,8 @@ export class ConsentsService {
     const now = this.clock.now();
     return this.database.transaction(async (transaction) => {
       const ids = await this.consents.revoke(transaction, which, new Date(now));
-      const until = new Date(now + (this.config.accessTokenTtl + SLACK_SECONDS) * 1000);
-      for (const id of ids) await this.revocations.add(id, until, transaction);
+      const { accessTokenTtl: ttlSeconds } = this.config;
+      for (const id of ids) await this.revocations.addOrigin(id, { now, ttlSeconds }, transaction);
       await andThen(transaction);
       return ids.length;
     });

@@ -10,6 +10,7 @@ import { gatheredMessage } from './gathered-message.js';
 import type { RouteTable } from './route-table.js';
 import type { HttpRequest, HttpResponse } from './messages.js';
 import { queryValuesOf } from './query-values.js';
+import { originForm } from './request-target.js';
 
 /** Options of the listener that Node takes beside the TLS ones. */
 export interface ListenerOptions {
@@ -101,7 +102,8 @@ function inTurn(handler: http.RequestListener): http.RequestListener {
     const handle = (): void => {
       if (!response.destroyed) handler(request, response);
     };
-    if (isProbe(request.url?.split('?')[0] ?? '')) handle();
+    request.url = originForm(request.url ?? '');
+    if (isProbe(request.url.split('?')[0] ?? '')) handle();
     else loopTurn.enter(handle);
   };
 }
