@@ -182,10 +182,12 @@ describe('all that the discovery documents say', () => {
       ['prompt', said['prompt_values_supported'], 'create', 'invalid_request'],
       ['scope', said['scopes_supported'], 'nothing', 'invalid_scope'],
     ];
+    const ofOpenId = ['profile', 'email', 'offline_access']; // they mean nothing without it
     for (const [name, values = [], other, error] of listed) {
       expect([name, values.length > 0]).toEqual([name, true]);
       for (const value of values) {
-        const answer = await errorFor({ [name]: value });
+        const whole = ofOpenId.includes(value) ? `openid ${value}` : value;
+        const answer = await errorFor({ [name]: whole });
         const isSilent = value === 'none'; // nothing was allowed yet
         expect([name, value, answer]).toEqual([
           name,
