@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DpopCaller, makeKey } from '../support/applications.js';
 import { eventually, startGrid, type Grid } from '../support/testbed.js';
 
 let grid: Grid;
@@ -201,5 +206,24 @@ describe('the log', () => {
     const file = await alice.put(`/filecatalogue/file/${place('/vo/named/f')}`, { json });
     const violations = [{ field: 'Replicas', problem: 'SE-NONE is not known' }];
     expect([file.status, file.body.violations]).toEqual([400, violations]);
+  });
+});
+
+describe('a request that names the whole address (RFC 9112 §3.2.2)', () => {
+  it('is served like any other, also with a DPoP proof', async () => {
+    const caller = new DpopCaller(await grid.certificate('alice'), await makeKey());
+    const form = { grant_type: 'client_credentials', group: 'grid_user', setup: 'Prod' };
+    const { body } = await caller.call('POST', '/oauth2/token', { form });
+    const token = body.access_token as string;
+    const call = request(grid.url, {
+      ...{ ca: grid.ca, agent: false, path: `${grid.url}/jobs?maxJobs=1` },
+      headers: {
+        authorization: `DPoP ${token}`,
+        dpop: await caller.proof('GET', '/jobs', token),
+      },
+    }).end();
+    const [answer] = (await once(call, 'response')) as [IncomingMessage];
+    const seen = JSON.parse(await text(answer)) as object;
+    expect([answer.statusCode, Object.keys(seen)]).toEqual([200, ['entries', 'jobs']]);
   });
 });
