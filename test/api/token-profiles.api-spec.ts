@@ -203,3 +203,31 @@ describe('what programs hold', () => {
     expect(new Set(secrets.map((secret) => secret.slice(-22))).size).toBe(secrets.length);
   });
 });
+
+describe('a pushed request', () => {
+  it('is what was pushed: parameters beside request_uri count for nothing (RFC 9126 §4, RFC 9101 §6.3)', async () => {
+    const { challenge } = pkcePair();
+    const pkce = { code_challenge: challenge, code_challenge_method: 'S256' };
+    const asked = { response_type: 'code', redirect_uri: CALLBACK, scope: 'jobs:read', ...pkce };
+    const form = { ...asked, state: 'pushed', ...(await assertion()) };
+    const { body } = await bearers.post('/oauth2/par', { form });
+    const beside = {
+      ...{ response_type: 'token', redirect_uri: 'https://other.example/cb', state: 'beside' },
+      ...{ scope: 'jobs:submit jobs:kill', code_challenge: 'x'.repeat(43), response_mode: 'query' },
+    };
+    const query = new URLSearchParams({
+      ...{ client_id: 'fapi', request_uri: body.request_uri },
+      ...beside,
+    });
+    const visitor = new PageVisitor(await grid.certificate('alice'));
+    const page = await visitor.open(`/oauth2/auth?${query.toString()}`);
+    expect(page.status).toBe(200);
+    const back = redirectOf(await visitor.send(formOf(page.body), { decision: 'allow' }));
+    expect(back).toEqual({
+      place: CALLBACK,
+      parameters: { code: expect.any(String), state: 'pushed', iss: grid.url },
+    });
+    const latest = 'select scope from authorization_grant order by created_at desc limit 1';
+    expect(await grid.sql(latest)).toEqual([{ scope: 'jobs:read' }]);
+  });
+});
