@@ -98,7 +98,7 @@ async function remove(name: string): Promise<void> {
 }
 
 const gridgate = (words: string[]) =>
-  new CommandUser(home).run(['catalogue', ...words], {
+  new CommandUser(home).run(['admin', 'catalogue', ...words], {
     DATABASE_URL: grid.database.url,
     GRID_HOME: grid.home,
   });
