@@ -223,6 +223,17 @@ for (const balancer of ['nginx', 'haproxy'] satisfies Balancer[]) {
         );
       }
 
+      /** For who reads of a failure: how a job that was told otherwise stands in the database. */
+      async function explain(jid: number, told: string[], wanted: string[] = []): Promise<void> {
+        if (told.join() === wanted.join()) return;
+        const rows = await site.grid.sql(
+          `select j.status, j.attempt, j.executor, j.last_update, h.status as past, h.time, h.source
+            from jobs j left join job_history h using (jid) where jid = $1 order by h.id`,
+          [jid],
+        );
+        process.stderr.write(`job ${jid}: ${JSON.stringify({ told, wanted, rows })}\n`);
+      }
+
       async function kill(): Promise<string> {
         if (dice.between(0, 2) === 0) {
           const isUp = await site.grid.sql('select').then(
@@ -285,6 +296,7 @@ for (const balancer of ['nginx', 'haproxy'] satisfies Balancer[]) {
         for (const [name, told, all] of watchers) {
           const hasAll = (): Promise<boolean> => Promise.resolve(count(told()) >= count(all));
           await eventually(hasAll, `${name} to hear all`, PATIENCE_MS).catch(() => undefined);
+          for (const [jid, lines] of told()) await explain(jid, lines, all.get(jid));
           expect({ [name]: shown(told()) }).toEqual({ [name]: shown(all) });
         }
         const isMirrored = (): Promise<boolean> => Promise.resolve(mirror().length >= made.length);
