@@ -8,6 +8,7 @@ import { CommandError } from './terminal/command-error.js';
 import { refuseColour } from './terminal/colour.js';
 import { tell } from './terminal/output.js';
 import { arrayCommand } from './user/array.command.js';
+import { usageCommand } from './user/usage.command.js';
 import { catalogueCommand, DATABASE_WORDS } from './user/catalogue.command.js';
 import { catalogueCommands } from './user/catalogue.commands.js';
 import { completionCommand } from './user/completion.command.js';
@@ -107,6 +108,7 @@ async function main(): Promise<void> {
     ...jobViewCommands(),
     ...jobDetailCommands(),
     arrayCommand(),
+    usageCommand(),
     ...watchCommands(),
     ...catalogueCommands(),
     catalogueCommand(),

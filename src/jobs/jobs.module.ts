@@ -76,6 +76,12 @@ import { INSIGHT_SCHEMAS } from './insight/job-insight.openapi.js';
 import { LimitObstacles } from './insight/limit-obstacles.js';
 import { JobInsightService } from './insight/job-insight.service.js';
 import { JobListRepository } from './list/job-list.repository.js';
+import { JobRunEntity } from './state/job-run.entity.js';
+import { JobUsageController } from './usage/job-usage.controller.js';
+import { JobUsageEntity } from './usage/job-usage.entity.js';
+import { JobUsageService } from './usage/job-usage.service.js';
+import { UsageFolder } from './usage/usage-folder.js';
+import { UsageRepository } from './usage/usage.repository.js';
 import { JobSharesController } from './insight/job-shares.controller.js';
 import { JobSharesService } from './insight/job-shares.service.js';
 import { JobTimelineController } from './list/job-timeline.controller.js';
@@ -166,6 +172,7 @@ const CONTROLLERS = [
   JobEventsController,
   JobTimelineController,
   JobSharesController,
+  JobUsageController,
   ArraysController,
   JobsController,
   SubmitController,
@@ -190,6 +197,8 @@ const ENTITIES = [
   JobExecutorEntity,
   JobOutputReadEntity,
   JobShareEntity,
+  JobRunEntity,
+  JobUsageEntity,
   JobDependencyEntity,
   JobDependencyNewsEntity,
   JobTotalEntity,
@@ -235,6 +244,9 @@ const PARTS = [
   ShareStandings,
   ShareReport,
   JobSharesService,
+  JobUsageService,
+  UsageFolder,
+  UsageRepository,
   SharesRepository,
   OutputReads,
   OutputReadsRepository,

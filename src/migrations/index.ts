@@ -28,6 +28,7 @@ import { Arrays1763900600001 } from './1763900600001-arrays.js';
 import { Dependencies1763900700001 } from './1763900700001-dependencies.js';
 import { Limits1763900800001 } from './1763900800001-limits.js';
 import { IdTokenKeys1763901000001 } from './1763901000001-id-token-keys.js';
+import { Usage1763903000001 } from './1763903000001-usage.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -64,4 +65,5 @@ export const MIGRATIONS: (new () => object)[] = [
   Dependencies1763900700001,
   Limits1763900800001,
   IdTokenKeys1763901000001,
+  Usage1763903000001,
 ];

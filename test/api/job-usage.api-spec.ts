@@ -1,105 +1,195 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource } from 'typeorm';
-import { DispatchRepository } from '#src/jobs/matching/dispatch.repository.js';
-import type { JobsRepository } from '#src/jobs/state/jobs.repository.js';
-import { Database, dataSourceOptions, poolerRules } from '#src/platform/index.js';
-import { awaitFinal, parametersOf, submit } from '../support/jobs.js';
-import { databaseConnection, startGrid, type Grid, type GridClient } from '../support/testbed.js';
+import { UsageRepository } from '../../src/jobs/usage/usage.repository.js';
+import type { Database } from '../../src/platform/index.js';
+import { awaitFinal, awaitStatus, submit } from '../support/jobs.js';
+import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
+import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
-const BUSY = 'end=$(($(date +%s) + 3)); while [ "$(date +%s)" -lt "$end" ]; do :; done';
+const EVERYTHING = { from: '2026-01-01', to: '2026-12-31' } as const;
+const PROD = { setup: 'Prod' };
 
-describe('what a job has used', () => {
+describe('usage of runs', () => {
+  let scratch: ScratchDatabase;
+  let database: Database;
+  let repository: UsageRepository;
+  beforeAll(async () => {
+    scratch = await scratchDatabase();
+    database = await scratch.open();
+    repository = new UsageRepository(database);
+  }, 60_000);
+  afterAll(() => scratch?.remove());
+
+  let next = 1;
+  /** A run of two processors, 100 s. */
+  const run = async (ended: string, more: Record<string, unknown> = {}): Promise<number> => {
+    const jid = next++;
+    const row: Record<string, unknown> = {
+      ...{ jid, attempt: 1, noted_at: '2026-03-01T00:00:00Z', ended_at: ended, setup: 'Prod' },
+      ...{ vo: '', owner_group: 'g', owner: 'a', site: 'A', is_done: true, processors: 2 },
+      ...{ wall_seconds: 100, cpu_seconds: 150, used_mb: 256, given_mb: 1024, ...more },
+    };
+    const names = Object.keys(row);
+    const places = names.map((_, index) => `$${index + 1}`).join(', ');
+    await scratch.dataSource.query(
+      `insert into job_runs (${names.join(', ')}) values (${places})`,
+      Object.values(row),
+    );
+    return jid;
+  };
+  const fold = (limit = 100): Promise<number> =>
+    database.transaction((transaction) =>
+      repository.fold(transaction, new Date('2026-04-01T00:00:00Z'), limit),
+    );
+
+  it('is the same before, while and after it is added up, by the days of UTC', async () => {
+    await run('2026-01-31T23:59:59.999Z');
+    await run('2026-02-01T00:00:00Z', { is_done: false, cpu_seconds: null, used_mb: null });
+    await run('2026-02-01T00:00:00+02:00', { owner: 'b', vo: 'v', given_mb: null });
+    await run('2026-02-28T12:00:00Z', { owner_group: 'h', site: 'B' });
+    await run('2026-02-28T12:00:00Z', { setup: 'Other' });
+    const wanted = { ...EVERYTHING, by: ['month', 'group'] } as const;
+    const expected = [
+      {
+        ...{ month: '2026-01', group: 'g', runs: 2, done: 2, wallSeconds: 200 },
+        ...{ processorSeconds: 400, cpuSeconds: 300, measuredSeconds: 400 },
+        ...{ memorySeconds: 102_400 + 25_600, memoryUsed: 25_600, memoryGiven: 102_400 },
+      },
+      {
+        ...{ month: '2026-02', group: 'g', runs: 1, done: 0, wallSeconds: 100 },
+        ...{ processorSeconds: 200, cpuSeconds: 0, measuredSeconds: 0 },
+        ...{ memorySeconds: 102_400, memoryUsed: 0, memoryGiven: 0 },
+      },
+      {
+        ...{ month: '2026-02', group: 'h', runs: 1, done: 1, wallSeconds: 100 },
+        ...{ processorSeconds: 200, cpuSeconds: 150, measuredSeconds: 200 },
+        ...{ memorySeconds: 102_400, memoryUsed: 25_600, memoryGiven: 102_400 },
+      },
+    ];
+    expect(await repository.report(wanted, PROD, 10)).toEqual(expected);
+    expect(await fold(2)).toBe(2);
+    expect(await repository.report(wanted, PROD, 10)).toEqual(expected);
+    expect(await fold()).toBe(3);
+    expect(await fold()).toBe(0);
+    expect(await repository.report(wanted, PROD, 10)).toEqual(expected);
+    await run('2026-02-28T13:00:00Z', { owner_group: 'h', site: 'B' });
+    await fold();
+    const [, , last] = await repository.report(wanted, PROD, 10);
+    expect(last).toMatchObject({ runs: 2, cpuSeconds: 300 });
+  });
+
+  it('is shown to each as far as they may see, and as it was asked for', async () => {
+    const owners = async (visibility: object, more: object = {}): Promise<unknown> => {
+      const wanted = { ...EVERYTHING, by: ['owner', 'site'] as const, ...more };
+      const rows = await repository.report(wanted, { ...PROD, ...visibility }, 10);
+      return rows.map(({ owner, site, runs }) => `${owner} ${site} ${runs}`);
+    };
+    expect(await owners({})).toEqual(['a A 2', 'a B 2', 'b A 1']);
+    expect(await owners({ setup: 'Other' })).toEqual(['a A 1']);
+    expect(await owners({ owner: 'b' })).toEqual(['b A 1']);
+    expect(await owners({ owner: 'b', group: 'h' })).toEqual(['a B 2', 'b A 1']);
+    expect(await owners({ owner: 'nobody', vo: 'v' })).toEqual(['b A 1']);
+    expect(await owners({}, { group: 'h' })).toEqual(['a B 2']);
+    expect(await owners({}, { site: 'A', owner: 'b' })).toEqual(['b A 1']);
+    expect(await owners({}, { from: '2026-01-31', to: '2026-01-31' })).toEqual(['a A 1', 'b A 1']);
+    expect(await owners({}, { from: '2026-03-01' })).toEqual([]);
+  });
+});
+
+describe('GET /jobs/usage', () => {
   let grid: Grid;
   let alice: GridClient;
-  let source: DataSource;
-  let repository: DispatchRepository;
-  let endSessions: () => Promise<void> = () => Promise.resolve();
-  let busy: number;
-  let short: number;
-
+  let bob: GridClient;
   beforeAll(async () => {
-    grid = await startGrid();
-    alice = await grid.as('alice');
-    const connection = databaseConnection(grid.database.name);
-    const limits = { poolSize: 1, statementTimeoutSeconds: 20, connectTimeoutSeconds: 5 };
-    const options = dataSourceOptions({
-      connection: () => connection,
-      ...limits,
-      entities: [],
-      migrations: [],
+    grid = await startGrid({ env: { GRID_GLOBAL_JOBS: 'false', GRID_ENERGY_PUE: '2' } });
+    [alice, bob] = [await grid.as('alice'), await grid.as('bob')];
+  }, 90_000);
+  afterAll(() => grid?.remove(), 60_000);
+
+  const script = (text: string) => ({
+    ...{ Executable: '/bin/sh', Arguments: ['-c', text], Sites: 'LOCAL.demo' },
+  });
+
+  it('has what runs used that went well, failed and were killed, each once', async () => {
+    const jids = await submit(alice, [script('exit 0'), script('exit 3'), script('exit 0')]);
+    await awaitFinal(alice, jids);
+    const [victim = 0] = await submit(alice, [script('sleep 600')]);
+    await awaitStatus(alice, victim, ['Running']);
+    await alice.delete(`/jobs/${victim}`);
+    const [his = 0] = await submit(bob, [script('exit 0')]);
+    await awaitFinal(bob, [his]);
+    const report = await eventually(async () => {
+      const { status, body } = await alice.get('/jobs/usage?by=owner,site');
+      expect(status).toBe(200);
+      return body.total.runs === 4 && body; // a killed run is written down when its processes are gone
+    }, 'four runs');
+    const today = new Date().toISOString().slice(0, 10);
+    const figures = {
+      ...{ runs: 4, done: 2, wallHours: expect.any(Number), processorHours: expect.any(Number) },
+      ...{ cpuHours: expect.any(Number), cpuEfficiency: expect.any(Number) },
+      ...{ memoryEfficiency: null, energy: expect.any(Number) },
+    };
+    expect(report).toEqual({
+      from: `${today.slice(0, 7)}-01`,
+      to: today,
+      energy: { processorWatts: 12, memoryWattsPerGB: 0.3725, pue: 2 },
+      total: { ...figures, memoryEfficiency: report.total.memoryEfficiency },
+      rows: [
+        {
+          ...{ owner: 'alice', site: 'LOCAL.demo', ...figures },
+          memoryEfficiency: report.total.memoryEfficiency,
+        },
+      ],
     });
-    source = await new DataSource(options).initialize();
-    const clock = { now: () => Date.now() };
-    const pooler = poolerRules(connection, { ...limits, sessions: 1 });
-    endSessions = async () => pooler?.sessions.end();
-    const database = new Database(
-      () => source,
-      undefined,
-      undefined,
-      () => pooler,
-    );
-    repository = new DispatchRepository(database, undefined as unknown as JobsRepository, clock);
-    [busy = 0, short = 0] = await submit(alice, [
-      { Executable: '/bin/sh', Arguments: ['-c', BUSY], MaxRAM: 200 },
-      { Executable: '/bin/true' },
+    expect(report.rows[0].energy).toBe(report.total.energy);
+    expect((await alice.get(`/jobs/${jids[0]}/parameters`)).body).toMatchObject({
+      'Energy(Wh)': expect.any(Number),
+    });
+    const { body: all } = await (await grid.as('mona', 'grid_mon')).get('/jobs/usage?by=owner');
+    expect(all.rows.map((row: any) => [row.owner, row.runs])).toEqual([
+      ['alice', 4],
+      ['bob', 1],
     ]);
-    await awaitFinal(alice, [busy, short]);
   }, 120_000);
 
-  afterAll(async () => {
-    await endSessions();
-    await source?.destroy();
-    await grid?.remove();
-  });
-
-  it('stands in its parameters, with the share of what it was given', async () => {
-    const parameters = await parametersOf(alice, busy);
-    expect(parameters).toMatchObject({
-      UsageSource: 'service',
-      'WallClockTime(s)': expect.any(Number),
-      'TotalCPUTime(s)': expect.any(Number),
-      'CPUEfficiency(%)': expect.any(Number),
-      'Memory(MB)': expect.any(Number),
-      'MemoryEfficiency(%)': expect.any(Number),
-    });
-    const [wall, cpu, share] = ['WallClockTime(s)', 'TotalCPUTime(s)', 'CPUEfficiency(%)'].map(
-      (name) => Number(parameters[name]),
-    );
-    expect(share).toBeCloseTo(((cpu ?? 0) / (wall ?? 1)) * 100, 0);
-    expect(share).toBeGreaterThan(0);
-    expect(parameters['MemoryEfficiency(%)']).toBeLessThan(100);
-  });
-
-  it('says no share of CPU of a job that took less than a second', async () => {
-    const parameters = await parametersOf(alice, short);
-    expect(parameters).toMatchObject({ UsageSource: 'service', ExitCode: 0 });
-    if (Number(parameters['WallClockTime(s)']) < 1) {
-      expect(parameters).not.toHaveProperty('CPUEfficiency(%)');
+  it('keeps them when the jobs are deleted, and is a table for who asks for one', async () => {
+    const before = (await alice.get('/jobs/usage?by=')).body;
+    expect(before.rows).toEqual([before.total]);
+    for (const { jid } of (await alice.get('/jobs')).body.jobs) {
+      await alice.delete(`/jobs/${jid}?purge=true`);
     }
+    expect((await alice.get('/jobs/usage?by=')).body).toEqual(before);
+    const csv = await alice.get('/jobs/usage?by=group', { headers: { accept: 'text/csv' } });
+    expect(csv.headers).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      vary: expect.stringContaining('Accept'),
+    });
+    expect(String(csv.bytes).split('\r\n')).toEqual([
+      'group,runs,done,wall_hours,processor_hours,cpu_hours,cpu_efficiency_percent,memory_efficiency_percent,energy_kwh',
+      expect.stringMatching(/^grid_user,4,2,/),
+      '',
+    ]);
   });
 
-  it('is told again by an accounting, for this attempt and no other', async () => {
-    const before = await parametersOf(alice, short);
-    const [row] = await grid.sql<{ attempt: number }>('select attempt from jobs where jid = $1', [
-      short,
-    ]);
-    const attempt = row?.attempt ?? 0;
-    const told = { UsageSource: 'slurmdbd', 'TotalCPUTime(s)': 7 };
-    await repository.addParameters({ jid: short, attempt: attempt + 1 }, told);
-    expect(await parametersOf(alice, short)).toEqual(before);
-    await repository.addParameters({ jid: short, attempt }, told);
-    expect(await parametersOf(alice, short)).toEqual({ ...before, ...told });
-  });
-
-  it('is not told of a job that goes on, nor of one that does not exist', async () => {
-    const [jid = 0] = await submit(alice, [{ Executable: '/bin/true', Sites: ['NOWHERE.at.all'] }]);
-    const [row] = await grid.sql<{ attempt: number }>('select attempt from jobs where jid = $1', [
-      jid,
-    ]);
-    const told = { UsageSource: 'slurmdbd' };
-    await repository.addParameters({ jid, attempt: row?.attempt ?? 0 }, told);
-    await repository.addParameters({ jid: 999_999, attempt: 1 }, told);
-    expect(await parametersOf(alice, jid)).toEqual({});
-    expect(await grid.sql('select from job_parameters where jid = 999999')).toEqual([]);
+  it('refuses times and keys that are none', async () => {
+    const refused = async (query: string): Promise<unknown> => {
+      const { status, body } = await alice.get(`/jobs/usage?${query}`);
+      return [status, body.code, body.violations?.[0]];
+    };
+    const invalid = (field: string, problem: string): unknown => [
+      400,
+      'request.invalid',
+      { field, problem },
+    ];
+    const NO_TIME = 'is neither a month, 2026-01, nor a day, 2026-01-31';
+    expect(await refused('from=2026-02-30')).toEqual(invalid('from', NO_TIME));
+    expect(await refused('to=2026-13')).toEqual(invalid('to', NO_TIME));
+    expect(await refused('to=yesterday')).toEqual(invalid('to', NO_TIME));
+    expect(await refused('from=2026-02&to=2026-01')).toEqual(invalid('to', 'lies before `from`'));
+    expect(await refused('by=month,colour')).toEqual(
+      invalid('by', 'has "colour"; known are month, day, vo, group, owner, site'),
+    );
+    const { body } = await alice.get('/jobs/usage?from=2025-02&to=2025-02&by=site,day,day');
+    expect(body).toMatchObject({ from: '2025-02-01', to: '2025-02-28', rows: [] });
+    expect(body.total).toMatchObject({ runs: 0, cpuEfficiency: null, energy: 0 });
   });
 });

@@ -134,6 +134,7 @@ const SUB_ROOMS: Record<string, Record<string, string[]>> = {
     arrays: ['access', 'state'],
     submit: ['arrays', 'dependencies', 'run', 'sandbox', 'limits', 'access', 'state', 'manifest'],
     list: ['access', 'state'],
+    usage: ['run', 'access', 'state'],
     feed: ['list', 'access', 'state'],
     control: ['access', 'state'],
     insight: ['dependencies', 'matching', 'run', 'limits', 'access', 'state', 'manifest'],

@@ -38,6 +38,7 @@ import type {
   JobSharesResponse,
   JobSummary,
   JobTimelineResponse,
+  JobUsageResponse,
   KeySetResponse,
   LiveResponse,
   LookupRequest,
@@ -431,6 +432,22 @@ export interface ShowJobTimelineQuery {
 export interface ShowJobSharesQuery {
   /** Only this group */
   group?: string;
+}
+
+/** Query of {@link Operations.reportJobUsage}. */
+export interface ReportJobUsageQuery {
+  /** First month or day; the present month unless told */
+  from?: string;
+  /** Last month or day, which belongs to it; today unless told */
+  to?: string;
+  /** What the sums are divided by; empty for one sum */
+  by?: string;
+  /** Only runs of jobs of this group */
+  group?: string;
+  /** Only runs of jobs of this owner */
+  owner?: string;
+  /** Only runs at this site */
+  site?: string;
 }
 
 /** Query of {@link Operations.killArray}. */
@@ -1272,6 +1289,21 @@ export abstract class Operations {
   ): Promise<JobSharesResponse> {
     return this.call<JobSharesResponse>(
       { method: 'GET', path: `/jobs/shares`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /**
+   * What runs have used: processor time, memory, energy
+   *
+   * Runs that have ended, by month and group or whatever is asked for, killed and failed ones too; kept when their jobs are deleted. Seen are those of jobs that you may see.
+   */
+  reportJobUsage(
+    query: ReportJobUsageQuery = {},
+    options: CallOptions = {},
+  ): Promise<JobUsageResponse> {
+    return this.call<JobUsageResponse>(
+      { method: 'GET', path: `/jobs/usage`, query, answer: 'json' },
       options,
     );
   }

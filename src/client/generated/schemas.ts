@@ -260,6 +260,16 @@ export interface DryRunResponse {
   valid: boolean;
 }
 
+/** Part of {@link JobUsageResponse}. */
+export interface EnergyAssumptions {
+  /** Watts of a GB of memory held */
+  memoryWattsPerGB: number;
+  /** Power usage effectiveness */
+  pue: number;
+  /** Watts of a processor at work */
+  processorWatts: number;
+}
+
 /** Answer of `POST /filecatalogue/metadata`. */
 export interface FieldResponse {
   /** Name of the field */
@@ -647,6 +657,66 @@ export interface JobTokenRequest {
   scope: string;
   /** Services that it is for; those of the token of the request by default */
   audience?: string[];
+}
+
+/** Part of {@link JobUsageResponse}. */
+export interface JobUsage {
+  /** Hours that they ran */
+  wallHours: number;
+  /** The same, times the processors that each was given */
+  processorHours: number;
+  /** Hours of processors at work, as far as measured */
+  cpuHours: number;
+  /** Per cent of the processor time given that was used, of runs that were measured */
+  cpuEfficiency: number | null;
+  /** Per cent of the memory given that was used at most, weighed by time, of runs that were measured */
+  memoryEfficiency: number | null;
+  /** kWh, estimated: (processors at work and memory held, each times its watts) × PUE */
+  energy: number;
+  /** Runs that were started and have ended, whatever became of their jobs */
+  runs: number;
+  /** Those whose jobs are Done */
+  done: number;
+}
+
+/** Answer of `GET /jobs/usage`. */
+export interface JobUsageResponse {
+  /** First day */
+  from: string;
+  /** Last day, which belongs to it */
+  to: string;
+  rows: JobUsageRow[];
+  /** Why the energy is as it is */
+  energy: EnergyAssumptions;
+  /** Everything that follows together */
+  total: JobUsage;
+}
+
+/** Part of {@link JobUsageResponse}. */
+export interface JobUsageRow {
+  /** Hours that they ran */
+  wallHours: number;
+  /** The same, times the processors that each was given */
+  processorHours: number;
+  /** Hours of processors at work, as far as measured */
+  cpuHours: number;
+  /** Per cent of the processor time given that was used, of runs that were measured */
+  cpuEfficiency: number | null;
+  /** Per cent of the memory given that was used at most, weighed by time, of runs that were measured */
+  memoryEfficiency: number | null;
+  /** kWh, estimated: (processors at work and memory held, each times its watts) × PUE */
+  energy: number;
+  month?: string;
+  day?: string;
+  /** Virtual organisation, '' for none */
+  vo?: string;
+  group?: string;
+  owner?: string;
+  site?: string;
+  /** Runs that were started and have ended, whatever became of their jobs */
+  runs: number;
+  /** Those whose jobs are Done */
+  done: number;
 }
 
 /** Part of {@link KeySetResponse}. */

@@ -4,6 +4,8 @@ import { CLOCK, columnsOf, Database, type Transaction } from '#src/platform/inde
 import { Job } from '../state/job.entity.js';
 import type { Jid } from '../state/job.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
+import type { RunUse } from '../state/run-use.js';
+import { noteUse, useColumns } from '../state/run-use.sql.js';
 import {
   MANIFEST_COLUMNS,
   MANIFEST_JOIN,
@@ -11,7 +13,7 @@ import {
   type ManifestRow,
 } from '../manifest/stored-manifest.js';
 import type { JobState } from '../state/job-state.js';
-import type { HeldJob, RunOrder, Submitter } from '../run/executor.js';
+import type { HeldJob, RunLeft, RunOrder, Submitter } from '../run/executor.js';
 
 /** A new job whose input data is to be looked up. */
 export interface JobToAdmit {
@@ -76,16 +78,14 @@ export class DispatchRepository {
   /** Lets go of a run that is over, without moving the job; an output that came late is still kept. */
   async release(
     run: { jid: Jid; attempt: number; executor: string },
-    outputSandbox: string | null,
+    left: RunLeft = {},
   ): Promise<void> {
+    const { output = null, endedAt = null, use } = left;
+    const used = use === undefined ? null : JSON.stringify(use);
     await this.database.execute({
       name: 'jobs-release',
-      text: `update jobs set executor = null,
-          output_sandbox = case when status = 'Killed' then coalesce($4, output_sandbox)
-            else output_sandbox end
-        where jid = $1 and attempt = $2 and executor = $3
-          and status not in ('Matched', 'Running', 'Stalled', 'Completing', 'Completed')`,
-      values: [String(run.jid), run.attempt, run.executor, outputSandbox],
+      text: RELEASE,
+      values: [String(run.jid), run.attempt, run.executor, output, endedAt, used],
     });
   }
 
@@ -112,6 +112,17 @@ export class DispatchRepository {
           where jid = $1 and attempt = $2 and status in ('Done', 'Failed')
         on conflict (jid) do update set parameters = job_parameters.parameters || excluded.parameters`,
       values: [String(run.jid), run.attempt, JSON.stringify(parameters)],
+    });
+  }
+
+  /** Puts better numbers in the place of those of a run that was written down a few minutes ago. */
+  async correctUse(run: { jid: Jid; attempt: number }, use: RunUse): Promise<void> {
+    await this.database.execute({
+      name: 'jobs-correct-use',
+      text: `update job_runs set (processors, wall_seconds, cpu_seconds, used_mb, given_mb)
+          = (select ${useColumns('$3::jsonb')})
+        where jid = $1 and attempt = $2`,
+      values: [String(run.jid), run.attempt, JSON.stringify(use)],
     });
   }
 
@@ -245,6 +256,16 @@ function heldOf(row: HeldRow): HeldJob {
     startedAt: row.startExecution,
   };
 }
+
+const RELEASE = `
+  with released as (
+    update jobs set executor = null,
+      output_sandbox = case when status = 'Killed' then coalesce($4, output_sandbox) else output_sandbox end
+    where jid = $1 and attempt = $2 and executor = $3
+      and status not in ('Matched', 'Running', 'Stalled', 'Completing', 'Completed')
+    returning jid, attempt, setup, vo, owner_group, owner, site
+  )
+  ${noteUse('(select *, coalesce($5::timestamptz, clock_timestamp()) as ended_at, false as is_done, $6::jsonb as use from released) r')}`;
 
 const IS_WAITING = `o.status = 'Waiting' and o.executor is null and o.held_by is null`;
 

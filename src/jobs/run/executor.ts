@@ -2,6 +2,7 @@ import type { JsonObject } from '#src/kernel/index.js';
 import type { Site, SiteBackend } from '#src/registry/index.js';
 import type { Jid } from '../state/job.js';
 import type { JobState } from '../state/job-state.js';
+import type { RunUse } from '../state/run-use.js';
 import type { OutputPlaces } from './output-places.js';
 
 /** A job that was claimed for an executor: Matched, held by it, certainly not started. */
@@ -83,13 +84,18 @@ export interface Executor {
   close(): Promise<void>;
 }
 
+/** What a run leaves that nobody waits for. */
+export interface RunLeft {
+  /** Hash of its output sandbox. */
+  output?: string | undefined;
+  endedAt?: Date | undefined;
+  use?: RunUse | undefined;
+}
+
 /** What executors ask and tell the database of the jobs that they hold, beside the moves that they report. */
 export interface HeldRuns {
   /** Lets go of a run that is over, without moving the job; an output that came late is still kept. */
-  release(
-    run: { jid: Jid; attempt: number; executor: string },
-    outputSandbox: string | null,
-  ): Promise<void>;
+  release(run: { jid: Jid; attempt: number; executor: string }, left?: RunLeft): Promise<void>;
   /** True while the very run is under way in the hands of the executor. */
   isUnderWay(run: { jid: Jid; attempt: number; executor: string }): Promise<boolean>;
   /** Adds what became known of a run after its end; nothing when the job has gone on to another attempt. */
@@ -97,6 +103,8 @@ export interface HeldRuns {
     run: { jid: Jid; attempt: number },
     parameters: Record<string, string | number>,
   ): Promise<void>;
+  /** Puts better numbers in the place of those of a run that was written down a few minutes ago. */
+  correctUse(run: { jid: Jid; attempt: number }, use: RunUse): Promise<void>;
 }
 
 /** Injection token of the executors of this instance. */

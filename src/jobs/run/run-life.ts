@@ -4,12 +4,13 @@ import type { Clock } from '#src/kernel/index.js';
 import type { Move } from '../state/jobs.repository.js';
 import type { SandboxService } from '../sandbox/sandbox.service.js';
 import { MINOR } from '../state/job-state.js';
-import type { HeldRuns, RunOrder } from './executor.js';
+import type { HeldRuns, RunLeft, RunOrder } from './executor.js';
 import { collectOutput } from './output-collector.js';
 import type { OutputPlaces } from './output-places.js';
 import type { JobTokens } from './job-tokens.js';
 import { RunFault, type RunPlan } from './run-plan.js';
 import type { RunReports } from './run-reports.js';
+import { usageParameters, type RunUsage } from './run-usage.js';
 import type { Verdict } from './run-verdict.js';
 
 const MAX_OUTPUT_FILES = 10_000;
@@ -26,7 +27,9 @@ export interface Run {
 export interface RunEnd {
   verdict: Verdict;
   endedAt: Date;
-  /** What is told of the run beside its output: host, exit code, times. */
+  /** Undefined: nobody measured it. */
+  usage: RunUsage | undefined;
+  /** What is told of the run beside its output and what it used: host, exit code. */
   parameters: Parameters;
 }
 
@@ -115,24 +118,25 @@ export class RunLife<R extends Run> {
         endedAt: end.endedAt,
         executor: null,
         accounted: true,
+        use: end.usage,
         ...(output.hash === undefined ? {} : { outputSandbox: output.hash }),
       },
-      parameters: { ...end.parameters, ...parametersOf(output) },
+      parameters: { ...end.parameters, ...this.told(end.usage), ...parametersOf(output) },
     });
     if (moved) await this.place.remove(run);
     else await this.finishOther(run, end, output.hash);
   }
 
   /** A run that nobody waits for is over: what it left may still be had of a killed job. */
-  async finishUnwanted(run: R): Promise<void> {
+  async finishUnwanted(run: R, end: Omit<RunLeft, 'output'>): Promise<void> {
     const output = await this.keepOutput(run);
-    await this.release(run, output.hash ?? null);
+    await this.release(run, { ...end, output: output.hash });
   }
 
   /** Lets go of a run without moving its job. */
-  async release(run: R, output: string | null = null): Promise<void> {
+  async release(run: R, left: RunLeft = {}): Promise<void> {
     await this.parts.tokens.end(run.order);
-    await this.parts.repository.release(this.held(run), output);
+    await this.parts.repository.release(this.held(run), left);
     await this.place.remove(run);
   }
 
@@ -211,7 +215,11 @@ export class RunLife<R extends Run> {
     const isOurs =
       (await this.resume(run)) || (await this.parts.repository.isUnderWay(this.held(run)));
     if (isOurs) await this.finish(run, end);
-    else await this.release(run, output ?? null);
+    else await this.release(run, { output, endedAt: end.endedAt, use: end.usage });
+  }
+
+  private told(usage: RunUsage | undefined): Parameters {
+    return usage === undefined ? {} : usageParameters(usage, this.parts.config);
   }
 
   private async keepOutput(run: R): Promise<Output> {

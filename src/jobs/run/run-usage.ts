@@ -1,14 +1,10 @@
-/** What a run has used, and what it was given. Absent: nobody measured it. */
-export interface RunUsage {
-  /** Who measured: `service` (local runs), `wrapper` (on the batch node), `slurmdbd` (Slurm's accounting). */
+import type { RunUse } from '../state/run-use.js';
+import { energyOf, type EnergyFactors, type EnergySums } from './energy.js';
+
+/** What a run has used, and who measured it. */
+export interface RunUsage extends RunUse {
+  /** `service` (local runs), `wrapper` (on the batch node), `slurmdbd` (Slurm's accounting). */
   source: 'service' | 'wrapper' | 'slurmdbd';
-  wallSeconds: number;
-  cpuSeconds?: number | undefined;
-  /** The most memory that all of its processes had at one time, as far as it was looked at. */
-  maxRssBytes?: number | undefined;
-  processors: number;
-  /** MB of 2^20 bytes. */
-  memoryMb?: number | undefined;
 }
 
 const MIB = 2 ** 20;
@@ -18,9 +14,12 @@ const LEAST_WALL_SECONDS = 1;
 /**
  * Usage as job parameters, the same for every place: `WallClockTime(s)`, `TotalCPUTime(s)`, `Memory(MB)` (the words of
  * the reference), `CPUEfficiency(%)` (CPU time of wall time times processors, above 100 when it used more than it asked
- * for), `MemoryEfficiency(%)` (of the memory that it was given) and `UsageSource`.
+ * for), `MemoryEfficiency(%)` (of the memory that it was given), `Energy(Wh)` (energy.ts) and `UsageSource`.
  */
-export function usageParameters(usage: RunUsage): Record<string, string | number> {
+export function usageParameters(
+  usage: RunUsage,
+  factors: EnergyFactors,
+): Record<string, string | number> {
   const { source, wallSeconds, cpuSeconds, maxRssBytes = 0, processors, memoryMb = 0 } = usage;
   const isLong = wallSeconds >= LEAST_WALL_SECONDS && processors > 0;
   return {
@@ -34,6 +33,17 @@ export function usageParameters(usage: RunUsage): Record<string, string | number
     ...(maxRssBytes > 0 && memoryMb > 0
       ? { 'MemoryEfficiency(%)': percent(maxRssBytes, memoryMb * MIB) }
       : {}),
+    'Energy(Wh)': Math.round(energyOf(sumsOf(usage), factors) * 1000) / 1000,
+  };
+}
+
+function sumsOf({ wallSeconds, processors, cpuSeconds, ...memory }: RunUsage): EnergySums {
+  const processorSeconds = wallSeconds * processors;
+  const { memoryMb = 0, maxRssBytes = 0 } = memory;
+  const megabytes = memoryMb > 0 ? memoryMb : maxRssBytes / MIB;
+  return {
+    busySeconds: cpuSeconds ?? processorSeconds,
+    memorySeconds: megabytes * wallSeconds,
   };
 }
 

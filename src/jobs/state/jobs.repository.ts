@@ -16,6 +16,8 @@ import {
 import type { JobState } from './job-state.js';
 import { assertPath, statesBefore } from './job-transitions.js';
 import { BEFORE, logMoves } from './logged-move.sql.js';
+import type { RunUse } from './run-use.js';
+import { noteUse } from './run-use.sql.js';
 
 /** One state that a job passes, as its history shows it. */
 export interface Step {
@@ -54,6 +56,8 @@ export interface MoveChanges {
   outputSandbox?: string;
   verified?: boolean;
   accounted?: boolean;
+  /** What the run that ends has used, for the reports of usage. */
+  use?: RunUse | undefined;
   /** Counts a reschedule and forgets the times of the last attempt. */
   rescheduled?: boolean;
 }
@@ -192,9 +196,14 @@ function toRecord(move: Move): Record<string, unknown> {
     verified: set.verified ?? false,
     accounted: set.accounted ?? false,
     rescheduled: set.rescheduled ?? false,
+    use: set.use,
     parameters,
   };
 }
+
+/** Runs that a statement of moves ends. */
+const ENDED_RUNS = `(select moved.*, coalesce(m.ended, $2) as ended_at, m.status = 'Done' as is_done, m.use
+    from moved join m using (jid)) r`;
 
 /** Rows are locked in the order of their ids, so that two batches never wait for each other in a circle. */
 const MOVE = `
@@ -203,7 +212,7 @@ const MOVE = `
       jid bigint, origins text[], by_executor text, by_attempt integer, status text, minor text, app text,
       steps jsonb, source text, site text, executor text, lets_go boolean, attempts integer, reference text,
       started timestamptz, ended timestamptz, output text, verified boolean, accounted boolean,
-      rescheduled boolean, parameters jsonb)
+      rescheduled boolean, use jsonb, parameters jsonb)
   ), held as materialized (
     select j.jid, ${BEFORE} as before from jobs j join m on m.jid = j.jid
     where j.status = any (m.origins)
@@ -228,7 +237,7 @@ const MOVE = `
       accounted = (j.accounted or m.accounted) and not m.rescheduled
     from m, held
     where m.jid = j.jid and held.jid = j.jid
-    returning j.jid, j.app_status, j.site, j.last_update, held.before
+    returning j.jid, j.attempt, j.setup, j.vo, j.owner_group, j.owner, j.app_status, j.site, j.last_update, held.before
   ), passed as materialized (
     select jid, s.n, s.step ->> 'to' as status, s.step ->> 'minor' as minor,
       coalesce(s.step ->> 'app', moved.app_status) as app, moved.site, moved.last_update, m.source, moved.before
@@ -237,6 +246,8 @@ const MOVE = `
     insert into job_history (jid, status, minor_status, app_status, time, source)
     select jid, status, minor, app, last_update, source from passed order by jid, n
   ), told as (${logMoves('passed')}
+  ), used as (
+    ${noteUse(ENDED_RUNS)}
   ), described as (
     insert into job_parameters (jid, parameters)
     select jid, m.parameters from moved join m using (jid) where m.parameters is not null

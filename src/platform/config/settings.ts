@@ -1,4 +1,5 @@
 import { DATABASE } from './settings-database.js';
+import { ENERGY } from './settings-energy.js';
 import { LOCAL_JOBS } from './settings-local-jobs.js';
 import { WEBHOOKS } from './settings-webhooks.js';
 import * as v from './variables.js';
@@ -398,6 +399,7 @@ export const VARIABLES = {
 
   // webhooks
   ...WEBHOOKS,
+  ...ENERGY,
 
   // catalogue
   answerSpool: v.integer('GRID_ANSWER_SPOOL', 4 * 1024 * 1024 * 1024, {

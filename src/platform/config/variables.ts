@@ -82,6 +82,22 @@ export function integer(
   });
 }
 
+/** A number within bounds, with a point before its decimals. */
+export function decimal(
+  name: string,
+  fallback: number,
+  bounds: { min: number; max: number; description: string },
+): Variable<number> {
+  const { min, max, description } = bounds;
+  return variable(name, 'number', { fallback, description }, (value) => {
+    const number = Number(value);
+    if (!/^\d+(\.\d+)?$/.test(value.trim()) || number < min || number > max) {
+      throw new Error(`is not a number from ${min} to ${max}`);
+    }
+    return number;
+  });
+}
+
 /** true/false/1/0/yes/no. */
 export function flag(name: string, fallback: boolean, description: string): Variable<boolean> {
   return variable(name, 'boolean', { fallback, description }, parseFlag);

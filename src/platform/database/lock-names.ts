@@ -33,6 +33,7 @@ export const ADVISORY_LOCKS = {
   webhooks: 20,
   webhookLimits: 21,
   shares: 24,
+  usage: 25,
   dependencies: 27,
 } as const;
 

@@ -162,6 +162,13 @@ export const BEARER: Record<string, BearerExpectation> = {
     others: SHARES,
     outcome: showing('"owner":"alice"'),
   }),
+  'GET /jobs/usage': rule({
+    scope: 'jobs:read',
+    call: () => ({ path: '/jobs/usage' }),
+    own: '200 shown',
+    others: LISTED,
+    outcome: showing('"group":"grid_user"'),
+  }),
   'POST /jobs': rule({
     scope: 'jobs:submit',
     call: () => ({ path: '/jobs', options: { json: { Executable: '/bin/true' } } }),

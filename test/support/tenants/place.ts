@@ -69,6 +69,11 @@ async function waitingJobs(grid: Grid, alice: GridClient, count: number): Promis
      from (select input_sandbox from jobs where jid = $1) one where jid >= $2`,
     [jid, Math.min(...rest)],
   );
+  await grid.sql(
+    `insert into job_runs (jid, attempt, noted_at, ended_at, setup, vo, owner_group, owner, site, is_done, processors, wall_seconds)
+     select jid, 0, now(), now(), setup, vo, owner_group, owner, site, true, 1, 60 from jobs where jid = $1`,
+    [jid],
+  );
   return [...rest, jid];
 }
 

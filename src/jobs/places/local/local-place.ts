@@ -6,7 +6,7 @@ import type { HeldJob } from '../../run/executor.js';
 import type { OutputPlaces } from '../../run/output-places.js';
 import type { RunEnd, RunPlace } from '../../run/run-life.js';
 import { limitsOf, planOf, processorsOf } from '../../run/run-plan.js';
-import { usageParameters } from '../../run/run-usage.js';
+import type { RunUsage } from '../../run/run-usage.js';
 import { judge, type ExitRecord, type Verdict } from '../../run/run-verdict.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
@@ -65,7 +65,8 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
     const exit = run.directory.exit();
     const verdict = this.unenclosed(run, exit) ?? judgeRun(run, exit);
     const endedAt = exit?.endedAt ?? this.context.now();
-    return { verdict, endedAt, parameters: this.parametersOf(run, exit, endedAt) };
+    const usage = this.usageOf(run, exit, endedAt);
+    return { verdict, endedAt, usage, parameters: this.parametersOf(run, exit) };
   }
 
   /** The sandbox could not be made, so the program has not run: no fault of the job. */
@@ -78,26 +79,28 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
     return { isGood: false, minor: MINOR.initialization, app: 'The job could not be started' };
   }
 
+  private usageOf(run: LocalRun, exit: ExitRecord | undefined, endedAt: Date): RunUsage {
+    const cpuSeconds = cpuOf(run, exit);
+    return {
+      source: 'service',
+      wallSeconds: Math.max(0, endedAt.getTime() - run.startedMs) / 1000,
+      cpuSeconds: exit || cpuSeconds > 0 ? cpuSeconds : undefined,
+      maxRssBytes: run.maxRssBytes,
+      processors: processorsOf(run.order),
+      memoryMb: limitsOf(run.order, this.context.parts.config).memoryMb,
+    };
+  }
+
   private parametersOf(
     run: LocalRun,
     exit: ExitRecord | undefined,
-    endedAt: Date,
   ): Record<string, string | number> {
     const { isolation } = this.context.place;
-    const cpuSeconds = cpuOf(run, exit);
     return {
       HostName: hostname(),
       BatchSystem: this.context.backend,
       Isolation: isolation.level,
       ...(exit ? { ExitCode: exit.code } : {}),
-      ...usageParameters({
-        source: 'service',
-        wallSeconds: Math.max(0, endedAt.getTime() - run.startedMs) / 1000,
-        cpuSeconds: exit || cpuSeconds > 0 ? cpuSeconds : undefined,
-        maxRssBytes: run.maxRssBytes,
-        processors: processorsOf(run.order),
-        memoryMb: limitsOf(run.order, this.context.parts.config).memoryMb,
-      }),
       ...(run.maxDiskBytes > 0 ? { 'DiskSpace(MB)': Math.ceil(run.maxDiskBytes / MIB) } : {}),
     };
   }

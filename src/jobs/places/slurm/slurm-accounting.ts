@@ -1,4 +1,4 @@
-import { usageParameters } from '../../run/run-usage.js';
+import { usageParameters, type RunUsage } from '../../run/run-usage.js';
 import type { ExitRecord } from './run-record.js';
 import { SlurmError } from './slurm-error.js';
 import { forEachOf, type OpenSlurmParts } from './slurm-parts.js';
@@ -71,7 +71,7 @@ export class SlurmAccounting {
     try {
       const use = await api.as(one.of.account).use(one.of);
       if (use !== undefined) {
-        await this.keep(one.run, usageParameters({ source: 'slurmdbd', ...use }));
+        await this.keep(one.run, { source: 'slurmdbd', ...use });
         this.drop(one);
         return;
       }
@@ -89,9 +89,11 @@ export class SlurmAccounting {
     if (one.nextMs > one.untilMs) this.drop(one);
   }
 
-  private async keep(run: SlurmRun, parameters: Record<string, string | number>): Promise<void> {
-    const { jid, attempt } = run.order;
-    await this.parts.repository.addParameters({ jid, attempt }, parameters);
+  private async keep({ order }: SlurmRun, usage: RunUsage): Promise<void> {
+    const { config, repository } = this.parts;
+    const { jid, attempt } = order;
+    await repository.correctUse({ jid, attempt }, usage);
+    await repository.addParameters({ jid, attempt }, usageParameters(usage, config));
   }
 
   private drop(one: Wanted): void {

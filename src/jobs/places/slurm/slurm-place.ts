@@ -2,7 +2,7 @@ import { MINOR } from '../../state/job-state.js';
 import type { OutputPlaces } from '../../run/output-places.js';
 import type { RunEnd, RunPlace } from '../../run/run-life.js';
 import { processorsOf } from '../../run/run-plan.js';
-import { usageParameters } from '../../run/run-usage.js';
+import type { RunUsage } from '../../run/run-usage.js';
 import { judge, type Verdict } from '../../run/run-verdict.js';
 import type { ExitRecord } from './run-record.js';
 import type { OpenSlurmParts } from './slurm-parts.js';
@@ -60,10 +60,11 @@ export class SlurmPlace implements RunPlace<SlurmRun> {
 
   /** The end of a run by its own record or, without one, by what Slurm says. */
   endOf(run: SlurmRun, record: ExitRecord | undefined, verdict: Verdict): RunEnd {
-    const { reference, account, batch } = run;
+    const { reference, account } = run;
     return {
       verdict,
       endedAt: record?.endedAt ?? new Date(this.parts.clock.now()),
+      usage: record && usageOf(run, record),
       parameters: {
         BatchSystem: SOURCE,
         ...(account === undefined ? {} : { LocalAccount: account.name }),
@@ -73,16 +74,20 @@ export class SlurmPlace implements RunPlace<SlurmRun> {
           : {
               HostName: record.host,
               ExitCode: record.status,
-              ...usageParameters({
-                source: 'wrapper',
-                wallSeconds: (record.endedAt.getTime() - record.begunAt.getTime()) / 1000,
-                cpuSeconds: record.cpuSeconds,
-                maxRssBytes: record.maxRssBytes,
-                processors: batch?.shape.cpus ?? processorsOf(run.order),
-                memoryMb: batch?.shape.memoryMb,
-              }),
             }),
       },
     };
   }
+}
+
+/** What the wrapper of a run has measured. */
+export function usageOf({ batch, order }: SlurmRun, record: ExitRecord): RunUsage {
+  return {
+    source: 'wrapper',
+    wallSeconds: (record.endedAt.getTime() - record.begunAt.getTime()) / 1000,
+    cpuSeconds: record.cpuSeconds,
+    maxRssBytes: record.maxRssBytes,
+    processors: batch?.shape.cpus ?? processorsOf(order),
+    memoryMb: batch?.shape.memoryMb,
+  };
 }

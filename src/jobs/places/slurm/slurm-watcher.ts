@@ -9,7 +9,7 @@ import type { SlurmJob } from './slurm-api.js';
 import { SlurmError } from './slurm-error.js';
 import type { StoredBatch } from './run-directory.js';
 import { apiOf, byAnswers, forEachOf, MAX_FAILED, type OpenSlurmParts } from './slurm-parts.js';
-import { verdictOfRecord, type SlurmPlace } from './slurm-place.js';
+import { usageOf, verdictOfRecord, type SlurmPlace } from './slurm-place.js';
 import type { SlurmRun } from './slurm-run.js';
 
 const HEARTBEAT_MS = 10_000;
@@ -128,7 +128,8 @@ export class SlurmWatcher {
     const record = await this.parts.directory.exitRecord(run.key);
     if (record === undefined) return this.concludeUnreadable(run);
     if (run.isStopped) {
-      await this.ways.life.finishUnwanted(run);
+      const { endedAt } = record;
+      await this.ways.life.finishUnwanted(run, { endedAt, use: usageOf(run, record) });
       return this.runs.forget(run);
     }
     const verdict = await this.verdictOf(run, record);
@@ -296,7 +297,7 @@ export class SlurmWatcher {
     // A mark may be missing; what says how it ended is the record.
     const hasRecord = (await this.parts.directory.exitRecord(run.key)) !== undefined;
     if (!isStartPrevented && hasRecord) return this.conclude(run);
-    if (run.isStopped) await this.ways.life.finishUnwanted(run);
+    if (run.isStopped) await this.ways.life.finishUnwanted(run, {});
     else if (isStartPrevented) await this.concludeUnstarted(run, state);
     else {
       if (!run.hasBegun) await this.noteBegin(run, new Date(this.now()));

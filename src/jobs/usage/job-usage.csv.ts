@@ -1,0 +1,29 @@
+import type { JobUsage, JobUsageResponse } from './job-usage.response.js';
+import type { UsageKey } from './usage.repository.js';
+
+const FIGURES: readonly (readonly [keyof JobUsage, string])[] = [
+  ['runs', 'runs'],
+  ['done', 'done'],
+  ['wallHours', 'wall_hours'],
+  ['processorHours', 'processor_hours'],
+  ['cpuHours', 'cpu_hours'],
+  ['cpuEfficiency', 'cpu_efficiency_percent'],
+  ['memoryEfficiency', 'memory_efficiency_percent'],
+  ['energy', 'energy_kwh'],
+];
+
+/** The rows as CSV with a heading (RFC 4180); nothing for what is not known. */
+export function csvOf({ rows }: JobUsageResponse, by: readonly UsageKey[]): string {
+  const heading = [...by, ...FIGURES.map(([, name]) => name)];
+  const lines = rows.map((row) => [
+    ...by.map((key) => cell(row[key] ?? '')),
+    ...FIGURES.map(([figure]) => String(row[figure] ?? '')),
+  ]);
+  return [heading, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('');
+}
+
+/** What a spreadsheet would take for a formula is text (an apostrophe stands before it). */
+function cell(text: string): string {
+  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}

@@ -1,0 +1,34 @@
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import type { Clock } from '#src/kernel/index.js';
+import { CLOCK, CONFIG, Scheduler, type Config } from '#src/platform/index.js';
+import { UsageRepository } from './usage.repository.js';
+
+const EVERY_MS = 60_000;
+/** A batch system's accounting tells late, and corrects single runs only. */
+const AFTER_MS = 600_000;
+const BATCH = 20_000;
+
+/** Adds what runs have used to the sums of their days; of all instances one does it at a time. */
+@Injectable()
+export class UsageFolder implements OnApplicationBootstrap {
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly scheduler: Scheduler,
+    private readonly repository: UsageRepository,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.role === 'api') return;
+    this.scheduler.add({
+      name: 'jobs.usage',
+      firstMs: EVERY_MS,
+      everyMs: EVERY_MS,
+      lock: 'usage',
+      run: async ({ transaction }) => {
+        const before = new Date(this.clock.now() - AFTER_MS);
+        while ((await this.repository.fold(transaction, before, BATCH)) === BATCH);
+      },
+    });
+  }
+}
