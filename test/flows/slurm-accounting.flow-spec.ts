@@ -72,6 +72,8 @@ describeWith(need)('usage of jobs by the accounting of a real Slurm, and its lim
       expect(parameters['TotalCPUTime(s)']).toBeGreaterThan(0.05);
       expect(parameters['Memory(MB)']).toBeGreaterThan(75);
       expect(parameters['Memory(MB)']).toBeLessThan(1000);
+      const runs = await grid.sql('select cpu_seconds from job_runs where jid = $1', [jid]);
+      expect(runs).toEqual([{ cpu_seconds: parameters['TotalCPUTime(s)'] }]);
     }
   }, 240_000);
 
