@@ -74,7 +74,7 @@ export class SubmitRepository {
     }
     const writing = new BatchWriting(transaction, jobs, { jids, templates });
     for await (const line of jobs.lines) await writing.add(line);
-    await writing.flush();
+    await writing.end();
     this.events.wrote('jobs', transaction);
     await transaction.query(ChangeFeed.notification(WORK_CHANNEL));
     return jids;
@@ -152,13 +152,14 @@ export class SubmitRepository {
   }
 }
 
-/** The statements of one submit, as its lines are read. */
+/** The statements of one submit, as its lines are read: the next batch is read while the database writes one. */
 class BatchWriting {
   private lines: string[] = [];
   private templates: string[] = [];
   private characters = 0;
   private jobsWritten = 0;
   private templatesWritten = 0;
+  private written: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly transaction: Transaction,
@@ -173,9 +174,22 @@ class BatchWriting {
     if (this.characters >= BATCH_CHARACTERS || this.lines.length >= BATCH_JOBS) await this.flush();
   }
 
-  async flush(): Promise<void> {
+  /** Writes what has gathered, and waits until all is written. */
+  async end(): Promise<void> {
+    await this.flush();
+    await this.written;
+  }
+
+  private async flush(): Promise<void> {
+    await this.written;
     const { lines, templates } = this;
     [this.lines, this.templates, this.characters] = [[], [], 0];
+    this.written = this.write(lines, templates);
+    // Nobody listens before the next batch, and a request that ends in between is told all the same.
+    this.written.catch(() => undefined);
+  }
+
+  private async write(lines: readonly string[], templates: readonly string[]): Promise<void> {
     if (templates.length > 0) await this.addTemplates(templates);
     if (lines.length > 0) await this.addJobs(lines);
   }
