@@ -99,6 +99,11 @@ export class Bench {
     return runPlan('selects-process.mjs', plan, this.cancel.signal);
   }
 
+  /** Claims of one instance, in a process of its own (claims-process.mjs). */
+  claims(plan) {
+    return runPlan('claims-process.mjs', plan, this.cancel.signal);
+  }
+
   /**
    * A bare node:https server with one prepared select, or always the same body; with `sign` it makes an ES256 signature of
    * that many bytes first, and with a body and `text` runs the statement, too. For `load` as `server`.
