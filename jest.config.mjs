@@ -41,6 +41,7 @@ const DRILLS = [
   '<rootDir>/test/flows/catalogue-feed-model.flow-spec.ts',
   '<rootDir>/test/flows/feed-kills.flow-spec.ts',
   '<rootDir>/test/flows/job-matching.flow-spec.ts',
+  '<rootDir>/test/flows/share-simulation.flow-spec.ts',
   '<rootDir>/test/flows/demo-everywhere.flow-spec.ts',
   '<rootDir>/test/flows/hostile-programs.flow-spec.ts',
   '<rootDir>/test/flows/instance-loss.flow-spec.ts',
