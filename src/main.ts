@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { SERVING } from './app/serving-processes.js';
 import { ConfigurationFault, readConfig, type Config } from './platform/config/env.js';
 import { reservePort } from './platform/http/listener.js';
 
@@ -15,6 +16,20 @@ function fail(error: unknown): never {
   process.exit(1);
 }
 
+/** What the first process says to one that only serves. */
+interface Place {
+  number: number;
+  environment: Record<string, string>;
+}
+
+/** The place of this process among those of one port; undefined for the first one. */
+async function givenPlace(): Promise<Place | undefined> {
+  if (process.argv[2] !== SERVING || !process.connected) return undefined;
+  // Without the first one there are no jobs, and nobody to start it again would find its port free.
+  process.once('disconnect', () => process.exit(1));
+  return new Promise((resolve) => process.once('message', resolve));
+}
+
 async function configuration(): Promise<Config> {
   const config = readConfig(process.env);
   if (config.port !== 0) return config;
@@ -23,10 +38,13 @@ async function configuration(): Promise<Config> {
 }
 
 async function main(): Promise<void> {
-  const config = await configuration();
+  const place = await givenPlace();
+  const config = place
+    ? readConfig({ ...process.env, ...place.environment })
+    : await configuration();
   // A bad value is told before the rest of the service is loaded.
   const { GridServer } = await import('./app/server.js');
-  const server = new GridServer(config);
+  const server = new GridServer(config, place?.number);
   let stopping: Promise<void> | undefined;
   const stop = (): void => {
     stopping ??= server.stop().then(
@@ -43,7 +61,7 @@ async function main(): Promise<void> {
     await server.stop().catch(() => undefined);
     fail(error);
   }
-  process.stdout.write(`gridgate ready on ${config.publicUrl}\n`);
+  if (!place) process.stdout.write(`gridgate ready on ${config.publicUrl}\n`);
 }
 
 main().catch(fail);

@@ -16,6 +16,7 @@ import {
   requestMiddleware,
   GridExpressAdapter,
   listen,
+  Metrics,
   NestLogger,
   openApiDocument,
   openHome,
@@ -38,6 +39,7 @@ import {
   type Readiness,
 } from '../platform/index.js';
 import { servePortal } from './portal-site.js';
+import { FirstProcess, LISTENER_FD, processCount, ServingProcesses } from './serving-processes.js';
 import { createRuntime, type Runtime } from './runtime.js';
 import { version } from './version.js';
 
@@ -67,14 +69,22 @@ export class GridServer {
   private streams: Streams | undefined;
   private stalls: LoopWatch | undefined;
 
-  constructor(private readonly config: Config) {}
+  private processes: ServingProcesses | undefined;
+
+  /** `number`: of a process that only serves, beside a first one (GRID_PROCESSES). */
+  constructor(
+    private readonly config: Config,
+    private readonly number = 0,
+  ) {}
 
   /** Starts and resolves when the server is ready. Throws with a message for people. */
   async start(): Promise<void> {
     const { config } = this;
     const home = await openHome(config.homePath);
-    const lock = await home.lockForServer();
-    this.opened.push(() => lock.release());
+    if (this.number === 0) {
+      const lock = await home.lockForServer();
+      this.opened.push(() => lock.release());
+    }
     const runtime = createRuntime(config, () => this.connection());
     await startTracing(runtime);
     this.opened.push(() => runtime.tracing.stop());
@@ -82,7 +92,7 @@ export class GridServer {
     this.opened.push(() => tls.close());
     const app = await this.createApplication(runtime, tls);
     const listener = app.getHttpServer() as Server;
-    await listen(listener, config);
+    if (this.number === 0) await listen(listener, config);
     const late = setTimeout(() => runtime.readiness.delay(), START_PATIENCE_MS).unref();
     await this.openMetrics(runtime);
     await this.startDatabase(home, runtime);
@@ -95,12 +105,14 @@ export class GridServer {
     clearTimeout(late);
     runtime.readiness.start();
     this.stalls?.start();
+    if (this.number === 0) await this.startOthers(runtime, listener);
+    else await this.serveBeside(runtime, listener);
   }
 
   /** Stops accepting, lets requests finish, hands back leases, stops the embedded database. */
   async stop(): Promise<void> {
     this.cancel.abort(new Error('the server is stopping'));
-    await this.drain();
+    await Promise.all([this.processes?.stop(), this.drain()]);
     this.stalls?.stop();
     for (const step of this.opened.splice(0).reverse()) await step();
   }
@@ -120,8 +132,36 @@ export class GridServer {
     await connections.drain({ graceMs: config.shutdownGrace * 1000, idleMs: IDLE_GRACE_MS });
   }
 
+  /** The first process starts the others when all is as they will find it. */
+  private async startOthers({ metrics, logger }: Runtime, listener: Server): Promise<void> {
+    const { config, postgres } = this;
+    const count = processCount(config);
+    if (count === 1) return;
+    const environment = {
+      ...{ GRID_ROLE: 'api', GRID_PORT: String(config.port) },
+      ...(postgres && { DATABASE_URL: postgres.url, GRID_DEMO: String(config.loadDemo) }),
+    };
+    const allMetrics = async (): Promise<string> =>
+      Metrics.textOf([[0, await metrics.values()], ...(await processes.metrics())]);
+    const processes = new ServingProcesses({ listener, logger, environment, allMetrics });
+    this.processes = processes;
+    metrics.whole = allMetrics;
+    await processes.start(count - 1);
+    logger.info({ processes: count }, 'several processes serve the port');
+  }
+
+  private async serveBeside({ metrics }: Runtime, listener: Server): Promise<void> {
+    const first = new FirstProcess(() => metrics.values());
+    metrics.whole = () => first.allMetrics();
+    await new Promise<void>((resolve, reject) => {
+      listener.once('error', reject);
+      listener.listen({ fd: LISTENER_FD }, () => resolve());
+    });
+    first.ready();
+  }
+
   private async openMetrics({ config, metrics, readiness }: Runtime): Promise<void> {
-    if (config.metricsPort === 0) return;
+    if (config.metricsPort === 0 || this.number > 0) return;
     const at = { host: config.host, port: config.metricsPort };
     this.opened.push(await serveMetrics(at, metrics, readiness));
   }

@@ -104,7 +104,7 @@ export { Audit, type AuditActor, type AuditDetails } from './observe/audit/audit
 export { Audited } from './observe/audit/audited.decorator.js';
 export { AUDIT_EVENTS } from './observe/audit/audit-events.js';
 export { Tracing } from './observe/tracing/tracing.js';
-export { Metrics } from './observe/metrics/metrics.js';
+export { Metrics, type MetricValues } from './observe/metrics/metrics.js';
 export { serveMetrics } from './probes/metrics-listener.js';
 export { CLOCK, PlatformModule, type PlatformInput } from './platform.module.js';
 export { Readiness } from './observe/health/readiness.js';

@@ -53,6 +53,12 @@ export const VARIABLES = {
     'The one virtual organisation that this issuer gives tokens for; members of groups of others get none',
     { defaultText: 'every one of the registry' },
   ),
+  processes: v.integer('GRID_PROCESSES', 1, {
+    min: 0,
+    max: 256,
+    description:
+      'Processes that serve requests on the one port (0: one for each processor; with the embedded database as many as its 100 connections allow). Jobs run from the first one only. Each has its own GRID_DB_POOL and counts its own GRID_RATE_*',
+  }),
   role: v.oneOf(
     'GRID_ROLE',
     ['all', 'api', 'worker'],

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { awaitFinal, submit } from '../support/jobs.js';
+import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
+
+/** Processes that serve beside the first one. */
+function servingOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  return children
+    .filter((child) => child !== '')
+    .map(Number)
+    .filter((child) => commandOf(child).includes('serving-process'));
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+describe('three processes on one port', () => {
+  let grid: Grid;
+  beforeAll(async () => {
+    grid = await startGrid({ env: { GRID_PROCESSES: '3', GRID_SHUTDOWN_DRAIN: '0' } });
+  }, 90_000);
+  afterAll(() => grid?.remove(), 60_000);
+
+  const pid = (): number => grid.server.child.pid ?? 0;
+  /** Each on a connection of its own. */
+  const onNewConnections = async <T>(count: number, work: (client: GridClient) => Promise<T>) => {
+    const answers: T[] = [];
+    for (let n = 0; n < count; n += 1) {
+      const client = await grid.as('alice');
+      answers.push(await work(client));
+      await client.close();
+    }
+    return answers;
+  };
+  const served = async (): Promise<Map<string, number>> => {
+    const { bytes } = await grid.anonymous.get('/metrics');
+    const counts = new Map<string, number>();
+    const line = /^gridgate_http_requests_total\{.*process="(\d)".*\} (\d+)$/gm;
+    for (const [, number = '', count] of String(bytes).matchAll(line)) {
+      counts.set(number, (counts.get(number) ?? 0) + Number(count));
+    }
+    return counts;
+  };
+
+  it('serve requests and tell together what they have counted, whoever is asked', async () => {
+    expect(servingOf(pid())).toHaveLength(2);
+    await eventually(async () => {
+      await onNewConnections(10, (client) => client.get('/jobs'));
+      return (await served()).size === 3;
+    }, 'each process to have served');
+    const { bytes } = await grid.anonymous.get('/metrics');
+    const text = String(bytes);
+    expect(text.match(/^# TYPE gridgate_http_requests_total counter$/gm)).toHaveLength(1);
+    for (const number of [0, 1, 2]) {
+      expect(text).toContain(`process_start_time_seconds{process="${number}"}`);
+    }
+  }, 60_000);
+
+  it('know of each other at once: tokens, jobs, and that a token was revoked', async () => {
+    const alice = await grid.as('alice');
+    const jids = await submit(alice, Array(6).fill({ Executable: '/bin/true' }));
+    await awaitFinal(alice, jids);
+    const seen = await onNewConnections(9, async (client) => (await client.get('/jobs')).body);
+    for (const { entries } of seen) expect(entries).toBe(6);
+    const token = await grid.token('alice', 'grid_user');
+    const owner = await grid.certificate('alice');
+    const revoked = await owner.post('/oauth2/revoke', { form: { token } });
+    expect(revoked.status).toBe(200);
+    await eventually(async () => {
+      const client = grid.bearer(token);
+      const answers = await Promise.all(
+        Array.from({ length: 9 }, async () => (await client.get('/jobs')).status),
+      );
+      return answers.every((status) => status === 401);
+    }, 'the revocation to be known');
+  }, 60_000);
+
+  it('go on when one is killed, which is started again', async () => {
+    const [victim = 0, other = 0] = servingOf(pid());
+    process.kill(victim, 'SIGKILL');
+    const again = await eventually(async () => {
+      const [status] = await onNewConnections(
+        1,
+        async (client) => (await client.get('/jobs')).status,
+      );
+      expect(status).toBe(200);
+      const now = servingOf(pid());
+      return now.length === 2 && !now.includes(victim) && now;
+    }, 'the killed one to be started again');
+    expect(again).toContain(other);
+    await eventually(async () => {
+      const { bytes } = await grid.anonymous.get('/metrics');
+      const all = String(bytes).match(/^process_start_time_seconds\{/gm) ?? [];
+      return all.length === 3;
+    }, 'all three to count');
+  }, 60_000);
+
+  it('end with the first one, when it is killed and when it is stopped', async () => {
+    const before = servingOf(pid());
+    await grid.server.kill();
+    await eventually(
+      () => Promise.resolve(before.every((pid) => commandOf(pid) === '')),
+      'their end',
+    );
+    grid = await grid.again();
+    const after = servingOf(pid());
+    expect(after).toHaveLength(2);
+    const [status] = await onNewConnections(
+      1,
+      async (client) => (await client.get('/jobs')).status,
+    );
+    expect(status).toBe(200);
+    await grid.server.stop();
+    expect(after.map(commandOf)).toEqual(['', '']);
+  }, 90_000);
+});
