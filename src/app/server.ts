@@ -7,7 +7,7 @@ import { CATALOGUE_SCHEMAS, CLOSED_CATALOGUE_BODIES } from '../file-catalogue/in
 import { JOB_SCHEMAS } from '../jobs/index.js';
 import { sleep } from '../kernel/index.js';
 import { checkReadiness, prepareData } from './start-data.js';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '../embedded-postgres/index.js';
+import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../embedded-postgres/index.js';
 import {
   answerClientErrors,
   configuredDatabase,
@@ -63,7 +63,7 @@ const LEAST_PROGRESS_BYTES = 1024;
 export class GridServer {
   private readonly opened: (() => Promise<unknown>)[] = [];
   private readonly cancel = new AbortController();
-  private postgres: EmbeddedPostgres | undefined;
+  private embedded: DatabaseConnection | undefined;
   private connections: Connections | undefined;
   private readiness: Readiness | undefined;
   private streams: Streams | undefined;
@@ -134,13 +134,10 @@ export class GridServer {
 
   /** The first process starts the others when all is as they will find it. */
   private async startOthers({ metrics, logger }: Runtime, listener: Server): Promise<void> {
-    const { config, postgres } = this;
+    const { config } = this;
     const count = processCount(config);
     if (count === 1) return;
-    const environment = {
-      ...{ GRID_ROLE: 'api', GRID_PORT: String(config.port) },
-      ...(postgres && { DATABASE_URL: postgres.url, GRID_DEMO: String(config.loadDemo) }),
-    };
+    const environment = { GRID_ROLE: 'api', GRID_PORT: String(config.port) };
     const allMetrics = async (): Promise<string> =>
       Metrics.textOf([[0, await metrics.values()], ...(await processes.metrics())]);
     const processes = new ServingProcesses({ listener, logger, environment, allMetrics });
@@ -169,15 +166,17 @@ export class GridServer {
   private connection(): DatabaseConnection {
     const configured = configuredDatabase(this.config);
     if (configured !== undefined) return configured;
-    if (!this.postgres) throw new Error('the embedded database is not started');
-    return this.postgres.connection;
+    if (!this.embedded) throw new Error('the embedded database is not started');
+    return this.embedded;
   }
 
   private async startDatabase(home: GridHome, runtime: Runtime): Promise<void> {
-    if (this.config.databaseUrl === undefined) {
+    if (this.config.databaseUrl === undefined && this.number > 0) {
+      this.embedded = await runningEmbeddedPostgres({ home: home.path });
+    } else if (this.config.databaseUrl === undefined) {
       const log = (line: string): void => runtime.logger.info({ part: 'postgres' }, line);
-      this.postgres = await startEmbeddedPostgres({ home: home.path, log });
-      const { postgres } = this;
+      const postgres = await startEmbeddedPostgres({ home: home.path, log });
+      this.embedded = postgres.connection;
       this.opened.push(() => postgres.stop());
     }
     this.opened.push(() => runtime.close());

@@ -1,5 +1,1 @@
-export {
-  runningEmbeddedPostgres,
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-} from './embedded-postgres.js';
+export { runningEmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.js';

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { awaitFinal, submit } from '../support/jobs.js';
-import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
+import { startServerProcess } from '../support/server-process.mjs';
+import { eventually, startGrid, support, type Grid, type GridClient } from '../support/testbed.js';
 
 /** Processes that serve beside the first one. */
 function servingOf(pid: number): number[] {
@@ -19,6 +24,34 @@ function commandOf(pid: number): string {
     return '';
   }
 }
+
+describe('two processes with the embedded database', () => {
+  it('use it together, with the keys of its GRID_HOME', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'grid-home-'));
+    const { PATH = '' } = process.env;
+    const env = {
+      PATH,
+      GRID_HOME: home,
+      GRID_PORT: '0',
+      GRID_PROCESSES: '2',
+      GRID_SHUTDOWN_DRAIN: '0',
+    };
+    const server = await startServerProcess({ root: support().root, env });
+    const agent = new Agent({ connect: { ca: await readFile(join(home, 'pki/ca.crt'), 'utf8') } });
+    try {
+      const serving = servingOf(server.child.pid ?? 0);
+      expect(serving).toHaveLength(1);
+      const { body } = await request(`${server.url}/metrics`, { dispatcher: agent });
+      expect((await body.text()).match(/^process_start_time_seconds\{/gm)).toHaveLength(2);
+      await server.stop();
+      expect(serving.map(commandOf)).toEqual(['']);
+    } finally {
+      await agent.destroy();
+      await server.kill();
+      await rm(home, { recursive: true, force: true });
+    }
+  }, 90_000);
+});
 
 describe('three processes on one port', () => {
   let grid: Grid;
