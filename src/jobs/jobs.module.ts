@@ -14,7 +14,9 @@ import { RegistryModule, RegistryService, type Site } from '#src/registry/index.
 import { Dispatcher } from './matching/dispatcher.js';
 import { DispatchRepository } from './matching/dispatch.repository.js';
 import {
+  EXECUTOR_SOURCE,
   EXECUTORS,
+  type ExecutorSource,
   INPUT_DATA_CATALOGUE,
   type Executor,
   type InputDataCatalogue,
@@ -53,6 +55,9 @@ import { JobTokensRepository } from './run/job-tokens.repository.js';
 import { RunReports } from './run/run-reports.js';
 import { RunTokenEntity } from './run/run-token.entity.js';
 import { SlurmExecutor } from './places/slurm/slurm.executor.js';
+import { SlurmLeadership } from './places/slurm/slurm-leadership.js';
+import type { SlurmParts } from './places/slurm/slurm-parts.js';
+import { SlurmSites } from './places/slurm/slurm-sites.js';
 import { JobEventsController } from './feed/job-events.controller.js';
 import { JobFeed } from './feed/job-feed.js';
 import { JobAccess } from './access/job-access.service.js';
@@ -206,6 +211,9 @@ const ENTITIES = [
   JobBlockCountEntity,
 ];
 
+/** Injection token of what all batch executors work with (SlurmParts). */
+const PLACE_PARTS = Symbol('PlaceParts');
+
 const PARTS = [
   JobsService,
   JobControlService,
@@ -270,7 +278,7 @@ const PARTS = [
     },
   },
   {
-    provide: EXECUTORS,
+    provide: PLACE_PARTS,
     inject: [
       CONFIG,
       LOGGER,
@@ -280,9 +288,6 @@ const PARTS = [
       SandboxService,
       SANDBOX_STORE,
       RegistryService,
-      Database,
-      JobMetrics,
-      Scheduler,
       JobTokens,
     ],
     useFactory: (
@@ -294,19 +299,43 @@ const PARTS = [
       sandboxes: SandboxService,
       store: SandboxStore,
       registry: RegistryService,
-      database: Database,
-      metrics: JobMetrics,
-      scheduler: Scheduler,
       tokens: JobTokens,
-    ): Executor[] => {
+    ): SlurmParts => {
       const parts = { config, logger, clock, reports, repository, sandboxes, store, tokens };
       const siteOf = async (name: string): Promise<Site | undefined> =>
         (await registry.current()).site(name);
+      return { ...parts, siteOf };
+    },
+  },
+  {
+    provide: SlurmLeadership,
+    inject: [Database],
+    useFactory: (database: Database): SlurmLeadership => new SlurmLeadership(database),
+  },
+  {
+    provide: EXECUTORS,
+    inject: [PLACE_PARTS, JobMetrics, Scheduler, SlurmLeadership],
+    useFactory: (
+      parts: SlurmParts,
+      metrics: JobMetrics,
+      scheduler: Scheduler,
+      leadership: SlurmLeadership,
+    ): Executor[] => {
       const onIsolation = ({ level }: IsolationReport): void => metrics.isolation(level);
       return [
-        new LocalProcessExecutor({ ...parts, siteOf, onIsolation, scheduler }),
-        new SlurmExecutor({ ...parts, siteOf }, database),
+        new LocalProcessExecutor({ ...parts, onIsolation, scheduler }),
+        SlurmExecutor.ofSettings(parts, leadership),
       ];
     },
+  },
+  {
+    provide: EXECUTOR_SOURCE,
+    inject: [PLACE_PARTS, SlurmLeadership, RegistryService],
+    useFactory: (
+      parts: SlurmParts,
+      leadership: SlurmLeadership,
+      registry: RegistryService,
+    ): ExecutorSource =>
+      new SlurmSites(parts, leadership, async () => (await registry.current()).sites()),
   },
 ];

@@ -29,6 +29,7 @@ import { Dependencies1763900700001 } from './1763900700001-dependencies.js';
 import { Limits1763900800001 } from './1763900800001-limits.js';
 import { IdTokenKeys1763901000001 } from './1763901000001-id-token-keys.js';
 import { Usage1763903000001 } from './1763903000001-usage.js';
+import { Places1763902000001 } from './1763902000001-places.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -66,4 +67,5 @@ export const MIGRATIONS: (new () => object)[] = [
   Limits1763900800001,
   IdTokenKeys1763901000001,
   Usage1763903000001,
+  Places1763902000001,
 ];

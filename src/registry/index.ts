@@ -28,6 +28,7 @@ export {
   type ClientProfile,
   type KeyAuthentication,
 } from './model/registry.types.js';
+export { isSameOrWithin, type SiteConnection } from './model/site-connection.js';
 export type {
   Client,
   Group,

@@ -11,7 +11,7 @@ import { checkDatabase, checkSessions } from '../doctor/database-checks.js';
 import { fault, reasonOf, skipped, type Finding, type FindingState } from '../doctor/finding.js';
 import { checkApplications } from '../doctor/application-check.js';
 import { checkKeys } from '../doctor/key-checks.js';
-import { checkSlurm } from '../doctor/slurm-checks.js';
+import { checkSlurm, checkSlurmSites } from '../doctor/slurm-checks.js';
 import { checkDisk, checkStore } from '../doctor/storage-checks.js';
 import { isolationFinding } from '../doctor/isolation-check.js';
 import { checkTrust } from '../doctor/trust-checks.js';
@@ -85,6 +85,7 @@ async function examineService(context: CliContext): Promise<Finding[]> {
       checkApplications(context.config, contents.applications),
       await checkStore(context.config, app.get<SandboxStore>(SANDBOX_STORE)),
       ...(await checkSlurm(context.config, { owners, groups })),
+      ...(await checkSlurmSites(context.config, contents.sites, { owners, groups })),
     ];
   } catch (error) {
     const advice = 'A server with these settings does not start';

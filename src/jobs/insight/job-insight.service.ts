@@ -6,11 +6,12 @@ import { RegistryService, type RegistrySnapshot, type Site } from '#src/registry
 import { JobAccess } from '../access/job-access.service.js';
 import { lackOf, resourcesOf, type JobResources } from '../manifest/resources.js';
 import { Dependencies } from '../dependencies/dependencies.js';
-import { DispatchRepository } from '../matching/dispatch.repository.js';
+import { DispatchRepository, type LiveExecutor } from '../matching/dispatch.repository.js';
 import { OutputReads } from '../matching/output-reads.js';
 import { ShareStandings } from '../matching/share-standings.js';
 import { LimitObstacles, type Obstacles } from './limit-obstacles.js';
 import { tailText } from '../run/output-tail.js';
+import { ownExecutorOf } from '../run/executor.js';
 import { planOf } from '../run/run-plan.js';
 import type { Job } from '../state/job.entity.js';
 import type { Jid } from '../state/job.js';
@@ -97,7 +98,7 @@ export class JobInsightService {
     const job = await this.access.read(principal, jid);
     const others = await this.dependencies.waitsFor(principal, job);
     const registry = await this.registry.current();
-    const live = await this.dispatch.liveBackends(this.config.jobLease);
+    const live = await this.dispatch.liveExecutors(this.config.jobLease);
     const isQueued = job.status === 'Waiting' && job.heldBy === null;
     const share = isQueued ? await this.shares.standingOf(job, registry) : undefined;
     const jobs = isQueued ? await this.dispatch.jobsAhead(job, share !== undefined) : 0;
@@ -131,7 +132,7 @@ interface Ahead {
 }
 
 interface Now {
-  live: Set<string>;
+  live: ReadonlyMap<string, LiveExecutor>;
   ahead: Ahead;
   wanted: JobResources;
   limits: Obstacles;
@@ -174,7 +175,25 @@ function obstacleAt(job: Job, site: Site, now: Now): string | undefined {
   if (lack !== undefined) return `It cannot hold the job: ${lack}`;
   const drain = now.registry.drainOf(site.name);
   if (drain) return `It is drained since ${drain.since}${drain.reason && `: ${drain.reason}`}`;
-  return now.live.has(site.backend) ? undefined : `No ${site.backend} executor is running`;
+  const own = ownExecutorOf(site);
+  if (own === undefined) return sharedFault(site, now);
+  const executor = now.live.get(own);
+  if (executor === undefined) return 'No instance of the service looks after it';
+  return executor.fault === null ? undefined : unreachable(executor.fault);
+}
+
+/** Of executors that several sites or instances have one is enough. */
+function sharedFault({ backend }: Site, { live }: Now): string | undefined {
+  const some = [...live].filter(
+    ([id, one]) => one.backend === backend && !id.startsWith(`${backend}:`),
+  );
+  if (some.length === 0) return `No ${backend} executor is running`;
+  const faults = some.map(([, { fault }]) => fault);
+  return faults.includes(null) ? undefined : unreachable(faults[0] ?? '');
+}
+
+function unreachable(fault: string): string {
+  return `It cannot be used now: ${fault}`;
 }
 
 function inFront({ jobs, owners }: Ahead): string {

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock, JsonObject } from '#src/kernel/index.js';
 import { CLOCK, columnsOf, Database, type Transaction } from '#src/platform/index.js';
+import type { JobExecutorEntity } from './job-executor.entity.js';
 import { Job } from '../state/job.entity.js';
 import type { Jid } from '../state/job.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
@@ -13,7 +14,7 @@ import {
   type ManifestRow,
 } from '../manifest/stored-manifest.js';
 import type { JobState } from '../state/job-state.js';
-import type { HeldJob, RunLeft, RunOrder, Submitter } from '../run/executor.js';
+import type { Executor, HeldJob, RunLeft, RunOrder, Submitter } from '../run/executor.js';
 
 /** A new job whose input data is to be looked up. */
 export interface JobToAdmit {
@@ -23,6 +24,15 @@ export interface JobToAdmit {
   /** It waits for other jobs. */
   waits: boolean;
 }
+
+/** What an executor says of itself. */
+export type ExecutorSign = Pick<Executor, 'id' | 'backend' | 'fault'>;
+
+/** An executor that was heard of lately. */
+export type LiveExecutor = Pick<JobExecutorEntity, 'backend' | 'fault'>;
+
+/** After so long without a sign of it an executor is at work on no instance. */
+const UNHEARD_SECONDS = 30;
 
 type ToAdmitRow = Pick<Job, 'jid' | 'owner' | 'ownerGroup'> & ManifestRow & { waits: boolean };
 
@@ -127,13 +137,26 @@ export class DispatchRepository {
   }
 
   /** Says that the executor is alive, by the database's clock. */
-  async recordHeartbeat(executor: string, instance: string, backend: string): Promise<void> {
+  async recordHeartbeat({ id, backend, fault }: ExecutorSign, instance: string): Promise<void> {
     await this.database.execute({
       name: 'jobs-beat',
-      text: `insert into job_executors (executor, instance, backend, seen_at)
-        values ($1, $2, $3, clock_timestamp())
-        on conflict (executor) do update set instance = $2, backend = $3, seen_at = clock_timestamp()`,
-      values: [executor, instance, backend],
+      text: `insert into job_executors as e (executor, instance, backend, seen_at, fault)
+        values ($1, $2, $3, clock_timestamp(), $4)
+        on conflict (executor) do update set instance = $2, backend = $3, seen_at = clock_timestamp(),
+          fault = case when $5 then $4 else e.fault end`,
+      values: [id, instance, backend, fault ?? null, fault !== undefined],
+    });
+  }
+
+  /** Says why an instance cannot use an executor; nothing while another instance does. */
+  async recordUnusable({ id, backend, fault }: ExecutorSign, instance: string): Promise<void> {
+    await this.database.execute({
+      name: 'jobs-unusable',
+      text: `insert into job_executors as e (executor, instance, backend, seen_at, fault)
+        values ($1, $2, $3, clock_timestamp(), $4)
+        on conflict (executor) do update set instance = $2, backend = $3, seen_at = clock_timestamp(), fault = $4
+          where e.instance = $2 or e.seen_at < clock_timestamp() - make_interval(secs => ${UNHEARD_SECONDS})`,
+      values: [id, instance, backend, fault ?? 'It cannot be used'],
     });
   }
 
@@ -209,15 +232,15 @@ export class DispatchRepository {
     return row?.executor ? { ...heldOf(row), executor: row.executor } : undefined;
   }
 
-  /** Executors that were seen lately, by backend. */
-  async liveBackends(seconds: number): Promise<Set<string>> {
-    const rows = await this.database.query<{ backend: string }>({
-      name: 'jobs-live-backends',
-      text: `select distinct backend from job_executors
+  /** Executors that were seen lately, by id. */
+  async liveExecutors(seconds: number): Promise<ReadonlyMap<string, LiveExecutor>> {
+    const rows = await this.database.query<LiveExecutor & { executor: string }>({
+      name: 'jobs-live-executors',
+      text: `select executor, backend, fault from job_executors
         where seen_at > clock_timestamp() - make_interval(secs => $1)`,
       values: [seconds],
     });
-    return new Set(rows.map((row) => row.backend));
+    return new Map(rows.map(({ executor, backend, fault }) => [executor, { backend, fault }]));
   }
 
   /** How many jobs wait in front of this one, at most 10,000: all, or those of its owner. */

@@ -9,6 +9,8 @@ import {
   ChangeFeed,
   CONFIG,
   type Config,
+  LOGGER,
+  type Logger,
   type RunningTask,
   Scheduler,
   type TaskOutcome,
@@ -22,14 +24,17 @@ import { MINOR } from '../state/job-state.js';
 import { JobMetrics } from '../state/job-metrics.js';
 import { DispatchRepository, type JobToAdmit } from './dispatch.repository.js';
 import {
+  EXECUTOR_SOURCE,
   EXECUTORS,
   INPUT_DATA_CATALOGUE,
   type Executor,
+  type ExecutorSource,
   type InputDataCatalogue,
 } from '../run/executor.js';
 import { RunReports } from '../run/run-reports.js';
 import { Matcher } from './matcher.js';
 import { OutputReads } from './output-reads.js';
+import { PlaceFollower } from './place-follower.js';
 
 const POLL_MS = 2_000;
 /** After a round that failed. */
@@ -45,15 +50,19 @@ export class Dispatcher
   implements OnApplicationBootstrap, BeforeApplicationShutdown, OnModuleDestroy
 {
   private readonly instance = randomId();
-  private readonly tasks: RunningTask[] = [];
+  private readonly tasks = new Set<RunningTask>();
   /** Of these: what looks for work, and is woken when there may be some. */
-  private readonly seekers: RunningTask[] = [];
+  private readonly seekers = new Set<RunningTask>();
+  private readonly tasksOf = new Map<Executor, RunningTask[]>();
+  private follower: PlaceFollower | undefined;
   private readonly stopListening: (() => void)[] = [];
-  private open: Executor[] = [];
+  private readonly open: Executor[] = [];
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
+    @Inject(LOGGER) private readonly logger: Logger,
     @Inject(EXECUTORS) private readonly executors: readonly Executor[],
+    @Inject(EXECUTOR_SOURCE) private readonly source: ExecutorSource,
     @Inject(INPUT_DATA_CATALOGUE) private readonly catalogue: InputDataCatalogue,
     private readonly repository: DispatchRepository,
     private readonly matcher: Matcher,
@@ -68,13 +77,13 @@ export class Dispatcher
   /** Starts the tasks, unless this instance is to run no jobs. */
   async onApplicationBootstrap(): Promise<void> {
     if (this.config.role === 'api') return;
-    this.open = [];
     for (const executor of this.executors) {
       if (await executor.open()) this.open.push(executor);
     }
     this.seek('admission', () => this.admit());
     this.seek('unplaceable', () => this.matcher.noteUnplaceable());
     for (const executor of this.open) this.startExecutor(executor);
+    this.followPlaces();
     this.stopListening.push(
       this.feed.listen(WORK_CHANNEL, () => this.seekers.forEach((task) => task.wake())),
       this.feed.listen(STOP_CHANNEL, (jid) => this.onStop(jid)),
@@ -85,9 +94,10 @@ export class Dispatcher
   /** Stops claiming and hands back what was claimed but not started; running programs go on. */
   async beforeApplicationShutdown(): Promise<void> {
     for (const stop of this.stopListening.splice(0)) stop();
-    this.seekers.length = 0;
-    await Promise.all(this.tasks.splice(0).map((task) => task.stop()));
-    await Promise.all(this.open.map((executor) => executor.close()));
+    this.follower?.stop();
+    this.seekers.clear();
+    await Promise.all([...this.tasks].map((task) => this.end(task)));
+    await Promise.all(this.open.splice(0).map((executor) => executor.close()));
     await this.reports.close();
   }
 
@@ -95,22 +105,53 @@ export class Dispatcher
     await this.beforeApplicationShutdown();
   }
 
+  /** Executors that come and go: what they do, and that they end, concerns no other one. */
+  private followPlaces(): void {
+    const { source, repository, logger, instance } = this;
+    this.follower = new PlaceFollower(
+      { source, repository, logger, instance },
+      {
+        started: (executor) => {
+          this.open.push(executor);
+          this.startExecutor(executor);
+        },
+        stopped: async (executor) => {
+          const place = this.open.indexOf(executor);
+          if (place >= 0) this.open.splice(place, 1);
+          await Promise.all((this.tasksOf.get(executor) ?? []).map((task) => this.end(task)));
+          this.tasksOf.delete(executor);
+          await executor.close();
+        },
+      },
+    );
+    const follower = this.follower;
+    this.repeat('places', () => follower.look());
+  }
+
   private startExecutor(executor: Executor): void {
     const beatMs = Math.max(1_000, (this.config.jobLease * 1000) / 4);
-    const { backend } = executor;
+    const { backend, id } = executor;
+    const name = id.startsWith(backend) ? id : backend;
     let isReconciled = false;
     // Nothing is claimed before the runs of a predecessor are found again, and at once when they are.
-    const claim = this.seek(`claim ${backend}`, async () =>
+    const claim = this.seek(`claim ${name}`, async () =>
       isReconciled ? this.claim(executor) : false,
     );
-    this.repeat(`heartbeat ${backend}`, () => this.heartbeat(executor), beatMs);
-    this.repeat(`reconcile ${backend}`, async () => {
+    const beat = this.repeat(`heartbeat ${name}`, () => this.heartbeat(executor), beatMs);
+    const reconcile = this.repeat(`reconcile ${name}`, async () => {
       await executor.reconcile(await this.repository.held(executor.id));
       if (isReconciled) return;
       isReconciled = true;
       claim.wake();
     });
     executor.onFree = () => claim.wake();
+    this.tasksOf.set(executor, [claim, beat, reconcile]);
+  }
+
+  private async end(task: RunningTask): Promise<void> {
+    this.tasks.delete(task);
+    this.seekers.delete(task);
+    await task.stop();
   }
 
   private repeat(
@@ -120,19 +161,19 @@ export class Dispatcher
   ): RunningTask {
     const task = { name: `jobs.${name}`, firstMs: 0, everyMs, retryMs: RETRY_MS, run };
     const running = this.scheduler.add(task);
-    this.tasks.push(running);
+    this.tasks.add(running);
     return running;
   }
 
   /** Repeats what is woken when there may be work; it answers whether there is more. */
   private seek(name: string, work: () => Promise<boolean>): RunningTask {
     const seeker = this.repeat(name, async () => ((await work()) ? 'more' : undefined));
-    this.seekers.push(seeker);
+    this.seekers.add(seeker);
     return seeker;
   }
 
   private async heartbeat(executor: Executor): Promise<void> {
-    await this.repository.recordHeartbeat(executor.id, this.instance, executor.backend);
+    await this.repository.recordHeartbeat(executor, this.instance);
     const olderThan = new Date(Date.now() - Math.max(30_000, this.config.jobLease * 1000));
     await this.repository.recordJobHeartbeats(executor.id, olderThan);
   }

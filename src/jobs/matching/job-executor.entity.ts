@@ -15,4 +15,8 @@ export class JobExecutorEntity {
 
   @Column({ type: 'timestamptz', precision: 3 })
   seenAt!: Date;
+
+  /** Why its cluster cannot be used now; null when it can. */
+  @Column('text', { nullable: true })
+  fault!: string | null;
 }

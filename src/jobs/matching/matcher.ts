@@ -38,7 +38,7 @@ export class Matcher {
     const registry = await this.registry.current();
     const sites = registry
       .sites()
-      .filter(({ name, backend }) => backend === executor.backend && !registry.drainOf(name));
+      .filter((site) => executor.serves(site) && !registry.drainOf(site.name));
     if (sites.length === 0) return nothing;
     const match = new Match({
       heads: await this.inTurn(executor.id, MAX_LANES, (after, most) =>

@@ -54,6 +54,10 @@ export interface Executor {
   readonly id: string;
   /** What is noted as the reference of a claim; undefined for none. */
   readonly reference?: string;
+  /** Why it can be given no jobs now, as a sentence; null when it can, undefined while another instance knows. */
+  readonly fault?: string | null | undefined;
+  /** Whether jobs of the site are its. */
+  serves(site: Site): boolean;
   /** Called when places have become free; set by the dispatcher. */
   onFree: () => void;
   /** Prepares the backend; false (with a reason in the log) when it cannot be used on this instance. */
@@ -107,7 +111,21 @@ export interface HeldRuns {
   correctUse(run: { jid: Jid; attempt: number }, use: RunUse): Promise<void>;
 }
 
-/** Injection token of the executors of this instance. */
+/** Id of the executor of a site that has a cluster of its own; undefined for those that share one. */
+export function ownExecutorOf({ name, backend, connection }: Site): string | undefined {
+  return connection === undefined ? undefined : `${backend}:${name}`;
+}
+
+/** Executors that come and go with the registry. */
+export interface ExecutorSource {
+  /** Those that should be at work now: the same objects for as long as nothing of theirs has changed. */
+  current(): Promise<readonly Executor[]>;
+}
+
+/** Injection token of the ExecutorSource. */
+export const EXECUTOR_SOURCE = Symbol('ExecutorSource');
+
+/** Injection token of the executors that every instance has. */
 export const EXECUTORS = Symbol('Executors');
 
 /** Whose job it is. */

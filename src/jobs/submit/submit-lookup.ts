@@ -72,7 +72,7 @@ export class SubmitLookup {
       (site) => lackOf(site, wanted.resources) === undefined,
     );
     for (const site of sites) {
-      const executor = this.executors.find(({ backend }) => backend === site.backend);
+      const executor = this.executors.find((one) => one.serves(site));
       if ((await executor?.hasProgram(name, site)) !== false) return false;
     }
     return sites.length > 0;

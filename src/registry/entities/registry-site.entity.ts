@@ -1,6 +1,7 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import type { JsonObject } from '#src/kernel/index.js';
 import { SITE_BACKENDS, type SiteBackend, type SiteNetwork } from '../model/registry.types.js';
+import type { SiteConnection } from '../model/site-connection.js';
 import type { SiteLimits } from '../model/limits.js';
 
 /** A compute backend; null is what the file does not say. */
@@ -53,4 +54,7 @@ export class RegistrySiteEntity {
 
   @Column('jsonb', { nullable: true })
   limits!: SiteLimits | null;
+
+  @Column('jsonb', { nullable: true })
+  connection!: SiteConnection | null;
 }

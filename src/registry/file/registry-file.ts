@@ -1,5 +1,6 @@
 import { isMap, isScalar, LineCounter, parseDocument, stringify, type Document } from 'yaml';
 import { DocumentNode } from './document-node.js';
+import { readSiteConnection } from './connection-reading.js';
 import { readGroupLimits, readSiteLimits, readUserLimits } from './limits-reading.js';
 import { isSiteTag, SITE_TAG_FORM } from '../model/site-tag.js';
 import { isProperty, PROPERTIES, type Property } from '../model/property.js';
@@ -73,6 +74,7 @@ const SITE_MEMBERS = [
   'network',
   'limits',
   'options',
+  'connection',
 ] as const;
 const NAME = /^\P{Cc}{1,200}$/u;
 const EMAIL = /^[^\s\p{Cc}@]{1,64}@[^\s\p{Cc}@]{1,255}$/u;
@@ -286,9 +288,10 @@ function readStorageElement(name: string, place: DocumentNode): StorageElement {
 function readSite(name: string, place: DocumentNode): Site {
   const members = place.members(SITE_MEMBERS);
   const { backend, slots, setups, options, processors, ramMB, gpus, maxWallTime } = members;
+  const kind = backend.oneOf(SITE_BACKENDS);
   return withoutUndefined({
     name,
-    backend: backend.oneOf(SITE_BACKENDS),
+    backend: kind,
     options: options.anyObject(),
     setups: setups.isGiven ? setups.texts() : undefined,
     slots: slots.optionalCount(),
@@ -301,6 +304,7 @@ function readSite(name: string, place: DocumentNode): Site {
       ? members.network.oneOf<SiteNetwork>(['none', 'host'])
       : undefined,
     limits: readSiteLimits(members.limits),
+    connection: readSiteConnection(members.connection, kind),
   });
 }
 

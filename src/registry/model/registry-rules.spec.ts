@@ -70,6 +70,19 @@ describe('rules of the registry as a whole', () => {
     expect(faults({ sites: tagged })).toEqual(['sites.S.tags.2: stands here twice']);
   });
 
+  it('gives each site with a connection a directory of its own', () => {
+    const at = (name: string, workDirectory: string) => ({
+      ...{ name, backend: 'slurm' as const, options: {} },
+      connection: { url: 'http://a', workDirectory },
+    });
+    expect(faults({ sites: [at('A', '/w/a'), at('B', '/w/ab'), at('C', '/w/b/')] })).toEqual([]);
+    const words = 'needs its own';
+    expect(faults({ sites: [at('A', '/w/a/'), at('B', '/w/a'), at('C', '/w')] })).toEqual([
+      `sites.B.connection.workDirectory: is also that of A; each site with a connection ${words}`,
+      `sites.C.connection.workDirectory: is also that of A; each site with a connection ${words}`,
+    ]);
+  });
+
   it.each(['', '.', '..', 'a/b', 'a\n', 'x'.repeat(256)])(
     'needs a virtual organisation that can be a directory, unlike %j',
     (vo) => {

@@ -1,6 +1,7 @@
 import { certificateKey } from './user-certificate.js';
 import { PROPERTIES } from './property.js';
 import { clientFaults } from './client-rules.js';
+import { isSameOrWithin } from './site-connection.js';
 import type { RegistryContents } from './registry.types.js';
 
 /** One fault of a registry: where it is (path in the file) and what is wrong. */
@@ -21,6 +22,7 @@ export function faultsOf(contents: RegistryContents): RegistryFault[] {
     ...setupFaults(contents),
     ...shareFaults(contents),
     ...limitFaults(contents),
+    ...connectionFaults(contents),
     ...applicationFaults(contents),
   ];
 }
@@ -135,6 +137,20 @@ function limitFaults({ sites }: RegistryContents): RegistryFault[] {
         problem: `the site has no tag ${tag}`,
       })),
   );
+}
+
+/** What runs at one site is looked after by that site alone: two in one directory would end each other's runs. */
+function connectionFaults({ sites }: RegistryContents): RegistryFault[] {
+  const seen: { name: string; directory: string }[] = [];
+  return sites.flatMap(({ name, connection }) => {
+    if (connection === undefined) return [];
+    const directory = connection.workDirectory;
+    const other = seen.find((one) => isSameOrWithin(one.directory, directory));
+    seen.push({ name, directory });
+    if (other === undefined) return [];
+    const problem = `is also that of ${other.name}; each site with a connection needs its own`;
+    return [{ path: ['sites', name, 'connection', 'workDirectory'], problem }];
+  });
 }
 
 function wordFaults<T extends string>(

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#src/kernel/index.js';
 import type { GroupLimits, JobLimits, SiteLimits } from './limits.js';
 import type { Property } from './property.js';
+import type { SiteConnection } from './site-connection.js';
 
 /** A user at an external identity provider. */
 export interface Subject {
@@ -90,6 +91,8 @@ export interface Site {
   /** Absent: `none`. A batch system has a network of its own, of which this says nothing. */
   readonly network?: SiteNetwork;
   readonly limits?: SiteLimits;
+  /** Its own cluster; absent: the one of the settings. */
+  readonly connection?: SiteConnection;
 }
 
 /** Why a site is given no new jobs. */

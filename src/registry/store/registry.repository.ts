@@ -85,7 +85,7 @@ const READ_ALL = `
     (select coalesce(json_agg(json_build_object(
         'name', name, 'backend', backend, 'options', options, 'setups', setups, 'slots', slots,
         'processors', processors, 'ramMB', ram_mb, 'gpus', gpus, 'tags', tags,
-        'maxWallTime', max_wall_time, 'network', network, 'limits', limits)
+        'maxWallTime', max_wall_time, 'network', network, 'limits', limits, 'connection', connection)
         order by position, name), '[]') from registry_site) as sites,
     (select coalesce(json_agg(json_build_object('name', group_name, 'weight', weight)
         order by position, group_name), '[]') from registry_share) as shares,
@@ -137,11 +137,11 @@ const INSERTS = [
   `insert into registry_storage_element (name, position, description)
     select body ->> 'name', position, body ->> 'description' from ${ITEMS('storageElements')}`,
   `insert into registry_site (name, position, backend, options, setups, slots, processors, ram_mb,
-      gpus, tags, max_wall_time, network, limits)
+      gpus, tags, max_wall_time, network, limits, connection)
     select body ->> 'name', position, body ->> 'backend', body -> 'options', ${MAYBE_TEXTS('setups')},
       (body ->> 'slots')::integer, (body ->> 'processors')::integer, (body ->> 'ramMB')::integer,
       (body ->> 'gpus')::integer, ${MAYBE_TEXTS('tags')}, (body ->> 'maxWallTime')::integer,
-      body ->> 'network', body -> 'limits'
+      body ->> 'network', body -> 'limits', body -> 'connection'
     from ${ITEMS('sites')}`,
   `insert into registry_share (group_name, position, weight)
     select body ->> 'name', position, (body ->> 'weight')::integer from ${ITEMS('shares')}`,

@@ -74,6 +74,10 @@ export class LocalProcessExecutor implements Executor {
     return this.opened !== undefined;
   }
 
+  serves({ backend }: Site): boolean {
+    return backend === this.backend;
+  }
+
   freeSlots(): number {
     if (this.isClosed || this.collecting >= MAX_COLLECTING) return 0;
     return this.pace.wanted(

@@ -91,10 +91,12 @@ export class RunDirectory {
     await mkdir(this.root, { recursive: true, mode: 0o755 });
     const { mode, uid } = await stat(this.root);
     if ((mode & 0o002) !== 0) {
-      throw new Error(`GRID_SLURM_WORKDIR=${this.root} must not be writable by everybody`);
+      throw new Error(
+        `the directory shared with Slurm, ${this.root}, must not be writable by everybody`,
+      );
     }
     if (this.givesFiles && uid !== process.getuid?.()) {
-      throw new Error(`GRID_SLURM_WORKDIR=${this.root} must belong to the service`);
+      throw new Error(`the directory shared with Slurm, ${this.root}, must belong to the service`);
     }
     for (const name of ['runs', 'batches']) {
       const path = join(this.root, name);

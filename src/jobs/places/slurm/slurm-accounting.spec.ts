@@ -29,6 +29,7 @@ function open(answer: (of: UseOf, user: string) => BatchUse | undefined) {
     },
   });
   const repository = {
+    correctUse: () => Promise.resolve(),
     addParameters: async (of: object, parameters: object) => {
       kept.push([of, parameters]);
       return Promise.resolve();

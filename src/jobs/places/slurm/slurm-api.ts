@@ -133,6 +133,11 @@ export class SlurmApi {
     return useIn(await this.connection.call(this.user, { method: 'GET', path }), of);
   }
 
+  /** Ends the questions that are under way: they fail as `away`. */
+  async abort(): Promise<void> {
+    await this.connection.abort();
+  }
+
   async close(): Promise<void> {
     await this.connection.close();
   }

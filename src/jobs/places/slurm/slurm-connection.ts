@@ -21,6 +21,7 @@ export interface SlurmConnectionSettings {
   /** `http://host:port`, `https://…` or `unix:/path`. */
   url: string;
   token?: string | undefined;
+  tokenFile?: string | undefined;
   keyFile?: string | undefined;
   timeoutMs: number;
   clock?: Clock;
@@ -78,8 +79,13 @@ export class SlurmConnection {
     return { answer, error };
   }
 
+  /** Ends the calls that are under way, and takes no more. */
+  async abort(): Promise<void> {
+    await this.pool.destroy();
+  }
+
   async close(): Promise<void> {
-    await this.pool.close();
+    if (!this.pool.destroyed) await this.pool.close();
   }
 
   /** The accounting may be away while the controller is there. */

@@ -1,6 +1,6 @@
 import type { Clock } from '#src/kernel/index.js';
 import type { Config, Logger } from '#src/platform/index.js';
-import type { Site } from '#src/registry/index.js';
+import type { Site, SiteConnection } from '#src/registry/index.js';
 import type { SandboxService } from '../../sandbox/sandbox.service.js';
 import type { SandboxStore } from '../../sandbox/sandbox.store.js';
 import type { HeldRuns } from '../../run/executor.js';
@@ -10,9 +10,12 @@ import type { BatchAccounts } from './batch-accounts.js';
 import type { RunDirectory, StoredBatch } from './run-directory.js';
 import type { SlurmApi } from './slurm-api.js';
 
-/** What the Slurm executor works with. */
+/** What a Slurm executor works with. */
 export interface SlurmParts {
+  /** As it holds for the sites of the executor. */
   config: Config;
+  /** The cluster of one site; undefined for that of the settings. */
+  connection?: SiteConnection | undefined;
   logger: Logger;
   clock: Clock;
   reports: RunReports;

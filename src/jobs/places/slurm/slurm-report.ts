@@ -1,7 +1,10 @@
 import { systemClock } from '#src/kernel/index.js';
-import type { Config } from '#src/platform/index.js';
+import { ConfigurationFault, type Config } from '#src/platform/index.js';
+import type { SiteConnection } from '#src/registry/index.js';
 import { RunFault } from '../../run/run-plan.js';
 import { BatchAccounts } from './batch-accounts.js';
+import { connectionOf } from './open-slurm.js';
+import { configOf, connectionFault } from './site-settings.js';
 import { SlurmApi } from './slurm-api.js';
 import { SlurmConnection } from './slurm-connection.js';
 import { SlurmError } from './slurm-error.js';
@@ -26,33 +29,31 @@ export interface SlurmReport {
 
 /**
  * Looks up the accounts of jobs and lets them speak to Slurm; submits nothing and changes nothing. `names` are those that jobs may
- * have as owner and as group. Undefined without GRID_SLURM_URL. Throws as a start does for accounts that cannot be.
+ * have as owner and as group. Of the cluster of a site, or without `connection` that of the settings: undefined without GRID_SLURM_URL. Throws as a start does for accounts that cannot be.
  */
 export async function describeSlurm(
-  config: Config,
+  settings: Config,
   names: { owners: readonly string[]; groups: readonly string[] },
+  connection?: SiteConnection,
 ): Promise<SlurmReport | undefined> {
-  const { slurmUrl: url } = config;
-  if (url === undefined) return undefined;
+  if (settings.slurmUrl === undefined && connection === undefined) return undefined;
+  const fault = connection && connectionFault(connection, settings);
+  if (fault !== undefined) throw new ConfigurationFault([fault]);
+  const config = connection === undefined ? settings : configOf(connection, settings);
   const accounts = await BatchAccounts.open(config, systemClock);
   const some = config.slurmAccounts === 'group' ? names.groups : names.owners;
   const found = await accountsOf(accounts, some.slice(0, LOOKED_UP));
-  const connection = new SlurmConnection({
-    url,
-    token: config.slurmToken,
-    keyFile: config.slurmTokenKeyFile,
-    timeoutMs: config.slurmTimeout * 1000,
-  });
+  const slurm = new SlurmConnection(connectionOf({ config, connection }));
   const silent: string[] = [];
   try {
     const speakers = found.accounts.slice(0, SPOKEN_FOR);
     await forEachOf(speakers, AT_ONCE, async (name) => {
-      const why = await refusalOf(new SlurmApi(connection, name));
+      const why = await refusalOf(new SlurmApi(slurm, name));
       if (why !== undefined) silent.push(`${name}: ${why}`);
     });
     return { ...found, silent: silent.sort(), answered: speakers.length - silent.length };
   } finally {
-    await connection.close();
+    await slurm.close();
   }
 }
 

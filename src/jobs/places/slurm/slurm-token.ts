@@ -11,6 +11,8 @@ const MAX_KEPT = 1_000;
 /** Where tokens for slurmrestd come from: given as they are, signed with Slurm's own key, or not needed at all. */
 export interface SlurmTokenSettings {
   token?: string | undefined;
+  /** File with the token; read again when it was refused, and every few minutes. */
+  tokenFile?: string | undefined;
   keyFile?: string | undefined;
 }
 
@@ -25,25 +27,31 @@ export class SlurmTokens {
 
   /** A token of the account that is good for some minutes; undefined when none is configured (rest_auth/local). */
   async get(user: string): Promise<string | undefined> {
-    const { token, keyFile } = this.settings;
+    const { token, tokenFile, keyFile } = this.settings;
     if (token !== undefined) return token;
-    if (keyFile === undefined) return undefined;
     const now = Math.floor(this.clock.now() / 1000);
     const kept = this.kept.get(user);
     if (kept !== undefined && kept.renewAt > now) return kept.token;
-    const key = await readFile(keyFile);
-    const signed = await new SignJWT({ sun: user })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-      .setIssuedAt(now - SKEW_SECONDS)
-      .setExpirationTime(now + LIFE_SECONDS)
-      .sign(key);
+    if (tokenFile === undefined && keyFile === undefined) return undefined;
+    const made =
+      keyFile === undefined
+        ? (await readFile(tokenFile ?? '', 'utf8')).trim()
+        : await signedFor(user, now, await readFile(keyFile));
     if (this.kept.size >= MAX_KEPT) this.kept.clear();
-    this.kept.set(user, { token: signed, renewAt: now + LIFE_SECONDS - RENEW_SECONDS });
-    return signed;
+    this.kept.set(user, { token: made, renewAt: now + LIFE_SECONDS - RENEW_SECONDS });
+    return made;
   }
 
   /** Forgets a token that was refused: the key may have been changed. */
   forget(user: string): void {
     this.kept.delete(user);
   }
+}
+
+async function signedFor(user: string, now: number, key: Uint8Array): Promise<string> {
+  return new SignJWT({ sun: user })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setIssuedAt(now - SKEW_SECONDS)
+    .setExpirationTime(now + LIFE_SECONDS)
+    .sign(key);
 }

@@ -1,15 +1,19 @@
 import { join } from 'node:path';
 import { sleep } from '#src/kernel/index.js';
-import { ConfigurationFault, SessionLock, type Database } from '#src/platform/index.js';
+import { ConfigurationFault, type Config } from '#src/platform/index.js';
+import type { Site } from '#src/registry/index.js';
 import type { Executor, FreeMachine, HeldJob, RunOrder } from '../../run/executor.js';
 import type { OutputPlaces } from '../../run/output-places.js';
 import { RunLife } from '../../run/run-life.js';
 import { planOf, RunFault } from '../../run/run-plan.js';
 import { openSlurmParts } from './open-slurm.js';
 import type { StoredBatch } from './run-directory.js';
+import { RunTrash } from './run-trash.js';
 import { SlurmAccounting } from './slurm-accounting.js';
 import { SlurmCanceller } from './slurm-canceller.js';
 import { SlurmError } from './slurm-error.js';
+import { SlurmHealth } from './slurm-health.js';
+import type { SlurmLeadership } from './slurm-leadership.js';
 import type { OpenSlurmParts, SlurmParts } from './slurm-parts.js';
 import { SlurmPlace } from './slurm-place.js';
 import { runKey, SlurmRun } from './slurm-run.js';
@@ -31,6 +35,16 @@ interface Opened {
   life: RunLife<SlurmRun>;
   watcher: SlurmWatcher;
   accounting: SlurmAccounting;
+  health: SlurmHealth;
+  trash: RunTrash;
+}
+
+/** Which sites an executor is for. */
+export interface SlurmScope {
+  id: string;
+  serves: (site: Site) => boolean;
+  /** Of the service, whatever holds for the sites. */
+  settings: Config;
 }
 
 /**
@@ -43,44 +57,76 @@ interface Opened {
  */
 export class SlurmExecutor implements Executor {
   readonly backend = 'slurm';
-  /** All instances share the runs. */
-  readonly id = 'slurm';
   onFree: () => void = () => undefined;
 
   private readonly runs = new Map<string, SlurmRun>();
-  private readonly lock: SessionLock;
   private opened: Opened | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private hasReconciled = false;
+  /** The term of leading in which the runs of a predecessor were found. */
+  private reconciledIn: number | undefined;
+  private openFault: string | undefined;
   private isClosed = false;
   private toldAt = 0;
-  private trash: SlurmRun[] = [];
 
   constructor(
     private readonly given: SlurmParts,
-    database: Database,
-  ) {
-    this.lock = new SessionLock(database, 'slurm');
+    private readonly leadership: SlurmLeadership,
+    private readonly scope: SlurmScope,
+  ) {}
+
+  /** That of the sites without a cluster of their own. */
+  static ofSettings(parts: SlurmParts, leadership: SlurmLeadership): SlurmExecutor {
+    return new SlurmExecutor(parts, leadership, {
+      id: 'slurm',
+      serves: ({ backend, connection }) => backend === 'slurm' && connection === undefined,
+      settings: parts.config,
+    });
+  }
+
+  /** All instances share the runs. */
+  get id(): string {
+    return this.scope.id;
+  }
+
+  get fault(): string | null | undefined {
+    if (this.openFault !== undefined) return this.openFault;
+    return this.isLeading ? this.opened?.health.fault : undefined;
+  }
+
+  /** There are runs to look after. */
+  get isBusy(): boolean {
+    return this.runs.size > 0;
+  }
+
+  serves(site: Site): boolean {
+    return this.scope.serves(site);
   }
 
   async open(): Promise<boolean> {
-    const { config, logger } = this.given;
-    if (config.slurmUrl === undefined) return false;
+    const { config, connection, logger } = this.given;
+    if (config.slurmUrl === undefined && connection === undefined) return false;
     try {
-      const parts = await openSlurmParts(this.given, this.id, config.slurmUrl);
+      const parts = await openSlurmParts(this.given, this.id, this.scope.settings);
       this.opened = this.assemble(parts);
     } catch (error) {
-      if (error instanceof ConfigurationFault) throw error;
-      logger.error({ err: error }, 'the Slurm executor cannot be used');
+      // The settings of the service are wrong, it does not start; a site of the registry only is not used.
+      if (error instanceof ConfigurationFault && connection === undefined) throw error;
+      const why = error instanceof ConfigurationFault ? error.faults.join('; ') : textOf(error);
+      if (why !== this.openFault) logger.error({ err: error }, 'a Slurm executor cannot be used');
+      this.openFault = why;
       return false;
     }
+    this.openFault = undefined;
+    this.leadership.join();
     this.timer = setInterval(() => void this.tick(), LOOK_MS);
     this.timer.unref();
     return true;
   }
 
   freeSlots(): number {
-    if (this.isClosed || !this.lock.isHeld || !this.hasReconciled) return 0;
+    if (this.isClosed || !this.isLeading) return 0;
+    // What a cluster that is away were given could run nowhere else.
+    if (typeof this.opened?.health.fault === 'string') return 0;
     return Math.max(0, this.given.config.slurmSlots - this.runs.size);
   }
 
@@ -101,7 +147,7 @@ export class SlurmExecutor implements Executor {
 
   cancel(jid: string): void {
     const run = this.runs.get(jid);
-    if (run !== undefined && this.lock.isHeld) this.stopSoon(run);
+    if (run !== undefined && this.leadership.term !== undefined) this.stopSoon(run);
   }
 
   /** Its machines are not this one. */
@@ -118,8 +164,14 @@ export class SlurmExecutor implements Executor {
   }
 
   async reconcile(held: readonly HeldJob[]): Promise<void> {
-    if (this.isClosed || !(await this.lead())) return;
-    const batches = this.hasReconciled ? undefined : await this.parts.parts.directory.batches();
+    if (this.isClosed) return;
+    const term = await this.leadership.claim();
+    if (term === undefined) {
+      this.runs.clear();
+      return;
+    }
+    const isFirst = term !== this.reconciledIn;
+    const batches = !isFirst ? undefined : await this.parts.parts.directory.batches();
     const batchOf = new Map(batches?.flatMap((batch) => batch.keys.map((key) => [key, batch])));
     for (const job of held) {
       const run = this.runs.get(String(job.jid));
@@ -129,8 +181,8 @@ export class SlurmExecutor implements Executor {
       else await this.adopt(job, batchOf.get(runKey(job)));
     }
     this.stopUnheldRuns(held);
-    if (!this.hasReconciled) await this.clean(batches ?? []);
-    this.hasReconciled = true;
+    if (isFirst) await this.parts.trash.clean(batches ?? [], this.runs.values());
+    this.reconciledIn = term;
     this.onFree();
   }
 
@@ -139,13 +191,16 @@ export class SlurmExecutor implements Executor {
     clearInterval(this.timer);
     if (this.opened === undefined) return;
     const { submitter, life, watcher, accounting, parts } = this.opened;
+    // Of a cluster that hangs: what is under way there is found again.
+    const patience = setTimeout(() => void parts.api.abort(), CLOSE_MS);
     for (const run of await submitter.close()) {
       await life.requeue(run, 'The service was stopped').catch(() => undefined);
     }
     const deadline = Date.now() + CLOSE_MS;
     while (watcher.busy > 0 && Date.now() < deadline) await sleep(20);
     await accounting.close();
-    this.lock.release();
+    this.leadership.leave();
+    clearTimeout(patience);
     await parts.api.close();
   }
 
@@ -171,22 +226,21 @@ export class SlurmExecutor implements Executor {
       },
       { life, place, accounting },
     );
-    return { accounting, parts, submitter, canceller, place, life, watcher };
+    const trash = new RunTrash(parts);
+    const health = new SlurmHealth(parts, () => this.onFree());
+    return { accounting, parts, submitter, canceller, place, life, watcher, health, trash };
   }
 
-  private async lead(): Promise<boolean> {
-    const wasLeader = this.lock.isHeld;
-    const isLeader = await this.lock.claim();
-    if (!wasLeader) this.hasReconciled = false;
-    if (!isLeader) this.runs.clear();
-    return isLeader;
+  private get isLeading(): boolean {
+    return this.reconciledIn !== undefined && this.reconciledIn === this.leadership.term;
   }
 
   private async tick(): Promise<void> {
-    if (!this.lock.isHeld || !this.hasReconciled || this.isClosed) return;
-    const { watcher, submitter, canceller, accounting, parts } = this.parts;
+    if (!this.isLeading || this.isClosed) return;
+    const { watcher, submitter, canceller, accounting, parts, health } = this.parts;
+    health.look();
     if (this.runs.size > 0) await watcher.look();
-    await this.emptyTrash();
+    await this.parts.trash.empty(this.runs.values());
     const now = parts.clock.now();
     if (now - this.toldAt < TELL_MS) return;
     this.toldAt = now;
@@ -271,21 +325,6 @@ export class SlurmExecutor implements Executor {
     }
   }
 
-  /** What a predecessor did not get round to remove: runs that are over and that nobody holds. */
-  private async clean(batches: readonly StoredBatch[]): Promise<void> {
-    const { directory } = this.parts.parts;
-    const alive = new Set([...this.runs.values()].map((run) => run.key));
-    const over: string[] = [];
-    for (const key of await directory.known()) {
-      if (alive.has(key)) continue;
-      if ((await directory.hasEnded(key)) || (await directory.preventStart(key))) over.push(key);
-    }
-    await directory.remove(over);
-    for (const batch of batches) {
-      if (!batch.keys.some((key) => alive.has(key))) await directory.removeBatch(batch.id);
-    }
-  }
-
   // -- ending runs -----------------------------------------------------------------------------------------------
 
   private stopSoon(run: SlurmRun): void {
@@ -342,25 +381,9 @@ export class SlurmExecutor implements Executor {
   private forget(run: SlurmRun): Promise<void> {
     const jid = String(run.order.jid);
     if (this.runs.get(jid) === run) this.runs.delete(jid);
-    this.trash.push(run);
+    this.parts.trash.add(run);
     this.onFree();
     return Promise.resolve();
-  }
-
-  private async emptyTrash(): Promise<void> {
-    const { directory } = this.parts.parts;
-    const trash = this.trash.splice(0);
-    if (trash.length === 0) return;
-    try {
-      await directory.remove(trash.map((run) => run.key));
-      const batches = new Set(trash.flatMap((run) => run.batch ?? []));
-      for (const batch of batches) {
-        const isUsed = [...this.runs.values()].some((run) => run.batch === batch);
-        if (!isUsed) await directory.removeBatch(batch.id);
-      }
-    } catch (error) {
-      this.given.logger.warn({ err: error }, 'runs that are over cannot be removed yet');
-    }
   }
 
   // -- small parts -----------------------------------------------------------------------------------------------
@@ -379,4 +402,8 @@ export class SlurmExecutor implements Executor {
     if (this.opened === undefined) throw new Error('the Slurm executor is not open');
     return this.opened;
   }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
