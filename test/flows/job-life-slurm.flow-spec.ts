@@ -144,6 +144,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
       'WallClockTime(s)': expect.any(Number),
       UsageSource: 'wrapper',
       'CPUEfficiency(%)': expect.any(Number),
+      'Energy(Wh)': expect.any(Number),
       'Memory(MB)': expect.any(Number),
       'MemoryEfficiency(%)': expect.any(Number),
     });

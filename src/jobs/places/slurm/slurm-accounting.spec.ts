@@ -36,7 +36,8 @@ function open(answer: (of: UseOf, user: string) => BatchUse | undefined) {
     },
   };
   const clock = { now: () => time.ms };
-  const parts = { clock, logger, api: { as }, repository } as unknown as OpenSlurmParts;
+  const config = { energyProcessorWatts: 0, energyMemoryWatts: 0, energyPue: 1 };
+  const parts = { config, clock, logger, api: { as }, repository } as unknown as OpenSlurmParts;
   const accounting = new SlurmAccounting(parts);
   const lookAt = async (ms: number): Promise<void> => {
     time.ms = ms;
@@ -64,6 +65,7 @@ describe('SlurmAccounting', () => {
           'WallClockTime(s)': 10,
           'TotalCPUTime(s)': 5,
           'CPUEfficiency(%)': 50,
+          'Energy(Wh)': 0,
         },
       ],
     ]);
