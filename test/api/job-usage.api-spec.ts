@@ -182,6 +182,7 @@ describe('GET /jobs/usage', () => {
     ];
     const NO_TIME = 'is neither a month, 2026-01, nor a day, 2026-01-31';
     expect(await refused('from=2026-02-30')).toEqual(invalid('from', NO_TIME));
+    expect(await refused('from=0000-01')).toEqual(invalid('from', NO_TIME));
     expect(await refused('to=2026-13')).toEqual(invalid('to', NO_TIME));
     expect(await refused('to=yesterday')).toEqual(invalid('to', NO_TIME));
     expect(await refused('from=2026-02&to=2026-01')).toEqual(invalid('to', 'lies before `from`'));

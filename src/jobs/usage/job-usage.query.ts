@@ -6,7 +6,8 @@ import { USAGE_KEYS, type UsageKey, type UsageWanted } from './usage.repository.
 const KEYS = USAGE_KEYS.join('|');
 const USUAL_KEYS: UsageKey[] = ['month', 'group'];
 const MONTH = /^\d{4}-\d\d$/;
-const DAY = /^\d{4}-\d\d-\d\d$/;
+/** There is no year 0 in the calendar of PostgreSQL. */
+const DAY = /^(?!0000)\d{4}-\d\d-\d\d$/;
 
 /** Query of `GET /jobs/usage`. Months and days are those of UTC. */
 export class JobUsageQuery {
