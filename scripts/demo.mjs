@@ -4,7 +4,7 @@
  * catalogue. Each step prints the curl line that does the same, and its answer. The server stays up.
  */
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -28,9 +28,13 @@ cat counts.txt
 `;
 const WORDS = 'muon\nelectron\nmuon\nphoton\nmuon\nelectron\n';
 
+/** Whoever has the link that is printed at the end may go on as a user of the demo; another start has another. */
+const key = randomBytes(24).toString('base64url');
+const signIn = await signInOfDemo();
+
 const server = spawn(process.execPath, [join(root, 'dist/src/main.js')], {
   stdio: ['ignore', 'pipe', 'pipe'],
-  env: { GRID_LOG_LEVEL: 'warn', ...(await isolationOfDemo()), ...process.env },
+  env: { GRID_LOG_LEVEL: 'warn', ...signIn, ...(await isolationOfDemo()), ...process.env },
 });
 let leaving = false;
 for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -83,6 +87,18 @@ async function call(path, options = {}) {
     throw new Error(`${path} answered ${answer.statusCode}: ${body.toString('utf8')}`);
   }
   return body;
+}
+
+/** Nothing where it would be refused: beyond this machine, or beside a registry of one's own. */
+async function signInOfDemo() {
+  const { readConfig } = await import('#src/platform/index.js');
+  const wanted = { GRID_DEMO_SIGN_IN: key };
+  try {
+    readConfig({ ...process.env, ...wanted });
+    return wanted;
+  } catch {
+    return {};
+  }
 }
 
 /** Where jobs cannot be isolated the demo alone runs them without, and says so. */
@@ -234,7 +250,9 @@ try {
 say();
 say(bold('The server stays up (Ctrl-C ends it):'));
 say(`  service      ${url}`);
-say(`  Portal       ${url}/portal/`);
+const isOpen = signIn.GRID_DEMO_SIGN_IN !== undefined;
+if (isOpen) say(`  Portal       ${url}/portal/demo/${key} (no certificate needed)`);
+else say(`  Portal       ${url}/portal/`);
 say(`  Swagger UI   ${url}/docs`);
 say(`  OpenAPI      ${url}/docs/openapi.json`);
 say(`  health       ${url}/health/ready`);

@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { INestApplication } from '@nestjs/common';
+import { DEMO_COOKIE } from '../auth/index.js';
+import { constantTimeEqual } from '../kernel/index.js';
 import {
   serveStaticSite,
   type Config,
@@ -15,9 +17,13 @@ const DIRECTORY = fileURLToPath(new URL('../../portal', import.meta.url));
  * Serves the example portal beside the demo data. It signs in as the built-in application `portal`. Browsers that come
  * to the bare address are sent there, or to the description of the interface; programs get the 404 as everywhere.
  */
-export function servePortal(app: INestApplication, { publicUrl, loadDemo }: Config): boolean {
+export function servePortal(
+  app: INestApplication,
+  { publicUrl, loadDemo, demoSignIn }: Config,
+): boolean {
   sendBrowsersTo(app, loadDemo ? `${PATH}/` : '/docs');
   if (!loadDemo) return false;
+  if (demoSignIn !== undefined) welcome(app, demoSignIn);
   return serveStaticSite(app, {
     path: PATH,
     directory: DIRECTORY,
@@ -29,6 +35,21 @@ export function servePortal(app: INestApplication, { publicUrl, loadDemo }: Conf
         redirectUri: `${publicUrl}${PATH}/`,
       },
     },
+  });
+}
+
+/** The link that the demo prints: the browser that opens it may go on as one of the users of the demo (decision 0416). */
+function welcome(app: INestApplication, key: string): void {
+  app.use((request: HttpRequest, response: HttpResponse, next: () => void) => {
+    const [, shown] = /^\/portal\/demo\/([\w-]+)$/.exec(request.path) ?? [];
+    if (shown === undefined || request.method !== 'GET' || !constantTimeEqual(shown, key)) {
+      next();
+      return;
+    }
+    response.setHeader('Cache-Control', 'no-store');
+    const rules = 'Path=/; Secure; HttpOnly; SameSite=Lax';
+    response.setHeader('Set-Cookie', `${DEMO_COOKIE}=${key}; ${rules}`);
+    response.redirect(303, `${PATH}/`);
   });
 }
 

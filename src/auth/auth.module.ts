@@ -55,6 +55,7 @@ import { BrowserSessionEntity } from './sign-in/sessions/browser-session.entity.
 import { BrowserSessionsRepository } from './sign-in/sessions/browser-sessions.repository.js';
 import { BrowserSessionsService } from './sign-in/sessions/browser-sessions.service.js';
 import { LoginController } from './sign-in/providers/login.controller.js';
+import { DemoSignIn } from './sign-in/demo/demo-sign-in.js';
 import { LoginPages } from './sign-in/providers/login.pages.js';
 import { LoginStates } from './sign-in/providers/login-states.js';
 import { LoginProviders } from './sign-in/providers/login-providers.js';
@@ -145,6 +146,7 @@ const PAGES = [
   ConsentsRepository,
   BrowserSessionsService,
   BrowserSessionsRepository,
+  DemoSignIn,
   LoginProviders,
   LoginStates,
   LoginPages,

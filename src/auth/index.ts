@@ -14,6 +14,7 @@ export { Delegations, type Delegation } from './bearer/delegations.js';
 export type { StorageRights, StorageWish } from './bearer/storage-rights.js';
 export { SCOPES } from './protocol/scopes.js';
 export { SCOPE_TEXT } from './sign-in/pages/scope-text.js';
+export { DEMO_COOKIE } from './sign-in/demo/demo-sign-in.js';
 export { demandsPkce } from './protocol/client-profile.js';
 export { IdTokenKeysService } from './keys/id-token-keys.service.js';
 export { KeysService } from './keys/keys.service.js';

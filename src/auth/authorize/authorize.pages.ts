@@ -172,6 +172,7 @@ export class AuthorizePages {
       returnTo: request.originalUrl,
       csrfToken: state.session.csrfToken,
       isCertificateRefused: state.isCertificateRefused,
+      demoUsers: state.demoUsers,
       certificateUser: state.certificateUser?.name,
       expected: asked.demand.loginHint,
     });

@@ -98,6 +98,7 @@ export class ApplicationsPages {
       returnTo: PATH,
       csrfToken: state.session.csrfToken,
       isCertificateRefused: state.isCertificateRefused,
+      demoUsers: state.demoUsers,
     });
     sendPage(response, page);
   }

@@ -134,6 +134,7 @@ export class DevicePages {
       returnTo: request.method === 'GET' ? request.originalUrl : '/oauth2/device',
       csrfToken: session.csrfToken,
       isCertificateRefused: state.isCertificateRefused,
+      demoUsers: state.demoUsers,
     });
     sendPage(response, page);
   }

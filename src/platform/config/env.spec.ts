@@ -109,6 +109,29 @@ describe('readConfig', () => {
     ]);
   });
 
+  it('lets nobody in without a proof but in the demo of this machine', () => {
+    const key = 'k'.repeat(32);
+    const refused = (environment: Record<string, string>): string[] =>
+      faults({ GRID_DEMO_SIGN_IN: key, ...environment }).map((fault) =>
+        fault.replace('GRID_DEMO_SIGN_IN lets people in without a proof, and is refused ', ''),
+      );
+    expect(refused({})).toEqual([]);
+    expect(refused({ GRID_HOST: '::1', GRID_PUBLIC_URL: 'https://127.0.0.1:1' })).toEqual([]);
+    expect(refused({ GRID_DEMO: 'false' })).toEqual(['without the data of the demo (GRID_DEMO)']);
+    expect(refused({ GRID_REGISTRY: 'own.yaml' })).toEqual([
+      'beside a registry of your own (GRID_REGISTRY)',
+    ]);
+    expect(refused({ GRID_HOST: '0.0.0.0' })).toEqual(['beyond loopback (GRID_HOST)']);
+    expect(refused({ GRID_PUBLIC_URL: 'https://grid.example.org' })).toEqual([
+      'beyond loopback (GRID_PUBLIC_URL)',
+    ]);
+    expect(refused({ GRID_TLS: 'off' })).toEqual(['behind a load balancer (GRID_TLS=off)']);
+    expect(refused({ GRID_DEMO_SIGN_IN: 'short' })).toEqual([
+      'with a key of less than 32 characters',
+    ]);
+    expect(refused({ NODE_ENV: 'production' })).toContain('in production');
+  });
+
   it('has each variable once', () => {
     const names = Object.values(VARIABLES).map((variable) => variable.name);
     expect(new Set(names).size).toBe(names.length);

@@ -69,11 +69,36 @@ function derive(values: Values): Omit<Config, keyof Values> & { publicUrl: strin
   };
 }
 
+const LEAST_KEY_LENGTH = 32;
+const LOOPBACK = /^(127(\.\d{1,3}){3}|\[?::1\]?|localhost)$/;
+
+/** Who may sign in without any proof must not be reached from elsewhere, nor find anybody else's data. */
+function demoSignInFaults(values: Values): string[] {
+  const { nodeEnv, demo, registryFile, host, publicUrl, tlsMode, demoSignIn = '' } = values;
+  const isAway = publicUrl !== '' && !LOOPBACK.test(new URL(publicUrl).hostname);
+  const reasons = [
+    nodeEnv === 'production' && 'in production',
+    demo === false && 'without the data of the demo (GRID_DEMO)',
+    registryFile !== undefined && 'beside a registry of your own (GRID_REGISTRY)',
+    !LOOPBACK.test(host) && 'beyond loopback (GRID_HOST)',
+    isAway && 'beyond loopback (GRID_PUBLIC_URL)',
+    tlsMode === 'off' && 'behind a load balancer (GRID_TLS=off)',
+    demoSignIn.length < LEAST_KEY_LENGTH &&
+      `with a key of less than ${LEAST_KEY_LENGTH} characters`,
+  ];
+  return reasons.flatMap((reason) =>
+    reason === false
+      ? []
+      : [`GRID_DEMO_SIGN_IN lets people in without a proof, and is refused ${reason}`],
+  );
+}
+
 function contradictions(values: Values): string[] {
   const faults: string[] = [];
   if ((values.tlsCertificate === undefined) !== (values.tlsKey === undefined)) {
     faults.push('GRID_TLS_CERT and GRID_TLS_KEY must be given together');
   }
+  if (values.demoSignIn !== undefined) faults.push(...demoSignInFaults(values));
   if (values.databaseDirectUrl !== undefined && values.databaseUrl === undefined) {
     faults.push('GRID_DATABASE_DIRECT_URL is given without DATABASE_URL');
   }

@@ -1,4 +1,5 @@
 import { DATABASE } from './settings-database.js';
+import { DEMO } from './settings-demo.js';
 import { ENERGY } from './settings-energy.js';
 import { LOCAL_JOBS } from './settings-local-jobs.js';
 import { WEBHOOKS } from './settings-webhooks.js';
@@ -406,6 +407,7 @@ export const VARIABLES = {
   // webhooks
   ...WEBHOOKS,
   ...ENERGY,
+  ...DEMO,
 
   // catalogue
   answerSpool: v.integer('GRID_ANSWER_SPOOL', 4 * 1024 * 1024 * 1024, {

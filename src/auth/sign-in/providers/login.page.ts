@@ -1,3 +1,4 @@
+import { demoProvider } from '../demo/demo-sign-in.js';
 import { markup, type Html } from '../pages/html.js';
 import type { Page } from '../pages/page.js';
 
@@ -18,6 +19,8 @@ export interface LoginView {
   returnTo: string;
   csrfToken: string;
   isCertificateRefused: boolean;
+  /** As whom one may go on in the demo. */
+  demoUsers: readonly string[];
   /** Whose certificate the browser shows: they may go on with it. */
   certificateUser?: string | undefined;
   /** Whom the application expects, in its own words. */
@@ -43,10 +46,21 @@ export function loginPage(view: LoginView): Page {
         markup`<p>It expects <b>${view.expected.slice(0, MAX_EXPECTED)}</b>.</p>`
       }
       ${refused}
+      ${demoForms(view)}
       <h2>With your certificate</h2>
       ${certificateForm(view)}
       ${providerForms(view)}`,
   };
+}
+
+/** In the demo: a button for each of its users. */
+function demoForms({ demoUsers, csrfToken, returnTo }: LoginView): Html | undefined {
+  if (demoUsers.length === 0) return undefined;
+  const providers = demoUsers.map((name) => ({
+    name: demoProvider(name),
+    title: `Continue as ${name.slice(0, 1).toUpperCase()}${name.slice(1)}`,
+  }));
+  return providerForms({ providers, csrfToken, returnTo }, 'In this demo, without a certificate');
 }
 
 /** A button for the certificate that the browser shows, or how to get one into it. */

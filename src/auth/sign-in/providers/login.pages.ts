@@ -12,6 +12,7 @@ import {
 import { messagePage } from '../pages/message.page.js';
 import { sendPage, sendRedirect } from '../pages/page.js';
 import { BrowserSessionsService } from '../sessions/browser-sessions.service.js';
+import { DemoSignIn } from '../demo/demo-sign-in.js';
 import type { LoginOutcome } from './login.guard.js';
 import type { LoginForm } from './login.request.js';
 import { LoginProviders } from './login-providers.js';
@@ -28,6 +29,7 @@ export class LoginPages {
     private readonly sessions: BrowserSessionsService,
     private readonly providers: LoginProviders,
     private readonly audit: Audit,
+    private readonly demo: DemoSignIn,
   ) {}
 
   /** A new session for the user of the certificate, who is asked for a sign-in although there was one. */
@@ -51,6 +53,13 @@ export class LoginPages {
   ): Promise<void> {
     const { session } = await this.sessions.resumeByForm(request, response, form);
     const returnTo = ownPage(form);
+    const user = await this.demo.userOf(request, name);
+    if (user) {
+      await this.sessions.signIn(response, { user, method: 'provider', returnTo }, session);
+      this.audit.done('user.signed-in', { way: 'demo' }, { request, actor: { user: user.name } });
+      sendRedirect(response, returnTo);
+      return;
+    }
     const url = await this.providers.begin(name, request, { session, returnTo });
     if (url !== undefined) sendRedirect(response, url);
     else {

@@ -13,6 +13,7 @@ import { RegistryService, type User } from '#src/registry/index.js';
 import { AUTHENTICATION_CLASSES, type Authentication } from '../../protocol/authentication.js';
 import { CertificateUsers } from '../../access/certificate-users.js';
 import { invalidForm } from '../../protocol/oauth-errors.js';
+import { DemoSignIn } from '../demo/demo-sign-in.js';
 import type { BrowserSessionEntity, LoginMethod } from './browser-session.entity.js';
 import { BrowserSessionsRepository } from './browser-sessions.repository.js';
 
@@ -28,6 +29,8 @@ export interface SessionState {
   certificateUser: User | undefined;
   /** True when the browser showed a certificate that was not accepted. */
   isCertificateRefused: boolean;
+  /** Users as whom the browser may go on without any proof, in the demo. */
+  demoUsers: readonly string[];
 }
 
 /** Somebody has proved who they are. */
@@ -65,6 +68,7 @@ export class BrowserSessionsService {
     private readonly certificates: CertificateUsers,
     private readonly registry: RegistryService,
     private readonly audit: Audit,
+    private readonly demo: DemoSignIn,
   ) {}
 
   /**
@@ -75,8 +79,9 @@ export class BrowserSessionsService {
     const session = await this.current(request);
     const shown = await this.certificateUser(request);
     const user = await this.userOf(session, shown.user);
+    const demoUsers = await this.demo.choices(request);
     if (session && user && session.method === 'provider') {
-      return { session, user, certificateUser: shown.user, isCertificateRefused: false };
+      return { session, user, certificateUser: shown.user, isCertificateRefused: false, demoUsers };
     }
     if (shown.user) {
       const isSame = session?.user === shown.user.name;
@@ -88,7 +93,13 @@ export class BrowserSessionsService {
         this.audit.done('user.signed-in', { way: 'certificate' }, { request, actor });
       }
       const { user: certificateUser } = shown;
-      return { session: kept, user: certificateUser, certificateUser, isCertificateRefused: false };
+      return {
+        session: kept,
+        user: certificateUser,
+        certificateUser,
+        isCertificateRefused: false,
+        demoUsers,
+      };
     }
     const isAnonymous = session !== undefined && session.user === null;
     const anonymous = isAnonymous ? session : await this.start(response);
@@ -97,6 +108,7 @@ export class BrowserSessionsService {
       user: undefined,
       certificateUser: undefined,
       isCertificateRefused: shown.isRefused,
+      demoUsers,
     };
   }
 
