@@ -23,6 +23,7 @@ const NEEDS = [
   { program: 'chromium', tests: 'browser flows' },
   { program: 'slurmctld', tests: 'Slurm flow (npm run test:slurm)' },
   { program: 'slurmdbd', tests: "usage by Slurm's accounting (npm run test:slurm)" },
+  { program: 'sshd', tests: 'Slurm by ssh (npm run test:slurm)' },
   { program: 'radosgw', tests: 'S3 sandbox store flow' },
   { program: '/usr/lib/postgresql/*/bin/initdb', tests: 'connections to PostgreSQL' },
   { program: 'python3', tests: 'the Python package' },

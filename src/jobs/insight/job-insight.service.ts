@@ -166,7 +166,9 @@ function obstacleAt(job: Job, site: Site, now: Now): string | undefined {
     return 'The job is still being checked';
   }
   if (job.status !== 'Waiting') {
-    return job.site === site.name ? `The job is ${job.status} here` : `The job is ${job.status}`;
+    if (job.site !== site.name) return `The job is ${job.status}`;
+    const fault = job.status === 'Matched' ? placeFault(site, now) : undefined;
+    return `The job is ${job.status} here${fault === undefined ? '' : `. ${fault}`}`;
   }
   if (job.heldBy !== null) {
     return job.heldBy === 'jobs' ? 'The job waits for other jobs' : 'The job is held';
@@ -175,6 +177,11 @@ function obstacleAt(job: Job, site: Site, now: Now): string | undefined {
   if (lack !== undefined) return `It cannot hold the job: ${lack}`;
   const drain = now.registry.drainOf(site.name);
   if (drain) return `It is drained since ${drain.since}${drain.reason && `: ${drain.reason}`}`;
+  return placeFault(site, now);
+}
+
+/** Why nothing can start there now. */
+function placeFault(site: Site, now: Now): string | undefined {
   const own = ownExecutorOf(site);
   if (own === undefined) return sharedFault(site, now);
   const executor = now.live.get(own);
@@ -219,7 +226,10 @@ function waitsFor(
     return `Nothing: it has ended as ${status} (${detail})`;
   }
   if (isRunning(status) || status === 'Completed') return `Nothing: it is ${status} at ${site}`;
-  if (status === 'Matched') return `Its start at ${site}, which has a place for it`;
+  if (status === 'Matched') {
+    const fault = sites.find(([name]) => name === site)?.[1].reason.split('. ', 2)[1];
+    return `Its start at ${site}, which has a place for it${fault ? `. ${fault}` : ''}`;
+  }
   if (status !== 'Waiting') return 'The end of its check: its input data is looked up';
   if (heldBy !== null) {
     return heldBy === 'owner'

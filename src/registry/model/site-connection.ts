@@ -5,6 +5,18 @@
 export interface SiteConnection {
   /** slurmrestd: `http://host:port`, `https://…` or `unix:/path`. */
   readonly url?: string;
+  /** Name or address of a login node, on which OpenSSH runs `sbatch`, `squeue`, `sacct` and `scancel`. */
+  readonly ssh?: string;
+  /** Of ssh; absent: 22. */
+  readonly port?: number;
+  /** Private key for ssh, without a passphrase. */
+  readonly identityFile?: string;
+  /** Keys of the login node, as ssh-keyscan writes them; no other is believed. */
+  readonly knownHostsFile?: string;
+  /** Directory of Slurm's commands there. */
+  readonly programs?: string;
+  /** slurm.conf there. */
+  readonly configFile?: string;
   /** File with a token for slurmrestd. */
   readonly tokenFile?: string;
   /** File of the key with which tokens for slurmrestd are signed. */
@@ -13,6 +25,8 @@ export interface SiteConnection {
   readonly user?: string;
   /** Directory that the service and the nodes of this cluster share, of this site alone. */
   readonly workDirectory: string;
+  /** How the nodes call it; absent: alike. */
+  readonly remoteDirectory?: string;
   /** Seconds that one question may take. */
   readonly timeout?: number;
 }

@@ -15,7 +15,7 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { randomId } from '#src/kernel/index.js';
 import type { BatchAccount } from './batch-accounts.js';
@@ -82,6 +82,8 @@ export class RunDirectory {
     readonly root: string,
     /** The service is root: what belongs to runs is given to their accounts. */
     private readonly givesFiles: boolean,
+    /** How the nodes call the same directory. */
+    readonly nodeRoot = root,
   ) {
     this.marks = new RunMarks(root, givesFiles);
   }
@@ -171,6 +173,11 @@ export class RunDirectory {
   async removeBatch(id: string): Promise<void> {
     await rm(`${this.batchPath(id)}.json`, { force: true });
     await rm(this.batchPath(id), { force: true });
+  }
+
+  /** How the nodes call the list of a batch. */
+  nodeBatchPath(id: string): string {
+    return join(this.nodeRoot, 'batches', basename(this.batchPath(id)));
   }
 
   /** The list of a batch, which its script reads. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { SlurmApi } from './slurm-api.js';
+import { SlurmRestApi } from './slurm-rest.js';
 import { SlurmConnection } from './slurm-connection.js';
 
 /** How requests look on the wire; what Slurm makes of them is tried on a real one (`slurm-accounts.flow-spec.ts`). */
@@ -36,12 +36,12 @@ describe('SlurmConnection', () => {
     await rm(directory, { recursive: true });
   });
 
-  const open = (settings: { token?: string; keyFile?: string }): SlurmApi => {
+  const open = (settings: { token?: string; keyFile?: string }): SlurmRestApi => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const clock = { now: () => time.ms };
     const connection = new SlurmConnection({ url, timeoutMs: 5_000, clock, ...settings });
     connections.push(connection);
-    return new SlurmApi(connection, 'griduser');
+    return new SlurmRestApi(connection, 'griduser');
   };
   const names = () => seen.map(({ headers }) => headers['x-slurm-user-name']);
   const subjects = () =>

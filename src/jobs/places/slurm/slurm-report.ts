@@ -3,10 +3,9 @@ import { ConfigurationFault, type Config } from '#src/platform/index.js';
 import type { SiteConnection } from '#src/registry/index.js';
 import { RunFault } from '../../run/run-plan.js';
 import { BatchAccounts } from './batch-accounts.js';
-import { connectionOf } from './open-slurm.js';
+import { apiFor } from './open-slurm.js';
 import { configOf, connectionFault } from './site-settings.js';
-import { SlurmApi } from './slurm-api.js';
-import { SlurmConnection } from './slurm-connection.js';
+import type { SlurmApi } from './slurm-api.js';
 import { SlurmError } from './slurm-error.js';
 import { forEachOf } from './slurm-parts.js';
 
@@ -43,17 +42,18 @@ export async function describeSlurm(
   const accounts = await BatchAccounts.open(config, systemClock);
   const some = config.slurmAccounts === 'group' ? names.groups : names.owners;
   const found = await accountsOf(accounts, some.slice(0, LOOKED_UP));
-  const slurm = new SlurmConnection(connectionOf({ config, connection }));
+  const first = accounts.only?.name ?? config.slurmUser;
+  const api = apiFor({ config, connection }, first);
   const silent: string[] = [];
   try {
     const speakers = found.accounts.slice(0, SPOKEN_FOR);
     await forEachOf(speakers, AT_ONCE, async (name) => {
-      const why = await refusalOf(new SlurmApi(slurm, name));
+      const why = await refusalOf(api.as(name));
       if (why !== undefined) silent.push(`${name}: ${why}`);
     });
     return { ...found, silent: silent.sort(), answered: speakers.length - silent.length };
   } finally {
-    await slurm.close();
+    await api.close();
   }
 }
 

@@ -237,8 +237,8 @@ export class SlurmSubmitter {
       const id = await apiOf(this.parts, batch).submit({
         name: batch.keys.length > 1 ? 'gridgate' : `gridgate-${batch.id}`,
         comment: batch.comment,
-        script: batchScript(directory.root, directory.batchPath(batch.id)),
-        directory: directory.root,
+        script: batchScript(directory.nodeRoot, directory.nodeBatchPath(batch.id)),
+        directory: directory.nodeRoot,
         tasks: batch.keys.length,
         timeLimitMinutes: minutesOf(batch.shape, config),
         environment: { PATH: SITE_PATH },
@@ -308,7 +308,7 @@ export class SlurmSubmitter {
     const path = pathOf(site, SITE_PATH);
     const wrapper = wrapperScript({
       key: run.key,
-      root: directory.root,
+      root: directory.nodeRoot,
       uid: account.uid,
       ...programOf(order),
       path,
