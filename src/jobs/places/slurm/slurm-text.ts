@@ -43,11 +43,11 @@ export function submittedId(text: string): number | undefined {
 
 /** Words of faults that pass by themselves, and of those between the commands and the controller. */
 const PASSING =
-  /unable to contact|temporar|timed out|zero bytes|stand-?by|connection|communicat|inactive or drained|down, drained|busy|being (?:updated|modified|altered)|submission.* disabled|authenticat|munge|credential|plugin|slurm\.conf|configless|resolve|unspecified/i;
+  /unable to contact|temporar|timed out|zero bytes|stand-?by|connection|communicat|inactive or drained|down, drained|busy|being (?:updated|modified|altered)|disabled|authenticat|munge|credential|plugin|slurm\.conf|configless|resolve|unspecified/i;
 const BY_WORDS: readonly (readonly [RegExp, SlurmFault])[] = [
   [/invalid job id/i, 'unknown-job'],
   [/already complet|has finished|job is complet/i, 'ended'],
-  [/accounting storage is disabled|slurmdbd.*not.*configured/i, 'refused'],
+  [/accounting storage is disabled/i, 'refused'],
   [PASSING, 'away'],
   [/access\/permission denied/i, 'denied'],
   [/batch job submission failed|unrecognized option|invalid|unknown option/i, 'refused'],
