@@ -107,7 +107,7 @@ export const figures = [
     'submit-bulk',
     `POST /jobs, ${BULK} jobs`,
     {},
-    submit(Array.from({ length: BULK }, () => JOB)),
+    submit({ manifests: Array.from({ length: BULK }, () => JOB) }),
   ),
   ofQueue('list', 'GET /jobs?maxJobs=100, own jobs', {}, read('/jobs?maxJobs=100')),
   ofQueue('list-status', 'GET /jobs, own that wait', {}, read('/jobs?maxJobs=100&status=Waiting')),

@@ -5,6 +5,17 @@ import { faultBox, saveAs } from '../parts/pieces.js';
 
 /** Larger files are only offered as a download. */
 const VIEW_LIMIT = 200_000;
+/** Pictures are shown by themselves: so many, and none larger. */
+const PICTURE_LIMIT = 2_000_000;
+const MOST_PICTURES = 12;
+const PICTURES: Record<string, string> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  svg: 'image/svg+xml',
+};
 
 type Kind = 'input' | 'output';
 
@@ -59,7 +70,43 @@ export async function sandboxSection(
     ),
     h('ul', { class: 'files' }, rows),
     shown,
+    isOutput && (await pictures(client, jid, files, signal)),
   );
+}
+
+/** The pictures of a job. As an image nothing in them runs or loads anything, whatever the job has written. */
+async function pictures(
+  client: GridClient,
+  jid: number,
+  files: readonly { name: string; size: number }[],
+  signal: AbortSignal,
+): Promise<HTMLElement | undefined> {
+  const found = files
+    .filter(({ name, size }) => typeOf(name) !== undefined && size <= PICTURE_LIMIT)
+    .slice(0, MOST_PICTURES);
+  if (found.length === 0) return undefined;
+  const figures = found.map(async ({ name }) => {
+    const content = await client.readOutputSandboxFile(jid, name, { signal });
+    const src = await dataUrl(content, typeOf(name) ?? '');
+    const image = h('img', { src, alt: `Picture ${name}` });
+    return h('figure', {}, image, h('figcaption', { class: 'soft' }, name));
+  });
+  return h('div', { class: 'pictures' }, await Promise.all(figures));
+}
+
+function typeOf(name: string): string | undefined {
+  const ending = /\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
+  return Object.hasOwn(PICTURES, ending) ? PICTURES[ending] : undefined;
+}
+
+async function dataUrl(content: Blob, type: string): Promise<string> {
+  const typed = new Blob([await content.arrayBuffer()], { type });
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result as string); // as it is of readAsDataURL
+    reader.onerror = () => reject(new Error('the picture cannot be read'));
+    reader.readAsDataURL(typed);
+  });
 }
 
 function button(

@@ -102,7 +102,8 @@ function actions(
   if (!isFinal(status)) {
     return [h('button', { type: 'button', class: 'danger', onClick: run(kill) }, 'Kill')];
   }
-  if (status === 'Deleted') return [];
+  // What is done or killed stays so: only what failed is tried again.
+  if (status !== 'Failed') return [];
   const again = run(() => client.rescheduleJob(jid));
   return [h('button', { type: 'button', class: 'plain', onClick: again }, 'Run again')];
 }

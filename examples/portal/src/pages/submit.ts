@@ -14,6 +14,8 @@ interface Example {
   name: string;
   executable: string;
   arguments: string;
+  /** What to bring back. */
+  output?: string;
   files: Record<string, string>;
 }
 
@@ -24,9 +26,30 @@ const EXAMPLES: Example[] = [
     name: 'count-words',
     executable: 'count.sh',
     arguments: 'poem.txt',
+    output: 'lines.txt',
     files: {
       'count.sh': '#!/bin/sh\nset -e\nwc -w "$1"\nsort "$1" | uniq -c > lines.txt\n',
       'poem.txt': 'the quick brown fox\njumps over\nthe lazy dog\n',
+    },
+  },
+  {
+    title: 'Draw a picture',
+    name: 'spiral',
+    executable: 'spiral.sh',
+    arguments: '12',
+    output: '*.svg',
+    files: {
+      'spiral.sh': `#!/bin/sh
+set -e
+awk -v turns="$1" 'BEGIN {
+  print "<svg xmlns=\\"http://www.w3.org/2000/svg\\" viewBox=\\"-210 -210 420 420\\">"
+  for (i = 0; i < 900; i++) {
+    a = i / 900 * turns * 6.2832; r = i / 900 * 200
+    printf "<circle cx=\\"%.1f\\" cy=\\"%.1f\\" r=\\"%.1f\\" fill=\\"hsl(%d 80%% 50%%)\\"/>\\n", r * cos(a), r * sin(a), 1 + r / 60, i * 360 / 900
+  }
+  print "</svg>"
+}' > spiral.svg
+`,
     },
   },
   {
@@ -124,7 +147,7 @@ class SubmitForm {
     this.name.input.value = example.name;
     this.executable.input.value = example.executable;
     this.words.input.value = example.arguments;
-    this.output.input.value = example.files['count.sh'] === undefined ? '' : 'lines.txt';
+    this.output.input.value = example.output ?? '';
     this.files = Object.entries(example.files).map(([name, content]) => ({
       name,
       content: new Blob([content], { type: 'text/plain' }),
