@@ -11,7 +11,7 @@ const MERGE = [
 
 /**
  * Eight of ten jobs are alice's; fifty other owners in three groups have the rest. They ask for 1 to 8 processors and for memory
- * in 24 ways, with ten priorities; 500 have a name in common.
+ * in 16 ways, with ten priorities; 500 have a name in common.
  */
 const ADD = `
   with added as (
