@@ -37,6 +37,7 @@ import { Reaper } from './housekeeping/reaper.js';
 import { JobExecutorEntity } from './matching/job-executor.entity.js';
 import { JobOutputReadEntity } from './matching/job-output-read.entity.js';
 import { OutputReads } from './matching/output-reads.js';
+import { PlaceReport } from './matching/place-report.js';
 import { OutputReadsRepository } from './matching/output-reads.repository.js';
 import {
   JobBlockCountEntity,
@@ -256,6 +257,7 @@ const PARTS = [
   UsageFolder,
   UsageRepository,
   SharesRepository,
+  PlaceReport,
   OutputReads,
   OutputReadsRepository,
   Matcher,

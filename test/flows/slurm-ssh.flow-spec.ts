@@ -163,6 +163,21 @@ describeWith(need)('a Slurm that is reached by ssh', () => {
     });
   }, 60_000);
 
+  it('shows how each is reached, and which cannot be used', async () => {
+    const env = { GRID_HOME: grid.home, DATABASE_URL: grid.database.url };
+    const ended = await new CommandUser(slurm.directory).run(['site', 'show', '--json'], env);
+    const cluster = `ssh ${ACCOUNT}@127.0.0.1 port ${ssh.port}`;
+    const { sites } = JSON.parse(ended.stdout) as { sites: { name: string }[] };
+    expect(sites.filter(({ name }) => ['BESIDE', 'UNKNOWN', 'WEST'].includes(name))).toEqual([
+      { name: 'WEST', backend: 'slurm', state: 'open', cluster },
+      {
+        ...{ name: 'UNKNOWN', backend: 'slurm', state: 'open', cluster },
+        fault: 'It cannot be used now: the key of 127.0.0.1 is not in knownHostsFile',
+      },
+      { name: 'BESIDE', backend: 'slurm', state: 'open', cluster: slurm.url },
+    ]);
+  }, 60_000);
+
   it('submits no job twice when ssh is cut in the middle of a submit', async () => {
     const hold = join(slurm.scratch, 'hold');
     await writeFile(hold, '');

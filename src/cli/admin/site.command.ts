@@ -1,6 +1,12 @@
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
-import { DrainFault, DrainsService, type SiteState } from '../../registry/index.js';
+import { PlaceReport } from '../../jobs/index.js';
+import {
+  DrainFault,
+  DrainsService,
+  type SiteConnection,
+  type SiteState,
+} from '../../registry/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import type { CliContext } from './context.js';
 import { jsonOption, outputOption, present, type Printing } from '../terminal/output-format.js';
@@ -31,7 +37,9 @@ export function siteCommand(context: CliContext): Command {
     );
   command
     .command('show')
-    .description('the sites, and which are drained by whom and why')
+    .description(
+      'the sites: how they are reached, which cannot be used now, which are drained by whom and why',
+    )
     .argument('[site]', 'only this one')
     .addOption(outputOption())
     .addOption(jsonOption())
@@ -48,14 +56,19 @@ async function answer(
   options: Printing,
   work: (drains: DrainsService) => Promise<SiteState[]>,
 ): Promise<void> {
-  const drains = (await context.application()).get(DrainsService);
+  const app = await context.application();
   try {
-    const sites = (await work(drains)).map(shown);
-    const rows = sites.map(({ name, backend, state, since = '', by = '', reason = '' }) => [
-      ...[name, backend, state],
-      ...[since, by, reason],
-    ]);
-    const heading = ['SITE', 'BACKEND', 'STATE', 'SINCE', 'BY', 'REASON'];
+    const states = await work(app.get(DrainsService));
+    const faults = await app.get(PlaceReport).faults(states.map(({ site }) => site));
+    const sites = states.map((state) => shown(state, faults.get(state.site.name)));
+    const rows = sites.map(
+      ({ name, backend, state, since = '', by = '', reason = '', ...more }) => [
+        ...[name, backend, state],
+        ...[since, by, reason],
+        ...[more.cluster ?? '', more.fault ?? ''],
+      ],
+    );
+    const heading = ['SITE', 'BACKEND', 'STATE', 'SINCE', 'BY', 'REASON', 'CLUSTER', 'FAULT'];
     const names = sites.map(({ name }) => name);
     await present(options, { value: { sites }, heading, rows, names });
   } catch (error) {
@@ -71,9 +84,23 @@ interface ShownSite {
   since?: string;
   by?: string;
   reason?: string;
+  /** How a cluster of its own is reached. */
+  cluster?: string;
+  /** Why nothing can start there now. */
+  fault?: string;
 }
 
-function shown({ site: { name, backend }, drain }: SiteState): ShownSite {
-  if (!drain) return { name, backend, state: 'open' };
-  return { name, backend, state: 'drained', ...drain };
+function shown({ site, drain }: SiteState, fault: string | undefined): ShownSite {
+  const { name, backend, connection } = site;
+  return {
+    ...{ name, backend },
+    ...(drain ? { state: 'drained', ...drain } : { state: 'open' }),
+    ...(connection && { cluster: clusterOf(connection) }),
+    ...(fault !== undefined && { fault }),
+  };
+}
+
+function clusterOf({ url, ssh, port, user }: SiteConnection): string {
+  if (ssh === undefined) return url ?? '';
+  return `ssh ${user ?? ''}@${ssh}${port === undefined ? '' : ` port ${port}`}`;
 }

@@ -7,11 +7,11 @@ import { JobAccess } from '../access/job-access.service.js';
 import { lackOf, resourcesOf, type JobResources } from '../manifest/resources.js';
 import { Dependencies } from '../dependencies/dependencies.js';
 import { DispatchRepository, type LiveExecutor } from '../matching/dispatch.repository.js';
+import { placeFault } from '../matching/place-report.js';
 import { OutputReads } from '../matching/output-reads.js';
 import { ShareStandings } from '../matching/share-standings.js';
 import { LimitObstacles, type Obstacles } from './limit-obstacles.js';
 import { tailText } from '../run/output-tail.js';
-import { ownExecutorOf } from '../run/executor.js';
 import { planOf } from '../run/run-plan.js';
 import type { Job } from '../state/job.entity.js';
 import type { Jid } from '../state/job.js';
@@ -167,7 +167,7 @@ function obstacleAt(job: Job, site: Site, now: Now): string | undefined {
   }
   if (job.status !== 'Waiting') {
     if (job.site !== site.name) return `The job is ${job.status}`;
-    const fault = job.status === 'Matched' ? placeFault(site, now) : undefined;
+    const fault = job.status === 'Matched' ? placeFault(site, now.live) : undefined;
     return `The job is ${job.status} here${fault === undefined ? '' : `. ${fault}`}`;
   }
   if (job.heldBy !== null) {
@@ -177,30 +177,7 @@ function obstacleAt(job: Job, site: Site, now: Now): string | undefined {
   if (lack !== undefined) return `It cannot hold the job: ${lack}`;
   const drain = now.registry.drainOf(site.name);
   if (drain) return `It is drained since ${drain.since}${drain.reason && `: ${drain.reason}`}`;
-  return placeFault(site, now);
-}
-
-/** Why nothing can start there now. */
-function placeFault(site: Site, now: Now): string | undefined {
-  const own = ownExecutorOf(site);
-  if (own === undefined) return sharedFault(site, now);
-  const executor = now.live.get(own);
-  if (executor === undefined) return 'No instance of the service looks after it';
-  return executor.fault === null ? undefined : unreachable(executor.fault);
-}
-
-/** Of executors that several sites or instances have one is enough. */
-function sharedFault({ backend }: Site, { live }: Now): string | undefined {
-  const some = [...live].filter(
-    ([id, one]) => one.backend === backend && !id.startsWith(`${backend}:`),
-  );
-  if (some.length === 0) return `No ${backend} executor is running`;
-  const faults = some.map(([, { fault }]) => fault);
-  return faults.includes(null) ? undefined : unreachable(faults[0] ?? '');
-}
-
-function unreachable(fault: string): string {
-  return `It cannot be used now: ${fault}`;
+  return placeFault(site, now.live);
 }
 
 function inFront({ jobs, owners }: Ahead): string {
