@@ -4,6 +4,7 @@ import { h, say, update } from '../parts/dom.js';
 import { moment } from '../parts/format.js';
 import { confirmed, faultBox, stateLabel, timeText } from '../parts/pieces.js';
 import { isFinal, toneOf } from '../parts/states.js';
+import { failureCard, type Failure } from './failure.js';
 import { sandboxSection } from './job-files.js';
 import { atMoves } from './moves.js';
 import { repeatedly, type Page } from './page.js';
@@ -17,6 +18,8 @@ export const jobPage: Page = async ({ client, root, path, signal }) => {
   const jid = Number(path[0]);
   const view = frame();
   let last: JobResponse | undefined;
+  const showFailure = async (failure: Failure): Promise<void> =>
+    update(view.failure, await failureCard(failure));
   const refresh = async (): Promise<void> => {
     const job = await client.getJob(jid, { signal });
     if (last === undefined) root.replaceChildren(...view.elements);
@@ -34,6 +37,7 @@ export const jobPage: Page = async ({ client, root, path, signal }) => {
     await Promise.all([
       showLive(client, job, view.live, signal),
       isNew ? showPast(client, job, view, signal) : undefined,
+      isNew ? showFailure({ client, job, signal, refresh: () => void refresh() }) : undefined,
     ]);
   };
   const onFault = (error: unknown): void => update(view.fault, faultBox(error));
@@ -54,6 +58,7 @@ function frame() {
   const actions = h('div', { class: 'actions' });
   const facts = h('dl', { class: 'facts' });
   const live = h('div');
+  const failure = h('div');
   const files = h('div');
   const past = h('div', { class: 'columns' });
   const back = h('p', {}, h('a', { href: '#/jobs' }, '← All jobs'));
@@ -65,9 +70,10 @@ function frame() {
     actions,
     facts,
     live,
+    failure,
     files,
     past,
-    elements: [back, head, fault, live, files, facts, past],
+    elements: [back, head, fault, failure, live, files, facts, past],
   };
 }
 
@@ -102,10 +108,9 @@ function actions(
   if (!isFinal(status)) {
     return [h('button', { type: 'button', class: 'danger', onClick: run(kill) }, 'Kill')];
   }
-  // What is done or killed stays so: only what failed is tried again.
-  if (status !== 'Failed') return [];
-  const again = run(() => client.rescheduleJob(jid));
-  return [h('button', { type: 'button', class: 'plain', onClick: again }, 'Run again')];
+  // What is done or killed stays so; what failed has its card.
+  if (status === 'Deleted' || status === 'Failed') return [];
+  return [h('a', { class: 'button plain', href: `#/submit?like=${jid}` }, 'Edit and resubmit')];
 }
 
 /** While it waits: why. While it runs: the end of its output. */

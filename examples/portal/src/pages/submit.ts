@@ -64,15 +64,19 @@ awk -v turns="$1" 'BEGIN {
   },
 ];
 
-/** A form for one job with its files. */
-export const submitPage: Page = ({ client, root }) => {
+/** A form for one job with its files; `?like=<jid>` fills it with those of another one. */
+export const submitPage: Page = async ({ client, root, query, signal }) => {
   const form = new SubmitForm(client);
+  const like = Number(query.get('like'));
+  if (like > 0) await form.fillLike(like, signal);
   root.replaceChildren(h('div', { class: 'head' }, h('h1', {}, 'New job')), ...form.elements);
-  return Promise.resolve();
 };
 
 class SubmitForm {
   private files: NamedFile[] = [];
+  /** What the form has no fields for, of a job that it was filled with, and its arguments. */
+  private rest: Partial<ManifestRequest> = {};
+  private words0: { text: string; value: ManifestRequest['Arguments'] } | undefined;
   private readonly note = h('div');
   private readonly list = h('ul', { class: 'files' });
   private readonly name = text('name', 'Name', 'hello');
@@ -113,6 +117,35 @@ class SubmitForm {
     ];
   }
 
+  /** Fills the form with the manifest and the input files of a job. */
+  async fillLike(jid: number, signal: AbortSignal): Promise<void> {
+    const { flags } = await this.client.getJob(jid, { signal });
+    const manifest = await this.client.getJobManifest(jid, { signal });
+    const { Arguments: words, OutputSandbox: output = [], Sites: sites = [] } = manifest;
+    this.rest = Object.fromEntries(Object.entries(manifest).filter(([key]) => key !== 'JobID'));
+    this.name.input.value = manifest.JobName ?? '';
+    this.executable.input.value = manifest.Executable ?? '';
+    this.words.input.value = Array.isArray(words) ? words.map(quoted).join(' ') : (words ?? '');
+    this.words0 = { text: this.words.input.value, value: words };
+    const own = new Set([manifest.StdOutput ?? 'std.out', manifest.StdError ?? 'std.err']);
+    this.output.input.value = listed(output)
+      .filter((name) => !own.has(name))
+      .join(' ');
+    this.sites.input.value = listed(sites)
+      .filter((name) => name !== 'ANY')
+      .join(' ');
+    if (flags.inputSandboxReady) {
+      const { files } = await this.client.listInputSandbox(jid, { signal });
+      this.files = await Promise.all(
+        files.map(async ({ name }) => ({
+          name,
+          content: await this.client.readInputSandboxFile(jid, name, { signal }),
+        })),
+      );
+    }
+    this.showFiles();
+  }
+
   private form(): HTMLElement {
     const fields = [this.name, this.executable, this.words, this.output, this.sites];
     const drop = h(
@@ -144,6 +177,8 @@ class SubmitForm {
   }
 
   private fill(example: Example): void {
+    this.rest = {};
+    this.words0 = undefined;
     this.name.input.value = example.name;
     this.executable.input.value = example.executable;
     this.words.input.value = example.arguments;
@@ -192,9 +227,12 @@ class SubmitForm {
 
   private manifest(): ManifestRequest {
     const output = listOf(this.output.input.value);
+    const { text, value } = this.words0 ?? {};
+    const words = this.words.input.value;
     return {
+      ...this.rest,
       Executable: this.executable.input.value.trim(),
-      Arguments: this.words.input.value,
+      Arguments: words === text && value !== undefined ? value : words,
       JobName: this.name.input.value.trim() || 'job',
       Sites: listOf(this.sites.input.value),
       StdOutput: 'std.out',
@@ -237,6 +275,15 @@ class SubmitForm {
       box.focus();
     });
   }
+}
+
+function listed(value: string | string[]): string[] {
+  return Array.isArray(value) ? value : listOf(value);
+}
+
+/** A word as a shell would read it back. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function text(

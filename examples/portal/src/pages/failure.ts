@@ -1,0 +1,176 @@
+import type { GridClient, JobResponse } from 'gridgate/client';
+import { h, update } from '../parts/dom.js';
+import { confirmed, faultBox } from '../parts/pieces.js';
+
+/** Larger outputs are looked at below, among the files. */
+const READ_LIMIT = 200_000;
+const LAST_LINES = 15;
+const MOST_RETRIED = 100;
+/** Keys that differ between any two jobs. */
+const OWN_KEYS: ReadonlySet<string> = new Set(['JobID', 'JobName', 'JobGroup']);
+
+/** What helps, by the minor status with which jobs fail. */
+const ADVICE: Record<string, string> = {
+  'Application Finished With Errors':
+    'The program itself ended with an error: its last words are below. Mend the program or its arguments, then edit and resubmit.',
+  'Application not found':
+    'The site does not know the program. Send it along as an input file, or choose another site.',
+  'Job has reached the CPU limit of the queue':
+    'Ask for more processor time (CPUTime), or give it less to do.',
+  'Job has exceeded maximum wall clock time':
+    'Ask for more time (WallTime), or give it less to do.',
+  'Job has exceeded maximum memory': 'Ask for more memory (MaxRAM), or let it hold less at once.',
+  'Job has insufficient disk space to continue':
+    'It wrote more than the site allows: let it write less, or remove what it does not need.',
+  'Job has exceeded maximum number of processes': 'Let it start fewer processes at once.',
+  'Input Data Not Available': 'A file of the catalogue that it names is not there, or not yours.',
+  'Dependency failed': 'A job that it had to wait for did not end as it should: look at that one.',
+  'Job stalled: pilot not running':
+    'The place where it ran is gone. Nothing is known to be wrong with the job: retry it.',
+};
+const USUAL_ADVICE = 'If nothing is wrong with the job itself, retry it; else edit and resubmit.';
+
+/** A job that may have failed. */
+export interface Failure {
+  client: GridClient;
+  job: JobResponse;
+  signal: AbortSignal;
+  /** Looks at the job again. */
+  refresh: () => void;
+}
+
+/** Why a job has failed, and what to do about it; nothing for others. */
+export async function failureCard(failure: Failure): Promise<HTMLElement | undefined> {
+  const { client, job, signal } = failure;
+  if (job.status !== 'Failed') return undefined;
+  const { jid, minorStatus, appStatus } = job;
+  const [parameters, words, difference] = await Promise.all([
+    client.getJobParameters(jid, { signal }),
+    lastWords(failure),
+    differenceToGood(failure),
+  ]);
+  const code = parameters['ExitCode'];
+  const note = h('div');
+  return h(
+    'section',
+    { class: 'card failure', 'aria-labelledby': 'failure' },
+    h('h2', { id: 'failure' }, `Why it failed: ${minorStatus}`),
+    appStatus !== 'Unknown' && h('p', {}, appStatus),
+    code !== undefined && h('p', {}, 'Exit code ', h('b', {}, String(code))),
+    h('p', {}, ADVICE[minorStatus] ?? USUAL_ADVICE),
+    words !== undefined && [
+      h('h3', {}, 'Last lines of its errors'),
+      h('pre', { tabIndex: 0, role: 'region', 'aria-label': 'Last lines of its errors' }, words),
+    ],
+    difference,
+    h('div', { class: 'actions' }, buttons(failure, note)),
+    note,
+  );
+}
+
+function buttons(failure: Failure, note: HTMLElement): HTMLElement[] {
+  const { client, job, refresh } = failure;
+  const run =
+    (work: () => Promise<unknown>) =>
+    (event: Event): void => {
+      const pressed = event.currentTarget as HTMLButtonElement;
+      pressed.disabled = true; // a second press is no second wish
+      work()
+        .then(refresh)
+        .catch((error: unknown) => update(note, faultBox(error)))
+        .finally(() => (pressed.disabled = false));
+    };
+  const all = async (): Promise<void> => {
+    const same = await sameCause(failure);
+    const question = `Retry ${same.length} failed job${same.length === 1 ? '' : 's'} of yours that ended with “${job.minorStatus}”?`;
+    if (!(await confirmed(question, 'Retry all'))) return;
+    let refused = 0;
+    for (const jid of same) await client.rescheduleJob(jid).catch(() => (refused += 1));
+    if (refused > 0) throw new Error(`${refused} of them were retried as often as they may be.`);
+  };
+  return [
+    h('button', { type: 'button', onClick: run(() => client.rescheduleJob(job.jid)) }, 'Retry'),
+    h('a', { class: 'button plain', href: `#/submit?like=${job.jid}` }, 'Edit and resubmit'),
+    h('button', { type: 'button', class: 'plain', onClick: run(all) }, 'Retry all with this cause'),
+  ];
+}
+
+async function sameCause({ client, job }: Failure): Promise<number[]> {
+  const { jobs } = await client.listJobs({
+    ...{ Status: ['Failed'], MinorStatus: [job.minorStatus], Owner: [job.owner] },
+    ...{ maxJobs: MOST_RETRIED, allOwners: true },
+  });
+  return jobs.map(({ jid }) => jid);
+}
+
+/** The end of what it wrote to its standard error. */
+async function lastWords({ client, job, signal }: Failure): Promise<string | undefined> {
+  if (!job.flags.outputSandboxReady) return undefined;
+  const manifest = await client.getJobManifest(job.jid, { signal });
+  const { files } = await client.listOutputSandbox(job.jid, { signal });
+  const file = files.find(({ name }) => name === (manifest.StdError ?? 'std.err'));
+  if (!file || file.size === 0 || file.size > READ_LIMIT) return undefined;
+  const content = await client.readOutputSandboxFile(job.jid, file.name, { signal });
+  const lines = (await content.text()).trimEnd().split('\n');
+  return lines.slice(-LAST_LINES).join('\n');
+}
+
+/** What was asked for otherwise in the last job of that name that went well. */
+async function differenceToGood({
+  client,
+  job,
+  signal,
+}: Failure): Promise<HTMLElement | undefined> {
+  const good = { Status: ['Done'], JobName: [job.name], Owner: [job.owner] };
+  const { jobs } = await client.listJobs({ ...good, maxJobs: 1, allOwners: true }, { signal });
+  const [last] = jobs;
+  if (!last) return undefined;
+  const [now, then] = await Promise.all([
+    client.getJobManifest(job.jid, { signal }),
+    client.getJobManifest(last.jid, { signal }),
+  ]);
+  const [mine, its] = [now, then].map(
+    (manifest) => new Map<string, unknown>(Object.entries(manifest)),
+  );
+  if (!mine || !its) return undefined;
+  const keys = [...new Set([...mine.keys(), ...its.keys()])].filter(
+    (key) => !OWN_KEYS.has(key) && JSON.stringify(mine.get(key)) !== JSON.stringify(its.get(key)),
+  );
+  const place = h('a', { href: `#/jobs/${last.jid}` }, `job ${last.jid}`);
+  if (keys.length === 0) {
+    return h('p', {}, 'The last one of this name that went well, ', place, ', asked for the same.');
+  }
+  const rows = keys.map((key) =>
+    h(
+      'tr',
+      {},
+      h('th', { scope: 'row' }, key),
+      h('td', {}, shown(its.get(key))),
+      h('td', {}, shown(mine.get(key))),
+    ),
+  );
+  return h(
+    'div',
+    {},
+    h('h3', {}, 'Different from the last one that went well, ', place),
+    h(
+      'table',
+      {},
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          ...['Key', 'That one', 'This one'].map((text) => h('th', { scope: 'col' }, text)),
+        ),
+      ),
+      h('tbody', {}, rows),
+    ),
+  );
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return '—';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
