@@ -6,6 +6,7 @@ import { jobPage } from './pages/job.js';
 import { jobsPage } from './pages/jobs.js';
 import type { Page } from './pages/page.js';
 import { submitPage } from './pages/submit.js';
+import { usagePage } from './pages/usage.js';
 import { showWelcome } from './pages/welcome.js';
 import { Session } from './session.js';
 
@@ -13,6 +14,7 @@ const PAGES: { name: string; title: string; page: Page }[] = [
   { name: 'jobs', title: 'Jobs', page: jobsPage },
   { name: 'submit', title: 'New job', page: submitPage },
   { name: 'catalogue', title: 'Catalogue', page: cataloguePage },
+  { name: 'usage', title: 'Usage', page: usagePage },
 ];
 /** Everything of the portal lives below this path. */
 const HOME = new URL('.', location.href).pathname;
