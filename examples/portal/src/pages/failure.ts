@@ -55,7 +55,7 @@ export async function failureCard(failure: Failure): Promise<HTMLElement | undef
     'section',
     { class: 'card failure', 'aria-labelledby': 'failure' },
     h('h2', { id: 'failure' }, `Why it failed: ${minorStatus}`),
-    appStatus !== 'Unknown' && h('p', {}, appStatus),
+    appStatus !== 'Unknown' && !appStatus.startsWith('Exited with code') && h('p', {}, appStatus),
     code !== undefined && h('p', {}, 'Exit code ', h('b', {}, String(code))),
     h('p', {}, ADVICE[minorStatus] ?? USUAL_ADVICE),
     words !== undefined && [
