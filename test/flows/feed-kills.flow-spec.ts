@@ -10,9 +10,9 @@ import { OwnPostgres } from '../support/own-postgres.js';
 import { eventually, GridClient, support } from '../support/testbed.js';
 import { Watcher } from '../support/watcher.js';
 
-/** GRID_FEED_KILLS=100 for a long run, GRID_FEED_SEED for another one. */
 /** What is killed: each of it at least once. */
 const KINDS = ['postgres', 'instance'] as const;
+/** GRID_FEED_KILLS=100 for a long run, GRID_FEED_SEED for another one. */
 const KILLS = Number(process.env['GRID_FEED_KILLS'] ?? 10);
 const SEED = Number(process.env['GRID_FEED_SEED'] ?? 1);
 const PATIENCE_MS = 60_000;

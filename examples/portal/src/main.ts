@@ -64,7 +64,7 @@ async function show(session: Session, fault?: unknown): Promise<void> {
     return;
   }
   const [address = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
-  const [name = '', ...path] = address.split('/').map(decodeURIComponent);
+  const [name = '', ...path] = address.split('/').map(decoded);
   const entry = PAGES.find((page) => page.name === name) ?? PAGES[0];
   if (!entry) return;
   const page = entry.name === 'jobs' && path[0] ? jobPage : entry.page;
@@ -80,6 +80,15 @@ async function show(session: Session, fault?: unknown): Promise<void> {
     root.replaceChildren(h('h1', {}, entry.title), faultBox(error));
   }
   if (!isSame && !signal.aborted) root.focus({ preventScroll: true });
+}
+
+/** Part of an address; what is no encoding stays as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 function showBar(session: Session): void {

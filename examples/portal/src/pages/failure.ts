@@ -1,5 +1,6 @@
 import type { GridClient, JobResponse } from 'gridgate/client';
 import { h, update } from '../parts/dom.js';
+import { plural } from '../parts/format.js';
 import { confirmed, faultBox } from '../parts/pieces.js';
 
 /** Larger outputs are looked at below, among the files. */
@@ -82,11 +83,18 @@ function buttons(failure: Failure, note: HTMLElement): HTMLElement[] {
     };
   const all = async (): Promise<void> => {
     const same = await sameCause(failure);
-    const question = `Retry ${same.length} failed job${same.length === 1 ? '' : 's'} of yours that ended with “${job.minorStatus}”?`;
+    const newest = same.length === MOST_RETRIED ? 'the newest ' : '';
+    const question = `Retry ${newest}${plural(same.length, 'failed job')} of ${job.owner} that ended with “${job.minorStatus}”?`;
     if (!(await confirmed(question, 'Retry all'))) return;
     let refused = 0;
-    for (const jid of same) await client.rescheduleJob(jid).catch(() => (refused += 1));
-    if (refused > 0) throw new Error(`${refused} of them were retried as often as they may be.`);
+    let why = '';
+    for (const jid of same) {
+      await client.rescheduleJob(jid).catch((error: unknown) => {
+        refused += 1;
+        why = error instanceof Error ? error.message : '';
+      });
+    }
+    if (refused > 0) throw new Error(`${plural(refused, 'job')} could not be retried: ${why}`);
   };
   return [
     h('button', { type: 'button', onClick: run(() => client.rescheduleJob(job.jid)) }, 'Retry'),

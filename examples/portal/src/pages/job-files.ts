@@ -91,7 +91,11 @@ async function pictures(
     const image = h('img', { src, alt: `Picture ${name}` });
     return h('figure', {}, image, h('figcaption', { class: 'soft' }, name));
   });
-  return h('div', { class: 'pictures' }, await Promise.all(figures));
+  // One that cannot be read is among the files above.
+  const readable = (await Promise.allSettled(figures)).flatMap((one) =>
+    one.status === 'fulfilled' ? [one.value] : [],
+  );
+  return h('div', { class: 'pictures' }, readable);
 }
 
 function typeOf(name: string): string | undefined {
