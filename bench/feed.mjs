@@ -2,6 +2,8 @@
 import { join } from 'node:path';
 import { runPlan } from './frame/processes.mjs';
 
+const WITHOUT_LOG = new URL('frame/server-without-log.mjs', import.meta.url).href;
+
 export const options = {
   watchers: { default: '1000', description: 'watchers of the feed of jobs' },
   moves: { default: '500', description: 'moves of jobs a second' },
@@ -72,6 +74,36 @@ async function written(bench, { database }) {
   return row;
 }
 
+/** Submitting jobs through two services of which one does not log what moves. */
+function requests(manifests) {
+  const manifest = { Executable: '/bin/true', JobName: 'bench', Sites: ['LOCAL.demo'] };
+  const json = manifests === 1 ? manifest : { manifests: Array(manifests).fill(manifest) };
+  return {
+    name: `feed.submits-${manifests}`,
+    title: `POST /jobs with ${manifests} of them, 16 connections, with their events`,
+    unit: 'jobs/s',
+    better: 'higher',
+    floor: 'the same requests to a service whose statements lack the part that logs',
+    async prepare(bench) {
+      const run = async (name, env) => {
+        const server = await bench.server({ name, env });
+        const token = await server.token('alice');
+        const headers = { 'content-type': 'application/json' };
+        const post = { server, token, method: 'POST', path: '/jobs', headers, connections: 16 };
+        return async (seconds) => {
+          const load = { ...post, body: JSON.stringify(json), seconds };
+          const { value, p50, p99 } = await bench.load(load);
+          return { value: value * manifests, p50, p99 };
+        };
+      };
+      return {
+        figure: await run('feed-logged', {}),
+        floor: await run('feed-unlogged', { NODE_OPTIONS: `--import=${WITHOUT_LOG}` }),
+      };
+    },
+  };
+}
+
 export const figures = [
   watched('delay', {
     title:
@@ -108,4 +140,5 @@ export const figures = [
       return { figure: run(true), floor: run(false) };
     },
   },
+  ...[1, 100].map((manifests) => requests(manifests)),
 ];

@@ -14,6 +14,7 @@ import { pino } from 'pino';
 import { DataSource } from 'typeorm';
 import { collectGarbage } from './collect-garbage.mjs';
 import { quantile } from './statistics.mjs';
+import { withoutLog } from './without-log.mjs';
 
 const { systemClock } = await import('#src/kernel/index.js');
 const { entities } = await import('#src/app.module.js');
@@ -197,11 +198,4 @@ async function openWriter() {
       await dataSource.destroy();
     },
   };
-}
-
-function withoutLog(statement) {
-  const begin = statement.indexOf('), told as (');
-  const end = statement.indexOf('), described as (');
-  if (begin < 0 || end < begin) throw new Error('the statement of moves has no part that logs');
-  return statement.slice(0, begin) + statement.slice(end);
 }
