@@ -28,6 +28,7 @@ const LONG_FLOWS = [
   '<rootDir>/test/flows/browser-demo.flow-spec.ts',
   '<rootDir>/test/flows/browser-failure.flow-spec.ts',
   '<rootDir>/test/flows/browser-usage.flow-spec.ts',
+  '<rootDir>/test/flows/browser-form.flow-spec.ts',
   '<rootDir>/test/flows/browser-elsewhere.flow-spec.ts',
   '<rootDir>/test/flows/swagger-authorize.flow-spec.ts',
   '<rootDir>/test/flows/load-balancer.flow-spec.ts',

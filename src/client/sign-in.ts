@@ -19,7 +19,7 @@ export interface SignInState {
 /** The first step: where the browser is to be sent, and what to keep meanwhile (RFC 6749 §4.1, RFC 7636). */
 export async function beginSignIn(
   application: Application,
-  wish: { scope?: string; group?: string; setup?: string } = {},
+  wish: { scope?: string; group?: string; setup?: string; prompt?: string } = {},
 ): Promise<{ address: string; kept: SignInState }> {
   const kept = { state: randomText(16), verifier: randomText(32) };
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(kept.verifier));

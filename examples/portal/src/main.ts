@@ -10,9 +10,10 @@ import { usagePage } from './pages/usage.js';
 import { showWelcome } from './pages/welcome.js';
 import { Session } from './session.js';
 
-const PAGES: { name: string; title: string; page: Page }[] = [
+/** Pages, and the scope without which there is nothing to do on one. */
+const PAGES: { name: string; title: string; page: Page; scope?: string }[] = [
   { name: 'jobs', title: 'Jobs', page: jobsPage },
-  { name: 'submit', title: 'New job', page: submitPage },
+  { name: 'submit', title: 'New job', page: submitPage, scope: 'jobs:submit' },
   { name: 'catalogue', title: 'Catalogue', page: cataloguePage },
   { name: 'usage', title: 'Usage', page: usagePage },
 ];
@@ -31,16 +32,19 @@ async function start(): Promise<void> {
   }
   const session = new Session(application, () => void show(session));
   const fault = await takeAnswer(session);
+  if (fault === 'left') return;
+  await session.join();
   window.addEventListener('hashchange', () => void show(session));
   await show(session, fault);
 }
 
-/** The browser may come from the consent page. */
+/** The browser may come from the service. Answers a fault, or `left` when it is on its way there again. */
 async function takeAnswer(session: Session): Promise<unknown> {
   const query = new URLSearchParams(location.search);
   if (!query.has('state')) return undefined;
   try {
     const back = await session.complete(query);
+    if (back === undefined) return 'left';
     history.replaceState(null, '', `${HOME}${back}`);
     return undefined;
   } catch (error) {
@@ -73,13 +77,20 @@ async function show(session: Session, fault?: unknown): Promise<void> {
   document.title = `${path[0] ? `Job ${path[0]}` : entry.title} · Grid portal`;
   const { signal } = leave;
   try {
-    const input = { client: session.client, root, path, query: new URLSearchParams(query), signal };
+    const may = (scope: string): boolean => mayWith(who.scope, scope);
+    const asked = { root, path, query: new URLSearchParams(query) };
+    const input = { client: session.client, ...asked, signal, user: who.user, may };
     await page(input);
   } catch (error) {
     if (signal.aborted) return;
     root.replaceChildren(h('h1', {}, entry.title), faultBox(error));
   }
   if (!isSame && !signal.aborted) root.focus({ preventScroll: true });
+}
+
+/** Whether a token of that scope is good for a page. */
+function mayWith(scope: string, needed: string | undefined): boolean {
+  return needed === undefined || scope.split(' ').includes(needed);
 }
 
 /** Part of an address; what is no encoding stays as it is. */
@@ -99,12 +110,13 @@ function showBar(session: Session): void {
   if (!who) return;
   const here = location.hash.replace(/^#\/?/, '').split(/[/?]/)[0] || 'jobs';
   nav.replaceChildren(
-    ...PAGES.map(({ name, title }) =>
+    ...PAGES.filter(({ scope }) => mayWith(who.scope, scope)).map(({ name, title }) =>
       h('a', { href: `#/${name}`, 'aria-current': name === here ? 'page' : undefined }, title),
     ),
   );
   place.replaceChildren(
     h('span', {}, h('b', {}, who.user), h('small', {}, `${who.group}, ${who.setup}`)),
+    h('a', { href: `${session.application.url}/oauth2/applications`, target: '_blank' }, 'Access'),
     h(
       'button',
       { type: 'button', class: 'plain small', onClick: () => void session.end() },

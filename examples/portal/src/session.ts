@@ -2,39 +2,40 @@ import {
   beginSignIn,
   finishSignIn,
   GridClient,
+  GridError,
   renewToken,
   signOut,
   type Application,
   type SignInState,
   type TokenResponse,
 } from 'gridgate/client';
+import { forgetDraft } from './pages/submit-draft.js';
+import { SharedTokens, type StoredTokens } from './shared-tokens.js';
 
 const KEPT = 'portal.sign-in';
-const TOKENS = 'portal.tokens';
+/** Somebody has signed out here: the next one is asked who they are. */
+const LEFT = 'portal.left';
 /** A token is renewed when it lives no longer than this. */
 const LEEWAY_MS = 60_000;
+/** What the service says to `prompt=none` when it has to ask (OpenID Connect Core §3.1.2.6). */
+const HAS_TO_ASK = new Set([
+  'login_required',
+  'consent_required',
+  'interaction_required',
+  'account_selection_required',
+]);
 
-interface StoredTokens {
-  access: string;
-  refresh: string | undefined;
-  expiresAt: number;
-  user: string;
-  group: string;
-  setup: string;
-}
-
-/**
- * Who is signed in. Tokens live in sessionStorage: they end with the tab, other tabs do not see them, and the content
- * security policy of the page keeps foreign scripts away from them.
- */
+/** Who is signed in, in all tabs of the portal (`SharedTokens`). */
 export class Session {
   readonly client: GridClient;
+  private readonly tokens: SharedTokens;
   private renewal: Promise<string | undefined> | undefined;
 
   constructor(
     readonly application: Application,
-    private readonly onEnd: () => void,
+    private readonly onChange: () => void,
   ) {
+    this.tokens = new SharedTokens(onChange);
     this.client = new GridClient({
       url: application.url,
       token: () => this.token(),
@@ -42,76 +43,107 @@ export class Session {
     });
   }
 
-  /** User, group and setup; undefined when nobody is signed in. */
-  get who(): Pick<StoredTokens, 'user' | 'group' | 'setup'> | undefined {
-    return this.stored;
+  /** User, group, setup and scope; undefined when nobody is signed in. */
+  get who(): Pick<StoredTokens, 'user' | 'group' | 'setup' | 'scope'> | undefined {
+    return this.tokens.current;
   }
 
-  /** Leaves for the consent page; `back` is the place in the portal to return to. */
+  /** Takes over from another tab who is signed in there. */
+  async join(): Promise<void> {
+    await this.tokens.join();
+  }
+
+  /**
+   * Leaves for the service; `back` is the place in the portal to return to. Whoever has allowed the portal before is not
+   * asked again, but after signing out.
+   */
   async signIn(back: string): Promise<void> {
-    const { address, kept } = await beginSignIn(this.application);
-    sessionStorage.setItem(KEPT, JSON.stringify({ ...kept, back }));
+    const mayAsk = sessionStorage.getItem(LEFT) !== null;
+    await this.leave(back, mayAsk ? {} : { prompt: 'none' });
+  }
+
+  /**
+   * Takes the answer of the service and says where to return to; undefined when it has to ask and the browser is on its way
+   * there. Throws GridError when there is no token.
+   */
+  async complete(answer: URLSearchParams): Promise<string | undefined> {
+    const text = sessionStorage.getItem(KEPT) ?? '{}';
+    sessionStorage.removeItem(KEPT);
+    const kept = JSON.parse(text) as SignInState & { back?: string; prompt?: string };
+    const { back = '#/jobs' } = kept;
+    try {
+      this.store(await finishSignIn(this.application, answer, kept));
+    } catch (error) {
+      const isAsked = error instanceof GridError && HAS_TO_ASK.has(error.code ?? '');
+      if (!isAsked || kept.prompt !== 'none') throw error;
+      await this.leave(back, {});
+      return undefined;
+    }
+    sessionStorage.removeItem(LEFT);
+    return back;
+  }
+
+  /** Ends the session here, in the other tabs and at the service. */
+  async end(): Promise<void> {
+    const refresh = this.tokens.current?.refresh;
+    this.tokens.end();
+    forgetDraft();
+    sessionStorage.setItem(LEFT, 'yes');
+    if (refresh !== undefined) await signOut(this.application, refresh).catch(() => undefined);
+    this.onChange();
+  }
+
+  private async leave(back: string, wish: { prompt?: string }): Promise<void> {
+    const { address, kept } = await beginSignIn(this.application, wish);
+    sessionStorage.setItem(KEPT, JSON.stringify({ ...kept, ...wish, back }));
     location.assign(address);
   }
 
-  /** Takes the answer of the consent page and says where to return to. Throws GridError when there is no token. */
-  async complete(answer: URLSearchParams): Promise<string> {
-    const text = sessionStorage.getItem(KEPT) ?? '{}';
-    sessionStorage.removeItem(KEPT);
-    const kept = JSON.parse(text) as SignInState & { back?: string };
-    this.store(await finishSignIn(this.application, answer, kept));
-    return kept.back ?? '#/jobs';
-  }
-
-  /** Ends the session here and at the service. */
-  async end(): Promise<void> {
-    const refresh = this.stored?.refresh;
-    sessionStorage.removeItem(TOKENS);
-    if (refresh !== undefined) await signOut(this.application, refresh).catch(() => undefined);
-    this.onEnd();
-  }
-
-  private get stored(): StoredTokens | undefined {
-    const text = sessionStorage.getItem(TOKENS);
-    return text === null ? undefined : (JSON.parse(text) as StoredTokens);
-  }
-
   private async token(): Promise<string | undefined> {
-    const tokens = this.stored;
-    if (!tokens || tokens.expiresAt - LEEWAY_MS > Date.now()) return tokens?.access;
+    const tokens = this.tokens.current;
+    if (!tokens || !isOld(tokens)) return tokens?.access;
     return this.renew();
   }
 
   /** Calls at the same time share one renewal; when there is none the session has ended. */
   private renew(): Promise<string | undefined> {
-    this.renewal ??= this.renewOnce().finally(() => (this.renewal = undefined));
+    const stale = this.tokens.current?.access;
+    this.renewal ??= this.tokens
+      .alone(() => this.renewOnce(stale))
+      .finally(() => (this.renewal = undefined));
     return this.renewal;
   }
 
-  private async renewOnce(): Promise<string | undefined> {
-    const refresh = this.stored?.refresh;
+  /** `stale` is the token that was refused or is old: another tab may have renewed it meanwhile. */
+  private async renewOnce(stale: string | undefined): Promise<string | undefined> {
+    const { refresh, access } = this.tokens.current ?? {};
+    if (access !== stale) return access;
     if (refresh === undefined) return undefined;
     try {
       this.store(await renewToken(this.application, refresh));
-      return this.stored?.access;
+      return this.tokens.current?.access;
     } catch {
-      sessionStorage.removeItem(TOKENS);
-      this.onEnd();
+      this.tokens.end();
+      this.onChange();
       return undefined;
     }
   }
 
   private store(token: TokenResponse): void {
-    const tokens: StoredTokens = {
+    this.tokens.set({
       access: token.access_token,
-      refresh: token.refresh_token ?? this.stored?.refresh,
+      refresh: token.refresh_token ?? this.tokens.current?.refresh,
       expiresAt: Date.now() + token.expires_in * 1000,
       user: subjectOf(token.access_token),
       group: token.group,
       setup: token.setup,
-    };
-    sessionStorage.setItem(TOKENS, JSON.stringify(tokens));
+      scope: token.scope ?? '',
+    });
   }
+}
+
+function isOld({ expiresAt }: StoredTokens): boolean {
+  return expiresAt - LEEWAY_MS < Date.now();
 }
 
 /** The user's name, for the eyes only: the service checks the token, not we. */

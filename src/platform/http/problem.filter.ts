@@ -3,6 +3,7 @@ import { Problem, stringifyJson } from '#src/kernel/index.js';
 import type { Logger } from '../observe/logging/logger.js';
 import type { HttpRequest, HttpResponse } from './messages.js';
 import { requestIdOf } from './messages.js';
+import { tellBrowser } from './nothing-here.page.js';
 import { problemAnswer } from './problem-body.js';
 import type { RouteTable } from './route-table.js';
 
@@ -30,6 +31,7 @@ export class ProblemFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
+    if (problem.code === 'route.not-found' && tellBrowser(request, response)) return;
     const answer = problemAnswer(problem, requestIdOf(request), OAUTH.test(request.originalUrl));
     for (const name of response.getHeaderNames()) {
       if (/^(content-|etag|last-modified|accept-ranges)/.test(name)) response.removeHeader(name);

@@ -15,7 +15,8 @@ export const jobsPage: Page = async (input) => {
   const { root, query, signal } = input;
   const status = query.get('status') ?? undefined;
   const allOwners = query.get('all') === 'true';
-  const parts = frame(status, allOwners);
+  const maySubmit = input.may('jobs:submit');
+  const parts = frame(status, allOwners, maySubmit);
   root.replaceChildren(...parts.elements);
   let shown = PAGE_SIZE;
   let known = new Map<number, string>();
@@ -33,7 +34,7 @@ export const jobsPage: Page = async (input) => {
     const isEmpty = Object.keys(summary).length === 0;
     const choose = (next: string | undefined): void => open(next, allOwners);
     update(parts.fault);
-    update(parts.chart, isEmpty ? welcomeText() : stateChart(summary, status, choose));
+    update(parts.chart, isEmpty ? welcomeText(maySubmit) : stateChart(summary, status, choose));
     parts.table.hidden = list.jobs.length === 0;
     update(
       parts.rows,
@@ -49,7 +50,7 @@ export const jobsPage: Page = async (input) => {
   void atMoves({ ...moves, signal, onFault }, refresh);
 };
 
-function frame(status: string | undefined, allOwners: boolean) {
+function frame(status: string | undefined, allOwners: boolean, maySubmit: boolean) {
   const chart = h('div');
   const rows = h('tbody');
   const fault = h('div');
@@ -80,7 +81,7 @@ function frame(status: string | undefined, allOwners: boolean) {
     { class: 'head' },
     h('h1', {}, status === undefined ? 'Jobs' : `Jobs: ${status}`),
     h('label', { class: 'switch' }, everybody, ' Jobs of all owners'),
-    h('a', { class: 'button', href: '#/submit' }, 'New job'),
+    maySubmit && h('a', { class: 'button', href: '#/submit' }, 'New job'),
   );
   return {
     chart,
@@ -131,12 +132,13 @@ function row(job: JobResponse, allOwners: boolean): HTMLElement {
   );
 }
 
-function welcomeText(): HTMLElement {
+function welcomeText(maySubmit: boolean): HTMLElement {
   return h(
     'div',
     { class: 'empty' },
     h('p', {}, 'No jobs yet.'),
-    h('p', {}, h('a', { href: '#/submit' }, 'Submit the first one'), ' — an example is ready.'),
+    maySubmit &&
+      h('p', {}, h('a', { href: '#/submit' }, 'Submit the first one'), ' — an example is ready.'),
   );
 }
 

@@ -10,6 +10,10 @@ export interface PageInput {
   query: URLSearchParams;
   /** Ends when another page is opened; everything that a page starts ends with it. */
   signal: AbortSignal;
+  /** The name of who is signed in. */
+  user: string;
+  /** Whether who is signed in has this scope. */
+  may: (scope: string) => boolean;
 }
 
 /** Shows itself below `root`; rejects when it cannot. */

@@ -1,106 +1,76 @@
-import type { GridClient, ManifestRequest } from 'gridgate/client';
-import { h, update } from '../parts/dom.js';
+import { GridError, type GridClient, type ManifestRequest } from 'gridgate/client';
+import { h, say, update } from '../parts/dom.js';
+import { marker, textField } from '../parts/field.js';
 import { bytes } from '../parts/format.js';
 import { faultBox } from '../parts/pieces.js';
 import type { Page } from './page.js';
-
-interface NamedFile {
-  name: string;
-  content: Blob;
-}
-
-interface Example {
-  title: string;
-  name: string;
-  executable: string;
-  arguments: string;
-  /** What to bring back. */
-  output?: string;
-  files: Record<string, string>;
-}
-
-const EXAMPLES: Example[] = [
-  { title: 'Hello', name: 'hello', executable: '/bin/echo', arguments: '"Hello, grid"', files: {} },
-  {
-    title: 'Count words in two files',
-    name: 'count-words',
-    executable: 'count.sh',
-    arguments: 'poem.txt',
-    output: 'lines.txt',
-    files: {
-      'count.sh': '#!/bin/sh\nset -e\nwc -w "$1"\nsort "$1" | uniq -c > lines.txt\n',
-      'poem.txt': 'the quick brown fox\njumps over\nthe lazy dog\n',
-    },
-  },
-  {
-    title: 'Draw a picture',
-    name: 'spiral',
-    executable: 'spiral.sh',
-    arguments: '12',
-    output: '*.svg',
-    files: {
-      'spiral.sh': `#!/bin/sh
-set -e
-awk -v turns="$1" 'BEGIN {
-  print "<svg xmlns=\\"http://www.w3.org/2000/svg\\" viewBox=\\"-210 -210 420 420\\">"
-  for (i = 0; i < 900; i++) {
-    a = i / 900 * turns * 6.2832; r = i / 900 * 200
-    printf "<circle cx=\\"%.1f\\" cy=\\"%.1f\\" r=\\"%.1f\\" fill=\\"hsl(%d 80%% 50%%)\\"/>\\n", r * cos(a), r * sin(a), 1 + r / 60, i * 360 / 900
-  }
-  print "</svg>"
-}' > spiral.svg
-`,
-    },
-  },
-  {
-    title: 'Take a while',
-    name: 'steps',
-    executable: 'steps.sh',
-    arguments: '15',
-    files: {
-      'steps.sh':
-        '#!/bin/sh\ni=1\nwhile [ $i -le "$1" ]; do echo "step $i of $1"; i=$((i+1)); sleep 1; done\n',
-    },
-  },
-];
+import { Draft, type DraftContent, type NamedFile } from './submit-draft.js';
+import { EXAMPLES, type Example } from './submit-examples.js';
 
 /** A form for one job with its files; `?like=<jid>` fills it with those of another one. */
-export const submitPage: Page = async ({ client, root, query, signal }) => {
-  const form = new SubmitForm(client);
+export const submitPage: Page = async ({ client, root, query, signal, user, may }) => {
+  if (!may('jobs:submit')) {
+    throw new Error('Your group may look at jobs, not submit them. Sign in with another group.');
+  }
+  const form = new SubmitForm(client, new Draft(user));
   const like = Number(query.get('like'));
   if (like > 0) await form.fillLike(like, signal);
+  else form.restore();
   root.replaceChildren(h('div', { class: 'head' }, h('h1', {}, 'New job')), ...form.elements);
 };
 
+const NOTHING: DraftContent = { fields: {}, rest: {}, given: undefined, files: [] };
+
 class SubmitForm {
   private files: NamedFile[] = [];
-  /** What the form has no fields for, of a job that it was filled with, and its arguments. */
-  private rest: Partial<ManifestRequest> = {};
-  private words0: { text: string; value: ManifestRequest['Arguments'] } | undefined;
+  private rest: DraftContent['rest'] = {};
+  private given: DraftContent['given'];
+  private isBusy = false;
+  private readonly kept = h('div');
   private readonly note = h('div');
   private readonly list = h('ul', { class: 'files' });
-  private readonly name = text('name', 'Name', 'hello');
-  private readonly executable = text('executable', 'Program', '/bin/echo', {
+  private readonly name = textField('name', 'Name', 'hello');
+  private readonly executable = textField('executable', 'Program', '/bin/echo', {
     required: true,
     hint: 'An uploaded file, an absolute path, or a program that the site knows',
   });
-  private readonly words = text('arguments', 'Arguments', 'Hello', {
+  private readonly words = textField('arguments', 'Arguments', 'Hello', {
     hint: 'As you would type them in a shell',
   });
-  private readonly sites = text('sites', 'Sites', 'any', {
+  private readonly sites = textField('sites', 'Sites', 'any', {
     hint: 'Separated by blanks; empty: any site',
   });
-  private readonly output = text('output', 'Files to bring back', 'result.txt *.log', {
+  private readonly output = textField('output', 'Files to bring back', 'result.txt *.log', {
     hint: 'Names and patterns, separated by blanks; the two outputs come anyway',
   });
+  private readonly fields = [this.name, this.executable, this.words, this.output, this.sites];
   private readonly picker = h('input', {
     type: 'file',
     id: 'files',
     multiple: true,
     onChange: () => this.addFiles(this.picker.files ?? []),
   });
+  private readonly pickerFault = marker('files', this.picker);
+  /** Where a fault of a part of the manifest is shown. */
+  private readonly places: Record<string, { label: string; mark: (problem?: string) => void }> = {
+    JobName: this.name,
+    Executable: this.executable,
+    Arguments: this.words,
+    OutputSandbox: this.output,
+    Sites: this.sites,
+    Site: this.sites,
+    InputSandbox: { label: 'Input files', mark: this.pickerFault.mark },
+  };
+  private readonly buttons = [
+    h('button', { type: 'submit' }, 'Submit'),
+    h('button', { type: 'button', class: 'plain', onClick: () => this.check() }, 'Check only'),
+    h('button', { type: 'button', class: 'plain', onClick: () => this.clear() }, 'Start afresh'),
+  ];
 
-  constructor(private readonly client: GridClient) {}
+  constructor(
+    private readonly client: GridClient,
+    private readonly draft: Draft,
+  ) {}
 
   get elements(): HTMLElement[] {
     const examples = EXAMPLES.map((example) =>
@@ -112,42 +82,56 @@ class SubmitForm {
     );
     return [
       h('div', { class: 'examples', role: 'group', 'aria-label': 'Examples' }, 'Try: ', examples),
-      this.note,
+      this.kept,
       this.form(),
     ];
+  }
+
+  /** Fills the form with what was left unfinished. */
+  restore(): void {
+    const draft = this.draft.read();
+    if (!draft) return;
+    this.show(draft);
+    const { lost } = draft;
+    if (lost.length > 0) {
+      const text = `Choose again, as they cannot be kept over a reload: ${lost.join(', ')}`;
+      update(this.kept, h('div', { class: 'note', role: 'status' }, h('p', {}, text)));
+    }
   }
 
   /** Fills the form with the manifest and the input files of a job. */
   async fillLike(jid: number, signal: AbortSignal): Promise<void> {
     const { flags } = await this.client.getJob(jid, { signal });
     const manifest = await this.client.getJobManifest(jid, { signal });
-    const { Arguments: words, OutputSandbox: output = [], Sites: sites = [] } = manifest;
-    this.rest = Object.fromEntries(Object.entries(manifest).filter(([key]) => key !== 'JobID'));
-    this.name.input.value = manifest.JobName ?? '';
-    this.executable.input.value = manifest.Executable ?? '';
-    this.words.input.value = Array.isArray(words) ? words.map(quoted).join(' ') : (words ?? '');
-    this.words0 = { text: this.words.input.value, value: words };
+    const { Arguments: value, OutputSandbox: output = [], Sites: sites = [] } = manifest;
+    const rest = Object.fromEntries(Object.entries(manifest).filter(([key]) => key !== 'JobID'));
+    const text = Array.isArray(value) ? value.map(quoted).join(' ') : (value ?? '');
     const own = new Set([manifest.StdOutput ?? 'std.out', manifest.StdError ?? 'std.err']);
-    this.output.input.value = listed(output)
-      .filter((name) => !own.has(name))
-      .join(' ');
-    this.sites.input.value = listed(sites)
-      .filter((name) => name !== 'ANY')
-      .join(' ');
-    if (flags.inputSandboxReady) {
-      const { files } = await this.client.listInputSandbox(jid, { signal });
-      this.files = await Promise.all(
-        files.map(async ({ name }) => ({
-          name,
-          content: await this.client.readInputSandboxFile(jid, name, { signal }),
-        })),
-      );
-    }
-    this.showFiles();
+    const fields = {
+      name: manifest.JobName ?? '',
+      executable: manifest.Executable ?? '',
+      arguments: text,
+      output: listed(output)
+        .filter((name) => !own.has(name))
+        .join(' '),
+      sites: listed(sites)
+        .filter((name) => name !== 'ANY')
+        .join(' '),
+    };
+    const sandbox = flags.inputSandboxReady
+      ? (await this.client.listInputSandbox(jid, { signal })).files
+      : [];
+    const files = await Promise.all(
+      sandbox.map(async ({ name }) => ({
+        name,
+        content: await this.client.readInputSandboxFile(jid, name, { signal }),
+      })),
+    );
+    this.show({ fields, rest, given: { text, value }, files });
+    this.keep();
   }
 
   private form(): HTMLElement {
-    const fields = [this.name, this.executable, this.words, this.output, this.sites];
     const drop = h(
       'div',
       {
@@ -160,35 +144,55 @@ class SubmitForm {
       },
       h('label', { htmlFor: 'files' }, 'Input files'),
       this.picker,
+      this.pickerFault.place,
       this.list,
     );
     return h(
       'form',
-      { class: 'card form', noValidate: true, onSubmit: (event: Event) => this.submit(event) },
-      fields.map(({ element }) => element),
+      {
+        ...{ class: 'card form', noValidate: true, onSubmit: (event: Event) => this.submit(event) },
+        onInput: () => this.keep(),
+      },
+      this.fields.map(({ element }) => element),
       drop,
-      h(
-        'div',
-        { class: 'actions' },
-        h('button', { type: 'submit' }, 'Submit'),
-        h('button', { type: 'button', class: 'plain', onClick: () => this.check() }, 'Check only'),
-      ),
+      h('div', { class: 'actions' }, this.buttons),
+      this.note,
     );
   }
 
   private fill(example: Example): void {
-    this.rest = {};
-    this.words0 = undefined;
-    this.name.input.value = example.name;
-    this.executable.input.value = example.executable;
-    this.words.input.value = example.arguments;
-    this.output.input.value = example.output ?? '';
-    this.files = Object.entries(example.files).map(([name, content]) => ({
-      name,
+    const { name, executable, arguments: words, output = '' } = example;
+    const files = Object.entries(example.files).map(([file, content]) => ({
+      name: file,
       content: new Blob([content], { type: 'text/plain' }),
     }));
-    this.showFiles();
+    const fields = { name, executable, arguments: words, output };
+    this.show({ ...NOTHING, fields, files });
+    this.keep();
     this.name.input.focus();
+  }
+
+  private clear(): void {
+    this.show(NOTHING);
+    this.draft.clear();
+    this.name.input.focus();
+  }
+
+  private show({ fields, rest, given, files }: DraftContent): void {
+    for (const { input } of this.fields) input.value = fields[input.id] ?? '';
+    this.rest = rest;
+    this.given = given;
+    this.files = files;
+    this.unmark();
+    update(this.kept);
+    this.showFiles();
+  }
+
+  /** Called at every change: what is in the form is kept, and is another job from now on. */
+  private keep(): void {
+    const fields = Object.fromEntries(this.fields.map(({ input }) => [input.id, input.value]));
+    const { rest, given, files } = this;
+    this.draft.write({ fields, rest, given, files });
   }
 
   private addFiles(files: FileList | File[]): void {
@@ -197,12 +201,14 @@ class SubmitForm {
     this.files = [...this.files.filter(({ name }) => !names.has(name)), ...added];
     this.picker.value = '';
     this.showFiles();
+    this.keep();
   }
 
   private showFiles(): void {
     const drop = (name: string) => (): void => {
       this.files = this.files.filter((file) => file.name !== name);
       this.showFiles();
+      this.keep();
     };
     const rows = this.files.map(({ name, content }) =>
       h(
@@ -227,7 +233,7 @@ class SubmitForm {
 
   private manifest(): ManifestRequest {
     const output = listOf(this.output.input.value);
-    const { text, value } = this.words0 ?? {};
+    const { text, value } = this.given ?? {};
     const words = this.words.input.value;
     return {
       ...this.rest,
@@ -244,14 +250,17 @@ class SubmitForm {
 
   private submit(event: Event): void {
     event.preventDefault();
-    this.run(async () => {
-      const jid = await this.client.submitWithFiles(this.manifest(), this.files);
+    this.run('Submitting …', async () => {
+      const headers = { 'Idempotency-Key': this.draft.key };
+      const jid = await this.client.submitWithFiles(this.manifest(), this.files, { headers });
+      this.draft.clear();
       location.hash = `#/jobs/${jid}`;
+      return 'left' as const;
     });
   }
 
   private check(): void {
-    this.run(async () => {
+    this.run('Checking …', async () => {
       const form = new FormData();
       form.append('manifest', JSON.stringify(this.manifest()));
       for (const { name, content } of this.files) form.append('file', content, name);
@@ -259,21 +268,79 @@ class SubmitForm {
       const warnings = answer.warnings ?? [];
       const good = h(
         'div',
-        { class: 'note', role: 'status' },
+        { class: 'note', role: 'status', tabIndex: -1 },
         h('p', {}, 'This job would be accepted.'),
       );
       good.append(...warnings.map(({ detail }) => h('p', {}, detail)));
-      update(this.note, good);
+      this.answer(good);
     });
   }
 
-  private run(work: () => Promise<void>): void {
+  /** One thing at a time: what is pressed meanwhile is not heard. */
+  private run(what: string, work: () => Promise<'left' | void>): void {
+    if (this.isBusy) return;
+    this.setBusy(true);
+    this.unmark();
+    update(this.note, h('p', { class: 'soft', role: 'status' }, what));
+    say(what);
+    work().then(
+      (how) => this.setBusy(how === 'left'),
+      (error: unknown) => {
+        this.setBusy(false);
+        this.refuse(error);
+      },
+    );
+  }
+
+  private setBusy(isBusy: boolean): void {
+    this.isBusy = isBusy;
+    for (const button of this.buttons) {
+      if (isBusy) button.setAttribute('aria-disabled', 'true');
+      else button.removeAttribute('aria-disabled');
+    }
+  }
+
+  private unmark(): void {
+    for (const place of Object.values(this.places)) place.mark();
     update(this.note);
-    work().catch((error: unknown) => {
-      const box = faultBox(error);
-      this.note.replaceChildren(box);
-      box.focus();
-    });
+  }
+
+  /** Faults of what the form has a field for are said there, in its words; everything else below the buttons. */
+  private refuse(error: unknown): void {
+    const violations = error instanceof GridError ? error.violations : [];
+    const said = new Map<string, string[]>();
+    for (const { field, problem } of violations) {
+      if (this.places[field]) said.set(field, [...(said.get(field) ?? []), problem]);
+    }
+    for (const [field, problems] of said) this.places[field]?.mark(problems.join('; '));
+    const others = violations.filter(({ field }) => !said.has(field));
+    if (said.size === 0) {
+      this.answer(faultBox(error));
+      return;
+    }
+    const labels = [...said.keys()].map((field) => this.places[field]?.label);
+    const box = h(
+      'div',
+      { class: 'fault', role: 'alert', tabIndex: -1 },
+      h('p', {}, `Not submitted. Please look at: ${labels.join(', ')}.`),
+      others.length > 0 &&
+        h(
+          'ul',
+          {},
+          others.map(({ field, problem }) => h('li', {}, h('b', {}, field), ` ${problem}`)),
+        ),
+    );
+    this.note.replaceChildren(box);
+    const first = this.note.parentElement?.querySelector<HTMLElement>('[aria-invalid]');
+    first?.focus();
+    first?.scrollIntoView({ block: 'center' });
+  }
+
+  /** Shows what came of it, where the eyes are. */
+  private answer(box: HTMLElement): void {
+    this.note.replaceChildren(box);
+    box.focus();
+    box.scrollIntoView({ block: 'nearest' });
   }
 }
 
@@ -284,31 +351,6 @@ function listed(value: string | string[]): string[] {
 /** A word as a shell would read it back. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-function text(
-  id: string,
-  label: string,
-  placeholder: string,
-  { hint, required = false }: { hint?: string; required?: boolean } = {},
-) {
-  const input = h('input', {
-    type: 'text',
-    id,
-    placeholder,
-    required,
-    autocomplete: 'off',
-    spellcheck: false,
-  });
-  if (hint !== undefined) input.setAttribute('aria-describedby', `${id}-hint`);
-  const element = h(
-    'div',
-    { class: 'field' },
-    h('label', { htmlFor: id }, label),
-    input,
-    hint !== undefined && h('small', { id: `${id}-hint` }, hint),
-  );
-  return { input, element };
 }
 
 function listOf(words: string): string[] {
