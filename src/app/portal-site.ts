@@ -14,15 +14,16 @@ const PATH = '/portal';
 const DIRECTORY = fileURLToPath(new URL('../../portal', import.meta.url));
 
 /**
- * Serves the example portal beside the demo data. It signs in as the built-in application `portal`. Browsers that come
- * to the bare address are sent there, or to the description of the interface; programs get the 404 as everywhere.
+ * Serves the portal where it is wanted, as it is beside the demo data. It signs in as the built-in application `portal`.
+ * Browsers that come to the bare address are sent there, or to the description of the interface; programs get the 404 as
+ * everywhere.
  */
 export function servePortal(
   app: INestApplication,
-  { publicUrl, loadDemo, demoSignIn }: Config,
+  { publicUrl, servePortal: isServed, demoSignIn }: Config,
 ): boolean {
-  sendBrowsersTo(app, loadDemo ? `${PATH}/` : '/docs');
-  if (!loadDemo) return false;
+  sendBrowsersTo(app, isServed ? `${PATH}/` : '/docs');
+  if (!isServed) return false;
   if (demoSignIn !== undefined) welcome(app, demoSignIn);
   return serveStaticSite(app, {
     path: PATH,

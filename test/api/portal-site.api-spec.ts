@@ -76,4 +76,17 @@ describe('GET /portal/', () => {
       await plain.remove();
     }
   }, 60_000);
+
+  it('is there without the demo where it is wanted', async () => {
+    const wanted = await startGrid({ env: { GRID_DEMO: 'false', GRID_PORTAL: 'true' } });
+    try {
+      const { status, body } = await wanted.anonymous.get('/portal/config.json');
+      expect([status, body.redirectUri]).toEqual([200, `${wanted.url}/portal/`]);
+      const headers = { accept: 'text/html' };
+      const browser = await wanted.anonymous.get('/', { headers });
+      expect([browser.status, browser.headers['location']]).toEqual([303, '/portal/']);
+    } finally {
+      await wanted.remove();
+    }
+  }, 60_000);
 });

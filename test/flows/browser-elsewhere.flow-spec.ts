@@ -83,6 +83,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal and its nei
     const complaints = complaintsOf(page);
     await page.goto(`${origin}/#/catalogue`);
     await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Allow' }).waitFor();
     expect(new URL(page.url()).searchParams.get('client_id')).toBe('demo-portal');
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.getByRole('link', { name: 'vo/' }).waitFor();

@@ -9,7 +9,7 @@ const SWAGGER_CLIENT = 'swagger-ui';
 /** client_id of the `gridgate login` command. */
 const COMMAND_CLIENT = 'gridgate-cli';
 
-/** client_id of the portal that the service itself serves with its demo. */
+/** client_id of the portal that the service itself serves (GRID_PORTAL). */
 const PORTAL_CLIENT = 'portal';
 
 /** Name and path of the redirect URI, below the public URL, of each application that comes with the service. */
@@ -18,7 +18,7 @@ const BUILT_IN: Record<string, { name: string; redirectPath?: string }> = {
     name: 'Gridgate API page (Swagger UI)',
     redirectPath: '/docs/oauth2-redirect.html',
   },
-  [PORTAL_CLIENT]: { name: 'Gridgate demo portal', redirectPath: '/portal/' },
+  [PORTAL_CLIENT]: { name: 'Gridgate portal', redirectPath: '/portal/' },
   [COMMAND_CLIENT]: { name: 'gridgate command' },
 };
 

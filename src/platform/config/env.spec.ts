@@ -20,6 +20,7 @@ describe('readConfig', () => {
       publicUrl: 'https://localhost:8443',
       role: 'all',
       loadDemo: true,
+      servePortal: true,
       accessTokenTtl: 21_600,
       refreshTokenTtl: 2_592_000,
       refreshGrace: 30,
@@ -46,6 +47,16 @@ describe('readConfig', () => {
     [{ GRID_DEMO: '0' }, false],
   ])('of %p loads the demo: %p', (environment: Record<string, string>, expected) => {
     expect(readConfig(environment).loadDemo).toBe(expected);
+  });
+
+  it.each([
+    [{}, true],
+    [{ GRID_DEMO: 'false' }, false],
+    [{ GRID_PORTAL: 'false' }, false],
+    [{ DATABASE_URL: 'postgres://h/d' }, false],
+    [{ DATABASE_URL: 'postgres://h/d', GRID_PORTAL: 'true' }, true],
+  ])('of %p serves the portal: %p', (environment: Record<string, string>, expected) => {
+    expect(readConfig(environment).servePortal).toBe(expected);
   });
 
   it.each<[Record<string, string>, string[]]>([

@@ -13,6 +13,7 @@ export type Config = Readonly<
     homePath: string;
     production: boolean;
     loadDemo: boolean;
+    servePortal: boolean;
     useDevelopmentCa: boolean;
     allowLocalExecutor: boolean;
   }
@@ -59,11 +60,13 @@ export function readConfig(environment: Record<string, string | undefined>): Con
 function derive(values: Values): Omit<Config, keyof Values> & { publicUrl: string } {
   const production = values.nodeEnv === 'production';
   const standalone = values.databaseUrl === undefined && values.registryFile === undefined;
+  const loadDemo = values.demo ?? (standalone && !production);
   return {
     homePath: resolve(values.home),
     publicUrl: values.publicUrl || `https://localhost:${values.port}`,
     production,
-    loadDemo: values.demo ?? (standalone && !production),
+    loadDemo,
+    servePortal: values.portal ?? loadDemo,
     useDevelopmentCa: values.developmentCa ?? (!production && values.tlsCertificate === undefined),
     allowLocalExecutor: values.localExecutor ?? !production,
   };

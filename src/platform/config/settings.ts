@@ -76,6 +76,11 @@ export const VARIABLES = {
     'Load demo users, sites and catalogue',
     '`true` when neither `DATABASE_URL` nor `GRID_REGISTRY` is set',
   ),
+  portal: v.optionalFlag(
+    'GRID_PORTAL',
+    'Serve the portal at `/portal/`, for people with a browser: jobs, catalogue, usage',
+    '`true` beside the demo',
+  ),
   developmentCa: v.optionalFlag(
     'GRID_DEVELOPMENT_CA',
     'Make and trust a development CA in `GRID_HOME/pki`',
