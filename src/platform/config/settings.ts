@@ -71,11 +71,6 @@ export const VARIABLES = {
     'Path of a registry file (YAML) that is loaded at start',
     { defaultText: 'demo registry' },
   ),
-  demo: v.optionalFlag(
-    'GRID_DEMO',
-    'Load demo users, sites and catalogue',
-    '`true` when neither `DATABASE_URL` nor `GRID_REGISTRY` is set',
-  ),
   portal: v.optionalFlag(
     'GRID_PORTAL',
     'Serve the portal at `/portal/`, for people with a browser: jobs, catalogue, usage',
