@@ -91,8 +91,12 @@ export function compared(promised, present) {
   return { gone, added };
 }
 
-/** Whether a line says the same with more choices: a union that has grown is no break. */
+/** Whether a line says the same with more choices: a union that has grown, or a member that may be left out, is no break. */
 function isWidened(line, wider) {
+  const same = wider.replace(/\w+\?: [^;{}]+; /g, (member) =>
+    line.includes(member) ? member : '',
+  );
+  if (same === line) return true;
   const [one, other] = [line, wider].map((text) => text.split(' | '));
   return one.length > 1 && one[0] === other[0] && one.every((choice) => other.includes(choice));
 }

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startBrowser } from '../support/browser.js';
 import { support } from '../support/testbed.js';
@@ -230,5 +231,23 @@ describe('what the packages promise', () => {
     const words = ['scripts/write-api.mjs', '--check'];
     const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
+  it.each([
+    ['a member that may be left out', 'f(a: { b?: string; c?: number; }): void', true],
+    ['a member that must be given', 'f(a: { b?: string; c: number; }): void', false],
+    ['a member that is gone', 'f(a: {}): void', false],
+    ['a member of another type', 'f(a: { b?: number; }): void', false],
+  ])('is widened or broken by %s', async (_what, present, isWider) => {
+    const { compared } = (await import(
+      pathToFileURL(join(root, 'scripts/packages/api-report.mjs')).href
+    )) as {
+      compared: (promised: string[], present: string[]) => { gone: string[]; added: string[] };
+    };
+    const promised = 'f(a: { b?: string; }): void';
+    expect(compared([promised], [present])).toEqual({
+      gone: isWider ? [] : [promised],
+      added: [present],
+    });
   });
 });

@@ -228,14 +228,21 @@ export interface StartOptions {
   databaseUrl?: (url: string) => string;
 }
 
-/** Starts a server with the demo registry and catalogue on a database of its own. */
+/** Starts a server with the demo registry and catalogue on a database of its own, or that of the environment. */
 export async function startGrid(options: StartOptions = {}): Promise<Grid> {
+  const { DATABASE_URL: given } = options.env ?? {};
   const name = `t_${randomBytes(6).toString('hex')}`;
-  await onServer(`create database "${name}" template template_grid`);
+  if (given === undefined) await onServer(`create database "${name}" template template_grid`);
   const home = await makeHome(support().pki);
   const { env = {}, owner, databaseUrl: reached = (url: string) => url, ...process } = options;
   if (owner !== undefined) execFileSync('chown', ['-R', `${owner}:${owner}`, home]);
-  return startOn(home, { url: reached(databaseUrl(name)), name }, env, process);
+  const own = { url: reached(databaseUrl(name)), name };
+  return startOn(
+    home,
+    given === undefined ? own : { url: given, name, isShared: true },
+    env,
+    process,
+  );
 }
 
 /** Starts a server with the demo PKI on a database that is there. */
