@@ -23,6 +23,7 @@ const SECOND = [
   'docs/how-to/migrate-from-restdirac.md',
   'docs/how-to/add-a-site.md',
   'docs/how-to/operate.md',
+  'docs/how-to/wait-for-other-jobs.md',
 ];
 const DEPLOY = 'docs/how-to/deploy.md';
 const PROVIDER = 'docs/how-to/connect-an-identity-provider.md';
