@@ -30,6 +30,7 @@ import { Limits1763900800001 } from './1763900800001-limits.js';
 import { IdTokenKeys1763901000001 } from './1763901000001-id-token-keys.js';
 import { Usage1763903000001 } from './1763903000001-usage.js';
 import { Places1763902000001 } from './1763902000001-places.js';
+import { EventLogCompression1763904000001 } from './1763904000001-event-log-compression.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -68,4 +69,5 @@ export const MIGRATIONS: (new () => object)[] = [
   IdTokenKeys1763901000001,
   Usage1763903000001,
   Places1763902000001,
+  EventLogCompression1763904000001,
 ];
