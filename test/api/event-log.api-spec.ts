@@ -5,6 +5,7 @@ import {
   type Database,
   type Queryable,
 } from '#src/platform/index.js';
+import { loggedMove, logMovesTogether } from '../../src/jobs/state/logged-move.sql.js';
 import { EventLogRepository } from '../../src/platform/feed/event-log.repository.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
 
@@ -29,8 +30,8 @@ describe('the event log', () => {
   /** Writes one row with these events. */
   async function write(queryable: Queryable, ...names: string[]): Promise<void> {
     const rows =
-      'select json_build_array(name) as event, n from unnest($1::text[]) with ordinality x (name, n)';
-    await queryable.execute({ text: logEvents('jobs', rows, 'n'), values: [names] });
+      'select json_build_array(name) as event, place, 1 as n from unnest($1::text[]) with ordinality x (name, place)';
+    await queryable.execute({ text: logEvents('jobs', rows, 'place'), values: [names] });
   }
 
   async function number(): Promise<{ position: number; isAll: boolean } | undefined> {
@@ -79,6 +80,42 @@ describe('the event log', () => {
       position: 0,
       gone: 0,
     });
+  });
+
+  it('writes jobs that move alike together, and reads the moves of each in order', async () => {
+    const moves = `(values
+      (2, 1, 'Received', null), (2, 2, 'Waiting', null), (1, 1, 'Received', null), (1, 2, 'Waiting', null),
+      (3, 1, 'Waiting', '["Received","r","u","B",4]'), (5, 1, 'Killed', '["Running","r","u","B",5]'), (4, 1, 'Killed', null)
+      ) v (jid, n, status, found)`;
+    await database.execute({
+      text: logMovesTogether(`(select jid, n, status, 'm' as minor, 'a' as app, 'S' as site,
+        '1970-01-01T00:00:01.5Z'::timestamptz as last_update, found::json as before from ${moves}) v`),
+    });
+    const [written] = await database.query<{ n: number; rows: number; ids: unknown }>({
+      text: `select n, json_array_length(events) as rows, events -> 0 -> 'first' as ids from event_log`,
+    });
+    expect(written).toEqual({ n: 7, rows: 4, ids: [1, 2] });
+    await number();
+    const part = (status: string): object => ({
+      ...{ status, minorStatus: 'm', appStatus: 'a', site: 'S', lastUpdate: new Date(1_500) },
+    });
+    const found = (status: string, ms: number): object => ({
+      ...{ status, minorStatus: 'r', appStatus: 'u', site: 'B', lastUpdate: new Date(ms) },
+    });
+    const { events = [] } = (await log.read('jobs', 0, 100)) ?? {};
+    expect(events.map(loggedMove)).toEqual([
+      { position: 1, jid: 1, after: part('Received'), before: undefined },
+      { position: 2, jid: 2, after: part('Received'), before: undefined },
+      { position: 3, jid: 3, after: part('Waiting'), before: found('Received', 4) },
+      { position: 4, jid: 4, after: part('Killed'), before: undefined },
+      { position: 5, jid: 5, after: part('Killed'), before: found('Running', 5) },
+      { position: 6, jid: 1, after: part('Waiting'), before: part('Received') },
+      { position: 7, jid: 2, after: part('Waiting'), before: part('Received') },
+    ]);
+    const behind = (await log.read('jobs', 6, 100))?.events ?? [];
+    expect(behind.map(loggedMove)).toEqual([
+      { position: 7, jid: 2, after: part('Waiting'), before: part('Received') },
+    ]);
   });
 
   it('gives a transaction that commits late a number behind all that has been read', async () => {

@@ -26,22 +26,59 @@ type MoveRow = [Jid, ...PartRow, PartRow | null];
 /** What a job `j` is before a statement moves it. */
 export const BEFORE = `json_build_array(j.status, j.minor_status, j.app_status, j.site, ${epochMs('j.last_update')})`;
 
+const PART = `status, minor, app, site, ${epochMs('last_update')}`;
+
 /**
  * The part of a statement that logs moves, from a table expression with the columns jid, n (which of the steps of that job),
  * status, minor, app, site, last_update and before (json).
  */
 export function logMoves(moves: string): string {
-  const part = `status, minor, app, site, ${epochMs('last_update')}`;
-  const event = `json_build_array(jid, ${part}, case when n = 1 then before end)`;
-  return logEvents('jobs', `select jid, n, ${event} as event from ${moves}`, 'jid, n');
+  const event = `json_build_array(jid, ${PART}, case when step = 1 then before end)`;
+  const rows = `select jid, step, 1 as n, ${event} as event from (select *, n as step from ${moves}) m`;
+  return logEvents('jobs', rows, 'jid, step');
+}
+
+/**
+ * `logMoves` for many jobs that move alike: they are written together, the first step of all, then the second. A tenth of the text,
+ * and for one job, 5 µs more.
+ */
+export function logMovesTogether(moves: string): string {
+  const before = `case when step = 1 and bool_or(before is not null) then json_agg(before) end`;
+  const event = `json_build_object('first', json_agg(jid), 'all', json_build_array(${PART}), 'last', ${before})`;
+  return logEvents(
+    'jobs',
+    `select step, min(jid) as jid, count(*) as n, ${event} as event
+      from (select *, n as step from ${moves} order by jid) m
+      group by step, status, minor, app, site, last_update`,
+    'step, jid',
+  );
+}
+
+type MoveRows = readonly (readonly unknown[])[];
+
+/** For each event of a row where the one before it of the same job stands; found once for all who ask. */
+const EARLIER = new WeakMap<MoveRows, (number | undefined)[]>();
+
+function earlierOf(row: MoveRows): (number | undefined)[] {
+  const known = EARLIER.get(row);
+  if (known) return known;
+  const seen = new Map<unknown, number>();
+  const earlier = row.map(([jid], index) => {
+    const before = seen.get(jid);
+    seen.set(jid, index);
+    return before;
+  });
+  EARLIER.set(row, earlier);
+  return earlier;
 }
 
 /** The move that an event of the log is. A further step begins where the step before it ended. */
 export function loggedMove({ position, event, row, index }: LoggedEvent): LoggedMove {
   const [jid, ...rest] = event as MoveRow;
   const before = rest.pop() as PartRow | null;
-  const [other, ...ended] = (row[index - 1] ?? [undefined]) as MoveRow;
-  const from = before ?? (other === jid ? (ended as unknown as PartRow) : undefined);
+  const earlier = earlierOf(row)[index];
+  const ended = earlier === undefined ? undefined : (row[earlier] as MoveRow).slice(1);
+  const from = before ?? (ended as PartRow | undefined);
   return {
     position,
     jid,

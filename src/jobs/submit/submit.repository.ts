@@ -12,7 +12,7 @@ import {
 import { JobTokenRightEntity } from '../run/job-token-right.entity.js';
 import type { Jid } from '../state/job.js';
 import { assertPath } from '../state/job-transitions.js';
-import { logMoves } from '../state/logged-move.sql.js';
+import { logMovesTogether } from '../state/logged-move.sql.js';
 import { ADMISSION, admissionSteps, WORK_CHANNEL } from '../state/admission.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { templateOf } from './job-lines.js';
@@ -280,7 +280,7 @@ const ADD = `
       $8::timestamptz as last_update, null::json as before, s.step ->> 'source' as source
     from r, json_array_elements(case when r.has_input then $11::json else $12::json end)
       with ordinality as s (step, n)
-  ), told as (${logMoves('passed')}
+  ), told as (${logMovesTogether('passed')}
   )
   insert into job_history (jid, status, minor_status, app_status, time, source)
   select jid, status, minor, app, last_update, source from passed order by jid, n`;

@@ -6,6 +6,14 @@ export type FeedSource = 'jobs' | 'filecatalogue';
 /** All that have a feed. */
 export const FEED_SOURCES: readonly FeedSource[] = ['jobs', 'filecatalogue'];
 
+/** Events that agree in all but their first and last member, in order. */
+export interface EventsAlike {
+  first: unknown[];
+  all: unknown[];
+  /** Null when the last member of each is null. */
+  last: unknown[] | null;
+}
+
 /** What one statement has changed, written by that statement; numbered when its transaction is there for all. */
 @Entity('event_log')
 @Index('event_log_fresh', { synchronize: false })
@@ -28,9 +36,9 @@ export class EventLogEntity {
   @Column('integer')
   n!: number;
 
-  /** An array of events, each an array whose meaning the source knows. */
+  /** Events, each an array whose meaning the source knows. */
   @Column('json')
-  events!: unknown[][];
+  events!: (unknown[] | EventsAlike)[];
 
   /** Position of the last one; those before it have the numbers below. Null as long as it is not numbered. */
   @Column('bigint', { nullable: true })

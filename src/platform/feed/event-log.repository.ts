@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { parseJson } from '#src/kernel/index.js';
 import { Database, type Transaction } from '../database/database.js';
 import { FLOOR, FRESH, FROM_FLOOR } from './log-events.js';
-import type { EventPositionEntity, FeedSource } from './event-log.entity.js';
+import type { EventPositionEntity, EventsAlike, FeedSource } from './event-log.entity.js';
 
 /** An event with its number; numbers of a source have no gaps. */
 export interface LoggedEvent {
@@ -105,9 +105,16 @@ interface ReadRow {
 function eventsOf({ last, n, events }: ReadRow, after: number): LoggedEvent[] {
   if (last === null) return [];
   const first = last - n + 1;
-  return (parseJson(events) as unknown[][])
+  return (parseJson(events) as (unknown[] | EventsAlike)[])
+    .flatMap(eachOf)
     .map((event, index, row) => ({ position: first + index, event, row, index }))
     .filter(({ position }) => position > after);
+}
+
+function eachOf(written: unknown[] | EventsAlike): unknown[][] {
+  if (Array.isArray(written)) return [written];
+  const { first, all, last } = written;
+  return first.map((value, index) => [value, ...all, last?.[index] ?? null]);
 }
 
 const NUMBER = `

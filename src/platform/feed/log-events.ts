@@ -2,12 +2,13 @@ import type { FeedSource } from './event-log.entity.js';
 import type { FeedCursor } from './feed-cursor.js';
 
 /**
- * The part of a statement that logs what the statement changes: `rows` selects `event` (json) and what they are ordered by.
- * One row for all of them; none when there are none. Whoever runs it calls `EventLog.wrote`.
+ * The part of a statement that logs what the statement changes: `rows` selects `event` (json: an event, or several as
+ * `EventsAlike`), `n` (how many events that is) and what they are ordered by. One row for all of them; none when there are none.
+ * Whoever runs it calls `EventLog.wrote`.
  */
 export function logEvents(source: FeedSource, rows: string, order: string): string {
   return `insert into event_log (source, xact, written_at, n, events)
-    select '${source}', pg_current_xact_id()::text::bigint, clock_timestamp(), count(*), json_agg(event order by ${order})
+    select '${source}', pg_current_xact_id()::text::bigint, clock_timestamp(), sum(n), json_agg(event order by ${order})
     from (${rows}) e having count(*) > 0`;
 }
 
