@@ -39,8 +39,8 @@ export function logMoves(moves: string): string {
 }
 
 /**
- * `logMoves` for many jobs that move alike: they are written together, the first step of all, then the second. A tenth of the text,
- * and for one job, 5 µs more.
+ * `logMoves` for many jobs that move alike: they are written together, the first step of all, then the second. A tenth of the text;
+ * dearer for a single job.
  */
 export function logMovesTogether(moves: string): string {
   const before = `case when step = 1 and bool_or(before is not null) then json_agg(before) end`;

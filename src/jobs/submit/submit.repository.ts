@@ -12,7 +12,7 @@ import {
 import { JobTokenRightEntity } from '../run/job-token-right.entity.js';
 import type { Jid } from '../state/job.js';
 import { assertPath } from '../state/job-transitions.js';
-import { logMovesTogether } from '../state/logged-move.sql.js';
+import { logMoves, logMovesTogether } from '../state/logged-move.sql.js';
 import { ADMISSION, admissionSteps, WORK_CHANNEL } from '../state/admission.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { templateOf } from './job-lines.js';
@@ -212,8 +212,7 @@ class BatchWriting {
     const start = this.jobsWritten;
     this.jobsWritten += texts.length;
     await this.transaction.execute({
-      name: 'jobs-add',
-      text: ADD,
+      ...(texts.length < TOGETHER ? ADD : ADD_TOGETHER),
       values: [
         `[${texts.join(',')}]`,
         jobs.setup,
@@ -240,6 +239,8 @@ function stepsText(hasInput: boolean): string {
 
 const BATCH_JOBS = 500;
 const BATCH_CHARACTERS = 256 * 1024;
+/** From this many jobs on their moves are logged together. */
+const TOGETHER = 10;
 
 const ADD_TEMPLATES = `
   insert into job_templates (id, manifest, added) overriding system value
@@ -248,7 +249,7 @@ const ADD_TEMPLATES = `
     json_to_recordset($1::json) as (manifest json, added json), unnest($2::bigint[])
   ) as x (manifest, added, id)`;
 
-const ADD = `
+const add = (log: (moves: string) => string): string => `
   with r as materialized (
     select *, template_ids.ids[template] as template_id
     from rows from (
@@ -280,7 +281,10 @@ const ADD = `
       $8::timestamptz as last_update, null::json as before, s.step ->> 'source' as source
     from r, json_array_elements(case when r.has_input then $11::json else $12::json end)
       with ordinality as s (step, n)
-  ), told as (${logMovesTogether('passed')}
+  ), told as (${log('passed')}
   )
   insert into job_history (jid, status, minor_status, app_status, time, source)
   select jid, status, minor, app, last_update, source from passed order by jid, n`;
+
+const ADD = { name: 'jobs-add', text: add(logMoves) };
+const ADD_TOGETHER = { name: 'jobs-add-many', text: add(logMovesTogether) };
