@@ -28,13 +28,13 @@ export class BenchServer {
     this.ca = ca;
   }
 
-  static async start({ home, database, env, profile }) {
+  static async start({ home, database, env, profile, entry = 'main.js' }) {
     const log = openSync(join(home, 'server.log'), 'a');
-    const entry = join(root, 'dist/src/main.js');
+    const main = join(root, 'dist/src', entry);
     const { PATH, HOME, TMPDIR } = process.env;
     const own = { GRID_HOME: home, DATABASE_URL: database, GRID_PORT: '0', ...LIMITS_OFF };
     try {
-      const started = await startUntil([...profiling(profile), entry], /gridgate ready on (\S+)/, {
+      const started = await startUntil([...profiling(profile), main], /gridgate ready on (\S+)/, {
         env: { PATH, HOME, TMPDIR, ...own, GRID_DEMO: 'true', ...env },
         cwd: root,
         log,

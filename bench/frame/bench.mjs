@@ -56,18 +56,18 @@ export class Bench {
   }
 
   /** The server of that name, started at the first call. */
-  server({ name = 'api', env = {} } = {}) {
-    const known = this.servers.get(name) ?? this.startServer(env);
+  server({ name = 'api', env = {}, entry } = {}) {
+    const known = this.servers.get(name) ?? this.startServer(env, entry);
     this.servers.set(name, known);
     return known;
   }
 
-  async startServer(env) {
+  async startServer(env, entry) {
     const home = await this.directory();
     const database = await this.database();
     const { profile, pool } = this.options;
     const own = { GRID_DB_POOL: pool, ...env };
-    const server = await BenchServer.start({ home, database, env: own, profile });
+    const server = await BenchServer.start({ home, database, env: own, profile, entry });
     this.opened.push(() => server.stop());
     return server;
   }
