@@ -2,6 +2,7 @@
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import pg from 'pg';
+import { Agent, request } from 'undici';
 import { from as copyFrom } from 'pg-copy-streams';
 import { filledCatalogue } from './catalogue-data/filled.mjs';
 import { QUESTIONS } from './catalogue-data/questions.mjs';
@@ -12,6 +13,8 @@ export const options = {
 };
 
 const BULK_FILES = 20_000;
+const LOOKUP_PATHS = 10_000;
+const FILES_OF_A_BLOCK = 50;
 
 const catalogue = (bench) => filledCatalogue(bench, Number(bench.options.files));
 
@@ -36,7 +39,57 @@ function read({ name, title, floor, make }) {
   };
 }
 
-export const figures = [...QUESTIONS.map(read), bulkFigure()];
+export const figures = [...QUESTIONS.map(read), lookup(), bulkFigure()];
+
+/** Attributes of many files by path in one call, beside a bare server that answers with these rows. */
+function lookup() {
+  return {
+    name: 'catalogue.lookup',
+    title: `POST /filecatalogue/lookup, ${LOOKUP_PATHS} paths in ${LOOKUP_PATHS / FILES_OF_A_BLOCK} directories`,
+    unit: 'ms',
+    better: 'lower',
+    floor: 'bare node:https + prepared select of the rows',
+    async prepare(bench) {
+      const { server, tree, token } = await catalogue(bench);
+      const blocks = Array.from({ length: LOOKUP_PATHS / FILES_OF_A_BLOCK }, (_, n) => n);
+      const names = Array.from(
+        { length: FILES_OF_A_BLOCK },
+        (_, n) => `data-${String(n).padStart(3, '0')}`,
+      );
+      const paths = blocks.flatMap((block) => names.map((name) => `${tree.pathOf(block)}/${name}`));
+      const ids = blocks.map((block) => tree.blockIds[block]);
+      const text = 'select * from catalogue_file where directory_id = any($1::integer[])';
+      const { database } = server;
+      const bare = await bench.bare({ database, text, values: [[ids]], rows: true });
+      const body = JSON.stringify({ paths });
+      return {
+        figure: (seconds) => timesOf({ of: server, token, body, seconds }),
+        floor: (seconds) => timesOf({ of: bare, token, body, seconds }),
+        finish: () => bare.stop(),
+      };
+    },
+  };
+}
+
+/** Milliseconds of one call after the other, to the last byte of the answer. */
+async function timesOf({ of, token, body, seconds }) {
+  const dispatcher = new Agent({ connect: { ca: of.ca } });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const until = performance.now() + seconds * 1000;
+  const times = [];
+  do {
+    const began = performance.now();
+    const wish = { method: 'POST', headers, body, dispatcher };
+    const answer = await request(`${of.url}/filecatalogue/lookup`, wish);
+    for await (const chunk of answer.body) void chunk;
+    if (answer.statusCode !== 200) throw new Error(`lookup: ${answer.statusCode}`);
+    times.push(performance.now() - began);
+  } while (performance.now() < until);
+  await dispatcher.close();
+  times.sort((a, b) => a - b);
+  const at = (part) => times[Math.floor((times.length - 1) * part)];
+  return { value: at(0.5), p50: at(0.5), p99: at(0.99) };
+}
 
 /** Bulk registration of new files in 100 new directories, beside COPY of the same rows into a table of that shape. */
 function bulkFigure() {

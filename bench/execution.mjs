@@ -1,9 +1,24 @@
-/** Figures of executing jobs on this machine. */
+/** Figures of executing jobs on this machine, isolated as it ships. */
 import { spawn } from 'node:child_process';
-import { availableParallelism } from 'node:os';
+import { existsSync } from 'node:fs';
+import { availableParallelism, homedir } from 'node:os';
+import { join } from 'node:path';
+import { runPlan, runToEnd } from './frame/processes.mjs';
+
+/** A Python with HyperQueue in it is looked for here. */
+const PYTHON = join(homedir(), '.cache/gridgate-bench/hyperqueue/bin/python');
+
+export const options = {
+  'age-jobs': { default: '50000', description: 'jobs between the two rates of execution.ageing' },
+};
 
 const JOBS = 500;
 const LATENCY_JOBS = 40;
+/** HyperQueue's client looks once a second whether all are done. */
+const TASKS = 2_000;
+/** Jobs that are submitted at once between two rates, and how long a server rests after the last. */
+const BULK = 2_500;
+const REST_MS = 30_000;
 const MANIFEST = { Executable: '/bin/true', JobName: 'bench', Sites: ['LOCAL.demo'] };
 const POLL_MS = 20;
 
@@ -34,14 +49,9 @@ const done = {
   better: 'higher',
   floor: 'xargs -P <CPUs> starting /bin/true as often',
   async prepare(bench) {
-    const { server, token } = await executing(bench);
-    const json = { manifests: Array(JOBS).fill(MANIFEST) };
+    const grid = await executing(bench);
     return {
-      figure: () =>
-        rate(async () => {
-          await server.call('POST', '/jobs', { token, json });
-          await awaitDone(server, token);
-        }),
+      figure: () => rateOfBulk(grid),
       floor: () => rate(xargs),
     };
   },
@@ -64,6 +74,92 @@ function xargs() {
     child.stdin.end('x\n'.repeat(JOBS));
   });
 }
+
+/** The rate of the jobs of a bulk, from its submission to the last Done. */
+async function rateOfBulk({ server, token }) {
+  return rate(async () => {
+    await server.call('POST', '/jobs', { token, json: { manifests: Array(JOBS).fill(MANIFEST) } });
+    await awaitDone(server, token);
+  });
+}
+
+const isolated = {
+  name: 'execution.isolated',
+  title: `${JOBS} isolated jobs /bin/true, submit to the last Done`,
+  unit: 'jobs/s',
+  better: 'higher',
+  floor: 'the same isolating command as often, by as many shell loops as processors',
+  async prepare(bench) {
+    const grid = await executing(bench);
+    const rest = { means: 'best', kind: 'bare', starts: JOBS, parallel: availableParallelism() };
+    return {
+      figure: () => rateOfBulk(grid),
+      floor: async () => {
+        const plan = { home: await bench.directory(), ballastMiB: 1, ...rest };
+        const { seconds, means } = await runPlan('starts-process.mjs', plan, bench.cancel.signal);
+        return { value: JOBS / seconds, note: means };
+      },
+    };
+  },
+};
+
+const hyperQueue = {
+  name: 'execution.hyperqueue',
+  title: `${JOBS} isolated jobs /bin/true, submit to the last Done`,
+  unit: 'jobs/s',
+  better: 'higher',
+  floor: `HyperQueue: ${TASKS} tasks of one job, not isolated, a worker with all processors`,
+  async prepare(bench) {
+    if (!existsSync(PYTHON)) {
+      bench.log(`execution.hyperqueue is left out: there is no ${PYTHON}`);
+      return undefined;
+    }
+    const grid = await executing(bench);
+    const script = new URL('frame/hyperqueue-process.py', import.meta.url).pathname;
+    return {
+      figure: () => rateOfBulk(grid),
+      floor: async () => {
+        const args = [script, await bench.directory(), String(TASKS)];
+        const { signal } = bench.cancel;
+        const said = await runToEnd(PYTHON, args, { signal, env: process.env });
+        return TASKS / Number(/^seconds (\S+)/m.exec(said)[1]);
+      },
+    };
+  },
+};
+
+/** Whether a server that has run many jobs is as fast as a fresh one, and as small. */
+const ageing = {
+  name: 'execution.ageing',
+  title: `rate of ${JOBS} jobs after the many, of the rate before them`,
+  unit: 'of 1',
+  better: 'higher',
+  rounds: 1,
+  warmUp: false,
+  async prepare(bench) {
+    const grid = await executing(bench);
+    const { server, token } = grid;
+    return {
+      figure: async () => {
+        await rateOfBulk(grid);
+        const before = await rateOfBulk(grid);
+        const jobs = Number(bench.options['age-jobs']);
+        for (let done = 0; done < jobs; done += BULK) {
+          const json = { manifests: Array(BULK).fill(MANIFEST) };
+          await server.call('POST', '/jobs', { token, json });
+          await awaitDone(server, token);
+          bench.log(`${done + BULK} jobs, ${Math.round((await server.memory()).now)} MiB`);
+        }
+        const after = await rateOfBulk(grid);
+        await new Promise((resolve) => setTimeout(resolve, REST_MS));
+        const { now, peak } = await server.memory();
+        const rates = `${before.toFixed(0)} → ${after.toFixed(0)} jobs/s`;
+        const sizes = `${Math.round(now)} MiB ${REST_MS / 1000} s later (peak ${Math.round(peak)})`;
+        return { value: after / before, note: `${rates} over ${jobs} jobs, ${sizes}` };
+      },
+    };
+  },
+};
 
 const latency = {
   name: 'execution.latency',
@@ -102,4 +198,4 @@ async function toRunning(server, token) {
   }
 }
 
-export const figures = [done, latency];
+export const figures = [done, isolated, hyperQueue, latency, ageing];

@@ -40,6 +40,7 @@ async function measureAll(chosen, bench) {
     bench.log(`${figure.name} …`);
     try {
       const row = await measureFigure(figure, bench);
+      if (!row) continue;
       bench.log(`${figure.name}: ${shortNumber(row.figure.value)} ${row.unit}`);
       rows.push(row);
     } catch (error) {

@@ -4,12 +4,14 @@ const WARM_UP_SECONDS = 1;
 
 /**
  * Measures one figure and its floor: both are warmed up, then measured in turns, and the order is swapped every
- * round, so that whatever else the machine does meets both alike. Answers one row of the table.
+ * round, so that whatever else the machine does meets both alike. Answers one row of the table, undefined when what it
+ * needs is not on this machine (`prepare` has said so).
  */
 export async function measureFigure(definition, bench) {
   const { seconds } = bench.options;
   const rounds = Math.min(bench.options.rounds, definition.rounds ?? Infinity);
   const prepared = await definition.prepare(bench);
+  if (!prepared) return undefined;
   const sides = { figure: prepared.figure, floor: prepared.floor };
   const results = { figure: [], floor: [] };
   const names = Object.keys(sides).filter((name) => sides[name] !== undefined);

@@ -38,18 +38,34 @@ export class LookupService {
   ): Promise<void> {
     const actor = await this.policy.readerOf(principal);
     const slices = new Slices();
+    let next = this.foundFrom(actor, principal, paths);
     for (let start = 0; start < paths.length; start += BATCH_PATHS) {
       writer.signal.throwIfAborted();
-      const batch = paths.slice(start, start + BATCH_PATHS);
-      const refusals = batch.map((path) => refusalOf(principal, path));
-      const asked = batch.filter((_path, place) => refusals[place] === undefined);
-      const files = await this.readFiles(actor, [...new Set(asked)]);
-      for (const [place, path] of batch.entries()) {
-        const found = refusals[place] ?? files.get(path) ?? fileNotFound(path);
+      const batch = await next;
+      // What comes next is read while this is written; a fault of it is thrown when its turn has come.
+      next = this.foundFrom(actor, principal, paths.slice(start + BATCH_PATHS));
+      next.catch(() => undefined);
+      for (const { path, found } of batch) {
         if (writer.push(`${this.lineOf(path, found)}\n`)) await writer.flush();
         if (slices.isOver) await slices.rest();
       }
     }
+  }
+
+  /** The first of the paths with what they are. */
+  private async foundFrom(
+    actor: Actor,
+    principal: Principal,
+    paths: readonly string[],
+  ): Promise<{ path: string; found: FileRow | Problem }[]> {
+    const batch = paths.slice(0, BATCH_PATHS);
+    const refusals = batch.map((path) => refusalOf(principal, path));
+    const asked = batch.filter((_path, place) => refusals[place] === undefined);
+    const files = await this.readFiles(actor, [...new Set(asked)]);
+    return batch.map((path, place) => ({
+      path,
+      found: refusals[place] ?? files.get(path) ?? fileNotFound(path),
+    }));
   }
 
   /** Those of the paths that are files which the reader may see. */
