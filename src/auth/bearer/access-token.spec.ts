@@ -74,6 +74,13 @@ async function forged(
   return new SignJWT({ ...CLAIMS, ...claims }).setProtectedHeader(all).sign(key.privateKey);
 }
 
+/** Another first character always is another signature; of the last one only some bits count. */
+function withChangedSignature(token: string): string {
+  const [header, payload, signature = ''] = token.split('.');
+  const first = signature.startsWith('A') ? 'B' : 'A';
+  return `${header}.${payload}.${first}${signature.slice(1)}`;
+}
+
 describe('a new access token', () => {
   it.each([ours, edwards])('says for whom and what it is, signed by %#', async (key) => {
     const tokens = tokensAt(NOW, key);
@@ -177,7 +184,7 @@ describe('a token that is shown', () => {
     ['with the key id of another key', () => forged({}, { kid: ours.kid }, stranger)],
     ['with the key id of another algorithm', () => forged({}, { kid: edwards.kid })],
     ['signed by a stranger', () => forged({}, {}, stranger)],
-    ['with a changed signature', async () => (await forged({})).replace(/..$/, 'AA')],
+    ['with a changed signature', async () => withChangedSignature(await forged({}))],
     ...Object.keys(CLAIMS)
       .filter((name) => !LATER.includes(name))
       .map((name): [string, () => Promise<string>] => [
