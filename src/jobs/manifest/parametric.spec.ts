@@ -7,6 +7,8 @@ function expand(manifest: JsonObject, limit = 1000) {
   const read = readTemplate(manifest, limit);
   if ('violations' in read) return { manifests: [], violations: read.violations };
   const { template } = read;
+  const violations = [...template.overflows()].filter((violation) => violation !== undefined);
+  if (violations.length > 0) return { manifests: [], violations };
   const manifests = [...template.values()].map((values) => fillTemplate(template.manifest, values));
   return { manifests, violations: [] };
 }
@@ -82,6 +84,15 @@ describe('parametric manifests', () => {
     ],
   ])('refuses %s', (_what, manifest, field, problem) => {
     expect(expand(manifest)).toEqual({ manifests: [], violations: [{ field, problem }] });
+  });
+
+  it('looks at thousands of sequences in parts', () => {
+    const sequences = Array.from({ length: 100 }, (_, n) => [`Parameters.${n}`, 999] as const);
+    const read = readTemplate({ ...Object.fromEntries(sequences), ParameterFactor: 1.1 }, 1000);
+    if ('violations' in read) throw new Error('the template was refused');
+    const parts = [...read.template.overflows()];
+    expect(parts.length).toBeGreaterThanOrEqual(9);
+    expect(parts.every((part) => part === undefined)).toBe(true);
   });
 
   it('takes a factor without a name for every named sequence', () => {

@@ -10,6 +10,11 @@ export interface ManifestTemplate {
   /** The manifest without `Parameters…`, with its place-holders. */
   manifest: JsonObject;
   count: number;
+  /**
+   * The sequences whose numbers grow beyond what a number can be. It may be long: between the faults nothing is
+   * yielded now and then, for whoever wants to let others have their turn.
+   */
+  overflows(): Generator<Violation | undefined>;
   /** What stands for the place-holders that occur, job by job; made one after the other. */
   values(): Generator<PlaceValues>;
   /** Bytes of the JSON text of the manifest with these values, without making it. */
@@ -24,6 +29,9 @@ interface Sequence {
   name: string | undefined;
   texts: Texts;
 }
+
+/** Numbers that are looked at in one go. */
+const NUMBERS_AT_ONCE = 10_000;
 
 const PLACE_HOLDER = /%\(([\w-]+)\)s|%s|%n/g;
 
@@ -51,7 +59,6 @@ export function readTemplate(
     const problem = `makes ${count} jobs, at most ${limit} are allowed in one request`;
     violations.push({ field: sequences[0]?.field ?? 'Parameters', problem });
   }
-  if (violations.length === 0) violations.push(...overflows(manifest, sequences));
   if (violations.length > 0) return { violations };
   const shared = withoutParameters(manifest);
   const uses = usesOf(shared);
@@ -66,7 +73,8 @@ export function readTemplate(
     );
   const used = sequences.filter(({ name }) => uses.has(holderOf(name)));
   const values = (): Generator<PlaceValues> => valuesOf(manifest, count, used, uses.has('%n'));
-  return { template: { manifest: shared, count, values, bytesWith } };
+  const overflows = (): Generator<Violation | undefined> => overflowsOf(manifest, sequences);
+  return { template: { manifest: shared, count, overflows, values, bytesWith } };
 }
 
 /** Puts the values of one job into all texts. A place-holder without a value stays as it is. */
@@ -160,21 +168,29 @@ function progression(manifest: JsonObject, name: string | undefined): () => numb
   };
 }
 
-/** Sequences given as a count whose numbers grow beyond what a number can be. */
-function overflows(manifest: JsonObject, sequences: readonly Sequence[]): Violation[] {
-  return sequences.flatMap(({ field, name, texts }) => {
-    if (!('count' in texts)) return [];
-    const next = progression(manifest, name);
-    for (let index = 0; index < texts.count; index += 1) {
-      if (!Number.isFinite(next())) {
-        return {
-          field,
-          problem: `the number of job ${index} is too large, see its factor and step`,
-        };
-      }
+function* overflowsOf(
+  manifest: JsonObject,
+  sequences: readonly Sequence[],
+): Generator<Violation | undefined> {
+  let looked = 0;
+  for (const { field, name, texts } of sequences) {
+    if (!('count' in texts)) continue;
+    const overflow = overflowAt(progression(manifest, name), texts.count);
+    if (overflow !== undefined) {
+      const problem = `the number of job ${overflow} is too large, see its factor and step`;
+      yield { field, problem };
     }
-    return [];
-  });
+    looked += texts.count;
+    if (looked < NUMBERS_AT_ONCE) continue;
+    looked = 0;
+    yield undefined;
+  }
+}
+
+/** Which of the numbers is the first that is none. */
+function overflowAt(next: () => number, count: number): number | undefined {
+  for (let index = 0; index < count; index += 1) if (!Number.isFinite(next())) return index;
+  return undefined;
 }
 
 function holderOf(name: string | undefined): string {

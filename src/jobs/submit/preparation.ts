@@ -85,8 +85,9 @@ export class Preparation {
     else if (manifest['Label'] !== undefined) {
       const problem = 'names one job, but the manifest makes several';
       this.noteViolations([{ field: 'Label', problem }], place);
-    } else if (await this.countTemplate(read.template))
-      await this.addTemplate(read.template, place);
+    } else if (!(await this.overflows(read.template, place))) {
+      if (await this.countTemplate(read.template)) await this.addTemplate(read.template, place);
+    }
   }
 
   /**
@@ -174,6 +175,18 @@ export class Preparation {
     for (const { place, ...fault } of faults.slice(0, MAX_VIOLATIONS)) {
       this.noteViolations([fault], place);
     }
+  }
+
+  /** Notes the sequences of a template that have no numbers any more; false when there are none such. */
+  private async overflows(template: ManifestTemplate, place: string): Promise<boolean> {
+    const found: Violation[] = [];
+    for (const violation of template.overflows()) {
+      if (violation) found.push(violation);
+      if (found.length >= MAX_VIOLATIONS) break;
+      await this.rest();
+    }
+    this.noteViolations(found, place);
+    return found.length > 0;
   }
 
   /** Counts what a template would make, value by value; false when it is too much. */
