@@ -6,6 +6,7 @@ import { root, run } from './run.mjs';
 
 rmSync(`${root}/dist`, { recursive: true, force: true });
 await run('node', ['node_modules/@nestjs/cli/bin/nest.js', 'build']);
+await run('node', ['scripts/build-document.mjs']);
 await import('./bundle-programs.mjs');
 await import('./build-portal.mjs');
 

@@ -1,8 +1,11 @@
 /** npm run dev: compiles while you edit and restarts the server on its embedded defaults after every build. */
 import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { buildWhenNeeded, root } from './run.mjs';
 
 await buildWhenNeeded();
+// Without it the server makes the OpenAPI document of the routes as they are now.
+rmSync(`${root}/dist/src/app/openapi.json`, { force: true });
 const options = { cwd: root, stdio: 'inherit' };
 const compiler = spawn(
   process.execPath,

@@ -23,10 +23,11 @@ export async function createDetachedApplication(): Promise<INestApplication> {
   return NestFactory.create(module, { logger: false, bodyParser: false, abortOnError: false });
 }
 
-/** The OpenAPI document with the default public URL. */
-export async function describeApi(): Promise<ReturnType<typeof openApiDocument>> {
+/** The OpenAPI document, with the default public URL or another. */
+export async function describeApi(publicUrl?: string): Promise<ReturnType<typeof openApiDocument>> {
   const app = await createDetachedApplication();
-  return openApiOf(app, readConfig({}));
+  const config = readConfig({});
+  return openApiOf(app, { ...config, publicUrl: publicUrl ?? config.publicUrl });
 }
 
 /** Every controller class of the application. */

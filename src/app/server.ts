@@ -38,6 +38,7 @@ import {
   type OpenedTls,
   type Readiness,
 } from '../platform/index.js';
+import { readBuiltDocument } from './built-document.js';
 import { servePortal } from './portal-site.js';
 import { FirstProcess, LISTENER_FD, processCount, ServingProcesses } from './serving-processes.js';
 import { createRuntime, type Runtime } from './runtime.js';
@@ -213,6 +214,7 @@ export class GridServer {
     serveSwagger(app, () => openApiOf(app, config), {
       publicUrl: config.publicUrl,
       scopes: SCOPES,
+      forms: readBuiltDocument(config.publicUrl),
     });
     return app;
   }

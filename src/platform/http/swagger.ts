@@ -100,13 +100,22 @@ export function openApiDocument(app: INestApplication, input: SwaggerInput): Ope
   return completeOpenApi(document, input);
 }
 
+/** What Swagger UI shows and says. */
+export interface SwaggerPage {
+  publicUrl: string;
+  scopes: readonly string[];
+  /** The texts of the document where they are there already. */
+  forms?: { json: string; yaml: string } | undefined;
+}
+
 /** Serves Swagger UI at /docs and the document at /docs/openapi.json. */
 export function serveSwagger(
   app: INestApplication,
-  document: () => OpenAPIObject,
-  { publicUrl, scopes }: { publicUrl: string; scopes: readonly string[] },
+  describe: () => OpenAPIObject,
+  { publicUrl, scopes, forms }: SwaggerPage,
 ): void {
-  app.use('/docs', pageHeaders(publicUrl), keepGenerated());
+  const document = forms ? (): OpenAPIObject => JSON.parse(forms.json) as OpenAPIObject : describe;
+  app.use('/docs', pageHeaders(publicUrl), keepGenerated(forms));
   app.use('/docs', compressedFiles(swaggerFiles(), { without: ['index.html'] }));
   SwaggerModule.setup('docs', app, document, {
     jsonDocumentUrl: 'docs/openapi.json',
@@ -137,8 +146,18 @@ function swaggerFiles(): string {
  * What is made from the document is made once and compressed once, not at each request: the YAML form alone takes
  * longer than a hundred other answers.
  */
-function keepGenerated(): RequestHandler {
+function keepGenerated(forms: SwaggerPage['forms']): RequestHandler {
   const kept = new Map<string, Asset>();
+  const keep = (path: string, contentType: string, text: string): Asset => {
+    const bytes = Buffer.from(text);
+    const asset = new Asset(contentType, () => Promise.resolve(bytes));
+    kept.set(path, asset);
+    return asset;
+  };
+  if (forms) {
+    keep('/docs/openapi.json', 'application/json; charset=utf-8', forms.json);
+    keep('/docs/openapi.yaml', 'text/yaml; charset=utf-8', forms.yaml);
+  }
   return (request, response, next) => {
     const path = request.originalUrl.split('?')[0] ?? '';
     if (!GENERATED.has(path) || !isRead(request)) {
@@ -151,10 +170,8 @@ function keepGenerated(): RequestHandler {
       return;
     }
     response.send = (text: string) => {
-      const bytes = Buffer.from(text);
-      const asset = new Asset(response.get('Content-Type') ?? '', () => Promise.resolve(bytes));
-      kept.set(path, asset);
-      asset.send(request, response).catch(next);
+      const made = keep(path, response.get('Content-Type') ?? '', text);
+      made.send(request, response).catch(next);
       return response;
     };
     next();
