@@ -154,23 +154,48 @@ describe('a webhook', () => {
     }
   });
 
-  it('that is removed while a test of it begins is not there', async () => {
-    const { id } = await bed.add(alice);
+  /** Does something to webhooks while a request waits for it; answers the answer. */
+  async function meanwhile(statement: string, id: string, ask: () => Promise<Answer>) {
     const other = new pg.Client({ connectionString: bed.grid.database.url });
     await other.connect();
     await other.query('begin');
-    await other.query('delete from webhook where id = $1', [id]);
-    const tested = alice.post(`/webhooks/${id}/test`);
+    await other.query(statement, [id]);
+    const asked = ask();
     await eventually(async () => {
       const [row] = await bed.grid.sql(
         `select count(*)::int as n from pg_stat_activity where datname = current_database()
          and wait_event_type = 'Lock'`,
       );
       return row.n > 0;
-    }, 'the test to wait for the removal');
+    }, 'the request to wait');
     await other.query('commit');
     await other.end();
-    expect(brief(await tested)).toBe(UNKNOWN);
+    return asked;
+  }
+
+  it.each<[string, (id: string) => Promise<Answer>]>([
+    ['a test of it begins', (id) => alice.post(`/webhooks/${id}/test`)],
+    ['it is changed', (id) => alice.patch(`/webhooks/${id}`, { json: { description: 'x' } })],
+    ['it gets a new secret', (id) => alice.post(`/webhooks/${id}/secret`)],
+  ])('that is removed while %s is not there', async (_what, ask) => {
+    const { id } = await bed.add(alice);
+    const answer = await meanwhile('delete from webhook where id = $1', id, () => ask(id));
+    expect(brief(answer)).toBe(UNKNOWN);
+  });
+
+  it('that is disabled while its owner changes it is enabled by him, or says that it is not', async () => {
+    const { id } = await bed.add(alice);
+    const disabling = `update webhook set enabled = false, disabled_reason = 'x', disabled_at = now() where id = $1`;
+    for (const [json, enabled] of [
+      [{ description: 'moved' }, false],
+      [{ enabled: true }, true],
+    ] as const) {
+      await alice.patch(`/webhooks/${id}`, { json: { enabled: true } });
+      const ask = (): Promise<Answer> => alice.patch(`/webhooks/${id}`, { json });
+      const answer = await meanwhile(disabling, id, ask);
+      const { body } = await alice.get(`/webhooks/${id}`);
+      expect([answer.status, answer.body, body.enabled]).toEqual([200, body, enabled]);
+    }
   });
 
   it('is one of few of a user, and takes the scope that reads what it tells', async () => {

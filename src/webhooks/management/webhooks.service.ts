@@ -11,7 +11,7 @@ import type { JsonRecord, WebhookEntity } from '../store/webhook.entity.js';
 import { WebhooksRepository } from '../store/webhooks.repository.js';
 import { TargetRefusal, TargetResolver } from '../target/target-resolver.js';
 import { hostOf, webhookUrl } from '../target/webhook-url.js';
-import { WebhookAccess } from './webhook-access.js';
+import { WebhookAccess, webhookNotFound } from './webhook-access.js';
 import type { ChangeWebhookRequest, MakeWebhookRequest } from './webhook.request.js';
 import {
   WebhookResponse,
@@ -87,25 +87,28 @@ export class WebhooksService {
     id: string,
     { url, filter, description, enabled }: ChangeWebhookRequest,
   ): Promise<WebhookResponse> {
-    const before = await this.access.find(principal, id);
-    const source = this.access.source(before.source);
+    const found = await this.access.find(principal, id);
+    const source = this.access.source(found.source);
     if (filter !== undefined) checkFilter(source, filter);
     const now = new Date(this.clock.now());
-    const change: Partial<WebhookEntity> = {
+    const target = url === undefined ? {} : { url: await this.reachable(url) };
+    const resumed = enabled === true ? await this.resumed(found, source) : {};
+    const changed = await this.webhooks.change(id, (before) => ({
       ...actingAs(principal),
+      ...target,
       updatedAt: now,
-      ...(url !== undefined && { url: await this.reachable(url) }),
       ...(filter !== undefined && { filter }),
       ...(description !== undefined && { description }),
       ...(enabled === false && before.enabled && STOPPED_BY_OWNER(now)),
-      ...(enabled === true && !before.enabled && (await this.resumed(before, source))),
-    };
-    await this.webhooks.change(id, change);
-    if (enabled === true && !before.enabled) {
+      ...(!before.enabled && resumed),
+    }));
+    if (!changed) throw webhookNotFound();
+    const { before, after } = changed;
+    if (after.enabled && !before.enabled) {
       await this.deliveries.restart(id, now);
       this.collector.wake();
     }
-    return WebhookResponse.from({ ...before, ...change }, now);
+    return WebhookResponse.from(after, now);
   }
 
   /** DELETE /webhooks/<id>; answers its id. Throws Problem 404. */
@@ -121,11 +124,12 @@ export class WebhooksService {
     const now = this.clock.now();
     const secret = newSecret();
     const previousUntil = new Date(now + DAY_MS);
-    await this.webhooks.rotate(id, {
+    const isChanged = await this.webhooks.rotate(id, {
       secret: await this.secrets.seal(id, secret),
       previousUntil,
       updatedAt: new Date(now),
     });
+    if (!isChanged) throw webhookNotFound();
     return { id, secret: secretText(secret), previousUntil: previousUntil.toISOString() };
   }
 

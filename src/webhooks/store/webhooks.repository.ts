@@ -42,11 +42,29 @@ export class WebhooksRepository {
     return this.webhooks.findBy({ id: In([...ids]) });
   }
 
-  async change(id: string, change: Partial<WebhookEntity>): Promise<void> {
-    await this.webhooks.update({ id }, change);
+  /**
+   * Changes it by what it is at that moment, which nobody changes meanwhile; answers what it was and what it is. Undefined when it
+   * has been removed.
+   */
+  async change(
+    id: string,
+    changeOf: (before: WebhookEntity) => Partial<WebhookEntity>,
+  ): Promise<{ before: WebhookEntity; after: WebhookEntity } | undefined> {
+    return this.database.transaction(async (transaction) => {
+      const repository = transaction.manager.withRepository(this.webhooks);
+      const lock = { mode: 'for_no_key_update' } as const;
+      const before = await repository.findOne({ where: { id }, lock });
+      if (!before) return undefined;
+      const change = changeOf(before);
+      await repository.update({ id }, change);
+      return { before, after: { ...before, ...change } };
+    });
   }
 
-  /** Gives it a new secret. The one before is that of the row as it is by then: of two at once neither loses the other's. */
+  /**
+   * Gives it a new secret. The one before is that of the row as it is by then: of two at once neither loses the other's. False
+   * when it has been removed.
+   */
   async rotate(
     id: string,
     {
@@ -54,9 +72,10 @@ export class WebhooksRepository {
       previousUntil,
       updatedAt,
     }: Pick<WebhookEntity, 'secret' | 'previousUntil' | 'updatedAt'>,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const previousSecret = (): string => 'secret';
-    await this.webhooks.update({ id }, { previousSecret, secret, previousUntil, updatedAt });
+    const change = { previousSecret, secret, previousUntil, updatedAt };
+    return (await this.webhooks.update({ id }, change)).affected === 1;
   }
 
   async remove(id: string): Promise<void> {
