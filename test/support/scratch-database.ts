@@ -59,6 +59,9 @@ export async function scratchDatabase(): Promise<ScratchDatabase> {
     return dataSource;
   };
   await onServer(`create database "${name}"`);
+  // Storms of writers meet in deadlocks: each would stop them for a second until it is found.
+  await onServer(`alter database "${name}" set deadlock_timeout = '20ms'`);
+  await onServer(`alter database "${name}" set synchronous_commit = off`); // nobody kills this one
   const first = await open();
   await first.runMigrations({ transaction: 'each' });
   return {
