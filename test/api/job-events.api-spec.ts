@@ -194,6 +194,20 @@ describe('GET /jobs/events', () => {
     expect(watcher.refusals).toEqual([401]);
   });
 
+  it('ends for who is not in the group any more, before the next event', async () => {
+    const watcher = await watch('?allOwners=true', await grid.as('carol'));
+    try {
+      await grid.sql(`delete from registry_member where user_name = 'carol'`);
+      await until(() => watcher.isClosed);
+      await submit(alice, [TRUE]);
+      expect(watcher.got).toEqual([
+        { id: expect.any(String), event: 'end', data: { reason: expect.any(String) } },
+      ]);
+    } finally {
+      await grid.sql(`insert into registry_member values ('grid_user', 'carol', 9)`);
+    }
+  });
+
   it('goes no further back than events are kept', async () => {
     const last = Number((await position()).split('-')[0]);
     const gone = {
@@ -251,6 +265,14 @@ describe('GET /jobs/events', () => {
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
     });
+  });
+
+  it('says where it is when nothing has been for the watcher for a while', async () => {
+    const watcher = await watch('?jobGroup=nothing');
+    await submit(alice, [TRUE]);
+    await until(() => watcher.got.length > 0); // five seconds
+    const here = await position();
+    expect(watcher.got).toEqual([{ id: here, event: 'position', data: { position: here } }]);
   });
 
   it('is open so many times at once, and takes nothing from other requests', async () => {
