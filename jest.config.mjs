@@ -46,6 +46,8 @@ const DRILLS = [
   '<rootDir>/test/flows/feed-model.flow-spec.ts',
   '<rootDir>/test/flows/catalogue-feed-model.flow-spec.ts',
   '<rootDir>/test/flows/feed-kills.flow-spec.ts',
+  '<rootDir>/test/flows/feed-judges.flow-spec.ts',
+  '<rootDir>/test/flows/feed-streams.flow-spec.ts',
   '<rootDir>/test/flows/job-matching.flow-spec.ts',
   '<rootDir>/test/flows/share-simulation.flow-spec.ts',
   '<rootDir>/test/flows/demo-everywhere.flow-spec.ts',
