@@ -399,13 +399,13 @@ describe('the profile oauth2.1', () => {
       ...{ grant_type: 'authorization_code', code: parameters['code'] ?? '' },
       ...{ client_id: 'strict', redirect_uri: CALLBACK, code_verifier: verifier },
     };
-    expect(answerOf(await bearers.get('/oauth2/token', { query: exchange }))).toEqual([
-      400,
-      {
-        error: 'invalid_request',
-        error_description: 'Send the parameters of this application by POST',
-      },
-    ]);
+    const text = 'Send the parameters of this application by POST, in the form alone';
+    const refusal = [400, { error: 'invalid_request', error_description: text }];
+    expect(answerOf(await bearers.get('/oauth2/token', { query: exchange }))).toEqual(refusal);
+    const { code, ...rest } = exchange;
+    for (const options of [{ query: exchange }, { query: { code }, form: rest }]) {
+      expect(answerOf(await bearers.post('/oauth2/token', options))).toEqual(refusal);
+    }
     const { body } = await bearers.post('/oauth2/token', { form: exchange });
     const query = { access_token: body.access_token as string };
     const answer = await bearers.get('/jobs', { query });

@@ -64,8 +64,8 @@ const authenticator = new ClientAuthenticator(
   certificates,
 );
 
-function requestWith(headers: Record<string, string>, method: string): HttpRequest {
-  return { headers, method } as unknown as HttpRequest;
+function requestWith(headers: Record<string, string>, method: string, url: string): HttpRequest {
+  return { headers, method, url } as unknown as HttpRequest;
 }
 
 const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
@@ -76,13 +76,13 @@ async function outcome(
   sent: Record<string, string>,
   authorization?: string,
   way: 'authenticate' | 'find' = 'authenticate',
-  { method = 'POST', certificate = '' } = {},
+  { method = 'POST', certificate = '', url = '/oauth2/token' } = {},
 ): Promise<unknown> {
   const headers = {
     ...(authorization !== undefined && { authorization }),
     ...(certificate !== '' && { 'client-cert': certificate }),
   };
-  const request = requestWith(headers, method);
+  const request = requestWith(headers, method, url);
   try {
     const found = await authenticator[way](sent, request);
     expect(labelsOf(request)).toEqual(found ? { client: found.id } : {});
@@ -210,14 +210,18 @@ describe('an application with keys of its own', () => {
     expect(await by('good', { client_id: 'jwt' })).toEqual(refused);
   });
 
-  it('sends its parameters by POST when its profile demands it', async () => {
-    const byGet = { method: 'GET' };
+  it('sends its parameters by POST and not in the query when its profile demands it', async () => {
+    const byGet = { method: 'GET', url: '/oauth2/token' };
+    const byQuery = { method: 'POST', url: '/oauth2/token?code=x' };
     expect(await outcome({ client_id: 'public' }, undefined, 'find', byGet)).toBe('public');
+    expect(await outcome({ client_id: 'public' }, undefined, 'find', byQuery)).toBe('public');
     expect(await outcome({ client_id: 'strict' })).toBe('strict');
-    expect(await outcome({ client_id: 'strict' }, undefined, 'find', byGet)).toEqual([
-      ...[400, 'invalid_request', 'request.invalid'],
-      'Send the parameters of this application by POST',
-      {},
-    ]);
+    for (const wrong of [byGet, byQuery]) {
+      expect(await outcome({ client_id: 'strict' }, undefined, 'find', wrong)).toEqual([
+        ...[400, 'invalid_request', 'request.invalid'],
+        'Send the parameters of this application by POST, in the form alone',
+        {},
+      ]);
+    }
   });
 });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
-import { labelRequest, type HttpRequest } from '#src/platform/index.js';
+import { labelRequest, queryValuesOf, type HttpRequest } from '#src/platform/index.js';
 import type { Client } from '#src/registry/index.js';
 import { ClientAssertions, JWT_BEARER, subjectOfAssertion } from './client-assertions.js';
 import { ClientCertificates } from './client-certificates.js';
@@ -61,8 +61,12 @@ export class ClientAuthenticator {
     if (!client || !(await this.isProved(client, credentials, request))) {
       throw refused(credentials.isBasic);
     }
-    if (request.method === 'GET' && isStrict(client)) {
-      throw new OAuthProblem('invalid_request', 'Send the parameters of this application by POST');
+    if (
+      isStrict(client) &&
+      (request.method === 'GET' || queryValuesOf(request).keys().length > 0)
+    ) {
+      const detail = 'Send the parameters of this application by POST, in the form alone';
+      throw new OAuthProblem('invalid_request', detail);
     }
     labelRequest(request, { client: client.id });
     return client;
