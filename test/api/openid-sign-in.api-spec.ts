@@ -1,7 +1,13 @@
 import { claimsOf, openidTokens } from '../support/openid.js';
 import { formOf, formsOf, PageVisitor, redirectOf } from '../support/page-visitor.js';
-import { authorizePath, CALLBACK, exchange } from '../support/portal.js';
-import { startGrid, type Answer, type Grid, type Identity } from '../support/testbed.js';
+import { authorizePath, CALLBACK, exchange, renew } from '../support/portal.js';
+import {
+  eventually,
+  startGrid,
+  type Answer,
+  type Grid,
+  type Identity,
+} from '../support/testbed.js';
 
 const WEB = 'https://web.example/callback';
 const OPENID = { scope: 'openid jobs:read', nonce: 'n-1' };
@@ -94,6 +100,42 @@ describe('what an authorization request wants of the sign-in', () => {
       const applications = await carol.open('/oauth2/applications');
       await carol.send(formOf(applications.body));
       expect(redirectOf(await carol.open(silent)).parameters['error']).toBe('consent_required');
+    });
+
+    it('is consent_required for another application that has the client_id of a removed one', async () => {
+      const register = (when: string): Promise<unknown> =>
+        grid.sql(
+          `insert into registry_application
+            (id, position, name, redirect_uris, confidential, origin, created_at)
+           values ('heir', 9, 'Heir', '{${WEB}}', false, 'command', ${when})`,
+        );
+      const path = (more: Record<string, string> = {}): string =>
+        webPath({ client_id: 'heir', scope: 'jobs:read offline_access', ...more });
+      await register('now()');
+      const carol = await visitor('carol');
+      const page = await eventually(async () => {
+        const { status, body } = await carol.open(path());
+        return status === 200 && body;
+      }, 'the application');
+      const { code } = redirectOf(await carol.send(formOf(page), { decision: 'allow' })).parameters;
+      const form = { client_id: 'heir', redirect_uri: WEB };
+      const { body: tokens } = await exchange(grid, code, form);
+      const codeOf = async (): Promise<unknown> =>
+        redirectOf(await carol.open(path({ prompt: 'none' }))).parameters['code'];
+      const works = async (): Promise<number> =>
+        (await grid.bearer(tokens.access_token).get('/jobs')).status;
+      expect([typeof (await codeOf()), await works()]).toEqual(['string', 200]);
+      await grid.sql("delete from registry_application where id = 'heir'");
+      await eventually(async () => (await works()) === 401, 'the application to be gone');
+      await register("now() + interval '2 minutes'");
+      const asked = await eventually(async () => {
+        const answer = await carol.open(path({ prompt: 'none' }));
+        return answer.status === 302 && answer;
+      }, 'the other application');
+      expect(errorOf(asked)).toEqual([302, WEB, 'consent_required', 'xyz', grid.url]);
+      expect(await works()).toBe(401);
+      const renewed = await renew(grid, tokens.refresh_token, form);
+      expect([renewed.status, (renewed.body as any).error]).toEqual([400, 'invalid_grant']);
     });
 
     it('is consent_required for a program on the user’s machine, which anybody may be', async () => {

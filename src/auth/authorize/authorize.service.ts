@@ -3,6 +3,7 @@ import { randomToken, sha256, type Clock } from '#src/kernel/index.js';
 import { CLOCK, CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
 import { RegistryService, type Client, type User } from '#src/registry/index.js';
 import { IdTokens } from '../bearer/id-token.js';
+import { isKnownClient } from '../bearer/principal.js';
 import { isBuiltIn } from '../clients/built-in-clients.js';
 import { demandsPkce } from '../protocol/client-profile.js';
 import { PushedRequestsRepository } from '../stores/pushed-requests.repository.js';
@@ -161,6 +162,7 @@ export class AuthorizeService {
       return (
         chosen !== undefined &&
         consent.sub === user.sub &&
+        isKnownClient(consent.clientId, registry, consent.createdAt.getTime() / 1000) &&
         isWithin(asked.audience, consent.audience) &&
         (asked.group ?? consent.group) === consent.group &&
         (asked.setup ?? consent.setup) === consent.setup &&

@@ -91,6 +91,18 @@ describe('principal of a token', () => {
     );
   });
 
+  it('is nobody when another application has the client_id since', () => {
+    const registrations = new Map([['demo-portal', 1000]]);
+    const later = new RegistrySnapshot(DEMO_REGISTRY, 2, { registrations });
+    const nameAt = (givenAt: number | undefined): string | undefined =>
+      principalFrom({ ...alice, clientId: 'demo-portal', givenAt }, later)?.user;
+    expect([undefined, 1000, 940].map(nameAt)).toEqual(['alice', 'alice', 'alice']);
+    expect(nameAt(939)).toBeUndefined();
+    const old = { ...alice, givenAt: 1 };
+    expect(principalFrom({ ...old, clientId: CERTIFICATE_CLIENT }, later)?.user).toBe('alice');
+    expect(principalFrom({ ...old, clientId: 'gridgate-cli' }, later)?.user).toBe('alice');
+  });
+
   it('has no setup that is closed to its group', () => {
     const setups = [{ name: 'Prod', groups: ['grid_mon'] }];
     expect(principalFrom(alice, registryWith({ setups }))).toBeUndefined();

@@ -68,6 +68,8 @@ export interface Grantee {
   setup: string;
   clientId: string;
   scopes: readonly string[];
+  /** When it was given, in seconds since 1970; absent where nobody knows. */
+  givenAt?: number | undefined;
 }
 
 /**
@@ -112,12 +114,12 @@ export function applicationPrincipal(
 }
 
 function bearerOf(
-  { clientId, setup }: Grantee,
+  { clientId, setup, givenAt }: Grantee,
   what: { group: Group; scopes: readonly GridScope[]; registry: RegistrySnapshot },
   who: Pick<Principal, 'user' | 'dn' | 'userGroups'>,
 ): Principal | undefined {
   const { group, scopes, registry } = what;
-  if (!registry.mayUseSetup(group.name, setup) || !isKnownClient(clientId, registry)) {
+  if (!registry.mayUseSetup(group.name, setup) || !isKnownClient(clientId, registry, givenAt)) {
     return undefined;
   }
   const paths = pathRightsOf(scopes);
@@ -134,7 +136,7 @@ function bearerOf(
   };
 }
 
-/** True for an application that there is, and for the certificate that takes its place. */
-export function isKnownClient(id: string, registry: RegistrySnapshot): boolean {
-  return id === CERTIFICATE_CLIENT || isBuiltIn(id) || registry.client(id) !== undefined;
+/** True for an application that there is, since `givenAt` at least, and for the certificate that takes its place. */
+export function isKnownClient(id: string, registry: RegistrySnapshot, givenAt = Infinity): boolean {
+  return id === CERTIFICATE_CLIENT || isBuiltIn(id) || registry.isSameClient(id, givenAt);
 }

@@ -151,16 +151,16 @@ function seenBy(entry: Entry, registry: RegistrySnapshot): Principal | undefined
 export type HolderClaims = Pick<
   AccessTokenClaims,
   'sub' | 'preferred_username' | 'wlcg.ver' | 'client_id' | 'group' | 'setup' | 'scope' | 'act'
->;
+> & { readonly iat?: number };
 
 /** Whom the claims stand for now. Only an older version's tokens call the user by name. */
 export function holderOf(claims: HolderClaims, registry: RegistrySnapshot): Principal | undefined {
-  const { sub, group, setup, client_id: clientId, scope, act } = claims;
+  const { sub, group, setup, client_id: clientId, scope, act, iat: givenAt } = claims;
   // Where one of the applications on the way is gone, the tokens that came through it are dead.
   for (let actor = act; actor; actor = actor.act) {
-    if (!isKnownClient(actor.sub, registry)) return undefined;
+    if (!isKnownClient(actor.sub, registry, givenAt)) return undefined;
   }
-  const grantee = { group, setup, clientId, scopes: scope.split(' ') };
+  const grantee = { group, setup, clientId, scopes: scope.split(' '), givenAt };
   const isByName = claims['wlcg.ver'] === undefined;
   const user = isByName ? sub : registry.userBySub(sub)?.name;
   if (isOfApplication(claims)) return applicationPrincipal({ ...grantee, user: sub }, registry);

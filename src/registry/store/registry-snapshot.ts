@@ -11,10 +11,15 @@ import {
   type User,
 } from '../model/registry.types.js';
 
+/** Clocks of instances and database differ by less. */
+const CLOCK_SLACK_SECONDS = 60;
+
 /** What a snapshot knows beside its contents. */
 export interface SnapshotOptions {
   /** Sites that get no new jobs. */
   drains?: ReadonlyMap<string, Drain>;
+  /** When each application was registered, in seconds since 1970. */
+  registrations?: ReadonlyMap<string, number>;
   /** The one virtual organisation that there are tokens for (GRID_ISSUER_VO). */
   issuerVo?: string | undefined;
 }
@@ -37,15 +42,17 @@ export class RegistrySnapshot {
   private readonly applicationIds: ReadonlyMap<string, Client>;
 
   private readonly drains: ReadonlyMap<string, Drain>;
+  private readonly registrations: ReadonlyMap<string, number>;
   private readonly issuerVo: string | undefined;
 
   /** `version` grows with every change of the registry. */
   constructor(
     readonly contents: RegistryContents,
     readonly version: number,
-    { drains = new Map(), issuerVo }: SnapshotOptions = {},
+    { drains = new Map(), registrations = new Map(), issuerVo }: SnapshotOptions = {},
   ) {
     this.drains = drains;
+    this.registrations = registrations;
     this.issuerVo = issuerVo;
     this.userNames = byName(contents.users);
     this.userSubs = new Map(
@@ -172,6 +179,15 @@ export class RegistrySnapshot {
 
   client(id: string): Client | undefined {
     return this.applicationIds.get(id);
+  }
+
+  /**
+   * True for an application that is the one that had this client_id then (seconds since 1970): who is registered under the
+   * client_id of one that was removed takes nothing over.
+   */
+  isSameClient(id: string, then: number): boolean {
+    if (!this.applicationIds.has(id)) return false;
+    return then >= (this.registrations.get(id) ?? -Infinity) - CLOCK_SLACK_SECONDS;
   }
 
   applications(): readonly Client[] {

@@ -46,6 +46,7 @@ interface RegistryRow {
   })[];
   shares: Share[];
   drains: ({ site: string } & Drain)[];
+  registrations: { id: string; seconds: number }[];
 }
 
 // One statement sees one state of all tables, also without a transaction. json, not jsonb: putting a jsonb list of 40,000 members
@@ -91,7 +92,9 @@ const READ_ALL = `
         order by position, group_name), '[]') from registry_share) as shares,
     (select coalesce(json_agg(json_build_object('site', site, 'reason', reason, 'by', drained_by,
         'since', to_char(drained_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), '[]')
-      from registry_drain) as drains`;
+      from registry_drain) as drains,
+    (select coalesce(json_agg(json_build_object('id', id, 'seconds', extract(epoch from created_at))), '[]')
+      from registry_application) as registrations`;
 
 const REWRITTEN = [
   'registry_share',
@@ -185,8 +188,9 @@ export class RegistryRepository {
     const [row] = await queryable.query<RegistryRow>({ name: 'registry-read', text: READ_ALL });
     if (!row) throw new Error('the registry answers no row');
     const drains = new Map(row.drains.map(({ site, ...drain }) => [site, drain]));
+    const registrations = new Map(row.registrations.map(({ id, seconds }) => [id, seconds]));
     return new RegistrySnapshot(contentsOf(row), row.version, {
-      drains,
+      ...{ drains, registrations },
       issuerVo: this.config.issuerVo,
     });
   }

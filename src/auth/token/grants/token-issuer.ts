@@ -47,7 +47,8 @@ export class TokenIssuer {
     const user = registry.userByName(name);
     const group = registry.group(groupName);
     const scopes = within.split(' ');
-    const grantee = { user: name, group: groupName, setup, clientId, scopes };
+    const givenAt = consent.createdAt.getTime() / 1000;
+    const grantee = { user: name, group: groupName, setup, clientId, scopes, givenAt };
     const isAlive = principalFrom(grantee, registry) !== undefined;
     if (!isAlive || !user || !group || !isOf(consent, user)) throw invalidGrant('authorization');
     const client = await this.clients.find(clientId);
