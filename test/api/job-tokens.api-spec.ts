@@ -113,6 +113,9 @@ describe('the token of a job', () => {
     await eventually(async () => (await statusWith(first)) === 401, 'the token to be revoked');
     expect(await grid.sql('select jid from job_run_tokens')).toEqual([]);
     await expectAudited(log, jid, all.slice(2));
+    await grid.stop();
+    grid = await grid.again({ GRID_ACCESS_TOKEN_TTL: '3600' });
+    alice = grid.bearer(alice.token ?? '');
   }, 120_000);
 
   it('stands in a file of the job alone, and nowhere else; it ends with the job', async () => {
