@@ -16,6 +16,32 @@ const FAPI_CLAUSES: Record<string, number[]> = {
   '5.4.2': [1],
 };
 
+/** How many demands (MUST, SHALL, REQUIRED) of the WLCG profile 1.3 for issuers and resources are in a section. */
+const WLCG_DEMANDS: Record<string, number> = {
+  '2.1.1': 1,
+  '2.1.1 sub': 2,
+  '2.1.1 exp': 1,
+  '2.1.1 iss': 2,
+  '2.1.1 wlcg.ver': 1,
+  '2.1.1 wlcg.groups': 2,
+  '2.1.1 aud': 1,
+  '2.1.1 jti': 1,
+  '2.1.2 auth_time': 1,
+  '2.2.1': 4,
+  '2.2.1 storage.create': 1,
+  '2.2.1 storage.stage': 1,
+  '2.2.2': 2,
+  '2.2.3': 1,
+  '3.1': 1,
+  '3.2': 1,
+  '3.3': 1,
+  '4.2': 4,
+  '4.2.1': 1,
+  '4.3.1': 1,
+  '4.3.2': 4,
+  '4.3.3': 3,
+};
+
 /** What is wrong with the tests of a row. */
 function faultsOf({ shown = [], notMet }: Requirement): string[] {
   const faults = shown.flatMap(({ file, title, row }) => {
@@ -50,6 +76,16 @@ describe('the demands of a standard', () => {
       numbers.map((number) => `${section}-${number}`),
     );
     expect(clauses.filter((clause) => !sections.includes(clause))).toEqual([]);
+  });
+
+  it('WLCG profile 1.3: as many are there as the document has', () => {
+    const rows = STANDARDS.find(({ name }) => name.startsWith('WLCG'))!.requirements;
+    const found = Object.keys(WLCG_DEMANDS).map((section): [string, number] => [
+      section,
+      rows.filter((row) => row.section === section).length,
+    ]);
+    expect(Object.fromEntries(found)).toEqual(WLCG_DEMANDS);
+    expect(rows.length).toBe(Object.values(WLCG_DEMANDS).reduce((sum, count) => sum + count));
   });
 
   it.each<[string, Requirement]>([
