@@ -31,6 +31,7 @@ import { IdTokenKeys1763901000001 } from './1763901000001-id-token-keys.js';
 import { Usage1763903000001 } from './1763903000001-usage.js';
 import { Places1763902000001 } from './1763902000001-places.js';
 import { EventLogCompression1763904000001 } from './1763904000001-event-log-compression.js';
+import { HoldsOutlastReschedules1763910300001 } from './1763910300001-holds-outlast-reschedules.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -70,4 +71,5 @@ export const MIGRATIONS: (new () => object)[] = [
   Usage1763903000001,
   Places1763902000001,
   EventLogCompression1763904000001,
+  HoldsOutlastReschedules1763910300001,
 ];

@@ -95,6 +95,26 @@ describe('jobs that wait for jobs', () => {
     expect(await outcome(second)).toEqual(['Failed', 'Dependency failed']);
   }, 60_000);
 
+  it('stay held by an administrator when their owner reschedules them', async () => {
+    const adam = await grid.as('adam');
+    const [first = 0, second = 0] = await submit(alice, [
+      { ...bad, Tags: ['nowhere'], Label: 'x' },
+      { ...good, After: [{ label: 'x' }] },
+    ]);
+    expect((await adam.post(`/jobs/${second}/hold`)).status).toBe(200);
+    await grid.sql(`update jobs set tags = '{}' where jid = $1`, [first]);
+    await awaitFinal(alice, [first, second]);
+    expect(await outcome(second)).toEqual(['Failed', 'Dependency failed']);
+    await grid.sql(`update job_dependencies set outcome = 'met' where jid = $1`, [second]);
+    expect((await alice.post(`/jobs/${second}/reschedule`)).status).toBe(200);
+    await awaitStatus(alice, second, ['Waiting']);
+    expect(await outcome(second)).toEqual(['Waiting', 'Held by an administrator']);
+    expect((await alice.post(`/jobs/${second}/release`)).status).toBe(403);
+    expect((await adam.post(`/jobs/${second}/release`)).status).toBe(200);
+    await awaitFinal(alice, [second]);
+    expect((await outcome(second))[0]).toBe('Done');
+  }, 60_000);
+
   it('are refused with the place of the fault', async () => {
     const [own = 0] = await submit(alice, [stuck]);
     const unknown = { field: 'After[0].jid', problem: `there is no job ${own}` };

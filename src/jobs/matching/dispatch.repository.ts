@@ -21,8 +21,8 @@ export interface JobToAdmit {
   jid: Jid;
   submitter: Submitter;
   manifest: JsonObject;
-  /** It waits for other jobs. */
-  waits: boolean;
+  /** Who holds it back. */
+  heldBy: Job['heldBy'];
 }
 
 /** What an executor says of itself. */
@@ -34,7 +34,7 @@ export type LiveExecutor = Pick<JobExecutorEntity, 'backend' | 'fault'>;
 /** After so long without a sign of it an executor is at work on no instance. */
 const UNHEARD_SECONDS = 30;
 
-type ToAdmitRow = Pick<Job, 'jid' | 'owner' | 'ownerGroup'> & ManifestRow & { waits: boolean };
+type ToAdmitRow = Pick<Job, 'jid' | 'owner' | 'ownerGroup' | 'heldBy'> & ManifestRow;
 
 const HELD_PROPERTIES = [
   'jid',
@@ -203,8 +203,7 @@ export class DispatchRepository {
     return this.database.transaction(async (transaction) => {
       const rows = await transaction.query<ToAdmitRow>({
         name: 'jobs-to-admit',
-        text: `select ${SUBMITTER}, ${MANIFEST_COLUMNS},
-            j.held_by is not distinct from 'jobs' as waits
+        text: `select ${SUBMITTER}, j.held_by as "heldBy", ${MANIFEST_COLUMNS}
           from jobs j ${MANIFEST_JOIN}
           where j.status in ('Received', 'Checking') order by j.jid limit $1
           for update of j skip locked`,
@@ -213,8 +212,8 @@ export class DispatchRepository {
       const moves: Move[] = [];
       for (const row of rows) {
         const submitter = { user: row.owner, group: row.ownerGroup };
-        const { jid, waits } = row;
-        moves.push(await decide({ jid, submitter, waits, manifest: manifestOf(row, jid) }));
+        const { jid, heldBy } = row;
+        moves.push(await decide({ jid, submitter, heldBy, manifest: manifestOf(row, jid) }));
       }
       await this.jobs.move(moves, this.now(), transaction);
       return rows.length;

@@ -198,8 +198,8 @@ export class Dispatcher
     return count === ADMIT_BATCH;
   }
 
-  private async admission({ jid, manifest, submitter, waits }: JobToAdmit): Promise<Move> {
-    const [checking, admitted] = admittedSteps(waits);
+  private async admission({ jid, manifest, submitter, heldBy }: JobToAdmit): Promise<Move> {
+    const [checking, admitted] = admittedSteps(heldBy);
     const paths = readInputData(
       manifest,
       { vo: undefined, maxInputData: Number.MAX_SAFE_INTEGER },

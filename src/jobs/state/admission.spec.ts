@@ -24,6 +24,14 @@ describe('admission', () => {
     expect(admittedSteps()).toEqual(ADMITTED);
   });
 
+  it.each([
+    ['owner', 'Held by its owner'],
+    ['administrator', 'Held by an administrator'],
+    ['jobs', 'Waiting for other jobs'],
+  ] as const)('says of a job that is held by %s what it waits for', (heldBy, minor) => {
+    expect(admittedSteps(heldBy)[1]).toEqual({ to: 'Waiting', minor, source: 'Optimizer' });
+  });
+
   it('goes a way that the table of moves has', () => {
     expect(ADMISSION).toEqual({ entry: 'Received', checking: 'Checking', admitted: 'Waiting' });
     expect(mayMove(ADMISSION.entry, ADMISSION.checking)).toBe(true);

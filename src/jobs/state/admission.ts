@@ -1,3 +1,4 @@
+import type { Holder } from './job.entity.js';
 import { MINOR, type JobState } from './job-state.js';
 
 /** Channel of the change feed that says: there may be work for dispatchers. */
@@ -21,16 +22,23 @@ export interface AdmissionStep {
 /** The first states of a job: jobs with input data wait for the catalogue, all others are ready at once. */
 export function admissionSteps(hasInputData: boolean, waits = false): AdmissionStep[] {
   const received = { to: ADMISSION.entry, minor: MINOR.accepted, source: 'REST' };
-  return hasInputData ? [received] : [received, ...admittedSteps(waits)];
+  return hasInputData ? [received] : [received, ...admittedSteps(waits ? 'jobs' : null)];
 }
 
-/** The way of a job that may run, from Received on; of one that `waits` for other jobs too. */
-export function admittedSteps(waits = false): [AdmissionStep, AdmissionStep] {
+/** What is said of a waiting job that somebody holds back. */
+const HELD: Record<Holder, string> = {
+  owner: MINOR.heldByOwner,
+  administrator: MINOR.heldByAdministrator,
+  jobs: MINOR.waitingForJobs,
+};
+
+/** The way of a job that may run, from Received on. */
+export function admittedSteps(heldBy: Holder | null = null): [AdmissionStep, AdmissionStep] {
   return [
     { to: ADMISSION.checking, minor: MINOR.checking, source: 'Optimizer' },
     {
       to: ADMISSION.admitted,
-      minor: waits ? MINOR.waitingForJobs : MINOR.waiting,
+      minor: heldBy === null ? MINOR.waiting : HELD[heldBy],
       source: 'Optimizer',
     },
   ];
