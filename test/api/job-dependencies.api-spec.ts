@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { awaitFinal, awaitStatus, show, submit } from '../support/jobs.js';
-import { startGrid, type Grid, type GridClient } from '../support/testbed.js';
+import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
 describe('jobs that wait for jobs', () => {
   let grid: Grid;
@@ -93,6 +93,27 @@ describe('jobs that wait for jobs', () => {
     await alice.delete(`/jobs/${first}`);
     await awaitFinal(alice, [second]);
     expect(await outcome(second)).toEqual(['Failed', 'Dependency failed']);
+  }, 60_000);
+
+  it('are released in parts when very many wait for one, and others are not held up', async () => {
+    const [first = 0, other = 0] = await submit(alice, [stuck, stuck]);
+    const many = { ...stuck, Parameters: 1_000, After: [{ jid: first, on: 'end' }] };
+    const waiting = await submit(alice, [many, many, many]);
+    const [last = 0] = await submit(alice, [{ ...good, After: [{ jid: other, on: 'failed' }] }]);
+    await alice.delete('/jobs', { query: { jid: [String(first), String(other)] } });
+    await awaitFinal(alice, [last]);
+    await eventually(
+      async () => (await grid.sql('select from job_dependency_news')).length === 0,
+      'all news to be read',
+    );
+    const rows = await grid.sql(
+      `select held_by, status, count(*)::integer as n from jobs where jid = any($1) group by 1, 2`,
+      [waiting],
+    );
+    expect(rows).toEqual([{ held_by: null, status: 'Waiting', n: 3_000 }]);
+    expect(await grid.sql('select distinct outcome from job_dependencies')).not.toContainEqual({
+      outcome: null,
+    });
   }, 60_000);
 
   it('stay held by an administrator when their owner reschedules them', async () => {

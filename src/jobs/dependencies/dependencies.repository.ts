@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { EventLog, type Database, type Transaction } from '#src/platform/index.js';
+import { columnsOf, EventLog, type Database, type Transaction } from '#src/platform/index.js';
 import type { ConditionWord } from '../manifest/job-conditions.js';
+import { Job } from '../state/job.entity.js';
 import { MINOR, type JobState } from '../state/job-state.js';
 import type { Jid } from '../state/job.js';
 import { BEFORE, logMoves } from '../state/logged-move.sql.js';
@@ -23,6 +24,11 @@ export interface Judged {
   why: string | null;
 }
 
+const OWNED = ['jid', 'owner', 'ownerGroup', 'setup', 'vo'] as const;
+
+/** A job and whose it is. */
+export type OwnedJob = Pick<Job, (typeof OWNED)[number]>;
+
 /** A condition as it is shown. */
 export interface ShownCondition {
   target: Jid;
@@ -33,6 +39,15 @@ export interface ShownCondition {
 @Injectable()
 export class DependenciesRepository {
   constructor(private readonly events: EventLog) {}
+
+  /** Of these jobs those that there are. */
+  async owned(database: Database, jids: readonly Jid[]): Promise<OwnedJob[]> {
+    return database.query<OwnedJob>({
+      name: 'jobs-dependencies-owned',
+      text: `select ${columnsOf(Job, { only: OWNED })} from jobs where jid = any($1::bigint[])`,
+      values: [jids.map(String)],
+    });
+  }
 
   /** Keeps jobs from ending until the transaction is over; answers those that there are. */
   async keepStill(transaction: Transaction, jids: readonly Jid[]): Promise<Set<string>> {
@@ -79,8 +94,11 @@ export class DependenciesRepository {
     });
   }
 
-  /** Judges what the news is about; answers the jobs that may have to be released or failed. */
-  async judge(transaction: Transaction, { jid, what, upto }: News): Promise<Jid[]> {
+  /**
+   * Judges what the news is about, at most `limit` conditions; answers the jobs that may have to be released or failed. When
+   * they are fewer than the limit, nothing is left of the news.
+   */
+  async judge(transaction: Transaction, { jid, what, upto }: News, limit: number): Promise<Jid[]> {
     if (what === 'look') return [jid];
     if (what === 'again') {
       await transaction.execute({
@@ -93,9 +111,19 @@ export class DependenciesRepository {
     const rows = await transaction.query<{ jid: Jid }>({
       name: 'jobs-dependencies-ended',
       text: ENDED,
-      values: [String(jid), what, String(upto)],
+      values: [String(jid), what, String(upto), limit],
     });
     return rows.map((row) => row.jid);
+  }
+
+  /** Does the job wait for one of these? */
+  async waitsForAny(transaction: Transaction, jid: Jid, targets: string[]): Promise<boolean> {
+    const rows = await transaction.query({
+      name: 'jobs-dependencies-for-any',
+      text: 'select from job_dependencies where jid = $1 and target = any($2::bigint[]) limit 1',
+      values: [String(jid), targets],
+    });
+    return rows.length > 0;
   }
 
   /** Of these jobs those whose fate is known. */
@@ -150,7 +178,9 @@ const ADD = `
 
 const ENDED = `
   update job_dependencies set outcome = ${OUTCOME('$2')}
-  where target = $1 and outcome is null and id <= $3 returning jid`;
+  where id in (
+    select id from job_dependencies where target = $1 and outcome is null and id <= $3 order by id limit $4
+  ) returning jid`;
 
 /** Locked, a job that has not ended cannot do so unseen. */
 const AGAIN = `

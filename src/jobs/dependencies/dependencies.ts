@@ -18,13 +18,17 @@ import type { Job } from '../state/job.entity.js';
 import { isFinal, MINOR } from '../state/job-state.js';
 import type { Jid } from '../state/job.js';
 import { JobsRepository } from '../state/jobs.repository.js';
-import { DependenciesRepository } from './dependencies.repository.js';
+import { DependenciesRepository, type News } from './dependencies.repository.js';
 import type { PlacedViolation, RequestLinks } from './request-links.js';
 
 const LOOK_MS = 500;
 const NEWS = 50;
 const SHOWN = 20;
 const BATCH = 500;
+/** Conditions that one look judges: however many jobs wait for one, a look takes a second or less, and all news gets its part. */
+const MOST_JUDGED = 2_000;
+/** Jobs of a request that are looked up at once. */
+const LOOKED_UP = 5_000;
 
 /**
  * Jobs that wait for jobs. A trigger writes news in the transaction that ends a job which others wait for; one instance at
@@ -57,9 +61,17 @@ export class Dependencies implements OnApplicationBootstrap {
   /** What is wrong with the links of a request of the caller; a job that they may not see is like none. */
   async faultsOf(principal: Principal, links: RequestLinks): Promise<PlacedViolation[]> {
     const { targets } = links;
-    const found = targets.length === 0 ? [] : await this.jobs.findAll(targets);
-    const visible = found.filter((job) => this.policy.mayRead(principal, job));
-    return links.faultsWith(new Set(visible.map(({ jid }) => String(jid))));
+    const visible = new Set<string>();
+    for (let start = 0; start < targets.length; start += LOOKED_UP) {
+      const found = await this.repository.owned(
+        this.database,
+        targets.slice(start, start + LOOKED_UP),
+      );
+      for (const job of found) {
+        if (this.policy.mayRead(principal, job)) visible.add(String(job.jid));
+      }
+    }
+    return links.faultsWith(visible);
   }
 
   /** To be called before the jobs are made: their targets stay as they are until the transaction is over. */
@@ -95,21 +107,51 @@ export class Dependencies implements OnApplicationBootstrap {
     const count = await withAdvisoryLock(this.database, 'dependencies', async (transaction) => {
       const news = await this.repository.news(transaction, NEWS);
       if (news.length === 0) return 0;
-      const touched = new Map<string, Jid>();
-      for (const one of news) {
-        for (const jid of await this.repository.judge(transaction, one)) {
-          touched.set(String(jid), jid);
-        }
-      }
-      const jids = [...touched.values()];
+      const { done, jids } = await this.judge(transaction, news);
       for (let start = 0; start < jids.length; start += BATCH) {
         await this.settle(transaction, jids.slice(start, start + BATCH));
       }
-      await this.repository.forget(transaction, news);
+      await this.repository.forget(transaction, done);
       await transaction.query(ChangeFeed.notification(WORK_CHANNEL));
       return news.length;
     });
     return count ? 'more' : undefined;
+  }
+
+  /**
+   * Judges what the news is about, each as far as its part of a look allows; answers the jobs that may have to be released or
+   * failed, and the news that is dealt with. What has to come after the rest of other news is left for a later look.
+   */
+  private async judge(
+    transaction: Transaction,
+    news: readonly News[],
+  ): Promise<{ done: News[]; jids: Jid[] }> {
+    const limit = Math.floor(MOST_JUDGED / news.length);
+    const done: News[] = [];
+    const left = new Set<string>();
+    const touched = new Map<string, Jid>();
+    for (const one of news) {
+      if (await this.isTooEarly(transaction, one, left)) {
+        left.add(String(one.jid));
+        continue;
+      }
+      const judged = await this.repository.judge(transaction, one, limit);
+      for (const jid of judged) touched.set(String(jid), jid);
+      if (judged.length < limit) done.push(one);
+      else left.add(String(one.jid));
+    }
+    return { done, jids: [...touched.values()] };
+  }
+
+  /** Would it overtake news about the same jobs of which something is left? */
+  private async isTooEarly(
+    transaction: Transaction,
+    { jid, what }: News,
+    left: ReadonlySet<string>,
+  ): Promise<boolean> {
+    if (left.size === 0) return false;
+    if (left.has(String(jid))) return true;
+    return what === 'again' && (await this.repository.waitsForAny(transaction, jid, [...left]));
   }
 
   private async settle(transaction: Transaction, jids: readonly Jid[]): Promise<void> {
