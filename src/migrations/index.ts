@@ -32,6 +32,7 @@ import { Usage1763903000001 } from './1763903000001-usage.js';
 import { Places1763902000001 } from './1763902000001-places.js';
 import { EventLogCompression1763904000001 } from './1763904000001-event-log-compression.js';
 import { HoldsOutlastReschedules1763910300001 } from './1763910300001-holds-outlast-reschedules.js';
+import { CountsOfArrays1763910300002 } from './1763910300002-counts-of-arrays.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -72,4 +73,5 @@ export const MIGRATIONS: (new () => object)[] = [
   Places1763902000001,
   EventLogCompression1763904000001,
   HoldsOutlastReschedules1763910300001,
+  CountsOfArrays1763910300002,
 ];

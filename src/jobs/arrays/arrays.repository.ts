@@ -51,13 +51,17 @@ export class ArraysRepository {
     return row;
   }
 
-  /** Numbers of members by state; none has the number 0. */
-  async states(id: Jid): Promise<{ status: JobState; total: number }[]> {
+  /** Numbers of members by state; none has the number 0. Sums of counters, like the totals of lists: exact in every snapshot. */
+  async states({
+    id,
+    setup,
+  }: Pick<JobArrayEntity, 'id' | 'setup'>): Promise<{ status: JobState; total: number }[]> {
     return this.database.query({
       name: 'arrays-states',
-      text: `select status, count(*) as total from jobs where array_id = $1
-        group by status order by status`,
-      values: [String(id)],
+      text: `select status, sum(n)::bigint as total from job_label_counts
+        where setup = $1 and kind = 'array' and label = $2
+        group by status having sum(n) <> 0 order by status`,
+      values: [setup, String(id)],
     });
   }
 

@@ -42,7 +42,7 @@ export class ArraysService {
       const details = { what: 'array', jobs: array.total, owner: array.owner };
       this.audit.done('job.read', { ...details, arrayId: String(array.id) }, origin);
     }
-    const states = await this.arrays.states(array.id);
+    const states = await this.arrays.states(array);
     return ArrayResponse.from(
       array,
       Object.fromEntries(states.map(({ status, total }) => [status, total])),

@@ -42,7 +42,7 @@ export class JobTotalEntity extends CounterEntity {
   jobType!: string;
 }
 
-/** Numbers of jobs by name and by job group, of which there may be millions. */
+/** Numbers of jobs by name, by job group and by array, of which there may be millions. */
 @Entity('job_label_counts')
 @Index('job_label_counts_label', ['setup', 'kind', 'label'])
 @Index('job_label_counts_fresh', { synchronize: false })
@@ -52,7 +52,7 @@ export class JobLabelCountEntity extends CounterEntity {
 
   /** The attribute that the label is of. */
   @PrimaryColumn('text')
-  kind!: 'name' | 'job_group';
+  kind!: 'name' | 'job_group' | 'array';
 
   @PrimaryColumn('text')
   label!: string;
