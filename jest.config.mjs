@@ -9,6 +9,7 @@ const BATCH_FLOWS = [
   '<rootDir>/test/flows/slurm-accounts.flow-spec.ts',
   '<rootDir>/test/flows/slurm-accounting.flow-spec.ts',
   '<rootDir>/test/flows/slurm-places.flow-spec.ts',
+  '<rootDir>/test/flows/slurm-priority.flow-spec.ts',
   '<rootDir>/test/flows/slurm-ssh.flow-spec.ts',
   '<rootDir>/test/flows/sandbox-s3.flow-spec.ts',
 ];
