@@ -2,9 +2,13 @@ import type { Server } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
-import { AUTH_SCHEMAS, SCOPE_TEXT, SCOPES } from '../auth/index.js';
-import { CATALOGUE_SCHEMAS, CLOSED_CATALOGUE_BODIES } from '../file-catalogue/index.js';
-import { JOB_SCHEMAS } from '../jobs/index.js';
+import { AUTH_PATH_PARAMETERS, AUTH_SCHEMAS, SCOPE_TEXT, SCOPES } from '../auth/index.js';
+import {
+  CATALOGUE_PATH_PARAMETERS,
+  CATALOGUE_SCHEMAS,
+  CLOSED_CATALOGUE_BODIES,
+} from '../file-catalogue/index.js';
+import { JOB_PATH_PARAMETERS, JOB_SCHEMAS } from '../jobs/index.js';
 import { sleep } from '../kernel/index.js';
 import { checkReadiness, prepareData } from './start-data.js';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../embedded-postgres/index.js';
@@ -39,6 +43,7 @@ import {
   type Readiness,
 } from '../platform/index.js';
 import { readBuiltDocument } from './built-document.js';
+import { WEBHOOK_PATH_PARAMETERS } from '../webhooks/index.js';
 import { servePortal } from './portal-site.js';
 import { FirstProcess, LISTENER_FD, processCount, ServingProcesses } from './serving-processes.js';
 import { createRuntime, type Runtime } from './runtime.js';
@@ -261,6 +266,13 @@ function watchConnections(
 /** Paths of pages for people in the OpenAPI document. */
 const PAGES = /^\/oauth2\/(auth|device|login|callback|applications|logout)(\/|$)/;
 
+const PATH_PARAMETERS = {
+  ...AUTH_PATH_PARAMETERS,
+  ...CATALOGUE_PATH_PARAMETERS,
+  ...JOB_PATH_PARAMETERS,
+  ...WEBHOOK_PATH_PARAMETERS,
+};
+
 /** The OpenAPI document of the application. */
 export function openApiOf(
   app: INestApplication,
@@ -275,5 +287,6 @@ export function openApiOf(
     schemas,
     closed: [...CLOSED_CATALOGUE_BODIES, 'ManifestsRequest'],
     pages: PAGES,
+    pathParameters: PATH_PARAMETERS,
   });
 }

@@ -1,4 +1,5 @@
 export { JOB_SCHEMAS, JobsModule } from './jobs.module.js';
+export { JOB_PATH_PARAMETERS } from './state/job.openapi.js';
 export { JobsService } from './list/jobs.service.js';
 export { JobPolicy } from './access/job.policy.js';
 export { JobFeed, jobEventData, type JobEvent } from './feed/job-feed.js';

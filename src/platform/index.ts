@@ -121,6 +121,7 @@ export { RouteTable } from './http/route-table.js';
 export { schemaByMediaType } from './http/openapi-completion.js';
 export { serveStaticSite } from './http/static-site.js';
 export { openApiDocument, serveSwagger } from './http/swagger.js';
+export type { PathParameter } from './http/openapi-completion.js';
 export {
   CertificateRefusal,
   PeerCertificates,

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Post, Query, Res, UseInterceptors } from '@nestjs/common';
-import { ApiConsumes, ApiFoundResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { ApiFoundResponse, ApiOkResponse } from '@nestjs/swagger';
 import type { HttpResponse } from '#src/platform/index.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { MayAskToSignIn, PageRoute } from '../sign-in/pages/page-route.decorator.js';
@@ -12,7 +12,6 @@ import { AuthorizePages } from './authorize.pages.js';
 import { AuthorizationQuery, ConsentForm } from './authorize.request.js';
 
 /** The authorization endpoint (RFC 6749 §3.1). */
-@ApiTags('authorization')
 @ApiFoundResponse({
   description: 'Back to the application, with `code` or `error`, `state`, `iss`',
 })
@@ -20,10 +19,11 @@ import { AuthorizationQuery, ConsentForm } from './authorize.request.js';
 export class AuthorizeController {
   constructor(private readonly pages: AuthorizePages) {}
 
+  /** Sign in and allow an application to act for you. */
   @Get('auth')
   @UseInterceptors(AuthorizationInterceptor)
   @Limited('authorize')
-  @PageRoute('Sign in and allow an application to act for you')
+  @PageRoute()
   @ApiOkResponse({ description: 'A page: sign-in, or the question for consent' })
   @MayAskToSignIn()
   async askForConsent(
@@ -34,13 +34,11 @@ export class AuthorizeController {
     await this.pages.ask(call, query, response);
   }
 
+  /** The answer on the consent page; or, without a query, an authorization request as a form. */
   @Post('auth')
   @UseInterceptors(AuthorizationInterceptor)
   @Limited('authorize')
-  @PageRoute(
-    'The answer on the consent page; or, without a query, an authorization request as a form',
-  )
-  @ApiConsumes('application/x-www-form-urlencoded')
+  @PageRoute()
   async takeConsent(
     @Authorization() call: AuthorizationCall,
     @Query() query: AuthorizationQuery,

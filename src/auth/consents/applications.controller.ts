@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiConsumes, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse } from '@nestjs/swagger';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { MayAskToSignIn, PageRoute } from '../sign-in/pages/page-route.decorator.js';
@@ -7,15 +7,15 @@ import { WithdrawForm } from './applications.request.js';
 import { ApplicationsPages } from './applications.pages.js';
 
 /** What a user has allowed. */
-@ApiTags('authorization')
 @ApiOkResponse({ description: 'A page' })
 @Controller('oauth2')
 export class ApplicationsController {
   constructor(private readonly pages: ApplicationsPages) {}
 
+  /** Page with the applications that may act for you. */
   @Get('applications')
   @Limited('authorize')
-  @PageRoute('Page with the applications that may act for you')
+  @PageRoute()
   @MayAskToSignIn()
   async showApplications(
     @Req() request: HttpRequest,
@@ -24,12 +24,12 @@ export class ApplicationsController {
     await this.pages.show(request, response);
   }
 
+  /** Withdraw what an application was allowed. */
   @Post('applications')
   @HttpCode(200)
   @Limited('authorize')
-  @PageRoute('Withdraw what an application was allowed')
+  @PageRoute()
   @MayAskToSignIn()
-  @ApiConsumes('application/x-www-form-urlencoded')
   async withdrawApplication(
     @Body() form: WithdrawForm,
     @Req() request: HttpRequest,

@@ -1,12 +1,4 @@
 import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
-import {
-  ApiBadRequestResponse,
-  ApiConsumes,
-  ApiOkResponse,
-  ApiOperation,
-  ApiTags,
-  ApiUnauthorizedResponse,
-} from '@nestjs/swagger';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { MayAskToSignIn, PageRoute } from '../sign-in/pages/page-route.decorator.js';
@@ -17,7 +9,6 @@ import { DeviceResponse } from './device.response.js';
 import { DeviceService } from './device.service.js';
 
 /** Device authorization (RFC 8628). */
-@ApiTags('authorization')
 @Controller('oauth2')
 export class DeviceController {
   constructor(
@@ -25,14 +16,15 @@ export class DeviceController {
     private readonly pages: DevicePages,
   ) {}
 
+  /**
+   * Start a login on a device without browser.
+   *
+   * @throws {400} `invalid_request`, `invalid_scope`
+   * @throws {401} `invalid_client`
+   */
   @Post('device_authorization')
   @HttpCode(200)
   @Access('open')
-  @ApiConsumes('application/x-www-form-urlencoded')
-  @ApiOperation({ summary: 'Start a login on a device without browser' })
-  @ApiOkResponse({ type: DeviceResponse })
-  @ApiBadRequestResponse({ description: '`invalid_request`, `invalid_scope`' })
-  @ApiUnauthorizedResponse({ description: '`invalid_client`' })
   @Limited('token')
   async startDevice(
     @Body() form: DeviceForm,
@@ -41,9 +33,10 @@ export class DeviceController {
     return this.devices.start(form, request);
   }
 
+  /** Page on which the user of a device types its code. */
   @Get('device')
   @Limited('authorize')
-  @PageRoute('Page on which the user of a device types its code')
+  @PageRoute()
   @MayAskToSignIn()
   async askForCode(
     @Query() query: DeviceQuery,
@@ -53,12 +46,12 @@ export class DeviceController {
     await this.pages.ask(query, request, response);
   }
 
+  /** The code or the decision on the device page. */
   @Post('device')
   @HttpCode(200)
   @Limited('authorize')
-  @PageRoute('The code or the decision on the device page')
+  @PageRoute()
   @MayAskToSignIn()
-  @ApiConsumes('application/x-www-form-urlencoded')
   async takeDecision(
     @Body() form: DeviceDecisionForm,
     @Req() request: HttpRequest,

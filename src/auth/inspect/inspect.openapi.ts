@@ -1,3 +1,10 @@
+import type { PathParameter } from '#src/platform/index.js';
+
+/** Parts of the paths of the authorization server in the OpenAPI document. */
+export const AUTH_PATH_PARAMETERS: Record<string, PathParameter> = {
+  provider: { description: 'Name of an identity provider', schema: { type: 'string' } },
+};
+
 /** Named shapes of the authorization server that no class can describe. */
 export const AUTH_SCHEMAS = {
   Audience: {

@@ -1,12 +1,10 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access } from '../access/access.decorator.js';
 import { IdTokenKeysService } from '../keys/id-token-keys.service.js';
 import { KeysService } from '../keys/keys.service.js';
 import { KeySetResponse } from './key-set.response.js';
 
 /** The public signing keys. */
-@ApiTags('authorization')
 @Controller('.well-known')
 export class KeysController {
   constructor(
@@ -14,11 +12,10 @@ export class KeysController {
     private readonly idTokenKeys: IdTokenKeysService,
   ) {}
 
+  /** Public keys of access and ID tokens (RFC 7517). */
   @Get('jwks.json')
   @Access('open')
   @Header('Cache-Control', 'public, max-age=300')
-  @ApiOperation({ summary: 'Public keys of access and ID tokens (RFC 7517)' })
-  @ApiOkResponse({ type: KeySetResponse })
   async keySet(): Promise<KeySetResponse> {
     const rings = [this.keys, this.idTokenKeys];
     return { keys: (await Promise.all(rings.map((ring) => ring.publicKeys()))).flat() };

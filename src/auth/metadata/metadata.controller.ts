@@ -1,5 +1,4 @@
 import { Controller, Get, Header, Inject } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CONFIG, type Config } from '#src/platform/index.js';
 import { ID_TOKEN_ALGORITHMS, KEY_AUTHENTICATIONS } from '#src/registry/index.js';
 import { Access } from '../access/access.decorator.js';
@@ -35,7 +34,6 @@ const CLIENT_AUTHENTICATION = [
 ];
 
 /** The description of the authorization server. */
-@ApiTags('authorization')
 @Controller('.well-known')
 export class MetadataController {
   constructor(
@@ -43,20 +41,18 @@ export class MetadataController {
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
+  /** What this authorization server can do (RFC 8414). */
   @Get('oauth-authorization-server')
   @Access('open')
   @Header('Cache-Control', 'public, max-age=300')
-  @ApiOperation({ summary: 'What this authorization server can do (RFC 8414)' })
-  @ApiOkResponse({ type: MetadataResponse })
   describeServer(): MetadataResponse {
     return this.metadata();
   }
 
+  /** The same, where OpenID Connect looks for it (Discovery §4). */
   @Get('openid-configuration')
   @Access('open')
   @Header('Cache-Control', 'public, max-age=300')
-  @ApiOperation({ summary: 'The same, where OpenID Connect looks for it (Discovery §4)' })
-  @ApiOkResponse({ type: MetadataResponse })
   describeProvider(): MetadataResponse {
     return this.metadata();
   }

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiConsumes, ApiFoundResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { ApiFoundResponse, ApiOkResponse } from '@nestjs/swagger';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { PageRoute } from '../sign-in/pages/page-route.decorator.js';
@@ -7,7 +7,6 @@ import { LogoutPages } from './logout.pages.js';
 import { LogoutForm, LogoutQuery } from './logout.request.js';
 
 /** Signing out, of the user's own accord or for an application (OpenID Connect RP-Initiated Logout). */
-@ApiTags('authorization')
 @ApiOkResponse({ description: 'A page: signed out, or the question whether to' })
 @ApiFoundResponse({ description: 'Back to the application, with `state`' })
 @Limited('authorize')
@@ -15,8 +14,9 @@ import { LogoutForm, LogoutQuery } from './logout.request.js';
 export class LogoutController {
   constructor(private readonly pages: LogoutPages) {}
 
+  /** Sign the browser out. */
   @Get('logout')
-  @PageRoute('Sign the browser out')
+  @PageRoute()
   async askToSignOut(
     @Query() query: LogoutQuery,
     @Req() request: HttpRequest,
@@ -25,10 +25,10 @@ export class LogoutController {
     await this.pages.leave(query, request, response);
   }
 
+  /** Sign the browser out, parameters in a form. */
   @Post('logout')
   @HttpCode(200)
-  @PageRoute('Sign the browser out, parameters in a form')
-  @ApiConsumes('application/x-www-form-urlencoded')
+  @PageRoute()
   async signOut(
     @Body() form: LogoutForm,
     @Req() request: HttpRequest,

@@ -1,11 +1,8 @@
 import { Body, Controller, Get, HttpCode, Post, Query, Req, UseFilters } from '@nestjs/common';
 import {
   ApiBadRequestResponse,
-  ApiConsumes,
   ApiForbiddenResponse,
   ApiOkResponse,
-  ApiOperation,
-  ApiTags,
   ApiUnauthorizedResponse,
 } from '@nestjs/swagger';
 import type { HttpRequest } from '#src/platform/index.js';
@@ -17,7 +14,6 @@ import { TokenForm, TokenQuery } from './token.request.js';
 import { TokenService } from './token.service.js';
 
 /** The token endpoint (RFC 6749 §3.2). */
-@ApiTags('authorization')
 @ApiOkResponse({ type: TokenResponse })
 @ApiBadRequestResponse({ description: '`invalid_request`, `invalid_grant`, `invalid_scope`, …' })
 @ApiUnauthorizedResponse({ description: '`invalid_client`' })
@@ -28,18 +24,17 @@ import { TokenService } from './token.service.js';
 export class TokenController {
   constructor(private readonly tokens: TokenService) {}
 
+  /** Get an access token, parameters in the query string. */
   @Get('token')
   @Access('open')
-  @ApiOperation({ summary: 'Get an access token, parameters in the query string' })
   async getToken(@Query() query: TokenQuery, @Req() request: HttpRequest): Promise<TokenResponse> {
     return this.tokens.issue(query, request);
   }
 
+  /** Get an access token, parameters in a form. */
   @Post('token')
   @HttpCode(200)
   @Access('open')
-  @ApiOperation({ summary: 'Get an access token, parameters in a form' })
-  @ApiConsumes('application/x-www-form-urlencoded')
   async postToken(@Body() form: TokenForm, @Req() request: HttpRequest): Promise<TokenResponse> {
     return this.tokens.issue(form, request);
   }

@@ -1316,7 +1316,11 @@ export abstract class Operations {
     );
   }
 
-  /** Kill the members of an array */
+  /**
+   * Kill the members of an array
+   *
+   * Those that have ended stay as they are. To repeat it is harmless.
+   */
   killArray(
     arrayId: number,
     query: KillArrayQuery = {},
@@ -1328,7 +1332,11 @@ export abstract class Operations {
     );
   }
 
-  /** Run the failed members of an array again */
+  /**
+   * Run the failed members of an array again
+   *
+   * To repeat it is harmless: only those that have failed anew run again.
+   */
   retryArray(arrayId: number, options: CallOptions = {}): Promise<ArrayRetryResponse> {
     return this.call<ArrayRetryResponse>(
       { method: 'POST', path: `/jobs/arrays/${pathPart(arrayId)}/retry`, answer: 'json' },
@@ -1360,7 +1368,11 @@ export abstract class Operations {
     );
   }
 
-  /** Kill many jobs */
+  /**
+   * Kill many jobs
+   *
+   * Each gets its own answer.
+   */
   killJobs(query: KillJobsQuery, options: CallOptions = {}): Promise<BulkKillResponse> {
     return this.call<BulkKillResponse>(
       { method: 'DELETE', path: `/jobs`, query, answer: 'json' },
@@ -1388,7 +1400,11 @@ export abstract class Operations {
     );
   }
 
-  /** Kill a job */
+  /**
+   * Kill a job
+   *
+   * Its processes end within seconds, and it stays readable.
+   */
   killJob(
     jid: number,
     query: KillJobQuery = {},
@@ -1424,7 +1440,11 @@ export abstract class Operations {
     );
   }
 
-  /** The manifest of a job */
+  /**
+   * The manifest of a job
+   *
+   * With the keys that the service has added.
+   */
   getJobManifest(jid: number, options: CallOptions = {}): Promise<ManifestRequest> {
     return this.call<ManifestRequest>(
       { method: 'GET', path: `/jobs/${pathPart(jid)}/manifest`, answer: 'json' },
@@ -1440,7 +1460,11 @@ export abstract class Operations {
     );
   }
 
-  /** Parameters of a job */
+  /**
+   * Parameters of a job
+   *
+   * What was measured and noted: exit code, processor and wall time, host.
+   */
   getJobParameters(jid: number, options: CallOptions = {}): Promise<JobParameters> {
     return this.call<JobParameters>(
       { method: 'GET', path: `/jobs/${pathPart(jid)}/parameters`, answer: 'json' },
@@ -1486,7 +1510,11 @@ export abstract class Operations {
     );
   }
 
-  /** The input sandbox as tar.gz */
+  /**
+   * The input sandbox as tar.gz
+   *
+   * The files that the job was submitted with.
+   */
   getInputSandbox(jid: number, options: CallOptions = {}): Promise<Blob> {
     return this.call<Blob>(
       { method: 'GET', path: `/jobs/${pathPart(jid)}/inputsandbox`, answer: 'blob' },
@@ -1494,7 +1522,11 @@ export abstract class Operations {
     );
   }
 
-  /** The output sandbox as tar.gz */
+  /**
+   * The output sandbox as tar.gz
+   *
+   * What the job has written.
+   */
   getOutputSandbox(jid: number, options: CallOptions = {}): Promise<Blob> {
     return this.call<Blob>(
       { method: 'GET', path: `/jobs/${pathPart(jid)}/outputsandbox`, answer: 'blob' },

@@ -1,18 +1,8 @@
 import { Body, Controller, Delete, Param, Patch, Post, Put, Res } from '@nestjs/common';
-import {
-  ApiConflictResponse,
-  ApiCreatedResponse,
-  ApiForbiddenResponse,
-  ApiNotFoundResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiParam,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiForbiddenResponse, ApiOkResponse } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
 import { Audited, type HttpResponse } from '#src/platform/index.js';
-import { DIRECTORY_PARAM, FILE_PARAM } from '../openapi/catalogue.openapi.js';
 import { DirectoryPathPipe, FilePathPipe } from '../path/encoded-path.pipe.js';
 import { CatalogueWriteService } from './catalogue-write.service.js';
 import {
@@ -29,20 +19,21 @@ const OWN_VALUES = {
 };
 
 /** Changes of directories, files and metadata, one at a time. */
-@ApiTags('file catalogue')
 @ApiForbiddenResponse({ description: 'Not allowed in this directory' })
 @Controller('filecatalogue')
 export class WritesController {
   constructor(private readonly writes: CatalogueWriteService) {}
 
+  /**
+   * Make a directory and those above it.
+   *
+   * @throws {409} A file has this path
+   */
   @Post('directory/:directory')
   @Access('bearer', 'catalogue:write')
   @Audited('catalogue.directory-set', ({ params }) => pathOf(params['directory']))
-  @ApiOperation({ summary: 'Make a directory and those above it' })
-  @ApiParam(DIRECTORY_PARAM)
   @ApiCreatedResponse({ type: MadeResponse })
   @ApiOkResponse({ type: MadeResponse, description: 'It was there' })
-  @ApiConflictResponse({ description: 'A file has this path' })
   async makeDirectory(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
@@ -54,14 +45,15 @@ export class WritesController {
     return { path, created };
   }
 
+  /**
+   * Remove an empty directory.
+   *
+   * @throws {404} The directory does not exist
+   * @throws {409} The directory is not empty
+   */
   @Delete('directory/:directory')
   @Access('bearer', 'catalogue:write')
   @Audited('catalogue.deleted', ({ params }) => pathOf(params['directory'], 'directory'))
-  @ApiOperation({ summary: 'Remove an empty directory' })
-  @ApiParam(DIRECTORY_PARAM)
-  @ApiOkResponse({ type: DeletedResponse })
-  @ApiNotFoundResponse({ description: 'The directory does not exist' })
-  @ApiConflictResponse({ description: 'The directory is not empty' })
   async deleteDirectory(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
@@ -70,19 +62,19 @@ export class WritesController {
     return { path, deleted: true };
   }
 
+  /**
+   * Register a file; missing directories are made.
+   *
+   * @throws {409} Another content is registered, or a directory has this path
+   */
   @Put('file/:file')
   @Access('bearer', 'catalogue:write')
   @Audited<MadeResponse>('catalogue.file-registered', ({ params }, answer) => ({
     ...pathOf(params['file']),
     ...(answer && { created: answer.created }),
   }))
-  @ApiOperation({ summary: 'Register a file; missing directories are made' })
-  @ApiParam(FILE_PARAM)
   @ApiCreatedResponse({ type: MadeResponse })
   @ApiOkResponse({ type: MadeResponse, description: 'The same file was registered' })
-  @ApiConflictResponse({
-    description: 'Another content is registered, or a directory has this path',
-  })
   async registerFile(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
@@ -94,13 +86,14 @@ export class WritesController {
     return { path, created };
   }
 
+  /**
+   * Remove a file from the catalogue.
+   *
+   * @throws {404} The file does not exist
+   */
   @Delete('file/:file')
   @Access('bearer', 'catalogue:write')
   @Audited('catalogue.deleted', ({ params }) => pathOf(params['file'], 'file'))
-  @ApiOperation({ summary: 'Remove a file from the catalogue' })
-  @ApiParam(FILE_PARAM)
-  @ApiOkResponse({ type: DeletedResponse })
-  @ApiNotFoundResponse({ description: 'The file does not exist' })
   async deleteFile(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
@@ -109,13 +102,16 @@ export class WritesController {
     return { path, deleted: true };
   }
 
+  /**
+   * Declare a metadata field.
+   *
+   * @throws {409} It exists with another type
+   */
   @Post('metadata')
   @Access('bearer', 'catalogue:write')
   @Audited<FieldResponse>('catalogue.field-declared', (_request, field) => ({ ...field }))
-  @ApiOperation({ summary: 'Declare a metadata field' })
   @ApiCreatedResponse({ type: FieldResponse })
   @ApiOkResponse({ type: FieldResponse, description: 'It exists with this type' })
-  @ApiConflictResponse({ description: 'It exists with another type' })
   async declareField(
     @CurrentPrincipal() principal: Principal,
     @Body() body: DeclareFieldRequest,
@@ -126,14 +122,16 @@ export class WritesController {
     return { name: body.name, type: body.type };
   }
 
+  /**
+   * Replace the values set on a directory.
+   *
+   * @throws {404} The directory does not exist
+   * @throws {409} A field is set above or below already
+   */
   @Put('directory/:directory/metadata')
   @Access('bearer', 'catalogue:write')
   @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['directory'], 'directory'))
-  @ApiOperation({ summary: 'Replace the values set on a directory' })
-  @ApiParam(DIRECTORY_PARAM)
   @ApiOkResponse(OWN_VALUES)
-  @ApiNotFoundResponse({ description: 'The directory does not exist' })
-  @ApiConflictResponse({ description: 'A field is set above or below already' })
   async replaceDirectoryMetadata(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
@@ -142,14 +140,16 @@ export class WritesController {
     return this.writes.changeDirectoryMetadata(principal, path, { mode: 'replace', values });
   }
 
+  /**
+   * Change values set on a directory; null removes one.
+   *
+   * @throws {404} The directory does not exist
+   * @throws {409} A field is set above or below already
+   */
   @Patch('directory/:directory/metadata')
   @Access('bearer', 'catalogue:write')
   @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['directory'], 'directory'))
-  @ApiOperation({ summary: 'Change values set on a directory; null removes one' })
-  @ApiParam(DIRECTORY_PARAM)
   @ApiOkResponse(OWN_VALUES)
-  @ApiNotFoundResponse({ description: 'The directory does not exist' })
-  @ApiConflictResponse({ description: 'A field is set above or below already' })
   async mergeDirectoryMetadata(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
@@ -158,13 +158,15 @@ export class WritesController {
     return this.writes.changeDirectoryMetadata(principal, path, { mode: 'merge', values });
   }
 
+  /**
+   * Replace the metadata of a file.
+   *
+   * @throws {404} The file does not exist
+   */
   @Put('file/:file/metadata')
   @Access('bearer', 'catalogue:write')
   @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['file'], 'file'))
-  @ApiOperation({ summary: 'Replace the metadata of a file' })
-  @ApiParam(FILE_PARAM)
   @ApiOkResponse(OWN_VALUES)
-  @ApiNotFoundResponse({ description: 'The file does not exist' })
   async replaceFileMetadata(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,
@@ -173,13 +175,15 @@ export class WritesController {
     return this.writes.changeFileMetadata(principal, path, { mode: 'replace', values });
   }
 
+  /**
+   * Change metadata of a file; null removes a key.
+   *
+   * @throws {404} The file does not exist
+   */
   @Patch('file/:file/metadata')
   @Access('bearer', 'catalogue:write')
   @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['file'], 'file'))
-  @ApiOperation({ summary: 'Change metadata of a file; null removes a key' })
-  @ApiParam(FILE_PARAM)
   @ApiOkResponse(OWN_VALUES)
-  @ApiNotFoundResponse({ description: 'The file does not exist' })
   async mergeFileMetadata(
     @Param('file', FilePathPipe) path: string,
     @CurrentPrincipal() principal: Principal,

@@ -1,18 +1,10 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
-import {
-  ApiExtraModels,
-  ApiNotFoundResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiParam,
-  ApiTags,
-  getSchemaPath,
-} from '@nestjs/swagger';
+import { ApiExtraModels, ApiOkResponse, getSchemaPath } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { HttpResponse } from '#src/platform/index.js';
 import { telling } from '../answer/feed-position.js';
 import { AnswerSender } from '../answer/answer-writer.js';
-import { DIRECTORY_PARAM, FEED_POSITION } from '../openapi/catalogue.openapi.js';
+import { FEED_POSITION } from '../openapi/catalogue.openapi.js';
 import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
 import { CompatibleValuesService } from './compatible-values.service.js';
 import { CompatibleFieldResponse } from './metadata.response.js';
@@ -21,7 +13,6 @@ import { ValuesQuery } from './values.query.js';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Metadata fields and the values that lead to a match. */
-@ApiTags('file catalogue')
 @ApiExtraModels(CompatibleFieldResponse)
 @Controller('filecatalogue')
 export class MetadataController {
@@ -30,9 +21,9 @@ export class MetadataController {
     private readonly answers: AnswerSender,
   ) {}
 
+  /** Metadata fields with type and values compatible with the conditions. */
   @Get('metadata')
   @Access('bearer', 'catalogue:read')
-  @ApiOperation({ summary: 'Metadata fields with type and values compatible with the conditions' })
   @ApiOkResponse({
     description: 'Field name → type and values; fields without compatible values are left out',
     headers: FEED_POSITION,
@@ -53,10 +44,13 @@ export class MetadataController {
     );
   }
 
+  /**
+   * Metadata values of the directory compatible with the conditions.
+   *
+   * @throws {404} The directory does not exist, or may not be seen
+   */
   @Get('directory/:directory/metadata')
   @Access('bearer', 'catalogue:read')
-  @ApiOperation({ summary: 'Metadata values of the directory compatible with the conditions' })
-  @ApiParam(DIRECTORY_PARAM)
   @ApiOkResponse({
     description: 'Field name → values of the directory, those above it and the matching ones below',
     headers: FEED_POSITION,
@@ -66,7 +60,6 @@ export class MetadataController {
       example: { energy: [100], run: [1, 2] },
     },
   })
-  @ApiNotFoundResponse({ description: 'The directory does not exist, or may not be seen' })
   async readDirectoryMetadata(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,

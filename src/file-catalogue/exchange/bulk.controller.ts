@@ -1,26 +1,18 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
-import {
-  ApiBody,
-  ApiConsumes,
-  ApiOkResponse,
-  ApiOperation,
-  ApiProduces,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiOkResponse, ApiProduces } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
 import { BulkRequestService, LINES_TYPE } from './bulk-request.service.js';
 
 /** Many changes in one request. */
-@ApiTags('file catalogue')
 @Controller('filecatalogue')
 export class BulkController {
   constructor(private readonly requests: BulkRequestService) {}
 
+  /** Apply lines of NDJSON in order; each as a whole or not at all. */
   @Post('bulk')
   @HttpCode(200)
   @Access('bearer', 'catalogue:write')
-  @ApiOperation({ summary: 'Apply lines of NDJSON in order; each as a whole or not at all' })
   @ApiConsumes(LINES_TYPE)
   @ApiProduces(LINES_TYPE)
   @ApiBody({

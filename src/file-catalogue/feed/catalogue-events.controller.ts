@@ -1,12 +1,9 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import {
-  ApiBadRequestResponse,
   ApiExtraModels,
-  ApiGoneResponse,
   ApiHeader,
   ApiOkResponse,
   ApiOperation,
-  ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
 import {
@@ -32,7 +29,6 @@ import { CatalogueTeller } from './catalogue-teller.service.js';
 const TEXT = { schema: { type: 'string' } } as const;
 
 /** Changes of the catalogue, as they happen. */
-@ApiTags('file catalogue')
 @Controller('filecatalogue/events')
 export class CatalogueEventsController {
   constructor(
@@ -41,12 +37,15 @@ export class CatalogueEventsController {
     private readonly teller: CatalogueTeller,
   ) {}
 
-  /** One event per change, in an order in which nothing is ever added before what was sent. */
+  /**
+   * Changes of directories, files and metadata as they happen.
+   *
+   * @throws {400} A key or value of the query is wrong
+   * @throws {410} Events behind this position are not kept: list again
+   */
   @Get()
   @Access('bearer', 'catalogue:read')
   @ApiOperation({
-    operationId: 'readCatalogueEvents',
-    summary: 'Changes of directories, files and metadata as they happen',
     description:
       'As server-sent events, as lines with `Accept: application/x-ndjson`, or with `wait` once as JSON. Told is what lists show.',
   })
@@ -66,9 +65,7 @@ export class CatalogueEventsController {
       'application/json': { schema: { $ref: getSchemaPath(CatalogueEventsResponse) } },
     },
   })
-  @ApiBadRequestResponse({ description: 'A key or value of the query is wrong' })
-  @ApiGoneResponse({ description: 'Events behind this position are not kept: list again' })
-  async events(
+  async readCatalogueEvents(
     @CurrentPrincipal() principal: Principal,
     @Query() { prefix, after, wait }: CatalogueEventsQuery,
     @Req() request: HttpRequest,

@@ -4,9 +4,7 @@ import {
   ApiConsumes,
   ApiExtraModels,
   ApiOkResponse,
-  ApiOperation,
   ApiProduces,
-  ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
@@ -24,7 +22,6 @@ const LINES = {
 };
 
 /** Many files in one request. */
-@ApiTags('file catalogue')
 @Controller('filecatalogue')
 export class LookupController {
   constructor(
@@ -32,10 +29,10 @@ export class LookupController {
     private readonly answers: AnswerSender,
   ) {}
 
+  /** Attributes of many files, a line each, in the order of their paths. */
   @Post('lookup')
   @HttpCode(200)
   @Access('bearer', 'catalogue:read')
-  @ApiOperation({ summary: 'Attributes of many files, a line each, in the order of their paths' })
   @ApiConsumes('application/json', LINES_TYPE)
   @ApiProduces(LINES_TYPE)
   @ApiExtraModels(LookupRequest)

@@ -1,17 +1,10 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
-import {
-  ApiForbiddenResponse,
-  ApiNotFoundResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiParam,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiOkResponse } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { HttpResponse } from '#src/platform/index.js';
 import { telling } from '../answer/feed-position.js';
 import { AnswerSender, type AnswerWriter } from '../answer/answer-writer.js';
-import { DIRECTORY_PARAM, FEED_POSITION } from '../openapi/catalogue.openapi.js';
+import { FEED_POSITION } from '../openapi/catalogue.openapi.js';
 import { encodePath } from '../path/catalogue-path.js';
 import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
 import { DirectoryContentsResponse } from './directory-contents.response.js';
@@ -27,7 +20,6 @@ import { NamespaceService } from './namespace.service.js';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Contents of directories. */
-@ApiTags('file catalogue')
 @Controller('filecatalogue/directory')
 export class DirectoriesController {
   constructor(
@@ -35,9 +27,9 @@ export class DirectoriesController {
     private readonly answers: AnswerSender,
   ) {}
 
+  /** Contents of the root directory. */
   @Get()
   @Access('bearer', 'catalogue:read')
-  @ApiOperation({ summary: 'Contents of the root directory' })
   @ApiOkResponse({ type: DirectoryContentsResponse, headers: FEED_POSITION })
   async listRootDirectory(
     @CurrentPrincipal() principal: Principal,
@@ -47,10 +39,14 @@ export class DirectoriesController {
     await this.listDirectory('/', principal, query, response);
   }
 
+  /**
+   * Contents of a directory.
+   *
+   * @throws {403} The root directory may not be read
+   * @throws {404} The directory does not exist, or may not be seen
+   */
   @Get(':directory')
   @Access('bearer', 'catalogue:read')
-  @ApiOperation({ summary: 'Contents of a directory' })
-  @ApiParam(DIRECTORY_PARAM)
   @ApiOkResponse({
     type: DirectoryContentsResponse,
     headers: {
@@ -61,8 +57,6 @@ export class DirectoriesController {
       },
     },
   })
-  @ApiForbiddenResponse({ description: 'The root directory may not be read' })
-  @ApiNotFoundResponse({ description: 'The directory does not exist, or may not be seen' })
   async listDirectory(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,

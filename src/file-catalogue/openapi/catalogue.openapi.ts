@@ -1,4 +1,4 @@
-import type { ApiParamOptions } from '@nestjs/swagger';
+import type { PathParameter } from '#src/platform/index.js';
 
 /** Bodies whose unknown members are refused. */
 export const CLOSED_CATALOGUE_BODIES = [
@@ -58,18 +58,18 @@ export const CATALOGUE_SCHEMAS = {
   },
 };
 
-/** `<directory>` in the OpenAPI document. */
-export const DIRECTORY_PARAM: ApiParamOptions = {
-  name: 'directory',
-  description: 'Path of the directory in URL-safe base 64 (RFC 4648 §5), padding optional',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+={0,2}$', example: 'L3ZvL2E' },
-};
+const ENCODED = '^[A-Za-z0-9_-]+={0,2}$';
 
-/** `<file>` in the OpenAPI document. */
-export const FILE_PARAM: ApiParamOptions = {
-  name: 'file',
-  description: 'Path of the file in URL-safe base 64 (RFC 4648 §5), padding optional',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+={0,2}$', example: 'L3ZvL2EvcnVuMS9mMQ' },
+/** Parts of the paths of the catalogue in the OpenAPI document. */
+export const CATALOGUE_PATH_PARAMETERS: Record<string, PathParameter> = {
+  directory: {
+    description: 'Path of the directory in URL-safe base 64 (RFC 4648 §5), padding optional',
+    schema: { type: 'string', pattern: ENCODED, example: 'L3ZvL2E' },
+  },
+  file: {
+    description: 'Path of the file in URL-safe base 64 (RFC 4648 §5), padding optional',
+    schema: { type: 'string', pattern: ENCODED, example: 'L3ZvL2EvcnVuMS9mMQ' },
+  },
 };
 
 /** The header of lists by which a feed goes on from them. */

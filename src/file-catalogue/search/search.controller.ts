@@ -1,21 +1,12 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
-import {
-  ApiExtraModels,
-  ApiNotFoundResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiParam,
-  ApiProduces,
-  ApiTags,
-  getSchemaPath,
-} from '@nestjs/swagger';
+import { ApiExtraModels, ApiOkResponse, ApiProduces, getSchemaPath } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { HttpResponse } from '#src/platform/index.js';
 import { AnswerSender } from '../answer/answer-writer.js';
 import { telling } from '../answer/feed-position.js';
 import { acceptedType } from '../answer/accepted-type.js';
 import { ConditionsQuery } from '../metadata/conditions.query.js';
-import { DIRECTORY_PARAM, FEED_POSITION } from '../openapi/catalogue.openapi.js';
+import { FEED_POSITION } from '../openapi/catalogue.openapi.js';
 import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
 import { FoundTreeResponse } from './search.response.js';
 import { SearchService } from './search.service.js';
@@ -24,7 +15,6 @@ const JSON_TYPE = 'application/json';
 const LINES_TYPE = 'application/x-ndjson';
 
 /** Directories found by metadata. */
-@ApiTags('file catalogue')
 @Controller('filecatalogue/directory')
 export class SearchController {
   constructor(
@@ -32,10 +22,13 @@ export class SearchController {
     private readonly answers: AnswerSender,
   ) {}
 
+  /**
+   * Subdirectories that match the metadata conditions, with exact totals.
+   *
+   * @throws {404} The start directory does not exist, or may not be seen
+   */
   @Get(':directory/search')
   @Access('bearer', 'catalogue:read')
-  @ApiOperation({ summary: 'Subdirectories that match the metadata conditions, with exact totals' })
-  @ApiParam(DIRECTORY_PARAM)
   @ApiProduces(JSON_TYPE, LINES_TYPE)
   @ApiExtraModels(FoundTreeResponse)
   @ApiOkResponse({
@@ -44,7 +37,6 @@ export class SearchController {
     schema: { $ref: getSchemaPath(FoundTreeResponse) },
     headers: FEED_POSITION,
   })
-  @ApiNotFoundResponse({ description: 'The start directory does not exist, or may not be seen' })
   async searchDirectory(
     @Param('directory', DirectoryPathPipe) path: string,
     @CurrentPrincipal() principal: Principal,

@@ -1,12 +1,9 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import {
-  ApiBadRequestResponse,
   ApiExtraModels,
-  ApiGoneResponse,
   ApiHeader,
   ApiOkResponse,
   ApiOperation,
-  ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, principalNow, type Principal } from '#src/auth/index.js';
@@ -27,7 +24,6 @@ import { jobSelector } from './job-selector.js';
 const TEXT = { schema: { type: 'string' } } as const;
 
 /** Moves of jobs, as they happen. */
-@ApiTags('jobs')
 @Controller('jobs/events')
 export class JobEventsController {
   constructor(
@@ -36,12 +32,15 @@ export class JobEventsController {
     private readonly policy: JobPolicy,
   ) {}
 
-  /** One event per move, in an order in which nothing is ever added before what was sent. */
+  /**
+   * Moves of jobs as they happen.
+   *
+   * @throws {400} A key or value of the query is wrong
+   * @throws {410} Events behind this position are not kept: list again
+   */
   @Get()
   @Access('bearer', 'jobs:read')
   @ApiOperation({
-    operationId: 'readJobEvents',
-    summary: 'Moves of jobs as they happen',
     description: `As server-sent events, as lines with \`Accept: application/x-ndjson\`, or with \`wait\` once as JSON. ${FILTERS}`,
   })
   @ApiHeader({
@@ -59,9 +58,7 @@ export class JobEventsController {
       'application/json': { schema: { $ref: getSchemaPath(JobEventsResponse) } },
     },
   })
-  @ApiBadRequestResponse({ description: 'A key or value of the query is wrong' })
-  @ApiGoneResponse({ description: 'Events behind this position are not kept: list again' })
-  async events(
+  async readJobEvents(
     @CurrentPrincipal() principal: Principal,
     @Query() query: JobEventsQuery,
     @Req() request: HttpRequest,

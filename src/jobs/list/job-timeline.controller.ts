@@ -1,5 +1,5 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiBadRequestResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBadRequestResponse, ApiOperation } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { FILTERS } from './job-list.openapi.js';
 import { JobTimelineQuery, MOST_STEPS } from './job-timeline.query.js';
@@ -7,24 +7,20 @@ import { JobTimelineResponse } from './job-timeline.response.js';
 import { JobTimelineService } from './job-timeline.service.js';
 
 /** The jobs of a list in the course of time. */
-@ApiTags('jobs')
 @Controller('jobs')
 export class JobTimelineController {
   constructor(private readonly timeline: JobTimelineService) {}
 
-  /** Counts the jobs that match by the state in which they were at each step of time. */
+  /** How many jobs were in which state, in steps of time. */
   @Get('timeline')
   @Access('bearer', 'jobs:read')
   @ApiOperation({
-    operationId: 'showJobTimeline',
-    summary: 'How many jobs were in which state, in steps of time',
     description: `At each step the jobs that match now are counted by the state in which they were then. ${FILTERS}`,
   })
-  @ApiOkResponse({ type: JobTimelineResponse })
   @ApiBadRequestResponse({
     description: `A key or value of the query is wrong, or there would be more than ${MOST_STEPS} steps`,
   })
-  async show(
+  async showJobTimeline(
     @CurrentPrincipal() principal: Principal,
     @Query() query: JobTimelineQuery,
   ): Promise<JobTimelineResponse> {

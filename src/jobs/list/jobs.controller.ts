@@ -1,34 +1,25 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
-import {
-  ApiBadRequestResponse,
-  ApiNotFoundResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiParam,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiBadRequestResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { queryValuesOf, WithoutTurn, type HttpResponse } from '#src/platform/index.js';
-import { JID_PARAM } from '../state/job.openapi.js';
 import { JobListResponse, JobResponse } from './job.response.js';
 import { FILTERS } from './job-list.openapi.js';
 import { JobsService } from './jobs.service.js';
 import { JobSummaryQuery, ListJobsQuery, MOST_COUNTS } from './list-jobs.query.js';
 
 /** Lists, the summary, and records. */
-@ApiTags('jobs')
 @Controller('jobs')
 export class JobsController {
   constructor(private readonly jobs: JobsService) {}
 
-  /** Lists jobs, newest first. */
+  /**
+   * List jobs, newest first.
+   *
+   * @throws {400} A key or value of the query is wrong
+   */
   @Get()
   @Access('bearer', 'jobs:read')
-  @ApiOperation({
-    operationId: 'listJobs',
-    summary: 'List jobs, newest first',
-    description: FILTERS,
-  })
+  @ApiOperation({ description: FILTERS })
   @ApiOkResponse({
     type: JobListResponse,
     headers: {
@@ -38,8 +29,7 @@ export class JobsController {
       },
     },
   })
-  @ApiBadRequestResponse({ description: 'A key or value of the query is wrong' })
-  async list(
+  async listJobs(
     @CurrentPrincipal() principal: Principal,
     @Query() query: ListJobsQuery,
     @Res({ passthrough: true }) response: HttpResponse,
@@ -52,10 +42,10 @@ export class JobsController {
     return body;
   }
 
-  /** Counts jobs by attributes. */
+  /** Count jobs. */
   @Get('summary')
   @Access('bearer', 'jobs:read')
-  @ApiOperation({ operationId: 'summarizeJobs', summary: 'Count jobs', description: FILTERS })
+  @ApiOperation({ description: FILTERS })
   @ApiOkResponse({
     description: 'Values joined by `|` → number',
     schema: { $ref: '#/components/schemas/JobSummary' },
@@ -63,22 +53,22 @@ export class JobsController {
   @ApiBadRequestResponse({
     description: `A key or value of the query is wrong, or there would be more than ${MOST_COUNTS} counts`,
   })
-  async summary(
+  async summarizeJobs(
     @CurrentPrincipal() principal: Principal,
     @Query() query: JobSummaryQuery,
   ): Promise<Record<string, number>> {
     return this.jobs.summary(principal, query);
   }
 
-  /** The record of a job. */
+  /**
+   * The record of a job.
+   *
+   * @throws {404} Unknown or not visible
+   */
   @Get(':jid')
   @WithoutTurn()
   @Access('bearer', 'jobs:read')
-  @ApiOperation({ operationId: 'getJob', summary: 'The record of a job' })
-  @ApiParam(JID_PARAM)
-  @ApiOkResponse({ type: JobResponse })
-  @ApiNotFoundResponse({ description: 'Unknown or not visible' })
-  async get(
+  async getJob(
     @CurrentPrincipal() principal: Principal,
     @Param('jid') jid: string,
   ): Promise<JobResponse> {

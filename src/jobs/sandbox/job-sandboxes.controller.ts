@@ -3,35 +3,33 @@ import {
   ApiForbiddenResponse,
   ApiNotFoundResponse,
   ApiOkResponse,
-  ApiOperation,
   ApiParam,
   ApiProduces,
-  ApiTags,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
-import { JID_PARAM } from '../state/job.openapi.js';
 import { SandboxFilesResponse } from './sandbox.response.js';
 import { JobSandboxesService } from './job-sandboxes.service.js';
 
 const BYTES = { schema: { type: 'string', format: 'binary' } } as const;
 
 /** The two sandboxes of a job: whole archives, and single files of them. */
-@ApiTags('sandboxes')
-@ApiParam(JID_PARAM)
 @ApiForbiddenResponse({ description: 'Not yours to read' })
 @ApiNotFoundResponse({ description: 'Unknown, not visible, or there is no such sandbox or file' })
 @Controller('jobs/:jid')
 export class JobSandboxesController {
   constructor(private readonly sandboxes: JobSandboxesService) {}
 
-  /** The files that the job was submitted with, as tar.gz. */
+  /**
+   * The input sandbox as tar.gz.
+   *
+   * @remarks The files that the job was submitted with.
+   */
   @Get('inputsandbox')
   @Access('bearer', 'jobs:read')
-  @ApiOperation({ operationId: 'getInputSandbox', summary: 'The input sandbox as tar.gz' })
   @ApiProduces('application/gzip')
   @ApiOkResponse(BYTES)
-  async input(
+  async getInputSandbox(
     @CurrentPrincipal() principal: Principal,
     @Param('jid') jid: string,
     @Req() request: HttpRequest,
@@ -40,13 +38,16 @@ export class JobSandboxesController {
     await this.sandboxes.download({ principal, request, response }, jid, 'inputsandbox');
   }
 
-  /** What the job has written, as tar.gz. */
+  /**
+   * The output sandbox as tar.gz.
+   *
+   * @remarks What the job has written.
+   */
   @Get('outputsandbox')
   @Access('bearer', 'jobs:read')
-  @ApiOperation({ operationId: 'getOutputSandbox', summary: 'The output sandbox as tar.gz' })
   @ApiProduces('application/gzip')
   @ApiOkResponse(BYTES)
-  async output(
+  async getOutputSandbox(
     @CurrentPrincipal() principal: Principal,
     @Param('jid') jid: string,
     @Req() request: HttpRequest,
@@ -55,35 +56,29 @@ export class JobSandboxesController {
     await this.sandboxes.download({ principal, request, response }, jid, 'outputsandbox');
   }
 
-  /** Names and sizes of the files in the input sandbox. */
+  /** Files of the input sandbox. */
   @Get('inputsandbox/files')
   @Access('bearer', 'jobs:read')
-  @ApiOperation({ operationId: 'listInputSandbox', summary: 'Files of the input sandbox' })
-  @ApiOkResponse({ type: SandboxFilesResponse })
-  async inputFiles(
+  async listInputSandbox(
     @CurrentPrincipal() principal: Principal,
     @Param('jid') jid: string,
   ): Promise<SandboxFilesResponse> {
     return this.sandboxes.files(principal, jid, 'inputsandbox');
   }
 
-  /** Names and sizes of the files in the output sandbox. */
+  /** Files of the output sandbox. */
   @Get('outputsandbox/files')
   @Access('bearer', 'jobs:read')
-  @ApiOperation({ operationId: 'listOutputSandbox', summary: 'Files of the output sandbox' })
-  @ApiOkResponse({ type: SandboxFilesResponse })
-  async outputFiles(
+  async listOutputSandbox(
     @CurrentPrincipal() principal: Principal,
     @Param('jid') jid: string,
   ): Promise<SandboxFilesResponse> {
     return this.sandboxes.files(principal, jid, 'outputsandbox');
   }
 
-  /** One file of the input sandbox; byte ranges are honoured. */
+  /** One file of the input sandbox. */
   @Get('inputsandbox/files/*name')
   @Access('bearer', 'jobs:read')
-  @ApiOperation({ operationId: 'readInputSandboxFile', summary: 'One file of the input sandbox' })
-  @ApiParam(JID_PARAM)
   @ApiParam({
     name: 'name',
     description: 'Its name',
@@ -91,7 +86,7 @@ export class JobSandboxesController {
   })
   @ApiProduces('application/octet-stream')
   @ApiOkResponse(BYTES)
-  async inputFile(
+  async readInputSandboxFile(
     @CurrentPrincipal() principal: Principal,
     @Param() path: { jid: string; name: string | string[] },
     @Req() request: HttpRequest,
@@ -101,19 +96,12 @@ export class JobSandboxesController {
     await this.sandboxes.downloadFile(caller, path.jid, 'inputsandbox', nameOf(path.name));
   }
 
-  /** One file of the output sandbox; byte ranges are honoured. */
+  /** One file of the output sandbox. */
   @Get('outputsandbox/files/*name')
   @Access('bearer', 'jobs:read')
-  @ApiOperation({ operationId: 'readOutputSandboxFile', summary: 'One file of the output sandbox' })
-  @ApiParam(JID_PARAM)
-  @ApiParam({
-    name: 'name',
-    description: 'Its name',
-    schema: { type: 'string', example: 'std.out' },
-  })
   @ApiProduces('application/octet-stream')
   @ApiOkResponse(BYTES)
-  async outputFile(
+  async readOutputSandboxFile(
     @CurrentPrincipal() principal: Principal,
     @Param() path: { jid: string; name: string | string[] },
     @Req() request: HttpRequest,

@@ -1,17 +1,12 @@
-import type { ApiParamOptions } from '@nestjs/swagger';
+import type { PathParameter } from '#src/platform/index.js';
 
-/** `<jid>` in the OpenAPI document. */
-export const JID_PARAM: ApiParamOptions = {
-  name: 'jid',
-  description: 'Id of the job',
-  schema: { type: 'integer', format: 'int64', minimum: 1, example: 1 },
-};
+const ID = { type: 'integer', format: 'int64', minimum: 1, example: 1 };
 
-/** `<arrayId>` in the OpenAPI document. */
-export const ARRAY_ID_PARAM: ApiParamOptions = {
-  name: 'arrayId',
-  description: 'Id of the array',
-  schema: { type: 'integer', format: 'int64', minimum: 1, example: 1 },
+/** Parts of the paths of jobs in the OpenAPI document. */
+export const JOB_PATH_PARAMETERS: Record<string, PathParameter> = {
+  jid: { description: 'Id of the job', schema: ID },
+  arrayId: { description: 'Id of the array', schema: ID },
+  name: { description: 'Its name', schema: { type: 'string', example: 'std.out' } },
 };
 
 /** A 64-bit integer: a JSON number with all its digits. */

@@ -1,19 +1,11 @@
 import { Readable } from 'node:stream';
 import { Controller, HttpCode, Post, Query, Req, StreamableFile } from '@nestjs/common';
 import {
-  ApiBadRequestResponse,
   ApiBody,
-  ApiConflictResponse,
   ApiConsumes,
   ApiExtraModels,
-  ApiForbiddenResponse,
   ApiHeader,
   ApiOkResponse,
-  ApiOperation,
-  ApiPayloadTooLargeResponse,
-  ApiTags,
-  ApiTooManyRequestsResponse,
-  ApiUnprocessableEntityResponse,
   getSchemaPath,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
@@ -37,17 +29,24 @@ const NDJSON = {
 };
 
 /** Submits. */
-@ApiTags('jobs')
 @Controller('jobs')
 export class SubmitController {
   constructor(private readonly submissions: SubmitService) {}
 
-  /** Submits one or many jobs: all of them or none. */
+  /**
+   * Submit jobs; all of a request or none.
+   *
+   * @throws {400} Every fault of the manifests
+   * @throws {403} The group may not submit
+   * @throws {409} A request with this Idempotency-Key is under way
+   * @throws {413} Too large, too many manifests or files
+   * @throws {422} Idempotency-Key used with another body
+   * @throws {429} More submits than the limit; see Retry-After
+   */
   @Post()
   @HttpCode(200)
   @Access('bearer', 'jobs:submit')
   @Audited<SubmitResponse | DryRunResponse>('job.submitted', submittedJobs)
-  @ApiOperation({ operationId: 'submitJobs', summary: 'Submit jobs; all of a request or none' })
   @ApiConsumes(
     'application/json',
     'application/x-ndjson',
@@ -80,13 +79,7 @@ export class SubmitController {
     description: 'The ids of the new jobs; with `dryRun=true` what would be made',
     schema: { $ref: '#/components/schemas/SubmitJobsResponse' },
   })
-  @ApiBadRequestResponse({ description: 'Every fault of the manifests' })
-  @ApiForbiddenResponse({ description: 'The group may not submit' })
-  @ApiConflictResponse({ description: 'A request with this Idempotency-Key is under way' })
-  @ApiPayloadTooLargeResponse({ description: 'Too large, too many manifests or files' })
-  @ApiTooManyRequestsResponse({ description: 'More submits than the limit; see Retry-After' })
-  @ApiUnprocessableEntityResponse({ description: 'Idempotency-Key used with another body' })
-  async submit(
+  async submitJobs(
     @CurrentPrincipal() principal: Principal,
     @Query() query: SubmitQuery,
     @Req() request: HttpRequest,

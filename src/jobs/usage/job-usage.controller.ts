@@ -1,12 +1,5 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
-import {
-  ApiBadRequestResponse,
-  ApiExtraModels,
-  ApiOkResponse,
-  ApiOperation,
-  ApiTags,
-  getSchemaPath,
-} from '@nestjs/swagger';
+import { ApiExtraModels, ApiOkResponse, ApiOperation, getSchemaPath } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { accepts, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
 import { csvOf } from './job-usage.csv.js';
@@ -18,16 +11,18 @@ const JSON_TYPE = 'application/json';
 const CSV_TYPE = 'text/csv';
 
 /** What runs have used. */
-@ApiTags('jobs')
 @Controller('jobs')
 export class JobUsageController {
   constructor(private readonly usage: JobUsageService) {}
 
+  /**
+   * What runs have used: processor time, memory, energy.
+   *
+   * @throws {400} A time, a key of `by`, or too many rows
+   */
   @Get('usage')
   @Access('bearer', 'jobs:read')
   @ApiOperation({
-    operationId: 'reportJobUsage',
-    summary: 'What runs have used: processor time, memory, energy',
     description:
       'Runs that have ended, by month and group or whatever is asked for, killed and failed ones too; kept when their jobs are deleted. Seen are those of jobs that you may see.',
   })
@@ -39,8 +34,7 @@ export class JobUsageController {
       [CSV_TYPE]: { schema: { type: 'string' } },
     },
   })
-  @ApiBadRequestResponse({ description: 'A time, a key of `by`, or too many rows' })
-  async report(
+  async reportJobUsage(
     @CurrentPrincipal() principal: Principal,
     @Query() query: JobUsageQuery,
     @Req() request: HttpRequest,

@@ -6,7 +6,7 @@ import {
   type OpenApiSchema,
   type OperationNature,
 } from './openapi-errors.js';
-import { OPTIONAL_BODY } from './request-class.js';
+import { FORM_BODY, OPTIONAL_BODY } from './request-class.js';
 
 interface Content {
   schema?: OpenApiSchema;
@@ -19,10 +19,14 @@ interface Answer {
 interface Parameter {
   name: string;
   in: string;
+  required?: boolean;
+  description?: string;
   schema?: OpenApiSchema;
 }
 interface Operation {
   operationId: string;
+  summary?: string;
+  tags?: string[];
   security?: Record<string, string[]>[];
   parameters?: Parameter[];
   requestBody?: { required?: boolean; content: Record<string, Content> };
@@ -34,6 +38,13 @@ const OAUTH_ERROR = {
   'application/json': { schema: { $ref: '#/components/schemas/OAuthError' } },
 };
 const BY_MEDIA_TYPE = 'x-by-media-type';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+/** A part of paths, the same wherever it stands. */
+export interface PathParameter {
+  description: string;
+  schema: OpenApiSchema;
+}
 
 /** What the decorators cannot say. */
 export interface CompletionInput {
@@ -43,6 +54,10 @@ export interface CompletionInput {
   closed: readonly string[];
   /** Paths of pages for people. */
   pages: RegExp;
+  /** By their names. */
+  pathParameters: Readonly<Record<string, PathParameter>>;
+  /** Under which heading a path stands. */
+  tagOf: (path: string) => string;
 }
 
 /** The schema of a body that differs from media type to media type. For `@ApiBody({ schema })`. */
@@ -56,7 +71,7 @@ export function schemaByMediaType(schemas: Record<string, OpenApiSchema>): OpenA
  */
 export function completeOpenApi(
   document: OpenAPIObject,
-  { schemas: named, closed, pages }: CompletionInput,
+  { schemas: named, closed, pages, pathParameters, tagOf }: CompletionInput,
 ): OpenAPIObject {
   const components = (document.components ??= {});
   const schemas = { ...(components.schemas as Record<string, OpenApiSchema>), ...named };
@@ -65,6 +80,10 @@ export function completeOpenApi(
     for (const method of METHODS) {
       const operation = (item as Record<string, Operation | undefined>)[method];
       if (!operation) continue;
+      operation.summary = operation.summary?.replace(/\.$/, '');
+      operation.tags = [tagOf(path)];
+      completePath(operation, path, pathParameters);
+      takeForms(operation, schemas);
       nameBodies(operation, schemas);
       completeNeed(operation, schemas);
       if (pages.test(path)) completePage(operation, method);
@@ -74,6 +93,7 @@ export function completeOpenApi(
   for (const schema of Object.values(schemas)) {
     cleanReferences(schema);
     delete schema[OPTIONAL_BODY];
+    delete schema[FORM_BODY];
   }
   for (const name of closed) {
     const schema = schemas[name];
@@ -86,6 +106,38 @@ export function completeOpenApi(
     description: 'The certificate of a known user, shown in the TLS handshake',
   };
   return document;
+}
+
+/** Describes the parts of the path, which come first and in its order. */
+function completePath(
+  operation: Operation,
+  path: string,
+  known: CompletionInput['pathParameters'],
+): void {
+  const parameters = operation.parameters ?? [];
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']): Parameter => {
+    const own = parameters.find((parameter) => parameter.in === 'path' && parameter.name === name);
+    if (own?.description !== undefined) return own;
+    const description = known[name];
+    if (!description) throw new Error(`nothing describes {${name}} of ${path}`);
+    return { name, required: true, in: 'path', ...description };
+  });
+  operation.parameters = [...inPath, ...parameters.filter((parameter) => parameter.in !== 'path')];
+}
+
+/** A body whose class says that it is a form is one. */
+function takeForms({ requestBody }: Operation, schemas: Record<string, OpenApiSchema>): void {
+  const body = requestBody?.content['application/json'];
+  if (!requestBody || !body || !schemaOf(body, schemas)?.[FORM_BODY]) return;
+  requestBody.content = { [FORM_TYPE]: body };
+}
+
+/** The named shape that the content refers to. */
+function schemaOf(
+  { schema }: Content,
+  schemas: Record<string, OpenApiSchema>,
+): OpenApiSchema | undefined {
+  return schemas[String(schema?.['$ref']).split('/').at(-1) ?? ''];
 }
 
 /** Gives parameters a type, and bodies of requests and answers a named shape. */
@@ -106,9 +158,8 @@ function nameBodies(operation: Operation, schemas: Record<string, OpenApiSchema>
 
 /** A body may be missing when its class says so. */
 function completeNeed({ requestBody }: Operation, schemas: Record<string, OpenApiSchema>): void {
-  for (const { schema } of Object.values(requestBody?.content ?? {})) {
-    const name = String(schema?.['$ref']).split('/').at(-1) ?? '';
-    if (requestBody && schemas[name]?.[OPTIONAL_BODY]) requestBody.required = false;
+  for (const content of Object.values(requestBody?.content ?? {})) {
+    if (requestBody && schemaOf(content, schemas)?.[OPTIONAL_BODY]) requestBody.required = false;
   }
 }
 

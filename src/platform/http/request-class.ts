@@ -39,6 +39,8 @@ export interface RequestShape {
 
 /** Marks the schema of a JSON body that may be missing, until the OpenAPI document is complete. */
 export const OPTIONAL_BODY = 'x-optional-body';
+/** Marks the schema of a form likewise. */
+export const FORM_BODY = 'x-form-body';
 
 const SHAPES = new WeakMap<object, RequestShape>();
 
@@ -46,7 +48,8 @@ const SHAPES = new WeakMap<object, RequestShape>();
 export function Shape(shape: RequestShape): ClassDecorator {
   return (target) => {
     SHAPES.set(target, shape);
-    if (shape.isOptional && shape.body !== 'form') ApiExtension(OPTIONAL_BODY, true)(target);
+    if (shape.body === 'form') ApiExtension(FORM_BODY, true)(target);
+    else if (shape.isOptional) ApiExtension(OPTIONAL_BODY, true)(target);
   };
 }
 

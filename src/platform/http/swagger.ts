@@ -15,13 +15,18 @@ const DESCRIPTION = [
   '`error` and `error_description` (RFC 6749).',
 ].join('\n');
 
-const TAGS: [string, string][] = [
-  ['jobs', 'Submit, list, read and kill jobs'],
-  ['sandboxes', 'Files that go in with a job and come out of it'],
-  ['file catalogue', 'Directories, files and their metadata'],
-  ['webhooks', 'Receivers that are told of changes'],
-  ['authorization', 'Tokens, groups and setups, sign-in pages, published keys'],
-  ['health', 'For load balancers and operators'],
+/** The headings with the paths that stand below them. */
+const TAGS: [name: string, description: string, paths: RegExp][] = [
+  ['jobs', 'Submit, list, read and kill jobs', /^\/jobs(?!\/\{jid\}\/\w+sandbox)/],
+  ['sandboxes', 'Files that go in with a job and come out of it', /^\/jobs\/\{jid\}\//],
+  ['file catalogue', 'Directories, files and their metadata', /^\/filecatalogue/],
+  ['webhooks', 'Receivers that are told of changes', /^\/webhooks/],
+  [
+    'authorization',
+    'Tokens, groups and setups, sign-in pages, published keys',
+    /^\/(oauth2|\.well-known)\//,
+  ],
+  ['health', 'For load balancers and operators', /^\/health/],
 ];
 
 /** client_id under which the authorization server knows the page. */
@@ -48,7 +53,7 @@ const GENERATED = new Set([
 ]);
 
 /** What the document says of this installation. */
-export interface SwaggerInput extends CompletionInput {
+export interface SwaggerInput extends Omit<CompletionInput, 'tagOf'> {
   version: string;
   publicUrl: string;
   scopes: Record<string, string>;
@@ -96,8 +101,15 @@ export function openApiDocument(app: INestApplication, input: SwaggerInput): Ope
   for (const [name, description] of TAGS) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), {
     operationIdFactory: (_controller, method) => method,
+    autoTagControllers: false,
   });
-  return completeOpenApi(document, input);
+  return completeOpenApi(document, { ...input, tagOf });
+}
+
+function tagOf(path: string): string {
+  const tag = TAGS.find(([, , paths]) => paths.test(path));
+  if (!tag) throw new Error(`${path} stands under no heading`);
+  return tag[0];
 }
 
 /** What Swagger UI shows and says. */

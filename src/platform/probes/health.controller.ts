@@ -1,5 +1,5 @@
 import { Controller, Get, Res } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiProperty, ApiResponse } from '@nestjs/swagger';
 import { stringifyJson } from '#src/kernel/index.js';
 import type { HttpResponse } from '../http/messages.js';
 import { OpenRoute } from '../http/open-route.js';
@@ -25,24 +25,23 @@ class ReadyResponse {
 }
 
 /** Probes for load balancers and orchestrators. */
-@ApiTags('health')
 @OpenRoute()
 @Controller('health')
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
+  /** Is the process alive? */
   @Get('live')
-  @ApiOperation({ operationId: 'healthLive', summary: 'Is the process alive?' })
   @ApiResponse({ status: 200, type: LiveResponse })
-  live(): LiveResponse {
+  healthLive(): LiveResponse {
     return { status: 'live' };
   }
 
+  /** May this instance be sent requests? */
   @Get('ready')
-  @ApiOperation({ operationId: 'healthReady', summary: 'May this instance be sent requests?' })
   @ApiResponse({ status: 200, type: ReadyResponse })
   @ApiResponse({ status: 503, type: ReadyResponse, description: 'Not ready; the checks say why' })
-  async ready(@Res() response: HttpResponse): Promise<void> {
+  async healthReady(@Res() response: HttpResponse): Promise<void> {
     const { ready, checks } = await this.readiness.report();
     const body: ReadyResponse = { status: ready ? 'ready' : 'not ready', checks };
     response.statusCode = ready ? 200 : 503;

@@ -11,17 +11,6 @@ import {
   Req,
   Res,
 } from '@nestjs/common';
-import {
-  ApiConflictResponse,
-  ApiCreatedResponse,
-  ApiForbiddenResponse,
-  ApiNotFoundResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiParam,
-  ApiTags,
-  type ApiParamOptions,
-} from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { Audited, clientSignal, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
 import { WebhookDeliveries } from './webhook-deliveries.service.js';
@@ -42,20 +31,9 @@ import {
 } from './webhook.response.js';
 import { WebhooksService } from './webhooks.service.js';
 
-const ID: ApiParamOptions = {
-  name: 'id',
-  description: 'Id of the webhook',
-  schema: { type: 'string', format: 'uuid' },
-};
-const DELIVERY: ApiParamOptions = {
-  ...ID,
-  name: 'delivery',
-  description: 'Id of the delivery',
-};
 const webhookOf = ({ params }: HttpRequest) => ({ webhook: params['id'] });
 
 /** Webhooks: receivers that are told of changes. */
-@ApiTags('webhooks')
 @Controller('webhooks')
 export class WebhooksController {
   constructor(
@@ -63,53 +41,53 @@ export class WebhooksController {
     private readonly deliveries: WebhookDeliveries,
   ) {}
 
+  /**
+   * Have changes sent to a receiver.
+   *
+   * @remarks Beside `webhooks` it takes the scope with which the changes can be read.
+   * @throws {403} The token lacks the scope that reads the changes
+   * @throws {409} There are as many webhooks as a user may have
+   */
   @Post()
   @Access('bearer', 'webhooks')
   @Audited<MadeWebhookResponse>('webhook.added', (_request, made) => made && { webhook: made.id })
-  @ApiOperation({
-    operationId: 'addWebhook',
-    summary: 'Have changes sent to a receiver',
-    description: 'Beside `webhooks` it takes the scope with which the changes can be read.',
-  })
-  @ApiCreatedResponse({ type: MadeWebhookResponse })
-  @ApiForbiddenResponse({ description: 'The token lacks the scope that reads the changes' })
-  @ApiConflictResponse({ description: 'There are as many webhooks as a user may have' })
-  async add(
+  async addWebhook(
     @CurrentPrincipal() principal: Principal,
     @Body() body: MakeWebhookRequest,
   ): Promise<MadeWebhookResponse> {
     return this.webhooks.add(principal, body);
   }
 
+  /** List webhooks, oldest first. */
   @Get()
   @Access('bearer', 'webhooks')
-  @ApiOperation({ operationId: 'listWebhooks', summary: 'List webhooks, oldest first' })
-  @ApiOkResponse({ type: WebhookListResponse })
-  async list(@CurrentPrincipal() principal: Principal): Promise<WebhookListResponse> {
+  async listWebhooks(@CurrentPrincipal() principal: Principal): Promise<WebhookListResponse> {
     return { webhooks: await this.webhooks.list(principal) };
   }
 
+  /**
+   * A webhook.
+   *
+   * @throws {404} Unknown or not yours
+   */
   @Get(':id')
   @Access('bearer', 'webhooks')
-  @ApiOperation({ operationId: 'getWebhook', summary: 'A webhook' })
-  @ApiParam(ID)
-  @ApiOkResponse({ type: WebhookResponse })
-  @ApiNotFoundResponse({ description: 'Unknown or not yours' })
-  async get(
+  async getWebhook(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
   ): Promise<WebhookResponse> {
     return this.webhooks.get(principal, id);
   }
 
+  /**
+   * Change, stop or resume a webhook.
+   *
+   * @throws {404} Unknown or not yours
+   */
   @Patch(':id')
   @Access('bearer', 'webhooks')
   @Audited('webhook.changed', webhookOf)
-  @ApiOperation({ operationId: 'changeWebhook', summary: 'Change, stop or resume a webhook' })
-  @ApiParam(ID)
-  @ApiOkResponse({ type: WebhookResponse })
-  @ApiNotFoundResponse({ description: 'Unknown or not yours' })
-  async change(
+  async changeWebhook(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Body() body: ChangeWebhookRequest,
@@ -117,51 +95,48 @@ export class WebhooksController {
     return this.webhooks.change(principal, id, body);
   }
 
+  /**
+   * Remove a webhook with its deliveries.
+   *
+   * @throws {404} Unknown or not yours
+   */
   @Delete(':id')
   @Access('bearer', 'webhooks')
   @Audited('webhook.removed', webhookOf)
-  @ApiOperation({ operationId: 'removeWebhook', summary: 'Remove a webhook with its deliveries' })
-  @ApiParam(ID)
-  @ApiOkResponse({ type: RemovedWebhookResponse })
-  @ApiNotFoundResponse({ description: 'Unknown or not yours' })
-  async remove(
+  async removeWebhook(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
   ): Promise<RemovedWebhookResponse> {
     return { id: await this.webhooks.remove(principal, id), deleted: true };
   }
 
+  /**
+   * Give a webhook a new secret; for a day both sign.
+   *
+   * @throws {404} Unknown or not yours
+   */
   @Post(':id/secret')
   @HttpCode(200)
   @Access('bearer', 'webhooks')
   @Audited('webhook.secret-changed', webhookOf)
-  @ApiOperation({
-    operationId: 'rotateWebhookSecret',
-    summary: 'Give a webhook a new secret; for a day both sign',
-  })
-  @ApiParam(ID)
-  @ApiOkResponse({ type: WebhookSecretResponse })
-  @ApiNotFoundResponse({ description: 'Unknown or not yours' })
-  async rotate(
+  async rotateWebhookSecret(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
   ): Promise<WebhookSecretResponse> {
     return this.webhooks.rotate(principal, id);
   }
 
+  /**
+   * Send a test message now, once, and say what came of it.
+   *
+   * @throws {404} Unknown or not yours
+   * @throws {409} Its rights are gone: it is disabled
+   */
   @Post(':id/test')
   @HttpCode(200)
   @Access('bearer', 'webhooks')
   @Audited('webhook.tested', webhookOf)
-  @ApiOperation({
-    operationId: 'testWebhook',
-    summary: 'Send a test message now, once, and say what came of it',
-  })
-  @ApiParam(ID)
-  @ApiOkResponse({ type: WebhookTestResponse })
-  @ApiNotFoundResponse({ description: 'Unknown or not yours' })
-  @ApiConflictResponse({ description: 'Its rights are gone: it is disabled' })
-  async test(
+  async testWebhook(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Req() request: HttpRequest,
@@ -169,13 +144,14 @@ export class WebhooksController {
     return this.deliveries.test(principal, id, clientSignal(request));
   }
 
+  /**
+   * List deliveries, newest first.
+   *
+   * @throws {404} Unknown or not yours
+   */
   @Get(':id/deliveries')
   @Access('bearer', 'webhooks')
-  @ApiOperation({ operationId: 'listWebhookDeliveries', summary: 'List deliveries, newest first' })
-  @ApiParam(ID)
-  @ApiOkResponse({ type: DeliveryListResponse })
-  @ApiNotFoundResponse({ description: 'Unknown or not yours' })
-  async listDeliveries(
+  async listWebhookDeliveries(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Query() query: ListDeliveriesQuery,
@@ -186,6 +162,12 @@ export class WebhooksController {
     return { deliveries };
   }
 
+  /**
+   * Send a message again, or now if it waits.
+   *
+   * @throws {404} Unknown or not yours, or not kept any more
+   * @throws {409} The webhook is disabled
+   */
   @Post(':id/deliveries/:delivery/replay')
   @HttpCode(200)
   @Access('bearer', 'webhooks')
@@ -193,16 +175,7 @@ export class WebhooksController {
     webhook: params['id'],
     delivery: params['delivery'],
   }))
-  @ApiOperation({
-    operationId: 'replayWebhookDelivery',
-    summary: 'Send a message again, or now if it waits',
-  })
-  @ApiParam(ID)
-  @ApiParam(DELIVERY)
-  @ApiOkResponse({ type: DeliveryResponse })
-  @ApiNotFoundResponse({ description: 'Unknown or not yours, or not kept any more' })
-  @ApiConflictResponse({ description: 'The webhook is disabled' })
-  async replay(
+  async replayWebhookDelivery(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Param('delivery') delivery: string,

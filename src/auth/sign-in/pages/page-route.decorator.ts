@@ -6,7 +6,7 @@ import {
   type ExecutionContext,
   type NestInterceptor,
 } from '@nestjs/common';
-import { ApiOperation, ApiProduces, ApiUnauthorizedResponse } from '@nestjs/swagger';
+import { ApiProduces, ApiUnauthorizedResponse } from '@nestjs/swagger';
 import { catchError, of, type Observable } from 'rxjs';
 import { OAuthProblem, Problem } from '#src/kernel/index.js';
 import type { HttpResponse } from '#src/platform/index.js';
@@ -16,10 +16,9 @@ import { PageError } from './page-error.js';
 import { sendPage } from './page.js';
 
 /** A route of pages for people: open to everybody, faults are told on a page. */
-export function PageRoute(summary: string): MethodDecorator {
+export function PageRoute(): MethodDecorator {
   return applyDecorators(
     Access('open'),
-    ApiOperation({ summary }),
     ApiProduces('text/html'),
     UseInterceptors(ErrorPageInterceptor),
   );

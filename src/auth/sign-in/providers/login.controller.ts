@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
-import { ApiConsumes, ApiFoundResponse, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiFoundResponse } from '@nestjs/swagger';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
 import { Limited } from '../../protocol/limited.decorator.js';
 import { PageRoute } from '../pages/page-route.decorator.js';
@@ -8,15 +8,14 @@ import { LoginForm } from './login.request.js';
 import { LoginPages } from './login.pages.js';
 
 /** To an external identity provider and back. */
-@ApiTags('authorization')
 @Controller('oauth2')
 export class LoginController {
   constructor(private readonly pages: LoginPages) {}
 
+  /** Sign in again with the certificate of the browser. */
   @Post('login')
   @Limited('authorize')
-  @PageRoute('Sign in again with the certificate of the browser')
-  @ApiConsumes('application/x-www-form-urlencoded')
+  @PageRoute()
   @ApiFoundResponse({ description: 'Back to the page that asked for the sign-in' })
   async signInAgain(
     @Body() form: LoginForm,
@@ -26,11 +25,10 @@ export class LoginController {
     await this.pages.signInAgain(form, request, response);
   }
 
-  @ApiParam({ name: 'provider', description: 'Name of an identity provider' })
+  /** Go to an identity provider to sign in. */
   @Post('login/:provider')
   @Limited('authorize')
-  @PageRoute('Go to an identity provider to sign in')
-  @ApiConsumes('application/x-www-form-urlencoded')
+  @PageRoute()
   @ApiFoundResponse({ description: 'To the identity provider' })
   async beginLogin(
     @Param('provider') provider: string,
@@ -41,10 +39,10 @@ export class LoginController {
     await this.pages.begin(provider, form, request, response);
   }
 
-  @ApiParam({ name: 'provider', description: 'Name of an identity provider' })
+  /** Come back from an identity provider. */
   @Get('callback/:provider')
   @UseGuards(LoginGuard)
-  @PageRoute('Come back from an identity provider')
+  @PageRoute()
   @ApiFoundResponse({ description: 'Back to the page that asked for the sign-in' })
   async completeLogin(
     @LoginResult() outcome: LoginOutcome,
