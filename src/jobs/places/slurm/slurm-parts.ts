@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { Clock } from '#src/kernel/index.js';
 import type { Config, Logger } from '#src/platform/index.js';
 import type { Site, SiteConnection } from '#src/registry/index.js';
@@ -56,11 +57,5 @@ export async function forEachOf<T>(
   atOnce: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  const iterator = items[Symbol.iterator]();
-  const next = async (): Promise<void> => {
-    for (let item = iterator.next(); item.done !== true; item = iterator.next()) {
-      await work(item.value);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, next));
+  await pLimit(atOnce).map(items, work);
 }
