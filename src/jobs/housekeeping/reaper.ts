@@ -11,7 +11,7 @@ import {
   type Config,
   type TaskOutcome,
 } from '#src/platform/index.js';
-import { JobListRepository } from '../list/job-list.repository.js';
+import { mergeCounters } from '../list/job-counters.repository.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import { SandboxRepository } from '../sandbox/sandbox.repository.js';
 import { SandboxSpool } from '../sandbox/sandbox-spool.js';
@@ -48,7 +48,6 @@ export class Reaper implements OnApplicationBootstrap {
     private readonly scheduler: Scheduler,
     private readonly database: Database,
     private readonly jobs: JobsRepository,
-    private readonly lists: JobListRepository,
     private readonly dispatch: DispatchRepository,
     private readonly sandboxes: SandboxRepository,
     private readonly spool: SandboxSpool,
@@ -91,9 +90,7 @@ export class Reaper implements OnApplicationBootstrap {
   }
 
   private async mergeCounters(): Promise<TaskOutcome> {
-    const merged = await withAdvisoryLock(this.database, 'reaper', (transaction) =>
-      this.lists.mergeCounters(transaction),
-    );
+    const merged = await withAdvisoryLock(this.database, 'reaper', mergeCounters);
     return merged ? 'more' : undefined;
   }
 

@@ -4,21 +4,14 @@ import {
   columnsOf,
   cursorText,
   Database,
-  entityColumns,
   feedColumns,
   feedCursorOf,
   sqlState,
-  type Transaction,
 } from '#src/platform/index.js';
 import { Job } from '../state/job.entity.js';
 import { keyColumn, type JobAttribute } from './job-attributes.js';
 import { valueType } from './job-value-types.js';
-import {
-  JobBlockCountEntity,
-  JobLabelCountEntity,
-  JobTotalEntity,
-  type CounterEntity,
-} from './job-counters.entity.js';
+import { COUNTERS, type CounterTable } from './job-counters.repository.js';
 import type { TimeSpan } from './job-times.js';
 import { PreparedNames } from './prepared-names.js';
 import type { Visibility } from '../access/job.policy.js';
@@ -50,46 +43,11 @@ interface Where {
   values: unknown[];
 }
 
-const MERGE_LIMIT = 20_000;
 const JOB_COLUMNS = columnsOf(Job);
 /** Of the same moment as the rows beside which they stand. */
 const FEED = feedColumns('jobs');
 
 type FeedRow = Parameters<typeof feedCursorOf>[0];
-
-/** Counter tables with their columns; rows of one key are merged together. */
-const COUNTERS = {
-  job_totals: counterOf(JobTotalEntity),
-  job_label_counts: counterOf(JobLabelCountEntity),
-  job_block_counts: counterOf(JobBlockCountEntity),
-};
-
-type CounterTable = keyof typeof COUNTERS;
-
-function counterOf<E extends CounterEntity>(
-  entity: new () => E,
-): { key: string[]; columns: string[] } {
-  const columns = entityColumns(entity).filter(
-    ({ property }) => property !== 'n' && property !== 'isMerged',
-  );
-  const names = (wanted: typeof columns): string[] => wanted.map(({ name }) => name);
-  return { key: names(columns.filter(({ isPrimary }) => isPrimary)), columns: names(columns) };
-}
-
-function mergeSql(table: CounterTable): string {
-  const { key, columns } = COUNTERS[table];
-  return `with fresh as materialized (
-      select distinct ${key.join(', ')} from
-        (select ${key.join(', ')} from ${table} where not is_merged limit ${MERGE_LIMIT}) f
-    ), old as (
-      delete from ${table} using fresh
-      where ${key.map((column) => `${table}.${column} = fresh.${column}`).join(' and ')}
-      returning ${table}.*
-    )
-    insert into ${table} (${columns.join(', ')}, n, is_merged)
-    select ${columns.join(', ')}, sum(n), true from old
-    group by ${columns.join(', ')} having sum(n) <> 0`;
-}
 
 /** Ids of one block of the counters share their upper bits (see the migration). */
 const BLOCK_BITS = 13;
@@ -239,18 +197,6 @@ export class JobListRepository {
       values,
     });
     return columns.map((_column, index) => Number(row?.[`n${index}`] ?? 0));
-  }
-
-  /**
-   * Merges the rows that changes have added to the counters; sums stay the same in every snapshot. Answers true
-   * when there may be more to merge.
-   */
-  async mergeCounters(transaction: Transaction): Promise<boolean> {
-    let written = 0;
-    for (const table of Object.keys(COUNTERS) as CounterTable[]) {
-      written += await transaction.execute({ name: `jobs-merge-${table}`, text: mergeSql(table) });
-    }
-    return written > MERGE_LIMIT;
   }
 
   /** Where a deep page starts: whole blocks are skipped by their counters, the rest by walking. */
