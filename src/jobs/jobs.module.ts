@@ -113,6 +113,7 @@ import { S3SandboxStore, s3SettingsOf } from './sandbox/s3.store.js';
 import { SubmissionReader } from './submit/submission.js';
 import { SubmitLookup } from './submit/submit-lookup.js';
 import { SubmitRate } from './submit/submit-rate.js';
+import { GatheredSubmits } from './submit/gathered-submits.js';
 import { SubmitRepository } from './submit/submit.repository.js';
 import { SubmitService } from './submit/submit.service.js';
 
@@ -238,6 +239,7 @@ const PARTS = [
   SubmissionReader,
   SubmitLookup,
   SubmitRate,
+  GatheredSubmits,
   SubmitRepository,
   SubmitService,
   SandboxRepository,

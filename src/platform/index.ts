@@ -6,7 +6,12 @@ export {
   VARIABLES,
   type Config,
 } from './config/env.js';
-export { DatabaseConnectionError, isDatabaseAway, sqlState } from './database/connection-error.js';
+export {
+  DatabaseConnectionError,
+  isDatabaseAway,
+  isRetryable,
+  sqlState,
+} from './database/connection-error.js';
 export type { DatabaseConnection } from './database/database-client.js';
 export { Database, type Queryable, type Statement, type Transaction } from './database/database.js';
 export {
@@ -48,8 +53,8 @@ export { SessionLock } from './database/session-lock.js';
 export { openVault } from './vault/key-encryption-key.js';
 export { KeyVault } from './vault/key-vault.js';
 export { QueryValues, queryValuesOf, setQueryValues } from './http/query-values.js';
-export { outOfTurn } from './http/caller-turns.js';
-export { JoinedReads, needsTurn, WithoutTurn } from './http/joined-reads.js';
+export { endTurn, outOfTurn } from './http/caller-turns.js';
+export { JoinedReads, JoinedWrites, needsTurn, WithoutTurn } from './http/joined-reads.js';
 export { accepts } from './http/accepted-type.js';
 export { arrivingAhead } from './http/read-ahead.js';
 export { ClientDisconnected, clientSignal } from './http/client-signal.js';

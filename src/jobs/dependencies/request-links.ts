@@ -46,6 +46,11 @@ export class RequestLinks {
     for (const condition of after) this.conditions.push({ index, place, condition });
   }
 
+  /** True when no job of the request waits for another. */
+  get isEmpty(): boolean {
+    return this.conditions.length === 0;
+  }
+
   /** The jobs outside of the request that are waited for. */
   get targets(): Jid[] {
     const all = this.conditions.flatMap(({ condition: { jid } }) => jid ?? []);

@@ -47,6 +47,11 @@ export class WaitingLimits {
     if (over) throw tooMany(over);
   }
 
+  /** True when a limit of waiting jobs counts them: then nobody may add others between the count and their commit. */
+  async concern(newcomers: Newcomers): Promise<boolean> {
+    return (await this.checksOf(newcomers)).length > 0;
+  }
+
   private async checksOf(newcomers: Newcomers): Promise<Check[]> {
     const registry = await this.registry.current();
     const ofOwner = limitsOf(newcomers, registry).flatMap(({ key, name, waiting: most }) =>

@@ -30,6 +30,14 @@ export class LineSpool {
     if (this.characters > IN_MEMORY_CHARACTERS) await this.toFile();
   }
 
+  /** All lines when they are at most so many, of at most so many characters together; undefined when not. */
+  few(mostLines: number, mostCharacters: number): readonly string[] | undefined {
+    this.signal.throwIfAborted();
+    const { lines, characters, path } = this;
+    const isFew = path === undefined && lines.length <= mostLines && characters <= mostCharacters;
+    return isFew ? lines : undefined;
+  }
+
   /** All lines in order; nothing may be added any more. */
   async *read(): AsyncGenerator<string> {
     for await (const line of this.kept()) {

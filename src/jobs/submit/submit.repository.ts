@@ -11,9 +11,14 @@ import {
 } from '#src/platform/index.js';
 import { JobTokenRightEntity } from '../run/job-token-right.entity.js';
 import type { Jid } from '../state/job.js';
-import { assertPath } from '../state/job-transitions.js';
-import { logMoves, logMovesTogether } from '../state/logged-move.sql.js';
-import { ADMISSION, admissionSteps, WORK_CHANNEL } from '../state/admission.js';
+import { WORK_CHANNEL } from '../state/admission.js';
+import {
+  ADD_JOBS,
+  ADD_MANY_JOBS,
+  ADD_TEMPLATES,
+  FIRST_STEPS,
+  LOGGED_TOGETHER,
+} from './add-jobs.sql.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { templateOf } from './job-lines.js';
 import type { TokenRight } from './token-rights.js';
@@ -48,6 +53,9 @@ export interface IdempotencyKey {
 
 /** A request with that key that was answered before. */
 export type EarlierAnswer = Pick<IdempotencyKeyEntity, 'bodyHash' | 'answer'>;
+
+const BATCH_JOBS = 500;
+const BATCH_CHARACTERS = 256 * 1024;
 
 /** Writes new jobs: all of a request in one transaction, or none. */
 @Injectable()
@@ -212,79 +220,21 @@ class BatchWriting {
     const start = this.jobsWritten;
     this.jobsWritten += texts.length;
     await this.transaction.execute({
-      ...(texts.length < TOGETHER ? ADD : ADD_TOGETHER),
+      ...(texts.length < LOGGED_TOGETHER ? ADD_JOBS : ADD_MANY_JOBS),
       values: [
         `[${texts.join(',')}]`,
+        ...FIRST_STEPS,
         jobs.setup,
         jobs.owner,
         jobs.ownerDn,
         jobs.ownerGroup,
         jobs.vo,
         jobs.inputSandbox ?? null,
-        jobs.now,
         ids.jids.slice(start, this.jobsWritten).map(String),
         ids.templates.map(String),
-        ...[true, false].map((hasInput) => stepsText(hasInput)),
+        jobs.now,
         jobs.arrayId === undefined ? null : String(jobs.arrayId),
       ],
     });
   }
 }
-
-function stepsText(hasInput: boolean): string {
-  const steps = admissionSteps(hasInput);
-  assertPath(steps.map((step) => step.to));
-  return stringifyJson(steps);
-}
-
-const BATCH_JOBS = 500;
-const BATCH_CHARACTERS = 256 * 1024;
-/** From this many jobs on their moves are logged together. */
-const TOGETHER = 10;
-
-const ADD_TEMPLATES = `
-  insert into job_templates (id, manifest, added) overriding system value
-  select id, manifest, added
-  from rows from (
-    json_to_recordset($1::json) as (manifest json, added json), unnest($2::bigint[])
-  ) as x (manifest, added, id)`;
-
-const add = (log: (moves: string) => string): string => `
-  with r as materialized (
-    select *, template_ids.ids[template] as template_id
-    from rows from (
-      json_to_recordset($1::json) as (
-        name text, job_group text, job_type text, site text, priority integer, cpu_time integer,
-        wanted_sites text[], banned_sites text[], processors integer, min_ram_mb integer, max_ram_mb integer,
-        gpus integer, tags text[], wall_time integer, status text, minor text, has_input boolean, waits boolean, manifest json,
-        place_values json, template integer, token_right text),
-      unnest($9::bigint[])
-    ) as x (
-      name, job_group, job_type, site, priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb,
-      max_ram_mb, gpus, tags, wall_time, status, minor, has_input, waits, manifest, place_values, template,
-      token_right, jid),
-    (select $10::bigint[] as ids) as template_ids
-  ), added as (
-    insert into jobs (jid, setup, owner, owner_dn, owner_group, vo, status, minor_status, name, job_group,
-      job_type, site, priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, max_ram_mb, gpus, tags,
-      wall_time, verified, held_by, input_sandbox, submission_time, last_update, array_id)
-    overriding system value
-    select jid, $2, $3, $4, $5, $6, status, minor, replace(name, '%j', jid::text), job_group, job_type, site,
-      priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, max_ram_mb, gpus, tags, wall_time,
-      status = '${ADMISSION.admitted}', case when waits then 'jobs' end, $7, $8, $8, $13::bigint from r
-  ), described as (
-    insert into job_descriptions (jid, manifest, place_values, template, token_right)
-    select jid, manifest, place_values, template_id, token_right from r
-  ), passed as materialized (
-    select r.jid, r.site, s.n, s.step ->> 'to' as status,
-      case when s.step ->> 'to' = '${ADMISSION.admitted}' then r.minor else s.step ->> 'minor' end as minor, 'Unknown' as app,
-      $8::timestamptz as last_update, null::json as before, s.step ->> 'source' as source
-    from r, json_array_elements(case when r.has_input then $11::json else $12::json end)
-      with ordinality as s (step, n)
-  ), told as (${log('passed')}
-  )
-  insert into job_history (jid, status, minor_status, app_status, time, source)
-  select jid, status, minor, app, last_update, source from passed order by jid, n`;
-
-const ADD = { name: 'jobs-add', text: add(logMoves) };
-const ADD_TOGETHER = { name: 'jobs-add-many', text: add(logMovesTogether) };

@@ -6,6 +6,7 @@ import {
   CLOCK,
   clientSignal,
   CONFIG,
+  endTurn,
   labelRequest,
   type Config,
   type HttpRequest,
@@ -22,11 +23,13 @@ import type { SharedManifest } from '../manifest/stored-manifest.js';
 import { SandboxService } from '../sandbox/sandbox.service.js';
 import { SandboxSpool } from '../sandbox/sandbox-spool.js';
 import { SubmissionReader, type Submission } from './submission.js';
+import type { Jid } from '../state/job.js';
 import { JobMetrics } from '../state/job-metrics.js';
 import { Dependencies } from '../dependencies/dependencies.js';
 import type { RequestLinks } from '../dependencies/request-links.js';
 import { WaitingLimits, type Newcomers } from '../limits/waiting-limits.js';
 import { BodyHash } from './body-hash.js';
+import { GatheredSubmits } from './gathered-submits.js';
 import { jobLine, templateLine } from './job-lines.js';
 import { LineSpool } from './line-spool.js';
 import { Preparation, type PreparedJob } from './preparation.js';
@@ -51,6 +54,9 @@ interface Prepared {
   bodyHash: string;
 }
 
+/** With all that belongs to it. */
+type ToStore = Prepared & { inputSandbox: string | undefined; key: string | undefined };
+
 /** Turns a job or a template into the line that is kept of it, if any. */
 interface LineWriter {
   job(job: PreparedJob): string;
@@ -59,6 +65,9 @@ interface LineWriter {
 
 const TO_STORE: LineWriter = { job: jobLine, template: templateLine };
 const TO_SHOW: LineWriter = { job: ({ manifest }) => stringifyJson(manifest) };
+/** Jobs of a request, and the text of them, that are written together with those of others. */
+const MOST_FEW = 10;
+const MOST_FEW_CHARACTERS = 32 * 1024;
 const KEY_LIFE_MS = 24 * 3600_000;
 
 /** POST /jobs: reads, checks everything, and then makes all jobs of the request or none. */
@@ -68,6 +77,7 @@ export class SubmitService {
   @Inject() private readonly limits!: WaitingLimits;
   @Inject() private readonly arrays!: ArraysRepository;
   @Inject() private readonly dependencies!: Dependencies;
+  @Inject() private readonly gathered!: GatheredSubmits;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -101,11 +111,10 @@ export class SubmitService {
     try {
       const prepared = await this.prepare(principal, submission, { lines, writer: TO_STORE, key });
       const inputSandbox = await this.keepFiles(submission, request);
-      const { answer, isRepeated } = await this.store(principal, {
-        ...prepared,
-        inputSandbox,
-        key,
-      });
+      const jobs = { ...prepared, inputSandbox, key };
+      const few = await this.fewOf(principal, jobs);
+      if (few !== undefined) return await this.storeFew(principal, request, { ...jobs, few });
+      const { answer, isRepeated } = await this.store(principal, jobs);
       if (isRepeated) labelRequest(request, { repeated: 'true' });
       return answer;
     } finally {
@@ -224,9 +233,33 @@ export class SubmitService {
     return this.sandboxes.keep(files, request);
   }
 
+  /** The lines of jobs that can be written together with those of other requests: they are few and all that there is to write. */
+  private async fewOf(principal: Principal, jobs: ToStore): Promise<readonly string[] | undefined> {
+    const { key, array, links, templates, tokenRights } = jobs;
+    if (key !== undefined || array || !links.isEmpty || templates + tokenRights.length > 0) {
+      return undefined;
+    }
+    if (await this.limits.concern(newcomers(principal, jobs))) return undefined;
+    return jobs.lines.few(MOST_FEW, MOST_FEW_CHARACTERS);
+  }
+
+  /** Out of the caller's turn, since all callers share the statements. */
+  private async storeFew(
+    principal: Principal,
+    request: HttpRequest,
+    { few, inputSandbox, warnings }: ToStore & { few: readonly string[] },
+  ): Promise<SubmitResponse> {
+    endTurn(request);
+    const { user: owner, dn: ownerDn, group: ownerGroup, vo = '', setup } = principal;
+    const jobs = { lines: few, owner, ownerDn, ownerGroup, vo, setup, inputSandbox };
+    const jids = await this.gathered.write(jobs);
+    this.metrics.added(jids.length);
+    return answerOf(jids, warnings);
+  }
+
   private async store(
     principal: Principal,
-    jobs: Prepared & { inputSandbox: string | undefined; key: string | undefined },
+    jobs: ToStore,
   ): Promise<{ answer: SubmitResponse; isRepeated: boolean }> {
     const { user: owner, group: ownerGroup, setup } = principal;
     const now = new Date(this.clock.now());
@@ -255,8 +288,7 @@ export class SubmitService {
       });
       await this.dependencies.add(transaction, jobs.links, jids);
       this.metrics.added(jids.length);
-      const answer: SubmitResponse = { jids, ...(arrayId !== undefined && { arrayId }) };
-      if (jobs.warnings.length > 0) answer.warnings = jobs.warnings;
+      const answer = answerOf(jids, jobs.warnings, arrayId);
       if (key) await this.repository.remember(transaction, key, answer, now);
       return { answer, isRepeated: false };
     });
@@ -283,6 +315,14 @@ export class SubmitService {
 function countSite(bySite: Map<string, number>, { request: { sites } }: PreparedJob): void {
   const [site] = sites;
   if (site !== undefined && sites.length === 1) bySite.set(site, (bySite.get(site) ?? 0) + 1);
+}
+
+function answerOf(jids: Jid[], warnings: ManifestWarning[], arrayId?: Jid): SubmitResponse {
+  return {
+    jids,
+    ...(arrayId !== undefined && { arrayId }),
+    ...(warnings.length > 0 && { warnings }),
+  };
 }
 
 function newcomers(

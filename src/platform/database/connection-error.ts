@@ -35,6 +35,14 @@ export function sqlState(error: unknown): string | undefined {
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
+/** Serialization failure and deadlock: the same work may succeed when it is done again. */
+const RETRYABLE = new Set<string | undefined>(['40001', '40P01']);
+
+/** True when the database has undone the work for what others did at the same time. */
+export function isRetryable(error: unknown): boolean {
+  return RETRYABLE.has(sqlState(error));
+}
+
 /** What went wrong while connecting, in words for whoever set the variable. */
 export function explainConnection(
   error: Error,

@@ -3,7 +3,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type pg from 'pg';
 import { Tracing } from '../observe/tracing/tracing.js';
-import { isDatabaseAway, sqlState } from './connection-error.js';
+import { isDatabaseAway, isRetryable, sqlState } from './connection-error.js';
 import { ConnectionGate, type Use } from './connection-gate.js';
 import { managerWithin, routeEntityStatements, type StatementWay } from './entity-statements.js';
 import type { PoolerRules } from './pooler.js';
@@ -41,7 +41,6 @@ const DEFAULT_LIMITS = {
   longestWaitMs: 10_000,
   longestWaitInDoubtMs: 1_500,
 };
-const RETRYABLE = new Set(['40001', '40P01']);
 
 /**
  * The database as repositories see it: named statements on the driver's pool, and transactions; entities that are not
@@ -89,8 +88,7 @@ export class Database implements Queryable {
       try {
         return await this.attempt(work);
       } catch (error) {
-        const state = sqlState(error);
-        if (attempt >= 3 || state === undefined || !RETRYABLE.has(state)) throw error;
+        if (attempt >= 3 || !isRetryable(error)) throw error;
       }
     }
   }

@@ -4,7 +4,7 @@ import { CONFIG, type Config } from '../config/env.js';
 import { Database } from '../database/database.js';
 import { Metrics } from '../observe/metrics/metrics.js';
 import { CallerTurns, setTurn, Turn, type TurnLimits } from './caller-turns.js';
-import { JoinedReads } from './joined-reads.js';
+import { JoinedReads, JoinedWrites } from './joined-reads.js';
 import type { HttpRequest } from './messages.js';
 
 /** Requests of one caller that wait, for each that may be at work. */
@@ -12,6 +12,8 @@ const WAITING_PER_PLACE = 16;
 const RETRY_AFTER_SECONDS = 1;
 /** What of the pool the requests of one caller may use at once: one of so many connections. */
 const PART_OF_POOL = 4;
+/** Joined writes at once: more of them would gather less each. */
+const MOST_JOINED_WRITES = 2;
 /** How long a turn is waited for while the database does not answer. */
 const SILENCE_MS = 1_500;
 /** Callers without requests are looked for when there are more than this. */
@@ -107,6 +109,14 @@ export class Callers {
   /** Point reads of all callers in few statements, which have together what one caller may have of the database. */
   joined<Key, Row>(read: (keys: Key[]) => Promise<Map<Key, Row>>): JoinedReads<Key, Row> {
     return new JoinedReads(this.limits, read);
+  }
+
+  /** Writes of all callers in few statements, of which at most two are under way: while one commits the next one gathers. */
+  joinedWrites<Item extends object, Result>(
+    write: (items: Item[]) => Promise<Map<Item, Result>>,
+  ): JoinedWrites<Item, Result> {
+    const most = Math.min(MOST_JOINED_WRITES, this.limits.most);
+    return new JoinedWrites({ ...this.limits, most }, write);
   }
 
   /** The request is at work no more, although its answer goes on: a stream, which is bounded otherwise. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Problem } from '#src/kernel/index.js';
-import { JoinedReads } from './joined-reads.js';
+import { JoinedReads, JoinedWrites } from './joined-reads.js';
 
 const LIMITS = { most: 1, longestWaitMs: 20, longestWaitInDoubtMs: 5, isInDoubt: () => false };
 
@@ -82,5 +82,48 @@ describe('reads that come together', () => {
     const next = joined.get(3);
     await end();
     expect(await next).toBe('row 3');
+  });
+});
+
+describe('writes that come together', () => {
+  /** Writes of names, and what was written in which statement; `bad` fails, `away` finds no database. */
+  function writes() {
+    const statements: string[][] = [];
+    const joined = new JoinedWrites<{ name: string }, number>(LIMITS, async (items) => {
+      const names = items.map(({ name }) => name);
+      statements.push(names);
+      await Promise.resolve();
+      if (names.includes('bad')) throw new Error('refused');
+      if (names.includes('away')) throw Problem.unavailable('The database is away');
+      return new Map(items.map((item, index) => [item, index]));
+    });
+    const all = (...names: string[]) =>
+      Promise.allSettled(names.map((name) => joined.write({ name })));
+    return { all, statements };
+  }
+
+  it('are one statement, and equal ones are not one', async () => {
+    const { all, statements } = writes();
+    expect(await all('a', 'b', 'a')).toEqual(
+      [0, 1, 2].map((value) => ({ status: 'fulfilled', value })),
+    );
+    expect(statements).toEqual([['a', 'b', 'a']]);
+  });
+
+  it('are written each alone when one of them makes the statement fail', async () => {
+    const { all, statements } = writes();
+    expect(await all('a', 'bad', 'b')).toEqual([
+      { status: 'fulfilled', value: 0 },
+      { status: 'rejected', reason: new Error('refused') },
+      { status: 'fulfilled', value: 0 },
+    ]);
+    expect(statements).toEqual([['a', 'bad', 'b'], ['a'], ['bad'], ['b']]);
+  });
+
+  it('are not written again when nobody knows what became of them', async () => {
+    const { all, statements } = writes();
+    const answers = await all('a', 'away');
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(statements).toEqual([['a', 'away']]);
   });
 });

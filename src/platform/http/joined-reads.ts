@@ -70,6 +70,23 @@ export class JoinedReads<Key, Row> {
   }
 }
 
+/**
+ * Writes that come together are one statement, in the manner of JoinedReads: each waits until its statement is committed. A
+ * statement that fails as a whole, for which `write` must have left nothing, is done again for each alone.
+ */
+export class JoinedWrites<Item extends object, Result> {
+  private readonly calls: JoinedReads<Item, Result>;
+
+  constructor(limits: TurnLimits, write: (items: Item[]) => Promise<Map<Item, Result>>) {
+    this.calls = new JoinedReads(limits, write);
+  }
+
+  /** What became of the item. Throws what its statement has failed with, or Problem 503 when that does not come in time. */
+  async write(item: Item): Promise<Result> {
+    return (await this.calls.get(item)) as Result;
+  }
+}
+
 function refuseAll<Key, Row>(asked: Map<Key, Asked<Row>[]>, error: unknown): void {
   for (const { refuse } of [...asked.values()].flat()) refuse(error);
 }

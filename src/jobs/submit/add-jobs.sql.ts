@@ -1,0 +1,96 @@
+import { stringifyJson } from '#src/kernel/index.js';
+import { ChangeFeed } from '#src/platform/index.js';
+import { ADMISSION, admissionSteps, WORK_CHANNEL } from '../state/admission.js';
+import { assertPath } from '../state/job-transitions.js';
+import { logMoves, logMovesTogether } from '../state/logged-move.sql.js';
+
+/** The first steps of jobs with input data, and of all others: two values of the statements that add jobs. */
+export const FIRST_STEPS: readonly [string, string] = [stepsText(true), stepsText(false)];
+
+function stepsText(hasInput: boolean): string {
+  const steps = admissionSteps(hasInput);
+  assertPath(steps.map((step) => step.to));
+  return stringifyJson(steps);
+}
+
+/** From this many jobs on their moves are logged together. */
+export const LOGGED_TOGETHER = 10;
+
+/** $1: list of templates; $2: their ids. */
+export const ADD_TEMPLATES = `
+  insert into job_templates (id, manifest, added) overriding system value
+  select id, manifest, added
+  from rows from (
+    json_to_recordset($1::json) as (manifest json, added json), unnest($2::bigint[])
+  ) as x (manifest, added, id)`;
+
+/** A line of a job (job-lines.ts) as a record, and the names of its columns. */
+const RECORD = `name text, job_group text, job_type text, site text, priority integer, cpu_time integer,
+        wanted_sites text[], banned_sites text[], processors integer, min_ram_mb integer, max_ram_mb integer,
+        gpus integer, tags text[], wall_time integer, status text, minor text, has_input boolean, waits boolean, manifest json,
+        place_values json, template integer, token_right text`;
+const COLUMNS = RECORD.split(',')
+  .map((column) => column.trim().split(' ')[0])
+  .join(', ');
+
+/** Adds the jobs of the table `r` with their history, of the moment `now`; the last part is an insert. */
+const fromRows = (now: string, log: (moves: string) => string): string => `added as (
+    insert into jobs (jid, setup, owner, owner_dn, owner_group, vo, status, minor_status, name, job_group,
+      job_type, site, priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, max_ram_mb, gpus, tags,
+      wall_time, verified, held_by, input_sandbox, submission_time, last_update, array_id)
+    overriding system value
+    select jid, setup, owner, owner_dn, owner_group, vo, status, minor, replace(name, '%j', jid::text), job_group, job_type, site,
+      priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, max_ram_mb, gpus, tags, wall_time,
+      status = '${ADMISSION.admitted}', case when waits then 'jobs' end, input_sandbox, ${now}, ${now}, array_id from r
+  ), described as (
+    insert into job_descriptions (jid, manifest, place_values, template, token_right)
+    select jid, manifest, place_values, template_id, token_right from r
+  ), passed as materialized (
+    select r.jid, r.site, s.n, s.step ->> 'to' as status,
+      case when s.step ->> 'to' = '${ADMISSION.admitted}' then r.minor else s.step ->> 'minor' end as minor, 'Unknown' as app,
+      ${now}::timestamptz as last_update, null::json as before, s.step ->> 'source' as source
+    from r, json_array_elements(case when r.has_input then $2::json else $3::json end)
+      with ordinality as s (step, n)
+  ), told as (${log('passed')}
+  ), remembered as (
+    insert into job_history (jid, status, minor_status, app_status, time, source)
+    select jid, status, minor, app, last_update, source from passed order by jid, n
+  )`;
+
+/** Jobs of one request: $1 lines, $2 and $3 FIRST_STEPS, then what they have in common, their ids and those of the templates. */
+const ofRequest = (log: (moves: string) => string): string => `
+  with r as materialized (
+    select x.*, template_ids.ids[template] as template_id, whose.*
+    from rows from (json_to_recordset($1::json) as (${RECORD}), unnest($10::bigint[])) as x (${COLUMNS}, jid),
+      (select $11::bigint[] as ids) as template_ids,
+      (select $4::text as setup, $5::text as owner, $6::text as owner_dn, $7::text as owner_group, $8::text as vo,
+        $9::text as input_sandbox, $13::bigint as array_id) as whose
+  ), ${fromRows('$12', log)} select`;
+
+/** For few jobs. */
+export const ADD_JOBS = { name: 'jobs-add', text: ofRequest(logMoves) };
+/** From LOGGED_TOGETHER jobs on. */
+export const ADD_MANY_JOBS = { name: 'jobs-add-many', text: ofRequest(logMovesTogether) };
+
+/**
+ * Jobs of several requests, and the notification of the dispatchers: $1 lines, $2 and $3 FIRST_STEPS, $4 the moment, then for each
+ * job which of the requests it is of, and whose. Answers the ids and whose they are, in the order of the lines.
+ */
+const ofRequests = (log: (moves: string) => string): string => `
+  with r as materialized (
+    select x.*, nextval(sequence.name) as jid, null::bigint as template_id, null::bigint as array_id
+    from rows from (
+      json_to_recordset($1::json) as (${RECORD}),
+      unnest($5::integer[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[])
+    ) as x (${COLUMNS}, request, setup, owner, owner_dn, owner_group, vo, input_sandbox),
+      (select pg_get_serial_sequence('jobs', 'jid') as name) as sequence
+  ), ${fromRows('$4', log)}, notified as materialized (
+    ${ChangeFeed.notification('').text.replace('$1, $2', `'${WORK_CHANNEL}', ''`)}
+  )
+  select r.jid, r.request from r, notified order by r.jid`;
+
+export const ADD_GATHERED = { name: 'jobs-add-gathered', text: ofRequests(logMoves) };
+export const ADD_MANY_GATHERED = {
+  name: 'jobs-add-many-gathered',
+  text: ofRequests(logMovesTogether),
+};

@@ -1,0 +1,86 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Clock } from '#src/kernel/index.js';
+import {
+  Callers,
+  CLOCK,
+  Database,
+  EventLog,
+  isRetryable,
+  type JoinedWrites,
+  type Statement,
+} from '#src/platform/index.js';
+import type { Jid } from '../state/job.js';
+import { ADD_GATHERED, ADD_MANY_GATHERED, FIRST_STEPS, LOGGED_TOGETHER } from './add-jobs.sql.js';
+
+/** The few jobs of one request that needs nothing else of the database. */
+export interface FewJobs {
+  /** Lines of jobs (job-lines.ts). */
+  lines: readonly string[];
+  owner: string;
+  ownerDn: string;
+  ownerGroup: string;
+  vo: string;
+  setup: string;
+  inputSandbox: string | undefined;
+}
+
+/**
+ * Submits of few jobs that come together are one statement and one commit (decision 0470); each is answered once that is durable.
+ */
+@Injectable()
+export class GatheredSubmits {
+  private readonly writes: JoinedWrites<FewJobs, Jid[]>;
+
+  constructor(
+    callers: Callers,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly database: Database,
+    private readonly events: EventLog,
+  ) {
+    this.writes = callers.joinedWrites((requests) => this.add(requests));
+  }
+
+  /** Adds the jobs and wakes the dispatchers; answers their ids in the order of the lines. */
+  write(jobs: FewJobs): Promise<Jid[]> {
+    return this.writes.write(jobs);
+  }
+
+  private async add(requests: readonly FewJobs[]): Promise<Map<FewJobs, Jid[]>> {
+    const rows = await this.run(this.statementOf(requests));
+    this.events.wrote('jobs', this.database);
+    const added = new Map(requests.map((request): [FewJobs, Jid[]] => [request, []]));
+    for (const { jid, request } of rows) added.get(requests[request] as FewJobs)?.push(jid);
+    return added;
+  }
+
+  private statementOf(requests: readonly FewJobs[]): Statement {
+    const lines = requests.flatMap((request) => request.lines);
+    const ofEach = <T>(of: (request: FewJobs, index: number) => T): T[] =>
+      requests.flatMap((request, index) => request.lines.map(() => of(request, index)));
+    return {
+      ...(lines.length < LOGGED_TOGETHER ? ADD_GATHERED : ADD_MANY_GATHERED),
+      values: [
+        `[${lines.join(',')}]`,
+        ...FIRST_STEPS,
+        new Date(this.clock.now()),
+        ofEach((_request, index) => index),
+        ofEach(({ setup }) => setup),
+        ofEach(({ owner }) => owner),
+        ofEach(({ ownerDn }) => ownerDn),
+        ofEach(({ ownerGroup }) => ownerGroup),
+        ofEach(({ vo }) => vo),
+        ofEach(({ inputSandbox }) => inputSandbox ?? null),
+      ],
+    };
+  }
+
+  /** In a transaction, which is tried again, only where that is needed: it costs two exchanges more. */
+  private async run(statement: Statement): Promise<{ jid: Jid; request: number }[]> {
+    try {
+      return await this.database.query(statement);
+    } catch (error) {
+      if (!isRetryable(error)) throw error;
+      return this.database.transaction((transaction) => transaction.query(statement));
+    }
+  }
+}
