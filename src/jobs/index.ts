@@ -1,6 +1,7 @@
 export { JOB_SCHEMAS, JobsModule } from './jobs.module.js';
 export { JOB_PATH_PARAMETERS } from './state/job.openapi.js';
 export { JobsService } from './list/jobs.service.js';
+export type { JobListResponse } from './list/job.response.js';
 export { JobPolicy } from './access/job.policy.js';
 export { JobFeed, jobEventData, type JobEvent } from './feed/job-feed.js';
 export { jobSelector } from './feed/job-selector.js';

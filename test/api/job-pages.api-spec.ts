@@ -57,6 +57,19 @@ describe('pages of GET /jobs', () => {
     expect((await page({ maxJobs: LIMIT - 1 })).jids).toEqual(jids.slice(0, LIMIT - 1));
   });
 
+  it('show every job as its record alone does', async () => {
+    await grid.sql(
+      `update jobs set name = $1, vo = '', heart_beat = last_update + interval '1.5 seconds',
+         reschedule_time = last_update, app_status = 'half' where jid = $2`,
+      ['a "quoted" \\ name\n\u0001 é 𝒳', jids[0]],
+    );
+    const { body } = await alice.get('/jobs');
+    expect(body.jobs).toHaveLength(LIMIT);
+    for (const job of body.jobs) {
+      expect(job).toEqual((await alice.get(`/jobs/${job.jid}`)).body);
+    }
+  });
+
   it.each([499, 501, 4095, 8191, 8192, 8193, 10_000, 10_900])(
     'begin behind exactly startJob = %d jobs',
     async (startJob) => {

@@ -168,7 +168,10 @@ describe(`${ROUNDS} rounds of writers and watchers`, () => {
     const visibility = { setup: SETUP, owner };
     const { lists } = instances[Math.floor(Math.random() * instances.length)] as Instance;
     const { jobs, position } = await lists.list(wantedOf(query, 10_000), visibility);
-    const shown = new Map(jobs.map(({ jid, minorStatus }) => [Number(jid), minorStatus]));
+    const records = jobs.map(
+      ({ record }) => JSON.parse(record) as { jid: number; minorStatus: string },
+    );
+    const shown = new Map(records.map(({ jid, minorStatus }) => [jid, minorStatus]));
     return { shown, position };
   }
 

@@ -5,7 +5,9 @@ import {
   JobsService,
   JobSummaryQuery,
   ListJobsQuery,
+  type JobListResponse,
 } from '../../jobs/index.js';
+import { parseJson } from '../../kernel/index.js';
 import { QueryValues, readQuery } from '../../platform/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import type { CliContext } from './context.js';
@@ -33,10 +35,11 @@ export function jobsCommand(context: CliContext): Command {
     .action(async (filters: string[], options: JobsOptions) => {
       const query = [...filters, 'allOwners=true', `maxJobs=${options.limit}`].map(encoded);
       const jobs = (await context.application()).get(JobsService);
-      const { body } = await jobs.list(
+      const answer = await jobs.list(
         administrator(options.setup),
         readQuery(ListJobsQuery, new QueryValues(query.join('&'))),
       );
+      const body = parseJson(answer.body.text) as unknown as JobListResponse;
       await present(options, {
         value: body,
         heading: COLUMNS.map((name) => name.toUpperCase()),

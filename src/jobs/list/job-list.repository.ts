@@ -1,29 +1,38 @@
 import { Injectable } from '@nestjs/common';
-import { Problem } from '#src/kernel/index.js';
+import { Problem, stringifyJson } from '#src/kernel/index.js';
 import {
   columnsOf,
   cursorText,
   Database,
   feedColumns,
   feedCursorOf,
+  SharedReads,
   sqlState,
 } from '#src/platform/index.js';
 import { Job } from '../state/job.entity.js';
 import { keyColumn, type JobAttribute } from './job-attributes.js';
+import { JOB_RECORD } from './job-record.sql.js';
 import { valueType } from './job-value-types.js';
 import { COUNTERS, type CounterTable } from './job-counters.repository.js';
 import type { TimeSpan } from './job-times.js';
 import { PreparedNames } from './prepared-names.js';
-import type { Visibility } from '../access/job.policy.js';
+import type { JobOwnership, Visibility } from '../access/job.policy.js';
+import type { Jid } from '../state/job.js';
 import type { JobFilter, JobSelectionQuery, JobsWanted, SortKey } from './list-jobs.query.js';
 
 /** Which jobs, as statements understand it. */
 export type Selection = Pick<JobSelectionQuery, 'filters' | 'fromDate' | 'toDate'>;
 
+/** A job of a page: its record as JSON text and, where the page may show jobs of strangers, whose it is. */
+export interface ListedJob {
+  record: string;
+  ownership?: JobOwnership & { jid: Jid };
+}
+
 /** A page of jobs, the number of all matches, and where the page ended. */
 export interface JobPage {
   entries: number;
-  jobs: Job[];
+  jobs: ListedJob[];
   /** From where a feed goes on without a gap and without repeating. */
   position: string;
   /** Sort values of the last job; undefined when nothing follows. */
@@ -43,11 +52,12 @@ interface Where {
   values: unknown[];
 }
 
-const JOB_COLUMNS = columnsOf(Job);
+const OWNERSHIP = columnsOf(Job, { only: ['jid', 'setup', 'owner', 'ownerGroup', 'vo'] });
 /** Of the same moment as the rows beside which they stand. */
 const FEED = feedColumns('jobs');
 
 type FeedRow = Parameters<typeof feedCursorOf>[0];
+type PageRow = { record: string } & JobOwnership & { jid: Jid } & FeedRow & Record<string, unknown>;
 
 /** Ids of one block of the counters share their upper bits (see the migration). */
 const BLOCK_BITS = 13;
@@ -89,6 +99,7 @@ function isFew(query: JobsWanted, visibility: Visibility, found: Extent): boolea
 export class JobListRepository {
   /** On counters only: on the jobs themselves the best plan depends on the values. */
   private readonly names = new PreparedNames('jobs-counters');
+  private readonly counts = new SharedReads<readonly unknown[]>();
 
   constructor(private readonly database: Database) {}
 
@@ -116,15 +127,18 @@ export class JobListRepository {
     const page = `${conditions.join(' and ')} order by ${order} limit $${limit} offset $${offset}`;
     // Ids alone are skipped in an index; only the rows of the page are fetched.
     const isDeep = jump.offset > DEEP;
+    const isOfOthers = visibility.owner === undefined || visibility.vo !== undefined;
     const selected = isDeep
       ? `jid in (select jid from jobs where ${page}) order by ${order}`
       : page;
     const rows = await this.rows(query, {
-      text: `select ${JOB_COLUMNS}, ${FEED}, ${cursorColumns(query.sort)} from jobs where ${selected}`,
+      text: `select ${JOB_RECORD} as record, ${isOfOthers ? `${OWNERSHIP}, ` : ''}${FEED}, ${cursorColumns(query.sort)} from jobs where ${selected}`,
       values,
     });
-    const jobs = rows.slice(0, query.maxJobs);
-    const last = jobs[jobs.length - 1];
+    const jobs = rows.slice(0, query.maxJobs).map((row): ListedJob => {
+      return isOfOthers ? { record: row.record, ownership: row } : { record: row.record };
+    });
+    const last = rows[jobs.length - 1];
     const hasMore = rows.length > query.maxJobs && last !== undefined;
     const end = query.sort.map((_key, index) => (last?.[`sort_${index}`] ?? null) as string | null);
     const position = rows[0] ? cursorText(feedCursorOf(rows[0])) : found.position;
@@ -134,7 +148,7 @@ export class JobListRepository {
   private async rows(
     query: JobsWanted,
     statement: { text: string; values: unknown[] },
-  ): Promise<(Job & FeedRow & Record<string, unknown>)[]> {
+  ): Promise<PageRow[]> {
     try {
       return await this.database.query(statement);
     } catch (cause) {
@@ -155,9 +169,10 @@ export class JobListRepository {
         ? 'count(*) as total, min(jid + 0) as lowest, max(jid + 0) as highest'
         : 'coalesce(sum(n), 0)::bigint as total';
     const text = `select ${sums}, ${FEED} from ${source.table} where ${where.sql}`;
-    const rows = await this.database.query<
-      FeedRow & { total: number; lowest?: number; highest?: number }
-    >({ text, values: where.values, ...(source !== JOBS && this.names.of(text)) });
+    const rows = await this.counted<FeedRow & { total: number; lowest?: number; highest?: number }>(
+      { text, values: where.values },
+      source,
+    );
     const row = rows[0] as (typeof rows)[0]; // a sum has one row
     const entries = Number(row.total);
     const position = cursorText(feedCursorOf(row));
@@ -174,11 +189,18 @@ export class JobListRepository {
     const { source, values, counted, columns, sum } = countsOf(selection, visibility, by);
     const text = `select concat_ws('|', ${columns.join(', ')}) as key, ${sum} as total ${counted}
         group by 1 having ${sum} <> 0 order by 1 limit ${by.limit}`;
-    const rows = await this.database.query<{ key: string; total: number }>({
-      ...{ text, values },
-      ...(source !== JOBS && this.names.of(text)),
-    });
+    const rows = await this.counted<{ key: string; total: number }>({ text, values }, source);
     return new Map(rows.map(({ key, total }) => [key, total]));
+  }
+
+  /** Many ask the same at the same time: pages that show what their owner has are loaded anew by each of its watchers. */
+  private async counted<Row>(
+    { text, values }: { text: string; values: unknown[] },
+    source: Source,
+  ): Promise<readonly Readonly<Row>[]> {
+    const statement = { text, values, ...(source !== JOBS && this.names.of(text)) };
+    const key = stringifyJson([text, values]);
+    return (await this.counts.get(key, () => this.database.query(statement))) as readonly Row[];
   }
 
   /** How many values each of the attributes has among so many of their counts. */

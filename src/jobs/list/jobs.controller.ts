@@ -1,7 +1,12 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiBadRequestResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { queryValuesOf, WithoutTurn, type HttpResponse } from '#src/platform/index.js';
+import {
+  queryValuesOf,
+  WithoutTurn,
+  type HttpResponse,
+  type JsonText,
+} from '#src/platform/index.js';
 import { JobListResponse, JobResponse } from './job.response.js';
 import { FILTERS } from './job-list.openapi.js';
 import { JobsService } from './jobs.service.js';
@@ -33,7 +38,7 @@ export class JobsController {
     @CurrentPrincipal() principal: Principal,
     @Query() query: ListJobsQuery,
     @Res({ passthrough: true }) response: HttpResponse,
-  ): Promise<JobListResponse> {
+  ): Promise<JsonText<JobListResponse>> {
     const { body, position, after } = await this.jobs.list(principal, query);
     response.setHeader('Grid-Feed-Position', position);
     if (after !== undefined) {

@@ -1,11 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { actorOf, requestOf, type Principal } from '#src/auth/index.js';
-import { Audit, CONFIG, type Config, type QueryValues } from '#src/platform/index.js';
+import { Audit, CONFIG, JsonText, type Config, type QueryValues } from '#src/platform/index.js';
 import { JobAccess } from '../access/job-access.service.js';
-import type { Job } from '../state/job.entity.js';
 import { idRanges } from '../state/job.js';
-import { JobListRepository } from './job-list.repository.js';
+import { JobListRepository, type ListedJob } from './job-list.repository.js';
 import { JobPolicy } from '../access/job.policy.js';
 import { JobResponse, type JobListResponse } from './job.response.js';
 import {
@@ -20,7 +19,7 @@ import {
 
 /** A page for the caller, and where the next one begins. */
 export interface JobListAnswer {
-  body: JobListResponse;
+  body: JsonText<JobListResponse>;
   /** Position of the feed at which the page was read. */
   position: string;
   /** Cursor of the next page; undefined on the last one. */
@@ -44,8 +43,9 @@ export class JobsService {
     const visibility = this.policy.visibility(principal, query.allOwners);
     const page = await this.lists.list(query, visibility);
     this.noteRead(principal, page.jobs);
-    const body = { entries: page.entries, jobs: page.jobs.map((job) => JobResponse.from(job)) };
-    const { position, end } = page;
+    const { entries, jobs, position, end } = page;
+    const text = `{"entries":${entries},"jobs":[${jobs.map(({ record }) => record).join(',')}]}`;
+    const body = new JsonText<JobListResponse>(text);
     return { body, position, ...(end && { after: writeCursor(query.sort, end) }) };
   }
 
@@ -80,8 +80,9 @@ export class JobsService {
     return `<${this.config.publicUrl.replace(/\/$/, '')}/jobs?${next.toString()}>; rel="next"`;
   }
 
-  private noteRead(principal: Principal, jobs: readonly Job[]): void {
-    const read = jobs.filter((job) => this.policy.readsByPrivilege(principal, job, 'record'));
+  private noteRead(principal: Principal, jobs: readonly ListedJob[]): void {
+    const others = jobs.flatMap(({ ownership }) => ownership ?? []);
+    const read = others.filter((job) => this.policy.readsByPrivilege(principal, job, 'record'));
     if (read.length === 0) return;
     const details = { what: 'list', jobs: read.length, jids: idRanges(read.map(({ jid }) => jid)) };
     const origin = { request: requestOf(principal), actor: actorOf(principal) };

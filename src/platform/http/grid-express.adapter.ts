@@ -7,6 +7,7 @@ import { LEAST_COMPRESSED, sendCompressible, sendWhole } from './compressed-answ
 import { endTurn } from './caller-turns.js';
 import { isProbe } from './probe-path.js';
 import { gatheredMessage } from './gathered-message.js';
+import { JsonText } from './json-text.js';
 import type { RouteTable } from './route-table.js';
 import type { HttpRequest, HttpResponse } from './messages.js';
 import { queryValuesOf } from './query-values.js';
@@ -62,7 +63,7 @@ export class GridExpressAdapter extends ExpressAdapter {
     if (!response.hasHeader('Content-Type')) {
       response.setHeader('Content-Type', 'application/json; charset=utf-8');
     }
-    const text = stringifyJson(body);
+    const text = body instanceof JsonText ? body.text : stringifyJson(body);
     if (text.length >= LEAST_COMPRESSED && this.isCompressible(response.req.originalUrl)) {
       sendCompressible(response, text);
     } else sendWhole(response, text);
