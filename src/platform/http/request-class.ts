@@ -9,6 +9,7 @@ import {
   type Violation,
 } from '#src/kernel/index.js';
 import { QueryValues, unknownParameters } from './query-values.js';
+import { IS_GIVEN } from './validators.js';
 
 /** A class whose validators say what a request may carry. */
 export type RequestClass<T extends object = object> = new () => T;
@@ -97,6 +98,12 @@ interface Plan {
   free: (FreeKeysRule & { property: string }) | undefined;
   /** Types of the properties, for texts. */
   types: ReadonlyMap<string, unknown>;
+  /** Properties of which is asked only that they are a text or, where the value is true, several. */
+  texts: ReadonlyMap<string, boolean>;
+  /** Properties of which anything is asked. */
+  judged: ReadonlySet<string>;
+  /** Of them those that may not be missing. */
+  needed: readonly string[];
 }
 
 const READERS = new WeakMap<object, Map<string, Reader>>();
@@ -146,9 +153,43 @@ function planOf(requestClass: RequestClass): Plan {
   if (free) names.delete(free.property);
   const typeOf = (key: string): unknown => Reflect.getMetadata('design:type', prototype, key);
   const types = new Map([...names].map((key) => [key, typeOf(key)]));
-  const plan = { keys: names, readers, free, types };
+  const plan = { keys: names, readers, free, types, ...plainRules(rules) };
   PLANS.set(requestClass, plan);
   return plan;
+}
+
+type Rule = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[0];
+
+/** What the validators of a class say, as far as that is to be a text and to be there. */
+function plainRules(rules: readonly Rule[]): Pick<Plan, 'texts' | 'judged' | 'needed'> {
+  const texts = new Map<string, boolean>();
+  const further = new Set<string>();
+  const optional = new Set<string>();
+  for (const { propertyName: key, type, name, constraints, each = false } of rules) {
+    if (type === 'whitelistValidation') continue;
+    if (type === 'conditionalValidation' && constraints?.[0] === IS_GIVEN) optional.add(key);
+    else if (name === 'isString') texts.set(key, each);
+    else further.add(key);
+  }
+  for (const key of further) texts.delete(key);
+  const judged = new Set([...texts.keys(), ...further, ...optional]);
+  return { texts, judged, needed: [...judged].filter((key) => !optional.has(key)) };
+}
+
+/** True when nothing is missing and everything that was sent is a text, or several, of which no more is asked. */
+function isPlainlyRight({ texts, judged, needed }: Plan, plain: Values, read: Values): boolean {
+  const { made } = plain;
+  const isText = (value: unknown): boolean => typeof value === 'string';
+  return (
+    plain.violations.length + read.violations.length === 0 &&
+    needed.every((key) => Object.hasOwn(made, key)) &&
+    Object.keys(read.made).every((key) => !judged.has(key)) &&
+    Object.entries(made).every(([key, value]) =>
+      texts.get(key) === true
+        ? Array.isArray(value) && value.every(isText)
+        : texts.has(key) && isText(value),
+    )
+  );
 }
 
 /** The names of the properties that have a validator: the keys that requests may have. */
@@ -207,7 +248,8 @@ export function readValues<T extends object>(requestClass: RequestClass<T>, sent
   if (shape.once) refuseRepeated(sent, shape);
   const chosen = choose?.(sent) as RequestClass<T> | undefined;
   if (chosen) return readValues(chosen, sent);
-  const { keys, readers, free, types } = planOf(requestClass);
+  const plan = planOf(requestClass);
+  const { keys, readers, free, types } = plan;
   const [gathered, values] = free
     ? sent.split((key, value) => free.takes(key, value))
     : [sent, sent];
@@ -221,6 +263,10 @@ export function readValues<T extends object>(requestClass: RequestClass<T>, sent
     else plain.note(key, () => valueOf(types.get(key), key, values));
   }
   if (free) read.note(free.property, () => free.read(gathered));
+  // Most queries and forms are such, and the validators take several times as long to find that out.
+  if (isPlainlyRight(plan, plain, read)) {
+    return Object.assign(new requestClass(), plain.made, read.made);
+  }
   return validated(requestClass, plain, read);
 }
 

@@ -27,12 +27,12 @@ import {
 export { Allow, ValidateNested } from 'class-validator';
 export { Type } from 'class-transformer';
 
+/** The condition of what may be left out. */
+export const IS_GIVEN = (_object: object, value: unknown): boolean => value !== undefined;
+
 /** May be left out; null is a value like any other. */
 export const IsOptional = (options?: ValidationOptions): PropertyDecorator =>
-  applyDecorators(
-    ValidateIf((_object, value) => value !== undefined, options),
-    ApiProperty({ required: false }),
-  );
+  applyDecorators(ValidateIf(IS_GIVEN, options), ApiProperty({ required: false }));
 
 /** true or false; in a query also 1, 0, yes, no, in any case. */
 export const IsBoolean = (options?: ValidationOptions): PropertyDecorator =>

@@ -61,6 +61,8 @@ export class TrustedAuthorities {
   #cache = new Map<string, CachedVerdict>();
   /** Resumed TLS sessions show the leaf only; the rest of its chain is remembered by leaf. */
   readonly #chains = new Map<string, Buffer[]>();
+  /** Hashes of leaves and of chains, as long as the connection lives that keeps them. */
+  readonly #hashes = new WeakMap<object, string>();
   #timer: NodeJS.Timeout | undefined;
   #refreshing: Promise<boolean> | undefined;
   #lastFault = '';
@@ -115,14 +117,14 @@ export class TrustedAuthorities {
   verify(presented: readonly Buffer[]): CertificateVerdict {
     const [leaf] = presented;
     if (leaf === undefined) return refuse('none', 'no client certificate was presented');
-    const chain = presented.length === 1 ? this.#rememberedChain(leaf) : presented;
-    const key = chain.length === 1 ? hashOf(leaf) : hashOf(Buffer.concat(chain));
+    const chain = presented.length === 1 ? (this.#rememberedChain(leaf) ?? presented) : presented;
+    const key = this.#keyOf(chain);
     const now = this.#clock.now();
     const cached = this.#cache.get(key);
     if (cached && now >= cached.checkedAt && now <= cached.until) return cached.verdict;
     const { verdict, until } = this.#judge(chain, now);
     remember(this.#cache, key, { verdict, checkedAt: now, until });
-    if (verdict.ok && chain.length > 1) remember(this.#chains, hashOf(leaf), [...chain]);
+    if (verdict.ok && chain.length > 1) remember(this.#chains, this.#keyOf([leaf]), [...chain]);
     return verdict;
   }
 
@@ -140,8 +142,18 @@ export class TrustedAuthorities {
     }
   }
 
-  #rememberedChain(leaf: Buffer): readonly Buffer[] {
-    return (this.#chains.size > 0 ? this.#chains.get(hashOf(leaf)) : undefined) ?? [leaf];
+  #rememberedChain(leaf: Buffer): readonly Buffer[] | undefined {
+    return this.#chains.size > 0 ? this.#chains.get(this.#keyOf([leaf])) : undefined;
+  }
+
+  /** The hash of a chain; of one that a connection keeps, and of its leaf, it is made once. */
+  #keyOf(chain: readonly Buffer[]): string {
+    const kept = chain.length === 1 ? (chain[0] as Buffer) : chain;
+    const known = this.#hashes.get(kept);
+    if (known !== undefined) return known;
+    const hash = hashOf(Buffer.concat(chain));
+    this.#hashes.set(kept, hash);
+    return hash;
   }
 
   #judge(chain: readonly Buffer[], now: number): { verdict: CertificateVerdict; until: number } {

@@ -36,16 +36,22 @@ export const REQUEST_LINE = 'request';
 const GATHER_MS = 20;
 const MOST_GATHERED = 64 * 1024;
 
+/** From this level on a line is written at once. */
+const WARNING = pino.levels.values['warn'] as number;
+
 /**
  * The lines of requests are written together, some fifty times a second: a call of the system for each of them took a
- * tenth of the time of a small read. Every other line is written at once, behind those that wait.
+ * tenth of the time of a small read. Warnings and errors are written at once, all other lines (the audit trail) at the end of the
+ * turn of the event loop, each behind those that wait.
  */
 function gathered(file: pino.DestinationStream): pino.DestinationStream {
   let held = '';
   let timer: NodeJS.Timeout | undefined;
+  let soon: NodeJS.Immediate | undefined;
   const write = (): void => {
     clearTimeout(timer);
-    timer = undefined;
+    clearImmediate(soon);
+    timer = soon = undefined;
     if (held !== '') file.write(held);
     held = '';
   };
@@ -53,9 +59,11 @@ function gathered(file: pino.DestinationStream): pino.DestinationStream {
   const stream = {
     [Symbol.for('pino.metadata')]: true, // has pino say what the line is
     lastMsg: undefined as string | undefined,
+    lastLevel: 0,
     write(line: string): void {
       held += line;
-      if (stream.lastMsg !== REQUEST_LINE || held.length > MOST_GATHERED) write();
+      if (stream.lastLevel >= WARNING || held.length > MOST_GATHERED) write();
+      else if (stream.lastMsg !== REQUEST_LINE) soon ??= setImmediate(write);
       else timer ??= setTimeout(write, GATHER_MS).unref();
     },
   };
