@@ -33,6 +33,8 @@ import { FilesController } from './namespace/files.controller.js';
 import { CatalogueStorageRights } from './namespace/storage-rights.service.js';
 import { FilePointReads } from './namespace/file-point-reads.js';
 import { NamespaceService } from './namespace/namespace.service.js';
+import { FewMatchesReader } from './matching/few-matches.service.js';
+import { FirstEntriesReader } from './namespace/first-entries.service.js';
 import { MatchFinder } from './matching/match-finder.service.js';
 import { SearchController } from './search/search.controller.js';
 import { SearchService } from './search/search.service.js';
@@ -80,6 +82,8 @@ import { WritesController } from './changes/writes.controller.js';
     CatalogueStorageRights,
     MetadataFieldCache,
     MatchFinder,
+    FewMatchesReader,
+    FirstEntriesReader,
     SearchService,
     CompatibleValuesService,
     CatalogueWriter,

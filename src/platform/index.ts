@@ -54,7 +54,7 @@ export { openVault } from './vault/key-encryption-key.js';
 export { KeyVault } from './vault/key-vault.js';
 export { QueryValues, queryValuesOf, setQueryValues } from './http/query-values.js';
 export { JsonText } from './http/json-text.js';
-export { endTurn, outOfTurn } from './http/caller-turns.js';
+export { endTurn, outOfTurn, takeTurn } from './http/caller-turns.js';
 export { SharedReads } from './http/shared-reads.js';
 export { JoinedReads, JoinedWrites, needsTurn, WithoutTurn } from './http/joined-reads.js';
 export { accepts } from './http/accepted-type.js';

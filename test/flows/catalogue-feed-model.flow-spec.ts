@@ -33,7 +33,7 @@ import { readCursor } from '../../src/platform/feed/feed-cursor.js';
 import { FeedFollower } from '../../src/platform/streams/feed-follower.js';
 import { change, path as paths } from '../support/catalogue/arbitraries.js';
 import type { ToldEvent } from '../support/catalogue/events.js';
-import { caller, fileReads, written } from '../support/scratch-catalogue.js';
+import { caller, joinedReads, written } from '../support/scratch-catalogue.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
 
 /** GRID_FEED_ROUNDS=1000 for a long run, GRID_FEED_SEED for another one. */
@@ -105,10 +105,11 @@ describe(`${ROUNDS} rounds of changes and mirrors of the catalogue`, () => {
       new CatalogueNamesRepository(database.dataSource.getRepository(CatalogueNameEntity)),
     );
     const policy = new CataloguePolicy(names, config);
+    const { files, first } = joinedReads(database, config);
     return {
       writer: new CatalogueWriter(database, policy, log, config),
       mover: new MoveService(database, log),
-      namespace: new NamespaceService(database, policy, names, fileReads(database, config)),
+      namespace: new NamespaceService(database, policy, names, files, first),
       ...{ policy, teller: new CatalogueTeller(policy, new PresentRights(database)) },
       feed: new CatalogueFeed(log),
       stop: async () => {
@@ -129,7 +130,10 @@ describe(`${ROUNDS} rounds of changes and mirrors of the catalogue`, () => {
     const visit = async (path: string): Promise<void> => {
       const onPosition = (position: string): void => void (first ??= position);
       const after = { kind: 'directories', name: '' } as const;
-      const asked = { path, verbose: false, limit: undefined, after, onNext: () => undefined };
+      const asked = {
+        ...{ path, verbose: false, limit: undefined, after, onNext: () => undefined },
+        takeTurn: () => Promise.resolve(),
+      };
       const text = await written((writer) =>
         namespace.writeListing(reader, { ...asked, onPosition }, writer),
       );

@@ -23,6 +23,8 @@ import { DemoCatalogue } from '../../src/file-catalogue/demo/demo-catalogue.js';
 import { CompatibleValuesService } from '../../src/file-catalogue/compatible-values/compatible-values.service.js';
 import { MetadataFieldCache } from '../../src/file-catalogue/metadata/metadata-field-cache.js';
 import { FilePointReads } from '../../src/file-catalogue/namespace/file-point-reads.js';
+import { FirstEntriesReader } from '../../src/file-catalogue/namespace/first-entries.service.js';
+import { FewMatchesReader } from '../../src/file-catalogue/matching/few-matches.service.js';
 import { NamespaceService } from '../../src/file-catalogue/namespace/namespace.service.js';
 import { MatchFinder } from '../../src/file-catalogue/matching/match-finder.service.js';
 import { SearchService } from '../../src/file-catalogue/search/search.service.js';
@@ -86,9 +88,17 @@ export async function scratchCatalogue(
   };
 }
 
-/** Reads of single files as requests do them. */
-export function fileReads(database: Database, config: Config): FilePointReads {
-  return new FilePointReads(new Callers(config, new Metrics(), database), database);
+/** Reads that requests make together. */
+export function joinedReads(
+  database: Database,
+  config: Config,
+): { callers: Callers; files: FilePointReads; first: FirstEntriesReader } {
+  const callers = new Callers(config, new Metrics(), database);
+  return {
+    callers,
+    files: new FilePointReads(callers, database),
+    first: new FirstEntriesReader(callers, database),
+  };
 }
 
 function catalogueServices(
@@ -101,9 +111,12 @@ function catalogueServices(
     new CatalogueNamesRepository(database.dataSource.getRepository(CatalogueNameEntity)),
   );
   const policy = new CataloguePolicy(names, config);
-  const namespace = new NamespaceService(database, policy, names, fileReads(database, config));
+  const { callers, files, first } = joinedReads(database, config);
+  const namespace = new NamespaceService(database, policy, names, files, first);
   const writer = new CatalogueWriter(database, policy, silentLog(), config);
-  const finder = new MatchFinder(database, policy, new MetadataFieldCache());
+  const fields = new MetadataFieldCache();
+  const finder = new MatchFinder(database, policy, fields);
+  const few = new FewMatchesReader(callers, database, fields);
   const current = { current: () => Promise.resolve(registry) } as unknown as RegistryService;
   const reader = new LineReader(current, names);
   return {
@@ -111,7 +124,7 @@ function catalogueServices(
     policy,
     names,
     namespace,
-    search: new SearchService(policy, finder),
+    search: new SearchService(policy, finder, few),
     values: new CompatibleValuesService(policy, finder),
     writer,
     reader,

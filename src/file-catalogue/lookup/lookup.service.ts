@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { requirePath, type Principal } from '#src/auth/index.js';
-import { Problem, Slices, stringifyJson } from '#src/kernel/index.js';
+import { Problem, Slices } from '#src/kernel/index.js';
 import { CONFIG, Database, type Config, type HttpRequest } from '#src/platform/index.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import { fileNotFound, isSeen } from '../access/directory-access.js';
 import type { AnswerWriter } from '../answer/answer-writer.js';
 import { CatalogueNames } from '../names/catalogue-names.service.js';
 import { readDirectories } from '../namespace/directory-chain.repository.js';
-import { fileAttributes } from '../namespace/entry-json.js';
+import { fileAttributesText } from '../namespace/entry-json.js';
 import { findFiles, type FileRow } from '../namespace/files.repository.js';
 import { filePathFault, parentPath, pathChain } from '../path/catalogue-path.js';
 import { pathsOf } from './lookup-paths.js';
@@ -91,7 +91,7 @@ export class LookupService {
 
   private lineOf(path: string, found: FileRow | Problem): string {
     if (!(found instanceof Problem)) {
-      return stringifyJson({ path, attributes: fileAttributes(found, this.names) });
+      return `{"path":${JSON.stringify(path)},"attributes":${fileAttributesText(found, this.names)}}`;
     }
     const { status, code, detail } = found;
     return JSON.stringify({ path, error: { status, code, detail } });

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Problem } from '#src/kernel/index.js';
 import { Database, type Transaction } from '#src/platform/index.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import { MetadataFieldCache } from '../metadata/metadata-field-cache.js';
@@ -7,6 +6,7 @@ import { bindConditions, type RawCondition } from '../metadata/metadata-conditio
 import type { MetadataField } from '../metadata/metadata-field.js';
 import { readableEnd } from '../access/directory-access.js';
 import { endOfSubtree } from '../path/label.js';
+import { boundOrNothing } from './few-matches.service.js';
 import type { ExactTotals } from '../totals/exact-totals.js';
 import { visiblePart } from '../totals/visible-part.repository.js';
 import {
@@ -31,6 +31,8 @@ export interface MatchRequest {
   conditions: readonly RawCondition[];
   /** Told from where on the feed tells what changes after the state that was searched. */
   onPosition?: (position: string) => void;
+  /** Waits until the request may use the database for itself, where it began without that. */
+  takeTurn?: () => Promise<void>;
 }
 
 /** How to read what matches, and what makes its stored totals exact. */
@@ -85,8 +87,9 @@ export class MatchFinder {
     const ask = async (groups: FieldConditions[]): Promise<StartFacts> =>
       readStart(snapshot, { ...request, actor, names, groups });
     const known = this.fields.known(names);
-    const guess = known && boundOrNothing(request.conditions, known);
-    if (guess) {
+    const bound = known && boundOrNothing(request.conditions, known);
+    if (bound) {
+      const guess = byField(bound);
       const facts = await ask(guess);
       if (areSame(known, facts.fields)) return { groups: guess, facts };
     }
@@ -111,19 +114,6 @@ export class MatchFinder {
     if (steps.length === 0 || steps.some(({ cost }) => cost < Infinity)) return arrange(steps);
     const limit = PLAN_LIMITS.fewSegments * RECOUNT_FACTOR;
     return arrange(stepsOf(left, await readCosts(snapshot, left, { start, limit })));
-  }
-}
-
-/** The conditions on these fields; undefined when they do not fit them, which newer fields may do. */
-function boundOrNothing(
-  conditions: readonly RawCondition[],
-  fields: ReadonlyMap<string, MetadataField>,
-): FieldConditions[] | undefined {
-  try {
-    return byField(bindConditions(conditions, fields));
-  } catch (error) {
-    if (error instanceof Problem) return undefined;
-    throw error;
   }
 }
 

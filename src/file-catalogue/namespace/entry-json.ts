@@ -26,6 +26,34 @@ export function fileAttributes(file: FileRow, names: CatalogueNames): Record<str
   };
 }
 
+/** The same as JSON text, several times as fast: listings and lookups have thousands of them. */
+export function fileAttributesText(file: FileRow, names: CatalogueNames): string {
+  return (
+    `{"FileID":${file.id},"Size":${file.size},"GUID":${quoted(file.guid)},"Checksum":${quoted(file.checksum)},` +
+    `"ChecksumType":${quoted(file.checksum_type)},"Type":"File","UID":${file.owner_id},` +
+    `"Owner":${quoted(names.nameOf(file.owner_id))},"GID":${file.group_id},` +
+    `"OwnerGroup":${quoted(names.nameOf(file.group_id))},"CreationDate":${timeText(file.created_at)},` +
+    `"ModificationDate":${timeText(file.modified_at)},"Mode":${file.mode},"Status":"${STATUS}"}`
+  );
+}
+
+function quoted(text: string | null): string {
+  return text === null ? '""' : JSON.stringify(text);
+}
+
+let lastTime = NaN;
+let lastTimeText = '';
+
+/** Neighbours in a listing were often registered together. */
+function timeText(date: Date): string {
+  const time = date.getTime();
+  if (time !== lastTime) {
+    lastTime = time;
+    lastTimeText = `"${date.toISOString()}"`;
+  }
+  return lastTimeText;
+}
+
 /** Attributes of a directory (rest.md 1.13). */
 function directoryAttributes(
   directory: SubDirectoryRow,
@@ -75,11 +103,8 @@ export function subDirectoryText(
 
 /** One entry of `Files`. */
 export function fileText(file: FileRow, names: CatalogueNames, verbose: boolean): string {
-  const entry = {
-    MetaData: fileAttributes(file, names),
-    ...(verbose ? { Replicas: fileReplicas(file, names) } : {}),
-  };
-  return `${JSON.stringify(file.name)}:${stringifyJson(entry)}`;
+  const replicas = verbose ? `,"Replicas":${stringifyJson(fileReplicas(file, names))}` : '';
+  return `${JSON.stringify(file.name)}:{"MetaData":${fileAttributesText(file, names)}${replicas}}`;
 }
 
 /** Every number whose name the text of an entry shows. */

@@ -4,7 +4,12 @@ import type { JsonObject } from '#src/kernel/index.js';
 import { Database } from '#src/platform/index.js';
 import type { AnswerWriter } from '../answer/answer-writer.js';
 import { CatalogueNames } from '../names/catalogue-names.service.js';
-import { CataloguePolicy, type Actor, type Reader } from '../access/catalogue.policy.js';
+import {
+  CataloguePolicy,
+  type Actor,
+  type Guarded,
+  type Reader,
+} from '../access/catalogue.policy.js';
 import { valuesHolding } from '../metadata/fields.repository.js';
 import { presentValue } from '../metadata/metadata-field.js';
 import { joinPath, parentPath, pathChain } from '../path/catalogue-path.js';
@@ -12,6 +17,8 @@ import { listSubDirectories, type SubDirectoryRow } from './directories.reposito
 import { fileNotFound, isSeen, readableEnd } from '../access/directory-access.js';
 import { readChain, readChainNow, readDirectories } from './directory-chain.repository.js';
 import { fileAttributes, fileMetadata, fileText, namesIn, subDirectoryText } from './entry-json.js';
+import { FIRST_ENTRIES, type FirstEntries } from './first-entries.repository.js';
+import { FirstEntriesReader } from './first-entries.service.js';
 import { FilePointReads } from './file-point-reads.js';
 import { existingFiles, findFile, listFiles, type FileRow } from './files.repository.js';
 import type { ListingCursor, ListingWanted } from './listing.query.js';
@@ -22,6 +29,15 @@ interface ListingRequest extends ListingWanted {
   path: string;
   onPosition: (position: string) => void;
   onNext: (place: ListingCursor) => void;
+  /** Waits until the request may use the database for itself; it begins without that. */
+  takeTurn: () => Promise<void>;
+}
+
+/** A directory that is being listed, with its first entries if they were read together with those of others. */
+interface OpenedListing extends ListingRequest {
+  actor: Actor;
+  directoryId: number;
+  first: FirstEntries | undefined;
 }
 
 const PAGE_ROWS = 1_000;
@@ -34,6 +50,7 @@ export class NamespaceService {
     private readonly policy: CataloguePolicy,
     private readonly names: CatalogueNames,
     private readonly reads: FilePointReads,
+    private readonly firstEntries: FirstEntriesReader,
   ) {}
 
   /**
@@ -48,14 +65,11 @@ export class NamespaceService {
     writer: AnswerWriter,
   ): Promise<void> {
     requirePath(principal, 'read', { path: request.path, kind: 'directory' });
-    const actor = await this.policy.readerOf(principal);
-    const { chain, position } = await readChainNow(this.database, request.path);
-    const directory = readableEnd(this.policy, actor, chain, request.path);
-    request.onPosition(position);
+    const opened = await this.open(await this.policy.readerOf(principal), request);
     const text = new ListingText(this.names, request.verbose);
     let left = request.limit ?? Infinity;
     let last: ListingCursor | undefined;
-    for await (const page of this.entries({ actor, directoryId: directory.id, ...request })) {
+    for await (const page of this.entries(opened)) {
       writer.signal.throwIfAborted();
       const batch = page.slice(0, left);
       await this.names.load(batch.flatMap(({ row }) => namesIn(row)));
@@ -143,16 +157,29 @@ export class NamespaceService {
     );
   }
 
+  /** Complete listings begin together with those of others; pages and those with replicas are read alone. */
+  private async open(actor: Actor, request: ListingRequest): Promise<OpenedListing> {
+    const { path, limit, verbose, after } = request;
+    const isPlain =
+      limit === undefined && !verbose && after.kind === 'directories' && after.name === '';
+    const first = isPlain ? await this.firstEntries.of(path) : undefined;
+    if (!first) await request.takeTurn();
+    const { chain, position } = first ?? (await readChainNow(this.database, path));
+    const { id } = readableEnd<Guarded & { id: number; path: string }>(
+      this.policy,
+      actor,
+      chain,
+      path,
+    );
+    request.onPosition(position);
+    return { ...request, actor, directoryId: id, first };
+  }
+
   /** Everything in the directory that the caller may see, in the order of a listing. */
-  private async *entries(
-    request: ListingWanted & { path: string; actor: Actor; directoryId: number },
-  ): AsyncGenerator<Entry[]> {
-    const { actor, path, directoryId, verbose } = request;
-    const limit = Math.min(PAGE_ROWS, (request.limit ?? PAGE_ROWS) + 1);
-    if (request.after.kind === 'directories') {
-      let after = request.after.name;
-      for (let full = true; full;) {
-        const rows = await listSubDirectories(this.database, directoryId, { after, limit });
+  private async *entries(opened: OpenedListing): AsyncGenerator<Entry[]> {
+    const { actor, path, after } = opened;
+    if (after.kind === 'directories') {
+      for await (const rows of this.directoryPages(opened)) {
         yield rows
           .filter(
             (row) =>
@@ -160,19 +187,56 @@ export class NamespaceService {
               this.policy.mayRead(actor, row),
           )
           .map((row) => ({ kind: 'directories', row }));
-        after = rows.at(-1)?.name ?? '';
-        full = rows.length === limit;
       }
     }
-    let after = request.after.kind === 'files' ? request.after.name : '';
-    const detail = verbose ? 'replicas' : 'plain';
-    for (let more = true; more;) {
-      const page = await listFiles(this.database, directoryId, { after, limit, detail });
-      yield page.rows.map((row) => ({ kind: 'files', row }));
-      after = page.rows.at(-1)?.name ?? '';
-      more = page.hasMore;
+    for await (const rows of this.filePages(opened)) {
+      yield rows.map((row) => ({ kind: 'files', row }));
     }
   }
+
+  private async *directoryPages(opened: OpenedListing): AsyncGenerator<SubDirectoryRow[]> {
+    const { directoryId, first, takeTurn } = opened;
+    let after = opened.after.name;
+    let more = true;
+    if (first) {
+      yield first.directories;
+      after = first.directories.at(-1)?.name ?? '';
+      more = first.directories.length === FIRST_ENTRIES;
+      if (more) await takeTurn();
+    }
+    const limit = rowsOf(opened);
+    while (more) {
+      const rows = await listSubDirectories(this.database, directoryId, { after, limit });
+      yield rows;
+      after = rows.at(-1)?.name ?? '';
+      more = rows.length === limit;
+    }
+  }
+
+  private async *filePages(opened: OpenedListing): AsyncGenerator<FileRow[]> {
+    const { directoryId, first, takeTurn, verbose } = opened;
+    let after = opened.after.kind === 'files' ? opened.after.name : '';
+    let more = true;
+    if (first) {
+      yield first.files;
+      after = first.files.at(-1)?.name ?? '';
+      more = first.files.length === FIRST_ENTRIES;
+      if (more) await takeTurn();
+    }
+    const detail = verbose ? 'replicas' : 'plain';
+    while (more) {
+      const page = { after, limit: rowsOf(opened), detail } as const;
+      const { rows, hasMore } = await listFiles(this.database, directoryId, page);
+      yield rows;
+      after = rows.at(-1)?.name ?? '';
+      more = hasMore;
+    }
+  }
+}
+
+/** Entries of one page of the database, with the one that tells whether a page of the answer follows. */
+function rowsOf({ limit }: ListingWanted): number {
+  return Math.min(PAGE_ROWS, (limit ?? PAGE_ROWS) + 1);
 }
 
 /** Text of a listing while its entries come, directories first. */

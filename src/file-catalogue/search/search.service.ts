@@ -2,15 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { requirePath, type Principal } from '#src/auth/index.js';
 import type { AnswerWriter } from '../answer/answer-writer.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
-import type { Totals } from '../totals/exact-totals.js';
+import type { Match } from '../totals/exact-totals.js';
+import { FewMatchesReader } from '../matching/few-matches.service.js';
 import { MatchFinder, type MatchRequest } from '../matching/match-finder.service.js';
 import { readMatches } from './search.repository.js';
 import { SearchTree } from './search-tree.js';
-
-/** A directory that was found, with its exact recursive totals. */
-export interface Match extends Totals {
-  path: string;
-}
 
 type EachMatch = (matches: readonly Match[]) => Promise<void>;
 
@@ -20,6 +16,7 @@ export class SearchService {
   constructor(
     private readonly policy: CataloguePolicy,
     private readonly finder: MatchFinder,
+    private readonly few: FewMatchesReader,
   ) {}
 
   /** Writes the tree `{"f", "s", "d"}` of the matching directories. 400, 404 before anything is written. */
@@ -60,6 +57,13 @@ export class SearchService {
 
   /** Hands over the matching directories in depth-first order, some hundred at a time. */
   async forEachMatch(actor: Actor, request: MatchRequest, each: EachMatch): Promise<void> {
+    const few = await this.few.find(actor, request);
+    if (few) {
+      request.onPosition?.(few.position);
+      if (few.matches.length > 0) await each(few.matches);
+      return;
+    }
+    await request.takeTurn?.();
     await this.finder.find(actor, { ...request, withTotals: true }, async (snapshot, found) => {
       for await (const rows of readMatches(snapshot, found.plan)) {
         const matches = rows.map(({ label, path, files, bytes }) => ({

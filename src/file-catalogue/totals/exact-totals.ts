@@ -13,6 +13,11 @@ export interface Totals {
   bytes: bigint;
 }
 
+/** A directory that was found, with its exact recursive totals. */
+export interface Match extends Totals {
+  path: string;
+}
+
 /**
  * Makes stored totals exact: adds the changes inside a directory's range. Changes are sorted by label; each
  * question costs two binary searches, so a search stays cheap while much is pending.

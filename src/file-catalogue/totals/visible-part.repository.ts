@@ -41,14 +41,20 @@ export function unreadableDirectories(
     order by label`;
 }
 
-/** Select of what is pending in `start`, in order. */
-export const PENDING_TOTALS = `
+/** Select of what is pending, in order, where that is asked. */
+export function pendingTotals(where = ''): string {
+  return `
   select d.label, p.files, p.bytes
     from (select directory_id, sum(files)::bigint as files, sum(bytes) as bytes
           from catalogue_delta group by directory_id) p
     cross join lateral (select label from catalogue_directory where id = p.directory_id offset 0) d
-    where d.label >= (select lo from start) and d.label < (select hi from start)
-    order by d.label`;
+    ${where} order by d.label`;
+}
+
+/** Select of what is pending in `start`, in order. */
+export const PENDING_TOTALS = pendingTotals(
+  'where d.label >= (select lo from start) and d.label < (select hi from start)',
+);
 
 /** Changes in order, some at a time: there may be hundreds of thousands. */
 export type ChangesInOrder =

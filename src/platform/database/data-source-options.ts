@@ -8,6 +8,7 @@ import {
 } from './database-client.js';
 import type { EntityClass } from './entities.js';
 import { SnakeNamingStrategy } from './snake-naming-strategy.js';
+import { parseTimestamptz } from './timestamp-text.js';
 
 /** What a DataSource of the service is made from. */
 export interface DataSourceInput {
@@ -30,8 +31,11 @@ export function parseInt8(text: string): number | bigint {
 }
 
 function typeParser(oid: TypeId, format?: 'text' | 'binary'): unknown {
-  const isText = format !== 'binary';
-  return oid === pg.types.builtins.INT8 && isText ? parseInt8 : pg.types.getTypeParser(oid, format);
+  if (format !== 'binary') {
+    if (oid === pg.types.builtins.INT8) return parseInt8;
+    if (oid === pg.types.builtins.TIMESTAMPTZ) return parseTimestamptz;
+  }
+  return pg.types.getTypeParser(oid, format);
 }
 
 const types: pg.CustomTypesConfig = {

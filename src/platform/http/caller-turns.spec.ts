@@ -1,7 +1,16 @@
 import { Readable } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { arriving, CallerTurns, endTurn, outOfTurn, setTurn, Turn } from './caller-turns.js';
+import {
+  arriving,
+  CallerTurns,
+  endTurn,
+  keepTurn,
+  outOfTurn,
+  setTurn,
+  takeTurn,
+  Turn,
+} from './caller-turns.js';
 
 const LIMITS = { most: 1, longestWaitMs: 5_000, longestWaitInDoubtMs: 5, isInDoubt: () => false };
 const OVERLOADED = { status: 503, code: 'service.overloaded', retryAfterSeconds: 1 };
@@ -33,6 +42,23 @@ describe('turns of the requests of one caller', () => {
     await entered[3];
     for (const turn of all) turn.end(false);
     expect([order, turns.isIdle]).toEqual([[0, 1, 2, 3], true]);
+  });
+
+  it('may be kept until they are needed', async () => {
+    const turns = new CallerTurns();
+    const [first, kept] = [1, 2].map(() => new Turn(turns, LIMITS)) as [Turn, Turn];
+    const request = new Readable({ read: () => undefined }) as unknown as IncomingMessage;
+    await takeTurn(request); // it has none
+    keepTurn(request, kept);
+    await outOfTurn(request, async () => first.enter());
+    const taking = takeTurn(request);
+    expect(turns.waiting).toBe(1);
+    first.end(true);
+    await taking;
+    await takeTurn(request); // once is enough
+    expect([kept.tryEnter(), turns.isIdle]).toEqual([true, false]);
+    kept.end(true);
+    expect(turns.isIdle).toBe(true);
   });
 
   it('are refused when they do not come in time, and when the request is over', async () => {

@@ -117,13 +117,32 @@ export class Turn {
 }
 
 const TURN = Symbol('turn of the request');
+const LATER = Symbol('turn that the request may still take');
 interface Turning {
   [TURN]?: Turn | undefined;
+  [LATER]?: Turn | undefined;
 }
 
 /** Remembers the turn that the request has; undefined when it needs none. */
 export function setTurn(request: IncomingMessage, turn: Turn | undefined): void {
   (request as Turning)[TURN] = turn;
+}
+
+/** Remembers the turn of a request that begins without one. */
+export function keepTurn(request: IncomingMessage, turn: Turn): void {
+  (request as Turning)[LATER] = turn;
+}
+
+/**
+ * Waits for the turn of a handler `@WithoutTurn` that needs statements of its own after all; nothing for any other. Throws
+ * Problem 503 when it does not come in time.
+ */
+export async function takeTurn(request: IncomingMessage): Promise<void> {
+  const turn = (request as Turning)[LATER];
+  if (!turn) return;
+  (request as Turning)[LATER] = undefined;
+  setTurn(request, turn);
+  await turn.enter();
 }
 
 /**

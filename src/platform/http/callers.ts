@@ -3,7 +3,7 @@ import { Problem } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '../config/env.js';
 import { Database } from '../database/database.js';
 import { Metrics } from '../observe/metrics/metrics.js';
-import { CallerTurns, setTurn, Turn, type TurnLimits } from './caller-turns.js';
+import { CallerTurns, keepTurn, setTurn, Turn, type TurnLimits } from './caller-turns.js';
 import { JoinedReads, JoinedWrites } from './joined-reads.js';
 import type { HttpRequest } from './messages.js';
 
@@ -97,7 +97,10 @@ export class Callers {
       STEPS_ASIDE.set(request, end);
     };
     const enter = (): Promise<void> | undefined => {
-      if (!isTurnNeeded) return undefined;
+      if (!isTurnNeeded) {
+        keepTurn(request, turn);
+        return undefined;
+      }
       setTurn(request, turn);
       return turn.tryEnter() ? undefined : turn.enter();
     };

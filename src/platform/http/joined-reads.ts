@@ -93,7 +93,7 @@ function refuseAll<Key, Row>(asked: Map<Key, Asked<Row>[]>, error: unknown): voi
 
 const WITHOUT_TURN = 'gridgate:without-turn';
 
-/** Declares that a handler asks the database by joined reads only: it takes no turn of its caller (decision 0421). */
+/** Declares that a handler asks the database by joined reads only, or first (`takeTurn`): it begins without a turn of its caller (decision 0421). */
 export const WithoutTurn = (): MethodDecorator => SetMetadata(WITHOUT_TURN, true);
 
 /** False for a handler with `@WithoutTurn`. */

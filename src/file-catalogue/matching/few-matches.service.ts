@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { Problem } from '#src/kernel/index.js';
+import { Callers, Database, type JoinedReads } from '#src/platform/index.js';
+import type { Actor } from '../access/catalogue.policy.js';
+import {
+  bindConditions,
+  type MetadataCondition,
+  type RawCondition,
+} from '../metadata/metadata-condition.js';
+import { MetadataFieldCache } from '../metadata/metadata-field-cache.js';
+import type { MetadataField } from '../metadata/metadata-field.js';
+import {
+  readFewMatches,
+  type FewMatches,
+  type FewQuestion,
+  type ValueWanted,
+} from './few-matches.repository.js';
+import type { MatchRequest } from './match-finder.service.js';
+
+/** Conditions of a search that goes together with others. */
+const MOST_CONDITIONS = 4;
+
+/** Searches for single values that find few directories, many requests with one statement (decision 0475). */
+@Injectable()
+export class FewMatchesReader {
+  private readonly reads: JoinedReads<FewQuestion, FewMatches>;
+
+  constructor(
+    callers: Callers,
+    database: Database,
+    private readonly fields: MetadataFieldCache,
+  ) {
+    this.reads = callers.joined((questions) => readFewMatches(database, questions));
+  }
+
+  /** The answer, if it can be found this way; otherwise the search has to be made alone, whatever the reason. */
+  async find(actor: Actor, { path, conditions }: MatchRequest): Promise<FewMatches | undefined> {
+    const wanted = actor.readsAll ? this.wantedOf(conditions) : undefined;
+    return wanted && this.reads.get({ path, wanted });
+  }
+
+  private wantedOf(conditions: readonly RawCondition[]): ValueWanted[] | undefined {
+    if (conditions.length === 0 || conditions.length > MOST_CONDITIONS) return undefined;
+    const names = [...new Set(conditions.map(({ key }) => key))];
+    const known = this.fields.known(names);
+    if (!known || names.length < conditions.length) return undefined;
+    const bound = boundOrNothing(conditions, known);
+    return bound?.every(isForOneValue)
+      ? bound.map(({ field, operands: [value = ''] }) => ({ field, value }))
+      : undefined;
+  }
+}
+
+function isForOneValue({ operator, operands }: MetadataCondition): boolean {
+  return operator === '=' || (operator === 'in' && operands.length === 1);
+}
+
+/** The conditions on these fields; undefined when they do not fit them, which newer fields may do. */
+export function boundOrNothing(
+  conditions: readonly RawCondition[],
+  fields: ReadonlyMap<string, MetadataField>,
+): MetadataCondition[] | undefined {
+  try {
+    return bindConditions(conditions, fields);
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
+}
