@@ -6,6 +6,8 @@ import type {
   LineOutcome,
 } from '../../src/file-catalogue/writing/catalogue-line.js';
 import { PLAN_LIMITS } from '../../src/file-catalogue/matching/match-plan.js';
+import { FEW_LIMITS } from '../../src/file-catalogue/matching/few-matches.repository.js';
+import { NEW_FILES_LIMITS } from '../../src/file-catalogue/writing/new-files.js';
 import { aggregatePending } from '../../src/file-catalogue/totals/totals.repository.js';
 import {
   change,
@@ -166,10 +168,27 @@ const session = fc.array(fc.tuple(user, fc.array(change, { minLength: 1, maxLeng
 
 describe('the catalogue against a brute-force model', () => {
   const usual = { ...PLAN_LIMITS };
+  const shortWays = [FEW_LIMITS, NEW_FILES_LIMITS].map((limits) => ({
+    limits,
+    usual: { ...limits },
+  }));
 
   afterEach(() => {
     Object.assign(PLAN_LIMITS, usual);
+    for (const each of shortWays) Object.assign(each.limits, each.usual);
   });
+
+  it('is the same by the short ways, and where they end', async () => {
+    Object.assign(FEW_LIMITS, { segments: 2, matches: 2, pending: 3 });
+    Object.assign(NEW_FILES_LIMITS, { least: 1, most: 3 });
+    const asked = fc.array(conditions, { minLength: 1, maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(session, user, asked, (batches, reader, questions) =>
+        replay(open, { batches, reader, questions }),
+      ),
+      { numRuns: RUNS, endOnFailure: true },
+    );
+  }, 600_000);
 
   it.each([
     ['with global reading', () => open, usual],

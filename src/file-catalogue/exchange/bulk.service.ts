@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { isJsonObject, Problem, Slices, type JsonValue } from '#src/kernel/index.js';
 import type { Actor } from '../access/catalogue.policy.js';
-import { BATCH_LINES, CatalogueWriter } from '../writing/catalogue-writer.service.js';
+import { CatalogueWriter } from '../writing/catalogue-writer.service.js';
 import type { LineOutcome } from '../writing/catalogue-line.js';
 import { LineReader, type ReadLine } from '../writing/line-reader.service.js';
 import { parsedLines, type NumberedObject } from './parsed-lines.js';
-import { textLines } from './text-lines.js';
+import { lineBlocks } from './text-lines.js';
 
 /** What became of a bulk request. */
 export interface BulkSummary {
@@ -40,6 +40,8 @@ export interface BulkListener {
   signal?: AbortSignal;
 }
 
+/** Lines that are read at once, and their characters. */
+const READ_LINES = 5_000;
 const BATCH_CHARACTERS = 4 * 1024 * 1024;
 
 /** Applies any number of lines in order, some hundred in one transaction; memory is bounded by one batch. */
@@ -56,44 +58,49 @@ export class BulkService {
     source: AsyncIterable<Uint8Array>,
     listener: BulkListener,
   ): Promise<BulkSummary> {
-    return this.applyObjects(actor, parsedLines(textLines(source)), listener);
+    return this.applyObjects(actor, parsedLines(lineBlocks(source)), listener);
   }
 
-  /** Applies objects that come from somewhere else, for example from CSV. */
+  /**
+   * Applies objects that come from somewhere else, for example from CSV. While one batch is written the next one is read, so
+   * memory is bounded by two.
+   */
   async applyObjects(
     actor: Actor,
-    objects: AsyncIterable<NumberedObject & { characters?: number }>,
+    blocks: AsyncIterable<readonly NumberedObject[]>,
     listener: BulkListener,
   ): Promise<BulkSummary> {
     const summary = noLines();
-    let batch: NumberedObject[] = [];
-    let characters = 0;
-    const flush = async (): Promise<void> => {
-      await this.applyBatch(actor, batch, { summary, listener });
-      batch = [];
-      characters = 0;
-    };
-    for await (const object of objects) {
-      batch.push(object);
-      characters += object.characters ?? 0;
-      if (batch.length >= BATCH_LINES || characters >= BATCH_CHARACTERS) await flush();
+    let writing: Promise<void> = Promise.resolve();
+    try {
+      for await (const batch of batchesOf(blocks)) {
+        const lines = await this.readBatch(batch);
+        await writing;
+        writing = this.write(actor, lines, { summary, listener });
+        writing.catch(() => undefined); // it is waited for, with its fault
+      }
+    } finally {
+      await writing;
     }
-    if (batch.length > 0) await flush();
     return summary;
   }
 
-  private async applyBatch(
-    actor: Actor,
-    batch: readonly NumberedObject[],
-    run: { summary: BulkSummary; listener: BulkListener },
-  ): Promise<void> {
+  private async readBatch(batch: readonly NumberedObject[]): Promise<BatchLine[]> {
     const objects = batch.flatMap(({ json }) => (json instanceof Problem ? [] : [json]));
     const read = (await this.reader.read(objects))[Symbol.iterator]();
-    const waiting: BatchLine[] = batch.map(({ number, json }) => {
+    return batch.map(({ number, json }) => {
       const line = json instanceof Problem ? json : (read.next().value as ReadLine);
       return { number, json, line };
     });
-    const lines = waiting.flatMap(({ line }) => (line instanceof Problem ? [] : [line]));
+  }
+
+  private async write(
+    actor: Actor,
+    batch: readonly BatchLine[],
+    run: { summary: BulkSummary; listener: BulkListener },
+  ): Promise<void> {
+    const waiting = new Waiting(batch);
+    const lines = batch.flatMap(({ line }) => (line instanceof Problem ? [] : [line]));
     for await (const outcomes of this.writer.applying(actor, lines, run.listener.signal)) {
       await tell(waiting, outcomes, run);
     }
@@ -101,26 +108,61 @@ export class BulkService {
   }
 }
 
+/** Some thousand lines at a time, or fewer long ones. */
+async function* batchesOf(
+  blocks: AsyncIterable<readonly NumberedObject[]>,
+): AsyncGenerator<NumberedObject[]> {
+  let batch: NumberedObject[] = [];
+  let characters = 0;
+  for await (const block of blocks) {
+    for (const object of block) {
+      batch.push(object);
+      characters += object.characters ?? 0;
+      if (batch.length < READ_LINES && characters < BATCH_CHARACTERS) continue;
+      yield batch;
+      batch = [];
+      characters = 0;
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
 interface BatchLine extends NumberedObject {
   line: ReadLine;
 }
 
+/** Lines of a batch that are to be told about, in order. */
+class Waiting {
+  private next = 0;
+
+  constructor(private readonly lines: readonly BatchLine[]) {}
+
+  /** The lines of these outcomes with the lines before them that are none; without outcomes such lines alone. */
+  *take(outcomes: readonly LineOutcome[]): Generator<{ line: BatchLine; outcome: LineOutcome }> {
+    let told = 0;
+    for (; this.next < this.lines.length; this.next += 1) {
+      const line = this.lines[this.next] as BatchLine;
+      const isNone = line.line instanceof Problem;
+      const outcome = isNone ? (line.line as Problem) : outcomes[told];
+      if (outcome === undefined) return;
+      told += Number(!isNone);
+      yield { line, outcome };
+    }
+  }
+}
+
 /** Counts the outcomes, and the lines before them that are none; only then tells which have failed, which may fail too. */
 async function tell(
-  waiting: BatchLine[],
+  waiting: Waiting,
   outcomes: readonly LineOutcome[],
   { summary, listener }: { summary: BulkSummary; listener: BulkListener },
 ): Promise<void> {
   const failed: FailedLine[] = [];
-  const left = [...outcomes].reverse();
-  for (let next = waiting[0]; next; next = waiting[0]) {
-    const outcome = next.line instanceof Problem ? next.line : left.pop();
-    if (outcome === undefined) break;
-    waiting.shift();
+  for (const { line, outcome } of waiting.take(outcomes)) {
     summary.lines += 1;
     summary[countedAs(outcome)] += 1;
     if (outcome === 'deleted') listener.deleted?.();
-    if (outcome instanceof Problem) failed.push(failedLine(next.number, next.json, outcome));
+    if (outcome instanceof Problem) failed.push(failedLine(line.number, line.json, outcome));
   }
   listener.progress?.(summary);
   const slices = Slices.ofLong();

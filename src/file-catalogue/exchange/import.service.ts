@@ -47,7 +47,7 @@ async function* listingObjects(
   source: AsyncIterable<Uint8Array>,
   format: ListingFormat,
   prefix = '',
-): AsyncGenerator<NumberedObject> {
+): AsyncGenerator<NumberedObject[]> {
   const [input, delimiter] = await withDelimiter(source);
   const parser = parse({
     bom: true,
@@ -71,7 +71,7 @@ async function* listingObjects(
       if (columns.hasHeading) continue;
     }
     if (record[0]?.startsWith('#')) continue;
-    yield { number: info.lines, json: lineOf(columns, record, prefix) };
+    yield [{ number: info.lines, json: lineOf(columns, record, prefix) }];
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Problem } from '#src/kernel/index.js';
 import { parsedLines } from './parsed-lines.js';
-import { textLines } from './text-lines.js';
+import { lineBlocks } from './text-lines.js';
 
 async function* source(text: string): AsyncGenerator<Buffer> {
   yield Buffer.from(text);
@@ -11,8 +11,10 @@ async function* source(text: string): AsyncGenerator<Buffer> {
 describe('lines of JSON', () => {
   it('are values, or what is wrong with them', async () => {
     const seen: unknown[] = [];
-    for await (const { number, json } of parsedLines(textLines(source('{"a":1}\n\n[[\n7')))) {
-      seen.push([number, json instanceof Problem ? json.status : json]);
+    for await (const block of parsedLines(lineBlocks(source('{"a":1}\n\n[[\n7')))) {
+      for (const { number, json } of block) {
+        seen.push([number, json instanceof Problem ? json.status : json]);
+      }
     }
     expect(seen).toEqual([
       [1, { a: 1 }],
@@ -36,8 +38,8 @@ describe('lines of JSON', () => {
     };
     again();
     let count = 0;
-    for await (const { json } of parsedLines(textLines(source('[[[[[[[[\n'.repeat(30_000))))) {
-      count += Number(json instanceof Problem);
+    for await (const block of parsedLines(lineBlocks(source('[[[[[[[[\n'.repeat(30_000))))) {
+      count += block.filter(({ json }) => json instanceof Problem).length;
     }
     tick();
     clearImmediate(ticking!);

@@ -6,23 +6,27 @@ import type { TextLine } from './text-lines.js';
 export interface NumberedObject {
   number: number;
   json: JsonValue | Problem;
+  /** Of its text, where it has been one. */
+  characters?: number;
 }
 
 /**
- * Lines as JSON, or why they are none. Gives others a turn now and then: a broken line costs some 50 µs (it is read twice to
- * tell the place, and a Problem is made), and a batch has thousands.
+ * Blocks of lines as JSON, or why they are none. Gives others a turn now and then: a broken line costs some 50 µs (it is read
+ * twice to tell the place, and a Problem is made), and a batch has thousands.
  */
 export async function* parsedLines(
-  lines: AsyncIterable<TextLine>,
-): AsyncGenerator<NumberedObject & { characters: number }> {
+  blocks: AsyncIterable<readonly TextLine[]>,
+): AsyncGenerator<NumberedObject[]> {
   const slices = new Slices();
-  for await (const line of lines) {
-    if (slices.isOver) await slices.rest();
-    if ('fault' in line) {
-      yield { number: line.number, json: Problem.invalidField('line', line.fault), characters: 0 };
-    } else {
-      yield { number: line.number, json: parsed(line.text), characters: line.text.length };
+  for await (const block of blocks) {
+    const objects: NumberedObject[] = [];
+    for (const line of block) {
+      const { number } = line;
+      if ('fault' in line) objects.push({ number, json: Problem.invalidField('line', line.fault) });
+      else objects.push({ number, json: parsed(line.text), characters: line.text.length });
+      if (slices.isOver) await slices.rest();
     }
+    yield objects;
   }
 }
 

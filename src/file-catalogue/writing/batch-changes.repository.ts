@@ -264,31 +264,45 @@ function jsonOrNull(value: object): string | null {
   return Object.keys(value).length === 0 ? null : stringifyJson(value);
 }
 
-/** One row of pending totals per directory. */
+/** What a directory has gained. */
+export interface PendingChange {
+  directoryId: number;
+  files: number;
+  bytes: bigint;
+}
+
 async function addPending(
   transaction: Transaction,
   files: readonly FileState[],
   placed: (file: FileState) => number,
 ): Promise<void> {
-  const changes = new Map<number, { files: number; bytes: bigint }>();
+  const changes = new Map<number, PendingChange>();
   for (const file of files) {
     const { stored, current } = file;
     if (stored === current) continue;
-    const change = changes.get(placed(file)) ?? { files: 0, bytes: 0n };
+    const directoryId = placed(file);
+    const change = changes.get(directoryId) ?? { directoryId, files: 0, bytes: 0n };
     change.files += Number(current !== undefined) - Number(stored !== undefined);
     change.bytes += BigInt(current?.size ?? 0) - BigInt(stored?.size ?? 0);
-    changes.set(placed(file), change);
+    changes.set(directoryId, change);
   }
-  const effective = [...changes].filter(([, { files: n, bytes }]) => n !== 0 || bytes !== 0n);
-  if (effective.length === 0) return;
+  const effective = [...changes.values()].filter(({ files: n, bytes }) => n !== 0 || bytes !== 0n);
+  if (effective.length > 0) await addPendingTotals(transaction, effective);
+}
+
+/** One row of pending totals per directory. */
+export async function addPendingTotals(
+  transaction: Transaction,
+  changes: readonly PendingChange[],
+): Promise<void> {
   await transaction.execute({
     name: 'catalogue-delta-add',
     text: `insert into catalogue_delta (directory_id, files, bytes)
            select * from unnest($1::integer[], $2::bigint[], $3::numeric[])`,
     values: [
-      effective.map(([id]) => id),
-      effective.map(([, change]) => change.files),
-      effective.map(([, change]) => String(change.bytes)),
+      changes.map(({ directoryId }) => directoryId),
+      changes.map(({ files }) => files),
+      changes.map(({ bytes }) => String(bytes)),
     ],
   });
 }

@@ -24,7 +24,7 @@ import type {
 } from './catalogue-line.js';
 
 /** Mode of what is made without one: 0775. */
-const DEFAULT_MODE = 0o775;
+export const DEFAULT_MODE = 0o775;
 /** Bytes of a free metadata value of a file. */
 const MAX_FREE_VALUE_BYTES = 4096;
 const MAX_METADATA_KEYS = 256;

@@ -4,14 +4,22 @@ import { CONFIG, Database, EventLog, type Config, type Transaction } from '#src/
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import { findFields } from '../metadata/fields.repository.js';
 import type { FieldType, MetadataField } from '../metadata/metadata-field.js';
+import { parentPath } from '../path/catalogue-path.js';
 import { writeChanges } from './batch-changes.repository.js';
 import { ChangeLog } from '../events/change-log.js';
 import { eventsOf } from './batch-events.js';
 import { BatchRules } from './batch-rules.js';
 import type { BatchState } from './batch-state.js';
 import { BatchConflict, isStructural, lockAndRead } from './batch.repository.js';
-import type { CatalogueLine, EntryLine, FieldLine, LineOutcome } from './catalogue-line.js';
+import type {
+  CatalogueLine,
+  EntryLine,
+  FieldLine,
+  FilePut,
+  LineOutcome,
+} from './catalogue-line.js';
 import { deleteField, fieldsSetOn, insertField } from './fields-write.repository.js';
+import { NotOnlyNew, plainFilesFrom, registerNewFiles } from './new-files.js';
 import { WriteSemaphore } from './write-semaphore.js';
 
 /** Lines that one transaction applies at most. */
@@ -36,8 +44,8 @@ export class CatalogueWriter {
   }
 
   /**
-   * Applies the lines in order, each as a whole or not at all, and answers what became of each. Up to BATCH_LINES
-   * neighbouring lines become durable together.
+   * Applies the lines in order, each as a whole or not at all, and answers what became of each. Some thousand neighbouring
+   * lines become durable together.
    */
   async apply(actor: Actor, lines: readonly CatalogueLine[]): Promise<LineOutcome[]> {
     const outcomes: LineOutcome[] = [];
@@ -54,11 +62,48 @@ export class CatalogueWriter {
     lines: readonly CatalogueLine[],
     signal?: AbortSignal,
   ): AsyncGenerator<readonly LineOutcome[]> {
-    for (const part of transactionsOf(lines)) {
+    for (let at = 0; at < lines.length;) {
       signal?.throwIfAborted();
-      yield Array.isArray(part)
-        ? await this.applyBatch(actor, part)
-        : [await this.applyField(actor, part)];
+      const { outcomes, most } = await this.tryNewFiles(actor, lines, at);
+      const some = outcomes ?? (await this.applyNext(actor, transactionAt(lines, at, most)));
+      at += some.length;
+      yield some;
+    }
+  }
+
+  private async applyNext(
+    actor: Actor,
+    part: FieldLine | EntryLine[],
+  ): Promise<readonly LineOutcome[]> {
+    return Array.isArray(part)
+      ? this.applyBatch(actor, part)
+      : [await this.applyField(actor, part)];
+  }
+
+  /**
+   * The lines that only register new files, many at once and by a shorter way; without outcomes, up to `most` lines are to be
+   * applied by all rules before the next attempt.
+   */
+  private async tryNewFiles(
+    actor: Actor,
+    lines: readonly CatalogueLine[],
+    start: number,
+  ): Promise<{ outcomes?: LineOutcome[]; most: number }> {
+    const files = plainFilesFrom(actor, lines, start);
+    if (!files) return { most: BATCH_LINES };
+    const { policy, log } = this;
+    try {
+      await this.gate.run(() =>
+        this.database.transaction((transaction) =>
+          registerNewFiles(transaction, files, { actor, policy, log }),
+        ),
+      );
+      return { outcomes: files.map(() => 'created'), most: 0 };
+    } catch (error) {
+      if (!(error instanceof NotOnlyNew)) throw error;
+      // Lines that make the missing directories go first, and what is in them may follow by the shorter way.
+      const last = lastFirst(files, error.missing);
+      return { most: Math.min(BATCH_LINES, last < 0 ? BATCH_LINES : last + 1) };
     }
   }
 
@@ -165,18 +210,27 @@ export class CatalogueWriter {
   }
 }
 
-/** Fields one by one, and between them the other lines, up to BATCH_LINES at once. */
-function* transactionsOf(lines: readonly CatalogueLine[]): Generator<FieldLine | EntryLine[]> {
-  let batch: EntryLine[] = [];
-  for (const line of lines) {
-    if (batch.length === BATCH_LINES || (line.kind === 'field' && batch.length > 0)) {
-      yield batch;
-      batch = [];
-    }
-    if (line.kind === 'field') yield line;
-    else batch.push(line);
+/** A field alone, or the lines up to the next one, `most` at most. */
+function transactionAt(
+  lines: readonly CatalogueLine[],
+  start: number,
+  most: number,
+): FieldLine | EntryLine[] {
+  const batch: EntryLine[] = [];
+  for (let at = start; at < lines.length && batch.length < most; at += 1) {
+    const line = lines[at] as CatalogueLine;
+    if (line.kind === 'field') return batch.length === 0 ? line : batch;
+    batch.push(line);
   }
-  if (batch.length > 0) yield batch;
+  return batch;
+}
+
+/** Where the last of the directories is met for the first time; -1 without directories. */
+function lastFirst(files: readonly FilePut[], directories: ReadonlySet<string>): number {
+  const left = new Set(directories);
+  return left.size === 0
+    ? -1
+    : files.findIndex(({ path }) => left.delete(parentPath(path)) && left.size === 0);
 }
 
 function setsDirectoryValues(line: EntryLine): boolean {

@@ -13,6 +13,7 @@ import type { NameKind } from '../names/catalogue-name.entity.js';
 import { FIELD_TYPES, fieldNameFault, type FieldType } from '../metadata/metadata-field.js';
 import { pathFault } from '../path/catalogue-path.js';
 import type { CatalogueLine, FilePut, MetadataChange, Ownership } from './catalogue-line.js';
+import { PlainFiles } from './plain-file.js';
 import {
   CHECKSUM,
   CHECKSUM_TYPE,
@@ -57,14 +58,15 @@ export class LineReader {
   /** Reads the objects of a batch; the names in them become numbers of the catalogue. */
   async read(objects: readonly JsonValue[]): Promise<ReadLine[]> {
     const registry = await this.registry.current();
-    const lines: (LineDraft | Problem)[] = [];
+    const plain = new PlainFiles();
+    const lines: (FilePut | LineDraft | Problem)[] = [];
     const slices = Slices.ofLong();
     for (const json of objects) {
-      lines.push(draft(json));
+      lines.push(plain.read(json) ?? draft(json));
       if (slices.isOver) await slices.rest();
     }
-    await this.numberNames(registry, lines);
-    return lines.map((line) => (line instanceof Problem ? line : this.finish(registry, line)));
+    await this.numberNames(registry, lines.filter(isDraft));
+    return lines.map((line) => (isDraft(line) ? this.finish(registry, line) : line));
   }
 
   /** The line of a draft that was checked elsewhere. Throws Problem 400 for names that are not known. */
@@ -78,7 +80,7 @@ export class LineReader {
 
   private async numberNames(
     registry: RegistrySnapshot,
-    lines: readonly (LineDraft | Problem)[],
+    lines: readonly LineDraft[],
   ): Promise<void> {
     const wanted: Record<NameKind, Set<string>> = {
       user: new Set(),
@@ -86,7 +88,6 @@ export class LineReader {
       se: new Set(),
     };
     for (const line of lines) {
-      if (line instanceof Problem) continue;
       if (line.owner !== undefined) wanted.user.add(line.owner);
       if (line.group !== undefined) wanted.group.add(line.group);
       for (const [element] of line.replicas) wanted.se.add(element);
@@ -131,6 +132,10 @@ export interface LineDraft {
   /** The member that has them; `replicas` unless said otherwise. */
   replicasIn?: string;
   complete: (ownership: Ownership, replicas: ReadonlyMap<number, string | null>) => CatalogueLine;
+}
+
+function isDraft(line: FilePut | LineDraft | Problem): line is LineDraft {
+  return 'complete' in line;
 }
 
 function isRegistered(registry: RegistrySnapshot, kind: NameKind, name: string): boolean {

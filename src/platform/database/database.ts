@@ -1,7 +1,9 @@
+import { finished } from 'node:stream/promises';
 import { Problem } from '#src/kernel/index.js';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
 import { Tracing } from '../observe/tracing/tracing.js';
 import { isDatabaseAway, isRetryable, sqlState } from './connection-error.js';
 import { ConnectionGate, type Use } from './connection-gate.js';
@@ -31,6 +33,8 @@ export interface Queryable {
 /** A transaction under way: statements, entities, and the raw client for COPY and cursors. */
 export interface Transaction extends Queryable {
   readonly client: pg.PoolClient;
+  /** Sends rows (text format) to a `copy … from stdin`. */
+  copy(text: string, rows: string): Promise<void>;
   /** TypeORM's manager inside of this transaction: `transaction.manager.getRepository(SomeEntity)`. */
   readonly manager: EntityManager;
 }
@@ -145,8 +149,21 @@ export class Database implements Queryable {
       },
       query: async <Row>(statement: Statement) => (await this.run(client, statement)).rows as Row[],
       execute: async (statement) => (await this.run(client, statement)).rowCount ?? 0,
+      copy: (text, rows) => this.copyInto(client, text, rows),
       afterCommit: (work) => void afterwards.push(work),
     };
+  }
+
+  private async copyInto(client: pg.PoolClient, text: string, rows: string): Promise<void> {
+    try {
+      await this.spanned({ text }, async () => {
+        const stream = client.query(copyFrom(text));
+        stream.end(rows);
+        await finished(stream);
+      });
+    } catch (error) {
+      throw translate(error);
+    }
   }
 
   /** A connection of the pool, for cursors and COPY; the caller releases it. */
