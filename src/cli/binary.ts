@@ -1,0 +1,38 @@
+import { Command } from 'commander';
+import { runCommand } from './run-command.js';
+import { CommandError } from './terminal/command-error.js';
+
+/** What works beside the service, on its database; the single file is for people who use one. */
+const BESIDE_THE_SERVICE = [
+  'serve',
+  'migrate',
+  'doctor',
+  'registry',
+  'user',
+  'group',
+  'client',
+  'keys',
+  'site',
+  'shares',
+  'jobs',
+  'audit',
+  'admin',
+];
+
+function besideTheService(name: string): Command {
+  return new Command(name)
+    .description('in the package only: npm install gridgate')
+    .allowUnknownOption()
+    .argument('[words...]')
+    .action(() => {
+      const where = 'works beside the service and is not in this file: npm install gridgate';
+      throw new CommandError(`${name} ${where}`, 2);
+    });
+}
+
+void runCommand(() =>
+  Promise.resolve({
+    commands: BESIDE_THE_SERVICE.map(besideTheService),
+    close: () => Promise.resolve(),
+  }),
+);
