@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
@@ -163,6 +163,13 @@ describe('the documentation', () => {
     const { root } = support();
     const look = promisify(execFile)('npx', ['--offline', 'gridgate', '--version'], { cwd: root });
     expect((await look).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it.each(PAGES)('%s: what a reader has written is not taken for a part of the project', (page) => {
+    const left = results.get(page)?.left ?? [];
+    const words = ['check-ignore', '--no-index', '--', ...left];
+    const ignored = left.length === 0 ? '' : spawnSync('git', words, { encoding: 'utf8' }).stdout;
+    expect(ignored.split('\n').filter(Boolean).sort()).toEqual(left);
   });
 
   it.each(PAGES)('%s: every command succeeds and shows what the page says', (page) => {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Block } from './documentation.js';
@@ -21,9 +21,28 @@ export interface PageSetting {
 export interface PageResult {
   outputs: Map<number, string>;
   complaint: string | undefined;
+  /** Files and directories that a reader has in the checkout afterwards. */
+  left: string[];
 }
 
-const CHECKOUT = ['package.json', 'node_modules', 'dist', 'bin', 'docs', 'deploy'];
+/** Of a checkout everything but the sources, which would be built anew: what stands there changes what a compiler does. */
+const CHECKOUT = [
+  ...[
+    'package.json',
+    'package-lock.json',
+    '.npmrc',
+    'node_modules',
+    'dist',
+    'bin',
+    'docs',
+    'deploy',
+  ],
+  ...['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'ormconfig.ts', 'typedoc.json'],
+  ...['eslint.config.mjs', 'jest.config.mjs', 'knip.jsonc', 'python', 'packages', 'bench', 'test'],
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'LICENSE', 'Dockerfile'],
+];
+/** What the test itself has put there. */
+const OF_THE_TEST = new Set([...CHECKOUT, 'scripts', '.grid', '.short-cut', '.page.sh']);
 const DEADLINE_MS = 90_000;
 const END_OF_PAGE =
   'code=$?; for job in $(jobs -p); do kill -- -$job; wait $job || true; done; exit $code';
@@ -45,10 +64,20 @@ export async function runPage(blocks: Block[], setting: PageSetting): Promise<Pa
     for (const { mark, text } of blocks) {
       if (mark?.kind === 'file') await writeFile(join(folder, mark.words), `${text}\n`);
     }
-    return await new PageShell(folder, setting).run(blocks);
+    const result = await new PageShell(folder, setting).run(blocks);
+    return { ...result, left: await leftIn(folder) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function leftIn(folder: string): Promise<string[]> {
+  const home = ['.cache', '.config', '.npm']; // the reader's home lies elsewhere
+  return (await readdir(folder, { withFileTypes: true }))
+    .filter(({ name }) => !OF_THE_TEST.has(name) && !home.includes(name))
+    .filter(({ name }) => !name.startsWith('.background-'))
+    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+    .sort();
 }
 
 /** `npx` as a short cut to the same programs: npm itself takes half a second each time. */
@@ -76,7 +105,7 @@ class PageShell {
     private readonly setting: PageSetting,
   ) {}
 
-  async run(blocks: Block[]): Promise<PageResult> {
+  async run(blocks: Block[]): Promise<Omit<PageResult, 'left'>> {
     const script = join(this.folder, '.page.sh');
     await writeFile(script, this.scriptOf(blocks));
     const env = {
