@@ -24,6 +24,7 @@ const LONG_FLOWS = [
   '<rootDir>/test/flows/everyday-tasks.flow-spec.ts',
   '<rootDir>/test/flows/webhook-command.flow-spec.ts',
   '<rootDir>/test/flows/documentation.flow-spec.ts',
+  '<rootDir>/test/flows/documentation-site.flow-spec.ts',
   '<rootDir>/test/flows/command-binary.flow-spec.ts',
   '<rootDir>/test/flows/browser-portal.flow-spec.ts',
   '<rootDir>/test/flows/browser-catalogue.flow-spec.ts',

@@ -19,7 +19,7 @@ export function run(program, args, options = {}) {
 }
 
 /** Newest modification time (ms) of the files below a path. */
-function newest(path) {
+export function newest(path) {
   if (!existsSync(path)) return 0;
   const info = statSync(path);
   if (!info.isDirectory()) return info.mtimeMs;

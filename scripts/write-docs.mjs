@@ -1,6 +1,7 @@
 /** Writes the generated pages of docs/ from the built code; with --check only tells whether they are up to date. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandPage } from './documentation/command-page.mjs';
 import { root } from './run.mjs';
 
 const { AUDIT_EVENTS, VARIABLES } = await import('#src/platform/index.js');
@@ -100,6 +101,7 @@ const JOB_PAGE = 'docs/explanation/what-a-job-can-do.md';
 const pages = {
   [JOB_PAGE]: await whatAJobCanDo(JOB_PAGE),
   'docs/audit.md': auditPage(),
+  'docs/command-reference.md': await commandPage(),
   'docs/conformance.md': conformancePage(),
   'docs/errors.md': problemPage(PROBLEM_CODES, WARNING_CODES),
   'docs/configuration.md': configurationPage(),
