@@ -1,6 +1,10 @@
-/** Builds examples/portal into dist/portal: its pages, and the client library as the browser loads it. */
+/**
+ * Builds examples/portal into dist/portal: its pages and the client library in one script, so that a browser asks once
+ * instead of module by module (decision 0480).
+ */
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import { root, run } from './run.mjs';
 
 const source = join(root, 'examples/portal');
@@ -11,7 +15,15 @@ mkdirSync(target, { recursive: true });
 for (const name of ['index.html', 'style.css', 'icon.svg']) {
   cpSync(join(source, name), join(target, name));
 }
-cpSync(join(root, 'dist/src/client'), join(target, 'client'), {
-  recursive: true,
-  filter: (path) => !/\.(d\.ts|map)$/.test(path),
+await build({
+  absWorkingDir: root,
+  entryPoints: [join(source, 'src/main.ts')],
+  outfile: join(target, 'portal.js'),
+  bundle: true,
+  format: 'esm',
+  target: 'es2022',
+  minify: true,
+  legalComments: 'none',
+  alias: { 'gridgate/client': join(root, 'dist/src/client/index.js') },
+  logLevel: 'error',
 });
