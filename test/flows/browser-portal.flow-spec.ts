@@ -204,10 +204,12 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal in Chromium
           await signInToPortal(page, grid);
           expect((await feed).status()).toBe(200);
           const { body } = await alice.post<{ jids: number[] }>('/jobs', { json: manifest });
-          const row = page.getByRole('row', { name: new RegExp(`^${body.jids[0]} long Running`) });
+          const row = page.getByRole('row', {
+            name: new RegExp(`\\b${body.jids[0]} long Running`),
+          });
           await row.waitFor();
           expect(await page.getByRole('button', { name: /^\d+ Running$/ }).count()).toBe(1);
-          await row.getByRole('link').click();
+          await row.getByRole('link', { name: String(body.jids[0]), exact: true }).click();
           await page.getByRole('button', { name: 'Kill' }).click();
           await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
           await page.getByRole('button', { name: 'Kill' }).click();

@@ -1,21 +1,38 @@
 import { GridError, type Application } from 'gridgate/client';
 import { byId, h } from './parts/dom.js';
+import { openPalette, type Command } from './parts/palette.js';
 import { faultBox } from './parts/pieces.js';
+import { arrayPage } from './pages/array.js';
 import { cataloguePage } from './pages/catalogue.js';
+import { comparePage } from './pages/compare.js';
 import { jobPage } from './pages/job.js';
 import { jobsPage } from './pages/jobs.js';
 import type { Page } from './pages/page.js';
+import { runPage } from './pages/run.js';
 import { submitPage } from './pages/submit.js';
 import { usagePage } from './pages/usage.js';
+import { webhooksPage } from './pages/webhooks.js';
 import { showWelcome } from './pages/welcome.js';
 import { Session } from './session.js';
 
-/** Pages, and the scope without which there is nothing to do on one. */
-const PAGES: { name: string; title: string; page: Page; scope?: string }[] = [
+/** A page, the scope without which there is nothing to do on it, and whether it stands in the bar. */
+interface Entry {
+  name: string;
+  title: string;
+  page: Page;
+  scope?: string;
+  isElsewhere?: true;
+}
+
+const PAGES: Entry[] = [
   { name: 'jobs', title: 'Jobs', page: jobsPage },
   { name: 'submit', title: 'New job', page: submitPage, scope: 'jobs:submit' },
   { name: 'catalogue', title: 'Catalogue', page: cataloguePage },
   { name: 'usage', title: 'Usage', page: usagePage },
+  { name: 'webhooks', title: 'Webhooks', page: webhooksPage, scope: 'webhooks' },
+  { name: 'run', title: 'Run on files', page: runPage, scope: 'jobs:submit', isElsewhere: true },
+  { name: 'compare', title: 'Two jobs', page: comparePage, isElsewhere: true },
+  { name: 'arrays', title: 'Array', page: arrayPage, isElsewhere: true },
 ];
 /** Everything of the portal lives below this path. */
 const HOME = new URL('.', location.href).pathname;
@@ -35,6 +52,11 @@ async function start(): Promise<void> {
   if (fault === 'left') return;
   await session.join();
   window.addEventListener('hashchange', () => void show(session));
+  window.addEventListener('keydown', (event) => {
+    if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (session.who) openCommands(session);
+  });
   await show(session, fault);
 }
 
@@ -73,8 +95,10 @@ async function show(session: Session, fault?: unknown): Promise<void> {
   if (!entry) return;
   const page = entry.name === 'jobs' && path[0] ? jobPage : entry.page;
   const isSame = shown === address;
+  const focused = document.activeElement?.id;
   shown = address;
-  document.title = `${path[0] ? `Job ${path[0]}` : entry.title} · Grid portal`;
+  const title = page === jobPage ? 'Job' : entry.title;
+  document.title = `${[title, path[0]].filter(Boolean).join(' ')} · Grid portal`;
   const { signal } = leave;
   try {
     const may = (scope: string): boolean => mayWith(who.scope, scope);
@@ -85,7 +109,9 @@ async function show(session: Session, fault?: unknown): Promise<void> {
     if (signal.aborted) return;
     root.replaceChildren(h('h1', {}, entry.title), faultBox(error));
   }
-  if (!isSame && !signal.aborted) root.focus({ preventScroll: true });
+  if (signal.aborted) return;
+  if (!isSame) root.focus({ preventScroll: true });
+  else if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
 /** Whether a token of that scope is good for a page. */
@@ -102,6 +128,27 @@ function decoded(part: string): string {
   }
 }
 
+function openCommands(session: Session): void {
+  const { scope } = session.who ?? { scope: '' };
+  const go = (hash: string) => () => void (location.hash = hash);
+  const pages = PAGES.filter((page) => !page.isElsewhere && mayWith(scope, page.scope));
+  const commands: Command[] = [
+    ...pages.map(({ name, title }) => ({ title, run: go(`#/${name}`) })),
+    { title: 'Failed jobs', run: go('#/jobs?status=Failed') },
+    { title: 'Running jobs', run: go('#/jobs?status=Running') },
+    { title: 'Waiting jobs', run: go('#/jobs?status=Waiting') },
+    { title: 'Jobs of all owners', run: go('#/jobs?all=true') },
+    { title: 'Access of applications', run: () => void window.open(accessOf(session), '_blank') },
+    { title: 'Sign out', run: () => void session.end() },
+  ];
+  openPalette(commands, (jid) => `#/jobs/${jid}`);
+}
+
+/** The page of the service on which applications are looked at and withdrawn. */
+function accessOf({ application }: Session): string {
+  return `${application.url}/oauth2/applications`;
+}
+
 function showBar(session: Session): void {
   const { who } = session;
   const nav = byId('nav');
@@ -110,13 +157,22 @@ function showBar(session: Session): void {
   if (!who) return;
   const here = location.hash.replace(/^#\/?/, '').split(/[/?]/)[0] || 'jobs';
   nav.replaceChildren(
-    ...PAGES.filter(({ scope }) => mayWith(who.scope, scope)).map(({ name, title }) =>
-      h('a', { href: `#/${name}`, 'aria-current': name === here ? 'page' : undefined }, title),
+    ...PAGES.filter(({ scope, isElsewhere }) => !isElsewhere && mayWith(who.scope, scope)).map(
+      ({ name, title }) =>
+        h('a', { href: `#/${name}`, 'aria-current': name === here ? 'page' : undefined }, title),
     ),
   );
   place.replaceChildren(
     h('span', {}, h('b', {}, who.user), h('small', {}, `${who.group}, ${who.setup}`)),
-    h('a', { href: `${session.application.url}/oauth2/applications`, target: '_blank' }, 'Access'),
+    h(
+      'button',
+      {
+        ...{ type: 'button', class: 'plain small', 'aria-label': 'Commands' },
+        ...{ title: 'Ctrl+K', onClick: () => openCommands(session) },
+      },
+      'Ctrl K',
+    ),
+    h('a', { href: accessOf(session), target: '_blank' }, 'Access'),
     h(
       'button',
       { type: 'button', class: 'plain small', onClick: () => void session.end() },

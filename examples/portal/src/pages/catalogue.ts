@@ -1,28 +1,45 @@
-import { encodePath, type GridClient } from 'gridgate/client';
-import { h, say } from '../parts/dom.js';
-import { bytes, count, plural } from '../parts/format.js';
-import { conditionsOf, queryOf, type CataloguePlace } from './catalogue-place.js';
-import { facetList } from './facets.js';
-import { fileSection } from './catalogue-file.js';
-import type { Page } from './page.js';
-
-const SHOWN = 200;
+import { h } from '../parts/dom.js';
+import { faultBox } from '../parts/pieces.js';
+import { facetList } from './catalogue/facets.js';
+import { fileSection } from './catalogue/file.js';
+import { Listing } from './catalogue/listing.js';
+import { queryOf, type CataloguePlace } from './catalogue/place.js';
+import { registerForms } from './catalogue/register.js';
+import { searchResults } from './catalogue/results.js';
+import type { Page, PageInput } from './page.js';
 
 /** The catalogue: facets on one side, on the other what is found, or what is in the directory. */
-export const cataloguePage: Page = async ({ client, root, query, signal }) => {
+export const cataloguePage: Page = async (input) => {
+  const { client, root, query, signal } = input;
   const place = queryOf(query);
   const file = query.get('file');
+  const isSearch = Object.keys(place.chosen).length > 0;
+  // What is wrong with one half hides the other one not: it may be where it is mended.
   const [facets, found] = await Promise.all([
-    facetList(client, place, signal),
-    file !== null
+    facetList(client, place, signal).catch(fault),
+    (file !== null
       ? fileSection(client, file, signal)
-      : Object.keys(place.chosen).length > 0
+      : isSearch
         ? searchResults(client, place, signal)
-        : directoryContents(client, place, signal),
+        : contents(input, place)
+    ).catch((error: unknown) => [fault(error)]),
   ]);
-  const hadFocus = document.activeElement?.id;
+  if (signal.aborted) return;
+  const clear = h('a', { class: 'button plain small', href: place.hash({ chosen: {} }) }, 'Clear');
+  const run = h(
+    'a',
+    { class: 'button plain', href: place.hash({}).replace('#/catalogue', '#/run') },
+    'Run on these',
+  );
+  const hasFault = facets.classList.contains('fault');
   root.replaceChildren(
-    h('div', { class: 'head' }, h('h1', {}, 'File catalogue')),
+    h(
+      'div',
+      { class: 'head' },
+      h('h1', {}, 'File catalogue'),
+      isSearch && hasFault && clear,
+      input.may('jobs:submit') && place.at !== '/' && file === null && run,
+    ),
     crumbs(place),
     h(
       'div',
@@ -31,8 +48,25 @@ export const cataloguePage: Page = async ({ client, root, query, signal }) => {
       h('section', { class: 'found', 'aria-label': 'Found' }, found),
     ),
   );
-  if (hadFocus) document.getElementById(hadFocus)?.focus();
 };
+
+function fault(error: unknown): HTMLElement {
+  return faultBox(error);
+}
+
+/** What is in the directory, and the forms to add to it. */
+async function contents(input: PageInput, place: CataloguePlace): Promise<HTMLElement[]> {
+  const { client, signal } = input;
+  const listing = new Listing(client, place, signal);
+  await listing.begin();
+  const again = (): void => void cataloguePage(input).catch(() => undefined);
+  const mayWrite = input.may('catalogue:write') && place.at !== '/';
+  return [
+    h('h2', { id: 'total' }, place.at),
+    ...listing.elements,
+    ...(mayWrite ? [registerForms(client, place.at, again)] : []),
+  ];
+}
 
 function crumbs(place: CataloguePlace): HTMLElement {
   const names = place.at.split('/').filter((name) => name !== '');
@@ -49,103 +83,4 @@ function crumbs(place: CataloguePlace): HTMLElement {
       steps.map(({ name, path }) => h('li', {}, h('a', { href: place.hash({ at: path }) }, name))),
     ),
   );
-}
-
-interface FoundLine {
-  path: string;
-  files: number;
-  size: number;
-}
-
-async function searchResults(
-  client: GridClient,
-  place: CataloguePlace,
-  signal: AbortSignal,
-): Promise<HTMLElement[]> {
-  const lines = await search(client, place, signal);
-  const top = lines.filter(({ path }) => !lines.some((other) => path.startsWith(`${other.path}/`)));
-  const files = top.reduce((sum, line) => sum + line.files, 0);
-  const size = top.reduce((sum, line) => sum + line.size, 0);
-  const total = lines.length === 1 ? '1 directory' : `${count(lines.length)} directories`;
-  const summary = `${total}, ${plural(files, 'file')}, ${bytes(size)}`;
-  say(`Found ${summary}`);
-  const rows = lines
-    .slice(0, SHOWN)
-    .map((line) =>
-      h(
-        'li',
-        {},
-        h('a', { class: 'file', href: place.hash({ at: line.path, chosen: {} }) }, line.path),
-        h('span', { class: 'soft' }, `${plural(line.files, 'file')}, ${bytes(line.size)}`),
-      ),
-    );
-  return [
-    h('h2', { id: 'total' }, summary),
-    h('ul', { class: 'files' }, rows),
-    ...(lines.length > SHOWN ? [h('p', { class: 'soft' }, `The first ${SHOWN} are shown.`)] : []),
-  ];
-}
-
-/** Every directory that matches, a line each: the stream of the service, not its tree. */
-async function search(
-  client: GridClient,
-  place: CataloguePlace,
-  signal: AbortSignal,
-): Promise<FoundLine[]> {
-  const request = {
-    method: 'GET',
-    path: `/filecatalogue/directory/${encodePath(place.at)}/search`,
-    query: { conditions: conditionsOf(place.chosen) },
-    answer: 'json',
-  } as const;
-  const headers = { Accept: 'application/x-ndjson' };
-  const { answer } = await client.raw(request, { headers, signal });
-  const text = await answer.text();
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as FoundLine);
-}
-
-async function directoryContents(
-  client: GridClient,
-  place: CataloguePlace,
-  signal: AbortSignal,
-): Promise<HTMLElement[]> {
-  const contents = await client.listDirectory(encodePath(place.at), { limit: SHOWN }, { signal });
-  const base = place.at === '/' ? '' : place.at;
-  const directories = Object.keys(contents.SubDirs);
-  const files = Object.entries(contents.Files);
-  const rows = [
-    ...directories.map((name) =>
-      h(
-        'li',
-        {},
-        h('a', { class: 'file', href: place.hash({ at: `${base}/${name}` }) }, `${name}/`),
-      ),
-    ),
-    ...files.map(([name, { MetaData }]) =>
-      h(
-        'li',
-        {},
-        h(
-          'a',
-          {
-            class: 'file',
-            href: `${place.hash({})}&file=${encodeURIComponent(`${base}/${name}`)}`,
-          },
-          name,
-        ),
-        h('span', { class: 'soft' }, bytes(MetaData.Size)),
-      ),
-    ),
-  ];
-  const isPart = rows.length >= SHOWN;
-  return [
-    h('h2', { id: 'total' }, place.at),
-    rows.length === 0
-      ? h('p', { class: 'empty' }, 'Nothing here.')
-      : h('ul', { class: 'files' }, rows),
-    ...(isPart ? [h('p', { class: 'soft' }, `The first ${SHOWN} entries are shown.`)] : []),
-  ];
 }

@@ -1,4 +1,5 @@
 import type { GridClient, JobResponse } from 'gridgate/client';
+import { differing, sideBySide } from '../parts/difference.js';
 import { h, update } from '../parts/dom.js';
 import { plural } from '../parts/format.js';
 import { confirmed, faultBox } from '../parts/pieces.js';
@@ -137,48 +138,16 @@ async function differenceToGood({
     client.getJobManifest(job.jid, { signal }),
     client.getJobManifest(last.jid, { signal }),
   ]);
-  const [mine, its] = [now, then].map(
-    (manifest) => new Map<string, unknown>(Object.entries(manifest)),
-  );
-  if (!mine || !its) return undefined;
-  const keys = [...new Set([...mine.keys(), ...its.keys()])].filter(
-    (key) => !OWN_KEYS.has(key) && JSON.stringify(mine.get(key)) !== JSON.stringify(its.get(key)),
-  );
+  const [mine, its] = [{ ...now }, { ...then }];
+  const keys = differing(its, mine, OWN_KEYS);
   const place = h('a', { href: `#/jobs/${last.jid}` }, `job ${last.jid}`);
   if (keys.length === 0) {
     return h('p', {}, 'The last one of this name that went well, ', place, ', asked for the same.');
   }
-  const rows = keys.map((key) =>
-    h(
-      'tr',
-      {},
-      h('th', { scope: 'row' }, key),
-      h('td', {}, shown(its.get(key))),
-      h('td', {}, shown(mine.get(key))),
-    ),
-  );
   return h(
     'div',
     {},
     h('h3', {}, 'Different from the last one that went well, ', place),
-    h(
-      'table',
-      {},
-      h(
-        'thead',
-        {},
-        h(
-          'tr',
-          {},
-          ...['Key', 'That one', 'This one'].map((text) => h('th', { scope: 'col' }, text)),
-        ),
-      ),
-      h('tbody', {}, rows),
-    ),
+    sideBySide(['Key', 'That one', 'This one'], keys, its, mine),
   );
-}
-
-function shown(value: unknown): string {
-  if (value === undefined) return '—';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -2,9 +2,12 @@ import type { GridClient } from 'gridgate/client';
 import { h, update } from '../parts/dom.js';
 import { bytes } from '../parts/format.js';
 import { faultBox, saveAs } from '../parts/pieces.js';
+import { dataUrl } from '../parts/show/frame.js';
+import { endingOf, shown } from '../parts/show/index.js';
 
 /** Larger files are only offered as a download. */
 const VIEW_LIMIT = 200_000;
+const PDF_LIMIT = 10_000_000;
 /** Pictures are shown by themselves: so many, and none larger. */
 const PICTURE_LIMIT = 2_000_000;
 const MOST_PICTURES = 12;
@@ -31,7 +34,7 @@ export async function sandboxSection(
     ? client.listOutputSandbox.bind(client)
     : client.listInputSandbox.bind(client);
   const { files } = await list(jid, { signal });
-  const shown = h('div');
+  const place = h('div');
   const saveAll = async (): Promise<void> => {
     const archive = isOutput
       ? await client.getOutputSandbox(jid)
@@ -47,9 +50,9 @@ export async function sandboxSection(
       {},
       h('span', { class: 'file' }, name),
       h('span', { class: 'soft' }, bytes(size)),
-      size <= VIEW_LIMIT &&
-        button(`View`, `View ${name}`, shown, async () => view(shown, name, await read())),
-      button('Save', `Save ${name}`, shown, async () =>
+      size <= limitOf(name) &&
+        button(`View`, `View ${name}`, place, async () => view(place, name, await read())),
+      button('Save', `Save ${name}`, place, async () =>
         saveAs(await read(), name.split('/').at(-1) ?? name),
       ),
     );
@@ -64,14 +67,19 @@ export async function sandboxSection(
       button(
         'Download all (tar.gz)',
         `Download all ${title.toLowerCase()} as tar.gz`,
-        shown,
+        place,
         saveAll,
       ),
     ),
     h('ul', { class: 'files' }, rows),
-    shown,
+    place,
     isOutput && (await pictures(client, jid, files, signal)),
   );
+}
+
+function limitOf(name: string): number {
+  if (endingOf(name) === 'pdf') return PDF_LIMIT;
+  return pictureType(name) === undefined ? VIEW_LIMIT : PICTURE_LIMIT;
 }
 
 /** The pictures of a job. As an image nothing in them runs or loads anything, whatever the job has written. */
@@ -82,12 +90,12 @@ async function pictures(
   signal: AbortSignal,
 ): Promise<HTMLElement | undefined> {
   const found = files
-    .filter(({ name, size }) => typeOf(name) !== undefined && size <= PICTURE_LIMIT)
+    .filter(({ name, size }) => pictureType(name) !== undefined && size <= PICTURE_LIMIT)
     .slice(0, MOST_PICTURES);
   if (found.length === 0) return undefined;
   const figures = found.map(async ({ name }) => {
     const content = await client.readOutputSandboxFile(jid, name, { signal });
-    const src = await dataUrl(content, typeOf(name) ?? '');
+    const src = await dataUrl(content, pictureType(name) ?? '');
     const image = h('img', { src, alt: `Picture ${name}` });
     return h('figure', {}, image, h('figcaption', { class: 'soft' }, name));
   });
@@ -98,19 +106,10 @@ async function pictures(
   return h('div', { class: 'pictures' }, readable);
 }
 
-function typeOf(name: string): string | undefined {
-  const ending = /\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
+/** The type of a picture of that name; undefined: it is none. */
+export function pictureType(name: string): string | undefined {
+  const ending = endingOf(name);
   return Object.hasOwn(PICTURES, ending) ? PICTURES[ending] : undefined;
-}
-
-async function dataUrl(content: Blob, type: string): Promise<string> {
-  const typed = new Blob([await content.arrayBuffer()], { type });
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(reader.result as string); // as it is of readAsDataURL
-    reader.onerror = () => reject(new Error('the picture cannot be read'));
-    reader.readAsDataURL(typed);
-  });
 }
 
 function button(
@@ -126,12 +125,12 @@ function button(
 }
 
 async function view(place: HTMLElement, name: string, content: Blob): Promise<void> {
-  const text = await content.text();
-  const pre = h(
-    'pre',
-    { tabIndex: 0, role: 'region', 'aria-label': `Content of ${name}` },
-    text === '' ? '(empty)' : text,
-  );
-  place.replaceChildren(h('h3', {}, name), pre);
-  pre.focus();
+  const title = h('h3', { tabIndex: -1 }, name);
+  const type = pictureType(name);
+  const image = type !== undefined && (await dataUrl(content, type));
+  const what = image
+    ? h('img', { src: image, alt: `Picture ${name}` })
+    : await shown(content, name);
+  update(place, title, what);
+  (place.querySelector('pre') ?? title).focus();
 }

@@ -1,22 +1,25 @@
-import type { GridClient, JobResponse } from 'gridgate/client';
+import type { GridClient, JobExplainResponse, JobHistoryEntry, JobResponse } from 'gridgate/client';
 import { GridError } from 'gridgate/client';
 import { h, say, update } from '../parts/dom.js';
 import { moment } from '../parts/format.js';
 import { confirmed, faultBox, stateLabel, timeText } from '../parts/pieces.js';
 import { isFinal, toneOf } from '../parts/states.js';
+import { swimLanes } from '../parts/swim-lanes.js';
 import { failureCard, type Failure } from './failure.js';
 import { sandboxSection } from './job-files.js';
+import { LiveOutput } from './job/live-output.js';
+import { measuredSection } from './job/measured.js';
 import { atMoves } from './moves.js';
 import { repeatedly, type Page } from './page.js';
 
-/** How often its output, or why it waits, is looked at. */
-const SECONDS = 1.5;
+/** How often it is looked at why it waits. */
+const SECONDS = 2;
 const AT_MOST_EVERY = 0.3;
 
 /** One job: state, output while it runs, files afterwards, and how it came to be so. */
 export const jobPage: Page = async ({ client, root, path, signal }) => {
   const jid = Number(path[0]);
-  const view = frame();
+  const view: View = frame();
   let last: JobResponse | undefined;
   const showFailure = async (failure: Failure): Promise<void> =>
     update(view.failure, await failureCard(failure));
@@ -34,8 +37,9 @@ export const jobPage: Page = async ({ client, root, path, signal }) => {
         view.actions,
         actions(client, job, view.fault, () => void refresh()),
       );
+    showOutput(view, job, () => new LiveOutput(client, jid, signal));
     await Promise.all([
-      showLive(client, job, view.live, signal),
+      showWait(client, job, view.wait, signal),
       isNew ? showPast(client, job, view, signal) : undefined,
       isNew ? showFailure({ client, job, signal, refresh: () => void refresh() }) : undefined,
     ]);
@@ -46,10 +50,25 @@ export const jobPage: Page = async ({ client, root, path, signal }) => {
   const query = { allOwners: true, ...(last !== undefined && { name: last.name }) };
   void atMoves({ client, query, isWanted, atMostEvery: AT_MOST_EVERY, signal, onFault }, refresh);
   void repeatedly({ seconds: SECONDS, signal, onFault }, async () => {
-    if (last !== undefined && !isFinal(last.status))
-      await showLive(client, last, view.live, signal);
+    if (last !== undefined && !isFinal(last.status)) {
+      await showWait(client, last, view.wait, signal);
+      showLanes(view, Date.now());
+    }
   });
 };
+
+interface View extends ReturnType<typeof frame> {
+  output?: LiveOutput | undefined;
+  history?: readonly JobHistoryEntry[];
+}
+
+/** Where its time went; of one that has not ended until now. */
+function showLanes({ lanes, history = [] }: View, now: number): void {
+  update(
+    lanes,
+    h('section', { class: 'card' }, h('h2', {}, 'Where its time went'), swimLanes(history, now)),
+  );
+}
 
 function frame() {
   const title = h('h1');
@@ -58,6 +77,8 @@ function frame() {
   const actions = h('div', { class: 'actions' });
   const facts = h('dl', { class: 'facts' });
   const live = h('div');
+  const wait = h('div');
+  const lanes = h('div');
   const failure = h('div');
   const files = h('div');
   const past = h('div', { class: 'columns' });
@@ -70,10 +91,12 @@ function frame() {
     actions,
     facts,
     live,
+    wait,
+    lanes,
     failure,
     files,
     past,
-    elements: [back, head, fault, failure, live, files, facts, past],
+    elements: [back, head, fault, failure, wait, live, files, facts, lanes, past],
   };
 }
 
@@ -81,6 +104,7 @@ function facts(job: JobResponse): HTMLElement[] {
   const { times } = job;
   const list: [string, Node | string | undefined][] = [
     ['Site', job.site],
+    ['Array', job.arrayId === undefined ? undefined : arrayLink(job.arrayId)],
     ['Owner', `${job.owner} (${job.ownerGroup})`],
     ['Submitted', timeText(times.submission)],
     ['Started', times.startExecution === undefined ? undefined : timeText(times.startExecution)],
@@ -89,6 +113,10 @@ function facts(job: JobResponse): HTMLElement[] {
   return list
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value)));
+}
+
+function arrayLink(id: number): HTMLElement {
+  return h('a', { href: `#/arrays/${id}` }, `array ${id}`);
 }
 
 function actions(
@@ -113,60 +141,57 @@ function actions(
   return [h('a', { class: 'button plain', href: `#/submit?like=${jid}` }, 'Edit and resubmit')];
 }
 
-/** While it waits: why. While it runs: the end of its output. */
-async function showLive(
+/** While it runs: what it writes. */
+function showOutput(view: View, { status }: JobResponse, start: () => LiveOutput): void {
+  if (status !== 'Running' && status !== 'Completing') {
+    view.output?.end();
+    view.output = undefined;
+    update(view.live);
+    return;
+  }
+  if (view.output) return;
+  view.output = start();
+  view.live.replaceChildren(view.output.element);
+}
+
+/** While it waits: why. */
+async function showWait(
   client: GridClient,
   { jid, status }: JobResponse,
   place: HTMLElement,
   signal: AbortSignal,
 ): Promise<void> {
-  if (status === 'Running') {
-    const peek = await client.peekJob(jid, { signal }).catch(ignoreConflict);
-    if (!peek) return;
-    update(
-      place,
-      peekSection('Output so far', peek.stdout),
-      peek.stderr ? peekSection('Errors so far', peek.stderr) : undefined,
-    );
-    return;
-  }
   if (toneOf(status) !== 'wait') {
     update(place);
     return;
   }
-  const { sites } = await client.explainJob(jid, { signal });
-  const rows = Object.entries(sites).map(([site, reason]) =>
+  const { sites, waitsFor } = await client.explainJob(jid, { signal }).catch(ignoreConflict);
+  const rows = Object.entries(sites ?? {}).map(([site, reason]) =>
     h('li', {}, h('b', {}, site), ` ${reason}`),
   );
   update(
     place,
-    rows.length > 0
-      ? h('section', { class: 'card' }, h('h2', {}, 'Why it waits'), h('ul', {}, rows))
-      : undefined,
+    (waitsFor !== undefined || rows.length > 0) &&
+      h(
+        'section',
+        { class: 'card' },
+        h('h2', {}, 'Why it waits'),
+        waitsFor !== undefined && h('p', {}, waitsFor),
+        h('ul', {}, rows),
+      ),
   );
 }
 
-function peekSection(title: string, text: string): HTMLElement {
-  const shown = text === '' ? 'nothing yet' : text;
-  return h(
-    'section',
-    { class: 'card' },
-    h('h2', {}, title),
-    h('pre', { tabIndex: 0, role: 'region', 'aria-label': title }, shown),
-  );
-}
-
-/** A job that has just left the state has nothing to peek at; the next round knows. */
-function ignoreConflict(error: unknown): undefined {
-  if (error instanceof GridError && (error.status === 409 || error.status === 404))
-    return undefined;
+/** A job that has just left the state has nothing to explain; the next round knows. */
+function ignoreConflict(error: unknown): Partial<JobExplainResponse> {
+  if (error instanceof GridError && (error.status === 409 || error.status === 404)) return {};
   throw error;
 }
 
 async function showPast(
   client: GridClient,
   job: JobResponse,
-  view: ReturnType<typeof frame>,
+  view: View,
   signal: AbortSignal,
 ): Promise<void> {
   const options = { signal };
@@ -186,21 +211,13 @@ async function showPast(
       h('small', {}, `${moment(time)}, ${source}`),
     ),
   );
-  const measured = Object.entries(parameters).map(([name, value]) =>
-    h('div', {}, h('dt', {}, name), h('dd', {}, String(value))),
-  );
+  view.history = history;
+  showLanes(view, Date.now());
   update(view.files, output, input);
   update(
     view.past,
     h('section', { class: 'card' }, h('h2', {}, 'History'), h('ol', { class: 'history' }, steps)),
-    measured.length > 0
-      ? h(
-          'section',
-          { class: 'card' },
-          h('h2', {}, 'Measured'),
-          h('dl', { class: 'facts' }, measured),
-        )
-      : undefined,
+    measuredSection(parameters),
     h(
       'section',
       { class: 'card' },

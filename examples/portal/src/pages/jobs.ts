@@ -1,138 +1,189 @@
 import type { JobResponse } from 'gridgate/client';
-import { h, say, update, type Child } from '../parts/dom.js';
-import { count, plural } from '../parts/format.js';
-import { faultBox, stateLabel, timeText } from '../parts/pieces.js';
+import { h, say, update } from '../parts/dom.js';
+import { count, duration, plural } from '../parts/format.js';
+import { faultBox } from '../parts/pieces.js';
 import { stateChart } from '../parts/state-chart.js';
+import { atMostEvery } from '../parts/work.js';
+import { BulkBar } from './jobs/bulk.js';
+import { causesAmong, causeSection, causesOf, type Cause } from './jobs/causes.js';
+import { filterBar } from './jobs/filters.js';
+import { Overview } from './jobs/overview.js';
+import { selectionOf } from './jobs/selection.js';
+import { JobTable } from './jobs/table.js';
+import { JobsView } from './jobs/view.js';
 import { atMoves } from './moves.js';
-import type { Page } from './page.js';
+import type { Page, PageInput } from './page.js';
 
 const PAGE_SIZE = 25;
 /** However much happens. */
 const AT_MOST_EVERY = 0.5;
+/** The chart counts histories, which costs more than a list. */
+const OVERVIEW_EVERY = 3;
+/** More are not chosen at once. */
+const MOST_CHOSEN = 1_000;
 
-/** The jobs with their states, as they move while the page is open. */
+/** Mission control: what the jobs are at, over time and by site, and what to do with many of them. */
 export const jobsPage: Page = async (input) => {
-  const { root, query, signal } = input;
-  const status = query.get('status') ?? undefined;
-  const allOwners = query.get('all') === 'true';
-  const maySubmit = input.may('jobs:submit');
-  const parts = frame(status, allOwners, maySubmit);
-  root.replaceChildren(...parts.elements);
-  let shown = PAGE_SIZE;
-  let known = new Map<number, string>();
-  parts.more.addEventListener('click', () => {
-    shown += PAGE_SIZE;
-    void refresh().catch((error: unknown) => update(parts.fault, faultBox(error)));
-  });
-
-  const refresh = async (): Promise<void> => {
-    const wish = { allOwners, maxJobs: shown, ...(status !== undefined && { status: [status] }) };
-    const [summary, list] = await Promise.all([
-      input.client.summarizeJobs({ allOwners }, { signal }),
-      input.client.listJobs(wish as Parameters<typeof input.client.listJobs>[0], { signal }),
-    ]);
-    const isEmpty = Object.keys(summary).length === 0;
-    const choose = (next: string | undefined): void => open(next, allOwners);
-    update(parts.fault);
-    update(parts.chart, isEmpty ? welcomeText(maySubmit) : stateChart(summary, status, choose));
-    parts.table.hidden = list.jobs.length === 0;
-    update(
-      parts.rows,
-      list.jobs.map((job) => row(job, allOwners)),
-    );
-    update(parts.total, totalText(list.jobs.length, list.entries, status));
-    parts.more.hidden = list.jobs.length >= list.entries;
-    known = announce(known, list.jobs);
-  };
-  const onFault = (error: unknown): void => update(parts.fault, faultBox(error));
-  await refresh();
-  const moves = { client: input.client, query: { allOwners }, atMostEvery: AT_MOST_EVERY };
-  void atMoves({ ...moves, signal, onFault }, refresh);
+  const page = new JobsPage(input);
+  input.root.replaceChildren(...page.elements);
+  await page.begin();
 };
 
-function frame(status: string | undefined, allOwners: boolean, maySubmit: boolean) {
-  const chart = h('div');
-  const rows = h('tbody');
-  const fault = h('div');
-  const total = h('p', { class: 'soft' });
-  const more = h('button', { type: 'button', class: 'plain', hidden: true }, 'Show more');
-  const everybody = h('input', {
-    type: 'checkbox',
-    checked: allOwners,
-    onChange: () => open(status, everybody.checked),
-  });
-  const table = h(
-    'table',
-    { class: 'jobs', hidden: true },
-    h('caption', { class: 'unseen' }, 'Jobs, newest first'),
-    h(
-      'thead',
-      {},
-      h(
-        'tr',
-        {},
-        columns(allOwners).map(({ heading }) => h('th', { scope: 'col' }, heading)),
-      ),
-    ),
-    rows,
+class JobsPage {
+  private readonly view: JobsView;
+  private readonly selection;
+  private readonly bulk;
+  private readonly table;
+  private readonly overview;
+  private readonly chart = h('div');
+  private readonly causes = h('div');
+  private readonly fault = h('div');
+  private readonly total = h('p', { class: 'soft' });
+  private readonly more = h(
+    'button',
+    { type: 'button', class: 'plain', hidden: true, onClick: () => this.showMore() },
+    'Show more',
   );
-  const head = h(
-    'div',
-    { class: 'head' },
-    h('h1', {}, status === undefined ? 'Jobs' : `Jobs: ${status}`),
-    h('label', { class: 'switch' }, everybody, ' Jobs of all owners'),
-    maySubmit && h('a', { class: 'button', href: '#/submit' }, 'New job'),
+  private readonly chooseAll = h(
+    'button',
+    { type: 'button', class: 'plain', hidden: true, onClick: () => void this.chooseMatching({}) },
+    'Choose all',
   );
-  return {
-    chart,
-    rows,
-    fault,
-    total,
-    more,
-    table,
-    elements: [head, fault, chart, table, total, more],
-  };
+  private shown = PAGE_SIZE;
+  private known = new Map<number, string>();
+  private ofShown: Cause[] = [];
+
+  constructor(private readonly input: PageInput) {
+    this.view = JobsView.of(input.query);
+    this.selection = selectionOf(input.user);
+    this.bulk = new BulkBar(input.client, this.selection, input.may('jobs:kill'));
+    this.table = new JobTable(this.selection, this.view.all);
+    this.overview = new Overview(this.view);
+    this.selection.shownBy(() => this.showChosen());
+  }
+
+  get elements(): HTMLElement[] {
+    const { view } = this;
+    const everybody = h('input', {
+      type: 'checkbox',
+      id: 'everybody',
+      checked: view.all,
+      onChange: () => view.withAll(everybody.checked).open(),
+    });
+    const { status } = view.chosen;
+    const head = h(
+      'div',
+      { class: 'head' },
+      h('h1', {}, status === undefined ? 'Jobs' : `Jobs: ${status}`),
+      h('label', { class: 'switch' }, everybody, ' Jobs of all owners'),
+      this.input.may('jobs:submit') && h('a', { class: 'button', href: '#/submit' }, 'New job'),
+    );
+    const below = h('div', { class: 'actions' }, this.more, this.chooseAll);
+    return [
+      ...[head, this.fault, this.chart, this.overview.element, filterBar(view), this.causes],
+      ...[this.bulk.element, this.table.element, this.total, below],
+    ];
+  }
+
+  async begin(): Promise<void> {
+    const { client, signal } = this.input;
+    const onFault = (error: unknown): void => update(this.fault, faultBox(error));
+    const look = atMostEvery(OVERVIEW_EVERY, signal, () => {
+      this.overview.refresh(client, signal).catch(onFault);
+    });
+    look();
+    await this.refresh().catch((error: unknown) => {
+      if (!signal.aborted) onFault(error); // what is filtered wrongly can be mended here
+    });
+    const moves = { client, query: { allOwners: this.view.all }, atMostEvery: AT_MOST_EVERY };
+    void atMoves({ ...moves, signal, onFault }, () => {
+      look();
+      return this.refresh();
+    });
+  }
+
+  private async refresh(): Promise<void> {
+    const { view } = this;
+    const { client, signal } = this.input;
+    const failed = {
+      ...view.query(),
+      status: ['Failed' as const],
+      group: ['minorStatus' as const],
+    };
+    const isOther = view.chosen.status !== undefined && view.chosen.status !== 'Failed';
+    const [summary, list, causes] = await Promise.all([
+      client.summarizeJobs(view.query('status'), { signal }),
+      client.listJobs({ ...view.query(), maxJobs: this.shown }, { signal }),
+      isOther ? {} : client.summarizeJobs(failed, { signal }),
+    ]);
+    const isEmpty = Object.keys(summary).length === 0;
+    const { status } = view.chosen;
+    const choose = (next: string | undefined): void => view.with({ status: next }).open();
+    update(this.fault);
+    this.overview.element.hidden = isEmpty && !view.isFiltered;
+    if (!isEmpty) update(this.chart, stateChart(summary, status, choose), queueTime(list.jobs));
+    else update(this.chart, view.isFiltered ? undefined : welcome(this.input.may('jobs:submit')));
+    this.ofShown = causesOf(causes);
+    this.selection.renew(list.jobs);
+    this.table.show(list.jobs);
+    this.showChosen();
+    update(this.total, totalText(list.jobs.length, list.entries, view));
+    this.more.hidden = list.jobs.length >= list.entries;
+    const most = Math.min(list.entries, MOST_CHOSEN);
+    this.chooseAll.hidden = list.entries < 2;
+    this.chooseAll.textContent = `Choose ${most < list.entries ? 'the newest' : 'all'} ${count(most)}`;
+    this.known = announce(this.known, list.jobs);
+  }
+
+  private showMore(): void {
+    this.shown += PAGE_SIZE;
+    this.refresh().catch((error: unknown) => update(this.fault, faultBox(error)));
+  }
+
+  private showChosen(): void {
+    const { selection, view } = this;
+    const causes = selection.size > 0 ? causesAmong(selection.jobs) : this.ofShown;
+    const choose = (minorStatus: string): void => {
+      if (selection.size === 0) void this.chooseMatching({ status: ['Failed'], minorStatus });
+      else
+        selection.choose(
+          selection.jobs.filter((job) => job.minorStatus !== minorStatus),
+          false,
+        );
+    };
+    update(this.causes, causeSection(causes, view, selection, choose));
+    this.bulk.show();
+    this.table.mark();
+  }
+
+  /** Chooses what matches, shown or not. */
+  private async chooseMatching(more: object): Promise<void> {
+    const { client, signal } = this.input;
+    const query = { ...this.view.query(), ...more, maxJobs: MOST_CHOSEN };
+    try {
+      const { jobs } = await client.listJobs(query, { signal });
+      this.selection.choose(jobs, true);
+      say(`${plural(this.selection.size, 'job')} chosen`);
+    } catch (error) {
+      if (!signal.aborted) update(this.fault, faultBox(error));
+    }
+  }
 }
 
-/** A column of the table. */
-interface Column {
-  heading: string;
-  className?: string;
-  /** Only in lists of all owners. */
-  ofAll?: true;
-  cell: (job: JobResponse) => Child;
+/** How long those that are shown have waited for their start. */
+function queueTime(jobs: readonly JobResponse[]): HTMLElement | undefined {
+  const waits = jobs
+    .flatMap(({ times: { submission, startExecution } }) =>
+      startExecution === undefined ? [] : [Date.parse(startExecution) - Date.parse(submission)],
+    )
+    .sort((a, b) => a - b);
+  const median = waits[Math.floor(waits.length / 2)];
+  if (median === undefined) return undefined;
+  const text = `Queue time of the newest ${plural(waits.length, 'job')} that started: median ${duration(median)}, longest ${duration(waits.at(-1) ?? 0)}.`;
+  return h('p', { class: 'soft' }, text);
 }
 
-const COLUMNS: Column[] = [
-  {
-    heading: 'Job',
-    cell: ({ jid }) => h('a', { href: `#/jobs/${jid}`, id: `job-${jid}` }, jid),
-  },
-  { heading: 'Name', className: 'name', cell: ({ name }) => name },
-  {
-    heading: 'State',
-    cell: ({ status, minorStatus }) => [stateLabel(status), h('small', {}, minorStatus)],
-  },
-  { heading: 'Owner', ofAll: true, cell: ({ owner }) => owner },
-  { heading: 'Site', cell: ({ site }) => site },
-  { heading: 'Submitted', cell: ({ times }) => timeText(times.submission) },
-];
-
-function columns(allOwners: boolean): Column[] {
-  return COLUMNS.filter(({ ofAll }) => allOwners || !ofAll);
-}
-
-function row(job: JobResponse, allOwners: boolean): HTMLElement {
-  return h(
-    'tr',
-    {},
-    columns(allOwners).map(({ heading, className, cell }) =>
-      h('td', { 'data-label': heading, class: className }, cell(job)),
-    ),
-  );
-}
-
-function welcomeText(maySubmit: boolean): HTMLElement {
+function welcome(maySubmit: boolean): HTMLElement {
   return h(
     'div',
     { class: 'empty' },
@@ -142,8 +193,11 @@ function welcomeText(maySubmit: boolean): HTMLElement {
   );
 }
 
-function totalText(shown: number, entries: number, status: string | undefined): string {
-  if (entries === 0) return status === undefined ? '' : `No job is ${status}.`;
+function totalText(shown: number, entries: number, { chosen, isFiltered }: JobsView): string {
+  if (entries === 0) {
+    if (chosen.status !== undefined) return `No job is ${chosen.status}.`;
+    return isFiltered ? 'No job is like that.' : '';
+  }
   return shown < entries ? `${count(shown)} of ${plural(entries, 'job')}` : plural(entries, 'job');
 }
 
@@ -152,12 +206,4 @@ function announce(known: Map<number, string>, jobs: JobResponse[]): Map<number, 
   const moved = jobs.filter(({ jid, status }) => known.has(jid) && known.get(jid) !== status);
   if (moved.length > 0) say(moved.map(({ jid, status }) => `Job ${jid} is ${status}`).join(', '));
   return new Map(jobs.map(({ jid, status }) => [jid, status]));
-}
-
-function open(status: string | undefined, allOwners: boolean): void {
-  const query = new URLSearchParams();
-  if (status !== undefined) query.set('status', status);
-  if (allOwners) query.set('all', 'true');
-  const text = query.toString();
-  location.hash = text === '' ? '#/jobs' : `#/jobs?${text}`;
 }

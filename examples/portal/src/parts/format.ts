@@ -41,3 +41,27 @@ export function ago(time: string): string {
 export function moment(time: string): string {
   return new Date(time).toLocaleString();
 }
+
+/** A time on an axis of that length, milliseconds: `14:05`, or with the day on long ones. */
+export function clock(time: number, length: number): string {
+  const isLong = length > 86_400_000;
+  return new Date(time).toLocaleString(
+    undefined,
+    isLong
+      ? { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' }
+      : { hour: '2-digit', minute: '2-digit' },
+  );
+}
+
+/** `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min` */
+export function duration(milliseconds: number): string {
+  const seconds = milliseconds / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48
+    ? `${hours} h ${minutes % 60} min`
+    : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}

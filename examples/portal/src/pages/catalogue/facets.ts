@@ -4,12 +4,14 @@ import {
   type CompatibleValue,
   type GridClient,
 } from 'gridgate/client';
-import { h } from '../parts/dom.js';
-import { count } from '../parts/format.js';
-import { conditionsOf, type CataloguePlace, type Choice } from './catalogue-place.js';
+import { h, svg, type Child } from '../../parts/dom.js';
+import { count } from '../../parts/format.js';
+import { conditionsOf, type CataloguePlace, type Choice } from './place.js';
 
 /** Values of one field that are offered at once; a range reaches the others. */
 const OFFERED = 6;
+/** Values whose numbers are drawn. */
+const DRAWN = 60;
 
 type Fields = Record<string, CompatibleFieldResponse>;
 
@@ -34,7 +36,7 @@ export async function facetList(
   for (const [name, field] of own) if (field) fields[name] = field;
   const groups = Object.entries(fields)
     .sort(([a], [b]) => a.localeCompare(b))
-    .map(([name, field]) => facet(name, field, place));
+    .map(([name, field]) => facet(name, field, place, histogram(name, field)));
   const clear = h(
     'a',
     { class: 'button plain small', href: place.hash({ chosen: {} }) },
@@ -61,7 +63,7 @@ async function compatible(
   chosen: Record<string, Choice>,
   signal: AbortSignal,
 ): Promise<Fields> {
-  const query = { conditions: conditionsOf(chosen), counts: true, maxValues: OFFERED };
+  const query = { conditions: conditionsOf(chosen), counts: true, maxValues: DRAWN };
   if (at === '/') return client.readMetadata(query, { signal });
   const [types, lists] = await Promise.all([
     typesOf(client),
@@ -105,7 +107,34 @@ function valueOf(value: CompatibleValue): { value: string | number; directories?
   return typeof value === 'object' ? value : { value };
 }
 
-function facet(name: string, field: CompatibleFieldResponse, place: CataloguePlace): HTMLElement {
+/** How many directories have which of the numbers, from the smallest on; nothing when not all of them are known. */
+function histogram(name: string, { type, values, total = 0 }: CompatibleFieldResponse): Child {
+  if (type === 'string' || values.length < 3 || total > values.length) return undefined;
+  const counts = values.map((entry) => valueOf(entry).directories ?? 0);
+  const most = Math.max(1, ...counts);
+  const bars = counts.map((number, index) => {
+    const height = (number / most) * 30;
+    return svg('rect', { class: 'area run', x: index * 10, y: 30 - height, width: 8, height });
+  });
+  const [first, last] = [values[0], values.at(-1)].map((entry) =>
+    entry === undefined ? '' : wordOf(valueOf(entry).value, type),
+  );
+  return svg(
+    'svg',
+    {
+      ...{ viewBox: `0 0 ${counts.length * 10} 30`, preserveAspectRatio: 'none', class: 'bars' },
+      ...{ role: 'img', 'aria-label': `Directories by ${name}, from ${first} to ${last}` },
+    },
+    bars,
+  );
+}
+
+function facet(
+  name: string,
+  field: CompatibleFieldResponse,
+  place: CataloguePlace,
+  picture: Child,
+): HTMLElement {
   const choice = place.chosen[name] ?? {};
   const isText = field.type === 'string';
   const open = (next: Choice): void => {
@@ -115,7 +144,7 @@ function facet(name: string, field: CompatibleFieldResponse, place: CataloguePla
     );
     location.hash = place.hash({ chosen: isEmpty ? others : { ...others, [name]: next } });
   };
-  const options = field.values.map((entry) => {
+  const options = field.values.slice(0, OFFERED).map((entry) => {
     const { value, directories } = valueOf(entry);
     const word = wordOf(value, field.type);
     const chosen = isText ? (choice.values ?? []).includes(word) : choice.exact === word;
@@ -138,11 +167,12 @@ function facet(name: string, field: CompatibleFieldResponse, place: CataloguePla
         h('span', { class: 'number', title: 'directories' }, count(directories)),
     );
   });
-  const hidden = (field.total ?? 0) - field.values.length;
+  const hidden = (field.total ?? field.values.length) - options.length;
   return h(
     'fieldset',
     { class: 'facet', 'data-field': name },
     h('legend', {}, name),
+    picture,
     h('ul', {}, options),
     hidden > 0 && h('p', { class: 'soft' }, `and ${count(hidden)} more`),
     !isText && range(name, field, choice, open),
@@ -167,8 +197,17 @@ function range(
     });
   const from = input('from', choice.from, field.min);
   const to = input('to', choice.to, field.max);
+  const fault = h('p', { class: 'wrong', role: 'alert', hidden: true });
   const apply = (event: Event): void => {
     event.preventDefault();
+    const wrong = [from, to].filter(({ value }) => !isOf(field.type, value.trim()));
+    for (const one of [from, to]) one.toggleAttribute('aria-invalid', wrong.includes(one));
+    fault.hidden = wrong.length === 0;
+    fault.textContent = `“${wrong[0]?.value}” is no ${field.type === 'date' ? 'date: write 2026-01-31' : 'number'}`;
+    if (wrong.length > 0) {
+      wrong[0]?.focus();
+      return;
+    }
     open({
       ...(from.value.trim() !== '' && { from: from.value.trim() }),
       ...(to.value.trim() !== '' && { to: to.value.trim() }),
@@ -181,5 +220,13 @@ function range(
     h('span', { 'aria-hidden': 'true' }, '–'),
     to,
     h('button', { class: 'plain small', 'aria-label': `Apply range of ${name}` }, 'Go'),
+    fault,
   );
+}
+
+/** Nothing is no limit. */
+function isOf(type: string, text: string): boolean {
+  if (text === '') return true;
+  if (type === 'date') return /^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text));
+  return Number.isFinite(Number(text));
 }

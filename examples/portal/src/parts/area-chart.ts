@@ -1,0 +1,115 @@
+import { h, svg } from './dom.js';
+import { clock, count } from './format.js';
+import type { Tone } from './states.js';
+
+const WIDTH = 1_000;
+const HEIGHT = 200;
+/** A shorter drag is a slip of the hand. */
+const LEAST_DRAG = 6;
+
+/** A layer of the chart, from below. */
+export interface Layer {
+  tone: Tone;
+  counts: readonly number[];
+}
+
+export interface AreaChart {
+  label: string;
+  layers: readonly Layer[];
+  /** Milliseconds of the first and the last step. */
+  from: number;
+  to: number;
+  /** What is marked. */
+  span: { from: number; to: number } | undefined;
+  choose: (span: { from: number; to: number }) => void;
+}
+
+/** Layers upon each other over time. Whoever draws over a part of it chooses that time. */
+export function areaChart(chart: AreaChart): HTMLElement {
+  const { layers, from, to, label } = chart;
+  const steps = layers[0]?.counts.length ?? 0;
+  const tops = Array.from({ length: steps }, (_, step) =>
+    layers.reduce((sum, { counts }) => sum + (counts[step] ?? 0), 0),
+  );
+  const most = Math.max(1, ...tops);
+  const picture = svg(
+    'svg',
+    {
+      ...{ viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', class: 'areas' },
+      ...{ role: 'img', 'aria-label': label },
+    },
+    areas(layers, steps, most),
+    marked(chart),
+  );
+  brush(picture, chart);
+  const times = [0, 0.25, 0.5, 0.75, 1].map((part) => from + part * (to - from));
+  return h(
+    'div',
+    { class: 'area-chart' },
+    h('span', { class: 'most soft' }, count(most)),
+    picture,
+    h(
+      'div',
+      { class: 'times soft', 'aria-hidden': 'true' },
+      times.map((time) => h('span', {}, clock(time, to - from))),
+    ),
+  );
+}
+
+function areas(layers: readonly Layer[], steps: number, most: number): SVGElement[] {
+  const base = new Array<number>(steps).fill(0);
+  const x = (step: number): string => ((step / Math.max(1, steps - 1)) * WIDTH).toFixed(1);
+  const y = (value: number): string => (HEIGHT - (value / most) * (HEIGHT - 4)).toFixed(1);
+  return layers.map(({ tone, counts }) => {
+    const lower = base.map((value, step) => `${x(step)},${y(value)}`).reverse();
+    for (let step = 0; step < steps; step += 1) {
+      base[step] = (base[step] ?? 0) + (counts[step] ?? 0);
+    }
+    const upper = base.map((value, step) => `${x(step)},${y(value)}`);
+    return svg('polygon', { class: `area ${tone}`, points: [...upper, ...lower].join(' ') });
+  });
+}
+
+function marked({ span, from, to }: AreaChart): SVGElement | undefined {
+  if (!span) return undefined;
+  const place = (time: number): number =>
+    Math.min(WIDTH, Math.max(0, ((time - from) / (to - from)) * WIDTH));
+  const [start, end] = [place(span.from), place(span.to)];
+  if (end - start < 1) return undefined;
+  return svg('rect', { class: 'span', x: start, y: 0, width: end - start, height: HEIGHT });
+}
+
+function brush(picture: SVGElement, { from, to, choose }: AreaChart): void {
+  let start: number | undefined;
+  const drawn = svg('rect', { class: 'span', x: 0, y: 0, width: 0, height: HEIGHT });
+  const place = ({ clientX }: PointerEvent): number => {
+    const { left, width } = picture.getBoundingClientRect();
+    return Math.min(WIDTH, Math.max(0, ((clientX - left) / width) * WIDTH));
+  };
+  picture.addEventListener('pointerdown', (event) => {
+    start = place(event);
+    picture.classList.add('drawing');
+    picture.setPointerCapture(event.pointerId);
+    picture.append(drawn);
+  });
+  picture.addEventListener('pointermove', (event) => {
+    if (start === undefined) return;
+    const end = place(event);
+    drawn.setAttribute('x', String(Math.min(start, end)));
+    drawn.setAttribute('width', String(Math.abs(end - start)));
+  });
+  const stop = (): void => {
+    start = undefined;
+    picture.classList.remove('drawing');
+    drawn.remove();
+  };
+  picture.addEventListener('pointercancel', stop);
+  picture.addEventListener('pointerup', (event) => {
+    const [a, b] = [start ?? 0, place(event)].sort((one, other) => one - other);
+    const isWanted = start !== undefined && (b ?? 0) - (a ?? 0) >= LEAST_DRAG;
+    stop();
+    if (!isWanted) return;
+    const time = (at = 0): number => from + (at / WIDTH) * (to - from);
+    choose({ from: time(a), to: time(b) });
+  });
+}

@@ -1,0 +1,68 @@
+import { h } from './dom.js';
+
+/** Two things by name of their parts. */
+export type Parts = Readonly<Record<string, unknown>>;
+
+/** Names of what differs, in the order in which they stand. */
+export function differing(one: Parts, other: Parts, but: ReadonlySet<string> = new Set()) {
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+  return names.filter(
+    (name) => !but.has(name) && JSON.stringify(one[name]) !== JSON.stringify(other[name]),
+  );
+}
+
+/** A row for each name, with what both have. */
+export function sideBySide(
+  heads: readonly [string, string, string],
+  names: readonly string[],
+  one: Parts,
+  other: Parts,
+): HTMLElement {
+  const rows = names.map((name) =>
+    h(
+      'tr',
+      {},
+      h('th', { scope: 'row' }, name),
+      h('td', {}, text(one[name])),
+      h('td', {}, text(other[name])),
+    ),
+  );
+  return h(
+    'table',
+    { class: 'sides' },
+    h(
+      'thead',
+      {},
+      h(
+        'tr',
+        {},
+        heads.map((head) => h('th', { scope: 'col' }, head)),
+      ),
+    ),
+    h('tbody', {}, rows),
+  );
+}
+
+function text(value: unknown): string {
+  if (value === undefined) return '—';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Of texts that are the same at both ends, what is between. */
+export function varyingParts(texts: readonly string[]): string[] {
+  const [first = '', ...others] = texts;
+  const same = (at: (text: string, index: number) => string | undefined, most: number): number => {
+    let length = 0;
+    while (length < most && others.every((text) => at(text, length) === at(first, length))) {
+      length += 1;
+    }
+    return length;
+  };
+  const shortest = Math.min(...texts.map(({ length }) => length));
+  const start = same((text, index) => text[index], shortest);
+  const end = same((text, index) => text[text.length - 1 - index], shortest - start);
+  const dots = (isCut: boolean): string => (isCut ? '…' : '');
+  return texts.map(
+    (text) => `${dots(start > 0)}${text.slice(start, text.length - end)}${dots(end > 0)}`,
+  );
+}
