@@ -15,7 +15,6 @@ import {
   type FewQuestion,
   type ValueWanted,
 } from './few-matches.repository.js';
-import type { MatchRequest } from './match-finder.service.js';
 
 /** Conditions of a search that goes together with others. */
 const MOST_CONDITIONS = 4;
@@ -34,7 +33,10 @@ export class FewMatchesReader {
   }
 
   /** The answer, if it can be found this way; otherwise the search has to be made alone, whatever the reason. */
-  async find(actor: Actor, { path, conditions }: MatchRequest): Promise<FewMatches | undefined> {
+  async find(
+    actor: Actor,
+    { path, conditions }: { path: string; conditions: readonly RawCondition[] },
+  ): Promise<FewMatches | undefined> {
     const wanted = actor.readsAll ? this.wantedOf(conditions) : undefined;
     return wanted && this.reads.get({ path, wanted });
   }

@@ -23,7 +23,7 @@ import { NotOnlyNew, plainFilesFrom, registerNewFiles } from './new-files.js';
 import { WriteSemaphore } from './write-semaphore.js';
 
 /** Lines that one transaction applies at most. */
-export const BATCH_LINES = 1_000;
+const BATCH_LINES = 1_000;
 const MAX_ATTEMPTS = 20;
 
 /** The one writer of directories, files and metadata. */

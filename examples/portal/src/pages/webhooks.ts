@@ -35,24 +35,7 @@ function card(
 ): HTMLElement {
   const { id, url, source, enabled, description, disabledReason } = webhook;
   const note = h('div');
-  const act = (text: string, className: string, work: () => Promise<unknown>): HTMLElement => {
-    const button: HTMLButtonElement = h(
-      'button',
-      {
-        type: 'button',
-        class: className,
-        'aria-label': `${text} ${url}`,
-        onClick: () => {
-          button.disabled = true;
-          work()
-            .catch((error: unknown) => update(note, faultBox(error)))
-            .finally(() => (button.disabled = false));
-        },
-      },
-      text,
-    );
-    return button;
-  };
+  const act = actionsOf(url, note);
   const remove = async (): Promise<void> => {
     if (!(await confirmed(`Tell ${url} nothing any more?`, 'Remove'))) return;
     await client.removeWebhook(id);
@@ -88,6 +71,28 @@ function card(
     ),
     note,
   );
+}
+
+/** Buttons that do something with the webhook of an address; what goes wrong is said in the note. */
+function actionsOf(url: string, note: HTMLElement) {
+  return (text: string, className: string, work: () => Promise<unknown>): HTMLElement => {
+    const button: HTMLButtonElement = h(
+      'button',
+      {
+        type: 'button',
+        class: className,
+        'aria-label': `${text} ${url}`,
+        onClick: () => {
+          button.disabled = true;
+          work()
+            .catch((error: unknown) => update(note, faultBox(error)))
+            .finally(() => (button.disabled = false));
+        },
+      },
+      text,
+    );
+    return button;
+  };
 }
 
 async function deliveries(client: GridClient, id: string): Promise<HTMLElement> {
