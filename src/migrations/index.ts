@@ -28,9 +28,10 @@ import { Arrays1763900600001 } from './1763900600001-arrays.js';
 import { Dependencies1763900700001 } from './1763900700001-dependencies.js';
 import { Limits1763900800001 } from './1763900800001-limits.js';
 import { IdTokenKeys1763901000001 } from './1763901000001-id-token-keys.js';
-import { Usage1763903000001 } from './1763903000001-usage.js';
 import { Places1763902000001 } from './1763902000001-places.js';
+import { Usage1763903000001 } from './1763903000001-usage.js';
 import { EventLogCompression1763904000001 } from './1763904000001-event-log-compression.js';
+import { KindsOfSites1763905000001 } from './1763905000001-kinds-of-sites.js';
 import { HoldsOutlastReschedules1763910300001 } from './1763910300001-holds-outlast-reschedules.js';
 import { CountsOfArrays1763910300002 } from './1763910300002-counts-of-arrays.js';
 
@@ -69,9 +70,10 @@ export const MIGRATIONS: (new () => object)[] = [
   Dependencies1763900700001,
   Limits1763900800001,
   IdTokenKeys1763901000001,
-  Usage1763903000001,
   Places1763902000001,
+  Usage1763903000001,
   EventLogCompression1763904000001,
+  KindsOfSites1763905000001,
   HoldsOutlastReschedules1763910300001,
   CountsOfArrays1763910300002,
 ];

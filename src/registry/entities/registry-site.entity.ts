@@ -1,12 +1,11 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import type { JsonObject } from '#src/kernel/index.js';
-import { SITE_BACKENDS, type SiteBackend, type SiteNetwork } from '../model/registry.types.js';
+import type { SiteBackend, SiteNetwork } from '../model/registry.types.js';
 import type { SiteConnection } from '../model/site-connection.js';
 import type { SiteLimits } from '../model/limits.js';
 
 /** A compute backend; null is what the file does not say. */
 @Entity('registry_site')
-@Check('registry_site_backend_check', `backend in ('${SITE_BACKENDS.join("', '")}')`)
 @Check('registry_site_slots_check', 'slots > 0')
 @Check('registry_site_processors_check', 'processors > 0')
 @Check('registry_site_ram_mb_check', 'ram_mb > 0')
