@@ -59,6 +59,9 @@ const FEED = feedColumns('jobs');
 type FeedRow = Parameters<typeof feedCursorOf>[0];
 type PageRow = { record: string } & JobOwnership & { jid: Jid } & FeedRow & Record<string, unknown>;
 
+/** The database, or one state of it. */
+type Reading = Pick<Database, 'query'>;
+
 /** Ids of one block of the counters share their upper bits (see the migration). */
 const BLOCK_BITS = 13;
 /** From this offset on a page is found by ids first. */
@@ -103,13 +106,26 @@ export class JobListRepository {
 
   constructor(private readonly database: Database) {}
 
-  /** One page. */
+  /**
+   * One page. When the jobs themselves are counted, the page is looked for between the first and the last of them, and so both
+   * are of one moment: a job that came to them in between would be neither on the page nor behind its position in the feed.
+   */
   async list(query: JobsWanted, visibility: Visibility): Promise<JobPage> {
-    const found = await this.extent(query, visibility);
+    return sourceOf(query, [], visibility) === JOBS
+      ? this.database.snapshot((state) => this.page(query, visibility, state))
+      : this.page(query, visibility, this.database);
+  }
+
+  private async page(
+    query: JobsWanted,
+    visibility: Visibility,
+    database: Reading,
+  ): Promise<JobPage> {
+    const found = await this.extent(query, visibility, database);
     const { entries } = found;
     if (entries === 0 || query.startJob >= entries)
       return { entries, position: found.position, jobs: [] };
-    const jump = await this.jump(query, visibility);
+    const jump = await this.jump(query, visibility, database);
     const where = whereOf(query, visibility);
     const values = [...where.values];
     const conditions = [where.sql];
@@ -131,7 +147,7 @@ export class JobListRepository {
     const selected = isDeep
       ? `jid in (select jid from jobs where ${page}) order by ${order}`
       : page;
-    const rows = await this.rows(query, {
+    const rows = await rowsOf(database, query, {
       text: `select ${JOB_RECORD} as record, ${isOfOthers ? `${OWNERSHIP}, ` : ''}${FEED}, ${cursorColumns(query.sort)} from jobs where ${selected}`,
       values,
     });
@@ -145,23 +161,12 @@ export class JobListRepository {
     return { entries, jobs, position, ...(hasMore ? { end } : {}) };
   }
 
-  private async rows(
-    query: JobsWanted,
-    statement: { text: string; values: unknown[] },
-  ): Promise<PageRow[]> {
-    try {
-      return await this.database.query(statement);
-    } catch (cause) {
-      // A cursor that nobody was given: its values are no values of their columns.
-      if (query.after && sqlState(cause)?.startsWith('22')) {
-        throw Problem.invalidField('after', 'is not a cursor of this list');
-      }
-      throw cause;
-    }
-  }
-
   /** The number of matches, exactly. */
-  private async extent(selection: Selection, visibility: Visibility): Promise<Extent> {
+  private async extent(
+    selection: Selection,
+    visibility: Visibility,
+    database: Reading,
+  ): Promise<Extent> {
     const source = sourceOf(selection, [], visibility);
     const where = whereOf(selection, visibility, source);
     const sums =
@@ -172,6 +177,7 @@ export class JobListRepository {
     const rows = await this.counted<FeedRow & { total: number; lowest?: number; highest?: number }>(
       { text, values: where.values },
       source,
+      database,
     );
     const row = rows[0] as (typeof rows)[0]; // a sum has one row
     const entries = Number(row.total);
@@ -189,7 +195,8 @@ export class JobListRepository {
     const { source, values, counted, columns, sum } = countsOf(selection, visibility, by);
     const text = `select concat_ws('|', ${columns.join(', ')}) as key, ${sum} as total ${counted}
         group by 1 having ${sum} <> 0 order by 1 limit ${by.limit}`;
-    const rows = await this.counted<{ key: string; total: number }>({ text, values }, source);
+    const asked = { text, values };
+    const rows = await this.counted<{ key: string; total: number }>(asked, source, this.database);
     return new Map(rows.map(({ key, total }) => [key, total]));
   }
 
@@ -197,7 +204,9 @@ export class JobListRepository {
   private async counted<Row>(
     { text, values }: { text: string; values: unknown[] },
     source: Source,
+    database: Reading,
   ): Promise<readonly Readonly<Row>[]> {
+    if (database !== this.database) return database.query<Row & object>({ text, values });
     const statement = { text, values, ...(source !== JOBS && this.names.of(text)) };
     const key = stringifyJson([text, values]);
     return (await this.counts.get(key, () => this.database.query(statement))) as readonly Row[];
@@ -225,6 +234,7 @@ export class JobListRepository {
   private async jump(
     query: JobsWanted,
     visibility: Visibility,
+    database: Reading,
   ): Promise<{ below?: bigint; offset: number }> {
     const [key] = query.sort;
     const isNewestFirst = key?.attribute.type === 'jid' && key.descending;
@@ -239,7 +249,7 @@ export class JobListRepository {
       return { offset: query.startJob };
     }
     const where = whereOf(query, visibility);
-    const blocks = await this.database.query<{ block: number; total: number }>({
+    const blocks = await database.query<{ block: number; total: number }>({
       text: `select block, sum(n)::bigint as total from job_block_counts where ${where.sql}
         group by block having sum(n) <> 0 order by block desc`,
       values: where.values,
@@ -250,6 +260,22 @@ export class JobListRepository {
       offset -= total;
     }
     return { offset: query.startJob };
+  }
+}
+
+async function rowsOf(
+  database: Reading,
+  query: JobsWanted,
+  statement: { text: string; values: unknown[] },
+): Promise<PageRow[]> {
+  try {
+    return await database.query(statement);
+  } catch (cause) {
+    // A cursor that nobody was given: its values are no values of their columns.
+    if (query.after && sqlState(cause)?.startsWith('22')) {
+      throw Problem.invalidField('after', 'is not a cursor of this list');
+    }
+    throw cause;
   }
 }
 
