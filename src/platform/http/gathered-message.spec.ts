@@ -46,6 +46,55 @@ describe('a message', () => {
     expect(pieces).toBeLessThan(50);
   });
 
+  it('lets others have their turn while 60,000 chunks of a byte come', async () => {
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const body = '1;a=b\r\nx\r\n'.repeat(60_000);
+    const { text } = await readingOf((socket) =>
+      socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n${body}0\r\n\r\n`),
+    );
+    isOver = true;
+    expect(text.length).toBe(60_000);
+    // One for each piece of 64 KiB that the system has; without it five and what was there before and behind.
+    expect(turns).toBeGreaterThanOrEqual(10);
+  });
+
+  it('is read on no faster than it is taken', async () => {
+    let waiting = 0;
+    const whole = new Promise<string>((resolve) => {
+      server = createServer({ IncomingMessage: gatheredMessage() }, (request, response) => {
+        let turns = 0;
+        const look = (): void => {
+          waiting = Math.max(waiting, request.readableLength);
+          if ((turns += 1) < 300) {
+            setImmediate(look);
+            return;
+          }
+          let text = '';
+          request.on('data', (piece: Buffer) => (text += piece.toString()));
+          request.on('end', () => {
+            response.end();
+            resolve(text);
+          });
+        };
+        look();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write(
+      `${head}Transfer-Encoding: chunked\r\n\r\n${`11\r\n${'y'.repeat(17)}\r\n`.repeat(60_000)}0\r\n\r\n`,
+    );
+    expect((await whole).length).toBe(60_000 * 17);
+    expect(waiting).toBeLessThan(512 * 1_024);
+    socket.destroy();
+  });
+
   it('keeps the order of small and large chunks', async () => {
     const parts = ['a', 'b'.repeat(5_000), 'c', 'd', 'e'.repeat(1_024), 'f'];
     const chunks = parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join('');
