@@ -4,7 +4,7 @@ import http from 'node:http';
 const SMALL_BYTES = 1_024;
 const GATHERED_BYTES = 16 * 1_024;
 /** Such pieces of all bodies in one turn of the loop; who brings more is read on in the next one. */
-const MOST_PIECES = 2_000;
+const MOST_PIECES = 500;
 
 let piecesInTurn = 0;
 
