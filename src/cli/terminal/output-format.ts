@@ -59,9 +59,8 @@ async function wasPrinted(format: OutputFormat, value: unknown, names: string[])
   if (format === 'json') {
     emit(jsonText(value, 2));
   } else if (format === 'yaml') {
-    const { stringify } = await import('yaml');
-    // by way of JSON: what is unsafe on a terminal is escaped in texts in quotation marks
-    emit(stringify(JSON.parse(jsonText(value)), { defaultStringType: 'QUOTE_DOUBLE' }).trimEnd());
+    const { yamlText } = await import('./yaml-text.js');
+    emit(yamlText(value));
   } else if (format === 'name') {
     names.forEach(say);
   } else return false;

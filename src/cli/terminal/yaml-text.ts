@@ -1,0 +1,11 @@
+import { stringify } from 'yaml';
+import { jsonText } from './output.js';
+
+/**
+ * YAML of what is shown, by way of JSON: what is unsafe on a terminal is escaped in texts in quotation marks. A module of its own
+ * that is loaded when YAML is asked for: from a bundle a package of CommonJS that is loaded so has no names.
+ */
+export function yamlText(value: unknown): string {
+  const plain = JSON.parse(jsonText(value)) as unknown;
+  return stringify(plain, { defaultStringType: 'QUOTE_DOUBLE' }).trimEnd();
+}
