@@ -90,7 +90,8 @@ export class MultipartReading {
     try {
       await outOfTurn(this.request, () => Promise.all([end, this.feed(broken)]));
     } catch (cause) {
-      for (const stream of this.open) stream.destroy();
+      // With an error: a pipeline may wait for ever for the end of a stream that is closed without one.
+      for (const stream of this.open) stream.destroy(cause as Error);
       this.fault ??= new Problem('request.malformed-body', 'The multipart body is cut or broken', {
         cause,
       });
