@@ -266,9 +266,19 @@ describe('deliveries', () => {
     );
   });
 
-  it('end with the rights of the owner', async () => {
+  it.each<[string, string[]]>([
+    ['the rights of the owner', [`update webhook set client_id = 'app-that-was-removed'`]],
+    [
+      'their application, whoever has its client_id now',
+      [
+        `insert into registry_application (id, position, name, redirect_uris, confidential, origin)
+           values ('second', 60, 'Second', '{}', false, 'command')`,
+        `update webhook set client_id = 'second', updated_at = now() - interval '1 day'`,
+      ],
+    ],
+  ])('end with %s', async (_what, statements) => {
     const { id } = await bed.add(alice, { filter: { allOwners: true } });
-    await bed.grid.sql(`update webhook set client_id = 'app-that-was-removed'`);
+    for (const statement of statements) await bed.grid.sql(statement);
     await manifest(alice);
     const { body } = await eventually(async () => {
       const answer = await alice.get(`/webhooks/${id}`);

@@ -38,7 +38,9 @@ export class WebhookOwners {
 function principalOf(webhook: WebhookEntity, registry: RegistrySnapshot): Principal | undefined {
   const { user, group, setup, clientId } = webhook;
   const scopes = webhook.scope.split(' ');
-  const grantee = { user, group, setup, clientId, scopes };
+  // An application that was registered later under the same client_id is another one.
+  const givenAt = webhook.updatedAt.getTime() / 1000;
+  const grantee = { user, group, setup, clientId, scopes, givenAt };
   if (!user.startsWith(APPLICATION_PREFIX)) return principalFrom(grantee, registry);
   const itself = { ...grantee, user: user.slice(APPLICATION_PREFIX.length) };
   return applicationPrincipal(itself, registry);
