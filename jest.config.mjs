@@ -31,6 +31,8 @@ const LONG_FLOWS = [
   '<rootDir>/test/flows/browser-demo.flow-spec.ts',
   '<rootDir>/test/flows/browser-failure.flow-spec.ts',
   '<rootDir>/test/flows/browser-mission.flow-spec.ts',
+  '<rootDir>/test/flows/browser-results.flow-spec.ts',
+  '<rootDir>/test/flows/browser-pages.flow-spec.ts',
   '<rootDir>/test/flows/browser-usage.flow-spec.ts',
   '<rootDir>/test/flows/browser-form.flow-spec.ts',
   '<rootDir>/test/flows/browser-elsewhere.flow-spec.ts',

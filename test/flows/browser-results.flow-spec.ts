@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expectAccessible, profile, signInToPortal, startBrowser } from '../support/browser.js';
+import { describeWith, has } from '../support/missing.js';
+import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
+
+const MARKUP = (url: string): string =>
+  `<h1>Report</h1><script>top.hit=1;parent.hit=1</script><img src="${url}/hit-image.png" onerror="top.hit=1">` +
+  `<link rel="stylesheet" href="${url}/hit-style.css"><meta http-equiv="refresh" content="0;url=${url}/hit-refresh">` +
+  `<form action="${url}/hit-form"><button>Send</button></form><iframe src="${url}/hit-frame"></iframe>`;
+const PDF = `%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(app.alert(1))>>>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]>>endobj
+trailer<</Root 1 0 R>>`;
+
+describeWith({ met: has('chromium'), name: 'Chromium' })('results of jobs', () => {
+  let grid: Grid;
+  let browser: Browser;
+  let context: BrowserContext;
+  let alice: GridClient;
+  let jid: number;
+  beforeAll(async () => {
+    [grid, browser] = await Promise.all([startGrid(), startBrowser()]);
+    context = await profile(browser, grid, { name: 'alice' });
+    alice = await grid.as('alice');
+    jid = await withFiles({
+      'a.csv': 'step,energy,note\n1,10,"a ""quoted"", cell"\n2,30,<b>x</b>\n3,20,z\n',
+      'b.json': '{"deep":{"list":[1,2]},"name":"<img src=x onerror=top.hit=1>"}',
+      'broken.json': '{"deep":',
+      'c.md':
+        '# Title\n\n- one **bold**\n- [link](javascript:top.hit=1)\n\n<script>top.hit=1</script>\n',
+      'd.html': MARKUP(grid.url),
+      'e.ipynb': JSON.stringify({
+        cells: [
+          { cell_type: 'markdown', source: ['## Notes'] },
+          {
+            cell_type: 'code',
+            source: ['print(1)'],
+            outputs: [
+              { text: ['printed\n'] },
+              { data: { 'text/html': MARKUP(grid.url) } },
+              { data: { 'image/png': '" onerror="top.hit=1' } },
+            ],
+          },
+        ],
+      }),
+      'f.pdf': PDF,
+    });
+  }, 400_000);
+  afterAll(async () => {
+    await browser?.close();
+    await grid?.remove();
+  });
+
+  /** A job that has written these files. */
+  const withFiles = async (files: Record<string, string>): Promise<number> => {
+    const writes = Object.keys(files).map((name, at) => `printf %s "$${at + 1}" > ${name}`);
+    const Arguments = ['-c', writes.join('; '), 'x', ...Object.values(files)];
+    const manifest = { Executable: '/bin/sh', Arguments, OutputSandbox: ['*.*'] };
+    const { body } = await alice.post('/jobs', { json: manifest });
+    await eventually(
+      async () => (await alice.get(`/jobs/${body.jids[0]}`)).body.status === 'Done',
+      'the files are there',
+      90_000,
+    );
+    return Number(body.jids[0]);
+  };
+
+  const inPage = async (hash: string, work: (page: Page) => Promise<void>): Promise<void> => {
+    const page = await context.newPage();
+    try {
+      await signInToPortal(page, grid, hash);
+      await work(page);
+    } finally {
+      await page.close();
+    }
+  };
+  const view = (page: Page, name: string) =>
+    page.getByRole('button', { name: `View ${name}`, exact: true }).click();
+
+  it(
+    'are tables with a chart, JSON, Markdown and text, and never markup',
+    () =>
+      inPage(`#/jobs/${jid}`, async (page) => {
+        await view(page, 'a.csv');
+        const table = page.getByRole('region', { name: 'Content of a.csv' });
+        await table.waitFor();
+        expect(await table.locator('td').allInnerTexts()).toEqual([
+          '1',
+          '10',
+          'a "quoted", cell',
+          '2',
+          '30',
+          '<b>x</b>',
+          '3',
+          '20',
+          'z',
+        ]);
+        await page.getByRole('img', { name: 'energy over step: from 10 to 30' }).waitFor();
+        await expectAccessible(page);
+        await view(page, 'b.json');
+        const json = page.getByRole('region', { name: 'Content of b.json' });
+        expect(await json.innerText()).toContain('    "list": [\n');
+        await view(page, 'broken.json');
+        await page.getByText('Not readable as json').waitFor();
+        await view(page, 'c.md');
+        const prose = page.locator('.prose');
+        await prose.getByRole('heading', { name: 'Title' }).waitFor();
+        expect(await prose.locator('b').innerText()).toBe('bold');
+        expect(await prose.locator('a, script').count()).toBe(0);
+        expect(await prose.innerText()).toContain('<script>top.hit=1</script>');
+        await expectAccessible(page);
+        expect(await page.evaluate(`'hit' in window`)).toBe(false);
+      }),
+    180_000,
+  );
+
+  it(
+    'that are pages and notebooks stand in frames that load, run, send and open nothing',
+    () =>
+      inPage(`#/jobs/${jid}`, async (page) => {
+        // The browser tells of what it refuses to ask for, too: nothing of that may have gone out.
+        const asked: string[] = [];
+        const refused: string[] = [];
+        page.on('request', (request) => asked.push(request.url()));
+        page.on('requestfailed', (request) => {
+          if (request.failure()?.errorText === 'csp') refused.push(request.url());
+        });
+        await view(page, 'd.html');
+        const frame = page.frameLocator('iframe[title="Content of d.html"]');
+        await frame.getByRole('heading', { name: 'Report' }).waitFor();
+        expect(await page.locator('iframe').getAttribute('sandbox')).toBe('');
+        await frame.getByRole('button', { name: 'Send' }).click();
+        await view(page, 'e.ipynb');
+        await page.getByText('printed').waitFor();
+        const cell = page.frameLocator('iframe[title="Content of a cell"]');
+        await cell.getByRole('heading', { name: 'Report' }).waitFor();
+        expect(await page.locator('.notebook img').count()).toBe(0);
+        const hits = asked.filter((url) => url.includes('hit-'));
+        await eventually(() => Promise.resolve(refused.length === hits.length), 'all refused');
+        expect(refused).toEqual(hits);
+        expect(hits.filter((url) => !/hit-(style|image)/.test(url))).toEqual([]);
+        expect(await page.evaluate(`'hit' in window`)).toBe(false);
+        await view(page, 'f.pdf');
+        const pdf = page.locator('iframe[title="Content of f.pdf"]');
+        expect(await pdf.getAttribute('src')).toMatch(/^data:application\/pdf;base64,/);
+        expect(page.url()).toBe(`${grid.url}/portal/#/jobs/${jid}`);
+      }),
+    180_000,
+  );
+
+  it('of an array stand beside each other with what was varied', async () => {
+    const draw = `printf '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>' > a.svg; test %s -lt 30`;
+    const { body } = await alice.post('/jobs?array=true', {
+      json: {
+        ...{ Executable: '/bin/sh', Arguments: ['-c', draw], Parameters: ['10', '40'] },
+        OutputSandbox: ['a.svg'],
+      },
+    });
+    await inPage(`#/arrays/${body.arrayId}`, async (page) => {
+      await page.getByRole('button', { name: 'Retry 1 failed one' }).waitFor({ timeout: 90_000 });
+      expect(await page.locator('.members dd').allInnerTexts()).toEqual(['…1…', '…4…']);
+      await page.getByRole('img', { name: `Picture of job ${body.jids[0]}` }).waitFor();
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Retry 1 failed one' }).click();
+      await eventually(
+        async () => (await alice.get(`/jobs/${body.jids[1]}`)).body.reschedules === 1,
+        'the failed member is retried',
+      );
+      await page.goto(`${grid.url}/portal/#/arrays/no-number`);
+      await page.getByRole('alert').getByText('No array has that number.').waitFor();
+    });
+  }, 180_000);
+
+  it('are followed while they are written, and of a terminal only the words are shown', async () => {
+    const talk =
+      'printf "\\033[31mred\\033[0m 1%%\\r2%%\\n"; echo oops >&2; while ! test -e stop; do sleep 0.2; done';
+    const { body } = await alice.post('/jobs', {
+      json: { Executable: '/bin/sh', Arguments: ['-c', talk], JobName: 'talks' },
+    });
+    await inPage(`#/jobs/${body.jids[0]}`, async (page) => {
+      const output = page.getByRole('region', { name: 'Output so far' });
+      await output.getByText('2%').waitFor({ timeout: 90_000 });
+      expect(await output.innerText()).toBe('2%\n');
+      await page.getByRole('button', { name: 'std.err' }).click();
+      await page.getByRole('region', { name: 'Errors so far' }).getByText('oops').waitFor();
+      await page.getByRole('heading', { name: 'Where its time went' }).waitFor();
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Kill' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Kill' }).click();
+      await page.locator('.now').getByText('Killed').waitFor();
+      await page.getByRole('link', { name: 'Edit and resubmit' }).waitFor();
+    });
+  }, 180_000);
+});
