@@ -122,6 +122,83 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the catalogue in Chrom
     60_000,
   );
 
+  it(
+    'says what is no date where it was written, and shows files of what is found and where they are stored',
+    () =>
+      withPage({ name: 'alice' }, async (page) => {
+        await signInToPortal(page, grid, '#/catalogue?at=/demo');
+        await page.getByLabel('taken from').fill('yesterday');
+        await page.getByRole('button', { name: 'Apply range of taken' }).click();
+        await page.getByRole('alert').getByText('“yesterday” is no date').waitFor();
+        expect(await page.getByLabel('taken from').inputValue()).toBe('yesterday');
+        await page.goto(`${grid.url}/portal/#/catalogue?at=/vo&energy=%3E%3D%7Cwrong`);
+        await page.getByRole('alert').first().waitFor();
+        await page.getByRole('link', { name: 'Clear' }).click();
+        await page.getByRole('link', { name: 'a/' }).waitFor();
+        await page.getByRole('checkbox', { name: 'mu', exact: true }).check();
+        await page.getByRole('button', { name: 'Files of /vo/b', exact: true }).click();
+        await page.getByText('No files in the directory itself; look inside.').waitFor();
+        await page.getByRole('button', { name: 'Files of /vo/b/run3', exact: true }).click();
+        await page.locator('.inside a').first().click();
+        await page.getByRole('heading', { name: 'Replicas' }).waitFor();
+        await expectAccessible(page);
+      }),
+    90_000,
+  );
+
+  it(
+    'makes directories, registers files, and refuses what is wrong without losing it',
+    () =>
+      withPage({ name: 'alice' }, async (page) => {
+        await signInToPortal(page, grid, '#/catalogue?at=/vo/a');
+        const open = (): Promise<void> =>
+          page.getByText('Make a directory or register a file').click();
+        await open();
+        await page.getByLabel('New directory').fill('<b>made');
+        await page.getByRole('button', { name: 'Make directory' }).click();
+        await page.getByRole('link', { name: '<b>made/' }).waitFor();
+        await open();
+        await page.getByLabel('Name of the file').fill('new.root');
+        await page.getByLabel('Bytes').fill('many');
+        await page.getByRole('button', { name: 'Register file' }).click();
+        await page.getByText('must be a whole number of bytes').waitFor();
+        expect(await page.getByLabel('Name of the file').inputValue()).toBe('new.root');
+        await page.getByLabel('Bytes').fill('12');
+        await page.getByLabel('Storage element').fill('SE-A');
+        await page.getByRole('button', { name: 'Register file' }).click();
+        await page.getByRole('link', { name: 'new.root' }).click();
+        await page.getByText('where its path says').waitFor();
+      }),
+    90_000,
+  );
+
+  it(
+    'runs on what was found: so many files a job, checked first, submitted once',
+    () =>
+      withPage({ name: 'alice' }, async (page) => {
+        await signInToPortal(page, grid, '#/catalogue?at=/vo/a/run1');
+        await page.getByRole('link', { name: 'Run on these' }).click();
+        await page.getByRole('heading', { name: 'Run on 2 files' }).waitFor();
+        await page.getByRole('button', { name: 'Check' }).click();
+        await page.getByText('is missing').waitFor();
+        await page.getByLabel('Program').fill('/bin/echo');
+        await page.getByLabel('Files for each job').fill('0');
+        await page.getByRole('button', { name: 'Check' }).click();
+        await page.getByText('must be a whole number from 1 to 2').waitFor();
+        await page.getByLabel('Files for each job').fill('1');
+        await page.getByRole('button', { name: 'Check' }).click();
+        await page.getByText('2 jobs would be accepted.').waitFor();
+        await page.getByRole('button', { name: 'Submit 2 jobs' }).dblclick();
+        await page.getByRole('heading', { name: /^Array \d+/ }).waitFor();
+        const alice = await grid.as('alice');
+        expect((await alice.get('/jobs')).body.entries).toBe(2);
+        const [job] = (await alice.get('/jobs')).body.jobs;
+        const { body } = await alice.get(`/jobs/${job.jid}/manifest`);
+        expect(body.InputData).toEqual(['/vo/a/run1/f2']);
+      }),
+    90_000,
+  );
+
   it.each([
     ['sign-in', authorizePath()],
     ['error', authorizePath({ client_id: 'nobody' })],
