@@ -95,7 +95,10 @@ async function* blocksOf(
   slices: Slices,
 ): AsyncGenerator<{ label: string; der: Buffer }> {
   if (bytes.length === 0) throw new Error('it is empty');
-  if (!bytes.includes('-----BEGIN ')) {
+  const isText = bytes.includes('-----BEGIN ');
+  // What is done to all bytes at once has turns for others in between.
+  await slices.rest();
+  if (!isText) {
     yield { label: REVOCATION_FILE.test(path) ? 'X509 CRL' : 'CERTIFICATE', der: bytes };
     return;
   }

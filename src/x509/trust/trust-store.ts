@@ -150,7 +150,7 @@ async function indexOf(files: ReadonlyMap<string, CaFile>, slices: Slices): Prom
     newest: new Map(),
     notes: [...files.values()].flatMap(({ notes }) => notes),
   };
-  await checkLists(index);
+  await checkLists(index, slices);
   for (const link of links.values()) {
     const fault = index.rights.silenceOf(link);
     if (fault !== undefined) index.notes.push(`${link.subject} may sign nothing: ${fault}`);
@@ -160,11 +160,14 @@ async function indexOf(files: ReadonlyMap<string, CaFile>, slices: Slices): Prom
 }
 
 /** Checks every list with every CA of its name before anybody asks. */
-async function checkLists({ authorities, lists, newest, notes }: Index): Promise<void> {
+async function checkLists(
+  { authorities, lists, newest, notes }: Index,
+  slices: Slices,
+): Promise<void> {
   for (const [key, ofName] of lists) {
     const signers = authorities.get(key) ?? [];
     for (const signer of signers) {
-      for (const list of ofName) await list.check(signer);
+      for (const list of ofName) await list.check(signer, slices);
       newest.set(signer.fingerprint, newestOf(signer, lists));
     }
     const isOrphan = signers.length > 0 && !signers.some((ca) => newest.get(ca.fingerprint));
