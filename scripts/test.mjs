@@ -1,8 +1,9 @@
 /**
  * npm test: the unit and api suites. With --database the api suites once on Debian's PostgreSQL (SCRAM over TCP with TLS and
- * a client certificate) and once through PgBouncer in transaction mode; with --drills the suites of kills, overload and storms of writers, with --slurm the
- * flows on a real one-node Slurm and a real object store. Tests that need a system package say which are missing and are
- * left out; .ci/run installs them, and with CI=true a missing one is a failure.
+ * a client certificate) and once through PgBouncer in transaction mode; GRID_TEST_DATABASE chooses one of them, for npm
+ * test too. With --drills the suites of kills, overload and storms of writers, with --slurm the flows on a real one-node
+ * Slurm and a real object store. Tests that need a system package say which are missing and are left out; .ci/run
+ * installs them, and with CI=true a missing one is a failure.
  *
  * With CI=true suites that failed run once more, alone, and the last line names them (decision 0328): it is red when one fails
  * twice, or when more than eight failed.
@@ -57,7 +58,8 @@ const jest = [
   'node_modules/jest/bin/jest.js',
 ];
 const GRID_TEST_MISSING = missing.map(({ program }) => program).join(',');
-for (const database of DATABASES[chosen] ?? [process.env.GRID_TEST_DATABASE ?? '']) {
+const asked = process.env.GRID_TEST_DATABASE;
+for (const database of asked ? [asked] : (DATABASES[chosen] ?? [''])) {
   if (chosen === '--database') process.stderr.write(`api suites, database: ${database}\n`);
   await test({ ...process.env, GRID_TEST_MISSING, GRID_TEST_DATABASE: database });
 }
