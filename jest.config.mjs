@@ -1,7 +1,7 @@
 /**
  * Projects: `unit` runs rules in process; `api` starts the built server (dist/) as its own process and speaks to it
- * through real sockets; `drills` are its suites of kills, overload, storms of writers and long flows, apart so that `npm test` stays under
- * five minutes; `batch` has a real Slurm and a real object store. All run as native ES modules.
+ * through real sockets; `drills` are its suites of kills, overload and storms of writers, `journeys` its long flows, both apart so that
+ * `npm test` stays short; `batch` has a real Slurm and a real object store. All run as native ES modules.
  */
 /** Flows on a real Slurm and a real object store: npm run test:slurm. */
 const BATCH_FLOWS = [
@@ -14,8 +14,11 @@ const BATCH_FLOWS = [
   '<rootDir>/test/flows/sandbox-s3.flow-spec.ts',
 ];
 
-/** What people do by command line, browser and page, from beginning to end: each takes its ten seconds and more. */
-const LONG_FLOWS = [
+/**
+ * What people do by command line, browser and page, from beginning to end: each takes its ten seconds and more. They judge what
+ * is answered, not how fast: two at once.
+ */
+const JOURNEYS = [
   '<rootDir>/test/flows/command.flow-spec.ts',
   '<rootDir>/test/flows/command-login.flow-spec.ts',
   '<rootDir>/test/flows/command-jobs.flow-spec.ts',
@@ -70,7 +73,6 @@ const DRILLS = [
   '<rootDir>/test/flows/upgrade.flow-spec.ts',
   '<rootDir>/test/flows/backup-restore.flow-spec.ts',
   '<rootDir>/test/api/filecatalogue-writers.api-spec.ts',
-  ...LONG_FLOWS,
 ];
 
 const shared = {
@@ -117,6 +119,13 @@ export default {
     },
     {
       ...shared,
+      displayName: 'journeys',
+      testMatch: JOURNEYS,
+      globalSetup: '<rootDir>/test/support/global-setup.mjs',
+      globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+    },
+    {
+      ...shared,
       displayName: 'unit',
       testMatch: [
         '<rootDir>/src/**/*.spec.ts',
@@ -130,7 +139,7 @@ export default {
       testMatch: ['<rootDir>/test/api/**/*.api-spec.ts', '<rootDir>/test/flows/**/*.flow-spec.ts'],
       testPathIgnorePatterns: [
         '/node_modules/',
-        ...[...BATCH_FLOWS, ...DRILLS].map((path) => path.replace('<rootDir>', '')),
+        ...[...BATCH_FLOWS, ...DRILLS, ...JOURNEYS].map((path) => path.replace('<rootDir>', '')),
       ],
       globalSetup: '<rootDir>/test/support/global-setup.mjs',
       globalTeardown: '<rootDir>/test/support/global-teardown.mjs',

@@ -42,16 +42,16 @@ for (const { program, tests } of missing) {
 
 /** Most suites of a run that may fail at first. */
 const MOST_FAILED = 8;
-const PROJECTS = { '--slurm': ['batch'], '--drills': ['drills'], '--database': ['api'] };
+/** What a run consists of. Each drill takes the whole machine: two at once would judge each other, not the service. */
+const RUNS = {
+  '--slurm': [['batch']],
+  '--drills': [['drills', '--maxWorkers=1'], ['journeys']],
+  '--database': [['api']],
+};
 const DATABASES = { '--database': ['tls', 'pooler'] };
-const chosen = process.argv.find((argument) => argument in PROJECTS);
-const args = process.argv.slice(2).filter((argument) => argument !== chosen);
+const chosen = process.argv.find((argument) => argument in RUNS);
+const given = process.argv.slice(2).filter((argument) => argument !== chosen);
 if (chosen) await buildWhenNeeded();
-if (!args.includes('--selectProjects')) {
-  args.push('--selectProjects', ...(chosen ? PROJECTS[chosen] : ['unit', 'api']));
-}
-// Each drill takes the whole machine: two at once would judge each other, not the service.
-if (chosen === '--drills') args.push('--maxWorkers=1');
 const jest = [
   '--experimental-vm-modules',
   '--no-warnings=ExperimentalWarning',
@@ -61,20 +61,27 @@ const GRID_TEST_MISSING = missing.map(({ program }) => program).join(',');
 const asked = process.env.GRID_TEST_DATABASE;
 for (const database of asked ? [asked] : (DATABASES[chosen] ?? [''])) {
   if (chosen === '--database') process.stderr.write(`api suites, database: ${database}\n`);
-  await test({ ...process.env, GRID_TEST_MISSING, GRID_TEST_DATABASE: database });
+  const env = { ...process.env, GRID_TEST_MISSING, GRID_TEST_DATABASE: database };
+  for (const projects of RUNS[chosen] ?? [['unit', 'api']]) {
+    const isChosen = given.includes('--selectProjects');
+    const choice = isChosen ? [] : ['--selectProjects', ...projects];
+    // A suite that is named is in one of the runs only.
+    if (given.length > 0 && RUNS[chosen]?.length > 1) choice.push('--passWithNoTests');
+    await test(env, [...given, ...choice]);
+  }
 }
 
-async function test(env) {
+async function test(env, args) {
   if (process.env.CI !== 'true') return run('node', [...jest, ...args], { env });
   const directory = mkdtempSync(join(tmpdir(), 'gridgate-test-'));
   try {
-    await testTwice(env, join(directory, 'failed'));
+    await testTwice(env, args, join(directory, 'failed'));
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-async function testTwice(env, list) {
+async function testTwice(env, args, list) {
   // What a failed suite has left open must not keep the run from its end.
   if (!args.includes('--forceExit')) args.push('--forceExit');
   const reporters = ['--reporters=default', '--reporters=<rootDir>/test/support/failed-suites.mjs'];
