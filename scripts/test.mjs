@@ -62,8 +62,8 @@ const asked = process.env.GRID_TEST_DATABASE;
 for (const database of asked ? [asked] : (DATABASES[chosen] ?? [''])) {
   if (chosen === '--database') process.stderr.write(`api suites, database: ${database}\n`);
   const env = { ...process.env, GRID_TEST_MISSING, GRID_TEST_DATABASE: database };
-  for (const projects of RUNS[chosen] ?? [['unit', 'api']]) {
-    const isChosen = given.includes('--selectProjects');
+  const isChosen = given.includes('--selectProjects');
+  for (const projects of isChosen ? [[]] : (RUNS[chosen] ?? [['unit', 'api']])) {
     const choice = isChosen ? [] : ['--selectProjects', ...projects];
     // A suite that is named is in one of the runs only.
     if (given.length > 0 && RUNS[chosen]?.length > 1) choice.push('--passWithNoTests');
