@@ -1,8 +1,8 @@
 /**
  * npm test: the unit and api suites. With --database the api suites once on Debian's PostgreSQL (SCRAM over TCP with TLS and
  * a client certificate) and once through PgBouncer in transaction mode; GRID_TEST_DATABASE chooses one of them, for npm
- * test too. With --drills the suites of kills, overload and storms of writers, with --slurm the flows on a real one-node
- * Slurm and a real object store. Tests that need a system package say which are missing and are left out; .ci/run
+ * test too. With --drills the suites of kills, overload and storms of writers, and the journeys in browser and terminal; with
+ * --slurm the flows on a real one-node Slurm and a real object store. Tests that need a system package say which are missing and are left out; .ci/run
  * installs them, and with CI=true a missing one is a failure.
  *
  * With CI=true suites that failed run once more, alone, and the last line names them (decision 0328): it is red when one fails

@@ -329,12 +329,12 @@ function setByServer(job: JobRequest, context: ManifestContext, faults: Faults):
     else members.set(key, value);
   }
   for (const key of DROPPED) members.delete(key);
-  const rest = {
+  const defaults = {
     ...{ JobName: job.name, JobGroup: job.jobGroup, JobType: job.jobType },
     ...{ Priority: job.priority, CPUTime: job.cpuTime },
   };
-  for (const [key, value] of Object.entries(rest)) {
-    if ((members.get(key) ?? null) === null) members.set(key, value);
+  for (const [key, value] of Object.entries(defaults)) {
+    members.set(key, members.get(key) ?? value);
   }
   job.manifest = Object.fromEntries(members);
 }

@@ -17,15 +17,15 @@ export interface PemBlock {
 /** One block of a PEM text, not yet decoded. */
 export interface PemText {
   label: string;
-  /** Base 64 with its line breaks. */
-  base64: string;
+  /** Base 64 with its line breaks, a view of the text. */
+  base64: Buffer;
 }
 
 /**
  * The blocks of a PEM text (RFC 7468), whatever stands between them, in time linear in its length. A block that
  * another one begins in, or whose end has another label, is left out.
  */
-export function* pemTexts(text: string): Generator<PemText> {
+export function* pemTexts(text: Buffer): Generator<PemText> {
   let at = text.indexOf(BEGIN);
   let end = -1;
   while (at >= 0) {
@@ -36,35 +36,40 @@ export function* pemTexts(text: string): Generator<PemText> {
     if (end < 0) return;
     const label = labelAt(text, from);
     const isWhole = (next < 0 || end < next) && label !== undefined;
-    if (isWhole && text.startsWith(`${label}${DASHES}`, end + END.length)) {
-      yield { label, base64: text.slice(from + label.length + DASHES.length, end) };
+    if (isWhole && startsWith(text, `${label}${DASHES}`, end + END.length)) {
+      yield { label, base64: text.subarray(from + label.length + DASHES.length, end) };
     }
     at = next;
   }
 }
 
-function labelAt(text: string, from: number): string | undefined {
-  const end = text.slice(from, from + MAX_LABEL + DASHES.length).indexOf(DASHES);
-  const label = end < 0 ? '' : text.slice(from, from + end);
+function labelAt(text: Buffer, from: number): string | undefined {
+  const line = text.toString('latin1', from, from + MAX_LABEL + DASHES.length);
+  const end = line.indexOf(DASHES);
+  const label = end < 0 ? '' : line.slice(0, end);
   return LABEL.test(label) ? label : undefined;
+}
+
+function startsWith(text: Buffer, words: string, at: number): boolean {
+  return text.toString('latin1', at, at + words.length) === words;
 }
 
 /** All blocks of a PEM text, see pemTexts. */
 export function decodePem(text: string): PemBlock[] {
-  return [...pemTexts(text)].map(({ label, base64 }) => ({
+  return [...pemTexts(Buffer.from(text))].map(({ label, base64 }) => ({
     label,
-    der: Buffer.from(base64, 'base64'),
+    der: Buffer.from(base64.toString('latin1'), 'base64'),
   }));
 }
 
 /** Decodes base 64 of any length in slices; line breaks and blanks do not count. */
-export async function decodeLong(base64: string, slices: Slices): Promise<Buffer> {
+export async function decodeLong(base64: Buffer, slices: Slices): Promise<Buffer> {
   // In one place from the start: to put 50 MB together at the end would be one long step.
   const decoded = Buffer.allocUnsafeSlow(Math.ceil((base64.length * 3) / 4));
   let length = 0;
   let rest = '';
   for (let at = 0; at < base64.length; at += DECODE_SLICE) {
-    const digits = rest + base64.slice(at, at + DECODE_SLICE).replace(/\s+/g, '');
+    const digits = rest + base64.toString('latin1', at, at + DECODE_SLICE).replace(/\s+/g, '');
     const whole = digits.length - (digits.length % 4);
     length += decoded.write(digits.slice(0, whole), length, 'base64');
     rest = digits.slice(whole);

@@ -96,16 +96,14 @@ async function* blocksOf(
 ): AsyncGenerator<{ label: string; der: Buffer }> {
   if (bytes.length === 0) throw new Error('it is empty');
   const isText = bytes.includes('-----BEGIN ');
-  // What is done to all bytes at once has turns for others in between.
+  // That has looked at all bytes.
   await slices.rest();
   if (!isText) {
     yield { label: REVOCATION_FILE.test(path) ? 'X509 CRL' : 'CERTIFICATE', der: bytes };
     return;
   }
-  const text = bytes.toString('latin1');
-  await slices.rest();
   let isEmpty = true;
-  for (const { label, base64 } of pemTexts(text)) {
+  for (const { label, base64 } of pemTexts(bytes)) {
     isEmpty = false;
     const der = await decodeLong(base64, slices);
     // OpenSSL's own TRUSTED CERTIFICATE has more bytes behind the certificate.

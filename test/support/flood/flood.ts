@@ -91,7 +91,7 @@ export class Flood {
     return this.flood({ clients, isOneRound: true });
   }
 
-  /** Every kind once, one after the other; what holds up the event loop is a fault. */
+  /** Every kind once, one after the other. */
   oneByOne(): Promise<FloodReport> {
     const [process] = this.flooders;
     return ask(process!, { ...this.order, clients: 1, first: 0, allClients: 1, isOneByOne: true });
@@ -156,13 +156,6 @@ export class Flood {
       ].map((name) => this.metric(name)),
     );
     return { resident: resident / MIB, heap: heap / MIB, external: external / MIB };
-  }
-
-  /** Seconds with a stretch of more than 100 ms of processor time without a turn of the event loop. */
-  async stalls(): Promise<number> {
-    const name = 'gridgate_event_loop_stall_seconds';
-    const text = await this.metrics();
-    return valueOf(text, `${name}_count`) - valueOf(text, `${name}_bucket{le="0.1"}`);
   }
 
   async end(): Promise<void> {

@@ -3,7 +3,7 @@
  * answered. It gives way to everybody else on the machine, so that the server is what is measured.
  */
 import { setPriority } from 'node:os';
-import { headOf, operations, pathOf } from './heads.mjs';
+import { operations, pathOf } from './heads.mjs';
 import { KINDS } from './requests.mjs';
 import { Wire } from './wire.mjs';
 
@@ -14,7 +14,6 @@ const LARGE_DEADLINE_MS = 300_000;
 const ENDLESS = new Set(['/jobs/events', '/filecatalogue/events']);
 const ENDLESS_MS = 3_000;
 const MOST_FAULTS = 20;
-const STALLS = 'gridgate_event_loop_stall_seconds';
 /** What HTTP itself may be answered beside what the document says of an operation. */
 const OF_HTTP = new Set([400, 404, 405, 408, 413, 415, 429, 431]);
 
@@ -161,39 +160,17 @@ function* shared(queue) {
   for (let step = queue.next(); !step.done; step = queue.next()) yield step.value;
 }
 
-/**
- * One request after the other, each alone: those with JSON to every operation that takes it, every other kind to one. A
- * request that holds up the event loop for more than 100 ms of processor time is a fault.
- */
+/** One request after the other, each alone: those with JSON to every operation that takes it, every other kind to one. */
 async function oneByOne(order) {
   const report = new Report();
   const client = new Client(order, order.first, report);
   const all = plan().filter(({ kind }) => !kind.isSlow && !kind.isLarge);
   const steps = all.filter(({ kind }) => kind.isJson);
   for (const step of [...steps, ...eachKindOnce(all.filter(({ kind }) => !kind.isJson))]) {
-    const before = await stallsOf(client.wire);
     await client.step(step);
-    if ((await stallsOf(client.wire)) > before) {
-      report.fault(`${step.kind.name} → ${step.operation.name}: held up the event loop`);
-    }
   }
   client.wire.close();
   return report;
-}
-
-async function stallsOf(wire) {
-  const text = await metricsOf(wire);
-  const value = (line) => Number(text.split(`\n${STALLS}_${line} `)[1]?.split('\n')[0]);
-  return value('count') - value('bucket{le="0.1"}');
-}
-
-/** On another connection when the one that is open was being closed. */
-async function metricsOf(wire) {
-  const request = { head: headOf('GET', '/metrics'), keep: Infinity };
-  const answer = await wire.exchange(request, DEADLINE_MS);
-  if (answer) return answer.text;
-  wire.close();
-  return (await wire.exchange(request, DEADLINE_MS)).text;
 }
 
 /** Every kind once, each with another operation. */

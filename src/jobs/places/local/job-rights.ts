@@ -1,4 +1,6 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { sleep } from '#src/kernel/index.js';
+import type { StartOrder } from './start/start-messages.js';
 import { StarterExitedError, type Starter } from './start/starter.js';
 
 const KILL = 'kill -9 -1 2>/dev/null';
@@ -11,16 +13,25 @@ done
 for at; do [ -z "$(ls -A -- "$at" 2>/dev/null)" ] || exit 1; done`;
 /** Where everybody may write on a usual machine. */
 const EVERYBODYS = '/tmp /var/tmp /dev/shm /dev/mqueue /run/lock /var/lock /var/crash';
-/** One walk when nothing was left, as of most jobs. */
-const SWEEP = `left() { [ -n "$(find ${EVERYBODYS} -xdev -user "$1" 2>/dev/null | head -n 1)" ]; }
-if left "$1"; then find ${EVERYBODYS} -xdev -user "$1" -delete 2>/dev/null; isLeft=maybe; fi
+/** Tells the numbers of the accounts that have something there, and numbers of IPC objects that may be one. */
+const LOOK = `of=
+for uid; do of="$of\${of:+ -o} -uid $uid"; done
+find ${EVERYBODYS} -xdev '(' $of ')' -printf '%U\n' 2>/dev/null | sort -u
+cat /proc/sysvipc/* 2>/dev/null | tr -cs 0-9 '\n' | sort -u`;
+/** One walk, and another for what stands in directories that their owner made unreadable. */
+const SWEEP = `uid=$1
+remove() { [ -z "$(find ${EVERYBODYS} -xdev -uid "$uid" '(' -delete -o -print ')' 2>/dev/null | head -n 1)" ]; }
+remove || {
+  find ${EVERYBODYS} -xdev -uid "$uid" -type d -exec chmod u+rwx {} ';' 2>/dev/null
+  remove || isLeft=yes
+}
 ipc() { while read -r _ id _ a b c rest; do echo "$id $a $b $c $rest"; done <"/proc/sysvipc/$1"; }
 for kind in m:shm s:sem q:msg; do
   ipc "\${kind#*:}" 2>/dev/null | while read -r id rest; do
-    case " $rest " in *" $1 "*) ipcrm "-\${kind%%:*}" "$id" ;; esac
+    case " $rest " in *" $uid "*) ipcrm "-\${kind%%:*}" "$id" ;; esac
   done
 done
-[ -z "$isLeft" ] || ! left "$1"`;
+[ -z "$isLeft" ]`;
 const TIMEOUT_MS = 600_000;
 
 /**
@@ -28,10 +39,11 @@ const TIMEOUT_MS = 600_000;
  * it, they can do no more than the program could.
  */
 export class JobRights {
-  /** `become` gives the words that change from root to an account. */
+  /** `become` gives the words that change from root to an account; in the file `list` is what a look has found. */
   constructor(
     private readonly become: (uid: number) => readonly string[],
     private readonly starter: Starter,
+    private readonly list: string,
   ) {}
 
   /** Ends all processes of an account that only jobs use; true when none was found any more. */
@@ -49,6 +61,15 @@ export class JobRights {
     return (await this.run(uid, REMOVE, directories)) === 0;
   }
 
+  /** Those of the accounts that have something where everybody may write, or perhaps an IPC object. */
+  async whoLeftSomething(uids: readonly number[]): Promise<readonly number[]> {
+    await writeFile(this.list, '', { mode: 0o600 });
+    const output = { stdout: this.list, stderr: '/dev/null' };
+    if ((await this.run(uids[0], LOOK, uids.map(String), output)) !== 0) return uids;
+    const found = new Set((await readFile(this.list, 'utf8')).split('\n'));
+    return uids.filter((uid) => found.has(String(uid)));
+  }
+
   /** Removes what an account has left where everybody may write, and its IPC objects; true when nothing is left. */
   async sweepMachine(uid: number): Promise<boolean> {
     return (await this.run(uid, SWEEP, [String(uid)])) === 0;
@@ -57,15 +78,16 @@ export class JobRights {
   private async run(
     uid: number | undefined,
     script: string,
-    directories: readonly string[] = [],
+    operands: readonly string[] = [],
+    output?: StartOrder['output'],
   ): Promise<number | null> {
     const own = uid === undefined ? [] : this.become(uid);
     const [program = '', ...words] = [
       ...[...own, '/bin/sh', '-c', script, 'gridgate-clean'],
-      ...directories,
+      ...operands,
     ];
     const env = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
-    const order = { program, words, cwd: '/', env, timeoutMs: TIMEOUT_MS };
+    const order = { program, words, cwd: '/', env, output, timeoutMs: TIMEOUT_MS };
     return this.starter.run(order).catch((error: unknown) => {
       if (!(error instanceof StarterExitedError)) throw error;
       return this.starter.run(order); // doing it twice does no harm

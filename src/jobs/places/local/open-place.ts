@@ -10,7 +10,7 @@ import { parseBinds, systemView, type SystemView } from './isolation/system-view
 import { JobRights } from './job-rights.js';
 import type { LocalPlace } from './local-context.js';
 import { trustedOwnAddress } from './network-rule.js';
-import { openRunRoot, type RunRoot } from './run-root.js';
+import { listOfLeft, openRunRoot, type RunRoot } from './run-root.js';
 import { Starter } from './start/starter.js';
 
 const PROGRAM_PATH = '/usr/bin:/bin:/usr/sbin:/sbin';
@@ -47,7 +47,7 @@ export async function openPlace(config: Config): Promise<LocalPlace & { report: 
     isolation,
     accounts,
     starter,
-    rights: new JobRights(becomeOf(), starter),
+    rights: new JobRights(becomeOf(), starter, listOfLeft(root)),
     taskset: findProgram('taskset', PROGRAM_PATH),
     report: reportOf(isolation, refusals),
   };

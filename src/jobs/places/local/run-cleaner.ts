@@ -5,12 +5,13 @@ import pLimit from 'p-limit';
 import { randomId } from '#src/kernel/index.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
+import { MachineSweeps } from './machine-sweeps.js';
 import { ASIDE, RunDirectory } from './run-directory.js';
 import type { RunTraces } from './watch/run-members.js';
 import type { Watcher } from './watch/watcher.js';
 
 const END_MS = 5_000;
-/** Processes that empty directories, and walk where everybody may write, at the same time. */
+/** Processes that empty directories at the same time. */
 const SWEEPS_AT_ONCE = 3;
 /**
  * Directories up to this size, bytes, are removed at once. One that was filled with names stays as large when it is
@@ -23,12 +24,15 @@ const REMAINS = /^\d+\.\d+(\.gone[\w-]*)?$/;
 export class RunCleaner {
   /** Directories that are being removed at this moment. */
   private readonly removing = new Set<string>();
-  private readonly sweeps = pLimit(SWEEPS_AT_ONCE);
+  private readonly emptying = pLimit(SWEEPS_AT_ONCE);
+  private readonly machine: MachineSweeps;
 
   constructor(
     private readonly context: LocalContext,
     private readonly watcher: Watcher,
-  ) {}
+  ) {
+    this.machine = new MachineSweeps(context.place.rights);
+  }
 
   /** Ends every process of a run, its supervisor last. */
   async endProcesses(run: LocalRun): Promise<void> {
@@ -97,7 +101,7 @@ export class RunCleaner {
     if (this.removing.has(path)) return;
     this.removing.add(path);
     const { logger } = this.context.parts;
-    void this.sweeps(() => this.sweep(path, uid))
+    void this.sweep(path, uid)
       .catch((error: unknown) => logger.error({ err: error, path }, 'a run cannot be removed'))
       .finally(() => this.removing.delete(path));
   }
@@ -105,8 +109,8 @@ export class RunCleaner {
   private async sweep(path: string, uid: number | undefined): Promise<void> {
     const { rights } = this.context.place;
     const { work, tmp } = new RunDirectory(path);
-    const isEmpty = await rights.empty(uid, [work, tmp].filter(existsSync));
-    const isClean = this.isMachineClean() || uid === undefined || (await rights.sweepMachine(uid));
+    const isEmpty = await this.emptying(() => rights.empty(uid, [work, tmp].filter(existsSync)));
+    const isClean = this.isMachineClean() || uid === undefined || (await this.machine.sweep(uid));
     if (isEmpty && isClean) {
       await takeEmpty(path);
       this.removeOwn(path, uid);

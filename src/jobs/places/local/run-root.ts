@@ -30,10 +30,16 @@ export async function openRunRoot(homePath: string, hasAccounts: boolean): Promi
   return { path: await elsewhere(home), executorId };
 }
 
+/** The file with what a look for remains of jobs has found. */
+export function listOfLeft(root: RunRoot): string {
+  return join(root.path, 'left');
+}
+
 /** Removes the directory of runs when nothing is in it: one in a temporary directory would stay for good. */
 export function closeRunRoot(root: RunRoot): void {
   try {
     rmSync(join(root.path, 'etc'), { recursive: true, force: true });
+    rmSync(listOfLeft(root), { force: true });
     rmdirSync(root.path);
   } catch {
     // programs run on, or it is gone

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { JobRights } from './job-rights.js';
+import { MachineSweeps } from './machine-sweeps.js';
+import type { Starter } from './start/starter.js';
+import type { StartOrder } from './start/start-messages.js';
+
+/** Looks end when the test says so; what is asked is kept. */
+class Rights {
+  readonly asked: string[] = [];
+  private readonly looks: ((found: readonly number[]) => void)[] = [];
+
+  async whoLeftSomething(uids: readonly number[]): Promise<readonly number[]> {
+    this.asked.push(`look ${uids.join(' ')}`);
+    return new Promise((resolve) => this.looks.push(resolve));
+  }
+
+  async sweepMachine(uid: number): Promise<boolean> {
+    this.asked.push(`sweep ${uid}`);
+    if (uid === 13) throw new Error('no process can be started');
+    return Promise.resolve(uid !== 12);
+  }
+
+  async answer(...found: number[]): Promise<void> {
+    this.looks.shift()?.(found);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe('what accounts have left on the machine', () => {
+  it('is looked for once for all that wait', async () => {
+    const rights = new Rights();
+    const sweeps = new MachineSweeps(rights as unknown as JobRights);
+    const first = sweeps.sweep(1);
+    const others = [2, 3, 4].map((uid) => sweeps.sweep(uid));
+    await rights.answer();
+    expect(await first).toBe(true);
+    await rights.answer();
+    expect(await Promise.all(others)).toEqual([true, true, true]);
+    // Who came when a walk had begun waits for the next: the walk may have been past what it left.
+    expect(rights.asked).toEqual(['look 1', 'look 2 3 4']);
+  });
+
+  it('is removed for those who have left something', async () => {
+    const rights = new Rights();
+    const sweeps = new MachineSweeps(rights as unknown as JobRights);
+    const all = Promise.allSettled([10, 11, 12, 13].map((uid) => sweeps.sweep(uid)));
+    await rights.answer();
+    await rights.answer(12, 13);
+    expect(await all).toEqual([
+      { status: 'fulfilled', value: true },
+      { status: 'fulfilled', value: true },
+      { status: 'fulfilled', value: false },
+      { status: 'rejected', reason: new Error('no process can be started') },
+    ]);
+    expect(rights.asked).toEqual(['look 10', 'look 11 12 13', 'sweep 12', 'sweep 13']);
+    const later = sweeps.sweep(14);
+    await rights.answer();
+    expect(await later).toBe(true);
+  });
+});
+
+describe('a look', () => {
+  /** The same without a process in between. */
+  const starter = {
+    run: async ({ program, words, cwd, env, output }: StartOrder): Promise<number | null> => {
+      const out = openSync(output?.stdout ?? '/dev/null', 'a');
+      const child = spawn(program, words, { cwd, env, stdio: ['ignore', out, 'ignore'] });
+      const [code] = (await once(child, 'exit')) as [number | null];
+      closeSync(out);
+      return code;
+    },
+  };
+  const NOBODYS = 3_999_999_999;
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'grid-look-'));
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  it('finds who has something anywhere, and nobody else', async () => {
+    const rights = new JobRights(() => [], starter as Starter, join(directory, 'left'));
+    const own = process.getuid?.() ?? 0;
+    expect(await rights.whoLeftSomething([NOBODYS, NOBODYS - 1])).toEqual([]);
+    expect(await rights.whoLeftSomething([NOBODYS, own])).toEqual([own]);
+  });
+
+  it('that fails leaves everybody to be swept', async () => {
+    const rights = new JobRights(() => [], starter as Starter, join(directory, 'left'));
+    const broken = { run: () => Promise.resolve(null) } as unknown as Starter;
+    const without = new JobRights(() => [], broken, join(directory, 'left'));
+    expect(await rights.whoLeftSomething([NOBODYS])).toEqual([]);
+    expect(await without.whoLeftSomething([NOBODYS])).toEqual([NOBODYS]);
+  });
+});
