@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import sys
 import threading
@@ -85,6 +86,12 @@ def _pump(source: socket.socket, target: socket.socket, limit: int | None) -> No
             end.shutdown(socket.SHUT_RDWR)
         except OSError:
             continue
+
+
+@pytest.fixture
+def group():
+    """A job group that no other test has, nor another run against the same service."""
+    return f"group-{secrets.token_hex(8)}"
 
 
 @pytest.fixture(scope="session")

@@ -94,8 +94,7 @@ def test_kill_hold_release_explain_history(grid):
     grid.kill(waits)
 
 
-def test_lists_pages_and_frames(grid):
-    group = "pages"
+def test_lists_pages_and_frames(grid, group):
     jids = grid.submit({"Executable": "/bin/true", "JobGroup": group, "Parameters": 7})
     assert [job.jid for job in grid.jobs(job_group=group, page=3)] == jids[::-1]
     grid.wait(jids)
@@ -174,8 +173,8 @@ else:
 
 
 @pytest.mark.parametrize(("kind", "status"), [("wait", "Running"), ("map", "Killed")])
-def test_ctrl_c_ends_at_once(grid, service, kind, status):
-    name = f"interrupted-{kind}"
+def test_ctrl_c_ends_at_once(grid, service, group, kind, status):
+    name = group
     words = [sys.executable, "-c", INTERRUPTED, service.url, service.ca, *service.cert(), kind, name]
     child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "ready\n"

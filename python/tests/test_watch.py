@@ -5,19 +5,19 @@ import pytest
 from gridgate import FINAL, LiveJobs
 
 
-def test_lists_then_watches_and_goes_on_after(grid):
-    [first] = grid.submit({"Executable": "/bin/true", "JobGroup": "watch"})
+def test_lists_then_watches_and_goes_on_after(grid, group):
+    [first] = grid.submit({"Executable": "/bin/true", "JobGroup": group})
     grid.wait(first)
     kinds = []
-    for change in grid.watch(job_group="watch"):
+    for change in grid.watch(job_group=group):
         kinds.append((change.kind, change.anew, change.job and change.job.jid))
         if change.kind == "current":
             break
     assert kinds == [("listed", True, None), ("listed", False, first), ("current", False, None)]
     position = change.position
-    [second] = grid.submit({"Executable": "/bin/true", "JobGroup": "watch"})
+    [second] = grid.submit({"Executable": "/bin/true", "JobGroup": group})
     states = []
-    for change in grid.watch(job_group="watch", after=position):
+    for change in grid.watch(job_group=group, after=position):
         assert (change.kind, change.job.jid) == ("job", second)
         states.append(change.job.status)
         if change.job.is_final:
@@ -26,8 +26,7 @@ def test_lists_then_watches_and_goes_on_after(grid):
 
 
 @pytest.mark.parametrize("is_away", [False, True])
-def test_a_watch_goes_on_through_cuts_without_loss_or_repeat(grid, service, proxy, is_away):
-    group = f"cut-{is_away}"
+def test_a_watch_goes_on_through_cuts_without_loss_or_repeat(grid, service, group, proxy, is_away):
     seen = []
     current = threading.Event()
     done = threading.Event()
@@ -61,17 +60,17 @@ def test_a_watch_goes_on_through_cuts_without_loss_or_repeat(grid, service, prox
     assert seen == told
 
 
-def test_a_live_table_follows(grid):
+def test_a_live_table_follows(grid, group):
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.display import display
     from IPython.utils.capture import capture_output
 
     InteractiveShell.instance()
-    live = LiveJobs(grid, job_group="live")
+    live = LiveJobs(grid, job_group=group)
     with capture_output() as shown:
         display(live)
     assert "no jobs" in shown.stdout or shown.outputs
-    [jid] = grid.submit({"Executable": "/bin/true", "JobGroup": "live"})
+    [jid] = grid.submit({"Executable": "/bin/true", "JobGroup": group})
     updated = threading.Event()
 
     class Handle:

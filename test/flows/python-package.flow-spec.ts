@@ -1,7 +1,8 @@
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -15,6 +16,8 @@ const run = promisify(execFile);
 const python = pythonWithVenv();
 const need = { met: python !== undefined, name: 'python3-venv' };
 const MINUTES = 60_000;
+/** The oldest version of Python 3 that the package promises, and the newest that was tried. */
+const OTHERS = [9, 13].filter((minor) => interpreter(minor) !== undefined);
 
 /** Prints a change of a watch per line. */
 const WATCHER = `
@@ -34,6 +37,18 @@ const USE = `from gridgate import Client; grid = Client(); print(len(list(grid.j
 function pythonWithVenv(): string | undefined {
   const words = ['-c', 'import venv, ensurepip'];
   return ['/usr/bin/python3', 'python3'].find((program) => spawnSync(program, words).status === 0);
+}
+
+/** The newest Python 3 of this minor version that pyenv has, or that is on the path. */
+function interpreter(minor: number): string | undefined {
+  const versions = join(process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'), 'versions');
+  const names = existsSync(versions) ? readdirSync(versions) : [];
+  const found = names.filter((name) => name.startsWith(`3.${minor}.`));
+  const programs = [
+    ...found.map((name) => join(versions, name, 'bin', 'python3')),
+    `python3.${minor}`,
+  ];
+  return programs.find((program) => spawnSync(program, ['-c', 'import venv']).status === 0);
 }
 
 describeWith(need)('the Python package', () => {
@@ -162,6 +177,28 @@ for work in (lambda: grid.map(abs, [1]), lambda: __import__('gridgate.frame').fr
     },
     3 * MINUTES,
   );
+
+  const others = { met: OTHERS.length > 0, name: 'another Python, by pyenv' };
+  describeWith(others)('on other versions of Python', () => {
+    it.each(OTHERS)(
+      'passes its tests on 3.%i',
+      async (minor) => {
+        const [wheel = ''] = await readdir(join(folder, 'wheel'));
+        const venv = join(folder, `venv-3.${minor}`);
+        await run(interpreter(minor) ?? '', ['-m', 'venv', venv]);
+        const words = ['-q', '--disable-pip-version-check', 'install', '--no-compile'];
+        const all = `${join(folder, 'wheel', wheel)}[all]`;
+        await run(join(venv, 'bin/pip'), [...words, all, 'pytest'], { env: process.env });
+        const env = environment({ GRID_TEST_URL: grid.url, GRID_TEST_PKI: pki('') });
+        const cwd = join(folder, 'python');
+        const pytest = [join(venv, 'bin/pytest'), ['-p', 'no:cacheprovider', 'tests']] as const;
+        const { stdout } = await run(...pytest, { cwd, env });
+        // Functions are sent to an interpreter of the same version, which jobs do not have here.
+        expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^\d+ passed, 3 skipped in /);
+      },
+      4 * MINUTES,
+    );
+  });
 
   it(
     'goes on with a watch when the server is killed and comes back',
