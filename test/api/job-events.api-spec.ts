@@ -115,6 +115,21 @@ describe('GET /jobs/events', () => {
     expect(lines.map((line) => JSON.parse(line))).toEqual(expected);
   });
 
+  it('says to lines too where they begin, when that was not asked', async () => {
+    const from = await position();
+    const { Agent, fetch } = await import('undici');
+    const dispatcher = new Agent({ connect: { ca: grid.ca } });
+    const headers = { Authorization: `Bearer ${alice.token}`, Accept: 'application/x-ndjson' };
+    const answer = await fetch(`${grid.url}/jobs/events`, { headers, dispatcher });
+    for await (const piece of answer.body ?? []) {
+      const line = JSON.parse(Buffer.from(piece).toString('utf8')) as { id: string };
+      expect(line).toEqual({ id: line.id, event: 'position', data: { position: line.id } });
+      expect(Number(line.id.split('-')[0])).toBe(Number(from.split('-')[0]));
+      break;
+    }
+    await dispatcher.destroy();
+  });
+
   it('answers once when asked to wait', async () => {
     const from = await position();
     const nothing = await alice.get(`/jobs/events?wait=0&after=${from}`);
@@ -214,7 +229,7 @@ describe('GET /jobs/events', () => {
       type: expect.stringContaining('feed.gone'),
       title: 'The feed does not go back so far',
       status: 410,
-      detail: 'Events behind this position are not kept any more: list again',
+      detail: 'No event has this position yet, so it is not one of this feed: list again',
       instance: expect.any(String),
       code: 'feed.gone',
     };
@@ -223,7 +238,9 @@ describe('GET /jobs/events', () => {
       expect([status, body]).toEqual([410, gone]);
     }
     await grid.sql(`update event_positions set gone = 2 where source = 'jobs'`);
-    expect((await alice.get('/jobs/events?after=1')).status).toBe(410);
+    const old = await alice.get('/jobs/events?after=1');
+    const detail = 'Events behind this position are not kept any more: list again';
+    expect([old.status, old.body]).toEqual([410, { ...gone, detail }]);
     expect((await alice.get('/jobs/events?wait=0&after=2')).status).toBe(200);
     const watcher = await watch('?after=1');
     await until(() => watcher.isClosed);

@@ -227,6 +227,18 @@ describe('GET /jobs/<jid>/output/<name>', () => {
       // Of an ended job: all of it at once.
       const late = await follow(client, name, MARK);
       expect([await late.untilEnd(), late.output]).toEqual(['ended', 'one\n€ two\n']);
+      // Behind its end, and of another run: from the beginning, and said so.
+      for (const id of ['1.13', '2.4']) {
+        const anew = await follow(client, name, { ...MARK, 'last-event-id': id });
+        expect([await anew.untilEnd(), anew.events]).toEqual([
+          'ended',
+          [
+            ['restart', { attempt: 1 }],
+            ['output', { text: 'one\n€ two\n' }],
+            ['end', { reason: 'job ended', status: 'Done' }],
+          ],
+        ]);
+      }
       const plain = await follow(client, name);
       expect([await plain.untilEnd(), plain.text, plain.headers['content-length']]).toEqual([
         'ended',
@@ -310,6 +322,18 @@ describe('GET /jobs/<jid>/output/<name>', () => {
     expect((await alice.get('/jobs/4242424242/output/std.out')).body.code).toBe('job.not-found');
     expect((await alice.get(`${path}/std.out?follow=perhaps`)).status).toBe(400);
     expect((await alice.get(`${path}/std.out?from=3`)).status).toBe(400);
+    const headers = { ...MARK, 'last-event-id': 'garbage' };
+    const odd = await alice.get(`${path}/std.out?follow=true`, { headers });
+    expect([odd.status, odd.body.detail]).toEqual([
+      400,
+      'Last-Event-ID: is not a position of an output',
+    ]);
+    const head = await alice.head(`${path}/std.out?follow=true`);
+    expect([head.status, head.headers['content-length'], head.headers['accept-ranges']]).toEqual([
+      200,
+      undefined,
+      undefined,
+    ]);
     const open = await Promise.all([1, 2, 3].map(() => follow(alice, `${path}/std.out`)));
     const refused = await alice.get(`${path}/std.out?follow=true`);
     expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([

@@ -135,6 +135,7 @@ describe('GET /jobs/timeline', () => {
   it.each([
     [{ from: '2026-01-01', step: 1 }, 'step', 'is too short: there would be more than 1000 steps'],
     [{ step: 0 }, 'step', 'must be at least 1'],
+    [{ step: 999_999_999_999 }, 'step', 'must be at most 315360000'],
     [{ step: 'hour' }, 'step', 'is not a whole number'],
     [{ from: '2999-01-01' }, 'from', 'must be before `to` and in the past'],
     [{ from: '2026-01-02', to: '2026-01-01' }, 'from', 'must be before `to` and in the past'],

@@ -11,6 +11,8 @@ import { WebhookTestbed, type MadeWebhook } from '../support/webhook-testbed.js'
 const CONCURRENCY = 10;
 /** Deliveries of one user that are under way at once. */
 const OF_ONE_USER = 8;
+/** The same of its webhooks that did not answer. */
+const SILENT_OF_ONE_USER = 4;
 
 let bed: WebhookTestbed;
 let trail: AuditTrail;
@@ -18,7 +20,10 @@ let alice: GridClient;
 let bob: GridClient;
 
 beforeAll(async () => {
-  bed = await WebhookTestbed.start({ GRID_WEBHOOK_CONCURRENCY: String(CONCURRENCY) });
+  bed = await WebhookTestbed.start({
+    GRID_WEBHOOK_CONCURRENCY: String(CONCURRENCY),
+    GRID_WEBHOOK_LIMIT: '7',
+  });
   trail = new AuditTrail(bed.grid);
   [alice, bob] = [await bed.grid.as('alice'), await bed.grid.as('bob')];
 }, 120_000);
@@ -57,6 +62,35 @@ describe('somebody who means harm', () => {
     await eventually(() => Promise.resolve(silence.attempts >= 2 * CONCURRENCY), 'more of it');
     expect(silence.most).toBe(OF_ONE_USER);
   });
+
+  it('is in the way of its own other receivers with silent ones only at first', async () => {
+    const silence = new Silence('/silent');
+    const silent: MadeWebhook[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      silent.push(await bed.add(alice, { url: bed.url('/silent') }));
+    }
+    await bed.add(alice, { url: bed.url('/well') });
+    const jobs = Array.from({ length: 12 }, () => ({ Executable: '/bin/true' }));
+    await submit(alice, jobs);
+    await eventually(
+      async () => (await bed.silent()) === silent.length,
+      'silence to be known',
+      60_000,
+    );
+    silence.most = 0;
+    const before = bed.receiver.messages.filter(({ path }) => path === '/well').length;
+    const { attempts } = silence;
+    await submit(alice, jobs);
+    await bed.received(before + 3 * jobs.length, ({ path }) => path === '/well');
+    expect(silence.attempts - attempts).toBeLessThan(3 * SILENT_OF_ONE_USER);
+    expect(silence.most).toBeLessThanOrEqual(SILENT_OF_ONE_USER);
+    // The first answer makes a receiver one of the others again.
+    bed.receiver.answer((_message, response) => void response.writeHead(204).end());
+    await eventually(async () => {
+      await Promise.all(silent.map(({ id }) => bed.due(id)));
+      return (await bed.silent()) === 0;
+    }, 'all to have answered');
+  }, 120_000);
 
   it('leaves nothing behind by asking for tests and going away', async () => {
     const { id } = await bed.add(alice);

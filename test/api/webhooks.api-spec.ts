@@ -101,7 +101,7 @@ describe('a webhook', () => {
     [{ url: 7, source: 'jobs' }, 'url: is not a text'],
     [
       { url: 'http://hooks.test/', source: 'jobs' },
-      'url: is not an https URL without user and fragment',
+      'url: is not an https URL of at most 2048 characters, without user, fragment, white space and with a port up to 65535',
     ],
     [
       { url: 'https://hooks.test/', source: 'weather' },

@@ -111,6 +111,12 @@ export class WebhookTestbed {
     return (body as { deliveries: ShownDelivery[] }).deliveries;
   }
 
+  /** How many webhooks have not answered at their latest attempt. */
+  async silent(): Promise<number> {
+    const [row] = await this.grid.sql('select count(*)::int as n from webhook where silent');
+    return (row as { n: number }).n;
+  }
+
   /** Lets time pass for what waits, instead of waiting. */
   async due(id: string, triedSince = '0 s'): Promise<void> {
     await this.grid.sql(

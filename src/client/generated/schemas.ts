@@ -86,7 +86,7 @@ export interface CatalogueEventsResponse {
 
 /** Body of `PATCH /webhooks/{id}`. */
 export interface ChangeWebhookRequest {
-  /** Where to: an https URL of at most 2048 characters without user and fragment, whose name leads to public addresses only */
+  /** Where to: an https URL of at most 2048 characters without user, fragment and white space, whose name leads to public addresses only */
   url?: string;
   /** Of `jobs`: the filters of `GET /jobs` and `allOwners`, each value a text, number, boolean or a list of them. Of `filecatalogue`: `prefix`, the path below which changes are told */
   filter?: Record<string, unknown>;
@@ -790,7 +790,7 @@ export interface MakeDirectoryRequest {
 
 /** Body of `POST /webhooks`. */
 export interface MakeWebhookRequest {
-  /** Where to: an https URL of at most 2048 characters without user and fragment, whose name leads to public addresses only */
+  /** Where to: an https URL of at most 2048 characters without user, fragment and white space, whose name leads to public addresses only */
   url: string;
   /** Of `jobs`: the filters of `GET /jobs` and `allOwners`, each value a text, number, boolean or a list of them. Of `filecatalogue`: `prefix`, the path below which changes are told */
   filter?: Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Problem } from '#src/kernel/index.js';
-import { IsInt, IsOptional, Min, ReadBy } from '#src/platform/index.js';
+import { IsInt, IsOptional, Max, Min, ReadBy } from '#src/platform/index.js';
 import { INSTANT } from './job-value-types.js';
 import { readTime } from './job-times.js';
 import { JobSelectionQuery, oneGroup, COUNTABLE, type SummaryGroup } from './list-jobs.query.js';
@@ -8,6 +8,8 @@ import { JobSelectionQuery, oneGroup, COUNTABLE, type SummaryGroup } from './lis
 /** Steps of one timeline; more are refused. */
 export const MOST_STEPS = 1_000;
 const USUAL_STEPS = 100;
+/** Ten years, seconds. */
+const LONGEST_STEP = 315_360_000;
 const WHEN = { ...INSTANT, required: false } as const;
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -23,6 +25,7 @@ export class JobTimelineQuery extends JobSelectionQuery {
 
   /** Seconds between two steps; a hundredth of the whole unless told */
   @IsOptional()
+  @Max(LONGEST_STEP)
   @Min(1)
   @IsInt()
   step?: number;

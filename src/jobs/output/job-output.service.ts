@@ -65,7 +65,7 @@ export class JobOutputService {
     const name = await this.nameOf(job, path.name);
     const isEvents = accepts(request, EVENTS, 'application/octet-stream');
     const isOver = placeOf(job) === 'sandbox';
-    if (!follow || request.method === 'HEAD' || (isOver && !isEvents)) {
+    if (!follow || (isOver && !isEvents)) {
       await answerDownload(request, response, await this.fileOf(job, name, request));
       return;
     }
@@ -97,9 +97,13 @@ export class JobOutputService {
     { job, name }: { job: Job; name: string },
     isEvents: boolean,
   ): Promise<void> {
-    const sink: FollowSink = isEvents ? new EventSink(response) : new PlainSink(response, name);
-    const signal = AbortSignal.any([clientSignal(request), this.readiness.stopping]);
     const from = isEvents ? resumedFrom(request, job) : { attempt: job.attempt, position: 0 };
+    const sink: FollowSink = isEvents ? new EventSink(response) : new PlainSink(response, name);
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    const signal = AbortSignal.any([clientSignal(request), this.readiness.stopping]);
     const following = { principal, request, job, name, from, signal };
     const { access, reads, sandboxes } = this;
     try {
@@ -128,8 +132,11 @@ export class JobOutputService {
   }
 }
 
-/** Where `Last-Event-ID` says that the client is; the beginning when it says nothing of this run. */
+/** Where `Last-Event-ID` says that the client is; the beginning without it. Throws Problem 400. */
 function resumedFrom({ headers }: HttpRequest, { attempt }: Job): OutputPosition {
-  const [, run, position] = /^(\d{1,9})\.(\d{1,15})$/.exec(String(headers['last-event-id'])) ?? [];
-  return { attempt, position: Number(run) === attempt ? Number(position) : 0 };
+  const { 'last-event-id': id = '' } = headers;
+  if (id === '') return { attempt, position: 0 };
+  const [, run, position] = /^(\d{1,9})\.(\d{1,15})$/.exec(String(id)) ?? [];
+  if (run !== undefined) return { attempt: Number(run), position: Number(position) };
+  throw Problem.invalidField('Last-Event-ID', 'is not a position of an output');
 }

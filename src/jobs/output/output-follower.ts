@@ -127,7 +127,8 @@ export class OutputFollower {
   private async sendOfSandbox(job: Job): Promise<void> {
     const { name, request } = this.following;
     const file = await this.parts.sandboxes.fileOf(job, 'outputsandbox', name).catch(isMissing);
-    if (!file || file.sizeBytes <= this.at.position) return;
+    if (!file || file.sizeBytes === this.at.position) return;
+    if (file.sizeBytes < this.at.position) await this.restart(job.attempt);
     const write = (chunk: Buffer, _encoding: string, done: (error?: Error) => void): void => {
       this.send(chunk).then(() => done(), done);
     };

@@ -82,7 +82,10 @@ export class EventLog implements OnApplicationBootstrap, OnModuleDestroy {
     seen?: string,
   ): Promise<Pick<LoggedPage, 'events' | 'upto'>> {
     const page = await this.parts.repository.read(source, after, limit, seen);
-    if (!page || after < page.gone || after > page.position) throw feedGone();
+    if (page && after > page.position)
+      throw feedGone('No event has this position yet, so it is not one of this feed');
+    if (!page || after < page.gone)
+      throw feedGone('Events behind this position are not kept any more');
     return page;
   }
 
@@ -142,6 +145,6 @@ export class EventLog implements OnApplicationBootstrap, OnModuleDestroy {
 }
 
 /** Where a feed cannot go on; whoever watches has to list again. */
-function feedGone(): Problem {
-  return new Problem('feed.gone', 'Events behind this position are not kept any more: list again');
+function feedGone(reason: string): Problem {
+  return new Problem('feed.gone', `${reason}: list again`);
 }

@@ -57,7 +57,7 @@ export class FeedAnswers {
     const id = await follower.open();
     try {
       if (wait !== undefined) await this.poll(follower, asked, wait);
-      else await this.stream(follower, asked, { id, signal });
+      else await this.stream(follower, asked, { id, isNews: from === undefined, signal });
     } finally {
       follower.close();
     }
@@ -81,7 +81,7 @@ export class FeedAnswers {
   private async stream<E>(
     follower: FeedFollower<E>,
     { request, response }: FeedAsked<E>,
-    { id, signal }: { id: string; signal: AbortSignal },
+    { id, isNews, signal }: { id: string; isNews: boolean; signal: AbortSignal },
   ): Promise<void> {
     const wire = wireOf(accepts(request, LINES_TYPE, SSE_TYPE) ? LINES_TYPE : SSE_TYPE);
     response.setHeader('Content-Type', wire.type);
@@ -91,7 +91,7 @@ export class FeedAnswers {
       response.end();
       return;
     }
-    response.write(wire.begin(id));
+    response.write(wire.begin(id, isNews));
     let reason = 'rights';
     try {
       await follower.stream(response, wire);

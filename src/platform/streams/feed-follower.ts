@@ -2,7 +2,7 @@ import { Problem, Slices } from '#src/kernel/index.js';
 import type { Feed } from '../feed/feed.js';
 import { cursorText, type FeedCursor } from '../feed/feed-cursor.js';
 import type { HttpResponse } from '../http/messages.js';
-import { lineOf, sendPiece, type FeedWire, type SentEvent } from './feed-wire.js';
+import { lineOf, positionEvent, sendPiece, type FeedWire, type SentEvent } from './feed-wire.js';
 
 /** Events that are looked at before they are sent. */
 const PAGE = 200;
@@ -83,7 +83,7 @@ export class FeedFollower<E> {
         [toldAt, told] = [now, this.cursor.position];
       } else if (this.cursor.position > told && now - toldAt >= POSITION_MS) {
         const id = cursorText(this.cursor);
-        await send(wire.event({ id, event: 'position', data: `{"position":"${id}"}` }));
+        await send(wire.event(positionEvent(id)));
         [toldAt, told] = [now, this.cursor.position];
       } else if (now - sentAt >= COMMENT_MS) await send(wire.comment);
     }

@@ -14,8 +14,8 @@ export interface SentEvent {
 /** How a stream of events is written. */
 export interface FeedWire {
   type: string;
-  /** What is sent first: who has got it has the position too, where the format can say it. */
-  begin(id: string): string;
+  /** What is sent first, where the position is news to the client and where it is the one that it has named. */
+  begin(id: string, isNews: boolean): string;
   event(event: SentEvent): string;
   /** Says that the connection lives. */
   comment: string;
@@ -40,7 +40,7 @@ const SSE: FeedWire = {
 /** One JSON object in a line; an empty line says nothing. */
 const LINES: FeedWire = {
   type: LINES_TYPE,
-  begin: () => '\n',
+  begin: (id, isNews) => `${isNews ? lineOf(positionEvent(id)) : ''}\n`,
   event: (event) => `${lineOf(event)}\n`,
   comment: '\n',
 };
@@ -48,6 +48,11 @@ const LINES: FeedWire = {
 /** The way of writing for a media type. */
 export function wireOf(type: string): FeedWire {
   return type === LINES_TYPE ? LINES : SSE;
+}
+
+/** Says how far the feed goes without anything to tell. */
+export function positionEvent(id: string): SentEvent {
+  return { id, event: 'position', data: `{"position":"${id}"}` };
 }
 
 /** An event as a JSON object: `{"id", "event", "data"}`. */

@@ -88,8 +88,9 @@ export class Attempts {
   private async note(
     delivery: DeliveryEntity,
     webhook: WebhookEntity,
-    { isDelivered, status, error, retryAfterSeconds }: SendResult,
+    { isDelivered, status, error, retryAfterSeconds, isSilent = false }: SendResult,
   ): Promise<void> {
+    if (isSilent !== webhook.silent) await this.webhooks.noteSilence(webhook, isSilent);
     const { number, attempts, triedSince, type } = delivery;
     const now = new Date(this.clock.now());
     const result = { status: status ?? null, error: error ?? null };

@@ -29,6 +29,9 @@ export const DUE_CHANNEL = 'webhooks_due';
 const PER_WEBHOOK = 4;
 /** The same for all webhooks of one user: receivers that do not answer cost others nothing. */
 const PER_USER = 8;
+/** Of these for webhooks whose latest attempt was not answered, one each: others of the user go on meanwhile. */
+const SILENT_PER_USER = 4;
+const LIMITS = { perWebhook: PER_WEBHOOK, perUser: PER_USER, silentPerUser: SILENT_PER_USER };
 /** A claim outlives the longest attempt by so much; then its instance is taken for dead. */
 const LEASE_SLACK_MS = 20_000;
 const PAUSE_AFTER_FAULT_MS = 30_000;
@@ -85,7 +88,7 @@ export class Deliverer implements OnApplicationBootstrap, OnModuleDestroy {
   private async round(): Promise<void> {
     const most = this.config.webhookConcurrency - this.underWay.size;
     if (most <= 0 || this.stopSignal.signal.aborted) return; // the end of one wakes the task
-    const limits = { most, perWebhook: PER_WEBHOOK, perUser: PER_USER, leaseMs: this.leaseMs };
+    const limits = { ...LIMITS, most, leaseMs: this.leaseMs };
     const claimed = await this.deliveries.claim(new Date(this.clock.now()), limits);
     if (claimed.length === 0) return;
     const ids = [...new Set(claimed.map(({ webhookId }) => webhookId))];

@@ -19,11 +19,14 @@ import { webhookUrl } from '../target/webhook-url.js';
 
 const URL_SHOWN = {
   description:
-    'Where to: an https URL of at most 2048 characters without user and fragment, whose name leads to public addresses only',
+    'Where to: an https URL of at most 2048 characters without user, fragment and white space, whose name leads to public addresses only',
   format: 'uri',
   example: 'https://hooks.example/grid',
 };
-const NOT_A_URL = { message: 'is not an https URL without user and fragment' };
+const NOT_A_URL = {
+  message:
+    'is not an https URL of at most 2048 characters, without user, fragment, white space and with a port up to 65535',
+};
 const isUrl = (text: string): boolean => webhookUrl(text) !== undefined;
 const FILTER_SHOWN = {
   description:

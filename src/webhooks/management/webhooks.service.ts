@@ -56,6 +56,7 @@ export class WebhooksService {
       secret: await this.secrets.seal(id, secret),
       ...{ previousSecret: null, previousUntil: null },
       ...{ enabled: true, disabledReason: null, disabledAt: null },
+      silent: false,
       position: await source.latest(),
       ...{ createdAt: now, updatedAt: now },
     };

@@ -14,10 +14,12 @@ export type NewDelivery = Pick<
 export interface ClaimLimits {
   /** Deliveries that this instance takes at most. */
   most: number;
-  /** Under way for one webhook, on all instances together. */
+  /** Under way for one webhook, on all instances together; for a silent one it is one. */
   perWebhook: number;
   /** Under way for all webhooks of one user. */
   perUser: number;
+  /** Of these for silent ones. */
+  silentPerUser: number;
   leaseMs: number;
 }
 
@@ -39,26 +41,32 @@ const DUE = `d.state = 'waiting' and d.next_attempt <= $1
     where e.webhook_id = d.webhook_id and e.subject = d.subject
       and e.state = 'waiting' and e.in_order and e.number < d.number))`;
 
-/** Takes deliveries of the webhooks $3 at $1 until $2: $4 of a webhook, $6 of a user, $5 of all. */
+/** Takes deliveries of the webhooks $3 at $1 until $2: $4 of a webhook, $6 of a user with $7 of those that are silent, $5 of all. */
 const CLAIM = `with under_way as materialized (
     select webhook_id, count(*) as n from webhook_delivery
     where state = 'waiting' and claimed_until > $1 group by webhook_id),
   busy as (
-    select w.user_name, sum(u.n) as n from under_way u join webhook w on w.id = u.webhook_id
+    select w.user_name, sum(u.n) as n, coalesce(sum(u.n) filter (where w.silent), 0) as silent_n
+    from under_way u join webhook w on w.id = u.webhook_id
     group by w.user_name),
   due as (
-    select p.number, coalesce(b.n, 0)
-      + row_number() over (partition by w.user_name order by p.next_attempt, p.number) as place
+    select p.*, w.user_name, w.silent, coalesce(b.n, 0) as n, coalesce(b.silent_n, 0)
+      + row_number() over (partition by w.user_name, w.silent order by p.next_attempt, p.number) as silent_place
     from webhook w
     left join under_way u on u.webhook_id = w.id
     left join busy b on b.user_name = w.user_name
     cross join lateral (
       select d.number, d.next_attempt from webhook_delivery d
       where d.webhook_id = w.id and ${DUE}
-      order by d.next_attempt, d.number limit greatest(0, $4 - coalesce(u.n, 0))) p
-    where w.id = any($3::uuid[]))
+      order by d.next_attempt, d.number
+      limit greatest(0, case when w.silent then 1 else $4::int end - coalesce(u.n, 0))) p
+    where w.id = any($3::uuid[])),
+  placed as (
+    select number,
+      n + row_number() over (partition by user_name order by silent desc, next_attempt, number) as place
+    from due where not silent or silent_place <= $7)
   update webhook_delivery d set claimed_until = $2
-  where d.number in (select number from due where place <= $6 order by place limit $5)
+  where d.number in (select number from placed where place <= $6 order by place limit $5)
   returning ${COLUMNS}`;
 
 /**
@@ -138,7 +146,7 @@ export class DeliveriesRepository {
 
   /**
    * Takes what is due until the lease ends: of enabled webhooks, the first of each subject, no more than `perWebhook` of one and
-   * `perUser` of a user; users that have less under way come first. The rows of the webhooks are held meanwhile, so that
+   * `perUser` of a user, few of them silent; users that have less under way come first. The rows of the webhooks are held meanwhile, so that
    * two instances never count the same one at once.
    */
   async claim(now: Date, limits: ClaimLimits): Promise<DeliveryEntity[]> {
@@ -152,7 +160,7 @@ export class DeliveriesRepository {
         values: [now],
       });
       if (ready.length === 0) return [];
-      const { most, perWebhook, perUser, leaseMs } = limits;
+      const { most, perWebhook, perUser, silentPerUser, leaseMs } = limits;
       return transaction.query<DeliveryEntity>({
         name: 'webhook-deliveries-claim',
         text: CLAIM,
@@ -163,6 +171,7 @@ export class DeliveriesRepository {
           perWebhook,
           most,
           perUser,
+          silentPerUser,
         ],
       });
     });

@@ -66,6 +66,10 @@ export class WebhookEntity {
   @Column('timestamptz', { nullable: true })
   disabledAt!: Date | null;
 
+  /** Its latest attempt was not answered in time. */
+  @Column('boolean', { default: false })
+  silent!: boolean;
+
   /** Events up to this one have been looked at. */
   @Column('bigint')
   position!: number;

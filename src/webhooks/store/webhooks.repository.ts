@@ -82,6 +82,11 @@ export class WebhooksRepository {
     await this.webhooks.delete({ id });
   }
 
+  /** Notes whether its latest attempt was answered in time. */
+  async noteSilence({ id }: WebhookEntity, silent: boolean): Promise<void> {
+    await this.webhooks.update({ id, silent: !silent }, { silent });
+  }
+
   /** Stops it; false when it was stopped already. */
   async disable(id: string, reason: string, now: Date): Promise<boolean> {
     const change = { enabled: false, disabledReason: reason, disabledAt: now };

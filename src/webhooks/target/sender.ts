@@ -9,6 +9,8 @@ import { hostOf } from './webhook-url.js';
 
 /** Most bytes of an answer that are read before its connection is cut; nothing of them is kept. */
 const MOST_ANSWER_BYTES = 16_384;
+/** So long the rest of an answer is waited for, of which nothing is kept: some receivers work on until they have sent it. */
+const ANSWER_MS = 1_000;
 const MOST_HEADER_BYTES = 16_384;
 
 /** What came of sending something once. */
@@ -17,6 +19,8 @@ export interface SendResult {
   isDelivered: boolean;
   /** Of the answer; undefined without one. */
   status?: number;
+  /** There was no answer within the time. */
+  isSilent?: boolean;
   /** Why it counts as not delivered, for the owner of the webhook. */
   error?: string;
   /** The receiver asks for so many seconds of peace (`Retry-After`). */
@@ -52,7 +56,7 @@ export class Sender {
       return await this.exchange(message, either);
     } catch (error) {
       signal.throwIfAborted();
-      if (timeout.aborted) return failed(`no answer within ${seconds} s`);
+      if (timeout.aborted) return { ...failed(`no answer within ${seconds} s`), isSilent: true };
       return failed(error instanceof TargetRefusal ? error.message : reasonOf(error));
     }
   }
@@ -72,7 +76,8 @@ export class Sender {
     try {
       const path = pathname + search;
       const answer = await client.request({ path, method: 'POST', headers, body, signal });
-      await answer.body.dump({ limit: MOST_ANSWER_BYTES, signal }).catch(() => undefined);
+      const patience = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
+      await answer.body.dump({ limit: MOST_ANSWER_BYTES, signal: patience }).catch(() => undefined);
       return resultOf(answer.statusCode, answer.headers['retry-after']);
     } finally {
       void client.destroy().catch(() => undefined);

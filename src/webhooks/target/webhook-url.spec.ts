@@ -23,6 +23,13 @@ describe('URLs of receivers', () => {
     'https://user@hooks.example/',
     'https://:secret@hooks.example/',
     'https://hooks.example/#x',
+    'https://hooks.example:0/',
+    'https://hooks.example:99999/',
+    'https://hooks.example/a b',
+    ' https://hooks.example/',
+    'https://hooks.example/\r\nX: y',
+    'https://hooks.exa\tmple/',
+    'https://hooks.example/\u0000',
     `https://hooks.example/${'x'.repeat(2_048)}`,
   ])('%s is refused', (text) => {
     expect(webhookUrl(text)).toBeUndefined();

@@ -3,11 +3,12 @@ const LONGEST_URL = 2_048;
 
 /**
  * The URL of a receiver in the one spelling of the WHATWG (so `https://0x7f.1/` is `https://127.0.0.1/`); undefined unless it is
- * https, without user and fragment, and has at most 2048 characters.
+ * https, without user, fragment, white space and port 0, and has at most 2048 characters.
  */
 export function webhookUrl(text: string): string | undefined {
-  const url = text.length <= LONGEST_URL && URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'https:') return undefined;
+  const isText = text.length <= LONGEST_URL && !/[\s\p{Cc}]/u.test(text);
+  const url = isText && URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'https:' || url.port === '0') return undefined;
   return url.username === '' && url.password === '' && url.hash === '' ? url.href : undefined;
 }
 
