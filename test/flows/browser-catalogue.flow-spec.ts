@@ -107,6 +107,31 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the catalogue in Chrom
   );
 
   it(
+    'finds by a part of a picture of numbers that is drawn over',
+    () =>
+      withPage({ name: 'alice' }, async (page) => {
+        await signInToPortal(page, grid, '#/catalogue?at=/demo');
+        const bars = page.getByRole('img', { name: /^Directories by beam, from 0.5 to 3$/ });
+        await bars.scrollIntoViewIfNeeded();
+        const box = (await bars.boundingBox())!;
+        const y = box.y + box.height / 2;
+        await page.mouse.move(box.x + box.width / 2, y);
+        await page.mouse.down();
+        await page.mouse.move(box.x + box.width + 20, y, { steps: 4 });
+        await page.mouse.up();
+        await page.getByRole('heading', { name: /^[\d,]+ directories, [\d,]+ files/ }).waitFor();
+        expect(await page.getByLabel('beam from').inputValue()).toBe('2');
+        expect(await page.getByLabel('beam to').inputValue()).toBe('3');
+        const { hash } = new URL(page.url());
+        const asked = new URLSearchParams(hash.slice(hash.indexOf('?'))).getAll('beam');
+        expect(asked).toEqual(['>=|2', '<=|3']);
+        expect(await bars.locator('.off').count()).toBe(3); // what is not chosen
+        await expectAccessible(page);
+      }),
+    60_000,
+  );
+
+  it(
     'shows attributes and inherited metadata of a file',
     () =>
       withPage({ name: 'alice' }, async (page) => {

@@ -1,11 +1,10 @@
+import { brush } from './brush.js';
 import { h, svg } from './dom.js';
 import { clock, count } from './format.js';
 import type { Tone } from './states.js';
 
 const WIDTH = 1_000;
 const HEIGHT = 200;
-/** A shorter drag is a slip of the hand. */
-const LEAST_DRAG = 6;
 
 /** A layer of the chart, from below. */
 export interface Layer {
@@ -26,7 +25,7 @@ export interface AreaChart {
 
 /** Layers upon each other over time. Whoever draws over a part of it chooses that time. */
 export function areaChart(chart: AreaChart): HTMLElement {
-  const { layers, from, to, label } = chart;
+  const { layers, from, to, label, choose } = chart;
   const steps = layers[0]?.counts.length ?? 0;
   const tops = Array.from({ length: steps }, (_, step) =>
     layers.reduce((sum, { counts }) => sum + (counts[step] ?? 0), 0),
@@ -41,8 +40,11 @@ export function areaChart(chart: AreaChart): HTMLElement {
     areas(layers, steps, most),
     marked(chart),
   );
-  brush(picture, chart);
-  const times = [0, 0.25, 0.5, 0.75, 1].map((part) => from + part * (to - from));
+  const time = (part: number): number => from + part * (to - from);
+  brush(picture, { width: WIDTH, height: HEIGHT }, (start, end) =>
+    choose({ from: time(start), to: time(end) }),
+  );
+  const times = [0, 0.25, 0.5, 0.75, 1].map(time);
   return h(
     'div',
     { class: 'area-chart' },
@@ -77,39 +79,4 @@ function marked({ span, from, to }: AreaChart): SVGElement | undefined {
   const [start, end] = [place(span.from), place(span.to)];
   if (end - start < 1) return undefined;
   return svg('rect', { class: 'span', x: start, y: 0, width: end - start, height: HEIGHT });
-}
-
-function brush(picture: SVGElement, { from, to, choose }: AreaChart): void {
-  let start: number | undefined;
-  const drawn = svg('rect', { class: 'span', x: 0, y: 0, width: 0, height: HEIGHT });
-  const place = ({ clientX }: PointerEvent): number => {
-    const { left, width } = picture.getBoundingClientRect();
-    return Math.min(WIDTH, Math.max(0, ((clientX - left) / width) * WIDTH));
-  };
-  picture.addEventListener('pointerdown', (event) => {
-    start = place(event);
-    picture.classList.add('drawing');
-    picture.setPointerCapture(event.pointerId);
-    picture.append(drawn);
-  });
-  picture.addEventListener('pointermove', (event) => {
-    if (start === undefined) return;
-    const end = place(event);
-    drawn.setAttribute('x', String(Math.min(start, end)));
-    drawn.setAttribute('width', String(Math.abs(end - start)));
-  });
-  const stop = (): void => {
-    start = undefined;
-    picture.classList.remove('drawing');
-    drawn.remove();
-  };
-  picture.addEventListener('pointercancel', stop);
-  picture.addEventListener('pointerup', (event) => {
-    const [a, b] = [start ?? 0, place(event)].sort((one, other) => one - other);
-    const isWanted = start !== undefined && (b ?? 0) - (a ?? 0) >= LEAST_DRAG;
-    stop();
-    if (!isWanted) return;
-    const time = (at = 0): number => from + (at / WIDTH) * (to - from);
-    choose({ from: time(a), to: time(b) });
-  });
 }

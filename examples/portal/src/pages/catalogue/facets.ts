@@ -4,6 +4,7 @@ import {
   type CompatibleValue,
   type GridClient,
 } from 'gridgate/client';
+import { brush } from '../../parts/brush.js';
 import { h, svg, type Child } from '../../parts/dom.js';
 import { count } from '../../parts/format.js';
 import { conditionsOf, type CataloguePlace, type Choice } from './place.js';
@@ -12,6 +13,8 @@ import { conditionsOf, type CataloguePlace, type Choice } from './place.js';
 const OFFERED = 6;
 /** Values whose numbers are drawn. */
 const DRAWN = 60;
+/** Of the picture of them, in its own units. */
+const BAR = { step: 10, width: 8, height: 30 };
 
 type Fields = Record<string, CompatibleFieldResponse>;
 
@@ -36,7 +39,7 @@ export async function facetList(
   for (const [name, field] of own) if (field) fields[name] = field;
   const groups = Object.entries(fields)
     .sort(([a], [b]) => a.localeCompare(b))
-    .map(([name, field]) => facet(name, field, place, histogram(name, field)));
+    .map(([name, field]) => facet(name, field, place));
   const clear = h(
     'a',
     { class: 'button plain small', href: place.hash({ chosen: {} }) },
@@ -107,34 +110,52 @@ function valueOf(value: CompatibleValue): { value: string | number; directories?
   return typeof value === 'object' ? value : { value };
 }
 
-/** How many directories have which of the numbers, from the smallest on; nothing when not all of them are known. */
-function histogram(name: string, { type, values, total = 0 }: CompatibleFieldResponse): Child {
+/**
+ * How many directories have which of the numbers, from the smallest on; nothing when not all of them are known. Whoever
+ * draws over some of them chooses from the first to the last of these.
+ */
+function histogram(
+  name: string,
+  { type, values, total = 0 }: CompatibleFieldResponse,
+  choice: Choice,
+  choose: (next: Choice) => void,
+): Child {
   if (type === 'string' || values.length < 3 || total > values.length) return undefined;
   const counts = values.map((entry) => valueOf(entry).directories ?? 0);
+  const words = values.map((entry) => wordOf(valueOf(entry).value, type));
   const most = Math.max(1, ...counts);
   const bars = counts.map((number, index) => {
-    const height = (number / most) * 30;
-    return svg('rect', { class: 'area run', x: index * 10, y: 30 - height, width: 8, height });
+    const height = (number / most) * BAR.height;
+    const tone = isChosen(words[index] ?? '', type, choice) ? 'run' : 'off';
+    const [x, y] = [index * BAR.step, BAR.height - height];
+    return svg('rect', { class: `area ${tone}`, x, y, width: BAR.width, height });
   });
-  const [first, last] = [values[0], values.at(-1)].map((entry) =>
-    entry === undefined ? '' : wordOf(valueOf(entry).value, type),
-  );
-  return svg(
+  const size = { width: counts.length * BAR.step, height: BAR.height };
+  const picture = svg(
     'svg',
     {
-      ...{ viewBox: `0 0 ${counts.length * 10} 30`, preserveAspectRatio: 'none', class: 'bars' },
-      ...{ role: 'img', 'aria-label': `Directories by ${name}, from ${first} to ${last}` },
+      ...{ viewBox: `0 0 ${size.width} ${size.height}`, preserveAspectRatio: 'none' },
+      ...{ class: 'bars', role: 'img' },
+      'aria-label': `Directories by ${name}, from ${words[0]} to ${words.at(-1)}`,
     },
     bars,
   );
+  const at = (part: number): string =>
+    words[Math.min(words.length - 1, Math.floor(part * words.length))] ?? '';
+  brush(picture, size, (from, to) => choose({ from: at(from), to: at(to) }));
+  return picture;
 }
 
-function facet(
-  name: string,
-  field: CompatibleFieldResponse,
-  place: CataloguePlace,
-  picture: Child,
-): HTMLElement {
+/** Whether a number or date is among those that are chosen; all are when none is. */
+function isChosen(word: string, type: string, { exact, from, to }: Choice): boolean {
+  const rank = (text: string): number => (type === 'date' ? Date.parse(text) : Number(text));
+  if (exact !== undefined) return rank(word) === rank(exact);
+  return (
+    !(from !== undefined && rank(word) < rank(from)) && !(to !== undefined && rank(word) > rank(to))
+  );
+}
+
+function facet(name: string, field: CompatibleFieldResponse, place: CataloguePlace): HTMLElement {
   const choice = place.chosen[name] ?? {};
   const isText = field.type === 'string';
   const open = (next: Choice): void => {
@@ -172,7 +193,7 @@ function facet(
     'fieldset',
     { class: 'facet', 'data-field': name },
     h('legend', {}, name),
-    picture,
+    histogram(name, field, choice, open),
     h('ul', {}, options),
     hidden > 0 && h('p', { class: 'soft' }, `and ${count(hidden)} more`),
     !isText && range(name, field, choice, open),
