@@ -12,16 +12,13 @@ import {
 import { Job } from '../state/job.entity.js';
 import { keyColumn, type JobAttribute } from './job-attributes.js';
 import { JOB_RECORD } from './job-record.sql.js';
-import { valueType } from './job-value-types.js';
-import { COUNTERS, type CounterTable } from './job-counters.repository.js';
-import type { TimeSpan } from './job-times.js';
+import { JOBS, sourceOf, whereOf, type Selection, type Source } from './job-conditions.sql.js';
+import { COUNTERS } from './job-counters.repository.js';
+import { afterCondition, cursorColumns, orderBy } from './job-order.sql.js';
 import { PreparedNames } from './prepared-names.js';
 import type { JobOwnership, Visibility } from '../access/job.policy.js';
 import type { Jid } from '../state/job.js';
-import type { JobFilter, JobSelectionQuery, JobsWanted, SortKey } from './list-jobs.query.js';
-
-/** Which jobs, as statements understand it. */
-export type Selection = Pick<JobSelectionQuery, 'filters' | 'fromDate' | 'toDate'>;
+import type { JobsWanted } from './list-jobs.query.js';
 
 /** A job of a page: its record as JSON text and, where the page may show jobs of strangers, whose it is. */
 export interface ListedJob {
@@ -45,11 +42,6 @@ interface Extent {
   position: string;
   lowest?: number;
   highest?: number;
-}
-
-interface Where {
-  sql: string;
-  values: unknown[];
 }
 
 const OWNERSHIP = columnsOf(Job, { only: ['jid', 'setup', 'owner', 'ownerGroup', 'vo'] });
@@ -297,124 +289,4 @@ function countsOf(
     columns: groups.map((attribute) => keyColumn(attribute, source.column(attribute))),
     sum: source === JOBS ? 'count(*)' : 'sum(n)::bigint',
   };
-}
-
-interface Source {
-  table: CounterTable | 'jobs';
-  /** How the table writes an attribute. */
-  column(attribute: JobAttribute): string;
-  /** What every row of the table must be, beside the selection. */
-  condition?: string;
-}
-
-const JOBS: Source = { table: 'jobs', column: ({ sql }) => sql };
-const TOTALS: Source = { table: 'job_totals', column: ({ sql }) => sql };
-
-/** The smallest table that can answer: totals, counters by name or job group, or the jobs themselves. */
-function sourceOf(
-  selection: Selection,
-  groups: readonly JobAttribute[],
-  visibility: Visibility,
-): Source {
-  if (selection.fromDate ?? selection.toDate) return JOBS;
-  const used = [...selection.filters.map(({ attribute }) => attribute), ...groups];
-  const isIn = (table: CounterTable, attribute: JobAttribute): boolean =>
-    COUNTERS[table].columns.includes(attribute.column ?? '');
-  if (used.every((attribute) => isIn('job_totals', attribute))) return TOTALS;
-  if (visibility.vo !== undefined) return JOBS;
-  const kinds = ['name', 'job_group'];
-  const labels = new Set(used.flatMap(({ column }) => kinds.filter((kind) => kind === column)));
-  const others = used.filter(({ column }) => !labels.has(column ?? ''));
-  const [kind] = labels;
-  if (labels.size !== 1 || !others.every((attribute) => isIn('job_label_counts', attribute))) {
-    return JOBS;
-  }
-  return {
-    table: 'job_label_counts',
-    column: ({ column, sql }) => (column === kind ? 'label' : sql),
-    condition: `kind = '${kind}'`,
-  };
-}
-
-/** The condition that the jobs of a selection fulfil which somebody may see. */
-export function whereOf(
-  selection: Selection,
-  visibility: Visibility,
-  source: Source = JOBS,
-): Where {
-  const values: unknown[] = [visibility.setup];
-  const conditions = ['setup = $1', ...(source.condition ? [source.condition] : [])];
-  if (visibility.owner !== undefined) conditions.push(visibleTo(visibility, source, values));
-  for (const filter of selection.filters) {
-    conditions.push(filterCondition(filter, source.column(filter.attribute), values));
-  }
-  if (selection.fromDate) conditions.push(`last_update >= $${values.push(selection.fromDate)}`);
-  if (selection.toDate) conditions.push(`last_update < $${values.push(selection.toDate)}`);
-  return { sql: conditions.join(' and '), values };
-}
-
-function visibleTo({ owner, group, vo }: Visibility, source: Source, values: unknown[]): string {
-  const ways = [`owner = $${values.push(owner)}`];
-  if (group !== undefined) ways.push(`owner_group = $${values.push(group)}`);
-  if (vo !== undefined) {
-    const ofVo = `vo = $${values.push(vo)}`;
-    // Jobs have an index by group and none by virtual organisation, so the groups are said as well.
-    const groups = `select distinct owner_group from job_totals where setup = $1 and ${ofVo}`;
-    ways.push(source === JOBS ? `(${ofVo} and owner_group = any (array(${groups})))` : ofVo);
-  }
-  return ways.length === 1 ? (ways[0] as string) : `(${ways.join(' or ')})`;
-}
-
-/** One value is compared by `=`, which lets an index give the order as well. */
-function filterCondition(
-  { attribute, values: wanted }: JobFilter,
-  column: string,
-  values: unknown[],
-): string {
-  if (attribute.type === 'time') {
-    const spans = (wanted as TimeSpan[]).map(({ from, to }) => {
-      return `${column} >= $${values.push(from)} and ${column} < $${values.push(to)}`;
-    });
-    return `(${spans.join(' or ')})`;
-  }
-  const type = valueType(attribute.type).sql;
-  if (wanted.length === 1) return `${column} = $${values.push(wanted[0])}::${type}`;
-  return `${column} = any ($${values.push(wanted)}::${type}[])`;
-}
-
-function sortExpression({ attribute: { sql, isNullable, type } }: SortKey): string {
-  return isNullable
-    ? `coalesce(${sql}, ${type === 'time' ? `'-infinity'::timestamptz` : '0'})`
-    : sql;
-}
-
-/** With few matches `+ 0` keeps the planner from walking the whole table in order to find them. */
-function orderBy(sort: readonly SortKey[], isFew: boolean): string {
-  const keys = sort.map((key) => {
-    const expression = isFew && key.attribute.type === 'jid' ? 'jid + 0' : sortExpression(key);
-    return `${expression} ${key.descending ? 'desc' : 'asc'}`;
-  });
-  return keys.join(', ');
-}
-
-function cursorColumns(sort: readonly SortKey[]): string {
-  return sort.map((key, index) => `${sortExpression(key)}::text as sort_${index}`).join(', ');
-}
-
-/** Jobs behind the cursor: a chain of comparisons, since directions may differ. */
-function afterCondition(
-  sort: readonly SortKey[],
-  after: readonly (string | null)[],
-  values: unknown[],
-): string {
-  const terms: string[] = [];
-  const equal: string[] = [];
-  sort.forEach((key, index) => {
-    const expression = sortExpression(key);
-    const value = `$${values.push(after[index] ?? null)}::text::${valueType(key.attribute.type).sql}`;
-    const compare = `${expression} ${key.descending ? '<' : '>'} ${value}`;
-    terms.push([...equal, compare].join(' and '));
-    equal.push(`${expression} = ${value}`);
-  });
-  return terms.length === 1 ? (terms[0] as string) : `(${terms.map((t) => `(${t})`).join(' or ')})`;
 }

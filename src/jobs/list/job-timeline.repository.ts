@@ -3,7 +3,7 @@ import { Database } from '#src/platform/index.js';
 import type { Visibility } from '../access/job.policy.js';
 import type { JobState } from '../state/job-state.js';
 import { keyColumn, type JobAttribute } from './job-attributes.js';
-import { whereOf, type Selection } from './job-list.repository.js';
+import { whereOf, type Selection } from './job-conditions.sql.js';
 import type { TimelineSteps } from './job-timeline.query.js';
 
 /** So many jobs more (or fewer) are in a state at a step than at the step before. */
