@@ -10,6 +10,8 @@ import type { RunUse, WatchAnswers, WatchedRun, WatchQuestion } from './watch-me
 /** A directory is measured again after so many times as long as the last measuring took, and not sooner than that. */
 const REST = 10;
 const SHORTEST_REST_MS = 1_500;
+/** However long a measurement took: a job that fills the disk meanwhile is seen soon enough. */
+const LONGEST_REST_MS = 20_000;
 const ENCLOSING = /^(?:\/[\w/]+\/)?(?:sh|bwrap|unshare|setpriv|taskset) /;
 
 type EndQuestion = Extract<WatchQuestion, { kind: 'end' }>;
@@ -90,7 +92,8 @@ class Watcher {
     } finally {
       known.isMeasuring = false;
       const took = Date.now() - started;
-      known.nextMs = Date.now() + Math.max(SHORTEST_REST_MS, took * REST);
+      known.nextMs =
+        Date.now() + Math.min(LONGEST_REST_MS, Math.max(SHORTEST_REST_MS, took * REST));
     }
   }
 
