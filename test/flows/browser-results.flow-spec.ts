@@ -133,7 +133,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('results of jobs', () =
         expect(await page.locator('iframe').getAttribute('sandbox')).toBe('');
         await frame.getByRole('button', { name: 'Send' }).click();
         await view(page, 'e.ipynb');
-        await page.getByText('printed').waitFor();
+        await page.getByText('printed', { exact: true }).waitFor();
         const cell = page.frameLocator('iframe[title="Content of a cell"]');
         await cell.getByRole('heading', { name: 'Report' }).waitFor();
         expect(await page.locator('.notebook img').count()).toBe(0);
