@@ -51,6 +51,7 @@ const DRILLS = [
   '<rootDir>/test/flows/job-faults.flow-spec.ts',
   '<rootDir>/test/flows/job-limits.flow-spec.ts',
   '<rootDir>/test/flows/job-dependencies.flow-spec.ts',
+  '<rootDir>/test/flows/array-kills.flow-spec.ts',
   '<rootDir>/test/flows/job-watch.flow-spec.ts',
   '<rootDir>/test/flows/feed-model.flow-spec.ts',
   '<rootDir>/test/flows/catalogue-feed-model.flow-spec.ts',

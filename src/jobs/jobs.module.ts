@@ -275,10 +275,12 @@ const PARTS = [
   },
   {
     provide: SANDBOX_STORE,
-    inject: [CONFIG],
-    useFactory: (config: Config): SandboxStore => {
+    inject: [CONFIG, LOGGER],
+    useFactory: (config: Config, logger: Logger): SandboxStore => {
       const s3 = s3SettingsOf(config);
-      return s3 ? new S3SandboxStore(s3) : new DirectorySandboxStore(sandboxDirectory(config));
+      return s3
+        ? new S3SandboxStore(s3, logger)
+        : new DirectorySandboxStore(sandboxDirectory(config));
     },
   },
   {

@@ -3,6 +3,8 @@
  * time in another minute, so a bound on processor time says something only beside work whose time is known.
  */
 
+/** A processor that is slower still is no excuse: the bound is never more than doubled. */
+const MOST_SLOWER = 2;
 /** Processor time of WORK_UNITS of `work` on a processor of usual speed (2 cores of a 2024 server), milliseconds. */
 const USUAL_MS = 125;
 const WORK_UNITS = 200;
@@ -16,13 +18,14 @@ const TEXT = JSON.stringify(
   })),
 );
 
-/** Milliseconds of processor time as they would be on a processor of usual speed; never more than they were. */
+/** Milliseconds of processor time as they would be on a processor of usual speed; never more than they were, never less than half of it. */
 export function atUsualPace(milliseconds) {
   work(WARM_UNITS);
   const before = process.cpuUsage();
   work(WORK_UNITS);
   const { user, system } = process.cpuUsage(before);
-  return milliseconds / Math.max(1, (user + system) / 1_000 / USUAL_MS);
+  const slower = (user + system) / 1_000 / USUAL_MS;
+  return milliseconds / Math.min(Math.max(1, slower), MOST_SLOWER);
 }
 
 function work(units) {

@@ -2,8 +2,9 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type * as S3 from '@aws-sdk/client-s3';
 import type { GetObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
+import type { OnApplicationBootstrap } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import type { Config } from '#src/platform/index.js';
+import type { Config, Logger } from '#src/platform/index.js';
 import {
   SandboxMissingError,
   type ByteRange,
@@ -18,6 +19,10 @@ const PARTS_AT_ONCE = 2;
 const CONNECT_TIMEOUT_MS = 3_000;
 const ATTEMPTS = 2;
 const PRESIGNED_SECONDS = 300;
+/** Longest wait for the bucket's answer before the server is ready. */
+const FIRST_LOOK_MS = 1_000;
+/** Names no archive. */
+const NO_HASH = '0'.repeat(64);
 const CONTENT_TYPE = 'application/gzip';
 
 /** Where the archives are and how to get at them. Without keys the AWS default chain is asked. */
@@ -56,16 +61,35 @@ interface Sdk {
 }
 
 /**
- * Archives as objects `prefix/ab/abcdef….tar.gz` in a bucket of any S3-compatible store. The SDK (0.2 s to load) is
- * loaded at the first use. A store that is away, slow or refuses the key is a Problem `service.unavailable`.
+ * Archives as objects `prefix/ab/abcdef….tar.gz` in a bucket of any S3-compatible store. The SDK (0.2 s of the event loop) is
+ * loaded and used once before the server is ready, by a command at the first use. A store that is away, slow or refuses
+ * the key is a Problem `service.unavailable`.
  */
-export class S3SandboxStore implements SandboxStore {
+export class S3SandboxStore implements SandboxStore, OnApplicationBootstrap {
   /** Present only when downloads are to be redirected. */
   readonly presign?: (hash: string, fileName: string) => Promise<string>;
   private loaded: Promise<Sdk> | undefined;
 
-  constructor(private readonly settings: S3Settings) {
+  constructor(
+    private readonly settings: S3Settings,
+    private readonly logger: Logger,
+  ) {
     if (settings.presign) this.presign = (hash, fileName) => this.sign(hash, fileName);
+  }
+
+  /** No user's request pays for the loading; a store that does not answer is told, and does not keep the server from its start. */
+  async onApplicationBootstrap(): Promise<void> {
+    await this.sdk();
+    await import('@aws-sdk/lib-storage');
+    try {
+      if (this.settings.presign) await this.sign(NO_HASH, '');
+      await this.sizeOf(NO_HASH, AbortSignal.timeout(FIRST_LOOK_MS));
+    } catch (err) {
+      this.logger.warn(
+        { err, part: 'sandboxes' },
+        'the sandbox store does not answer as it should',
+      );
+    }
   }
 
   async put(archive: NewArchive): Promise<void> {
@@ -123,10 +147,11 @@ export class S3SandboxStore implements SandboxStore {
     await upload.done();
   }
 
-  private async sizeOf(hash: string): Promise<number | undefined> {
+  private async sizeOf(hash: string, abortSignal?: AbortSignal): Promise<number | undefined> {
     const { s3, client } = await this.sdk();
     try {
-      const answer = await client.send(new s3.HeadObjectCommand(this.targetOf(hash)));
+      const command = new s3.HeadObjectCommand(this.targetOf(hash));
+      const answer = await client.send(command, abortSignal === undefined ? {} : { abortSignal });
       return answer.ContentLength;
     } catch (error) {
       if (statusOf(error) === 404) return undefined;

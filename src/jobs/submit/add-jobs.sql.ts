@@ -1,17 +1,20 @@
-import { stringifyJson } from '#src/kernel/index.js';
+import { escapeLiteral } from 'pg';
 import { ChangeFeed } from '#src/platform/index.js';
 import { ADMISSION, admissionSteps, WORK_CHANNEL } from '../state/admission.js';
 import { assertPath } from '../state/job-transitions.js';
 import { logMoves, logMovesTogether } from '../state/logged-move.sql.js';
 
-/** The first steps of jobs with input data, and of all others: two values of the statements that add jobs. */
-export const FIRST_STEPS: readonly [string, string] = [stepsText(true), stepsText(false)];
-
-function stepsText(hasInput: boolean): string {
-  const steps = admissionSteps(hasInput);
-  assertPath(steps.map((step) => step.to));
-  return stringifyJson(steps);
-}
+/** The first steps of jobs with input data, and of all others, as rows of has_input, n, status, minor and source. */
+const FIRST_STEPS = [true, false]
+  .flatMap((hasInput) => {
+    const steps = admissionSteps(hasInput);
+    assertPath(steps.map((step) => step.to));
+    return steps.map(({ to, minor, source }, index) => {
+      const texts = [to, minor, source].map((text) => escapeLiteral(text));
+      return `(${[hasInput, index + 1, ...texts].join(', ')})`;
+    });
+  })
+  .join(', ');
 
 /** From this many jobs on their moves are logged together. */
 export const LOGGED_TOGETHER = 10;
@@ -46,26 +49,24 @@ const fromRows = (now: string, log: (moves: string) => string): string => `added
     insert into job_descriptions (jid, manifest, place_values, template, token_right)
     select jid, manifest, place_values, template_id, token_right from r
   ), passed as materialized (
-    select r.jid, r.site, s.n, s.step ->> 'to' as status,
-      case when s.step ->> 'to' = '${ADMISSION.admitted}' then r.minor else s.step ->> 'minor' end as minor, 'Unknown' as app,
-      ${now}::timestamptz as last_update, null::json as before, s.step ->> 'source' as source
-    from r, json_array_elements(case when r.has_input then $2::json else $3::json end)
-      with ordinality as s (step, n)
+    select r.jid, r.site, s.n, s.status, case when s.status = '${ADMISSION.admitted}' then r.minor else s.minor end as minor,
+      'Unknown' as app, ${now}::timestamptz as last_update, null::json as before, s.source
+    from r join (values ${FIRST_STEPS}) as s (has_input, n, status, minor, source) using (has_input)
   ), told as (${log('passed')}
   ), remembered as (
     insert into job_history (jid, status, minor_status, app_status, time, source)
     select jid, status, minor, app, last_update, source from passed order by jid, n
   )`;
 
-/** Jobs of one request: $1 lines, $2 and $3 FIRST_STEPS, then what they have in common, their ids and those of the templates. */
+/** Jobs of one request: $1 lines, then what they have in common, their ids and those of the templates. */
 const ofRequest = (log: (moves: string) => string): string => `
   with r as materialized (
     select x.*, template_ids.ids[template] as template_id, whose.*
-    from rows from (json_to_recordset($1::json) as (${RECORD}), unnest($10::bigint[])) as x (${COLUMNS}, jid),
-      (select $11::bigint[] as ids) as template_ids,
-      (select $4::text as setup, $5::text as owner, $6::text as owner_dn, $7::text as owner_group, $8::text as vo,
-        $9::text as input_sandbox, $13::bigint as array_id) as whose
-  ), ${fromRows('$12', log)} select`;
+    from rows from (json_to_recordset($1::json) as (${RECORD}), unnest($8::bigint[])) as x (${COLUMNS}, jid),
+      (select $9::bigint[] as ids) as template_ids,
+      (select $2::text as setup, $3::text as owner, $4::text as owner_dn, $5::text as owner_group, $6::text as vo,
+        $7::text as input_sandbox, $11::bigint as array_id) as whose
+  ), ${fromRows('$10', log)} select`;
 
 /** For few jobs. */
 export const ADD_JOBS = { name: 'jobs-add', text: ofRequest(logMoves) };
@@ -73,7 +74,7 @@ export const ADD_JOBS = { name: 'jobs-add', text: ofRequest(logMoves) };
 export const ADD_MANY_JOBS = { name: 'jobs-add-many', text: ofRequest(logMovesTogether) };
 
 /**
- * Jobs of several requests, and the notification of the dispatchers: $1 lines, $2 and $3 FIRST_STEPS, $4 the moment, then for each
+ * Jobs of several requests, and the notification of the dispatchers: $1 lines, $2 the moment, then for each
  * job which of the requests it is of, and whose. Answers the ids and whose they are, in the order of the lines.
  */
 const ofRequests = (log: (moves: string) => string): string => `
@@ -81,10 +82,10 @@ const ofRequests = (log: (moves: string) => string): string => `
     select x.*, nextval(sequence.name) as jid, null::bigint as template_id, null::bigint as array_id
     from rows from (
       json_to_recordset($1::json) as (${RECORD}),
-      unnest($5::integer[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[])
+      unnest($3::integer[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
     ) as x (${COLUMNS}, request, setup, owner, owner_dn, owner_group, vo, input_sandbox),
       (select pg_get_serial_sequence('jobs', 'jid') as name) as sequence
-  ), ${fromRows('$4', log)}, notified as materialized (
+  ), ${fromRows('$2', log)}, notified as materialized (
     ${ChangeFeed.notification('').text.replace('$1, $2', `'${WORK_CHANNEL}', ''`)}
   )
   select r.jid, r.request from r, notified order by r.jid`;

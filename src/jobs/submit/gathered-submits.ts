@@ -10,7 +10,7 @@ import {
   type Statement,
 } from '#src/platform/index.js';
 import type { Jid } from '../state/job.js';
-import { ADD_GATHERED, ADD_MANY_GATHERED, FIRST_STEPS, LOGGED_TOGETHER } from './add-jobs.sql.js';
+import { ADD_GATHERED, ADD_MANY_GATHERED, LOGGED_TOGETHER } from './add-jobs.sql.js';
 
 /** The few jobs of one request that needs nothing else of the database. */
 export interface FewJobs {
@@ -61,7 +61,6 @@ export class GatheredSubmits {
       ...(lines.length < LOGGED_TOGETHER ? ADD_GATHERED : ADD_MANY_GATHERED),
       values: [
         `[${lines.join(',')}]`,
-        ...FIRST_STEPS,
         new Date(this.clock.now()),
         ofEach((_request, index) => index),
         ofEach(({ setup }) => setup),

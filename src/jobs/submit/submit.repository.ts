@@ -12,13 +12,7 @@ import {
 import { JobTokenRightEntity } from '../run/job-token-right.entity.js';
 import type { Jid } from '../state/job.js';
 import { WORK_CHANNEL } from '../state/admission.js';
-import {
-  ADD_JOBS,
-  ADD_MANY_JOBS,
-  ADD_TEMPLATES,
-  FIRST_STEPS,
-  LOGGED_TOGETHER,
-} from './add-jobs.sql.js';
+import { ADD_JOBS, ADD_MANY_JOBS, ADD_TEMPLATES, LOGGED_TOGETHER } from './add-jobs.sql.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { templateOf } from './job-lines.js';
 import type { TokenRight } from './token-rights.js';
@@ -223,7 +217,6 @@ class BatchWriting {
       ...(texts.length < LOGGED_TOGETHER ? ADD_JOBS : ADD_MANY_JOBS),
       values: [
         `[${texts.join(',')}]`,
-        ...FIRST_STEPS,
         jobs.setup,
         jobs.owner,
         jobs.ownerDn,

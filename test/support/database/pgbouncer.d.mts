@@ -7,9 +7,17 @@ export interface PgBouncer {
 }
 
 export function startPgBouncer(options: {
-  /** Of the PostgreSQL on 127.0.0.1. */
+  /** Of the PostgreSQL on this machine. */
   port: number;
   user: string;
   password: string;
+  /** Of a PostgreSQL that demands TLS and a client certificate. */
+  pki?: {
+    ca: string;
+    serverCert: string;
+    serverKey: string;
+    clientCert: string;
+    clientKey: string;
+  };
   settings?: string[];
 }): Promise<PgBouncer>;

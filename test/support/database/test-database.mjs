@@ -2,7 +2,7 @@
  * The PostgreSQL of a test run, by GRID_TEST_DATABASE:
  *   (unset)  the embedded one: SCRAM on a unix socket
  *   tls      Debian's, SCRAM over TCP with TLS (verify-full) and a client certificate
- *   pooler   Debian's, SCRAM over TCP; the service goes through PgBouncer in transaction mode
+ *   pooler   the same, and before it PgBouncer in transaction mode with TLS on both its sides; what needs a session goes past it
  * In the URLs `DATABASE` stands for the name of a database.
  */
 import { startDebianPostgres } from './debian-postgres.mjs';
@@ -22,7 +22,7 @@ export async function startTestDatabase({ home, kind = process.env.GRID_TEST_DAT
       return { urlOf: postgres.url, stop: postgres.stop };
     }
     case 'pooler': {
-      const postgres = await startDebianPostgres(LOGIN);
+      const postgres = await startDebianPostgres({ ...LOGIN, tls: true });
       const pgbouncer = await startPgBouncer(postgres);
       const stop = () => pgbouncer.stop().then(postgres.stop);
       return { urlOf: postgres.url, pooler: pgbouncer.url('DATABASE'), stop };
