@@ -3,9 +3,9 @@ import { stat } from 'node:fs/promises';
 import { Command } from 'commander';
 import {
   encodePath,
-  type FileAttributesResponse,
+  moveFile,
+  readFileEntry,
   type RegisterFileRequest,
-  type ReplicaResponse,
 } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import {
@@ -17,7 +17,7 @@ import {
 } from '../terminal/output-format.js';
 import { say } from '../terminal/output.js';
 import { Adler32 } from './adler32.js';
-import { hasFile, octal } from './catalogue-paths.js';
+import { octal } from './catalogue-paths.js';
 import type { GridConnection } from './grid-connection.js';
 import { withConnection } from './with-connection.js';
 import { collect } from './words.js';
@@ -62,46 +62,14 @@ function replicasCommand(): Command {
     .addOption(outputOption())
     .addOption(jsonOption())
     .action((path: string, options: Printing) =>
-      withConnection(async (grid) => {
-        const { replicas } = await entryOf(grid, path);
+      withConnection(async ({ client }) => {
+        const { replicas } = await readFileEntry(client, path);
         const rows = Object.entries(replicas).map(([se, { Status, PFN }]) => [se, Status, PFN]);
         const names = Object.keys(replicas);
         const heading = ['STORAGE ELEMENT', 'STATUS', 'PFN'];
         await present(options, { value: replicas, heading, rows, names });
       }),
     );
-}
-
-interface FileEntry {
-  attributes: FileAttributesResponse;
-  replicas: Record<string, ReplicaResponse>;
-}
-
-/** The file as its directory lists it: replicas stand nowhere else. */
-async function entryOf({ client }: GridConnection, path: string): Promise<FileEntry> {
-  const at = path.lastIndexOf('/');
-  const [directory, name] = [path.slice(0, at) || '/', path.slice(at + 1)];
-  await client.readFileAttributes(encodePath(path)); // says what is wrong with the path
-  let after: string | undefined;
-  for (;;) {
-    const query = { verbose: true, limit: 10_000, ...(after !== undefined && { after }) };
-    const { answer, next } = await client.raw({
-      method: 'GET',
-      path: `/filecatalogue/directory/${encodePath(directory)}`,
-      query,
-      answer: 'json',
-    });
-    const page = (await answer.json()) as {
-      Files: Record<string, { MetaData: FileAttributesResponse; Replicas?: FileEntry['replicas'] }>;
-    };
-    const found = Object.hasOwn(page.Files, name) ? page.Files[name] : undefined;
-    if (found) return { attributes: found.MetaData, replicas: found.Replicas ?? {} };
-    after =
-      next === undefined
-        ? undefined
-        : (new URL(next, 'http://x').searchParams.get('after') ?? undefined);
-    if (after === undefined) throw new CommandError(`There is no file ${path}`, 2);
-  }
 }
 
 function putCommand(): Command {
@@ -190,27 +158,9 @@ function moveCommand(): Command {
     .action((from: string, to: string) => withConnection((grid) => move(grid, from, to)));
 }
 
-/** Not one step for the service: what fails in between leaves both names, never none. */
-async function move(grid: GridConnection, from: string, to: string): Promise<void> {
-  const { client } = grid;
+async function move({ client }: GridConnection, from: string, to: string): Promise<void> {
   const target = to.endsWith('/') ? `${to}${from.slice(from.lastIndexOf('/') + 1)}` : to;
   if (target === from) throw new CommandError(`${from} and ${to} are the same`, 2);
-  const { attributes, replicas } = await entryOf(grid, from);
-  if (await hasFile(grid, target)) throw new CommandError(`${target} is there already`, 2);
-  const metadata = await client.readFileMetadata(encodePath(from));
-  const { Size, Checksum, ChecksumType, GUID, Mode } = attributes;
-  await client.registerFile(encodePath(target), {
-    ...{ Size, Mode },
-    ...(Checksum !== '' && { Checksum }),
-    ...(ChecksumType !== '' && { ChecksumType }),
-    ...(GUID !== '' && { GUID }),
-    Replicas: Object.fromEntries(
-      Object.entries(replicas).map(([se, { PFN }]) => [se, PFN === '' ? {} : { PFN }]),
-    ),
-  });
-  if (Object.keys(metadata).length > 0) {
-    await client.mergeFileMetadata(encodePath(target), metadata);
-  }
-  await client.deleteFile(encodePath(from));
+  await moveFile(client, from, target);
   say(`${from} is now ${target}`);
 }

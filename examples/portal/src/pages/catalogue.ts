@@ -1,5 +1,6 @@
 import { h } from '../parts/dom.js';
 import { faultBox } from '../parts/pieces.js';
+import { directoryForms, fileForms, type Changed } from './catalogue/change.js';
 import { facetList } from './catalogue/facets.js';
 import { fileSection } from './catalogue/file.js';
 import { Listing } from './catalogue/listing.js';
@@ -18,7 +19,7 @@ export const cataloguePage: Page = async (input) => {
   const [facets, found] = await Promise.all([
     facetList(client, place, signal).catch(fault),
     (file !== null
-      ? fileSection(client, file, signal)
+      ? fileAt(input, place, file)
       : isSearch
         ? searchResults(client, place, signal)
         : contents(input, place)
@@ -59,13 +60,48 @@ async function contents(input: PageInput, place: CataloguePlace): Promise<HTMLEl
   const { client, signal } = input;
   const listing = new Listing(client, place, signal);
   await listing.begin();
-  const again = (): void => void cataloguePage(input).catch(() => undefined);
   const mayWrite = input.may('catalogue:write') && place.at !== '/';
   return [
     h('h2', { id: 'total' }, place.at),
     ...listing.elements,
-    ...(mayWrite ? [registerForms(client, place.at, again)] : []),
+    ...(mayWrite
+      ? [
+          registerForms(client, place.at, () => show(input)),
+          directoryForms(
+            client,
+            changedAt(input, place.at, (at) => place.hash({ at })),
+          ),
+        ]
+      : []),
   ];
+}
+
+/** What is known of a file, and the forms to change it. */
+async function fileAt(
+  input: PageInput,
+  place: CataloguePlace,
+  file: string,
+): Promise<HTMLElement[]> {
+  const { client, signal } = input;
+  const found = await fileSection(client, file, signal);
+  if (!input.may('catalogue:write')) return found;
+  const hashOf = (path: string): string =>
+    path === place.at || file.startsWith(`${path}/`)
+      ? place.hash({ at: path })
+      : `${place.hash({})}&file=${encodeURIComponent(path)}`;
+  return [...found, fileForms(client, changedAt(input, file, hashOf))];
+}
+
+function changedAt(input: PageInput, path: string, hashOf: (path: string) => string): Changed {
+  return {
+    path,
+    stays: () => show(input),
+    leaves: (to) => (location.hash = hashOf(to)),
+  };
+}
+
+function show(input: PageInput): void {
+  cataloguePage(input).catch(() => undefined);
 }
 
 function crumbs(place: CataloguePlace): HTMLElement {

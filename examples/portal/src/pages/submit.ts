@@ -1,7 +1,8 @@
 import { GridError, type GridClient, type ManifestRequest } from 'gridgate/client';
 import { h, say, update } from '../parts/dom.js';
 import { marker, textField } from '../parts/field.js';
-import { bytes } from '../parts/format.js';
+import { bytes, count } from '../parts/format.js';
+import { mark, Marked } from '../parts/form.js';
 import { faultBox } from '../parts/pieces.js';
 import type { Page } from './page.js';
 import { Draft, type DraftContent, type NamedFile } from './submit-draft.js';
@@ -43,7 +44,16 @@ class SubmitForm {
   private readonly output = textField('output', 'Files to bring back', 'result.txt *.log', {
     hint: 'Names and patterns, separated by blanks; the two outputs come anyway',
   });
-  private readonly fields = [this.name, this.executable, this.words, this.output, this.sites];
+  private readonly values = textField('values', 'Values to run it with', '1 2 5', {
+    hint: 'One job for each, separated by blanks; %s stands for the value',
+  });
+  private readonly after = textField('after', 'Start after jobs', '12 13', {
+    hint: 'Numbers of jobs that must be done before, separated by blanks',
+  });
+  private readonly fields = [
+    ...[this.name, this.executable, this.words, this.output, this.sites],
+    ...[this.values, this.after],
+  ];
   private readonly picker = h('input', {
     type: 'file',
     id: 'files',
@@ -59,6 +69,8 @@ class SubmitForm {
     OutputSandbox: this.output,
     Sites: this.sites,
     Site: this.sites,
+    Parameters: this.values,
+    After: this.after,
     InputSandbox: { label: 'Input files', mark: this.pickerFault.mark },
   };
   private readonly buttons = [
@@ -235,8 +247,14 @@ class SubmitForm {
     const output = listOf(this.output.input.value);
     const { text, value } = this.given ?? {};
     const words = this.words.input.value;
+    const values = listOf(this.values.input.value);
+    const after = listOf(this.after.input.value);
     return {
       ...this.rest,
+      ...(values.length > 0 && { Parameters: values }),
+      ...(after.length > 0 && {
+        After: after.map((jid) => ({ jid: this.jidOf(jid), on: 'done' })),
+      }),
       Executable: this.executable.input.value.trim(),
       Arguments: words === text && value !== undefined ? value : words,
       JobName: this.name.input.value.trim() || 'job',
@@ -252,24 +270,41 @@ class SubmitForm {
     event.preventDefault();
     this.run('Submitting …', async () => {
       const headers = { 'Idempotency-Key': this.draft.key };
-      const jid = await this.client.submitWithFiles(this.manifest(), this.files, { headers });
+      const answer = await this.client.submitJobs(this.body(), this.wish(), { headers });
+      if (!('jids' in answer)) throw new GridError(0, { detail: 'The service named no jobs' });
+      const { arrayId, jids } = answer;
       this.draft.clear();
-      location.hash = `#/jobs/${jid}`;
+      location.hash = arrayId === undefined ? `#/jobs/${jids[0]}` : `#/arrays/${arrayId}`;
       return 'left' as const;
     });
   }
 
+  private wish(): { array?: true } {
+    return this.values.input.value.trim() === '' ? {} : { array: true };
+  }
+
+  private body(): FormData {
+    const form = new FormData();
+    form.append('manifest', JSON.stringify(this.manifest()));
+    for (const { name, content } of this.files) form.append('file', content, name);
+    return form;
+  }
+
+  private jidOf(text: string): number {
+    if (/^[1-9]\d{0,15}$/.test(text)) return Number(text);
+    throw mark(this.after, `“${text}” is no number of a job`);
+  }
+
   private check(): void {
     this.run('Checking …', async () => {
-      const form = new FormData();
-      form.append('manifest', JSON.stringify(this.manifest()));
-      for (const { name, content } of this.files) form.append('file', content, name);
-      const answer = await this.client.submitJobs(form, { dryRun: true });
+      const answer = await this.client.submitJobs(this.body(), { ...this.wish(), dryRun: true });
       const warnings = answer.warnings ?? [];
+      const jobs = 'jobs' in answer ? answer.jobs : 1;
+      const what = jobs === 1 ? 'This job' : `These ${count(jobs)} jobs`;
       const good = h(
         'div',
         { class: 'note', role: 'status', tabIndex: -1 },
-        h('p', {}, 'This job would be accepted.'),
+        h('p', {}, `${what} would be accepted.`),
       );
       good.append(...warnings.map(({ detail }) => h('p', {}, detail)));
       this.answer(good);
@@ -307,6 +342,10 @@ class SubmitForm {
 
   /** Faults of what the form has a field for are said there, in its words; everything else below the buttons. */
   private refuse(error: unknown): void {
+    if (error instanceof Marked) {
+      update(this.note);
+      return;
+    }
     const violations = error instanceof GridError ? error.violations : [];
     const said = new Map<string, string[]>();
     for (const { field, problem } of violations) {

@@ -80,7 +80,9 @@ async function compatible(
 const KNOWN = new WeakMap<GridClient, Promise<Record<string, CompatibleFieldResponse['type']>>>();
 
 /** Types of all fields; the answers about a directory do not name them. */
-function typesOf(client: GridClient): Promise<Record<string, CompatibleFieldResponse['type']>> {
+export function typesOf(
+  client: GridClient,
+): Promise<Record<string, CompatibleFieldResponse['type']>> {
   const asked =
     KNOWN.get(client) ??
     client

@@ -1,8 +1,6 @@
-import { encodePath, type GridClient } from 'gridgate/client';
+import { encodePath, readFileEntry, type FileEntry, type GridClient } from 'gridgate/client';
 import { h } from '../../parts/dom.js';
 import { bytes, moment } from '../../parts/format.js';
-
-const MOST_LISTED = 1_000;
 
 /** What the catalogue knows of a file: attributes, and metadata with those of its directories. */
 export async function fileSection(
@@ -11,10 +9,9 @@ export async function fileSection(
   signal: AbortSignal,
 ): Promise<HTMLElement[]> {
   const id = encodePath(path);
-  const [attributes, metadata, replicas] = await Promise.all([
-    client.readFileAttributes(id, { signal }),
+  const [{ attributes, replicas }, metadata] = await Promise.all([
+    readFileEntry(client, path, { signal }),
     client.readFileMetadata(id, { inherited: true }, { signal }),
-    replicasOf(client, path, signal),
   ]);
   const facts: [string, string][] = [
     ['Size', bytes(attributes.Size)],
@@ -35,7 +32,7 @@ export async function fileSection(
     h('h2', {}, path),
     list(facts),
     h('h3', {}, 'Replicas'),
-    replicas,
+    replicaList(replicas),
     h('h3', {}, 'Metadata'),
     values.length === 0 ? h('p', { class: 'soft' }, 'None.') : list(values),
   ];
@@ -46,20 +43,8 @@ function list(entries: [string, string][]): HTMLElement {
   return h('dl', { class: 'facts' }, rows);
 }
 
-/** Where the file is stored: the listing of its directory knows. */
-async function replicasOf(
-  client: GridClient,
-  path: string,
-  signal: AbortSignal,
-): Promise<HTMLElement> {
-  const slash = path.lastIndexOf('/');
-  const query = { verbose: true, limit: MOST_LISTED };
-  const directory = encodePath(path.slice(0, Math.max(1, slash)));
-  const { Files } = await client.listDirectory(directory, query, { signal });
-  const name = path.slice(slash + 1);
-  const file = Object.hasOwn(Files, name) ? Files[name] : undefined;
-  if (!file) return h('p', { class: 'soft' }, 'Not looked up: its directory is large.');
-  const rows = Object.entries(file.Replicas ?? {}).map(([element, { PFN, Status }]) =>
+function replicaList(replicas: FileEntry['replicas']): HTMLElement {
+  const rows = Object.entries(replicas).map(([element, { PFN, Status }]) =>
     h(
       'li',
       {},

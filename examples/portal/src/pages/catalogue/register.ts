@@ -1,7 +1,7 @@
-import { encodePath, GridError, type GridClient } from 'gridgate/client';
-import { h, update } from '../../parts/dom.js';
-import { textField } from '../../parts/field.js';
-import { faultBox } from '../../parts/pieces.js';
+import { encodePath, type GridClient } from 'gridgate/client';
+import { h } from '../../parts/dom.js';
+import { textField, type TextField } from '../../parts/field.js';
+import { form, mark, required } from '../../parts/form.js';
 
 /** Makes a directory, or registers a file that is stored elsewhere. What is written stays when it is refused. */
 export function registerForms(client: GridClient, at: string, onDone: () => void): HTMLElement {
@@ -18,7 +18,7 @@ export function registerForms(client: GridClient, at: string, onDone: () => void
 function directoryForm(client: GridClient, base: string, onDone: () => void): HTMLElement {
   const name = textField('new-directory', 'New directory', 'run7', { required: true });
   return form('Make directory', [name], async () => {
-    const path = `${base}/${required(name)}`;
+    const path = `${base}/${nameIn(name)}`;
     await client.makeDirectory(encodePath(path));
     onDone();
   });
@@ -35,7 +35,7 @@ function fileForm(client: GridClient, base: string, onDone: () => void): HTMLEle
     hint: 'Empty where it follows from the path',
   });
   return form('Register file', [name, size, checksum, element, pfn], async () => {
-    const path = `${base}/${required(name)}`;
+    const path = `${base}/${nameIn(name)}`;
     const bytes = required(size);
     if (!/^\d{1,16}$/.test(bytes)) throw mark(size, 'must be a whole number of bytes');
     const [sum, se, address] = [checksum, element, pfn].map(({ input }) => input.value.trim());
@@ -48,51 +48,8 @@ function fileForm(client: GridClient, base: string, onDone: () => void): HTMLEle
   });
 }
 
-type Field = ReturnType<typeof textField>;
-
-/** Said at its field already. */
-class Marked extends Error {}
-
-function mark(field: Field, problem: string): Marked {
-  field.mark(problem);
-  field.input.focus();
-  return new Marked(`${field.label} ${problem}`);
-}
-
-function required(field: Field): string {
-  const text = field.input.value.trim();
-  if (text === '' || text === '.' || text === '..') throw mark(field, 'is missing');
+function nameIn(field: TextField): string {
+  const text = required(field);
+  if (text === '.' || text === '..') throw mark(field, 'is no name');
   return text;
-}
-
-function form(title: string, fields: readonly Field[], work: () => Promise<void>): HTMLElement {
-  const note = h('div');
-  const button = h('button', { class: 'plain' }, title);
-  const onSubmit = (event: Event): void => {
-    event.preventDefault();
-    if (button.disabled) return;
-    button.disabled = true;
-    update(note);
-    for (const field of fields) field.mark();
-    work()
-      .catch((error: unknown) => {
-        if (!(error instanceof Marked)) update(note, faultBox(worded(error)));
-      })
-      .finally(() => (button.disabled = false));
-  };
-  return h(
-    'form',
-    { class: 'form', noValidate: true, onSubmit },
-    h('h3', {}, title),
-    fields.map(({ element }) => element),
-    button,
-    note,
-  );
-}
-
-function worded(error: unknown): unknown {
-  if (error instanceof GridError && error.status === 403) {
-    return new Error('You may not write here: ask whoever owns the directory.');
-  }
-  return error;
 }

@@ -1,0 +1,87 @@
+import type { FileAttributesResponse, ReplicaResponse } from './generated/schemas.js';
+import type { CallOptions } from './request/operation-request.js';
+import type { GridClient } from './grid-client.js';
+import { GridError } from './grid-error.js';
+import { encodePath } from './request/encoding.js';
+
+/** A file of the catalogue with where its copies lie, by storage element. */
+export interface FileEntry {
+  attributes: FileAttributesResponse;
+  replicas: Record<string, ReplicaResponse>;
+}
+
+const PAGE_SIZE = 10_000;
+
+/**
+ * A file with its replicas, which only the listing of its directory has: pages of it are read until the file is found.
+ * Throws GridError, 404 `catalogue.file-not-found` when there is none.
+ */
+export async function readFileEntry(
+  client: GridClient,
+  path: string,
+  options: CallOptions = {},
+): Promise<FileEntry> {
+  const at = path.lastIndexOf('/');
+  const [directory, name] = [path.slice(0, at) || '/', path.slice(at + 1)];
+  await client.readFileAttributes(encodePath(path), options); // says what is wrong with the path
+  let after: string | undefined;
+  do {
+    const query = { verbose: true, limit: PAGE_SIZE, ...(after !== undefined && { after }) };
+    const listing = `/filecatalogue/directory/${encodePath(directory)}`;
+    const { answer, next } = await client.raw(
+      { method: 'GET', path: listing, query, answer: 'json' },
+      options,
+    );
+    const page = (await answer.json()) as {
+      Files: Record<string, { MetaData: FileAttributesResponse; Replicas?: FileEntry['replicas'] }>;
+    };
+    const found = Object.hasOwn(page.Files, name) ? page.Files[name] : undefined;
+    if (found) return { attributes: found.MetaData, replicas: found.Replicas ?? {} };
+    after = new URL(next ?? '', 'http://x').searchParams.get('after') ?? undefined;
+  } while (after !== undefined);
+  const detail = `There is no file ${path}`;
+  throw new GridError(404, { code: 'catalogue.file-not-found', detail });
+}
+
+/**
+ * Gives a file another path: it is registered there with its attributes, replicas and own metadata, then removed here. Not
+ * one step for the service: what fails in between leaves both names, never none. Throws GridError, 409 `catalogue.exists`
+ * when there is a file already.
+ */
+export async function moveFile(
+  client: GridClient,
+  from: string,
+  to: string,
+  options: CallOptions = {},
+): Promise<void> {
+  const { attributes, replicas } = await readFileEntry(client, from, options);
+  if (await isFile(client, to, options)) {
+    throw new GridError(409, { code: 'catalogue.exists', detail: `${to} is there already` });
+  }
+  const metadata = await client.readFileMetadata(encodePath(from), {}, options);
+  const { Size, Checksum, ChecksumType, GUID, Mode } = attributes;
+  const body = {
+    ...{ Size, Mode },
+    ...(Checksum !== '' && { Checksum }),
+    ...(ChecksumType !== '' && { ChecksumType }),
+    ...(GUID !== '' && { GUID }),
+    Replicas: Object.fromEntries(
+      Object.entries(replicas).map(([se, { PFN }]) => [se, PFN === '' ? {} : { PFN }]),
+    ),
+  };
+  await client.registerFile(encodePath(to), body, options);
+  if (Object.keys(metadata).length > 0) {
+    await client.mergeFileMetadata(encodePath(to), metadata, options);
+  }
+  await client.deleteFile(encodePath(from), options);
+}
+
+async function isFile(client: GridClient, path: string, options: CallOptions): Promise<boolean> {
+  try {
+    await client.readFileAttributes(encodePath(path), options);
+    return true;
+  } catch (error) {
+    if (error instanceof GridError && error.status === 404) return false;
+    throw error;
+  }
+}
