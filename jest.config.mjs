@@ -38,6 +38,7 @@ const JOURNEYS = [
   '<rootDir>/test/flows/browser-pages.flow-spec.ts',
   '<rootDir>/test/flows/browser-usage.flow-spec.ts',
   '<rootDir>/test/flows/browser-form.flow-spec.ts',
+  '<rootDir>/test/flows/browser-everyday.flow-spec.ts',
   '<rootDir>/test/flows/browser-elsewhere.flow-spec.ts',
   '<rootDir>/test/flows/swagger-authorize.flow-spec.ts',
   '<rootDir>/test/flows/load-balancer.flow-spec.ts',

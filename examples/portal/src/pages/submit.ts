@@ -4,6 +4,7 @@ import { marker, textField } from '../parts/field.js';
 import { bytes, count } from '../parts/format.js';
 import { mark, Marked } from '../parts/form.js';
 import { faultBox } from '../parts/pieces.js';
+import { listed, listOf, quoted } from '../parts/words.js';
 import type { Page } from './page.js';
 import { Draft, type DraftContent, type NamedFile } from './submit-draft.js';
 import { EXAMPLES, type Example } from './submit-examples.js';
@@ -349,10 +350,11 @@ class SubmitForm {
     const violations = error instanceof GridError ? error.violations : [];
     const said = new Map<string, string[]>();
     for (const { field, problem } of violations) {
-      if (this.places[field]) said.set(field, [...(said.get(field) ?? []), problem]);
+      const key = keyOf(field);
+      if (this.places[key]) said.set(key, [...(said.get(key) ?? []), problem]);
     }
     for (const [field, problems] of said) this.places[field]?.mark(problems.join('; '));
-    const others = violations.filter(({ field }) => !said.has(field));
+    const others = violations.filter(({ field }) => !said.has(keyOf(field)));
     if (said.size === 0) {
       this.answer(faultBox(error));
       return;
@@ -383,15 +385,7 @@ class SubmitForm {
   }
 }
 
-function listed(value: string | string[]): string[] {
-  return Array.isArray(value) ? value : listOf(value);
-}
-
-/** A word as a shell would read it back. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-function listOf(words: string): string[] {
-  return words.split(/[\s,]+/).filter((word) => word !== '');
+/** Of a fault of `After[0].jid`: `After`. */
+function keyOf(field: string): string {
+  return /^\w*/.exec(field)?.[0] ?? field;
 }

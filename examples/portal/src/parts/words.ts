@@ -1,0 +1,14 @@
+/** Words of a text, or the list that there is already. */
+export function listed(value: string | string[]): string[] {
+  return Array.isArray(value) ? value : listOf(value);
+}
+
+/** A word as a shell would read it back. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Words between blanks and commas. */
+export function listOf(words: string): string[] {
+  return words.split(/[\s,]+/).filter((word) => word !== '');
+}
