@@ -141,6 +141,10 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('everyday tasks in the 
     expect((await alice.get(`/jobs/${jid}/manifest`)).body.After).toEqual([
       { jid: first, on: 'done' },
     ]);
+    await link('Edit and resubmit').click();
+    await page.getByLabel('Start after jobs').waitFor();
+    expect(await page.getByLabel('Start after jobs').inputValue()).toBe(String(first));
+    await button('Start afresh').click();
   });
 
   task('7. List my jobs', async () => {

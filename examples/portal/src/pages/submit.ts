@@ -117,7 +117,10 @@ class SubmitForm {
     const { flags } = await this.client.getJob(jid, { signal });
     const manifest = await this.client.getJobManifest(jid, { signal });
     const { Arguments: value, OutputSandbox: output = [], Sites: sites = [] } = manifest;
-    const rest = Object.fromEntries(Object.entries(manifest).filter(([key]) => key !== 'JobID'));
+    const { After: conditions = [], ...given } = manifest;
+    const rest = Object.fromEntries(Object.entries(given).filter(([key]) => key !== 'JobID'));
+    const after = conditions.flatMap(({ jid, on = 'done' }) => (on === 'done' ? (jid ?? []) : []));
+    const others = conditions.filter(({ jid, on = 'done' }) => on !== 'done' || jid === undefined);
     const text = Array.isArray(value) ? value.map(quoted).join(' ') : (value ?? '');
     const own = new Set([manifest.StdOutput ?? 'std.out', manifest.StdError ?? 'std.err']);
     const fields = {
@@ -130,6 +133,7 @@ class SubmitForm {
       sites: listed(sites)
         .filter((name) => name !== 'ANY')
         .join(' '),
+      after: after.join(' '),
     };
     const sandbox = flags.inputSandboxReady
       ? (await this.client.listInputSandbox(jid, { signal })).files
@@ -140,7 +144,10 @@ class SubmitForm {
         content: await this.client.readInputSandboxFile(jid, name, { signal }),
       })),
     );
-    this.show({ fields, rest, given: { text, value }, files });
+    this.show({
+      ...{ fields, given: { text, value }, files },
+      rest: { ...rest, ...(others.length > 0 && { After: others }) },
+    });
     this.keep();
   }
 

@@ -20,14 +20,14 @@ export function required(field: TextField): string {
   return text;
 }
 
-/** Fields and a button; what is written stays when the work is refused, and why stands below. */
+/** Fields and a button, or a button alone for what cannot be undone; what is written stays when the work is refused, and why stands below. */
 export function form(
   title: string,
   fields: readonly TextField[],
   work: () => Promise<void>,
 ): HTMLElement {
   const note = h('div');
-  const button = h('button', { class: 'plain' }, title);
+  const button = h('button', { class: fields.length > 0 ? 'plain' : 'danger' }, title);
   const onSubmit = (event: Event): void => {
     event.preventDefault();
     if (button.disabled) return;
@@ -43,7 +43,7 @@ export function form(
   return h(
     'form',
     { class: 'form', noValidate: true, onSubmit },
-    h('h3', {}, title),
+    fields.length > 0 && h('h3', {}, title),
     fields.map(({ element }) => element),
     button,
     note,
