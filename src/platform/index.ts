@@ -73,6 +73,7 @@ export {
   type RequestShape,
 } from './http/request-class.js';
 export * from './http/validators.js';
+export { INSTANT, readTime, type TimeSpan } from './http/iso-time.js';
 export {
   bodyTooLarge,
   contentTypeOf,
