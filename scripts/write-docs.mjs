@@ -58,6 +58,38 @@ function configurationPage() {
   ].join('\n');
 }
 
+const SEARCH_OF_AUDIT = [
+  '## Search it',
+  '',
+  'The database keeps the lines of all instances and commands for `GRID_AUDIT_RETENTION` days (90; 0 keeps none). `GET /admin/audit` searches',
+  'them, newest first, with a token that has the scope `admin`, which must be asked for by name and is given to groups with',
+  '`ServiceAdministrator` only. Every search is a line itself (`audit.read`).',
+  '',
+  '```sh',
+  'curl -H "Authorization: Bearer $TOKEN" "$GRID/admin/audit?event=job.*&user=alice&since=2026-01-02"',
+  '```',
+  '',
+  '| filter | meaning |',
+  '|---|---|',
+  '| `event` | `job.killed`, or all that begin so: `job.*`; may be repeated |',
+  '| `user` `group` | by whom, in which group; for `user` also the account that ran a command; may be repeated |',
+  '| `outcome` | `done` or `refused` |',
+  '| `since` `until` | at or after, and before, an instant or day (UTC) |',
+  '| `where` | `key=value`: any other field is this, or has it among several; `jids=7` finds `5-9`, too; repeated ones all apply |',
+  '| `maxEvents` `before` | at most so many (100, at most 1000); `next` of the answer before, for older ones |',
+  '',
+  'The answer is `{"events": […], "next"}`; each event has `id`, `time`, `instance` (host and port, or the host on which a command ran), `event`,',
+  '`outcome`, `user`, `group`, `client` and all other fields in `details`. Time, events, users and refusals have indexes; with `group` or `where` alone a long',
+  'time is read line by line: give `since`, `event` or `user` beside them. `gridgate admin audit` searches the same by command, without a token, and with files',
+  'lines of the log: `journalctl -u gridgate -o cat | gridgate admin audit -`.',
+  '',
+  'The log stays the authoritative trail. Lines reach the database within a second, and no request waits for it: what a crash takes is at most the last',
+  'second of one instance; a regular stop writes everything. While the database is away an instance keeps 10,000 lines (16 MiB) for it and tries again;',
+  'further ones are in the log only, which a warning of the log and `gridgate_audit_dropped_total` tell (`gridgate_audit_waiting`: those that wait).',
+  'There, fields are cut after 4,000 characters. Whoever may change the database may change what it keeps.',
+  '',
+];
+
 function auditPage() {
   const rows = Object.entries(AUDIT_EVENTS).map(([event, { text, details }]) => {
     const names = details.map((name) => `\`${name}\``).join(' ');
@@ -70,12 +102,17 @@ function auditPage() {
     'with `"channel":"audit"`, written whatever `GRID_LOG_LEVEL` is, `silent` excepted. Send these lines to a store that the',
     'service cannot change. Commands of administrators append theirs to `GRID_HOME/logs/audit.log`, with the `account` that ran them.',
     '',
+    ...SEARCH_OF_AUDIT,
+    '## Fields',
+    '',
     'Fields stay: `time` · `event` · `outcome` (`done` or `refused`, then with the `code` of docs/errors.md) · `requestId` (the',
     '`X-Request-Id` of the answer) · `address` (the client’s: `X-Forwarded-For` is believed from `GRID_TRUSTED_PROXIES` only) · `user` ·',
     '`group` · `setup` · `client` (the application; `certificate` for tokens by certificate), as far as they are known, and those of the',
     'event. `jids` are shortened: `["7", "10-12"]`. Calls that never get to the operation, for want of a good',
     'token or its scope, are in the access log only. Tokens, codes, secrets and bodies are never in a line; `tokenId` is the `jti` of',
     'the token and `consent` the id that all tokens of one consent share. `gridgate_audit_events_total` counts the lines.',
+    '',
+    '## Events',
     '',
     '| event | meaning | fields |',
     '|---|---|---|',

@@ -1,9 +1,13 @@
+import { hostname } from 'node:os';
 import { DataSource } from 'typeorm';
+import { systemClock } from '../kernel/index.js';
 import { MIGRATIONS } from '../migrations/index.js';
 import { entities } from '../app.module.js';
 import {
   adviseRole,
   Audit,
+  AuditEventsRepository,
+  AuditWriter,
   ChangeFeed,
   checkPooler,
   ConnectionGate,
@@ -19,6 +23,7 @@ import {
   Tracing,
   whenDatabaseIsThere,
   type AuditDetails,
+  type AuditSetting,
   type Config,
   type DatabaseConnection,
   type DatabaseWait,
@@ -41,13 +46,14 @@ export interface Runtime {
   readiness: Readiness;
   tracing: Tracing;
   audit: Audit;
+  auditWriter: AuditWriter;
   /** True once the database has the schema of this version. */
   readonly migrated: boolean;
   /** How parts of the start wait for the database; requests do not wait with them. */
   waitFor(signal: AbortSignal): DatabaseWait;
   /** Connects (waiting while the database is away), migrates, starts the change feed. */
   connect(signal: AbortSignal): Promise<void>;
-  /** Ends the feed and the pool. */
+  /** Writes what is left of the audit trail, ends the feed and the pool. */
   close(): Promise<void>;
 }
 
@@ -100,14 +106,11 @@ export function createRuntime(
   let migrated = false;
   const gate = connectionGate(config, metrics);
   let pooler: PoolerRules | undefined;
-  const database = new Database(
-    () => dataSource,
-    tracing,
-    gate,
-    () => pooler,
-  );
+  const rules = (): PoolerRules | undefined => pooler;
+  const database = new Database(() => dataSource, tracing, gate, rules);
   const readiness = new Readiness();
   const waitFor = waiting(logger, readiness);
+  const auditing = auditingOf(config, { database, logger, metrics }, trail);
   const changeFeed = new ChangeFeed(() => directClient(connection(), 'gridgate changes'), database);
   return {
     config,
@@ -116,7 +119,7 @@ export function createRuntime(
     database,
     changeFeed,
     metrics,
-    audit: new Audit(trail?.logger ?? logger, metrics, trail?.origin),
+    ...auditing,
     readiness,
     tracing,
     get migrated() {
@@ -140,11 +143,31 @@ export function createRuntime(
       changeFeed.start();
     },
     async close() {
+      await auditing.auditWriter.close();
       await changeFeed.stop();
       await pooler?.sessions.end();
       if (dataSource.isInitialized) await dataSource.destroy();
     },
   };
+}
+
+/** The audit trail, and who keeps it in the database. */
+function auditingOf(
+  config: Config,
+  { database, logger, metrics }: Pick<Runtime, 'database' | 'logger' | 'metrics'>,
+  trail: AuditTrail | undefined,
+): Pick<Runtime, 'audit' | 'auditWriter'> {
+  const auditWriter = new AuditWriter({
+    instance: trail ? hostname() : `${hostname()}:${config.port}`,
+    repository: new AuditEventsRepository(database),
+    ...{ clock: systemClock, logger, metrics },
+  });
+  const keep: AuditSetting['keep'] = (line) => auditWriter.keep(line);
+  const audit = new Audit(trail?.logger ?? logger, metrics, {
+    ...(trail && { origin: trail.origin }),
+    ...(config.auditRetention > 0 && { keep }),
+  });
+  return { audit, auditWriter };
 }
 
 /** The ids of the trace under way for every log line; nothing at all while traces are off. */

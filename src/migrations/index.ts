@@ -35,6 +35,7 @@ import { KindsOfSites1763905000001 } from './1763905000001-kinds-of-sites.js';
 import { HoldsOutlastReschedules1763910300001 } from './1763910300001-holds-outlast-reschedules.js';
 import { CountsOfArrays1763910300002 } from './1763910300002-counts-of-arrays.js';
 import { SilentWebhooks1763910400001 } from './1763910400001-silent-webhooks.js';
+import { AuditEvents1763910495001 } from './1763910495001-audit-events.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -78,4 +79,5 @@ export const MIGRATIONS: (new () => object)[] = [
   HoldsOutlastReschedules1763910300001,
   CountsOfArrays1763910300002,
   SilentWebhooks1763910400001,
+  AuditEvents1763910495001,
 ];

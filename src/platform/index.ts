@@ -73,6 +73,7 @@ export {
   type RequestShape,
 } from './http/request-class.js';
 export * from './http/validators.js';
+export { INSTANT, readTime, type TimeSpan } from './http/iso-time.js';
 export {
   bodyTooLarge,
   contentTypeOf,
@@ -107,9 +108,17 @@ export {
 } from './observe/logging/logger.js';
 export { beginCompressible, sendCompressible } from './http/compressed-answer.js';
 export { ACCESS_RULE, OpenRoute } from './http/open-route.js';
-export { Audit, type AuditActor, type AuditDetails } from './observe/audit/audit.js';
+export {
+  Audit,
+  type AuditActor,
+  type AuditDetails,
+  type AuditSetting,
+} from './observe/audit/audit.js';
 export { Audited } from './observe/audit/audited.decorator.js';
-export { AUDIT_EVENTS } from './observe/audit/audit-events.js';
+export { AUDIT_EVENTS, auditEventsOf } from './observe/audit/audit-events.js';
+export type { AuditEventEntity } from './trail/audit-event.entity.js';
+export { AuditEventsRepository, type AuditSearch } from './trail/audit-events.repository.js';
+export { AuditWriter } from './trail/audit-writer.js';
 export { Tracing } from './observe/tracing/tracing.js';
 export { Metrics, type MetricValues } from './observe/metrics/metrics.js';
 export { serveMetrics } from './probes/metrics-listener.js';

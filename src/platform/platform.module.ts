@@ -23,6 +23,10 @@ import { EventLogModule } from './feed/event-log.module.js';
 import { EventLogRepository } from './feed/event-log.repository.js';
 import { FeedAnswers } from './streams/feed-answers.js';
 import { Streams } from './streams/streams.js';
+import { AuditEventsRepository } from './trail/audit-events.repository.js';
+import { AuditKeeper } from './trail/audit-keeper.js';
+import { AuditTrailModule } from './trail/audit-trail.module.js';
+import type { AuditWriter } from './trail/audit-writer.js';
 import { ExpiredRows } from './schedule/expired-rows.js';
 import { Scheduler } from './schedule/scheduler.js';
 import { Tracing } from './observe/tracing/tracing.js';
@@ -42,6 +46,7 @@ export interface PlatformInput {
   readiness: Readiness;
   tracing: Tracing;
   audit: Audit;
+  auditWriter: AuditWriter;
   authorities: TrustedAuthorities;
 }
 
@@ -88,6 +93,15 @@ export class PlatformModule {
           new EventLog({ ...input, clock: systemClock, scheduler, repository }),
         inject: [Scheduler, EventLogRepository],
       },
+      {
+        provide: AuditKeeper,
+        useFactory: (scheduler: Scheduler, repository: AuditEventsRepository) =>
+          new AuditKeeper({
+            ...{ ...input, clock: systemClock, scheduler, repository },
+            writer: input.auditWriter,
+          }),
+        inject: [Scheduler, AuditEventsRepository],
+      },
     ];
     return {
       module: PlatformModule,
@@ -95,6 +109,7 @@ export class PlatformModule {
       imports: [
         ScheduleModule.forRoot({ cronJobs: false, intervals: false, timeouts: false }),
         EventLogModule,
+        AuditTrailModule,
       ],
       controllers: [HealthController, MetricsController],
       providers: [...providers, { provide: APP_PIPE, useClass: RequestPipe }],

@@ -174,7 +174,8 @@ describe('all that the discovery documents say', () => {
 
   it('are parameters of the authorization request, and others are refused', async () => {
     const errorFor = async (parameters: Form): Promise<string | undefined> => {
-      const visitor = new PageVisitor(await grid.certificate('alice'));
+      const who = parameters['scope'] === 'admin' ? 'adam' : 'alice';
+      const visitor = new PageVisitor(await grid.certificate(who));
       const page = await visitor.open(authorizePath(parameters));
       return page.status === 302 ? redirectOf(page).parameters['error'] : undefined;
     };

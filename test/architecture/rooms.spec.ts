@@ -26,6 +26,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   jobs: ['auth', 'registry', 'platform', 'kernel'],
   'file-catalogue': ['auth', 'registry', 'platform', 'kernel'],
   webhooks: ['file-catalogue', 'jobs', 'auth', 'registry', 'platform', 'kernel'],
+  administration: ['auth', 'platform', 'kernel'],
   client: [],
   migrations: [],
 };
@@ -56,6 +57,7 @@ const SUB_ROOMS: Record<string, Record<string, string[]>> = {
     http: ['config', 'database', 'observe'],
     streams: ['feed', 'http', 'config', 'observe'],
     'observe/audit': ['http', 'observe'],
+    trail: ['schedule', 'database', 'config', 'observe/audit', 'observe'],
     probes: ['http', 'config', 'observe'],
   },
   x509: {

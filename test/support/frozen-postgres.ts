@@ -6,7 +6,7 @@ export class FrozenPostgres {
 
   private constructor(postmaster: number) {
     this.pids = [postmaster, ...childrenOf(postmaster)];
-    for (const pid of this.pids) process.kill(pid, 'SIGSTOP');
+    for (const pid of this.pids) signal(pid, 'SIGSTOP');
   }
 
   /** The one whose postmaster is a child of this process. */
@@ -17,13 +17,15 @@ export class FrozenPostgres {
   }
 
   thaw(): void {
-    for (const pid of this.pids.splice(0)) {
-      try {
-        process.kill(pid, 'SIGCONT');
-      } catch {
-        // a backend that has ended since
-      }
-    }
+    for (const pid of this.pids.splice(0)) signal(pid, 'SIGCONT');
+  }
+}
+
+function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // a backend that has ended since
   }
 }
 

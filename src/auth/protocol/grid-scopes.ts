@@ -1,7 +1,7 @@
 import type { Group } from '#src/registry/index.js';
 import { IDENTITY_SCOPES, type IdentityScope } from './identity-scopes.js';
 import { coversPath, readScopePath, scopePathText, type ScopePath } from './scope-path.js';
-import { SCOPES, scopesOf, type Scope } from './scopes.js';
+import { defaultScopesOf, SCOPES, scopesOf, type Scope } from './scopes.js';
 
 /** What a storage scope allows below its path (WLCG profile 1.3, 2.2.1). */
 export const STORAGE_ACTIONS = ['read', 'create', 'modify', 'stage', 'poll'] as const;
@@ -95,7 +95,7 @@ export function readScopes(words: readonly string[]): GridScope[] {
  */
 export function possibleScopes(group: Group, asked: readonly string[] | undefined): GridScope[] {
   const rights = scopesOf(group.properties);
-  return readScopes(asked ?? rights).filter((scope) => {
+  return readScopes(asked ?? defaultScopesOf(group.properties)).filter((scope) => {
     if (scope.kind === 'right') return rights.includes(scope.right);
     if (scope.kind === 'groups') return groupPath(group) !== undefined;
     if (scope.kind === 'storage') return rights.includes(catalogueRight(scope.action));

@@ -11,6 +11,7 @@ import type {
   ArrayKillResponse,
   ArrayResponse,
   ArrayRetryResponse,
+  AuditSearchResponse,
   BulkKillResponse,
   CatalogueEventsResponse,
   ChangeWebhookRequest,
@@ -812,6 +813,28 @@ export interface ListWebhookDeliveriesQuery {
   state?: 'waiting' | 'delivered' | 'failed' | 'withheld';
   /** Cursor of the `Link: rel="next"` header */
   after?: string;
+}
+
+/** Query of {@link Operations.searchAudit}. */
+export interface SearchAuditQuery {
+  /** Only this event, or all of `job.*` */
+  event?: string | string[];
+  /** Only what this user did, or this account by command */
+  user?: string | string[];
+  /** Only what was done in this group */
+  group?: string | string[];
+  /** Only lines with this field, `key=value`; all that are given apply */
+  where?: string | string[];
+  /** Only what was done, or was refused */
+  outcome?: 'done' | 'refused';
+  /** At or after this day or instant */
+  since?: string;
+  /** Before this day or instant */
+  until?: string;
+  /** At most so many, newest first; more than 1000 is taken as 1000 */
+  maxEvents?: number;
+  /** Cursor: `next` of the answer before */
+  before?: string;
 }
 
 /** Every operation of the interface; how a call is made is up to the class that extends it. */
@@ -1668,6 +1691,22 @@ export abstract class Operations {
         path: `/webhooks/${pathPart(id)}/deliveries/${pathPart(delivery)}/replay`,
         answer: 'json',
       },
+      options,
+    );
+  }
+
+  /**
+   * Search the audit trail of all instances, newest first
+   *
+   * Of groups with ServiceAdministrator; lines are there for `GRID_AUDIT_RETENTION` days, a second after they were written at
+   * the latest. Every search is in the trail itself.
+   */
+  searchAudit(
+    query: SearchAuditQuery = {},
+    options: CallOptions = {},
+  ): Promise<AuditSearchResponse> {
+    return this.call<AuditSearchResponse>(
+      { method: 'GET', path: `/admin/audit`, query, answer: 'json' },
       options,
     );
   }

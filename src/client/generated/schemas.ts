@@ -39,6 +39,29 @@ export interface ArrayRetryResponse {
 /** The service that a token is for, or a list of several (RFC 7519 §4.1.3) */
 export type Audience = string | string[];
 
+/** Part of {@link AuditSearchResponse}. */
+export interface AuditEventResponse {
+  id: string;
+  time: string;
+  /** Host and port of the server, or the host where a command ran */
+  instance: string;
+  event: string;
+  outcome: 'done' | 'refused';
+  user?: string;
+  group?: string;
+  /** The application */
+  client?: string;
+  /** The other fields of the line: those of the event, `address`, `requestId`, `setup` */
+  details: Record<string, unknown>;
+}
+
+/** Answer of `GET /admin/audit`. */
+export interface AuditSearchResponse {
+  /** For `before`, when there are older ones */
+  next?: string;
+  events: AuditEventResponse[];
+}
+
 /** Answer of `DELETE /jobs`. */
 export interface BulkKillResponse {
   results: Record<string, BulkKillResult>;

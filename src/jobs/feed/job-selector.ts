@@ -1,5 +1,5 @@
+import type { TimeSpan } from '#src/platform/index.js';
 import type { Visibility } from '../access/job.policy.js';
-import type { TimeSpan } from '../list/job-times.js';
 import type { JobFilter, JobSelectionQuery } from '../list/list-jobs.query.js';
 import type { Job } from '../state/job.entity.js';
 import type { JobEvent } from './job-feed.js';

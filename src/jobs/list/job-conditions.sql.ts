@@ -1,7 +1,7 @@
+import type { TimeSpan } from '#src/platform/index.js';
 import type { Visibility } from '../access/job.policy.js';
 import type { JobAttribute } from './job-attributes.js';
 import { COUNTERS, type CounterTable } from './job-counters.repository.js';
-import type { TimeSpan } from './job-times.js';
 import { valueType } from './job-value-types.js';
 import type { JobFilter, JobSelectionQuery } from './list-jobs.query.js';
 

@@ -1,8 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Problem } from '#src/kernel/index.js';
-import { IsInt, IsOptional, Max, Min, ReadBy } from '#src/platform/index.js';
-import { INSTANT } from './job-value-types.js';
-import { readTime } from './job-times.js';
+import { INSTANT, IsInt, IsOptional, Max, Min, ReadBy, readTime } from '#src/platform/index.js';
 import { JobSelectionQuery, oneGroup, COUNTABLE, type SummaryGroup } from './list-jobs.query.js';
 
 /** Steps of one timeline; more are refused. */

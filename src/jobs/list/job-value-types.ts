@@ -1,8 +1,8 @@
 import { Problem } from '#src/kernel/index.js';
+import { INSTANT, readTime } from '#src/platform/index.js';
 import { JOB_STATES } from '../state/job-state.js';
 import { parseJid } from '../state/job.js';
 import { INT64, TIME } from '../state/job.openapi.js';
-import { readTime } from './job-times.js';
 
 /** A kind of value that an attribute of a job may have. */
 interface JobValueType {
@@ -18,14 +18,6 @@ interface JobValueType {
 
 const MAX_INTEGER = 2 ** 31 - 1;
 const STATES = Object.keys(JOB_STATES);
-
-/** A day or an instant of ISO 8601 in a query; a blank is a plus sign that nobody escaped. */
-export const INSTANT = {
-  type: 'string',
-  pattern:
-    '^\\d{4}-\\d\\d-\\d\\d([T ]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?(Z|[+ -]\\d\\d:?\\d\\d)?)?$',
-  example: '2026-01-02T03:04:05Z',
-} as const;
 
 /** What attributes of jobs can be: in queries, in the database and in the OpenAPI document. */
 export const JOB_VALUE_TYPES = {

@@ -2,18 +2,19 @@ import { ApiHideProperty, ApiProperty, type ApiPropertyOptions } from '@nestjs/s
 import { isJsonObject, parseJson, Problem, type JsonObject } from '#src/kernel/index.js';
 import {
   FreeKeys,
+  INSTANT,
   IsBoolean,
   IsInt,
   IsOptional,
   Matches,
   Min,
+  type QueryValues,
   ReadAllBy,
   ReadBy,
-  type QueryValues,
+  readTime,
 } from '#src/platform/index.js';
 import { JOB_ATTRIBUTES, jobAttribute, namesOf, type JobAttribute } from './job-attributes.js';
-import { INSTANT, valueType } from './job-value-types.js';
-import { readTime } from './job-times.js';
+import { valueType } from './job-value-types.js';
 
 /** A restriction of one attribute to some values. */
 export interface JobFilter {

@@ -103,6 +103,12 @@ export const VARIABLES = {
     'info',
     'Least severe log line that is written',
   ),
+  auditRetention: v.integer('GRID_AUDIT_RETENTION', 90, {
+    min: 0,
+    max: 36_500,
+    description:
+      'Days for which the lines of the audit trail can be searched in the database (0: none is kept there)',
+  }),
   otlpEndpoint: v.optional(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'Base URL of an OpenTelemetry collector (OTLP over HTTP) that gets traces; the SDK heeds its other `OTEL_` variables too, for example `OTEL_TRACES_SAMPLER`',

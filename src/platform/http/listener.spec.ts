@@ -39,6 +39,14 @@ describe('a reserved port', () => {
     );
   });
 
+  it('keeps the process alive once it is listened on', async () => {
+    const port = await reservePort(HOST);
+    const made = server();
+    await listen(made, { host: HOST, port });
+    const { _handle: handle } = made as unknown as { _handle: { hasRef(): boolean } };
+    expect(handle.hasRef()).toBe(true);
+  });
+
   it('is free again after the end of who listened', async () => {
     const port = await reservePort(HOST);
     const first = server();

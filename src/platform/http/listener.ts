@@ -27,7 +27,8 @@ export function listen(server: Server, at: ListenAt): Promise<void> {
     };
     const key = `${at.host}:${at.port}`;
     const reserved = reservations.get(key);
-    if (reservations.delete(key)) server.listen(reserved, BACKLOG, listening);
+    // The handle is the reservation's, which keeps no process alive; a server does.
+    if (reservations.delete(key)) server.listen(reserved, BACKLOG, listening).ref();
     else server.listen({ host: at.host, port: at.port, backlog: BACKLOG }, listening);
   });
 }

@@ -307,6 +307,12 @@ export const BEARER: Record<string, BearerExpectation> = {
     },
     outcome: firstItem,
   }),
+  'GET /admin/audit': rule({
+    scope: 'admin',
+    call: () => ({ path: '/admin/audit' }),
+    own: SCOPE,
+    others: { shared: OTHERS.map(() => SCOPE), closed: OTHERS.map(() => SCOPE) },
+  }),
   'POST /webhooks': rule({
     scope: 'webhooks',
     call: () => ({ path: '/webhooks', options: { json: WEBHOOK } }),

@@ -11,6 +11,7 @@ export const SCOPE_TEXT: Record<Scope | IdentityScope, string> = {
   'catalogue:read': 'Read the file catalogue',
   'catalogue:write': 'Change the file catalogue for you',
   webhooks: 'Have changes that you may see sent to other services',
+  admin: 'See what administrators of the service see',
   openid: 'Know who you are',
   profile: 'See your name',
   email: 'See your e-mail address',
@@ -24,6 +25,7 @@ const SCOPE_WORD: Record<Scope, string> = {
   'catalogue:read': 'read the catalogue',
   'catalogue:write': 'change the catalogue',
   webhooks: 'send changes elsewhere',
+  admin: 'see what administrators see',
 };
 
 const STORAGE_TEXT: Record<StorageAction, [text: string, word: string]> = {

@@ -79,8 +79,20 @@ export const AUDIT_EVENTS = {
   },
   'client.added': { text: 'An application was registered by command', details: ['name'] },
   'client.removed': { text: 'An application was removed by command', details: [] },
+  'audit.read': {
+    text: 'The audit trail was searched over the network or by command',
+    details: ['filters', 'events'],
+  },
   'keys.rotated': { text: 'Another signing key takes over', details: ['kid', 'activeFrom', 'way'] },
 } as const satisfies Record<string, { text: string; details: readonly string[] }>;
 
 /** An event of the closed list. */
 export type AuditEvent = keyof typeof AUDIT_EVENTS;
+
+const EVENTS = Object.keys(AUDIT_EVENTS) as AuditEvent[];
+
+/** The events that a word means: itself, or for `job.*` all that begin so; empty for a word that means none. */
+export function auditEventsOf(word: string): AuditEvent[] {
+  if (!word.endsWith('*')) return EVENTS.filter((event) => event === word);
+  return EVENTS.filter((event) => event.startsWith(word.slice(0, -1)));
+}

@@ -16,6 +16,16 @@ export interface AuditActor {
   client?: string;
 }
 
+/** What every line says beside its own, and where lines are kept beside the log. */
+export interface AuditSetting {
+  /** For example the account that runs a command. */
+  origin?: AuditDetails;
+  keep?: (line: AuditLine) => void;
+}
+
+/** A line of the trail with all its fields. */
+export type AuditLine = AuditDetails & { event: AuditEvent; outcome: string };
+
 const ACTOR = ['user', 'group', 'setup', 'client'] as const;
 
 /**
@@ -26,8 +36,12 @@ export class Audit {
   private readonly lines: Logger;
   private readonly events;
 
-  /** `origin` is what every line says beside its own, for example the account that runs a command. */
-  constructor(logger: Logger, metrics: Metrics, origin: AuditDetails = {}) {
+  constructor(
+    logger: Logger,
+    metrics: Metrics,
+    private readonly setting: AuditSetting = {},
+  ) {
+    const { origin } = setting;
     const level = logger.level === 'silent' ? 'silent' : 'info';
     this.lines = logger.child({ channel: 'audit', ...origin }, { level });
     this.events = metrics.counter(
@@ -61,6 +75,7 @@ export class Audit {
   private write(event: AuditEvent, line: AuditDetails & { outcome: string }): void {
     this.events.inc({ event, outcome: line.outcome });
     this.lines.info({ event, ...line }, AUDIT_EVENTS[event].text);
+    this.setting.keep?.({ ...this.setting.origin, event, ...line });
   }
 }
 

@@ -6,6 +6,14 @@ export interface TimeSpan {
   to: Date;
 }
 
+/** A day or an instant of ISO 8601 in a query; a blank is a plus sign that nobody escaped. */
+export const INSTANT = {
+  type: 'string',
+  pattern:
+    '^\\d{4}-\\d\\d-\\d\\d([T ]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?(Z|[+ -]\\d\\d:?\\d\\d)?)?$',
+  example: '2026-01-02T03:04:05Z',
+} as const;
+
 const DAY_MS = 24 * 3600 * 1000;
 const SHAPE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 const ZONE = /(Z|[+-]\d\d:?\d\d)$/;
