@@ -250,10 +250,14 @@ try {
 say();
 say(bold('The server stays up (Ctrl-C ends it):'));
 say(`  service      ${url}`);
+const ownHome = process.env.GRID_HOME ? `, with GRID_HOME=${process.env.GRID_HOME}` : '';
 const isOpen = signIn.GRID_DEMO_SIGN_IN !== undefined;
 if (isOpen) say(`  Portal       ${url}/portal/demo/${key} (no certificate needed)`);
 else say(`  Portal       ${url}/portal/`);
-say(`  Swagger UI   ${url}/docs`);
+say(
+  `  Swagger UI   ${url}/docs${isOpen ? ' (open the portal first: its link signs you in here, too)' : ''}`,
+);
 say(`  OpenAPI      ${url}/docs/openapi.json`);
 say(`  health       ${url}/health/ready`);
+say(`  command      in another terminal of this directory: npx gridgate --help${ownHome}`);
 say(`  certificates ${pki('')} (alice, bob, carol, mona, adam, fred, stranger; CA ca.crt)`);

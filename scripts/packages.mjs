@@ -1,6 +1,6 @@
 /** Builds the packages of dist/packages/ and packs each: npm run packages. dist/ must be built. */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { DECLARATIONS, PACKAGES } from './packages/list.mjs';
 import { copyDeclarations, writeDoor } from './packages/declarations.mjs';
@@ -14,6 +14,7 @@ rmSync(folder, { recursive: true, force: true });
 for (const item of PACKAGES) await assemble(item);
 await pack(root);
 for (const { name } of PACKAGES) await pack(join(folder, name));
+process.stdout.write(`They are in ${relative(process.cwd(), folder)}/\n`);
 
 async function assemble({ name, entry, platform, external, inside, ...words }) {
   const place = join(folder, name);

@@ -111,9 +111,12 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('everyday tasks in the 
 
   task('5. Sweep over parameters', async () => {
     await newJob({
-      ...{ Name: 'sweep', Program: '/bin/echo', Arguments: 'x=%s' },
+      ...{ Name: 'sweep', Program: '/bin/echo', Arguments: 'x' },
       'Values to run it with': '1 2 3',
     });
+    await button('Check only').click();
+    await page.getByRole('alert').getByText('are used nowhere').waitFor();
+    await page.getByLabel('Arguments').fill('x=%s');
     await button('Check only').click();
     await page.getByRole('status').getByText('These 3 jobs would be accepted.').waitFor();
     await button('Submit').click();
@@ -125,13 +128,18 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('everyday tasks in the 
     );
     const { body } = await alice.get('/jobs', { query: { arrayId: id } });
     const [last] = body.jobs as { jid: number }[];
-    expect((await alice.get(`/jobs/${last?.jid}/manifest`)).body).toMatchObject({ Arguments: 'x=3' });
+    expect((await alice.get(`/jobs/${last?.jid}/manifest`)).body).toMatchObject({
+      Arguments: 'x=3',
+    });
   });
 
   task('6. Run one after another', async () => {
     await newJob({ Name: 'next', Program: '/bin/true', 'Start after jobs': 'soon' });
     await button('Submit').click();
-    await page.getByText('“soon” is no number of a job').waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/^Not submitted. Start after jobs “soon” is no number/)
+      .waitFor();
     await page.getByLabel('Start after jobs').fill('999999');
     await button('Submit').click();
     await page.getByRole('alert').getByText('Please look at: Start after jobs').waitFor();

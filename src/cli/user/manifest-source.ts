@@ -158,7 +158,8 @@ function inputFiles(manifest: ManifestRequest, folder: string, given: string[]):
     .map((name) => resolve(folder, name))
     .filter((file) => existsSync(file));
   const program: unknown = manifest.Executable;
-  const own = typeof program === 'string' && !program.includes('/') ? resolve(folder, program) : '';
+  const isName = typeof program === 'string' && program !== '' && !program.includes('/');
+  const own = isName ? resolve(folder, program) : '';
   const isBeside = own !== '' && existsSync(own) && !names.has(basename(own));
   return [
     ...new Set([...given.map((file) => resolve(file)), ...beside, ...(isBeside ? [own] : [])]),

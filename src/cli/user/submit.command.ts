@@ -1,4 +1,5 @@
 import { openAsBlob } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Command } from 'commander';
 import type { SubmitJobsResponse } from '#src/client/index.js';
@@ -123,8 +124,10 @@ async function send(
 
 async function contentOf(path: string): Promise<{ name: string; content: Blob }> {
   try {
+    if ((await stat(path)).isDirectory()) throw new CommandError(`${path} is a directory`, 2);
     return { name: basename(path), content: await openAsBlob(path) };
   } catch (error) {
+    if (error instanceof CommandError) throw error;
     const { code = 'unreadable' } = error as NodeJS.ErrnoException;
     throw new CommandError(`${path} cannot be read (${code})`, 2);
   }

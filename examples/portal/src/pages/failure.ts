@@ -1,6 +1,6 @@
 import type { GridClient, JobResponse } from 'gridgate/client';
 import { differing, sideBySide } from '../parts/difference.js';
-import { h, update } from '../parts/dom.js';
+import { h, update, type Child } from '../parts/dom.js';
 import { plural } from '../parts/format.js';
 import { confirmed, faultBox } from '../parts/pieces.js';
 
@@ -57,7 +57,9 @@ export async function failureCard(failure: Failure): Promise<HTMLElement | undef
     'section',
     { class: 'card failure', 'aria-labelledby': 'failure' },
     h('h2', { id: 'failure' }, `Why it failed: ${minorStatus}`),
-    appStatus !== 'Unknown' && !appStatus.startsWith('Exited with code') && h('p', {}, appStatus),
+    appStatus !== 'Unknown' &&
+      !appStatus.startsWith('Exited with code') &&
+      h('p', {}, withLinks(appStatus)),
     code !== undefined && h('p', {}, 'Exit code ', h('b', {}, String(code))),
     h('p', {}, ADVICE[minorStatus] ?? USUAL_ADVICE),
     words !== undefined && [
@@ -150,4 +152,13 @@ async function differenceToGood({
     h('h3', {}, 'Different from the last one that went well, ', place),
     sideBySide(['Key', 'That one', 'This one'], keys, its, mine),
   );
+}
+
+/** `job 7` leads to it. */
+function withLinks(text: string): Child[] {
+  return text
+    .split(/\b(job \d{1,15})\b/)
+    .map((part) =>
+      /^job \d+$/.test(part) ? h('a', { href: `#/jobs/${part.slice('job '.length)}` }, part) : part,
+    );
 }

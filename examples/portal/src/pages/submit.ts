@@ -4,7 +4,7 @@ import { marker, textField } from '../parts/field.js';
 import { bytes, count } from '../parts/format.js';
 import { mark, Marked } from '../parts/form.js';
 import { faultBox } from '../parts/pieces.js';
-import { listed, listOf, quoted } from '../parts/words.js';
+import { keyOf, listed, listOf, quoted } from '../parts/words.js';
 import type { Page } from './page.js';
 import { Draft, type DraftContent, type NamedFile } from './submit-draft.js';
 import { EXAMPLES, type Example } from './submit-examples.js';
@@ -257,7 +257,7 @@ class SubmitForm {
     const words = this.words.input.value;
     const values = listOf(this.values.input.value);
     const after = listOf(this.after.input.value);
-    return {
+    const made: ManifestRequest = {
       ...this.rest,
       ...(values.length > 0 && { Parameters: values }),
       ...(after.length > 0 && {
@@ -272,6 +272,10 @@ class SubmitForm {
       OutputSandbox: ['std.out', 'std.err', ...output],
       InputSandbox: this.files.map(({ name }) => name),
     };
+    if (values.length > 1 && !JSON.stringify(made).includes('%s')) {
+      throw mark(this.values, 'are used nowhere: write %s where the value belongs');
+    }
+    return made;
   }
 
   private submit(event: Event): void {
@@ -351,7 +355,8 @@ class SubmitForm {
   /** Faults of what the form has a field for are said there, in its words; everything else below the buttons. */
   private refuse(error: unknown): void {
     if (error instanceof Marked) {
-      update(this.note);
+      this.answer(faultBox(new Error(`Not submitted. ${error.message}.`)));
+      this.note.parentElement?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
       return;
     }
     const violations = error instanceof GridError ? error.violations : [];
@@ -390,9 +395,4 @@ class SubmitForm {
     box.focus();
     box.scrollIntoView({ block: 'nearest' });
   }
-}
-
-/** Of a fault of `After[0].jid`: `After`. */
-function keyOf(field: string): string {
-  return /^\w*/.exec(field)?.[0] ?? field;
 }

@@ -28,6 +28,8 @@ export function openPalette(commands: readonly Command[], jobHash: (jid: string)
     input.setAttribute('aria-activedescendant', offered.length > 0 ? `offered-${chosen}` : '');
     update(
       list,
+      offered.length === 0 &&
+        h('li', { class: 'soft', role: 'presentation' }, 'Nothing has that name'),
       offered.map(({ title }, index) =>
         h(
           'li',
@@ -53,7 +55,7 @@ export function openPalette(commands: readonly Command[], jobHash: (jid: string)
   });
   list.addEventListener('click', ({ target }) => {
     const row = (target as HTMLElement).closest('li');
-    if (row) run(offered[[...list.children].indexOf(row)]);
+    if (row && offered.length > 0) run(offered[[...list.children].indexOf(row)]);
   });
   dialog.addEventListener('close', () => dialog.remove());
   document.body.append(dialog);

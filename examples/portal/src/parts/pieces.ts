@@ -17,10 +17,12 @@ export function timeText(time: string): HTMLElement {
 export function faultBox(error: unknown): HTMLElement {
   const violations = error instanceof GridError ? error.violations : [];
   const text = error instanceof Error ? error.message : 'Something went wrong';
+  // The text of a fault with fields is made of these.
+  const isSaid = violations.length > 0 && violations.every(({ problem }) => text.includes(problem));
   return h(
     'div',
     { class: 'fault', role: 'alert', tabIndex: -1 },
-    h('p', {}, text),
+    !isSaid && h('p', {}, text),
     violations.length > 0 &&
       h(
         'ul',

@@ -12,3 +12,8 @@ export function quoted(word: string): string {
 export function listOf(words: string): string[] {
   return words.split(/[\s,]+/).filter((word) => word !== '');
 }
+
+/** Of a fault of `After[0].jid`: `After`. */
+export function keyOf(field: string): string {
+  return /^\w*/.exec(field)?.[0] ?? field;
+}

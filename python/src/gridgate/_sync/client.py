@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+import warnings
 from collections.abc import Generator, Iterator, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -64,7 +65,8 @@ class Client(Transport):
         """Submits a manifest, or several, all or none; answers the ids of the jobs.
 
         ``files``: paths of the input, or names with a path or bytes each; they are streamed from the disk. A submit
-        that is tried again makes no second job: it has an idempotency key, made here unless one is given.
+        that is tried again makes no second job: it has an idempotency key, made here unless one is given. What looks like
+        a mistake but is accepted is a ``UserWarning``.
         """
         manifests = [manifest] if isinstance(manifest, Mapping) else list(manifest)
         headers = {"Idempotency-Key": idempotency_key or str(uuid.uuid4())}
@@ -323,6 +325,8 @@ def _output(jid: int, name: str) -> str:
 
 
 def _ids(answer: dict[str, Any]) -> list[int]:
+    for warning in answer.get("warnings", ()):
+        warnings.warn(warning["detail"], UserWarning, stacklevel=4)
     return [int(jid) for jid in answer["jids"]]
 
 

@@ -231,6 +231,13 @@ function range(
       wrong[0]?.focus();
       return;
     }
+    const [least, most] = [from, to].map(({ value }) => value.trim());
+    if (least && most && isBefore(field.type, most, least)) {
+      fault.hidden = false;
+      fault.textContent = 'From is beyond to';
+      from.focus();
+      return;
+    }
     open({
       ...(from.value.trim() !== '' && { from: from.value.trim() }),
       ...(to.value.trim() !== '' && { to: to.value.trim() }),
@@ -245,6 +252,10 @@ function range(
     h('button', { class: 'plain small', 'aria-label': `Apply range of ${name}` }, 'Go'),
     fault,
   );
+}
+
+function isBefore(type: string, one: string, other: string): boolean {
+  return type === 'date' ? Date.parse(one) < Date.parse(other) : Number(one) < Number(other);
 }
 
 /** Nothing is no limit. */
