@@ -107,7 +107,12 @@ export {
 } from './observe/logging/logger.js';
 export { beginCompressible, sendCompressible } from './http/compressed-answer.js';
 export { ACCESS_RULE, OpenRoute } from './http/open-route.js';
-export { Audit, type AuditActor, type AuditDetails } from './observe/audit/audit.js';
+export {
+  Audit,
+  type AuditActor,
+  type AuditDetails,
+  type AuditOrigin,
+} from './observe/audit/audit.js';
 export { Audited } from './observe/audit/audited.decorator.js';
 export { AUDIT_EVENTS } from './observe/audit/audit-events.js';
 export { Tracing } from './observe/tracing/tracing.js';

@@ -1,5 +1,7 @@
 import { DEMO_REGISTRY, RegistrySnapshot, type Property } from '#src/registry/index.js';
-import { SCOPES, scopesOf } from './scopes.js';
+import { ADMIN_SCOPE, SCOPES, scopesOf } from './scopes.js';
+
+const PROPERTIES = DEMO_REGISTRY.groups.flatMap((group) => [...group.properties]);
 
 const demo = new RegistrySnapshot(DEMO_REGISTRY, 1);
 
@@ -30,6 +32,12 @@ describe('scopes of a group', () => {
     ['grid_fc', 'jobs:read jobs:submit jobs:kill catalogue:read catalogue:write webhooks'],
   ])('%s allows %s', (name, scopes) => {
     expect(scopesOf(demo.group(name)!.properties).join(' ')).toBe(scopes);
+  });
+
+  it('never has the scope of administration, which is asked for by name', () => {
+    const all = new Set<Property>(PROPERTIES);
+    expect(scopesOf(all)).toEqual(SCOPES);
+    expect(SCOPES).not.toContain(ADMIN_SCOPE);
   });
 
   it('allows nothing without a property that grants something', () => {

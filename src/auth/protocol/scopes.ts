@@ -10,6 +10,12 @@ export const SCOPES = [
   'webhooks',
 ] as const;
 
+/**
+ * The scope of administration. It is none of SCOPES: no property gives it by itself, it is granted only where it is asked for by
+ * name (decision 0494).
+ */
+export const ADMIN_SCOPE = 'admin';
+
 /** One of the scopes of access tokens. */
 export type Scope = (typeof SCOPES)[number];
 

@@ -143,7 +143,7 @@ describe('the form of consent', () => {
   it('names only rights that some group would give', () => {
     const form = consentFields(consentChoices(demo, alice, { scope: 'jobs:kill' }));
     expect(form.text.match(/<li>.*<\/li>/g)).toEqual(['<li>Kill your jobs</li>']);
-    expect(Object.keys(SCOPE_TEXT)).toEqual([...ALL, ...IDENTITY_SCOPES]);
+    expect(Object.keys(SCOPE_TEXT)).toEqual([...ALL, 'admin', ...IDENTITY_SCOPES]);
   });
 
   it('says who is signed in and who asks', () => {
