@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { AdministrationModule } from './administration/index.js';
 import { AuthModule } from './auth/index.js';
 import {
   CatalogueStorageRights,
@@ -44,6 +45,7 @@ export class AppModule {
         FileCatalogueModule,
         jobs,
         WebhooksModule.forRoot({ auth, jobs, hasRoutes }),
+        AdministrationModule.forRoot({ auth, jobs, hasRoutes }),
       ],
     };
   }

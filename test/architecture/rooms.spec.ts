@@ -26,6 +26,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   jobs: ['auth', 'registry', 'platform', 'kernel'],
   'file-catalogue': ['auth', 'registry', 'platform', 'kernel'],
   webhooks: ['file-catalogue', 'jobs', 'auth', 'registry', 'platform', 'kernel'],
+  administration: ['jobs', 'auth', 'registry', 'platform', 'kernel'],
   client: [],
   migrations: [],
 };
@@ -148,6 +149,13 @@ const SUB_ROOMS: Record<string, Record<string, string[]>> = {
     sources: ['store'],
     delivery: ['sources', 'store', 'target', 'signature'],
     management: ['delivery', 'sources', 'store', 'target', 'signature'],
+  },
+  administration: {
+    answer: [],
+    members: ['answer'],
+    applications: ['answer'],
+    keys: ['answer'],
+    sites: ['answer'],
   },
 };
 

@@ -21,6 +21,7 @@ const TAGS: [name: string, description: string, paths: RegExp][] = [
   ['sandboxes', 'Files that go in with a job and come out of it', /^\/jobs\/\{jid\}\//],
   ['file catalogue', 'Directories, files and their metadata', /^\/filecatalogue/],
   ['webhooks', 'Receivers that are told of changes', /^\/webhooks/],
+  ['administration', 'Users, groups, applications, signing keys and sites', /^\/admin\//],
   [
     'authorization',
     'Tokens, groups and setups, sign-in pages, published keys',

@@ -1,0 +1,49 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { RegistryModule } from '#src/registry/index.js';
+import { RegistryFile } from './answer/registry-file.js';
+import { AdministeredApplicationsController } from './applications/administered-applications.controller.js';
+import { AdministeredApplications } from './applications/applications.service.js';
+import { SigningKeysController } from './keys/signing-keys.controller.js';
+import { AdministeredGroupsController } from './members/groups.controller.js';
+import { MembersService } from './members/members.service.js';
+import { UsersController } from './members/users.controller.js';
+import { SiteReports } from './sites/site-reports.js';
+import { SitesController } from './sites/sites.controller.js';
+import { SitesService } from './sites/sites.service.js';
+
+const CONTROLLERS = [
+  UsersController,
+  AdministeredGroupsController,
+  AdministeredApplicationsController,
+  SigningKeysController,
+  SitesController,
+];
+
+/** What administration needs of others. */
+interface AdministrationModuleInput {
+  /** Where applications and keys are. */
+  auth: DynamicModule;
+  /** Who knows which places can be used. */
+  jobs: DynamicModule;
+  hasRoutes: boolean;
+}
+
+/** Administration over HTTPS: users, groups, applications, signing keys and sites, for tokens with the scope `admin`. */
+@Module({})
+export class AdministrationModule {
+  /** `auth` and `jobs` are those of this application. */
+  static forRoot({ auth, jobs, hasRoutes }: AdministrationModuleInput): DynamicModule {
+    return {
+      module: AdministrationModule,
+      imports: [RegistryModule, auth, jobs],
+      controllers: hasRoutes ? CONTROLLERS : [],
+      providers: [
+        RegistryFile,
+        MembersService,
+        AdministeredApplications,
+        SiteReports,
+        SitesService,
+      ],
+    };
+  }
+}
