@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { RegistryModule } from '#src/registry/index.js';
+import { AdministrationAccessController } from './access/administration-access.controller.js';
 import { RegistryFile } from './answer/registry-file.js';
 import { AdministeredApplicationsController } from './applications/administered-applications.controller.js';
 import { AdministeredApplications } from './applications/applications.service.js';
@@ -12,6 +13,7 @@ import { SitesController } from './sites/sites.controller.js';
 import { SitesService } from './sites/sites.service.js';
 
 const CONTROLLERS = [
+  AdministrationAccessController,
   UsersController,
   AdministeredGroupsController,
   AdministeredApplicationsController,

@@ -135,6 +135,18 @@ describe('the scope of administration', () => {
   });
 });
 
+describe('whether somebody may administer', () => {
+  it('is told to everybody who reads jobs', async () => {
+    const told = async (client: GridClient): Promise<unknown> =>
+      (await client.get('/admin/access')).body;
+    expect(await told(adam)).toEqual({ possible: true, granted: true });
+    expect(await told(await grid.as('adam'))).toEqual({ possible: true, granted: false });
+    expect(await told(await grid.as('alice'))).toEqual({ possible: false, granted: false });
+    const other = grid.bearer(await grid.token('alice', 'grid_user', 'Prod', 'catalogue:read'));
+    expect((await other.get('/admin/access')).status).toBe(403);
+  });
+});
+
 describe('administration is closed', () => {
   const open = (client: GridClient): Promise<Answer> => client.get('/admin/users');
 

@@ -151,6 +151,7 @@ const SUB_ROOMS: Record<string, Record<string, string[]>> = {
     management: ['delivery', 'sources', 'store', 'target', 'signature'],
   },
   administration: {
+    access: [],
     answer: [],
     members: ['answer'],
     applications: ['answer'],

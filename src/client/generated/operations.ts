@@ -10,6 +10,7 @@ import {
 import type {
   AddApplicationRequest,
   AddedApplicationResponse,
+  AdministrationAccessResponse,
   ApplicationListResponse,
   ApplicationResponse,
   ArrayKillResponse,
@@ -1692,6 +1693,14 @@ export abstract class Operations {
         path: `/webhooks/${pathPart(id)}/deliveries/${pathPart(delivery)}/replay`,
         answer: 'json',
       },
+      options,
+    );
+  }
+
+  /** Whether the bearer may administer the service, or could with another scope */
+  getAdministrationAccess(options: CallOptions = {}): Promise<AdministrationAccessResponse> {
+    return this.call<AdministrationAccessResponse>(
+      { method: 'GET', path: `/admin/access`, answer: 'json' },
       options,
     );
   }

@@ -37,6 +37,14 @@ export interface AddedApplicationResponse {
   secret?: string;
 }
 
+/** Answer of `GET /admin/access`. */
+export interface AdministrationAccessResponse {
+  /** The group of the token has ServiceAdministrator: a token for it may have the scope `admin`, which must be asked for by name */
+  possible: boolean;
+  /** The token has the scope `admin` and may be used for it */
+  granted: boolean;
+}
+
 /** Answer of `GET /admin/applications`. */
 export interface ApplicationListResponse {
   applications: ApplicationResponse[];

@@ -335,6 +335,12 @@ export const BEARER: Record<string, BearerExpectation> = {
   'POST /webhooks/{id}/deliveries/{delivery}/replay': ofWebhook((place) => ({
     path: `/webhooks/${place.webhook}/deliveries/${place.webhook}/replay`,
   })),
+  'GET /admin/access': rule({
+    scope: 'jobs:read',
+    call: () => ({ path: '/admin/access' }),
+    own: '200',
+    others: ANYBODY,
+  }),
   'GET /admin/users': administration('users'),
   'GET /admin/users/{user}': administration('users/alice'),
   'POST /admin/users/{user}/disable': administration('users/bob/disable'),
