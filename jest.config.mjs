@@ -37,6 +37,7 @@ const JOURNEYS = [
   '<rootDir>/test/flows/browser-results.flow-spec.ts',
   '<rootDir>/test/flows/browser-pages.flow-spec.ts',
   '<rootDir>/test/flows/browser-usage.flow-spec.ts',
+  '<rootDir>/test/flows/browser-admin.flow-spec.ts',
   '<rootDir>/test/flows/browser-form.flow-spec.ts',
   '<rootDir>/test/flows/browser-everyday.flow-spec.ts',
   '<rootDir>/test/flows/browser-elsewhere.flow-spec.ts',

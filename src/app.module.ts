@@ -45,7 +45,7 @@ export class AppModule {
         FileCatalogueModule,
         jobs,
         WebhooksModule.forRoot({ auth, jobs, hasRoutes }),
-        AdministrationModule.forRoot({ auth, hasRoutes }),
+        AdministrationModule.forRoot({ auth, jobs, hasRoutes }),
       ],
     };
   }

@@ -12,7 +12,7 @@ WORDS = [
     (r"\bAsyncIterator\b", "Iterator"),
     (r"\bAsyncGenerator\b", "Generator"),
     (r"\bhttpx\.AsyncClient\b", "httpx.Client"),
-    (r"\bAsync(Client|Transport|Watch|Catalogue)\b", r"\1"),
+    (r"\bAsync(Client|Transport|Watch|Catalogue|Administration)\b", r"\1"),
     (r"\basynccontextmanager\b", "contextmanager"),
     (r"\basync (def|for|with)\b", r"\1"),
     (r"\bawait ", ""),

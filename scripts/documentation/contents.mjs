@@ -42,6 +42,7 @@ export const SECTIONS = [
       'docs/reference/python/README.md',
       'docs/configuration.md',
       'docs/registry.md',
+      'docs/administration.md',
       'docs/manifest.md',
       'docs/job-states.md',
       'docs/errors.md',

@@ -1,16 +1,55 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { RegistryModule } from '#src/registry/index.js';
+import { AdministrationAccessController } from './access/administration-access.controller.js';
+import { RegistryFile } from './answer/registry-file.js';
+import { AdministeredApplicationsController } from './applications/administered-applications.controller.js';
+import { AdministeredApplications } from './applications/applications.service.js';
 import { AuditSearchController } from './audit/audit-search.controller.js';
 import { AuditSearchService } from './audit/audit-search.service.js';
+import { SigningKeysController } from './keys/signing-keys.controller.js';
+import { AdministeredGroupsController } from './members/groups.controller.js';
+import { MembersService } from './members/members.service.js';
+import { UsersController } from './members/users.controller.js';
+import { SiteReports } from './sites/site-reports.js';
+import { SitesController } from './sites/sites.controller.js';
+import { SitesService } from './sites/sites.service.js';
 
-/** What administrators of the service see over the network. */
+const CONTROLLERS = [
+  AdministrationAccessController,
+  UsersController,
+  AdministeredGroupsController,
+  AdministeredApplicationsController,
+  SigningKeysController,
+  SitesController,
+  AuditSearchController,
+];
+
+/** What administration needs of others. */
+interface AdministrationModuleInput {
+  /** Where applications and keys are. */
+  auth: DynamicModule;
+  /** Who knows which places can be used. */
+  jobs: DynamicModule;
+  hasRoutes: boolean;
+}
+
+/** Administration over HTTPS: users, groups, applications, signing keys and sites, for tokens with the scope `admin`. */
 @Module({})
 export class AdministrationModule {
-  static forRoot({ auth, hasRoutes }: { auth: DynamicModule; hasRoutes: boolean }): DynamicModule {
+  /** `auth` and `jobs` are those of this application. */
+  static forRoot({ auth, jobs, hasRoutes }: AdministrationModuleInput): DynamicModule {
     return {
       module: AdministrationModule,
-      imports: [auth],
-      controllers: hasRoutes ? [AuditSearchController] : [],
-      providers: [AuditSearchService],
+      imports: [RegistryModule, auth, jobs],
+      controllers: hasRoutes ? CONTROLLERS : [],
+      providers: [
+        RegistryFile,
+        MembersService,
+        AdministeredApplications,
+        SiteReports,
+        SitesService,
+        AuditSearchService,
+      ],
     };
   }
 }

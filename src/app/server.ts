@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
+import { ADMINISTRATION_PATH_PARAMETERS } from '../administration/index.js';
 import { AUTH_PATH_PARAMETERS, AUTH_SCHEMAS, SCOPE_TEXT, SCOPES } from '../auth/index.js';
 import {
   CATALOGUE_PATH_PARAMETERS,
@@ -267,6 +268,7 @@ function watchConnections(
 const PAGES = /^\/oauth2\/(auth|device|login|callback|applications|logout)(\/|$)/;
 
 const PATH_PARAMETERS = {
+  ...ADMINISTRATION_PATH_PARAMETERS,
   ...AUTH_PATH_PARAMETERS,
   ...CATALOGUE_PATH_PARAMETERS,
   ...JOB_PATH_PARAMETERS,

@@ -2,6 +2,7 @@ import { Module, type DynamicModule, type ModuleMetadata, type Type } from '@nes
 import { APP_GUARD } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { IdProviderModule } from '#src/id-provider/index.js';
+import { AllKeysService } from './keys/all-keys.service.js';
 import { AccessGuard } from './access/access.guard.js';
 import { BearerGuard } from './access/bearer.guard.js';
 import { BearerStrategy } from './access/bearer.strategy.js';
@@ -129,6 +130,7 @@ const TOKENS = [
   SigningKeysRepository,
   IdTokenKeysService,
   IdTokenKeysRepository,
+  AllKeysService,
 ];
 
 const PAGES = [
@@ -204,7 +206,7 @@ export interface AuthModuleInput {
     PushedRequestController,
   ],
   providers: [...ACCESS, ...TOKENS, ...PAGES, ...CLIENTS, RateLimits],
-  exports: [KeysService, IdTokenKeysService, ClientsService, ConsentsService, Delegations],
+  exports: [KeysService, AllKeysService, ClientsService, ConsentsService, Delegations],
 })
 export class AuthModule {
   static forRoot({ storageRights: { imports, useExisting } }: AuthModuleInput): DynamicModule {

@@ -16,7 +16,7 @@ export { SCOPES } from './protocol/scopes.js';
 export { SCOPE_TEXT } from './sign-in/pages/scope-text.js';
 export { DEMO_COOKIE } from './sign-in/demo/demo-sign-in.js';
 export { demandsPkce } from './protocol/client-profile.js';
-export { IdTokenKeysService } from './keys/id-token-keys.service.js';
+export { AllKeysService, type NamedKeyReport } from './keys/all-keys.service.js';
 export { KeysService } from './keys/keys.service.js';
 export { ConsentsService, type Withdrawal } from './stores/consents.service.js';
 export { ClientsService, type ClientReport, type NewClient } from './clients/clients.service.js';

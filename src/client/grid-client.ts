@@ -3,8 +3,10 @@ import type {
   JobResponse,
   ManifestRequest,
   SubmitJobsResponse,
+  UserListResponse,
+  UserResponse,
 } from './generated/schemas.js';
-import { Operations, type ListJobsQuery } from './generated/operations.js';
+import { Operations, type ListJobsQuery, type ListUsersQuery } from './generated/operations.js';
 import { followedOutput, type OutputEvent } from './follow-output.js';
 import { GridError } from './grid-error.js';
 import {
@@ -106,6 +108,20 @@ export class GridClient extends Operations {
         options,
       );
       yield* (await this.json<JobListResponse>(answer)).jobs;
+      path = next;
+    }
+  }
+
+  /** All users that match, by name, page by page; for tokens with the scope `admin`. */
+  async *walkUsers(
+    query: ListUsersQuery = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<UserResponse> {
+    let path: string | undefined = `/admin/users${queryText(query)}`;
+    while (path !== undefined) {
+      const request: OperationRequest = { method: 'GET', path, answer: 'json' };
+      const { answer, next }: RawAnswer = await this.raw(request, options);
+      yield* (await this.json<UserListResponse>(answer)).users;
       path = next;
     }
   }

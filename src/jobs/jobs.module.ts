@@ -169,6 +169,7 @@ export class JobsModule {
         JobListRepository,
         JobFeed,
         JobPolicy,
+        PlaceReport,
       ],
     };
   }

@@ -113,6 +113,7 @@ export {
   type AuditActor,
   type AuditDetails,
   type AuditSetting,
+  type AuditOrigin,
 } from './observe/audit/audit.js';
 export { Audited } from './observe/audit/audited.decorator.js';
 export { AUDIT_EVENTS, auditEventsOf } from './observe/audit/audit-events.js';

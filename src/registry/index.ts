@@ -1,15 +1,18 @@
 export { RegistryModule } from './registry.module.js';
 export { RegistryService } from './store/registry.service.js';
 export { DrainFault, DrainsService, type SiteState } from './store/drains.service.js';
+export {
+  keepAdministrator,
+  MembershipFault,
+  withMember,
+  withoutMember,
+  withoutMemberships,
+} from './model/membership.js';
 export { RegistryLoader } from './file/registry-loader.service.js';
 export { RegistrySnapshot } from './store/registry-snapshot.js';
 export { ClientsRepository } from './store/clients.repository.js';
 export type { Property } from './model/property.js';
-export {
-  type GroupEntry,
-  type RegistryDocument,
-  type UserEntry,
-} from './file/registry-document.js';
+export { type RegistryDocument, type UserEntry } from './file/registry-document.js';
 export { writeRegistryFile, RegistryFileError } from './file/registry-file.js';
 export { describeDifference } from './model/registry-difference.js';
 export { isLoopbackHost, redirectUriFault } from './model/redirect-uri.js';

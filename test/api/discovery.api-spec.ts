@@ -174,8 +174,7 @@ describe('all that the discovery documents say', () => {
 
   it('are parameters of the authorization request, and others are refused', async () => {
     const errorFor = async (parameters: Form): Promise<string | undefined> => {
-      const who = parameters['scope'] === 'admin' ? 'adam' : 'alice';
-      const visitor = new PageVisitor(await grid.certificate(who));
+      const visitor = new PageVisitor(await grid.certificate('alice'));
       const page = await visitor.open(authorizePath(parameters));
       return page.status === 302 ? redirectOf(page).parameters['error'] : undefined;
     };

@@ -326,7 +326,7 @@ describe('tokens for the grid', () => {
     const { body } = await grid.anonymous.get('/.well-known/oauth-authorization-server');
     expect(body.scopes_supported).toEqual([
       ...['jobs:read', 'jobs:submit', 'jobs:kill', 'catalogue:read', 'catalogue:write'],
-      ...['webhooks', 'admin'],
+      'webhooks',
       ...['compute.read', 'compute.create', 'compute.modify', 'compute.cancel'],
       ...['wlcg', 'wlcg.groups'],
       ...[

@@ -26,7 +26,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   jobs: ['auth', 'registry', 'platform', 'kernel'],
   'file-catalogue': ['auth', 'registry', 'platform', 'kernel'],
   webhooks: ['file-catalogue', 'jobs', 'auth', 'registry', 'platform', 'kernel'],
-  administration: ['auth', 'platform', 'kernel'],
+  administration: ['jobs', 'auth', 'registry', 'platform', 'kernel'],
   client: [],
   migrations: [],
 };
@@ -150,6 +150,14 @@ const SUB_ROOMS: Record<string, Record<string, string[]>> = {
     sources: ['store'],
     delivery: ['sources', 'store', 'target', 'signature'],
     management: ['delivery', 'sources', 'store', 'target', 'signature'],
+  },
+  administration: {
+    access: [],
+    answer: [],
+    members: ['answer'],
+    applications: ['answer'],
+    keys: ['answer'],
+    sites: ['answer'],
   },
 };
 

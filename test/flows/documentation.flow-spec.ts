@@ -20,6 +20,7 @@ const FIRST = ['README.md', 'docs/tutorial-portal.md', 'examples/portal/README.m
 const SECOND = [
   'docs/tutorial-scientist.md',
   'docs/registry.md',
+  'docs/administration.md',
   'docs/how-to/migrate-from-restdirac.md',
   'docs/how-to/add-a-site.md',
   'docs/how-to/operate.md',

@@ -2,6 +2,7 @@ import { GridError, type Application } from 'gridgate/client';
 import { byId, h } from './parts/dom.js';
 import { openPalette, type Command } from './parts/palette.js';
 import { faultBox } from './parts/pieces.js';
+import { adminPage } from './pages/admin.js';
 import { arrayPage } from './pages/array.js';
 import { cataloguePage } from './pages/catalogue.js';
 import { comparePage } from './pages/compare.js';
@@ -15,12 +16,13 @@ import { webhooksPage } from './pages/webhooks.js';
 import { showWelcome } from './pages/welcome.js';
 import { Session } from './session.js';
 
-/** A page, the scope without which there is nothing to do on it, and whether it stands in the bar. */
+/** A page, the scope without which there is nothing to do on it, for whom it is, and whether it stands in the bar. */
 interface Entry {
   name: string;
   title: string;
   page: Page;
   scope?: string;
+  isForAdministrators?: true;
   isElsewhere?: true;
 }
 
@@ -30,6 +32,7 @@ const PAGES: Entry[] = [
   { name: 'catalogue', title: 'Catalogue', page: cataloguePage },
   { name: 'usage', title: 'Usage', page: usagePage },
   { name: 'webhooks', title: 'Webhooks', page: webhooksPage, scope: 'webhooks' },
+  { name: 'admin', title: 'Administration', page: adminPage, isForAdministrators: true },
   { name: 'run', title: 'Run on files', page: runPage, scope: 'jobs:submit', isElsewhere: true },
   { name: 'compare', title: 'Two jobs', page: comparePage, isElsewhere: true },
   { name: 'arrays', title: 'Array', page: arrayPage, isElsewhere: true },
@@ -39,6 +42,8 @@ const HOME = new URL('.', location.href).pathname;
 
 let leave = new AbortController();
 let shown: string | undefined;
+/** Whether who is signed in may administer the service, as far as it is known. */
+let isAdministrator = false;
 
 async function start(): Promise<void> {
   const answer = await fetch('./config.json');
@@ -83,6 +88,7 @@ async function show(session: Session, fault?: unknown): Promise<void> {
   const root = byId('main');
   const { who } = session;
   showBar(session);
+  void noteAdministrator(session);
   if (!who) {
     shown = undefined;
     const back = location.hash;
@@ -103,7 +109,12 @@ async function show(session: Session, fault?: unknown): Promise<void> {
   try {
     const may = (scope: string): boolean => mayWith(who.scope, scope);
     const asked = { root, path, query: new URLSearchParams(query) };
-    const input = { client: session.client, ...asked, signal, user: who.user, may };
+    const administration = {
+      isPossible: () => session.mayAdminister(),
+      begin: () => session.beginAdministration(location.hash),
+      end: () => session.endAdministration('#/jobs'),
+    };
+    const input = { client: session.client, ...asked, signal, user: who.user, may, administration };
     await page(input);
   } catch (error) {
     if (signal.aborted) return;
@@ -119,6 +130,20 @@ function mayWith(scope: string, needed: string | undefined): boolean {
   return needed === undefined || scope.split(' ').includes(needed);
 }
 
+/** Whether the bar and the palette have it. */
+function isOffered({ scope, isElsewhere, isForAdministrators }: Entry, granted: string): boolean {
+  if (isElsewhere || (isForAdministrators && !isAdministrator)) return false;
+  return mayWith(granted, scope);
+}
+
+/** The service is asked once; the bar is drawn anew only when it says something else than was known. */
+async function noteAdministrator(session: Session): Promise<void> {
+  const isOne = await session.mayAdminister();
+  if (isOne === isAdministrator) return;
+  isAdministrator = isOne;
+  showBar(session);
+}
+
 /** Part of an address; what is no encoding stays as it is. */
 function decoded(part: string): string {
   try {
@@ -131,7 +156,7 @@ function decoded(part: string): string {
 function openCommands(session: Session): void {
   const { scope } = session.who ?? { scope: '' };
   const go = (hash: string) => () => void (location.hash = hash);
-  const pages = PAGES.filter((page) => !page.isElsewhere && mayWith(scope, page.scope));
+  const pages = PAGES.filter((page) => isOffered(page, scope));
   const commands: Command[] = [
     ...pages.map(({ name, title }) => ({ title, run: go(`#/${name}`) })),
     { title: 'Failed jobs', run: go('#/jobs?status=Failed') },
@@ -157,9 +182,8 @@ function showBar(session: Session): void {
   if (!who) return;
   const here = location.hash.replace(/^#\/?/, '').split(/[/?]/)[0] || 'jobs';
   nav.replaceChildren(
-    ...PAGES.filter(({ scope, isElsewhere }) => !isElsewhere && mayWith(who.scope, scope)).map(
-      ({ name, title }) =>
-        h('a', { href: `#/${name}`, 'aria-current': name === here ? 'page' : undefined }, title),
+    ...PAGES.filter((page) => isOffered(page, who.scope)).map(({ name, title }) =>
+      h('a', { href: `#/${name}`, 'aria-current': name === here ? 'page' : undefined }, title),
     ),
   );
   place.replaceChildren(

@@ -13,6 +13,7 @@ import { forgetDraft } from './pages/submit-draft.js';
 import { SharedTokens, type StoredTokens } from './shared-tokens.js';
 
 const KEPT = 'portal.sign-in';
+const ADMIN = 'admin';
 /** Somebody has signed out here: the next one is asked who they are. */
 const LEFT = 'portal.left';
 /** A token is renewed when it lives no longer than this. */
@@ -25,11 +26,20 @@ const HAS_TO_ASK = new Set([
   'account_selection_required',
 ]);
 
+/** What is asked of a sign-in. */
+interface SignInWish {
+  scope?: string;
+  group?: string;
+  setup?: string;
+  prompt?: string;
+}
+
 /** Who is signed in, in all tabs of the portal (`SharedTokens`). */
 export class Session {
   readonly client: GridClient;
   private readonly tokens: SharedTokens;
   private renewal: Promise<string | undefined> | undefined;
+  private asked: { key: string; answer: Promise<boolean> } | undefined;
 
   constructor(
     readonly application: Application,
@@ -62,6 +72,30 @@ export class Session {
     await this.leave(back, mayAsk ? {} : { prompt: 'none' });
   }
 
+  /** Whether tokens for the group of who is signed in may have the scope of administration; asked once a group. */
+  async mayAdminister(): Promise<boolean> {
+    const { who } = this;
+    const words = who?.scope.split(' ') ?? [];
+    if (!who || words.includes(ADMIN)) return who !== undefined;
+    if (!words.includes('jobs:read')) return false;
+    const key = `${who.user} ${who.group}`;
+    this.asked = this.asked?.key === key ? this.asked : { key, answer: this.isPossible() };
+    return this.asked.answer;
+  }
+
+  /** Leaves for the service to ask for the scope of administration as well, which the user is asked about each time. */
+  async beginAdministration(back: string): Promise<void> {
+    const { scope = '', group, setup } = this.who ?? {};
+    await this.leave(back, { scope: `${scope} ${ADMIN}`, ...placeOf(group, setup) });
+  }
+
+  /** Gives the tokens with that scope back, and leaves for usual ones. */
+  async endAdministration(back: string): Promise<void> {
+    const { refresh, group, setup } = this.tokens.current ?? {};
+    if (refresh !== undefined) await signOut(this.application, refresh).catch(() => undefined);
+    await this.leave(back, { prompt: 'none', ...placeOf(group, setup) });
+  }
+
   /**
    * Takes the answer of the service and says where to return to; undefined when it has to ask and the browser is on its way
    * there. Throws GridError when there is no token.
@@ -69,14 +103,15 @@ export class Session {
   async complete(answer: URLSearchParams): Promise<string | undefined> {
     const text = sessionStorage.getItem(KEPT) ?? '{}';
     sessionStorage.removeItem(KEPT);
-    const kept = JSON.parse(text) as SignInState & { back?: string; prompt?: string };
+    const kept = JSON.parse(text) as SignInState & SignInWish & { back?: string };
     const { back = '#/jobs' } = kept;
     try {
       this.store(await finishSignIn(this.application, answer, kept));
     } catch (error) {
-      const isAsked = error instanceof GridError && HAS_TO_ASK.has(error.code ?? '');
-      if (!isAsked || kept.prompt !== 'none') throw error;
-      await this.leave(back, {});
+      const code = error instanceof GridError ? (error.code ?? '') : '';
+      if (code === 'access_denied' && kept.scope !== undefined && this.who) return back;
+      if (!HAS_TO_ASK.has(code) || kept.prompt !== 'none') throw error;
+      await this.leave(back, placeOf(kept.group, kept.setup));
       return undefined;
     }
     sessionStorage.removeItem(LEFT);
@@ -93,10 +128,18 @@ export class Session {
     this.onChange();
   }
 
-  private async leave(back: string, wish: { prompt?: string }): Promise<void> {
+  private async leave(back: string, wish: SignInWish): Promise<void> {
     const { address, kept } = await beginSignIn(this.application, wish);
     sessionStorage.setItem(KEPT, JSON.stringify({ ...kept, ...wish, back }));
     location.assign(address);
+  }
+
+  private async isPossible(): Promise<boolean> {
+    try {
+      return (await this.client.getAdministrationAccess()).possible;
+    } catch {
+      return false;
+    }
   }
 
   private async token(): Promise<string | undefined> {
@@ -140,6 +183,10 @@ export class Session {
       scope: token.scope ?? '',
     });
   }
+}
+
+function placeOf(group?: string, setup?: string): SignInWish {
+  return { ...(group !== undefined && { group }), ...(setup !== undefined && { setup }) };
 }
 
 function isOld({ expiresAt }: StoredTokens): boolean {

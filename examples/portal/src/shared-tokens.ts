@@ -14,6 +14,9 @@ export interface StoredTokens {
   scope: string;
 }
 
+/** What pages depend on. */
+const DEFINING = ['user', 'group', 'scope'] as const;
+
 type Said = { kind: 'ask' } | { kind: 'have'; tokens: StoredTokens } | { kind: 'end' };
 
 /**
@@ -79,7 +82,7 @@ export class SharedTokens {
       if (before) this.onChange();
     } else if (said.tokens.expiresAt >= (before?.expiresAt ?? 0)) {
       sessionStorage.setItem(KEPT, JSON.stringify(said.tokens));
-      if (before?.user !== said.tokens.user || before.group !== said.tokens.group) this.onChange();
+      if (!before || DEFINING.some((name) => before[name] !== said.tokens[name])) this.onChange();
     }
   }
 

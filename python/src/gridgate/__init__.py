@@ -6,8 +6,10 @@
 ...     grid.wait(jid)
 """
 
+from ._async.administration import AsyncAdministration
 from ._async.catalogue import AsyncCatalogue
 from ._async.client import AsyncClient
+from ._sync.administration import Administration
 from ._sync.catalogue import Catalogue
 from ._sync.client import Client
 from .errors import (
@@ -35,6 +37,8 @@ __version__ = "0.2.0"
 
 __all__ = [
     "FINAL",
+    "Administration",
+    "AsyncAdministration",
     "AsyncCatalogue",
     "AsyncClient",
     "Catalogue",

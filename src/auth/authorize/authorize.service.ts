@@ -9,6 +9,7 @@ import { demandsPkce } from '../protocol/client-profile.js';
 import { PushedRequestsRepository } from '../stores/pushed-requests.repository.js';
 import { ClientsService } from '../clients/clients.service.js';
 import type { Authentication } from '../protocol/authentication.js';
+import { isAdmin, readScopes, scopeWords } from '../protocol/grid-scopes.js';
 import { withParameters } from '../protocol/redirect-uri.js';
 import { ConsentsService } from '../stores/consents.service.js';
 import { consentChoices, type ConsentChoices } from '../sign-in/pages/consent-form.js';
@@ -148,12 +149,13 @@ export class AuthorizeService {
 
   /**
    * The redirect with the code without asking: the user has allowed this application as much before, and it is surely the
-   * same one (RFC 8252 §8.6). Undefined where the user has to be asked.
+   * same one (RFC 8252 §8.6). Undefined where the user has to be asked, as about administration each time.
    */
   async allowAgain(asked: AuthorizationRequest, giver: Giver): Promise<string | undefined> {
     if (!isSurelyItself(asked)) return undefined;
     const { user } = giver;
     const registry = await this.registry.current();
+    if (readScopes(scopeWords(asked.scope) ?? []).some(isAdmin)) return undefined;
     const { groups, identity } = consentChoices(registry, user, { scope: asked.scope });
     const consents = await this.consents.lately(user.name, asked.client.id);
     const covering = consents.find((consent) => {

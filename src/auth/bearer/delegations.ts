@@ -10,7 +10,7 @@ import {
   EVERY_AUDIENCE,
   narrowedAudiences,
 } from '../protocol/audience.js';
-import { readScope, scopeWords } from '../protocol/grid-scopes.js';
+import { isAdmin, readScope, scopeWords } from '../protocol/grid-scopes.js';
 import { invalidGrant } from '../protocol/oauth-errors.js';
 import { RevocationsRepository } from '../stores/revocations.repository.js';
 import {
@@ -132,6 +132,7 @@ export class Delegations {
       asked,
       within: claims.scope,
       withinGroups: claims['wlcg.groups'] ?? [],
+      isRefused: isAdmin,
     });
   }
 

@@ -9,6 +9,7 @@ import {
 import {
   capabilitiesIn,
   chosen,
+  exchangeableScopes,
   groupsClaimed,
   groupsSaid,
   isWlcgConform,
@@ -48,6 +49,24 @@ describe('groups of a token', () => {
 
   it('are those that no provider has a say in when it names none', () => {
     expect(names([])).toEqual(['plain']);
+  });
+});
+
+describe('scopes for which a provider’s token is exchanged', () => {
+  const root = group('root', { properties: new Set(['NormalUser', 'ServiceAdministrator']) });
+
+  it.each<[string[] | undefined, string[] | undefined]>([
+    [['admin', 'jobs:read'], undefined],
+    [['admin', 'jobs:read'], ['jobs:read']],
+    [undefined, ['jobs:read', 'admin']],
+  ])('of %j within %j are none of administration', (asked, capabilities) => {
+    const token = { group: root, groups: [root], capabilities };
+    expect(exchangeableScopes(asked, token)).toEqual(['jobs:read']);
+  });
+
+  it('come from no word for administration that a provider says', () => {
+    expect(capabilitiesIn(['admin', 'openid'])).toBeUndefined();
+    expect(capabilitiesIn(['admin', 'compute.read'])).toEqual(['compute.read']);
   });
 });
 

@@ -4,6 +4,7 @@ import {
   coversScope,
   groupPath,
   groupScopes,
+  isAdmin,
   readScope,
   readScopes,
   type GridScope,
@@ -96,7 +97,7 @@ export function isWlcgConform(claims: Readonly<Record<string, unknown>>): boolea
 
 /**
  * The scopes for which a provider's token may be exchanged, of those that are asked for: within its capabilities where it has
- * them, and with no other group named than those that it stands for.
+ * them, with no other group named than those that it stands for, and never for administration.
  */
 export function exchangeableScopes(
   asked: readonly string[] | undefined,
@@ -110,7 +111,7 @@ export function exchangeableScopes(
       ? scope.group === undefined || named.has(scope.group)
       : (bounds?.some((bound) => coversScope(bound, scope)) ?? true);
   return groupScopes(group, asked ?? capabilities)
-    .filter(isWithin)
+    .filter((scope) => !isAdmin(scope) && isWithin(scope))
     .map(({ word }) => word);
 }
 

@@ -19,7 +19,7 @@ import { TokenHolders, type PresentedToken } from '../possession/token-holders.j
 import { principalFrom, type Principal } from './principal.js';
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
 import { audiencesIn } from '../protocol/audience.js';
-import { defaultScopesOf } from '../protocol/scopes.js';
+import { scopesOf } from '../protocol/scopes.js';
 import {
   capabilitiesIn,
   chosen,
@@ -87,7 +87,7 @@ export class ExternalTokens {
     await this.holders.check(identity.confirmation, presented);
     const registry = await this.registry.current();
     const { user, group, setup, capabilities } = granteeOf(identity, preference, registry);
-    const scopes = capabilities ?? defaultScopesOf(group.properties);
+    const scopes = capabilities ?? scopesOf(group.properties);
     const clientId = CERTIFICATE_CLIENT; // no application of ours stands between
     const principal = principalFrom(
       { user: user.name, group: group.name, setup, clientId, scopes },

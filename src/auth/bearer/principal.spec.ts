@@ -149,6 +149,13 @@ describe('principal of an application that acts for itself', () => {
     expect(found({ profile: 'fapi2' })?.isHeaderOnly).toBe(true);
   });
 
+  it('never administers the service', () => {
+    const group = 'grid_adm';
+    const robots = { group, scopes: ['jobs:read', 'admin'] };
+    const scopes = [...found(robots, { group, scopes: ['jobs:read', 'admin'] })!.scopes];
+    expect(scopes).toEqual(['jobs:read']);
+  });
+
   it('may have been handed on to another application', () => {
     expect(found({}, { clientId: 'demo-portal' })?.clientId).toBe('demo-portal');
   });

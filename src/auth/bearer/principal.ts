@@ -4,6 +4,7 @@ import { CERTIFICATE_CLIENT, isBuiltIn } from '../clients/built-in-clients.js';
 import {
   coversScope,
   groupScopes,
+  isAdmin,
   possibleScopes,
   readScopes,
   rightsOf,
@@ -106,8 +107,8 @@ export function applicationPrincipal(
   if (!application?.scopes || !group || application.group !== group.name) return undefined;
   if (!registry.isOfIssuer(group)) return undefined;
   const registered = readScopes(application.scopes);
-  const scopes = groupScopes(group, grantee.scopes).filter((scope) =>
-    registered.some((outer) => coversScope(outer, scope)),
+  const scopes = groupScopes(group, grantee.scopes).filter(
+    (scope) => !isAdmin(scope) && registered.some((outer) => coversScope(outer, scope)),
   );
   const itself = { user: name, dn: '', userGroups: [group.name] };
   return bearerOf(grantee, { group, scopes, registry }, itself);

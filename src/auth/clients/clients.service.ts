@@ -8,7 +8,7 @@ import {
   type JsonObject,
   type Violation,
 } from '#src/kernel/index.js';
-import { Audit, CONFIG, type Config } from '#src/platform/index.js';
+import { Audit, CONFIG, type AuditOrigin, type Config } from '#src/platform/index.js';
 import {
   AUDIENCE_FORM,
   canonicalDn,
@@ -24,7 +24,7 @@ import {
 } from '#src/registry/index.js';
 import { CERTIFICATE_CLIENT } from './built-in-clients.js';
 import { clientOf, isBuiltIn } from './built-in-clients.js';
-import { readScope } from '../protocol/grid-scopes.js';
+import { isAdmin, readScope } from '../protocol/grid-scopes.js';
 
 const ID = /^[A-Za-z0-9._~-]{1,100}$/;
 
@@ -91,7 +91,7 @@ export class ClientsService {
   ) {}
 
   /** Registers an application. Throws Problem 400 with every fault, 409 when the id is taken. */
-  async add(input: NewClient): Promise<RegisteredClient> {
+  async add(input: NewClient, { request }: AuditOrigin = {}): Promise<RegisteredClient> {
     const { authentication } = input;
     const confidential = input.confidential ?? authentication !== undefined;
     const needsSecret = confidential && authentication === undefined;
@@ -102,7 +102,8 @@ export class ClientsService {
     const added = await this.applications.add(client);
     if (!added) throw new Problem('client.exists', `There is already an application ${id}`);
     this.registry.forget();
-    this.audit.done('client.added', { name: input.name.trim() }, { actor: { client: id } });
+    const origin = { ...(request && { request }), actor: { client: id } };
+    this.audit.done('client.added', { name: input.name.trim() }, origin);
     return { client_id: id, ...(secret !== undefined && { client_secret: secret }) };
   }
 
@@ -117,10 +118,11 @@ export class ClientsService {
   }
 
   /** Removes an application; its tokens are refused from now on. Throws Problem 404. */
-  async remove(id: string): Promise<void> {
+  async remove(id: string, { request }: AuditOrigin = {}): Promise<void> {
     if (!(await this.applications.remove(id))) notFound(id);
     this.registry.forget();
-    this.audit.done('client.removed', {}, { actor: { client: id } });
+    const origin = { ...(request && { request }), actor: { client: id } };
+    this.audit.done('client.removed', {}, origin);
   }
 
   /** The application with this client_id, those that come with the service included. */
@@ -211,10 +213,10 @@ function uriFaults(field: string, uris: readonly string[]): Violation[] {
   });
 }
 
-/** What an application may have for itself: anything but what is said of users. */
+/** What an application may have for itself: anything but what is said of users, and administration. */
 function isOwnScope(word: string): boolean {
   const scope = readScope(word);
-  return scope !== undefined && scope.kind !== 'identity';
+  return scope !== undefined && scope.kind !== 'identity' && !isAdmin(scope);
 }
 
 function isFreeId(id: string): boolean {

@@ -11,6 +11,7 @@ import {
   LOGGER,
   openVault,
   Scheduler,
+  type AuditOrigin,
   type Config,
   type KeyVault,
   type Logger,
@@ -116,10 +117,10 @@ export abstract class KeyRing implements OnModuleDestroy {
    * Puts the next key into use and publishes another one. It starts at once when it has been published for ten
    * minutes, else when it will have been. Answers all keys.
    */
-  async rotate(): Promise<KeyReport[]> {
+  async rotate(origin?: AuditOrigin): Promise<KeyReport[]> {
     await this.locked(async (transaction) => {
       await this.ensureKeys(transaction);
-      await this.startNext(transaction, 'command');
+      await this.startNext(transaction, origin ? 'request' : 'command', origin);
     });
     return this.report();
   }
@@ -165,14 +166,18 @@ export abstract class KeyRing implements OnModuleDestroy {
     if (!nextKey(keys)) await this.addKey(transaction, null);
   }
 
-  private async startNext(transaction: Transaction, way: 'command' | 'schedule'): Promise<void> {
+  private async startNext(
+    transaction: Transaction,
+    way: 'command' | 'request' | 'schedule',
+    origin?: AuditOrigin,
+  ): Promise<void> {
     const keys = await this.repository.allIn(transaction);
     const next = nextKey(keys);
     const now = this.clock.now();
     if (next) {
       const activeFrom = activationOf(next, now);
       await this.repository.activate(transaction, next.kid, activeFrom);
-      this.audit.done('keys.rotated', { kid: next.kid, activeFrom, way });
+      this.audit.done('keys.rotated', { kid: next.kid, activeFrom, way }, origin);
     }
     await this.addKey(transaction, null);
   }

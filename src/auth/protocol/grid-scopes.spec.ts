@@ -18,6 +18,7 @@ describe('a word of a scope', () => {
   it.each([
     ['jobs:read', 'jobs:read'],
     ['compute.cancel', 'compute.cancel'],
+    ['admin', 'admin'],
     ['wlcg', 'wlcg'],
     ['wlcg:1.0', 'wlcg:1.0'],
     ['wlcg.groups', 'wlcg.groups'],
@@ -40,7 +41,7 @@ describe('a word of a scope', () => {
       'storage.write:/vo',
       'storage.READ:/vo',
     ],
-    ...['storage.read:/a/../b', 'storage.read:/a//b', 'constructor', 'Jobs:read'],
+    ...['storage.read:/a/../b', 'storage.read:/a//b', 'constructor', 'Jobs:read', 'Admin'],
   ])('%j is unknown', (word) => {
     expect(readScope(word)).toBeUndefined();
   });
@@ -83,6 +84,11 @@ describe('scopes that a group may have', () => {
     ['grid_user', 'wlcg.groups', 'wlcg.groups'],
     ['grid_fc', 'wlcg.groups wlcg.groups:/vo/grid_user', ''],
     ['grid_user', 'nonsense', ''],
+    ['grid_adm', undefined, 'jobs:read jobs:kill catalogue:read webhooks'],
+    ['grid_adm', 'admin jobs:read', 'jobs:read admin'],
+    ['grid_adm', 'admin', 'admin'],
+    ['grid_user', 'admin jobs:read', 'jobs:read'],
+    ['grid_fc', 'admin', ''],
   ])('%s of %j: %s', (group, scope, expected) => {
     expect(possible(group, scope)).toBe(expected);
   });
@@ -98,6 +104,7 @@ describe('what scopes allow on routes', () => {
     ['storage.create:/a', ['catalogue:read', 'catalogue:write']],
     ['storage.stage:/a storage.poll:/a wlcg wlcg.groups', ['catalogue:read']],
     ['storage.poll:/a', []],
+    ['admin jobs:read', ['jobs:read', 'admin']],
   ])('%s: %j', (scope, rights) => {
     expect(rightsOf(readScopes(scopeWords(scope) ?? []))).toEqual(rights);
   });
@@ -130,6 +137,10 @@ describe('a scope holds another', () => {
     ['wlcg.groups', 'wlcg.groups:/vo/x', true],
     ['jobs:read', 'wlcg.groups', false],
     ['jobs:read', 'wlcg', true],
+    ['admin', 'admin', true],
+    ['admin', 'jobs:read', false],
+    ['jobs:kill', 'admin', false],
+    ['storage.modify:/', 'admin', false],
   ])('%s holds %s: %s', (outer, inner, expected) => {
     expect(coversScope(readScope(outer)!, readScope(inner)!)).toBe(expected);
   });

@@ -1,7 +1,7 @@
 import type { Group } from '#src/registry/index.js';
 import { IDENTITY_SCOPES, type IdentityScope } from './identity-scopes.js';
 import { coversPath, readScopePath, scopePathText, type ScopePath } from './scope-path.js';
-import { defaultScopesOf, SCOPES, scopesOf, type Scope } from './scopes.js';
+import { ADMIN_SCOPE, SCOPES, scopesOf, type Scope } from './scopes.js';
 
 /** What a storage scope allows below its path (WLCG profile 1.3, 2.2.1). */
 export const STORAGE_ACTIONS = ['read', 'create', 'modify', 'stage', 'poll'] as const;
@@ -21,7 +21,8 @@ const COMPUTE: Record<ComputeScope, Scope> = {
 export type ComputeScope = 'compute.read' | 'compute.modify' | 'compute.create' | 'compute.cancel';
 
 /** What routes ask for. */
-export type Right = Scope | IdentityScope | 'compute.modify' | 'compute.cancel';
+export type Right =
+  Scope | typeof ADMIN_SCOPE | IdentityScope | 'compute.modify' | 'compute.cancel';
 
 const VERSIONS = ['wlcg', 'wlcg:1.0'];
 const MAX_WORDS = 100;
@@ -32,12 +33,16 @@ const GROUP_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
 /** A scope that an access token may carry; `word` is its one spelling. */
 export type GridScope =
   | { kind: 'right'; word: Scope | ComputeScope; right: Scope }
+  | { kind: 'admin'; word: typeof ADMIN_SCOPE }
   | { kind: 'storage'; word: string; action: StorageAction; path: ScopePath }
   | { kind: 'groups'; word: string; group?: string }
   | { kind: 'identity'; word: IdentityScope }
   | { kind: 'version'; word: string };
 
-/** What can be asked for; storage scopes want a path: `/`, which stands for every path here. */
+/**
+ * What can be asked for; storage scopes want a path: `/`, which stands for every path here. Without administration: some
+ * applications ask for all that stands here.
+ */
 export function supportedScopes(): string[] {
   const storage = STORAGE_ACTIONS.map((action) => `storage.${action}:/`);
   return [...SCOPES, ...Object.keys(COMPUTE), 'wlcg', GROUPS, ...storage, ...IDENTITY_SCOPES];
@@ -48,6 +53,7 @@ export function readScope(word: string): GridScope | undefined {
   const scope = SCOPES.find((one) => one === word);
   if (scope) return { kind: 'right', word: scope, right: scope };
   if (isCompute(word)) return { kind: 'right', word, right: COMPUTE[word] };
+  if (word === ADMIN_SCOPE) return { kind: 'admin', word };
   const identity = IDENTITY_SCOPES.find((one) => one === word);
   if (identity) return { kind: 'identity', word: identity };
   if (VERSIONS.includes(word)) return { kind: 'version', word };
@@ -68,7 +74,7 @@ export function scopeWords(scope: string | undefined): string[] | undefined {
 export function rightsOf(scopes: readonly GridScope[]): Right[] {
   return scopes.flatMap((scope): Right[] => {
     if (scope.kind === 'storage') return RIGHTS_OF_STORAGE[scope.action];
-    if (scope.kind === 'identity') return [scope.word];
+    if (scope.kind === 'identity' || scope.kind === 'admin') return [scope.word];
     if (scope.kind !== 'right') return [];
     const { word, right } = scope;
     return [word === 'compute.modify' || word === 'compute.cancel' ? word : right];
@@ -95,12 +101,18 @@ export function readScopes(words: readonly string[]): GridScope[] {
  */
 export function possibleScopes(group: Group, asked: readonly string[] | undefined): GridScope[] {
   const rights = scopesOf(group.properties);
-  return readScopes(asked ?? defaultScopesOf(group.properties)).filter((scope) => {
+  return readScopes(asked ?? rights).filter((scope) => {
     if (scope.kind === 'right') return rights.includes(scope.right);
+    if (scope.kind === 'admin') return group.properties.has('ServiceAdministrator');
     if (scope.kind === 'groups') return groupPath(group) !== undefined;
     if (scope.kind === 'storage') return rights.includes(catalogueRight(scope.action));
     return true;
   });
+}
+
+/** The scope of administration, which nothing gets that acts without a user. */
+export function isAdmin({ kind }: GridScope): boolean {
+  return kind === 'admin';
 }
 
 /** The same without what is said of the user: where nobody was asked for it, or is asked apart from the group. */

@@ -1,5 +1,7 @@
 import { DEMO_REGISTRY, RegistrySnapshot, type Property } from '#src/registry/index.js';
-import { defaultScopesOf, SCOPES, scopesOf } from './scopes.js';
+import { ADMIN_SCOPE, SCOPES, scopesOf } from './scopes.js';
+
+const PROPERTIES = DEMO_REGISTRY.groups.flatMap((group) => [...group.properties]);
 
 const demo = new RegistrySnapshot(DEMO_REGISTRY, 1);
 
@@ -10,7 +12,7 @@ describe('scopes of a group', () => {
     ['JobAdministrator', 'jobs:read jobs:kill catalogue:read webhooks'],
     ['FileCatalogManagement', 'catalogue:read catalogue:write webhooks'],
     ['JobSharing', ''],
-    ['ServiceAdministrator', 'admin'],
+    ['ServiceAdministrator', ''],
   ])('%s alone allows "%s"', (property, scopes) => {
     expect(scopesOf(new Set([property])).join(' ')).toBe(scopes);
   });
@@ -19,7 +21,7 @@ describe('scopes of a group', () => {
     const properties = new Set<Property>(['FileCatalogManagement', 'JobAdministrator']);
     const scopes = ['jobs:read', 'jobs:kill', 'catalogue:read', 'catalogue:write', 'webhooks'];
     expect(scopesOf(properties)).toEqual(scopes);
-    expect(SCOPES.filter((scope) => scope !== 'jobs:submit')).toEqual([...scopes, 'admin']);
+    expect(SCOPES.filter((scope) => scope !== 'jobs:submit')).toEqual(scopes);
   });
 
   it.each([
@@ -29,10 +31,16 @@ describe('scopes of a group', () => {
     ['grid_adm', 'jobs:read jobs:kill catalogue:read webhooks'],
     ['grid_fc', 'jobs:read jobs:submit jobs:kill catalogue:read catalogue:write webhooks'],
   ])('%s allows %s', (name, scopes) => {
-    expect(defaultScopesOf(demo.group(name)!.properties).join(' ')).toBe(scopes);
+    expect(scopesOf(demo.group(name)!.properties).join(' ')).toBe(scopes);
+  });
+
+  it('never has the scope of administration, which is asked for by name', () => {
+    const all = new Set<Property>(PROPERTIES);
+    expect(scopesOf(all)).toEqual(SCOPES);
+    expect(SCOPES).not.toContain(ADMIN_SCOPE);
   });
 
   it('allows nothing without a property that grants something', () => {
-    expect(defaultScopesOf(new Set(['JobSharing', 'ServiceAdministrator']))).toEqual([]);
+    expect(scopesOf(new Set(['JobSharing', 'ServiceAdministrator']))).toEqual([]);
   });
 });

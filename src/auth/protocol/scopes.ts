@@ -8,8 +8,13 @@ export const SCOPES = [
   'catalogue:read',
   'catalogue:write',
   'webhooks',
-  'admin',
 ] as const;
+
+/**
+ * The scope of administration. It is none of SCOPES: no property gives it by itself, it is granted only where it is asked for by
+ * name (decision 0494).
+ */
+export const ADMIN_SCOPE = 'admin';
 
 /** One of the scopes of access tokens. */
 export type Scope = (typeof SCOPES)[number];
@@ -26,7 +31,6 @@ const SCOPES_OF: Partial<Record<Property, readonly Scope[]>> = {
   JobMonitor: ['jobs:read', 'catalogue:read', 'webhooks'],
   JobAdministrator: ['jobs:read', 'jobs:kill', 'catalogue:read', 'webhooks'],
   FileCatalogManagement: ['catalogue:read', 'catalogue:write', 'webhooks'],
-  ServiceAdministrator: ['admin'],
 };
 
 /** Scopes that the properties of a group allow (contract 10), in the order of SCOPES. */
@@ -34,9 +38,4 @@ export function scopesOf(properties: ReadonlySet<Property>): Scope[] {
   // Stryker disable next-line ArrayDeclaration: what is no scope is not among SCOPES
   const allowed = new Set([...properties].flatMap((property) => SCOPES_OF[property] ?? []));
   return SCOPES.filter((scope) => allowed.has(scope));
-}
-
-/** Those that a token gets when no scope is asked for: `admin` is given by name only. */
-export function defaultScopesOf(properties: ReadonlySet<Property>): Scope[] {
-  return scopesOf(properties).filter((scope) => scope !== 'admin');
 }

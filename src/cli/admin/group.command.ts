@@ -1,5 +1,11 @@
 import { Command } from 'commander';
-import { RegistryService, type Group, type GroupEntry } from '../../registry/index.js';
+import {
+  RegistryService,
+  withMember,
+  withoutMember,
+  type Group,
+  type RegistryContents,
+} from '../../registry/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import {
   jsonOption,
@@ -9,7 +15,7 @@ import {
   type Printing,
 } from '../terminal/output-format.js';
 import type { CliContext } from './context.js';
-import { addEntry, changeRegistry, entryOf, takeOut } from './registry-change.js';
+import { addEntry, changeRegistry, changeSections, entryOf, takeOut } from './registry-change.js';
 
 interface GroupOptions extends Printing {
   vo?: string;
@@ -25,20 +31,13 @@ export function groupCommand(context: CliContext): Command {
     .addCommand(showCommand(context))
     .addCommand(addCommand(context))
     .addCommand(removeCommand(context))
-    .addCommand(
-      memberCommand(context, 'add-member', 'take users into a group', ({ members }, user) => {
-        if (!members.includes(user)) members.push(user);
-      }),
-    )
+    .addCommand(memberCommand(context, 'add-member', 'take users into a group', withMember))
     .addCommand(
       memberCommand(
         context,
         'remove-member',
         'take users out of a group; their tokens for it end',
-        ({ members }, user, group) => {
-          if (takeOut(members, (member) => member === user)) return;
-          throw new CommandError(`${user} is no member of ${group}`, 2);
-        },
+        withoutMember,
       ),
     );
 }
@@ -143,7 +142,7 @@ function memberCommand(
   context: CliContext,
   name: string,
   description: string,
-  change: (group: GroupEntry, user: string, name: string) => void,
+  change: typeof withMember,
 ): Command {
   return new Command(name)
     .description(description)
@@ -152,13 +151,12 @@ function memberCommand(
     .addOption(outputOption())
     .addOption(jsonOption())
     .action((group: string, users: string[], options: Printing) =>
-      changeRegistry(context, options, (document) => {
-        const entry = entryOf(document.groups, group, 'group');
-        for (const user of users) {
-          entryOf(document.users, user, 'user');
-          change(entry, user, group);
-        }
-      }),
+      changeSections(context, options, (contents) =>
+        users.reduce<RegistryContents>(
+          (before, user) => ({ ...before, ...change(before, group, user) }),
+          contents,
+        ),
+      ),
     );
 }
 

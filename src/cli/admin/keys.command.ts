@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { IdTokenKeysService, KeysService } from '../../auth/index.js';
+import { AllKeysService, type NamedKeyReport } from '../../auth/index.js';
 import type { CliContext } from './context.js';
 import { jsonOption, outputOption, present, type Printing } from '../terminal/output-format.js';
 
@@ -9,7 +9,7 @@ export function keysCommand(context: CliContext): Command {
   const add = (
     name: string,
     text: string,
-    work: (keys: KeysService | IdTokenKeysService) => Promise<object[]>,
+    work: (keys: AllKeysService) => Promise<NamedKeyReport[]>,
   ): void => {
     command
       .command(name)
@@ -17,17 +17,12 @@ export function keysCommand(context: CliContext): Command {
       .addOption(outputOption())
       .addOption(jsonOption())
       .action(async (options: Printing) => {
-        const app = await context.application();
-        const keys: object[] = [];
-        for (const ring of [KeysService, IdTokenKeysService]) {
-          keys.push(...(await work(app.get<KeysService | IdTokenKeysService>(ring))));
-        }
-        const all = keys as Record<string, string | undefined>[];
-        const heading = ['kid', 'algorithm', 'state', 'createdAt', 'activeFrom'];
-        const rows = all.map((key) => heading.map((column) => key[column] ?? ''));
+        const keys = await work((await context.application()).get(AllKeysService));
+        const heading = ['kid', 'algorithm', 'tokens', 'state', 'createdAt', 'activeFrom'] as const;
+        const rows = keys.map((key) => heading.map((column) => key[column] ?? ''));
         await present(options, {
           value: { keys },
-          heading,
+          heading: [...heading],
           rows,
           names: rows.map(([kid = '']) => kid),
         });

@@ -1,7 +1,9 @@
 import {
   describeDifference,
+  MembershipFault,
   RegistryFileError,
   RegistryLoader,
+  type RegistryContents,
   type RegistryDocument,
 } from '../../registry/index.js';
 import { CommandError } from '../terminal/command-error.js';
@@ -9,19 +11,38 @@ import { show, type Printing } from '../terminal/output-format.js';
 import type { CliContext } from './context.js';
 
 /** Changes the registry in one step and prints what that changed. Throws CommandError when a rule of the registry is broken. */
-export async function changeRegistry(
+export function changeRegistry(
   context: CliContext,
   options: Printing,
   change: (document: RegistryDocument) => void,
 ): Promise<void> {
+  return changed(context, options, (loader) => loader.edit(change));
+}
+
+/** The same for sections, by what they are. Throws CommandError likewise. */
+export function changeSections(
+  context: CliContext,
+  options: Printing,
+  sectionsOf: (contents: RegistryContents) => Partial<RegistryContents>,
+): Promise<void> {
+  return changed(context, options, (loader) => loader.change(sectionsOf));
+}
+
+async function changed(
+  context: CliContext,
+  options: Printing,
+  work: (loader: RegistryLoader) => ReturnType<RegistryLoader['change']>,
+): Promise<void> {
   const loader = (await context.application()).get(RegistryLoader);
   try {
-    const found = await loader.edit(change);
+    const found = await work(loader);
     const lines = describeDifference(found);
     const names = found.changes.map(({ name }) => name);
     await show(options, found, () => (lines.length > 0 ? lines : ['no difference']), names);
   } catch (error) {
-    if (error instanceof RegistryFileError) throw new CommandError(error.message, 2);
+    if (error instanceof RegistryFileError || error instanceof MembershipFault) {
+      throw new CommandError(error.message, 2);
+    }
     throw error;
   }
 }

@@ -1,12 +1,7 @@
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
-import { PlaceReport } from '../../jobs/index.js';
-import {
-  DrainFault,
-  DrainsService,
-  type SiteConnection,
-  type SiteState,
-} from '../../registry/index.js';
+import { SiteReports, type SiteReport } from '../../administration/index.js';
+import { DrainFault } from '../../registry/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import type { CliContext } from './context.js';
 import { jsonOption, outputOption, present, type Printing } from '../terminal/output-format.js';
@@ -22,8 +17,8 @@ export function siteCommand(context: CliContext): Command {
     .addOption(outputOption())
     .addOption(jsonOption())
     .action((site: string, options: Printing & { reason: string }) =>
-      answer(context, options, async (drains) => [
-        await drains.drain(site, { by: userInfo().username, reason: options.reason }),
+      answer(context, options, async (reports) => [
+        await reports.drain(site, { by: userInfo().username, reason: options.reason }),
       ]),
     );
   command
@@ -33,7 +28,7 @@ export function siteCommand(context: CliContext): Command {
     .addOption(outputOption())
     .addOption(jsonOption())
     .action((site: string, options: Printing) =>
-      answer(context, options, async (drains) => [await drains.resume(site)]),
+      answer(context, options, async (reports) => [await reports.resume(site)]),
     );
   command
     .command('show')
@@ -44,8 +39,8 @@ export function siteCommand(context: CliContext): Command {
     .addOption(outputOption())
     .addOption(jsonOption())
     .action((site: string | undefined, options: Printing) =>
-      answer(context, options, async (drains) =>
-        site === undefined ? drains.states() : [await drains.state(site)],
+      answer(context, options, async (reports) =>
+        site === undefined ? reports.all() : [await reports.one(site)],
       ),
     );
   return command;
@@ -54,13 +49,11 @@ export function siteCommand(context: CliContext): Command {
 async function answer(
   context: CliContext,
   options: Printing,
-  work: (drains: DrainsService) => Promise<SiteState[]>,
+  work: (reports: SiteReports) => Promise<SiteReport[]>,
 ): Promise<void> {
   const app = await context.application();
   try {
-    const states = await work(app.get(DrainsService));
-    const faults = await app.get(PlaceReport).faults(states.map(({ site }) => site));
-    const sites = states.map((state) => shown(state, faults.get(state.site.name)));
+    const sites = await work(app.get(SiteReports));
     const rows = sites.map(
       ({ name, backend, state, since = '', by = '', reason = '', ...more }) => [
         ...[name, backend, state],
@@ -75,32 +68,4 @@ async function answer(
     if (error instanceof DrainFault) throw new CommandError(error.message, 2);
     throw error;
   }
-}
-
-interface ShownSite {
-  name: string;
-  backend: string;
-  state: 'open' | 'drained';
-  since?: string;
-  by?: string;
-  reason?: string;
-  /** How a cluster of its own is reached. */
-  cluster?: string;
-  /** Why nothing can start there now. */
-  fault?: string;
-}
-
-function shown({ site, drain }: SiteState, fault: string | undefined): ShownSite {
-  const { name, backend, connection } = site;
-  return {
-    ...{ name, backend },
-    ...(drain ? { state: 'drained', ...drain } : { state: 'open' }),
-    ...(connection && { cluster: clusterOf(connection) }),
-    ...(fault !== undefined && { fault }),
-  };
-}
-
-function clusterOf({ url, ssh, port, user }: SiteConnection): string {
-  if (ssh === undefined) return url ?? '';
-  return `ssh ${user ?? ''}@${ssh}${port === undefined ? '' : ` port ${port}`}`;
 }

@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import {
   canonicalDn,
   RegistryService,
+  withoutMemberships,
   type Group,
-  type RegistryDocument,
   type User,
   type UserEntry,
 } from '../../registry/index.js';
@@ -16,7 +16,7 @@ import {
   type Printing,
 } from '../terminal/output-format.js';
 import type { CliContext } from './context.js';
-import { addEntry, changeRegistry, entryOf, takeOut } from './registry-change.js';
+import { addEntry, changeRegistry, changeSections, entryOf, takeOut } from './registry-change.js';
 
 interface AddOptions extends Printing {
   certificate: string[];
@@ -131,10 +131,7 @@ function disableCommand(context: CliContext): Command {
     .addOption(outputOption())
     .addOption(jsonOption())
     .action((name: string, options: Printing) =>
-      changeRegistry(context, options, (document) => {
-        entryOf(document.users, name, 'user');
-        leaveGroups(document, name);
-      }),
+      changeSections(context, options, (contents) => withoutMemberships(contents, name)),
     );
 }
 
@@ -145,16 +142,11 @@ function removeCommand(context: CliContext): Command {
     .addOption(outputOption())
     .addOption(jsonOption())
     .action((name: string, options: Printing) =>
-      changeRegistry(context, options, (document) => {
-        entryOf(document.users, name, 'user');
-        leaveGroups(document, name);
-        delete document.users[name];
-      }),
+      changeSections(context, options, (contents) => ({
+        ...withoutMemberships(contents, name),
+        users: contents.users.filter((user) => user.name !== name),
+      })),
     );
-}
-
-function leaveGroups({ groups }: RegistryDocument, name: string): void {
-  for (const { members } of Object.values(groups)) takeOut(members, (member) => member === name);
 }
 
 function certificateCommand(context: CliContext): Command {

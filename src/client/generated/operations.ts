@@ -8,6 +8,11 @@ import {
   type OperationRequest,
 } from '../request/operation-request.js';
 import type {
+  AddApplicationRequest,
+  AddedApplicationResponse,
+  AdministrationAccessResponse,
+  ApplicationListResponse,
+  ApplicationResponse,
   ArrayKillResponse,
   ArrayResponse,
   ArrayRetryResponse,
@@ -22,9 +27,12 @@ import type {
   DeviceForm,
   DeviceResponse,
   DirectoryContentsResponse,
+  DrainSiteRequest,
   FieldResponse,
   FileAttributesResponse,
   FoundTreeResponse,
+  GroupListResponse,
+  GroupResponse,
   GroupsResponse,
   InspectForm,
   IntrospectionResponse,
@@ -56,14 +64,21 @@ import type {
   ReadMetadataResponse,
   ReadyResponse,
   RegisterFileRequest,
+  RegistryChangeResponse,
+  RemovedApplicationResponse,
   RemovedWebhookResponse,
   RevokeTokenResponse,
   SandboxFilesResponse,
   SetupsResponse,
+  SigningKeyListResponse,
+  SiteListResponse,
+  SiteResponse,
   SubmitJobsRequest,
   SubmitJobsResponse,
   TokenForm,
   TokenResponse,
+  UserListResponse,
+  UserResponse,
   UserinfoResponse,
   WebhookListResponse,
   WebhookResponse,
@@ -812,6 +827,16 @@ export interface ListWebhookDeliveriesQuery {
   /** Only those in this state */
   state?: 'waiting' | 'delivered' | 'failed' | 'withheld';
   /** Cursor of the `Link: rel="next"` header */
+  after?: string;
+}
+
+/** Query of {@link Operations.listUsers}. */
+export interface ListUsersQuery {
+  /** Only users with this text in their name, full name, e-mail address, certificates or subjects, in any case */
+  search?: string;
+  /** At most so many, by name; more than 500 is taken as 500 */
+  limit?: number;
+  /** Cursor of the `Link: rel="next"` header: only users whose names come after it */
   after?: string;
 }
 
@@ -1691,6 +1716,188 @@ export abstract class Operations {
         path: `/webhooks/${pathPart(id)}/deliveries/${pathPart(delivery)}/replay`,
         answer: 'json',
       },
+      options,
+    );
+  }
+
+  /** Whether the bearer may administer the service, or could with another scope */
+  getAdministrationAccess(options: CallOptions = {}): Promise<AdministrationAccessResponse> {
+    return this.call<AdministrationAccessResponse>(
+      { method: 'GET', path: `/admin/access`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** List users, by name */
+  listUsers(query: ListUsersQuery = {}, options: CallOptions = {}): Promise<UserListResponse> {
+    return this.call<UserListResponse>(
+      { method: 'GET', path: `/admin/users`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /** A user with certificates and groups */
+  getUser(user: string, options: CallOptions = {}): Promise<UserResponse> {
+    return this.call<UserResponse>(
+      { method: 'GET', path: `/admin/users/${pathPart(user)}`, answer: 'json' },
+      options,
+    );
+  }
+
+  /**
+   * Take a user out of all groups: no token is good any more
+   *
+   * `PUT /admin/groups/{group}/members/{user}` brings one back.
+   */
+  disableUser(user: string, options: CallOptions = {}): Promise<RegistryChangeResponse> {
+    return this.call<RegistryChangeResponse>(
+      { method: 'POST', path: `/admin/users/${pathPart(user)}/disable`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** List groups, in the order of the registry */
+  listAllGroups(options: CallOptions = {}): Promise<GroupListResponse> {
+    return this.call<GroupListResponse>(
+      { method: 'GET', path: `/admin/groups`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** A group with its members */
+  getGroup(group: string, options: CallOptions = {}): Promise<GroupResponse> {
+    return this.call<GroupResponse>(
+      { method: 'GET', path: `/admin/groups/${pathPart(group)}`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Take a user into a group */
+  addGroupMember(
+    group: string,
+    user: string,
+    options: CallOptions = {},
+  ): Promise<RegistryChangeResponse> {
+    return this.call<RegistryChangeResponse>(
+      {
+        method: 'PUT',
+        path: `/admin/groups/${pathPart(group)}/members/${pathPart(user)}`,
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Take a user out of a group; tokens for it end */
+  removeGroupMember(
+    group: string,
+    user: string,
+    options: CallOptions = {},
+  ): Promise<RegistryChangeResponse> {
+    return this.call<RegistryChangeResponse>(
+      {
+        method: 'DELETE',
+        path: `/admin/groups/${pathPart(group)}/members/${pathPart(user)}`,
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** List applications, in the order of the registry */
+  listApplications(options: CallOptions = {}): Promise<ApplicationListResponse> {
+    return this.call<ApplicationListResponse>(
+      { method: 'GET', path: `/admin/applications`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Register an application; a secret is shown this one time */
+  addApplication(
+    body: AddApplicationRequest,
+    options: CallOptions = {},
+  ): Promise<AddedApplicationResponse> {
+    return this.call<AddedApplicationResponse>(
+      {
+        method: 'POST',
+        path: `/admin/applications`,
+        body,
+        type: 'application/json',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** An application */
+  getApplication(application: string, options: CallOptions = {}): Promise<ApplicationResponse> {
+    return this.call<ApplicationResponse>(
+      { method: 'GET', path: `/admin/applications/${pathPart(application)}`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Remove an application; its tokens are refused from now on */
+  removeApplication(
+    application: string,
+    options: CallOptions = {},
+  ): Promise<RemovedApplicationResponse> {
+    return this.call<RemovedApplicationResponse>(
+      { method: 'DELETE', path: `/admin/applications/${pathPart(application)}`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** List signing keys */
+  listSigningKeys(options: CallOptions = {}): Promise<SigningKeyListResponse> {
+    return this.call<SigningKeyListResponse>(
+      { method: 'GET', path: `/admin/keys`, answer: 'json' },
+      options,
+    );
+  }
+
+  /**
+   * Let the next signing keys take over
+   *
+   * At once when they have been published for ten minutes, else when they will have been; tokens stay good.
+   */
+  rotateSigningKeys(options: CallOptions = {}): Promise<SigningKeyListResponse> {
+    return this.call<SigningKeyListResponse>(
+      { method: 'POST', path: `/admin/keys/rotation`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** List sites, in the order of the registry */
+  listSites(options: CallOptions = {}): Promise<SiteListResponse> {
+    return this.call<SiteListResponse>(
+      { method: 'GET', path: `/admin/sites`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Give a site no new jobs; what runs there goes on */
+  drainSite(
+    site: string,
+    body: DrainSiteRequest,
+    options: CallOptions = {},
+  ): Promise<SiteResponse> {
+    return this.call<SiteResponse>(
+      {
+        method: 'POST',
+        path: `/admin/sites/${pathPart(site)}/drain`,
+        body,
+        type: 'application/json',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /** Give a drained site jobs again */
+  resumeSite(site: string, options: CallOptions = {}): Promise<SiteResponse> {
+    return this.call<SiteResponse>(
+      { method: 'POST', path: `/admin/sites/${pathPart(site)}/resume`, answer: 'json' },
       options,
     );
   }

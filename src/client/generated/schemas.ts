@@ -1,5 +1,81 @@
 // Generated from docs/openapi.json by scripts/write-client.mjs; do not edit.
 
+/** Body of `POST /admin/applications`. */
+export interface AddApplicationRequest {
+  /** Shown to users */
+  name: string;
+  /** The client_id; made up when it is left out */
+  id?: string;
+  redirectUris?: string[];
+  /** Where its users may go once they have signed out */
+  postLogoutRedirectUris?: string[];
+  /** It can keep a secret */
+  confidential?: boolean;
+  /** Services that it may have tokens for; `*` for all */
+  audiences?: string[];
+  /** What is demanded of it */
+  profile?: 'interface' | 'oauth2.1' | 'fapi2';
+  /** How it proves itself in place of a secret */
+  authentication?: 'private_key_jwt' | 'tls_client_auth' | 'self_signed_tls_client_auth';
+  /** Its public keys or certificates (RFC 7517) */
+  jwks?: Record<string, unknown>;
+  /** DN of its certificate, for `tls_client_auth` */
+  subjectDn?: string;
+  /** Algorithm of its ID tokens in place of that of the service */
+  idTokenAlg?: 'RS256';
+  /** Scopes of tokens for itself */
+  scopes?: string[];
+  /** Group whose rights bound the tokens for itself */
+  group?: string;
+}
+
+/** Answer of `POST /admin/applications`. */
+export interface AddedApplicationResponse {
+  /** The client_id */
+  id: string;
+  /** With which it proves itself */
+  secret?: string;
+}
+
+/** Answer of `GET /admin/access`. */
+export interface AdministrationAccessResponse {
+  /** The group of the token has ServiceAdministrator: a token for it may have the scope `admin`, which must be asked for by name */
+  possible: boolean;
+  /** The token has the scope `admin` and may be used for it */
+  granted: boolean;
+}
+
+/** Answer of `GET /admin/applications`. */
+export interface ApplicationListResponse {
+  applications: ApplicationResponse[];
+}
+
+/** Answer of `GET /admin/applications/{application}`. */
+export interface ApplicationResponse {
+  /** The client_id */
+  id: string;
+  name: string;
+  redirectUris: string[];
+  /** Where its users may go once they have signed out */
+  postLogoutRedirectUris: string[];
+  /** It can keep a secret */
+  confidential: boolean;
+  /** Services that it may have tokens for; `*` for all */
+  audiences: string[];
+  /** What is demanded of it */
+  profile: 'interface' | 'oauth2.1' | 'fapi2';
+  /** How it proves itself */
+  authentication: string;
+  /** Algorithm of its ID tokens in place of that of the service */
+  idTokenAlg?: string;
+  /** Scopes of tokens for itself */
+  scopes?: string[];
+  /** Group whose rights bound these tokens */
+  group?: string;
+  /** Who keeps it: a registry file that was loaded, or administrators one by one */
+  origin: 'file' | 'command';
+}
+
 /** Answer of `DELETE /jobs/arrays/{arrayId}`. */
 export interface ArrayKillResponse {
   /** Id of the array */
@@ -105,6 +181,14 @@ export interface CatalogueEventsResponse {
   /** `after` of the next request */
   position: string;
   events: CatalogueEventResponse[];
+}
+
+/** Part of {@link UserResponse}. */
+export interface CertificateResponse {
+  /** Canonical DN */
+  subject: string;
+  /** DN of the CA that must have signed it */
+  issuer?: string;
 }
 
 /** Body of `PATCH /webhooks/{id}`. */
@@ -272,6 +356,12 @@ export interface DirectoryContentsResponse {
 /** The values of a field; with `maxValues` an object */
 export type DirectoryField = CompatibleValue[] | CappedValues;
 
+/** Body of `POST /admin/sites/{site}/drain`. */
+export interface DrainSiteRequest {
+  /** For users, whose jobs wait */
+  reason: string;
+}
+
 /** Part of {@link SubmitJobsResponse}. */
 export interface DryRunResponse {
   /** How many jobs would be made */
@@ -348,6 +438,21 @@ export interface FoundTreeResponse {
   s?: number;
   /** Directories inside, by name */
   d?: Record<string, FoundTreeResponse>;
+}
+
+/** Answer of `GET /admin/groups`. */
+export interface GroupListResponse {
+  groups: GroupResponse[];
+}
+
+/** Answer of `GET /admin/groups/{group}`. */
+export interface GroupResponse {
+  name: string;
+  /** Virtual organisation */
+  vo?: string;
+  properties: string[];
+  /** Names of users */
+  members: string[];
 }
 
 /** Answer of `GET /oauth2/groups`. */
@@ -983,6 +1088,12 @@ export type ProblemCode =
   | 'auth.client-unknown'
   | 'auth.insufficient-scope'
   | 'auth.forbidden'
+  | 'user.not-found'
+  | 'group.not-found'
+  | 'group.no-such-member'
+  | 'group.last-administrator'
+  | 'registry.conflict'
+  | 'site.not-found'
   | 'client.not-found'
   | 'client.exists'
   | 'job.not-found'
@@ -1091,6 +1202,23 @@ export interface RegisterFileRequest {
   Replicas?: Record<string, ReplicaRequest>;
 }
 
+/** Answer of `POST /admin/users/{user}/disable`, `PUT /admin/groups/{group}/members/{user}`, `DELETE /admin/groups/{group}/members/{user}`. */
+export interface RegistryChangeResponse {
+  /** Each change as a line; none when everything was so already */
+  changes: string[];
+  /** Why the change may not last */
+  warnings?: string[];
+}
+
+/** Answer of `DELETE /admin/applications/{application}`. */
+export interface RemovedApplicationResponse {
+  /** The client_id */
+  id: string;
+  deleted: true;
+  /** Why it may come back */
+  warnings?: string[];
+}
+
 /** Answer of `DELETE /webhooks/{id}`. */
 export interface RemovedWebhookResponse {
   id: string;
@@ -1132,8 +1260,56 @@ export interface SetupsResponse {
   setups: string[];
 }
 
+/** Answer of `GET /admin/keys`, `POST /admin/keys/rotation`. */
+export interface SigningKeyListResponse {
+  keys: SigningKeyResponse[];
+}
+
+/** Part of {@link SigningKeyListResponse}. */
+export interface SigningKeyResponse {
+  /** Its id in the key set and in the head of tokens */
+  kid: string;
+  algorithm: string;
+  /** Which tokens it signs */
+  tokens: 'access' | 'id';
+  /** `next`: published, and used after the next rotation; `scheduled`: used from `activeFrom` on; `retired`: its last tokens may still live */
+  state: 'next' | 'scheduled' | 'signing' | 'retired';
+  createdAt: string;
+  /** Since when it signs, or from when on */
+  activeFrom?: string;
+}
+
+/** Answer of `GET /admin/sites`. */
+export interface SiteListResponse {
+  sites: SiteResponse[];
+}
+
+/** Answer of `POST /admin/sites/{site}/drain`, `POST /admin/sites/{site}/resume`. */
+export interface SiteResponse {
+  name: string;
+  backend: string;
+  /** `drained`: it gets no new jobs */
+  state: 'open' | 'drained';
+  /** When it was drained */
+  since?: string;
+  /** Who drained it */
+  by?: string;
+  /** Why it was drained */
+  reason?: string;
+  /** How a cluster of its own is reached */
+  cluster?: string;
+  /** Why nothing can start there now */
+  fault?: string;
+}
+
 /** `true`, or with `verbose` the attributes */
 export type SubDirectory = true | DirectoryAttributesResponse;
+
+/** Part of {@link UserResponse}. */
+export interface SubjectResponse {
+  issuer: string;
+  sub: string;
+}
 
 /** One job, or many */
 export type SubmitJobsRequest = ManifestRequest | ManifestsRequest;
@@ -1227,6 +1403,28 @@ export interface TokenResponse {
   refresh_token?: string;
   /** Only in the answer of a token exchange */
   issued_token_type?: string;
+}
+
+/** Answer of `GET /admin/users`. */
+export interface UserListResponse {
+  /** How many there are on all pages */
+  total: number;
+  users: UserResponse[];
+}
+
+/** Answer of `GET /admin/users/{user}`. */
+export interface UserResponse {
+  name: string;
+  /** What tokens call the user */
+  sub?: string;
+  fullName?: string;
+  email?: string;
+  /** Names of groups, in the order of the registry */
+  groups: string[];
+  /** A member of no group: no token is good */
+  disabled: boolean;
+  certificates: CertificateResponse[];
+  subjects: SubjectResponse[];
 }
 
 /** Answer of `GET /oauth2/userinfo`, `POST /oauth2/userinfo`. */

@@ -23,12 +23,19 @@ const ONLY_BELOW: [code: RegExp, path: RegExp][] = [
   [/^webhook\.disabled/, /\/(test|replay)$/],
   [/^webhook\./, /^\/webhooks$/],
   [/^auth\.(certificate|client)-/, /^\/oauth2/],
-  [/^auth\.token-/, /^\/(jobs|filecatalogue|webhooks)/],
-  [/^(client|route)\./, /^$/], // commands of administrators, and paths that do not exist
+  [/^auth\.token-/, /^\/(jobs|filecatalogue|webhooks|admin)/],
+  [/^user\./, /^\/admin\/.*\{user\}/],
+  [/^group\.(no-|last-)/, /^\/admin\/.*\{user\}/],
+  [/^group\./, /^\/admin\/groups\/\{group\}/],
+  [/^registry\./, /^\/admin\/.*\{user\}/],
+  [/^site\./, /^\/admin\/sites/],
+  [/^client\.not-/, /^\/admin\/applications\/\{application\}$/],
+  [/^client\./, /^\/admin\/applications$/],
+  [/^route\./, /^$/], // paths that do not exist
 ];
 
 /** Codes that say more than the general ones; they come first. */
-const SPECIAL = /^(job|idempotency|catalogue|webhook)\./;
+const SPECIAL = /^(job|idempotency|catalogue|webhook|user|group|registry|site|client)\./;
 
 /** What the errors of an operation follow from. */
 export interface OperationNature {

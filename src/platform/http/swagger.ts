@@ -21,7 +21,11 @@ const TAGS: [name: string, description: string, paths: RegExp][] = [
   ['sandboxes', 'Files that go in with a job and come out of it', /^\/jobs\/\{jid\}\//],
   ['file catalogue', 'Directories, files and their metadata', /^\/filecatalogue/],
   ['webhooks', 'Receivers that are told of changes', /^\/webhooks/],
-  ['administration', 'What administrators of the service see', /^\/admin\//],
+  [
+    'administration',
+    'Users, groups, applications, signing keys, sites and the audit trail',
+    /^\/admin\//,
+  ],
   [
     'authorization',
     'Tokens, groups and setups, sign-in pages, published keys',

@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { randomId } from '#src/kernel/index.js';
-import { Audit, Database, lockInTransaction, type Queryable } from '#src/platform/index.js';
+import {
+  Audit,
+  Database,
+  lockInTransaction,
+  type AuditOrigin,
+  type Queryable,
+} from '#src/platform/index.js';
 import { DEMO_REGISTRY } from '../model/demo-registry.js';
 import {
   describeDifference,
@@ -69,8 +75,20 @@ export class RegistryLoader {
     return this.write((before) => editedContents(before, change));
   }
 
+  /**
+   * Changes sections by what they are, in one transaction like `edit`, without the way through the file: for callers that are waited
+   * for, however large the registry is.
+   */
+  change(
+    sectionsOf: (before: RegistryContents) => Partial<RegistryContents>,
+    origin: AuditOrigin = {},
+  ): Promise<RegistryDifference> {
+    return this.write(sectionsOf, origin);
+  }
+
   private async write(
     sectionsOf: (before: RegistryContents) => Partial<RegistryContents>,
+    origin: AuditOrigin = {},
   ): Promise<RegistryDifference> {
     const found = await this.database.transaction(async (transaction) => {
       await lockInTransaction(transaction, 'registry');
@@ -83,7 +101,7 @@ export class RegistryLoader {
     });
     this.registry.forget();
     if (found.changes.length > 0) {
-      this.audit.done('registry.changed', { changes: describeDifference(found) });
+      this.audit.done('registry.changed', { changes: describeDifference(found) }, origin);
     }
     return found;
   }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#src/kernel/index.js';
-import { Audit, CLOCK, Metrics } from '#src/platform/index.js';
+import { Audit, CLOCK, Metrics, type AuditOrigin } from '#src/platform/index.js';
 import type { Drain, Site } from '../model/registry.types.js';
 import { RegistryRepository } from './registry.repository.js';
 import { RegistryService } from './registry.service.js';
@@ -16,7 +16,14 @@ export interface SiteState {
 }
 
 /** A drain that cannot be: of no site, or for no good reason. */
-export class DrainFault extends Error {}
+export class DrainFault extends Error {
+  constructor(
+    readonly reason: 'no-site' | 'bad-reason',
+    message: string,
+  ) {
+    super(message);
+  }
+}
 
 /** Keeps sites from getting new jobs; what runs there goes on. */
 @Injectable()
@@ -51,33 +58,37 @@ export class DrainsService {
   /** Throws DrainFault for an unknown site. */
   async state(name: string): Promise<SiteState> {
     const found = (await this.states()).find(({ site }) => site.name === name);
-    if (!found) throw new DrainFault(`there is no site ${name}`);
+    if (!found) throw new DrainFault('no-site', `there is no site ${name}`);
     return found;
   }
 
   /** Drains a site, or says anew who has drained it and why. Throws DrainFault. */
-  async drain(name: string, { by, reason }: { by: string; reason: string }): Promise<SiteState> {
+  async drain(
+    name: string,
+    { by, reason, origin }: { by: string; reason: string; origin?: AuditOrigin },
+  ): Promise<SiteState> {
     await this.state(name);
     if (reason.length > MAX_REASON || CONTROL.test(reason)) {
       throw new DrainFault(
+        'bad-reason',
         `the reason has more than ${MAX_REASON} characters, or control characters`,
       );
     }
     await this.repository.drain(name, { by, reason, since: new Date(this.clock.now()) });
-    return this.changed(name, reason === '' ? 'drained' : `drained: ${reason}`);
+    return this.changed(name, reason === '' ? 'drained' : `drained: ${reason}`, origin);
   }
 
   /** Gives a site jobs again; nothing changes when it is not drained. Throws DrainFault. */
-  async resume(name: string): Promise<SiteState> {
+  async resume(name: string, origin?: AuditOrigin): Promise<SiteState> {
     const { drain } = await this.state(name);
     if (!drain) return this.state(name);
     await this.repository.resume(name);
-    return this.changed(name, 'resumed');
+    return this.changed(name, 'resumed', origin);
   }
 
-  private async changed(name: string, what: string): Promise<SiteState> {
+  private async changed(name: string, what: string, origin?: AuditOrigin): Promise<SiteState> {
     this.registry.forget();
-    this.audit.done('registry.changed', { changes: [`~ sites.${name}: ${what}`] });
+    this.audit.done('registry.changed', { changes: [`~ sites.${name}: ${what}`] }, origin);
     return this.state(name);
   }
 }

@@ -80,7 +80,6 @@ export function withoutScope(forge: TokenForge, scope: string): string {
     'catalogue:read',
     'catalogue:write',
     'webhooks',
-    'admin',
   ];
   return forge.token({ scope: all.filter((one) => one !== scope).join(' ') });
 }

@@ -14,6 +14,14 @@ export interface PageInput {
   user: string;
   /** Whether who is signed in has this scope. */
   may: (scope: string) => boolean;
+  administration: {
+    /** Whether the group may have the scope of administration. */
+    isPossible: () => Promise<boolean>;
+    /** Leaves to sign in with it. */
+    begin: () => Promise<void>;
+    /** Leaves to sign in without it. */
+    end: () => Promise<void>;
+  };
 }
 
 /** Shows itself below `root`; rejects when it cannot. */

@@ -15,6 +15,7 @@ from .._task import packed_call, result_of
 from ..errors import GridgateError, JobFailed, MapFailed, NotFound, ProblemError
 from ..model import FINAL, Change, Job, SandboxFile
 from ._runtime import closed_after, in_thread, pause
+from .administration import AsyncAdministration
 from .catalogue import AsyncCatalogue
 from .transport import AsyncTransport
 from .watching import AsyncWatch, followed, pages_of
@@ -43,6 +44,11 @@ class AsyncClient(AsyncTransport):
     def catalogue(self) -> AsyncCatalogue:
         """The file catalogue."""
         return AsyncCatalogue(self)
+
+    @property
+    def administration(self) -> AsyncAdministration:
+        """Users, groups, applications, signing keys and sites; for tokens with the scope ``admin``."""
+        return AsyncAdministration(self)
 
     async def __aenter__(self) -> AsyncClient:
         return self

@@ -15,6 +15,7 @@ from .._task import packed_call, result_of
 from ..errors import GridgateError, JobFailed, MapFailed, NotFound, ProblemError
 from ..model import FINAL, Change, Job, SandboxFile
 from ._runtime import closed_after, in_thread, pause
+from .administration import Administration
 from .catalogue import Catalogue
 from .transport import Transport
 from .watching import Watch, followed, pages_of
@@ -43,6 +44,11 @@ class Client(Transport):
     def catalogue(self) -> Catalogue:
         """The file catalogue."""
         return Catalogue(self)
+
+    @property
+    def administration(self) -> Administration:
+        """Users, groups, applications, signing keys and sites; for tokens with the scope ``admin``."""
+        return Administration(self)
 
     def __enter__(self) -> Client:
         return self

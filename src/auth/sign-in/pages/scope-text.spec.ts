@@ -10,6 +10,11 @@ describe('a scope in words', () => {
     ['storage.modify:/vo/', 'Change and delete files in /vo', 'change files'],
     ['storage.stage:/vo', 'Have files fetched from tape in /vo', 'fetch files from tape'],
     ['storage.poll:/vo', 'See where files are in /vo', 'see where files are'],
+    [
+      'admin',
+      'Administer the service: its users, groups, applications, signing keys and sites',
+      'administer the service',
+    ],
     ['wlcg', 'Act for you at other services of the grid', 'act elsewhere'],
     ['wlcg.groups', 'Show that you are a member of the group that you choose', 'show membership'],
     ['wlcg.groups:/vo/x', 'Show that you are a member of /vo/x', 'show membership'],

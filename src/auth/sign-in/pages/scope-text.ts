@@ -1,17 +1,17 @@
 import type { GridScope, StorageAction } from '../../protocol/grid-scopes.js';
 import type { IdentityScope } from '../../protocol/identity-scopes.js';
 import { plainPath } from '../../protocol/scope-path.js';
-import type { Scope } from '../../protocol/scopes.js';
+import type { ADMIN_SCOPE, Scope } from '../../protocol/scopes.js';
 
 /** What each scope allows, for people. */
-export const SCOPE_TEXT: Record<Scope | IdentityScope, string> = {
+export const SCOPE_TEXT: Record<Scope | typeof ADMIN_SCOPE | IdentityScope, string> = {
   'jobs:read': 'See your jobs and their output',
   'jobs:submit': 'Submit jobs for you',
   'jobs:kill': 'Kill your jobs',
   'catalogue:read': 'Read the file catalogue',
   'catalogue:write': 'Change the file catalogue for you',
   webhooks: 'Have changes that you may see sent to other services',
-  admin: 'See what administrators of the service see',
+  admin: 'Administer the service: its users, groups, applications, signing keys and sites',
   openid: 'Know who you are',
   profile: 'See your name',
   email: 'See your e-mail address',
@@ -25,7 +25,6 @@ const SCOPE_WORD: Record<Scope, string> = {
   'catalogue:read': 'read the catalogue',
   'catalogue:write': 'change the catalogue',
   webhooks: 'send changes elsewhere',
-  admin: 'see what administrators see',
 };
 
 const STORAGE_TEXT: Record<StorageAction, [text: string, word: string]> = {
@@ -40,7 +39,7 @@ const STORAGE_TEXT: Record<StorageAction, [text: string, word: string]> = {
 export function scopeText(scope: GridScope): string {
   if (scope.kind === 'right') return SCOPE_TEXT[scope.right];
   if (scope.kind === 'storage') return `${STORAGE_TEXT[scope.action][0]} ${plainPath(scope.path)}`;
-  if (scope.kind === 'identity') return SCOPE_TEXT[scope.word];
+  if (scope.kind === 'identity' || scope.kind === 'admin') return SCOPE_TEXT[scope.word];
   if (scope.kind === 'version') return 'Act for you at other services of the grid';
   const { group = 'the group that you choose' } = scope;
   return `Show that you are a member of ${group}`;
@@ -51,5 +50,6 @@ export function scopeWord(scope: GridScope): string {
   if (scope.kind === 'right') return SCOPE_WORD[scope.right];
   if (scope.kind === 'storage') return STORAGE_TEXT[scope.action][1];
   if (scope.kind === 'identity') return 'know about you';
+  if (scope.kind === 'admin') return 'administer the service';
   return scope.kind === 'version' ? 'act elsewhere' : 'show membership';
 }

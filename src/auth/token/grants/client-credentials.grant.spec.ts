@@ -15,7 +15,17 @@ import { ClientCredentialsGrant } from './client-credentials.grant.js';
 import { ClientCredentialsForm } from './grant.request.js';
 
 const registry = new RegistrySnapshot(
-  { ...DEMO_REGISTRY, setups: [{ name: 'Prod' }, { name: 'Ops', groups: ['grid_adm'] }] },
+  {
+    ...DEMO_REGISTRY,
+    groups: [
+      ...DEMO_REGISTRY.groups,
+      {
+        ...{ name: 'root', members: ['alice'], idpScopes: [] },
+        properties: new Set(['NormalUser', 'ServiceAdministrator'] as const),
+      },
+    ],
+    setups: [{ name: 'Prod' }, { name: 'Ops', groups: ['grid_adm'] }],
+  },
   1,
 );
 
@@ -92,6 +102,18 @@ describe('a token for a certificate', () => {
     const [minted] = answer as [AccessTokenInput];
     expect(minted.scopes).toEqual([
       ...['jobs:read', 'jobs:submit', 'jobs:kill', 'catalogue:read', 'catalogue:write', 'webhooks'],
+    ]);
+  });
+
+  it('administers the service when that is asked for, but not by a limited proxy', async () => {
+    const form = { group: 'root', setup: 'Prod', scope: 'admin jobs:read' };
+    const scopes = async (isLimited: boolean): Promise<unknown> => {
+      const { answer } = await issued(form, isLimited);
+      return (answer as [AccessTokenInput])[0].scopes;
+    };
+    expect([await scopes(false), await scopes(true)]).toEqual([
+      ['jobs:read', 'admin'],
+      ['jobs:read'],
     ]);
   });
 

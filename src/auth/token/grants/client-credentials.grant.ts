@@ -12,6 +12,7 @@ import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import { CERTIFICATE_CLIENT } from '../../clients/built-in-clients.js';
 import { ClientsService } from '../../clients/clients.service.js';
 import { askedAudiences, refuseOthers } from '../../protocol/audience.js';
+import { isAdmin, type GridScope } from '../../protocol/grid-scopes.js';
 import { SenderConstraint } from '../../possession/sender-constraint.js';
 import { ScopeGranter } from '../../bearer/scope-granter.js';
 import { AccessTokens, applicationItself } from '../../bearer/access-token.js';
@@ -20,7 +21,7 @@ import { ClientCredentialsForm } from './grant.request.js';
 
 /**
  * Flow A: the holder of a user certificate gets a token for one group and setup, which ends with the certificate at the
- * latest, for any service that they name; no refresh token. A limited proxy, which lies where jobs run, submits no jobs (ADR 0350).
+ * latest, for any service that they name; no refresh token. A limited proxy, which lies where jobs run, submits no jobs (ADR 0350) and administers nothing.
  * An application that is registered with scopes gets, by its own authentication, a token for itself (RFC 6749 §4.4).
  */
 @Injectable()
@@ -64,7 +65,7 @@ export class ClientCredentialsGrant implements GrantType<ClientCredentialsForm> 
       user,
       group,
       asked: form.scope,
-      isRefused: (scope) => isLimited && scope.kind === 'right' && scope.right === 'jobs:submit',
+      isRefused: (scope) => isLimited && isNotForJobs(scope),
     });
     labelRequest(request, { group: group.name, setup });
     const minted = await this.tokens.mint({
@@ -98,7 +99,8 @@ export class ClientCredentialsGrant implements GrantType<ClientCredentialsForm> 
     if (audiences) refuseOthers(audiences, this.clients.audiencesOf(client));
     const user = applicationItself(client.id);
     const within = client.scopes?.join(' ') ?? '';
-    const granted = await this.granter.grant({ user, group, asked: form.scope, within });
+    const wish = { user, group, asked: form.scope, within, isRefused: isAdmin };
+    const granted = await this.granter.grant(wish);
     labelRequest(request, { group: group.name, setup });
     const minted = await this.tokens.mint({
       user,
@@ -111,6 +113,11 @@ export class ClientCredentialsGrant implements GrantType<ClientCredentialsForm> 
     });
     return { minted };
   }
+}
+
+/** A limited proxy lies where jobs run. */
+function isNotForJobs(scope: GridScope): boolean {
+  return isAdmin(scope) || (scope.kind === 'right' && scope.right === 'jobs:submit');
 }
 
 function missing(name: string): OAuthProblem {

@@ -133,6 +133,16 @@ describe('a token that comes from another', () => {
     });
   });
 
+  it('administers the service only when it says so', async () => {
+    const claims = { group: 'grid_adm', scope: 'jobs:read admin' };
+    expect(await narrowed({ claims })).toMatchObject({ scopes: ['jobs:read'] });
+    const form = { scope: 'admin' };
+    expect(await narrowed({ claims, form })).toMatchObject({ scopes: ['admin'] });
+    expect(await narrowed({ claims: { group: 'grid_adm', scope: 'jobs:read' }, form })).toEqual([
+      ...[400, 'invalid_scope', expect.any(String)],
+    ]);
+  });
+
   it('has what the catalogue opens now', async () => {
     const mayOpen = ({ path, right }: StorageWish) => right === 'read' && path === '/vo';
     const answer = await narrowed({

@@ -16,6 +16,7 @@ import { ScopeGranter } from '../../bearer/scope-granter.js';
 import { VerifiedTokens } from '../../bearer/verified-tokens.js';
 import { CERTIFICATE_CLIENT } from '../../clients/built-in-clients.js';
 import { ClientsService } from '../../clients/clients.service.js';
+import { isAdmin, scopeWords } from '../../protocol/grid-scopes.js';
 import { askedAudiences, audiencesIn, narrowedAudiences } from '../../protocol/audience.js';
 import type { TokenExchangeForm } from './grant.request.js';
 
@@ -76,12 +77,14 @@ export class TokenNarrowing {
       possible,
     });
     labelRequest(request, { user: user.name, group: groupName, setup });
+    const asked = scopeWords(form.scope) ?? [];
     const granted = await this.granter.grant({
       user,
       group,
       asked: form.scope,
       within: claims.scope,
       withinGroups: claims['wlcg.groups'] ?? [],
+      isRefused: (scope) => isAdmin(scope) && !asked.includes(scope.word),
     });
     return this.tokens.mint({
       ...granted,

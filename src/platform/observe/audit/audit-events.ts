@@ -74,16 +74,19 @@ export const AUDIT_EVENTS = {
     details: ['webhook', 'reason'],
   },
   'registry.changed': {
-    text: 'Users, groups, setups, sites or applications were loaded from a file, or a site was drained or resumed',
+    text: 'Users, groups, setups, sites or applications were changed or loaded from a file, or a site was drained or resumed',
     details: ['changes'],
   },
-  'client.added': { text: 'An application was registered by command', details: ['name'] },
-  'client.removed': { text: 'An application was removed by command', details: [] },
+  'client.added': { text: 'An application was registered by an administrator', details: ['name'] },
+  'client.removed': { text: 'An application was removed by an administrator', details: [] },
   'audit.read': {
     text: 'The audit trail was searched over the network or by command',
     details: ['filters', 'events'],
   },
-  'keys.rotated': { text: 'Another signing key takes over', details: ['kid', 'activeFrom', 'way'] },
+  'keys.rotated': {
+    text: 'Another signing key takes over; `way` `command`, `request` or `schedule`',
+    details: ['kid', 'activeFrom', 'way'],
+  },
 } as const satisfies Record<string, { text: string; details: readonly string[] }>;
 
 /** An event of the closed list. */

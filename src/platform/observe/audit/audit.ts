@@ -26,6 +26,12 @@ export interface AuditSetting {
 /** A line of the trail with all its fields. */
 export type AuditLine = AuditDetails & { event: AuditEvent; outcome: string };
 
+/** By whom and where something was done. */
+export interface AuditOrigin {
+  request?: IncomingMessage;
+  actor?: AuditActor;
+}
+
 const ACTOR = ['user', 'group', 'setup', 'client'] as const;
 
 /**
@@ -52,11 +58,7 @@ export class Audit {
   }
 
   /** Records that something was done, by the bearer of the request or by `actor`. */
-  done(
-    event: AuditEvent,
-    details: AuditDetails,
-    { request, actor }: { request?: IncomingMessage; actor?: AuditActor } = {},
-  ): void {
+  done(event: AuditEvent, details: AuditDetails, { request, actor }: AuditOrigin = {}): void {
     this.write(event, { outcome: 'done', ...originOf(request), ...actor, ...details });
   }
 

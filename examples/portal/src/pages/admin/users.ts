@@ -1,0 +1,90 @@
+import type { UserListResponse, UserResponse } from 'gridgate/client';
+import { actionButton, wideTable } from '../../parts/action.js';
+import { h, update, type Child } from '../../parts/dom.js';
+import { textField } from '../../parts/field.js';
+import { confirmed } from '../../parts/pieces.js';
+import { doneBox, type Section, type SectionInput } from './section.js';
+
+const ON_A_PAGE = '50';
+
+/** Who may use the service. */
+export const usersSection: Section = async (input) => {
+  const { client, query, signal } = input;
+  const asked = new URLSearchParams({ limit: ON_A_PAGE });
+  for (const name of ['search', 'after']) {
+    const value = query.get(name);
+    if (value) asked.set(name, value);
+  }
+  const { answer, next } = await client.raw(
+    { method: 'GET', path: `/admin/users?${asked.toString()}`, answer: 'json' },
+    { signal },
+  );
+  const { users, total } = (await answer.json()) as UserListResponse;
+  const count = total === 1 ? 'One user' : `${total} users`;
+  return [
+    h('h2', {}, 'Users'),
+    searchForm(query.get('search') ?? ''),
+    h('p', { class: 'soft' }, users.length < total ? `${users.length} of ${count}` : count),
+    users.length > 0 &&
+      wideTable(
+        'Users',
+        ['Name', 'Groups', 'Signs in with', 'Action'],
+        users.map((user) => row(user, input)),
+      ),
+    next !== undefined &&
+      h('p', {}, h('a', { href: `#/admin/users?${next.split('?')[1] ?? ''}` }, 'Next page')),
+  ].filter((part) => part !== false);
+};
+
+function row(user: UserResponse, input: SectionInput): Child[] {
+  const { name, fullName, email, groups, certificates, subjects, disabled } = user;
+  const ways = [
+    ...certificates.map(({ subject }) => subject),
+    ...subjects.map(({ issuer, sub }) => `${sub} at ${issuer}`),
+  ];
+  const links = groups.map((group) =>
+    h('div', {}, h('a', { href: `#/admin/groups/${encodeURIComponent(group)}` }, group)),
+  );
+  return [
+    [h('b', {}, name), [fullName, email].map((text) => text !== undefined && h('small', {}, text))],
+    disabled ? 'Disabled' : links,
+    ways.map((way) => h('div', { class: 'file' }, way)),
+    !disabled && disableButton(user, input),
+  ];
+}
+
+function disableButton({ name, groups }: UserResponse, input: SectionInput): HTMLElement {
+  const { client, note, refresh } = input;
+  const question =
+    `Take ${name} out of all groups (${groups.join(', ')})? All tokens of ${name} are refused from then on. ` +
+    `Jobs and files stay, and a group can take ${name} in again.`;
+  return actionButton(
+    'Disable',
+    { label: `Disable ${name}`, look: 'danger small', note },
+    async () => {
+      if (!(await confirmed(question, 'Disable'))) return;
+      const { warnings } = await client.disableUser(name);
+      await refresh();
+      update(note, doneBox(`${name} is disabled.`, warnings));
+    },
+  );
+}
+
+/** What was looked for stands in the address. */
+function searchForm(search: string): HTMLElement {
+  const field = textField('user-search', 'Look for', 'alice', {
+    hint: 'A part of a name, e-mail address, certificate or subject',
+  });
+  field.input.value = search;
+  const onSubmit = (event: Event): void => {
+    event.preventDefault();
+    const wanted = new URLSearchParams({ search: field.input.value.trim() });
+    location.hash = `#/admin/users?${wanted.toString()}`;
+  };
+  return h(
+    'form',
+    { class: 'form', role: 'search', onSubmit },
+    field.element,
+    h('button', { type: 'submit', class: 'plain' }, 'Look'),
+  );
+}

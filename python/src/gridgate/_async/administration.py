@@ -1,0 +1,98 @@
+"""Administration: users, groups, applications, signing keys and sites."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, Optional
+from urllib.parse import quote
+
+from .._call import Call
+from .transport import AsyncTransport
+from .watching import pages_of
+
+PAGE = 500
+
+
+class AsyncAdministration:
+    """What takes a token with the scope ``admin``; ``client.administration``. Answers are those of the service."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    def users(self, search: Optional[str] = None) -> AsyncIterator[dict[str, Any]]:
+        """The users by name, page by page; ``search``: a part of names, e-mail addresses, certificates or subjects."""
+        query = {"limit": PAGE, "search": search}
+        return pages_of(self._transport, Call("GET", "/admin/users", query), "users")
+
+    async def user(self, name: str) -> dict[str, Any]:
+        """One user."""
+        return await self._json(Call("GET", f"/admin/users/{_part(name)}"))
+
+    async def disable(self, name: str) -> dict[str, Any]:
+        """Takes a user out of all groups: no token is good any more. Raises Conflict for the last administrator."""
+        return await self._json(Call("POST", f"/admin/users/{_part(name)}/disable", again=True))
+
+    async def groups(self) -> list[dict[str, Any]]:
+        """All groups with their members."""
+        return list((await self._json(Call("GET", "/admin/groups")))["groups"])
+
+    async def group(self, name: str) -> dict[str, Any]:
+        """One group with its members."""
+        return await self._json(Call("GET", f"/admin/groups/{_part(name)}"))
+
+    async def add_member(self, group: str, user: str) -> dict[str, Any]:
+        """Takes a user into a group."""
+        return await self._json(Call("PUT", f"/admin/groups/{_part(group)}/members/{_part(user)}"))
+
+    async def remove_member(self, group: str, user: str) -> dict[str, Any]:
+        """Takes a user out of a group. Raises Conflict for the last administrator."""
+        return await self._json(Call("DELETE", f"/admin/groups/{_part(group)}/members/{_part(user)}"))
+
+    async def applications(self) -> list[dict[str, Any]]:
+        """All applications, never with a secret."""
+        return list((await self._json(Call("GET", "/admin/applications")))["applications"])
+
+    async def application(self, id: str) -> dict[str, Any]:
+        """One application."""
+        return await self._json(Call("GET", f"/admin/applications/{_part(id)}"))
+
+    async def add_application(self, name: str, **members: Any) -> dict[str, Any]:
+        """Registers an application and answers its id, and its secret this one time.
+
+        ``members`` are those of the body: ``redirectUris=["https://..."]``, ``confidential=True``.
+        """
+        return await self._json(Call("POST", "/admin/applications", json={"name": name, **members}))
+
+    async def remove_application(self, id: str) -> dict[str, Any]:
+        """Removes an application; its tokens are refused from then on."""
+        return await self._json(Call("DELETE", f"/admin/applications/{_part(id)}"))
+
+    async def signing_keys(self) -> list[dict[str, Any]]:
+        """The signing keys, without anything private."""
+        return list((await self._json(Call("GET", "/admin/keys")))["keys"])
+
+    async def rotate_keys(self) -> list[dict[str, Any]]:
+        """Lets the next signing keys take over and answers all."""
+        return list((await self._json(Call("POST", "/admin/keys/rotation")))["keys"])
+
+    async def sites(self) -> list[dict[str, Any]]:
+        """All sites, and which are drained."""
+        return list((await self._json(Call("GET", "/admin/sites")))["sites"])
+
+    async def drain(self, site: str, reason: str) -> dict[str, Any]:
+        """Gives a site no new jobs; what runs there goes on."""
+        return await self._json(Call("POST", f"/admin/sites/{_part(site)}/drain", json={"reason": reason}, again=True))
+
+    async def resume(self, site: str) -> dict[str, Any]:
+        """Gives a drained site jobs again."""
+        return await self._json(Call("POST", f"/admin/sites/{_part(site)}/resume", again=True))
+
+    async def _json(self, call: Call) -> dict[str, Any]:
+        return dict(await self._transport.json(call))
+
+
+def _part(name: str) -> str:
+    """A name as part of a path."""
+    if name in ("", ".", ".."):
+        raise ValueError(f"{name!r} is no name")
+    return quote(name, safe="")

@@ -1,0 +1,16 @@
+import { Controller, Get } from '@nestjs/common';
+import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
+import { AdministrationAccessResponse } from './access.response.js';
+
+/** Whether it makes sense to ask for the scope of administration. */
+@Controller('admin/access')
+export class AdministrationAccessController {
+  /** Whether the bearer may administer the service, or could with another scope. */
+  @Get()
+  @Access('bearer', 'jobs:read', 'admin')
+  getAdministrationAccess(
+    @CurrentPrincipal() { properties, scopes }: Principal,
+  ): AdministrationAccessResponse {
+    return { possible: properties.has('ServiceAdministrator'), granted: scopes.has('admin') };
+  }
+}

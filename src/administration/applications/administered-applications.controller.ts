@@ -1,0 +1,66 @@
+import { Body, Controller, Delete, Get, Param, Post, Req } from '@nestjs/common';
+import { Access } from '#src/auth/index.js';
+import type { HttpRequest } from '#src/platform/index.js';
+import { AuditedRefusal } from '../answer/refused.decorator.js';
+import { AddApplicationRequest } from './application.request.js';
+import {
+  AddedApplicationResponse,
+  ApplicationListResponse,
+  ApplicationResponse,
+  RemovedApplicationResponse,
+} from './application.response.js';
+import { AdministeredApplications } from './applications.service.js';
+
+/** Applications that act for users, for administrators. */
+@Controller('admin/applications')
+export class AdministeredApplicationsController {
+  constructor(private readonly applications: AdministeredApplications) {}
+
+  /** List applications, in the order of the registry. */
+  @Get()
+  @Access('bearer', 'admin')
+  async listApplications(): Promise<ApplicationListResponse> {
+    return { applications: await this.applications.list() };
+  }
+
+  /**
+   * An application.
+   *
+   * @throws {404} Unknown
+   */
+  @Get(':application')
+  @Access('bearer', 'admin')
+  async getApplication(@Param('application') id: string): Promise<ApplicationResponse> {
+    return this.applications.get(id);
+  }
+
+  /**
+   * Register an application; a secret is shown this one time.
+   *
+   * @throws {409} The id is taken
+   */
+  @Post()
+  @Access('bearer', 'admin')
+  @AuditedRefusal('client.added', () => ({}))
+  async addApplication(
+    @Body() body: AddApplicationRequest,
+    @Req() request: HttpRequest,
+  ): Promise<AddedApplicationResponse> {
+    return this.applications.add(body, { request });
+  }
+
+  /**
+   * Remove an application; its tokens are refused from now on.
+   *
+   * @throws {404} Unknown
+   */
+  @Delete(':application')
+  @Access('bearer', 'admin')
+  @AuditedRefusal('client.removed', ({ application }) => ({ client: application }))
+  async removeApplication(
+    @Param('application') id: string,
+    @Req() request: HttpRequest,
+  ): Promise<RemovedApplicationResponse> {
+    return this.applications.remove(id, { request });
+  }
+}

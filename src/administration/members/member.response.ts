@@ -1,0 +1,117 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { Group, User } from '#src/registry/index.js';
+
+/** A certificate of a user. */
+export class CertificateResponse {
+  @ApiProperty({ description: 'Canonical DN', example: '/DC=org/DC=example/CN=Alice Example' })
+  subject!: string;
+
+  @ApiProperty({ description: 'DN of the CA that must have signed it', required: false })
+  issuer?: string;
+}
+
+/** A user at an identity provider. */
+export class SubjectResponse {
+  @ApiProperty({ example: 'https://idp.example.org' })
+  issuer!: string;
+
+  @ApiProperty({ example: '7d3f' })
+  sub!: string;
+}
+
+/** Somebody who may use the service. */
+export class UserResponse {
+  @ApiProperty({ example: 'alice' })
+  name!: string;
+
+  @ApiProperty({ description: 'What tokens call the user', required: false })
+  sub?: string;
+
+  @ApiProperty({ required: false, example: 'Alice Example' })
+  fullName?: string;
+
+  @ApiProperty({ required: false, example: 'alice@example.org' })
+  email?: string;
+
+  certificates!: CertificateResponse[];
+
+  subjects!: SubjectResponse[];
+
+  @ApiProperty({ description: 'Names of groups, in the order of the registry', type: [String] })
+  groups!: string[];
+
+  @ApiProperty({ description: 'A member of no group: no token is good' })
+  disabled!: boolean;
+
+  static from(user: User, groups: readonly string[]): UserResponse {
+    const { name, sub, fullName, email } = user;
+    return {
+      name,
+      ...(sub !== undefined && { sub }),
+      ...(fullName !== undefined && { fullName }),
+      ...(email !== undefined && { email }),
+      certificates: user.certificates.map(({ subject, issuer }) => ({
+        subject,
+        ...(issuer !== undefined && { issuer }),
+      })),
+      subjects: user.subjects.map(({ issuer, sub: subject }) => ({ issuer, sub: subject })),
+      groups: [...groups],
+      disabled: groups.length === 0,
+    };
+  }
+}
+
+/** Users, by name. */
+export class UserListResponse {
+  users!: UserResponse[];
+
+  @ApiProperty({ type: 'integer', description: 'How many there are on all pages', example: 6 })
+  total!: number;
+}
+
+/** Members who share rights. */
+export class GroupResponse {
+  @ApiProperty({ example: 'grid_user' })
+  name!: string;
+
+  @ApiProperty({ description: 'Virtual organisation', required: false, example: 'biomed' })
+  vo?: string;
+
+  @ApiProperty({ type: [String], example: ['NormalUser'] })
+  properties!: string[];
+
+  @ApiProperty({ description: 'Names of users', type: [String], example: ['alice'] })
+  members!: string[];
+
+  static from(group: Group): GroupResponse {
+    const { name, vo, properties, members } = group;
+    return {
+      name,
+      ...(vo !== undefined && { vo }),
+      properties: [...properties],
+      members: [...members],
+    };
+  }
+}
+
+/** Groups, in the order of the registry. */
+export class GroupListResponse {
+  groups!: GroupResponse[];
+}
+
+/** What a change of the registry has changed. */
+export class RegistryChangeResponse {
+  @ApiProperty({
+    description: 'Each change as a line; none when everything was so already',
+    type: [String],
+    example: ['~ groups.grid_user: members -alice'],
+  })
+  changes!: string[];
+
+  @ApiProperty({
+    description: 'Why the change may not last',
+    type: [String],
+    required: false,
+  })
+  warnings?: string[];
+}

@@ -1,0 +1,113 @@
+import { DEMO_REGISTRY } from './demo-registry.js';
+import {
+  keepAdministrator,
+  MembershipFault,
+  withMember,
+  withoutMember,
+  withoutMemberships,
+} from './membership.js';
+import type { Group, RegistryContents, User } from './registry.types.js';
+
+const demo = DEMO_REGISTRY;
+
+function membersOf({ groups }: { groups: readonly Group[] }): Record<string, readonly string[]> {
+  return Object.fromEntries(groups.map(({ name, members }) => [name, members]));
+}
+
+function faultOf(work: () => unknown): [string, string] | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof MembershipFault)) throw error;
+    return [error.reason, error.message];
+  }
+}
+
+describe('members of groups', () => {
+  const before = membersOf(demo);
+
+  it('leave all groups at once, and nothing else changes', () => {
+    const after = { ...before, grid_user: ['bob', 'carol'], grid_share: ['bob'] };
+    expect(membersOf(withoutMemberships(demo, 'alice'))).toEqual(after);
+    expect(membersOf(demo)).toEqual(before);
+  });
+
+  it('come last, and once', () => {
+    const after = { ...before, grid_mon: ['mona', 'carol'] };
+    expect(membersOf(withMember(demo, 'grid_mon', 'carol'))).toEqual(after);
+    expect(membersOf(withMember(demo, 'grid_mon', 'mona'))).toEqual(before);
+  });
+
+  it('leave one group', () => {
+    const after = { ...before, grid_user: ['alice', 'carol'] };
+    expect(membersOf(withoutMember(demo, 'grid_user', 'bob'))).toEqual(after);
+  });
+
+  it.each<[string, () => unknown, [string, string]]>([
+    ['disable', () => withoutMemberships(demo, 'nobody'), ['no-user', 'there is no user nobody']],
+    ['add', () => withMember(demo, 'none', 'bob'), ['no-group', 'there is no group none']],
+    ['add', () => withMember(demo, 'grid_mon', 'x'), ['no-user', 'there is no user x']],
+    ['remove', () => withoutMember(demo, 'none', 'bob'), ['no-group', 'there is no group none']],
+    ['remove', () => withoutMember(demo, 'grid_mon', 'x'), ['no-user', 'there is no user x']],
+    [
+      'remove',
+      () => withoutMember(demo, 'grid_mon', 'bob'),
+      ['no-member', 'bob is no member of grid_mon'],
+    ],
+    [
+      'add',
+      () => withMember(demo, 'constructor', 'bob'),
+      ['no-group', 'there is no group constructor'],
+    ],
+  ])('cannot %s whom there is not: %#', (_what, work, fault) => {
+    expect(faultOf(work)).toEqual(fault);
+  });
+});
+
+describe('the last administrator', () => {
+  const second: User = { name: 'eve', certificates: [], subjects: [] };
+  const withSecond = (user: Partial<User>, more: Partial<RegistryContents> = {}) => ({
+    ...demo,
+    users: [...demo.users, { ...second, ...user }],
+    groups: [
+      ...demo.groups.filter(({ name }) => name !== 'grid_adm'),
+      {
+        name: 'root',
+        properties: new Set<'ServiceAdministrator'>(['ServiceAdministrator']),
+        members: ['eve'],
+        idpScopes: [],
+      },
+    ],
+    ...more,
+  });
+  const certificates = [{ subject: '/CN=eve' }];
+  const subjects = [{ issuer: 'https://idp.example', sub: '1' }];
+
+  it.each<[string, RegistryContents, boolean]>([
+    ['somebody is left', demo, true],
+    ['somebody with a certificate is left', withSecond({ certificates }), true],
+    ['somebody with a subject is left', withSecond({ subjects }), true],
+    ['who is left cannot sign in', withSecond({}), false],
+    [
+      'the group may use no setup',
+      withSecond({ certificates }, { setups: [{ name: 'Prod', groups: ['grid_user'] }] }),
+      false,
+    ],
+    [
+      'the group may use a setup',
+      withSecond({ certificates }, { setups: [{ name: 'Prod', groups: ['root'] }] }),
+      true,
+    ],
+    ['nobody is left', { ...demo, ...withoutMemberships(demo, 'adam') }, false],
+    ['a member is none by JobAdministrator', { ...demo, groups: demo.groups.slice(0, 3) }, false],
+  ])('%s', (_what, contents, isGood) => {
+    const fault = faultOf(() => keepAdministrator(demo, contents));
+    expect(fault?.[0]).toBe(isGood ? undefined : 'last-administrator');
+  });
+
+  it('cannot be kept where there was none', () => {
+    const none = { ...demo, ...withoutMemberships(demo, 'adam') };
+    expect(faultOf(() => keepAdministrator(none, none))).toBeUndefined();
+  });
+});

@@ -1,0 +1,99 @@
+import type { Group, RegistryContents, User } from './registry.types.js';
+
+/** Why somebody's place in groups cannot be changed. */
+export type MembershipReason = 'no-user' | 'no-group' | 'no-member' | 'last-administrator';
+
+/** A change of members that cannot be. */
+export class MembershipFault extends Error {
+  constructor(
+    readonly reason: MembershipReason,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'MembershipFault';
+  }
+}
+
+/** The sections that a change of members changes. */
+export type ChangedGroups = Pick<RegistryContents, 'groups'>;
+
+/** A user is taken out of all groups: no token is good any more. Throws MembershipFault. */
+export function withoutMemberships(contents: RegistryContents, user: string): ChangedGroups {
+  userIn(contents, user);
+  return { groups: contents.groups.map((group) => without(group, user)) };
+}
+
+/** A user is taken into a group; nothing changes for a member. Throws MembershipFault. */
+export function withMember(contents: RegistryContents, group: string, user: string): ChangedGroups {
+  const { members } = groupIn(contents, group);
+  userIn(contents, user);
+  if (members.includes(user)) return { groups: contents.groups };
+  return replaced(contents, group, (one) => ({ ...one, members: [...one.members, user] }));
+}
+
+/** A user is taken out of a group. Throws MembershipFault. */
+export function withoutMember(
+  contents: RegistryContents,
+  group: string,
+  user: string,
+): ChangedGroups {
+  const { members } = groupIn(contents, group);
+  userIn(contents, user);
+  if (!members.includes(user)) {
+    throw new MembershipFault('no-member', `${user} is no member of ${group}`);
+  }
+  return replaced(contents, group, (one) => without(one, user));
+}
+
+/** Throws MembershipFault for a change after which nobody could administer the service any more. */
+export function keepAdministrator(before: RegistryContents, after: RegistryContents): void {
+  if (hasAdministrator(after) || !hasAdministrator(before)) return;
+  throw new MembershipFault(
+    'last-administrator',
+    'Nobody could administer the service any more: make somebody else a member of a group with ServiceAdministrator first',
+  );
+}
+
+/** Whether a member of a group with ServiceAdministrator can sign in, for some setup. */
+function hasAdministrator(contents: RegistryContents): boolean {
+  const canSignIn = new Set(contents.users.filter(hasIdentity).map(({ name }) => name));
+  return contents.groups.some(
+    (group) =>
+      group.properties.has('ServiceAdministrator') &&
+      hasSetup(contents, group) &&
+      group.members.some((member) => canSignIn.has(member)),
+  );
+}
+
+function hasIdentity({ certificates, subjects }: User): boolean {
+  return certificates.length > 0 || subjects.length > 0;
+}
+
+function hasSetup({ setups }: RegistryContents, { name }: Group): boolean {
+  return setups.some(({ groups }) => groups === undefined || groups.includes(name));
+}
+
+function userIn({ users }: RegistryContents, name: string): User {
+  const user = users.find((one) => one.name === name);
+  if (!user) throw new MembershipFault('no-user', `there is no user ${name}`);
+  return user;
+}
+
+function groupIn({ groups }: RegistryContents, name: string): Group {
+  const group = groups.find((one) => one.name === name);
+  if (!group) throw new MembershipFault('no-group', `there is no group ${name}`);
+  return group;
+}
+
+function replaced(
+  { groups }: RegistryContents,
+  name: string,
+  change: (group: Group) => Group,
+): ChangedGroups {
+  return { groups: groups.map((group) => (group.name === name ? change(group) : group)) };
+}
+
+function without(group: Group, user: string): Group {
+  if (!group.members.includes(user)) return group;
+  return { ...group, members: group.members.filter((member) => member !== user) };
+}
