@@ -1,4 +1,5 @@
 import type { Answer } from '../testbed.js';
+import { ADMINISTRATION } from './administration.js';
 import { array, directory, file, job, webhook } from './addresses.js';
 import { encoded, FIELD, type Call, type Place } from './place.js';
 import { ANYBODY, four, LISTED, OTHERS, SEEN, SHARES, three, type Verdicts } from './verdicts.js';
@@ -111,12 +112,6 @@ const userinfo = rule({
   own: SCOPE,
   others: { shared: OTHERS.map(() => SCOPE), closed: OTHERS.map(() => SCOPE) },
 });
-/** Administration: it takes a scope that no token has that did not ask for it. */
-function administration(path: string, json?: object): BearerExpectation {
-  const call = () => ({ path: `/admin/${path}`, ...(json && { options: { json } }) });
-  const nobody = OTHERS.map(() => SCOPE);
-  return rule({ scope: 'admin', call, own: SCOPE, others: { shared: nobody, closed: nobody } });
-}
 const WEBHOOK = { url: 'https://127.0.0.1:9/', source: 'jobs' };
 
 /** Every operation that needs a token. An operation of the service that is not here makes the matrix fail. */
@@ -341,28 +336,7 @@ export const BEARER: Record<string, BearerExpectation> = {
   'POST /webhooks/{id}/deliveries/{delivery}/replay': ofWebhook((place) => ({
     path: `/webhooks/${place.webhook}/deliveries/${place.webhook}/replay`,
   })),
-  'GET /admin/access': rule({
-    scope: 'jobs:read',
-    call: () => ({ path: '/admin/access' }),
-    own: '200',
-    others: ANYBODY,
-  }),
-  'GET /admin/users': administration('users'),
-  'GET /admin/users/{user}': administration('users/alice'),
-  'POST /admin/users/{user}/disable': administration('users/bob/disable'),
-  'GET /admin/groups': administration('groups'),
-  'GET /admin/groups/{group}': administration('groups/grid_user'),
-  'PUT /admin/groups/{group}/members/{user}': administration('groups/grid_adm/members/alice'),
-  'DELETE /admin/groups/{group}/members/{user}': administration('groups/grid_user/members/bob'),
-  'GET /admin/applications': administration('applications'),
-  'GET /admin/applications/{application}': administration('applications/demo-portal'),
-  'POST /admin/applications': administration('applications', { name: 'Mine' }),
-  'DELETE /admin/applications/{application}': administration('applications/demo-portal'),
-  'GET /admin/keys': administration('keys'),
-  'POST /admin/keys/rotation': administration('keys/rotation'),
-  'GET /admin/sites': administration('sites'),
-  'POST /admin/sites/{site}/drain': administration('sites/LOCAL.demo/drain', { reason: 'mine' }),
-  'POST /admin/sites/{site}/resume': administration('sites/LOCAL.demo/resume'),
+  ...ADMINISTRATION,
 };
 
 /** Operations that need the client certificate of a known user, and what alice gets. */

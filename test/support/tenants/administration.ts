@@ -1,0 +1,40 @@
+import type { BearerExpectation } from './expectations.js';
+import { outcomeOf } from './outcome.js';
+import { ANYBODY, OTHERS } from './verdicts.js';
+
+const SCOPE = '403 auth.insufficient-scope';
+
+/** It takes a scope that no token has that did not ask for it. */
+function administration(path: string, json?: object): BearerExpectation {
+  const call = () => ({ path: `/admin/${path}`, ...(json && { options: { json } }) });
+  const nobody = OTHERS.map(() => SCOPE);
+  const others = { shared: nobody, closed: nobody };
+  return { scope: 'admin', call, own: SCOPE, others, outcome: outcomeOf };
+}
+
+/** Operations of administrators. */
+export const ADMINISTRATION: Record<string, BearerExpectation> = {
+  'GET /admin/access': {
+    scope: 'jobs:read',
+    call: () => ({ path: '/admin/access' }),
+    own: '200',
+    others: ANYBODY,
+    outcome: outcomeOf,
+  },
+  'GET /admin/users': administration('users'),
+  'GET /admin/users/{user}': administration('users/alice'),
+  'POST /admin/users/{user}/disable': administration('users/bob/disable'),
+  'GET /admin/groups': administration('groups'),
+  'GET /admin/groups/{group}': administration('groups/grid_user'),
+  'PUT /admin/groups/{group}/members/{user}': administration('groups/grid_adm/members/alice'),
+  'DELETE /admin/groups/{group}/members/{user}': administration('groups/grid_user/members/bob'),
+  'GET /admin/applications': administration('applications'),
+  'GET /admin/applications/{application}': administration('applications/demo-portal'),
+  'POST /admin/applications': administration('applications', { name: 'Mine' }),
+  'DELETE /admin/applications/{application}': administration('applications/demo-portal'),
+  'GET /admin/keys': administration('keys'),
+  'POST /admin/keys/rotation': administration('keys/rotation'),
+  'GET /admin/sites': administration('sites'),
+  'POST /admin/sites/{site}/drain': administration('sites/LOCAL.demo/drain', { reason: 'mine' }),
+  'POST /admin/sites/{site}/resume': administration('sites/LOCAL.demo/resume'),
+};
