@@ -18,6 +18,7 @@ const SECTIONS: [hash: string, heading: RegExp][] = [
   ['#/admin/applications', /^Applications$/],
   ['#/admin/keys', /^Signing keys$/],
   ['#/admin/sites', /^Sites$/],
+  ['#/admin/audit', /^Audit trail$/],
 ];
 
 describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administration', () => {
@@ -188,6 +189,32 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Resume LOCAL.demo' }).click();
     await said('LOCAL.demo gets jobs again.');
+  }, 90_000);
+
+  it('searches the audit trail', async () => {
+    await open('#/admin/audit', /^Audit trail$/);
+    await page.getByLabel('Event').fill('client.*');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('cell', { name: 'client.added' }).first().waitFor();
+    expect(page.url()).toBe(`${grid.url}/portal/#/admin/audit?event=client.*`);
+    const events = page.getByRole('row').locator('td:nth-child(2) b');
+    expect(new Set(await events.allInnerTexts())).toEqual(
+      new Set(['client.added', 'client.removed']),
+    );
+    await page.getByLabel('From').fill('yesterday');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('alert').getByText('since').waitFor();
+    expect(await page.getByLabel('From').inputValue()).toBe('yesterday');
+    expect(complaints.splice(0)).toEqual([expect.stringContaining('400')]);
+    await page.getByRole('button', { name: 'Refusals of a day' }).click();
+    await page
+      .getByRole('cell', { name: /^registry\.changed/ })
+      .first()
+      .waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('User').fill('nobody');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByText('Nothing like that is kept.').waitFor();
   }, 90_000);
 
   it('gives the rights back', async () => {

@@ -1,6 +1,7 @@
 import { actionButton } from '../parts/action.js';
 import { h } from '../parts/dom.js';
 import { applicationsSection } from './admin/applications.js';
+import { auditSection } from './admin/audit.js';
 import { groupsSection } from './admin/groups.js';
 import { keysSection } from './admin/keys.js';
 import type { Section } from './admin/section.js';
@@ -14,6 +15,7 @@ const SECTIONS: { name: string; title: string; section: Section }[] = [
   { name: 'applications', title: 'Applications', section: applicationsSection },
   { name: 'keys', title: 'Keys', section: keysSection },
   { name: 'sites', title: 'Sites', section: sitesSection },
+  { name: 'audit', title: 'Audit', section: auditSection },
 ];
 
 /** Administration of the service, for who is signed in with the scope `admin`; offers that sign-in to those who may. */
