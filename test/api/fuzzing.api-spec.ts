@@ -34,6 +34,7 @@ const identities = {
     'anonymous',
     'garbage',
   ],
+  administration: [...Array.from({ length: 8 }, () => 'root'), 'adam', 'alice', 'anonymous'],
   certificate: ['certificate alice', 'certificate alice', 'certificate stranger', 'anonymous'],
   open: ['anonymous', 'anonymous', 'certificate alice', 'garbage', 'alice'],
 };
@@ -62,6 +63,7 @@ beforeAll(async () => {
     'alice openid': grid.bearer(
       (await openidTokens(grid, 'alice', { scope: 'openid email' })).body.access_token,
     ),
+    root: grid.bearer(await grid.token('adam', 'grid_adm', 'Prod', 'admin')),
     anonymous: grid.anonymous,
     garbage: grid.bearer('garbage'),
     'certificate alice': await grid.certificate('alice'),
@@ -81,6 +83,11 @@ async function knownValues(): Promise<KnownValues> {
   const empty = Array.from({ length: 8 }, (_, n) => `/vo/empty${n}`);
   const alice = await grid.as('alice');
   for (const path of empty) await alice.post(`/filecatalogue/directory/${encoded(path)}`);
+  const applications = Array.from({ length: 20 }, (_, n) => `fuzz-${n}`);
+  for (const id of applications) {
+    const json = { id, name: id, redirectUris: ['https://a.example/cb'] };
+    await clients['root']!.post('/admin/applications', { json });
+  }
   const paths = [
     '/',
     '/vo',
@@ -102,6 +109,12 @@ async function knownValues(): Promise<KnownValues> {
     file: ['/vo/a/f1', '/vo/none', '/vo/fuzz/f', ...places.map((place) => place.file)].map(encoded),
     path: [...paths, '/vo/fuzz/f', '/vo/a/f1'],
     provider: ['none'],
+    user: ['carol', 'nobody'], // the others call
+    application: [...applications, 'none'],
+    site: ['LOCAL.demo', 'none'],
+    event: ['job.*', 'keys.rotated', 'nothing'],
+    where: ['jids=7', 'no condition'],
+    since: ['2026-01-01', 'yesterday'],
     field: ['energy', 'particle', 'run', 'created'],
     maxJobs: ['1', '10', '0'],
     startJob: ['0', '5'],
@@ -286,6 +299,8 @@ function unreached(statuses: Map<string, number>): string[] {
 
 /** Behind these stand a running job, a provider to sign in at, or forms that want their own secrets back. */
 const UNREACHED = [
+  'DELETE /admin/groups/{group}/members/{user}', // a member that one call has taken out is none for the next
+  'POST /admin/applications', // what it takes depends on several members
   'GET /jobs/{jid}/peek',
   'GET /jobs/{jid}/output/{name}',
   'POST /oauth2/device',

@@ -2,7 +2,7 @@ import type { PathParameter } from '#src/platform/index.js';
 
 /** Parts of the paths of administration in the OpenAPI document. */
 export const ADMINISTRATION_PATH_PARAMETERS: Record<string, PathParameter> = {
-  user: { description: 'Name of the user', schema: { type: 'string', example: 'alice' } },
+  user: { description: 'Name of the user', schema: { type: 'string', example: 'carol' } },
   group: { description: 'Name of the group', schema: { type: 'string', example: 'grid_user' } },
   application: {
     description: 'The client_id of the application',

@@ -39,7 +39,10 @@ export class Calls {
   constructor(
     document: ApiDocument,
     private readonly known: KnownValues,
-    private readonly identities: { bearer: string[]; certificate: string[]; open: string[] },
+    private readonly identities: Record<
+      'bearer' | 'administration' | 'certificate' | 'open',
+      string[]
+    >,
     private readonly recipes: Recipes,
   ) {
     this.values = new Values(document);
@@ -101,8 +104,9 @@ export class Calls {
       }));
   }
 
-  private identity({ ways }: Operation): fc.Arbitrary<string> {
-    const { bearer, certificate, open } = this.identities;
+  private identity({ ways, path }: Operation): fc.Arbitrary<string> {
+    const { bearer, administration, certificate, open } = this.identities;
+    if (path.startsWith('/admin/')) return fc.constantFrom(...administration);
     if (ways.includes('bearer')) return fc.constantFrom(...bearer);
     return fc.constantFrom(...(ways.includes('certificate') ? certificate : open));
   }
