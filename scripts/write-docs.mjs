@@ -65,6 +65,8 @@ const SEARCH_OF_AUDIT = [
   'them, newest first, with a token that has the scope `admin`, which must be asked for by name and is given to groups with',
   '`ServiceAdministrator` only. Every search is a line itself (`audit.read`).',
   '',
+  '<!-- not run: test/api/audit-search.api-spec.ts does -->',
+  '',
   '```sh',
   'curl -H "Authorization: Bearer $TOKEN" "$GRID/admin/audit?event=job.*&user=alice&since=2026-01-02"',
   '```',

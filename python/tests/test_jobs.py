@@ -82,7 +82,8 @@ def test_kill_hold_release_explain_history(grid):
         2**40: {"status": 404, "detail": f"Job {2**40} does not exist"},
     }
     assert [job.status for job in grid.wait([jid, other])] == ["Killed", "Killed"]
-    [waits] = grid.submit({**SLEEP, "Tags": ["no-such-tag"]})
+    with pytest.warns(UserWarning, match="No site can hold the job now"):
+        [waits] = grid.submit({**SLEEP, "Tags": ["no-such-tag"]})
     for change in grid.watch(jid=waits):
         if change.job is not None and change.job.status == "Waiting":
             break

@@ -9,3 +9,4 @@ export { randomToken, randomId, sha256, constantTimeEqual } from './random.js';
 export { decodeBase64UrlText, encodeBase64UrlText } from './base64url.js';
 export { stringifyJson, parseJson, isJsonObject, type JsonValue, type JsonObject } from './json.js';
 export { loopTurn } from './loop-turn.js';
+export { isPlainText } from './plain-text.js';

@@ -165,6 +165,13 @@ describe('administration is closed', () => {
     expect(told(await open(narrowed))).toEqual(NO_SCOPE);
   });
 
+  it('in the query string', async () => {
+    const query = { access_token: (await adminToken(grid)) };
+    const { status, body } = await grid.anonymous.get('/admin/keys', { query });
+    expect([status, body.code]).toEqual([401, 'auth.token-missing']);
+    expect((await grid.anonymous.post('/admin/keys/rotation', { query })).status).toBe(401);
+  });
+
   it('to groups without the property, also when the token says the scope', async () => {
     const forge = await TokenForge.of(grid);
     expect(told(await open(grid.bearer(forge.token({ scope: 'admin jobs:read' }))))).toEqual(

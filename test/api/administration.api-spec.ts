@@ -308,6 +308,10 @@ describe('applications', () => {
   it.each<[object, string, string]>([
     [{ name: 'x', redirectUris: ['ftp://x'] }, 'redirectUris', 'ftp://x'],
     [{ name: 'x', secret: 'mine' }, 'secret', 'known'],
+    [{ name: 'a\u202eb' }, 'name', 'has control characters or invisible ones'],
+    [{ name: 'one\ntwo' }, 'name', 'has control characters or invisible ones'],
+    [{ name: 'x', id: '..' }, 'id', 'must be 1 to 100 letters'],
+    [{ name: 'x', id: '.' }, 'id', 'must be 1 to 100 letters'],
   ])('%j is refused', async (body, field, problem) => {
     const answer = await adam.post('/admin/applications', { json: body });
     expect(answer.status).toBe(400);
@@ -382,7 +386,9 @@ describe('sites', () => {
     [{ reason: '' }, 'reason', 'has fewer than 1 characters'],
     [{ reason: 7 }, 'reason', 'is not a text'],
     [{ reason: 'x'.repeat(501) }, 'reason', 'has more than 500 characters'],
-    [{ reason: 'a\nb' }, 'reason', 'has control characters'],
+    [{ reason: 'a\nb' }, 'reason', 'has control characters or invisible ones'],
+    [{ reason: '\u200bx' }, 'reason', 'has control characters or invisible ones'],
+    [{ reason: '   ' }, 'reason', 'is blank'],
   ])('are not drained by %j', async (json, field, problem) => {
     const { status, body } = await adam.post('/admin/sites/LOCAL.demo/drain', { json });
     expect([status, body.violations]).toEqual([400, [{ field, problem }]]);

@@ -83,7 +83,9 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('everyday tasks in the 
 
   task('2. Run a program', async () => {
     await newJob({ Name: 'hello', Program: '/bin/echo', Arguments: 'hello' });
+    await page.getByLabel('Sites').fill('LOCAL.demo MOON');
     first = await submitted('hello');
+    await page.getByRole('status').getByText('MOON').waitFor(); // accepted, but said
     await isNow('Done');
   });
 
@@ -166,6 +168,13 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('everyday tasks in the 
     await link(String(first)).waitFor();
     expect(await page.getByRole('row').count()).toBe(2);
     expect(new URL(page.url()).hash).toBe('#/jobs?name=hello');
+  });
+
+  it('say so where there is no such page', async () => {
+    await open('nonsense');
+    await page.getByRole('heading', { name: 'No such page' }).waitFor();
+    await link('Go to your jobs').click();
+    await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
   });
 
   task('9. Wait, and watch', async () => {
@@ -281,6 +290,10 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('everyday tasks in the 
     await forms.click();
     await page.getByLabel('Name of the file').fill('words');
     await page.getByLabel('Bytes').fill('8');
+    await page.getByLabel('Checksum (adler32)').fill('hello');
+    await button('Register file').click();
+    await page.getByText('must be eight hexadecimal digits').waitFor();
+    await page.getByLabel('Checksum (adler32)').fill('0a1b2c3d');
     await page.getByLabel('Storage element').fill('SE-A');
     await button('Register file').click();
     await link('words').waitFor();

@@ -46,6 +46,7 @@ const READ_ONLY = [
   'docs/how-to/sign-in-with-openid-connect.md',
   'docs/how-to/webhooks.md',
   'docs/tokens.md',
+  'docs/audit.md',
 ];
 
 const RUN = new Set(['sh', 'bash', 'js', 'ts', 'python']);

@@ -56,7 +56,11 @@ async function start(): Promise<void> {
   const fault = await takeAnswer(session);
   if (fault === 'left') return;
   await session.join();
-  window.addEventListener('hashchange', () => void show(session));
+  window.addEventListener('hashchange', () => {
+    // A question of the page that was left is not answered on another one.
+    document.querySelector<HTMLDialogElement>('dialog[open]')?.close();
+    void show(session);
+  });
   window.addEventListener('keydown', (event) => {
     if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
@@ -97,8 +101,15 @@ async function show(session: Session, fault?: unknown): Promise<void> {
   }
   const [address = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   const [name = '', ...path] = address.split('/').map(decoded);
-  const entry = PAGES.find((page) => page.name === name) ?? PAGES[0];
-  if (!entry) return;
+  const entry = PAGES.find((page) => page.name === (name || 'jobs'));
+  if (!entry) {
+    shown = address;
+    root.replaceChildren(
+      h('h1', {}, 'No such page'),
+      h('p', {}, h('a', { href: '#/jobs' }, 'Go to your jobs')),
+    );
+    return;
+  }
   const page = entry.name === 'jobs' && path[0] ? jobPage : entry.page;
   const isSame = shown === address;
   const focused = document.activeElement?.id;

@@ -64,6 +64,11 @@ class LiveJobs:
         except GridgateError as error:
             self.error = str(error)
             self._update()
+        except RuntimeError:
+            if not self._client.is_closed:
+                raise
+            self.error = "the client was closed"
+            self._update()
 
     def _update(self) -> None:
         for handle in self._shown:

@@ -91,10 +91,12 @@ export class MembersService {
 
   /** The last administrator is looked for in what the change finds, whatever others have changed meanwhile. */
   private async change(change: Change, origin: AuditOrigin): Promise<RegistryChangeResponse> {
+    const registry = await this.registry.current();
     try {
       const found = await this.loader.change((contents) => {
         const changed = change(contents);
-        keepAdministrator(contents, { ...contents, ...changed });
+        const after = { ...contents, ...changed };
+        keepAdministrator(contents, after, (group) => registry.isOfIssuer(group));
         return changed;
       }, origin);
       const changes = describeDifference(found);

@@ -1,11 +1,11 @@
+import { isPlainText } from '#src/kernel/index.js';
 import { Check, IsString, MaxLength, MinLength } from '#src/platform/index.js';
-
-const CONTROL = /\p{Cc}/u;
 
 /** Body of `POST /admin/sites/<site>/drain`. */
 export class DrainSiteRequest {
   /** For users, whose jobs wait */
-  @Check((text: string) => !CONTROL.test(text), { message: 'has control characters' })
+  @Check((text: string) => /\S/.test(text), { message: 'is blank' })
+  @Check(isPlainText, { message: 'has control characters or invisible ones' })
   @MaxLength(500)
   @MinLength(1)
   @IsString()

@@ -14,6 +14,7 @@ import {
 } from '#src/platform/index.js';
 import { BearerTokens } from '../bearer/bearer-tokens.js';
 import type { Principal } from '../bearer/principal.js';
+import { ADMIN_SCOPE } from '../protocol/scopes.js';
 import {
   accessRuleOf,
   callerOf,
@@ -115,6 +116,9 @@ export class BearerGuard extends AuthGuard('bearer') {
     const { user, group, setup, clientId, scopes } = found;
     labelRequest(request, { user, group, setup, client: clientId });
     const { scope, also = [] } = accessRuleOf(this.reflector, context) ?? {};
+    if (scope === ADMIN_SCOPE && queryValuesOf(request).has('access_token')) {
+      throw tokenMissing('Tokens in the query string are not taken here; send the header');
+    }
     if (scope === undefined || ![scope, ...also].some((one) => scopes.has(one))) {
       const needed = scope ?? '';
       throw bearerProblem('insufficient_scope', `This needs the scope ${needed}`, needed);

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   constantTimeEqual,
+  isPlainText,
   Problem,
   randomId,
   randomToken,
@@ -26,7 +27,8 @@ import { CERTIFICATE_CLIENT } from './built-in-clients.js';
 import { clientOf, isBuiltIn } from './built-in-clients.js';
 import { isAdmin, readScope } from '../protocol/grid-scopes.js';
 
-const ID = /^[A-Za-z0-9._~-]{1,100}$/;
+/** `.` and `..` are no part of an address. */
+const ID = /^(?!\.{1,2}$)[A-Za-z0-9._~-]{1,100}$/;
 
 /** What an application is registered with. */
 export interface NewClient {
@@ -186,6 +188,7 @@ function refuseFaults(input: NewClient, client: Client, registry: RegistrySnapsh
   const unknown = scopes.filter((scope) => !isOwnScope(scope));
   const violations = [
     ...fault('name', 'must have 1 to 200 characters', name === '' || name.length > 200),
+    ...fault('name', 'has control characters or invisible ones', !isPlainText(name)),
     ...fault(
       'id',
       'must be 1 to 100 letters, digits or . _ ~ - and not a reserved word',

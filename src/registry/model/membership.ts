@@ -45,21 +45,32 @@ export function withoutMember(
   return replaced(contents, group, (one) => without(one, user));
 }
 
-/** Throws MembershipFault for a change after which nobody could administer the service any more. */
-export function keepAdministrator(before: RegistryContents, after: RegistryContents): void {
-  if (hasAdministrator(after) || !hasAdministrator(before)) return;
+/**
+ * Throws MembershipFault for a change after which nobody could administer the service any more; of the groups those count that
+ * there may be tokens for.
+ */
+export function keepAdministrator(
+  before: RegistryContents,
+  after: RegistryContents,
+  isOfIssuer: (group: Group) => boolean,
+): void {
+  if (hasAdministrator(after, isOfIssuer) || !hasAdministrator(before, isOfIssuer)) return;
   throw new MembershipFault(
     'last-administrator',
     'Nobody could administer the service any more: make somebody else a member of a group with ServiceAdministrator first',
   );
 }
 
-/** Whether a member of a group with ServiceAdministrator can sign in, for some setup. */
-function hasAdministrator(contents: RegistryContents): boolean {
+/** Whether a member of such a group with ServiceAdministrator can sign in, for some setup. */
+function hasAdministrator(
+  contents: RegistryContents,
+  isOfIssuer: (group: Group) => boolean,
+): boolean {
   const canSignIn = new Set(contents.users.filter(hasIdentity).map(({ name }) => name));
   return contents.groups.some(
     (group) =>
       group.properties.has('ServiceAdministrator') &&
+      isOfIssuer(group) &&
       hasSetup(contents, group) &&
       group.members.some((member) => canSignIn.has(member)),
   );

@@ -2,6 +2,7 @@ import type { GridClient, JobResponse } from 'gridgate/client';
 import { differing, varyingParts } from '../parts/difference.js';
 import { h, update } from '../parts/dom.js';
 import { plural } from '../parts/format.js';
+import { takeNotice } from '../parts/notice.js';
 import { confirmed, faultBox, stateLabel } from '../parts/pieces.js';
 import { dataUrl } from '../parts/show/frame.js';
 import { isFinal } from '../parts/states.js';
@@ -23,7 +24,7 @@ export const arrayPage: Page = async (input) => {
   if (!Number.isSafeInteger(id) || id < 1) throw new Error('No array has that number.');
   const page = new ArrayPage(input, id);
   await page.refresh();
-  input.root.replaceChildren(...page.elements);
+  input.root.replaceChildren(...takeNotice(), ...page.elements);
   const { client, signal } = input;
   const onFault = (error: unknown): void => update(page.fault, faultBox(error));
   const moves = { client, query: { allOwners: true, arrayId: id }, atMostEvery: AT_MOST_EVERY };

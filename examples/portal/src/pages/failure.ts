@@ -1,6 +1,6 @@
 import type { GridClient, JobResponse } from 'gridgate/client';
 import { differing, sideBySide } from '../parts/difference.js';
-import { h, update, type Child } from '../parts/dom.js';
+import { h, say, update, type Child } from '../parts/dom.js';
 import { plural } from '../parts/format.js';
 import { confirmed, faultBox } from '../parts/pieces.js';
 
@@ -97,6 +97,11 @@ function buttons(failure: Failure, note: HTMLElement): HTMLElement[] {
         why = error instanceof Error ? error.message : '';
       });
     }
+    say(`${plural(same.length - refused, 'job')} sent back to the queue.`);
+    update(
+      note,
+      h('p', { role: 'status' }, `${plural(same.length - refused, 'job')} sent back to the queue.`),
+    );
     if (refused > 0) throw new Error(`${plural(refused, 'job')} could not be retried: ${why}`);
   };
   return [

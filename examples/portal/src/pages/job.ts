@@ -2,6 +2,7 @@ import type { GridClient, JobExplainResponse, JobHistoryEntry, JobResponse } fro
 import { GridError } from 'gridgate/client';
 import { h, say, update } from '../parts/dom.js';
 import { moment } from '../parts/format.js';
+import { takeNotice } from '../parts/notice.js';
 import { confirmed, faultBox, stateLabel, timeText } from '../parts/pieces.js';
 import { isFinal, toneOf } from '../parts/states.js';
 import { swimLanes } from '../parts/swim-lanes.js';
@@ -25,7 +26,7 @@ export const jobPage: Page = async ({ client, root, path, signal }) => {
     update(view.failure, await failureCard(failure));
   const refresh = async (): Promise<void> => {
     const job = await client.getJob(jid, { signal });
-    if (last === undefined) root.replaceChildren(...view.elements);
+    if (last === undefined) root.replaceChildren(...takeNotice(), ...view.elements);
     if (last?.status !== job.status) say(`Job ${jid} is ${job.status}`);
     const isNew = last?.times.lastUpdate !== job.times.lastUpdate;
     last = job;

@@ -3,6 +3,7 @@ import { h, say, update } from '../parts/dom.js';
 import { marker, textField } from '../parts/field.js';
 import { bytes, count } from '../parts/format.js';
 import { mark, Marked } from '../parts/form.js';
+import { leaveNotice } from '../parts/notice.js';
 import { faultBox } from '../parts/pieces.js';
 import { keyOf, listed, listOf, quoted } from '../parts/words.js';
 import type { Page } from './page.js';
@@ -284,7 +285,8 @@ class SubmitForm {
       const headers = { 'Idempotency-Key': this.draft.key };
       const answer = await this.client.submitJobs(this.body(), this.wish(), { headers });
       if (!('jids' in answer)) throw new GridError(0, { detail: 'The service named no jobs' });
-      const { arrayId, jids } = answer;
+      const { arrayId, jids, warnings = [] } = answer;
+      leaveNotice(warnings.map(({ detail }) => detail));
       this.draft.clear();
       location.hash = arrayId === undefined ? `#/jobs/${jids[0]}` : `#/arrays/${arrayId}`;
       return 'left' as const;

@@ -332,7 +332,7 @@ def _output(jid: int, name: str) -> str:
 
 def _ids(answer: dict[str, Any]) -> list[int]:
     for warning in answer.get("warnings", ()):
-        warnings.warn(warning["detail"], UserWarning, stacklevel=4)
+        warnings.warn(warning["detail"], UserWarning, stacklevel=3)
     return [int(jid) for jid in answer["jids"]]
 
 

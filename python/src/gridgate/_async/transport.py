@@ -70,6 +70,11 @@ class AsyncTransport:
         """Closes its connections."""
         await self._http.aclose()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether ``close`` was called: it makes no calls any more."""
+        return self._http.is_closed
+
     async def json(self, call: Call) -> Any:
         """The value of a call's answer."""
         return parsed((await self.answer(call)).content)

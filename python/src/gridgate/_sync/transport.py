@@ -70,6 +70,11 @@ class Transport:
         """Closes its connections."""
         self._http.close()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether ``close`` was called: it makes no calls any more."""
+        return self._http.is_closed
+
     def json(self, call: Call) -> Any:
         """The value of a call's answer."""
         return parsed((self.answer(call)).content)

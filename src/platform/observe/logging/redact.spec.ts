@@ -31,6 +31,25 @@ describe('redact', () => {
     expect(redact(line)).toBe(line);
   });
 
+  it('ends with the text that a database URL stands in', () => {
+    const line = JSON.stringify({
+      user: ['postgres://a:', 'alice', '@'],
+      url: 'postgres://a:b"c@h',
+    });
+    expect(redact(line)).toBe(
+      String.raw`{"user":["postgres://a:","alice","@"],"url":"postgres://a:[hidden]@h"}`,
+    );
+  });
+
+  it('leaves paths in lines of the audit trail alone, and hides tokens there too', () => {
+    const line = `{"channel":"audit","path":"/vo/code=1/b","name":"${JWT}","x":"Bearer abcdef123"}`;
+    expect(redact(line)).toBe(
+      '{"channel":"audit","path":"/vo/code=1/b","name":"[hidden]","x":"Bearer [hidden]"}',
+    );
+    const forged = JSON.stringify({ path: '"channel":"audit" code=xyz' });
+    expect(redact(forged)).toContain('code=[hidden]');
+  });
+
   it('leaves ordinary lines alone', () => {
     const line = '{"level":"info","path":"/jobs/17","status":200,"code":"job.not-found"}';
     expect(redact(line)).toBe(line);

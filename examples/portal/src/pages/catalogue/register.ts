@@ -38,6 +38,9 @@ function fileForm(client: GridClient, base: string, onDone: () => void): HTMLEle
     const path = `${base}/${nameIn(name)}`;
     const bytes = required(size);
     if (!/^\d{1,16}$/.test(bytes)) throw mark(size, 'must be a whole number of bytes');
+    if (!/^([0-9a-f]{8})?$/i.test(checksum.input.value.trim())) {
+      throw mark(checksum, 'must be eight hexadecimal digits');
+    }
     const [sum, se, address] = [checksum, element, pfn].map(({ input }) => input.value.trim());
     await client.registerFile(encodePath(path), {
       Size: Number(bytes),
