@@ -166,7 +166,7 @@ describe('administration is closed', () => {
   });
 
   it('in the query string', async () => {
-    const query = { access_token: (await adminToken(grid)) };
+    const query = { access_token: await adminToken(grid) };
     const { status, body } = await grid.anonymous.get('/admin/keys', { query });
     expect([status, body.code]).toEqual([401, 'auth.token-missing']);
     expect((await grid.anonymous.post('/admin/keys/rotation', { query })).status).toBe(401);

@@ -309,9 +309,7 @@ describe('applications', () => {
     [{ name: 'x', redirectUris: ['ftp://x'] }, 'redirectUris', 'ftp://x'],
     [{ name: 'x', secret: 'mine' }, 'secret', 'known'],
     [{ name: 'a\u202eb' }, 'name', 'has control characters or invisible ones'],
-    [{ name: 'one\ntwo' }, 'name', 'has control characters or invisible ones'],
     [{ name: 'x', id: '..' }, 'id', 'must be 1 to 100 letters'],
-    [{ name: 'x', id: '.' }, 'id', 'must be 1 to 100 letters'],
   ])('%j is refused', async (body, field, problem) => {
     const answer = await adam.post('/admin/applications', { json: body });
     expect(answer.status).toBe(400);
