@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { atUsualPace } from '../support/pace.mjs';
 import { refuseStalls } from '../support/stalls.mjs';
 import { eventually, startGrid, type Grid } from '../support/testbed.js';
 
@@ -27,6 +28,12 @@ function refusal(...input: Parameters<typeof refuseStalls>): string | undefined 
     return (error as Error).message;
   }
 }
+
+it('a bound of processor time is never more than doubled', () => {
+  const usual = atUsualPace(100);
+  expect(usual).toBeGreaterThanOrEqual(50);
+  expect(usual).toBeLessThanOrEqual(100);
+});
 
 describe('a request that holds up the event loop of a test server', () => {
   let grid: Grid;

@@ -189,6 +189,11 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Resume LOCAL.demo' }).click();
     await said('LOCAL.demo gets jobs again.');
+    await page.getByRole('button', { name: 'Drain LOCAL.demo' }).click();
+    await page.getByRole('dialog').waitFor();
+    await page.goBack(); // a question does not outlive its page
+    await page.getByRole('heading', { level: 2, name: 'Signing keys' }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
   }, 90_000);
 
   it('searches the audit trail', async () => {

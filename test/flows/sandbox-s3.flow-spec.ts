@@ -11,6 +11,8 @@ import { startGrid, type Grid, type GridClient } from '../support/testbed.js';
 const fault = radosgwFault();
 const need = { met: fault === undefined, name: `a Ceph radosgw (${fault ?? ''})` };
 const BUCKET = 'grid';
+/** What the log says of a bucket that refuses. */
+const NO_ANSWER = 'the sandbox store does not answer as it should';
 const UNAVAILABLE = {
   type: expect.any(String),
   title: 'Service temporarily unavailable',
@@ -145,7 +147,9 @@ describeWith(need)('sandboxes in a real S3 store', () => {
   it('answers 503 when the store refuses the key, and loses nothing', async () => {
     const [jid = 0] = (await sendFiles({ data: 'kept\n' })).body.jids;
     await awaitStatus(alice, jid, ['Done']);
+    expect(grid.server.log()).not.toContain(NO_ANSWER);
     await again({ GRID_S3_SECRET_KEY: 'wrong' });
+    expect(grid.server.log()).toContain(NO_ANSWER); // before anybody has asked
     const before = (await alice.get('/jobs')).body.entries as number;
     const refused = await sendFiles({ data: 'not kept\n' });
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '2']);

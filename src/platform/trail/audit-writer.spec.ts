@@ -160,12 +160,13 @@ describe('the writer of the audit trail', () => {
     expect((await metrics.render()).text).toMatch(/^gridgate_audit_waiting 0$/m);
   });
 
-  it('takes out what PostgreSQL does not take, what is too long, and secrets', async () => {
+  it('takes out what PostgreSQL does not take and what is too long, and no name for its looks', async () => {
     const { writer, statements } = setUp();
-    const jwt = `eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl`;
+    const name =
+      '/vo/code=1/Bearer abcdef12/eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl';
     writer.keep({
       ...{ event: 'token.issued', outcome: 'refused', client: 'c'.repeat(500), user: 'a\0b' },
-      ...{ path: '/a\0\ud800b', long: 'x'.repeat(5_000), list: ['😀'], token: jwt },
+      ...{ path: '/a\0\ud800b', long: 'x'.repeat(5_000), list: ['😀'], name },
     });
     await writer.write();
     const [[line]] = statements as [[StoredAuditLine]];
@@ -175,7 +176,7 @@ describe('the writer of the audit trail', () => {
         path: '/a\ufffd\ufffdb',
         long: `${'x'.repeat(4_000)}…`,
         list: ['😀'],
-        token: '[hidden]',
+        name,
       },
     });
   });

@@ -2,7 +2,6 @@ import { Problem, type Clock } from '#src/kernel/index.js';
 import { sqlState } from '../database/connection-error.js';
 import type { AuditLine } from '../observe/audit/audit.js';
 import type { Logger } from '../observe/logging/logger.js';
-import { redactTrail } from '../observe/logging/redact.js';
 import type { Metrics } from '../observe/metrics/metrics.js';
 import type { AuditEventsRepository, StoredAuditLine } from './audit-events.repository.js';
 import { timeOrderedId } from './time-ordered-id.js';
@@ -138,7 +137,7 @@ export class AuditWriter {
       user: columnOf(user),
       group: columnOf(group),
       client: columnOf(client),
-      details: redactTrail(JSON.stringify(details, (_key, value: unknown) => storable(value))),
+      details: JSON.stringify(details, (_key, value: unknown) => storable(value)),
     };
   }
 }

@@ -106,6 +106,15 @@ describe('the last administrator', () => {
     expect(fault?.[0]).toBe(isGood ? undefined : 'last-administrator');
   });
 
+  it('is one of a group that there may be tokens for', () => {
+    const elsewhere = withSecond({ certificates });
+    const isOfIssuer = ({ name }: Group): boolean => name === 'grid_adm';
+    expect(faultOf(() => keepAdministrator(demo, elsewhere, isOfIssuer))?.[0]).toBe(
+      'last-administrator',
+    );
+    expect(faultOf(() => keepAdministrator(demo, demo, isOfIssuer))).toBeUndefined();
+  });
+
   it('cannot be kept where there was none', () => {
     const none = { ...demo, ...withoutMemberships(demo, 'adam') };
     expect(faultOf(() => keepAdministrator(none, none, () => true))).toBeUndefined();

@@ -22,6 +22,13 @@ export const jobPage: Page = async ({ client, root, path, signal }) => {
   const jid = Number(path[0]);
   const view: View = frame();
   let last: JobResponse | undefined;
+  const onFault = (error: unknown): void => update(view.fault, faultBox(error));
+  /** Of whoever does not wait for it; a page that was left has nothing to say. */
+  const again = (): void => {
+    refresh().catch((error: unknown) => {
+      if (!signal.aborted) onFault(error);
+    });
+  };
   const showFailure = async (failure: Failure): Promise<void> =>
     update(view.failure, await failureCard(failure));
   const refresh = async (): Promise<void> => {
@@ -33,19 +40,14 @@ export const jobPage: Page = async ({ client, root, path, signal }) => {
     update(view.title, `Job ${jid}`, h('span', { class: 'soft' }, ` ${job.name}`));
     update(view.state, stateLabel(job.status), ` ${job.minorStatus}`);
     update(view.facts, facts(job));
-    if (isNew)
-      update(
-        view.actions,
-        actions(client, job, view.fault, () => void refresh()),
-      );
+    if (isNew) update(view.actions, actions(client, job, view.fault, again));
     showOutput(view, job, () => new LiveOutput(client, jid, signal));
     await Promise.all([
       showWait(client, job, view.wait, signal),
       isNew ? showPast(client, job, view, signal) : undefined,
-      isNew ? showFailure({ client, job, signal, refresh: () => void refresh() }) : undefined,
+      isNew ? showFailure({ client, job, signal, refresh: again }) : undefined,
     ]);
   };
-  const onFault = (error: unknown): void => update(view.fault, faultBox(error));
   await refresh();
   const isWanted = (moved: number): boolean => moved === jid;
   const query = { allOwners: true, ...(last !== undefined && { name: last.name }) };

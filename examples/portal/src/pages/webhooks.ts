@@ -1,7 +1,8 @@
 import type { GridClient, WebhookResponse } from 'gridgate/client';
+import { actionButton, once } from '../parts/action.js';
 import { h, update } from '../parts/dom.js';
 import { textField } from '../parts/field.js';
-import { confirmed, faultBox, timeText } from '../parts/pieces.js';
+import { confirmed, timeText } from '../parts/pieces.js';
 import type { Page, PageInput } from './page.js';
 
 const DELIVERIES = 20;
@@ -75,24 +76,8 @@ function card(
 
 /** Buttons that do something with the webhook of an address; what goes wrong is said in the note. */
 function actionsOf(url: string, note: HTMLElement) {
-  return (text: string, className: string, work: () => Promise<unknown>): HTMLElement => {
-    const button: HTMLButtonElement = h(
-      'button',
-      {
-        type: 'button',
-        class: className,
-        'aria-label': `${text} ${url}`,
-        onClick: () => {
-          button.disabled = true;
-          work()
-            .catch((error: unknown) => update(note, faultBox(error)))
-            .finally(() => (button.disabled = false));
-        },
-      },
-      text,
-    );
-    return button;
-  };
+  return (text: string, look: string, work: () => Promise<unknown>): HTMLElement =>
+    actionButton(text, { label: `${text} ${url}`, look, note }, work);
 }
 
 async function deliveries(client: GridClient, id: string): Promise<HTMLElement> {
@@ -136,12 +121,7 @@ function addForm({ client }: PageInput, refresh: () => Promise<void>): HTMLEleme
   };
   const onSubmit = (event: Event): void => {
     event.preventDefault();
-    if (button.disabled) return;
-    button.disabled = true;
-    update(note);
-    add()
-      .catch((error: unknown) => update(note, faultBox(error)))
-      .finally(() => (button.disabled = false));
+    once(button, note, add);
   };
   return h(
     'form',

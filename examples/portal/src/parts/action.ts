@@ -1,6 +1,21 @@
 import { h, update, type Child } from './dom.js';
 import { faultBox } from './pieces.js';
 
+/** Does what a button is for, once at a time: what is pressed meanwhile is not heard. What goes wrong is said in `note`. */
+export function once(
+  button: HTMLButtonElement,
+  note: HTMLElement,
+  work: () => Promise<unknown>,
+  onFault = (error: unknown): void => update(note, faultBox(error)),
+): void {
+  if (button.disabled) return;
+  button.disabled = true;
+  update(note);
+  work()
+    .catch(onFault)
+    .finally(() => (button.disabled = false));
+}
+
 /** A button that does something once at a time; what goes wrong is said in `note`. */
 export function actionButton(
   text: string,
@@ -11,14 +26,7 @@ export function actionButton(
   }: { label?: string | undefined; look?: string; note: HTMLElement },
   work: () => Promise<unknown>,
 ): HTMLButtonElement {
-  const onClick = (): void => {
-    if (button.disabled) return;
-    button.disabled = true;
-    update(note);
-    work()
-      .catch((error: unknown) => update(note, faultBox(error)))
-      .finally(() => (button.disabled = false));
-  };
+  const onClick = (): void => once(button, note, work);
   const button: HTMLButtonElement = h(
     'button',
     { type: 'button', class: look, 'aria-label': label, onClick },

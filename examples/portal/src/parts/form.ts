@@ -1,4 +1,5 @@
 import { GridError } from 'gridgate/client';
+import { once } from './action.js';
 import { h, update } from './dom.js';
 import type { TextField } from './field.js';
 import { faultBox } from './pieces.js';
@@ -30,15 +31,13 @@ export function form(
   const button = h('button', { class: fields.length > 0 ? 'plain' : 'danger' }, title);
   const onSubmit = (event: Event): void => {
     event.preventDefault();
-    if (button.disabled) return;
-    button.disabled = true;
-    update(note);
-    for (const field of fields) field.mark();
-    work()
-      .catch((error: unknown) => {
-        if (!(error instanceof Marked)) update(note, faultBox(worded(error)));
-      })
-      .finally(() => (button.disabled = false));
+    const unmarked = (): Promise<void> => {
+      for (const field of fields) field.mark();
+      return work();
+    };
+    once(button, note, unmarked, (error) => {
+      if (!(error instanceof Marked)) update(note, faultBox(worded(error)));
+    });
   };
   return h(
     'form',

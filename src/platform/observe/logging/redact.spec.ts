@@ -41,11 +41,10 @@ describe('redact', () => {
     );
   });
 
-  it('leaves paths in lines of the audit trail alone, and hides tokens there too', () => {
-    const line = `{"channel":"audit","path":"/vo/code=1/b","name":"${JWT}","x":"Bearer abcdef123"}`;
-    expect(redact(line)).toBe(
-      '{"channel":"audit","path":"/vo/code=1/b","name":"[hidden]","x":"Bearer [hidden]"}',
-    );
+  it('leaves lines of the audit trail alone, whatever names in them look like', () => {
+    const rest = `"path":"/vo/code=1/${JWT}","name":"Bearer abcdef123","x":"postgres://a:b@h"`;
+    const line = `{"channel":"audit",${rest}}`;
+    expect(redact(line)).toBe(line);
     const forged = JSON.stringify({ path: '"channel":"audit" code=xyz' });
     expect(redact(forged)).toContain('code=[hidden]');
   });

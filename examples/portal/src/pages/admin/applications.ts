@@ -1,8 +1,8 @@
 import type { AddedApplicationResponse, ApplicationResponse } from 'gridgate/client';
-import { actionButton, wideTable } from '../../parts/action.js';
+import { actionButton, once, wideTable } from '../../parts/action.js';
 import { h, say, update, type Child } from '../../parts/dom.js';
 import { textField } from '../../parts/field.js';
-import { confirmed, faultBox } from '../../parts/pieces.js';
+import { confirmed } from '../../parts/pieces.js';
 import { doneBox, type Section, type SectionInput } from './section.js';
 
 /** Programs that act for users. */
@@ -76,12 +76,7 @@ function addForm(input: SectionInput): HTMLElement {
   };
   const onSubmit = (event: Event): void => {
     event.preventDefault();
-    if (button.disabled) return;
-    button.disabled = true;
-    update(note);
-    add()
-      .catch((error: unknown) => update(note, faultBox(error)))
-      .finally(() => (button.disabled = false));
+    once(button, note, add);
   };
   return h(
     'form',

@@ -1,8 +1,8 @@
 import type { GroupResponse } from 'gridgate/client';
-import { actionButton, wideTable } from '../../parts/action.js';
+import { actionButton, once, wideTable } from '../../parts/action.js';
 import { h, update } from '../../parts/dom.js';
 import { textField } from '../../parts/field.js';
-import { confirmed, faultBox } from '../../parts/pieces.js';
+import { confirmed } from '../../parts/pieces.js';
 import { doneBox, type Section, type SectionInput } from './section.js';
 
 /** All groups, or one with its members. */
@@ -76,12 +76,7 @@ function addForm({ name, properties }: GroupResponse, input: SectionInput): HTML
   };
   const onSubmit = (event: Event): void => {
     event.preventDefault();
-    if (button.disabled) return;
-    button.disabled = true;
-    update(note);
-    add()
-      .catch((error: unknown) => update(note, faultBox(error)))
-      .finally(() => (button.disabled = false));
+    once(button, note, add);
   };
   return h('form', { class: 'form', onSubmit }, field.element, button);
 }
