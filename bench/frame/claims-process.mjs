@@ -15,6 +15,7 @@ const WARM_UP = 5;
 const ROOM = 1_000_000;
 const executor = {
   ...{ id, backend: 'local-process', freeSlots: () => batch, load: () => 0 },
+  serves: ({ backend: wanted }) => wanted === 'local-process',
   freeMachine: () => ({ processors: ROOM, ahead: 0, ramMB: ROOM * 1024 }),
 };
 

@@ -32,6 +32,7 @@ import { ShareCounter } from './matching/share-counter.js';
 import { ShareReport } from './matching/share-report.js';
 import { ShareStandings } from './matching/share-standings.js';
 import { SharesRepository } from './matching/shares.repository.js';
+import { LanesRepository } from './matching/lanes.repository.js';
 import { QueueRepository } from './matching/queue.repository.js';
 import { Reaper } from './housekeeping/reaper.js';
 import { JobExecutorEntity } from './matching/job-executor.entity.js';
@@ -250,6 +251,7 @@ const PARTS = [
   DispatchRepository,
   LimitsRepository,
   WaitingLimits,
+  LanesRepository,
   QueueRepository,
   ShareBook,
   ShareCounter,

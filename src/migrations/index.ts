@@ -36,6 +36,8 @@ import { HoldsOutlastReschedules1763910300001 } from './1763910300001-holds-outl
 import { CountsOfArrays1763910300002 } from './1763910300002-counts-of-arrays.js';
 import { SilentWebhooks1763910400001 } from './1763910400001-silent-webhooks.js';
 import { AuditEvents1763910495001 } from './1763910495001-audit-events.js';
+import { QueueByOwner1763910500001 } from './1763910500001-queue-by-owner.js';
+import { DependenciesByOwner1763910500002 } from './1763910500002-dependencies-by-owner.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -80,4 +82,6 @@ export const MIGRATIONS: (new () => object)[] = [
   CountsOfArrays1763910300002,
   SilentWebhooks1763910400001,
   AuditEvents1763910495001,
+  QueueByOwner1763910500001,
+  DependenciesByOwner1763910500002,
 ];

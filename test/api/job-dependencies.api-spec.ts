@@ -116,6 +116,41 @@ describe('jobs that wait for jobs', () => {
     });
   }, 60_000);
 
+  it('of one owner do not wait for the millions of conditions of another one', async () => {
+    const [array = 0] = await submit(alice, [stuck]);
+    const [hers = 0] = await submit(alice, [{ ...good, After: [{ jid: array, on: 'failed' }] }]);
+    const [shared = 0, his = 0] = await submit(bob, [
+      { ...stuck, Label: 'first' },
+      { ...good, After: [{ label: 'first', on: 'failed' }] },
+    ]);
+    // 200 jobs of hers that end at once, and 500 that wait for all of them; and as many that wait for the other's.
+    await grid.sql(
+      `insert into job_dependencies (jid, owner, target, condition)
+        select -w, 'alice', -t, 'end' from generate_series(1, 500) w, generate_series(1001, 1200) t`,
+    );
+    await grid.sql(
+      `insert into job_dependencies (jid, owner, target, condition)
+        select -w, 'alice', $1, 'end' from generate_series(1, 100000) w`,
+      [shared],
+    );
+    await grid.sql(
+      `insert into job_dependency_news (jid, what, upto, owner)
+        select -t, 'Done', max(d.id), 'alice' from generate_series(1001, 1200) t, job_dependencies d group by t`,
+    );
+    await bob.delete(`/jobs/${shared}`);
+    await awaitFinal(bob, [his]);
+    const [left] = await grid.sql<{ n: string }>(
+      `select count(*) as n from job_dependencies where owner = 'alice' and outcome is null`,
+    );
+    expect(Number(left?.n)).toBeGreaterThan(100_000);
+    expect((await show(alice, hers)).status).toBe('Waiting');
+    await grid.sql(
+      `begin; lock table job_dependency_news; delete from job_dependencies where jid < 0; commit`,
+    );
+    await alice.delete(`/jobs/${array}`);
+    await awaitFinal(alice, [hers]);
+  }, 60_000);
+
   it('stay held by an administrator when their owner reschedules them', async () => {
     const adam = await grid.as('adam');
     const [first = 0, second = 0] = await submit(alice, [

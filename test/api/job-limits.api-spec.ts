@@ -178,4 +178,37 @@ describe('limits of jobs', () => {
     await kill(alice);
     await kill(bob);
   }, 120_000);
+
+  it('of waiting ones hold for jobs that are sent back to wait, one by one and as arrays', async () => {
+    await limit('group', 'grid_user', { waiting: 4 });
+    await kill(alice);
+    await kill(bob);
+    const bad = { Executable: '/bin/false', Sites: 'LOCAL.one', Parameters: 3 };
+    const { body } = await eventually(async () => {
+      const answer = await post(alice, { ...bad, array: true });
+      return answer.status === 200 && answer;
+    }, 'the limit to be known');
+    const [one = 0, ...others] = body['jids'] as number[];
+    await awaitFinal(alice, [one, ...others]);
+    await submit(alice, [stuck, stuck]);
+    const retry = `/jobs/arrays/${body['arrayId']}/retry`;
+    const answer = await alice.post(retry);
+    expect(answer.body).toEqual(refused('group grid_user', { limit: 4, waiting: 2, submitted: 3 }));
+    expect([answer.status, answer.headers['retry-after']]).toEqual([429, '60']);
+    const [more = 0] = await submit(alice, [stuck]);
+    await submit(alice, [stuck]);
+    const again = await alice.post(`/jobs/${one}/reschedule`);
+    expect(again.body).toEqual(refused('group grid_user', { limit: 4, waiting: 4, submitted: 1 }));
+    // What waits already is no more for that.
+    expect((await alice.post(`/jobs/${more}/reschedule`)).status).toBe(200);
+    const states = await grid.sql<{ status: string; n: number }>(
+      `select status, sum(reschedules)::integer as n from jobs where jid = any ($1) group by 1`,
+      [[one, ...others]],
+    );
+    expect(states).toEqual([{ status: 'Failed', n: 0 }]);
+    await kill(alice);
+    expect((await alice.post(retry)).body).toMatchObject({ retried: 3, refused: 0 });
+    await awaitFinal(alice, [one, ...others]);
+    await kill(alice);
+  }, 90_000);
 });

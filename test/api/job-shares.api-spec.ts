@@ -152,6 +152,37 @@ describe('places are shared', () => {
     ]);
   }, 120_000);
 
+  it('also when the other one asks for thousands of different things', async () => {
+    await grid.sql(`update job_shares set used = case owner when 'alice' then 90000 else 0 end`);
+    const blocker = await block();
+    const hers = await submit(
+      alice,
+      Array.from({ length: 5_000 }, (_, n) => ({ ...quick, WallTime: 1_000 + n })),
+    );
+    const his = await submit(
+      bob,
+      Array.from({ length: 3 }, (_, n) => ({ ...quick, WallTime: 9_000 + n })),
+    );
+    const last = hers.at(-1) ?? 0;
+    await awaitStatus(alice, last, ['Waiting']);
+    const told = await eventually(async () => {
+      const { body } = await alice.get(`/jobs/${last}/explain`);
+      return body.share?.used === 1 && body;
+    }, 'the standing');
+    expect(told).toMatchObject({ place: 5_000, share: { ownersBefore: 1 } });
+    const { body: shares } = await bob.get('/jobs/shares');
+    expect(shares.groups[0].owners).toMatchObject([
+      { owner: 'alice', waiting: true },
+      { owner: 'bob', waiting: true },
+    ]);
+    await alice.delete(`/jobs/${blocker}`);
+    await awaitFinal(bob, his);
+    const { length: before } = (await started(hers)).filter((owner) => owner === 'alice');
+    expect(before).toBeLessThan(hers.length);
+    expect((await started([...hers, ...his])).slice(0, 3)).toEqual(['bob', 'bob', 'bob']);
+    await grid.sql(`update jobs set held_by = 'owner' where jid = any ($1::bigint[])`, [hers]);
+  }, 120_000);
+
   it('and GET /jobs/shares says what was used and is due, to each what they may see', async () => {
     await grid.sql(`delete from job_shares`);
     await grid.sql(

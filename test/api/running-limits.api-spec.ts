@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LimitsRepository } from '../../src/jobs/limits/limits.repository.js';
 import { DispatchRepository } from '../../src/jobs/matching/dispatch.repository.js';
 import { Match } from '../../src/jobs/matching/match.js';
+import { LanesRepository } from '../../src/jobs/matching/lanes.repository.js';
 import { QueueRepository } from '../../src/jobs/matching/queue.repository.js';
 import { JobsRepository } from '../../src/jobs/state/jobs.repository.js';
 import { systemClock } from '../../src/kernel/index.js';
@@ -45,8 +46,10 @@ const MOST: Held = { user: 12, alice: 7, share: 5, bob: 8, gpu: 3, site: 40 };
 describe('limits of running jobs', () => {
   let scratch: ScratchDatabase;
   let claimers: QueueRepository[];
+  let lanes: LanesRepository;
   beforeAll(async () => {
     scratch = await scratchDatabase();
+    lanes = new LanesRepository(await scratch.open());
     claimers = await Promise.all([1, 2, 3, 4].map(() => claimer()));
     for (const [owner, group, tags] of [
       ...[['alice', 'grid_user', ''] as const, ['bob', 'grid_user', ''] as const],
@@ -80,7 +83,7 @@ describe('limits of running jobs', () => {
   const claim = async (number: number): Promise<number> => {
     const queue = claimers[number] as QueueRepository;
     const match = new Match({
-      heads: await queue.heads(undefined, 1_000),
+      heads: await lanes.heads({ limit: 1_000 }),
       sites: [SITE],
       machine: { processors: Infinity, ahead: 0, ramMB: Infinity },
       limit: 6,

@@ -49,6 +49,7 @@ export class ArraysController {
    *
    * @remarks To repeat it is harmless: only those that have failed anew run again.
    * @throws {403} Not yours to change
+   * @throws {429} More jobs would wait than may; see Retry-After
    */
   @Post('retry')
   @HttpCode(200)

@@ -75,4 +75,21 @@ export class ArraysRepository {
       values: [String(id), String(after), states, limit],
     });
   }
+
+  /** The failed members that were rescheduled less often than they may: how many, and of them by the one site that they name. */
+  async retriable(
+    id: Jid,
+    maxReschedules: number,
+  ): Promise<{ count: number; bySite: Map<string, number> }> {
+    const rows = await this.database.query<{ site: string | null; n: number }>({
+      name: 'arrays-retriable',
+      text: `select case when cardinality(wanted_sites) = 1 then wanted_sites[1] end as site, count(*)::integer as n
+        from jobs where array_id = $1 and status = 'Failed' and reschedules < $2 group by 1`,
+      values: [String(id), maxReschedules],
+    });
+    return {
+      count: rows.reduce((sum, { n }) => sum + n, 0),
+      bySite: new Map(rows.flatMap(({ site, n }) => (site === null ? [] : [[site, n]]))),
+    };
+  }
 }

@@ -8,6 +8,7 @@ import { MINOR, type JobState } from '../state/job-state.js';
 import { DELETABLE_STATES, KILLABLE_STATES } from '../state/job-transitions.js';
 import { parseJid, shownSite, type Jid } from '../state/job.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
+import { returning, WaitingLimits, type Newcomers } from '../limits/waiting-limits.js';
 import {
   ArrayResponse,
   type ArrayKillResponse,
@@ -32,6 +33,7 @@ export class ArraysService {
     private readonly jobs: JobsRepository,
     private readonly database: Database,
     private readonly audit: Audit,
+    private readonly limits: WaitingLimits,
   ) {}
 
   /** The array and its counts. Throws Problem 404. */
@@ -54,10 +56,11 @@ export class ArraysService {
    * their own: what was done before an interruption stays done, and a repetition does the rest. Throws Problem 404, 403.
    */
   async kill(principal: Principal, arrayId: string, purge: boolean): Promise<ArrayKillResponse> {
-    const { id } = await this.control(principal, arrayId);
+    const array = await this.control(principal, arrayId);
+    const { id } = array;
     const source = principal.user;
     const to = (state: 'Killed' | 'Deleted', from: readonly JobState[]): Promise<number> =>
-      this.moveAll(id, from, ({ jid }) => ({
+      this.moveAll(array, { states: from }, ({ jid }) => ({
         jid,
         steps: [{ to: state, minor: state === 'Killed' ? MINOR.marked : MINOR.deleted }],
         from,
@@ -69,36 +72,53 @@ export class ArraysService {
 
   /**
    * Sends every failed member back to the queue and counts it as a reschedule; those that were rescheduled as often as
-   * they may stay failed and are counted in the answer. Throws Problem 404, 403.
+   * they may stay failed and are counted in the answer. Throws Problem 404, 403, and 429 when more would wait than may: then
+   * nothing was sent back, unless others came to wait meanwhile, and a repetition does the rest.
    */
   async retry(principal: Principal, arrayId: string): Promise<ArrayRetryResponse> {
-    const { id } = await this.control(principal, arrayId);
+    const array = await this.control(principal, arrayId);
+    const { id } = array;
+    await this.requireRoom(array);
     let refused = 0;
-    const retried = await this.moveAll(id, ['Failed'], ({ jid, wantedSites, reschedules }) => {
-      if (reschedules >= this.config.maxReschedules) {
-        refused += 1;
-        return undefined;
-      }
-      return {
-        jid,
-        steps: [
-          { to: 'Rescheduled', minor: MINOR.rescheduled, app: 'Unknown' },
-          { to: 'Received', minor: MINOR.rescheduled },
-        ],
-        from: ['Failed'],
-        source: principal.user,
-        set: { rescheduled: true, site: shownSite(wantedSites) },
-      };
-    });
+    const retried = await this.moveAll(
+      array,
+      { states: ['Failed'], isReturn: true },
+      ({ jid, wantedSites, reschedules }) => {
+        if (reschedules >= this.config.maxReschedules) {
+          refused += 1;
+          return undefined;
+        }
+        return {
+          jid,
+          steps: [
+            { to: 'Rescheduled', minor: MINOR.rescheduled, app: 'Unknown' },
+            { to: 'Received', minor: MINOR.rescheduled },
+          ],
+          from: ['Failed'],
+          source: principal.user,
+          set: { rescheduled: true, site: shownSite(wantedSites) },
+        };
+      },
+    );
     return { arrayId: id, retried, refused };
   }
 
-  /** Moves the members that are in these states, slice by slice, each at most once; answers how many have moved. */
+  /** Throws Problem 429 when more of the array would wait than may. */
+  private async requireRoom(array: JobArrayEntity): Promise<void> {
+    const { count, bySite } = await this.arrays.retriable(array.id, this.config.maxReschedules);
+    if (count > 0) await this.limits.require({ ...array, count, bySite });
+  }
+
+  /**
+   * Moves the members that are in these states, slice by slice, each at most once; answers how many have moved. `isReturn`: they are
+   * to wait again, as limits allow.
+   */
   private async moveAll(
-    id: Jid,
-    states: readonly JobState[],
+    array: JobArrayEntity,
+    { states, isReturn = false }: { states: readonly JobState[]; isReturn?: boolean },
     moveOf: (member: ArrayMember) => Move | undefined,
   ): Promise<number> {
+    const { id } = array;
     let moved = 0;
     let told = 0;
     let after: Jid = 0;
@@ -107,17 +127,32 @@ export class ArraysService {
       const last = members.at(-1);
       if (!last) return moved;
       after = last.jid;
-      const moves = members.flatMap((member) => moveOf(member) ?? []);
+      const chosen = members.flatMap((member) => {
+        const move = moveOf(member);
+        return move ? [{ member, move }] : [];
+      });
       const running = members.filter(({ isHeld }) => isHeld).slice(0, MOST_TOLD - told);
       told += running.length;
-      moved += await this.moveSlice(moves, running);
+      const moves = chosen.map(({ move }) => move);
+      const newcomers =
+        isReturn && moves.length > 0
+          ? returning(
+              array,
+              chosen.map(({ member }) => member),
+            )
+          : undefined;
+      moved += await this.moveSlice(moves, { running, newcomers });
     }
   }
 
-  private async moveSlice(moves: Move[], running: readonly ArrayMember[]): Promise<number> {
+  private async moveSlice(
+    moves: Move[],
+    { running, newcomers }: { running: readonly ArrayMember[]; newcomers: Newcomers | undefined },
+  ): Promise<number> {
     if (moves.length === 0) return 0;
     const now = new Date(this.clock.now());
     return this.database.transaction(async (transaction) => {
+      if (newcomers) await this.limits.require(newcomers, transaction);
       const moved = await this.jobs.move(moves, now, transaction);
       for (const { jid } of running) {
         await transaction.query(ChangeFeed.notification(STOP_CHANNEL, String(jid)));

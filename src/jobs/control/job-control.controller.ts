@@ -56,6 +56,7 @@ export class JobControlController {
    * @throws {403} Not yours to change
    * @throws {404} Unknown or not visible
    * @throws {409} Its state does not allow it, or it was done too often
+   * @throws {429} More jobs would wait than may; see Retry-After
    */
   @Post(':jid/reschedule')
   @HttpCode(200)

@@ -7,9 +7,10 @@ import type { Job } from '../state/job.entity.js';
 import { parseJid, type Jid } from '../state/job.js';
 import { JobPolicy } from '../access/job.policy.js';
 import type { BulkKillResult } from './job-control.response.js';
+import { returning, WaitingLimits, type Newcomers } from '../limits/waiting-limits.js';
 import { JobsRepository, type Move, type Step } from '../state/jobs.repository.js';
 import { STOP_CHANNEL, WORK_CHANNEL } from '../state/admission.js';
-import { MINOR, type JobState } from '../state/job-state.js';
+import { MINOR, TO_START, type JobState } from '../state/job-state.js';
 import {
   DELETABLE_STATES,
   KILLABLE_STATES,
@@ -29,6 +30,7 @@ export class JobControlService {
     private readonly policy: JobPolicy,
     private readonly repository: JobsRepository,
     private readonly database: Database,
+    private readonly limits: WaitingLimits,
   ) {}
 
   /**
@@ -80,8 +82,8 @@ export class JobControlService {
   }
 
   /**
-   * Sends a job back to the queue and counts it. Throws Problem 404, 403, and 409 when its state does not allow it
-   * or it has been rescheduled as often as it may.
+   * Sends a job back to the queue and counts it. Throws Problem 404, 403, 409 when its state does not allow it
+   * or it has been rescheduled as often as it may, and 429 when so many wait that no other one may.
    */
   async reschedule(principal: Principal, jid: string): Promise<Jid> {
     const job = await this.access.control(principal, jid);
@@ -106,7 +108,9 @@ export class JobControlService {
       source: principal.user,
       set: { rescheduled: true, site: shownSite(job.wantedSites) },
     };
-    const moved = await this.moveAndNotify([move]);
+    // One that waits already is counted already.
+    const newcomers = TO_START.includes(job.status) ? undefined : returning(job, [job]);
+    const moved = await this.moveAndNotify([move], newcomers);
     if (moved.length === 0) throw await this.conflict(job.jid, 'rescheduled');
     return job.jid;
   }
@@ -142,10 +146,11 @@ export class JobControlService {
     });
   }
 
-  private async moveAndNotify(moves: readonly Move[]): Promise<Jid[]> {
+  private async moveAndNotify(moves: readonly Move[], newcomers?: Newcomers): Promise<Jid[]> {
     if (moves.length === 0) return [];
     const now = new Date(this.clock.now());
     return this.database.transaction(async (transaction) => {
+      if (newcomers) await this.limits.require(newcomers, transaction);
       const moved = await this.repository.move(moves, now, transaction);
       for (const jid of moved.slice(0, 100)) {
         await transaction.query(ChangeFeed.notification(STOP_CHANNEL, String(jid)));

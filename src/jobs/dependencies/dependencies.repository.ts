@@ -13,6 +13,8 @@ export interface News {
   jid: Jid;
   what: JobState | 'look' | 'again';
   upto: number | bigint;
+  /** Whose waiting jobs it concerns. */
+  owner: string;
 }
 
 /** A job with conditions, judged. */
@@ -59,8 +61,12 @@ export class DependenciesRepository {
     return new Set(rows.map(({ jid }) => String(jid)));
   }
 
-  /** Writes the conditions of new jobs, `jids` in the order of the request. */
-  async add(transaction: Transaction, links: readonly Link[], jids: readonly Jid[]): Promise<void> {
+  /** Writes the conditions of new jobs of an owner, `jids` in the order of the request. */
+  async add(
+    transaction: Transaction,
+    links: readonly Link[],
+    { jids, owner }: { jids: readonly Jid[]; owner: string },
+  ): Promise<void> {
     const size = 5_000;
     for (let start = 0; start < links.length; start += size) {
       const part = links.slice(start, start + size);
@@ -71,18 +77,15 @@ export class DependenciesRepository {
           part.map(({ index }) => String(jids[index])),
           part.map(({ to }) => String('jid' in to ? to.jid : jids[to.index])),
           part.map(({ on }) => on),
+          owner,
         ],
       });
     }
   }
 
-  /** The oldest news; those of one job in their order. */
+  /** The oldest news of each owner, at most `limit` together: those of one owner in their order, and no owner's before all of another's. */
   async news(transaction: Transaction, limit: number): Promise<News[]> {
-    return transaction.query<News>({
-      name: 'jobs-dependencies-news',
-      text: 'select id, jid, what, upto from job_dependency_news order by id limit $1',
-      values: [limit],
-    });
+    return transaction.query<News>({ name: 'jobs-dependencies-news', text: NEWS, values: [limit] });
   }
 
   /** Forgets news that was dealt with. */
@@ -98,7 +101,11 @@ export class DependenciesRepository {
    * Judges what the news is about, at most `limit` conditions; answers the jobs that may have to be released or failed. When
    * they are fewer than the limit, nothing is left of the news.
    */
-  async judge(transaction: Transaction, { jid, what, upto }: News, limit: number): Promise<Jid[]> {
+  async judge(
+    transaction: Transaction,
+    { jid, what, upto, owner }: News,
+    limit: number,
+  ): Promise<Jid[]> {
     if (what === 'look') return [jid];
     if (what === 'again') {
       await transaction.execute({
@@ -111,7 +118,7 @@ export class DependenciesRepository {
     const rows = await transaction.query<{ jid: Jid }>({
       name: 'jobs-dependencies-ended',
       text: ENDED,
-      values: [String(jid), what, String(upto), limit],
+      values: [String(jid), what, String(upto), limit, owner],
     });
     return rows.map((row) => row.jid);
   }
@@ -170,16 +177,33 @@ const ADD = `
       case when t.status in ('Done', 'Failed', 'Killed', 'Deleted') then ${OUTCOME('t.status')} end as outcome
     from given g join jobs t on t.jid = g.target
   ), added as (
-    insert into job_dependencies (jid, target, condition, outcome) select * from judged order by jid
+    insert into job_dependencies (jid, owner, target, condition, outcome)
+    select jid, $4, target, condition, outcome from judged order by jid
     on conflict do nothing
   )
-  insert into job_dependency_news (jid, what, upto)
-  select distinct jid, 'look', 0 from judged where outcome is not null`;
+  insert into job_dependency_news (jid, what, upto, owner)
+  select distinct jid, 'look', 0, $4 from judged where outcome is not null`;
+
+/** One step of the index for each owner; the oldest of all come first, so that no owner waits for ever. */
+const NEWS = `
+  with recursive owners as (
+    (select n.owner, n.id from job_dependency_news n order by n.owner, n.id limit 1)
+    union all
+    select next.* from owners o cross join lateral (
+      select n.owner, n.id from job_dependency_news n where n.owner > o.owner order by n.owner, n.id limit 1) as next
+  ), chosen as materialized (
+    select owner from owners order by id limit $1
+  )
+  select n.* from chosen c cross join lateral (
+    select id, jid, what, upto, owner from job_dependency_news where owner = c.owner
+    order by owner, id limit greatest(1, $1 / (select count(*) from chosen))
+  ) n order by n.id`;
 
 const ENDED = `
   update job_dependencies set outcome = ${OUTCOME('$2')}
   where id in (
-    select id from job_dependencies where target = $1 and outcome is null and id <= $3 order by id limit $4
+    select id from job_dependencies
+    where target = $1 and owner = $5 and outcome is null and id <= $3 order by id limit $4
   ) returning jid`;
 
 /** Locked, a job that has not ended cannot do so unseen. */

@@ -15,7 +15,7 @@ import {
 import { JobPolicy } from '../access/job.policy.js';
 import { WORK_CHANNEL } from '../state/admission.js';
 import type { Job } from '../state/job.entity.js';
-import { isFinal, MINOR } from '../state/job-state.js';
+import { isFinal, MINOR, TO_START } from '../state/job-state.js';
 import type { Jid } from '../state/job.js';
 import { JobsRepository } from '../state/jobs.repository.js';
 import { DependenciesRepository, type News } from './dependencies.repository.js';
@@ -25,7 +25,10 @@ const LOOK_MS = 500;
 const NEWS = 50;
 const SHOWN = 20;
 const BATCH = 500;
-/** Conditions that one look judges: however many jobs wait for one, a look takes a second or less, and all news gets its part. */
+/**
+ * Conditions that one look judges: however many jobs wait for one, a look takes a second or less. Each owner of waiting jobs has
+ * the same part of them, and each news of theirs the same part of that.
+ */
 const MOST_JUDGED = 2_000;
 /** Jobs of a request that are looked up at once. */
 const LOOKED_UP = 5_000;
@@ -84,8 +87,12 @@ export class Dependencies implements OnApplicationBootstrap {
   }
 
   /** Writes the conditions of the jobs that were made. */
-  async add(transaction: Transaction, links: RequestLinks, jids: readonly Jid[]): Promise<void> {
-    await this.repository.add(transaction, links.links(), jids);
+  async add(
+    transaction: Transaction,
+    links: RequestLinks,
+    jobs: { jids: readonly Jid[]; owner: string },
+  ): Promise<void> {
+    await this.repository.add(transaction, links.links(), jobs);
   }
 
   /** In one sentence, which jobs a job waits for, as far as the caller may see them; undefined when for none. */
@@ -126,30 +133,36 @@ export class Dependencies implements OnApplicationBootstrap {
     transaction: Transaction,
     news: readonly News[],
   ): Promise<{ done: News[]; jids: Jid[] }> {
-    const limit = Math.floor(MOST_JUDGED / news.length);
+    const numbers = new Map<string, number>();
+    for (const { owner } of news) numbers.set(owner, (numbers.get(owner) ?? 0) + 1);
     const done: News[] = [];
-    const left = new Set<string>();
+    const left = new Map<string, Set<string>>();
+    const leave = ({ owner, jid }: News): void => {
+      left.set(owner, (left.get(owner) ?? new Set()).add(String(jid)));
+    };
     const touched = new Map<string, Jid>();
     for (const one of news) {
-      if (await this.isTooEarly(transaction, one, left)) {
-        left.add(String(one.jid));
+      if (await this.isTooEarly(transaction, one, left.get(one.owner))) {
+        leave(one);
         continue;
       }
+      const part = numbers.size * (numbers.get(one.owner) ?? 1);
+      const limit = Math.floor(MOST_JUDGED / part);
       const judged = await this.repository.judge(transaction, one, limit);
       for (const jid of judged) touched.set(String(jid), jid);
       if (judged.length < limit) done.push(one);
-      else left.add(String(one.jid));
+      else leave(one);
     }
     return { done, jids: [...touched.values()] };
   }
 
-  /** Would it overtake news about the same jobs of which something is left? */
+  /** Would it overtake news about the same jobs of which something is `left` to the owner? */
   private async isTooEarly(
     transaction: Transaction,
     { jid, what }: News,
-    left: ReadonlySet<string>,
+    left: ReadonlySet<string> | undefined,
   ): Promise<boolean> {
-    if (left.size === 0) return false;
+    if (!left) return false;
     if (left.has(String(jid))) return true;
     return what === 'again' && (await this.repository.waitsForAny(transaction, jid, [...left]));
   }
@@ -163,7 +176,7 @@ export class Dependencies implements OnApplicationBootstrap {
         .map(({ jid, why }) => ({
           jid,
           steps: [{ to: 'Failed', minor: MINOR.dependencyFailed, ...(why && { app: why }) }],
-          from: ['Received', 'Checking', 'Waiting'],
+          from: TO_START,
           source: 'Dependencies',
         })),
       now,

@@ -13,6 +13,10 @@ export class JobDependencyEntity {
   @Column('bigint')
   jid!: Jid;
 
+  /** Whose the job is. */
+  @Column('text', { default: '' })
+  owner!: string;
+
   @Column('bigint')
   target!: Jid;
 

@@ -8,6 +8,22 @@ import { limitsOf, LimitTally, type LimitedOwner } from './owner-limits.js';
 /** Nobody knows when enough jobs will have gone: a client asks again after a minute. */
 const RETRY_AFTER_SECONDS = 60;
 
+/** Notes in `bySite` a job that may run on these sites: it counts at a site that it names alone. */
+export function countSite(bySite: Map<string, number>, sites: readonly string[]): void {
+  const [site] = sites;
+  if (site !== undefined && sites.length === 1) bySite.set(site, (bySite.get(site) ?? 0) + 1);
+}
+
+/** These jobs of an owner, which are to wait again. */
+export function returning(
+  { owner, ownerGroup }: LimitedOwner,
+  jobs: readonly { wantedSites: readonly string[] }[],
+): Newcomers {
+  const bySite = new Map<string, number>();
+  for (const { wantedSites } of jobs) countSite(bySite, wantedSites);
+  return { owner, ownerGroup, count: jobs.length, bySite };
+}
+
 /** Jobs that are to be added. */
 export interface Newcomers extends LimitedOwner {
   count: number;

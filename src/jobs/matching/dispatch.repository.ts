@@ -14,6 +14,7 @@ import {
   type ManifestRow,
 } from '../manifest/stored-manifest.js';
 import type { JobState } from '../state/job-state.js';
+import { IN_LANE_ORDER, isQueued, LANE } from './lanes.repository.js';
 import type { Executor, HeldJob, RunLeft, RunOrder, Submitter } from '../run/executor.js';
 
 /** A new job whose input data is to be looked up. */
@@ -30,6 +31,9 @@ export type ExecutorSign = Pick<Executor, 'id' | 'backend' | 'fault'>;
 
 /** An executor that was heard of lately. */
 export type LiveExecutor = Pick<JobExecutorEntity, 'backend' | 'fault'>;
+
+/** As many jobs, in as many lanes, are counted; a place far back is no more than that. */
+const MOST_AHEAD = 10_000;
 
 /** After so long without a sign of it an executor is at work on no instance. */
 const UNHEARD_SECONDS = 30;
@@ -289,45 +293,28 @@ const RELEASE = `
   )
   ${noteUse('(select *, coalesce($5::timestamptz, clock_timestamp()) as ended_at, false as is_done, $6::jsonb as use from released) r')}`;
 
-const IS_WAITING = `o.status = 'Waiting' and o.executor is null and o.held_by is null`;
+/** Two parts of each lane, each from its front on: however many wait, no more is read than is counted. */
+const aheadIn = (lanes: string): string => `
+  with recursive ${lanes}, lane as (
+    select * from lanes limit ${MOST_AHEAD}
+  )
+  select count(*) as n from (
+    select from lane cross join lateral (
+      (select from jobs j where ${isQueued('j')} and (${LANE}) = (lane.owner_group, lane.owner, lane.shape)
+        and j.priority > $2 limit ${MOST_AHEAD})
+      union all
+      (select from jobs j where ${isQueued('j')} and (${LANE}) = (lane.owner_group, lane.owner, lane.shape)
+        and j.priority = $2 and j.jid < $1 limit ${MOST_AHEAD})) as before
+    limit ${MOST_AHEAD}) x`;
 
-/** Two parts of each lane, each from its front on: at most 10,000 rows of each of 1,000 lanes are looked at, however many wait. */
-const AHEAD = `
-  with recursive lanes as (
-    (select o.shape, o.owner_group, o.owner from jobs o where ${IS_WAITING}
-      order by o.shape, o.owner_group, o.owner limit 1)
+const lanesFrom = (which: string): string => `lanes as (
+    (select ${LANE} from jobs j where ${isQueued('j')} and ${which} order by ${IN_LANE_ORDER} limit 1)
     union all
     select next.* from lanes l cross join lateral (
-      select o.shape, o.owner_group, o.owner from jobs o
-      where ${IS_WAITING} and (o.shape, o.owner_group, o.owner) > (l.shape, l.owner_group, l.owner)
-      order by o.shape, o.owner_group, o.owner limit 1) as next
-  ), lane as (
-    select * from lanes limit 1000
-  )
-  select count(*) as n from (
-    select from lane cross join lateral (
-      (select from jobs o where ${IS_WAITING} and (o.shape, o.owner_group, o.owner) = (lane.shape, lane.owner_group, lane.owner)
-        and o.priority > $2 limit 10000)
-      union all
-      (select from jobs o where ${IS_WAITING} and (o.shape, o.owner_group, o.owner) = (lane.shape, lane.owner_group, lane.owner)
-        and o.priority = $2 and o.jid < $1 limit 10000)) as before
-    limit 10000) x`;
+      select ${LANE} from jobs j
+      where ${isQueued('j')} and ${which} and (${LANE}) > (l.owner_group, l.owner, l.shape)
+      order by ${IN_LANE_ORDER} limit 1) as next
+  )`;
 
-/** Two parts of each lane of the owner, each from its front on. */
-const OWN_AHEAD = `
-  with recursive shapes as (
-    (select o.shape from jobs o where ${IS_WAITING} order by o.shape limit 1)
-    union all
-    select next.shape from shapes s cross join lateral (
-      select o.shape from jobs o where ${IS_WAITING} and o.shape > s.shape order by o.shape limit 1) as next
-  ), lane as (
-    select shape from shapes limit 1000
-  )
-  select count(*) as n from (
-    select from lane cross join lateral (
-      (select from jobs o where ${IS_WAITING} and o.shape = lane.shape and o.owner_group = $3 and o.owner = $4
-        and o.priority > $2 limit 10000)
-      union all
-      (select from jobs o where ${IS_WAITING} and o.shape = lane.shape and o.owner_group = $3 and o.owner = $4
-        and o.priority = $2 and o.jid < $1 limit 10000)) as before
-    limit 10000) x`;
+const AHEAD = aheadIn(lanesFrom('true'));
+const OWN_AHEAD = aheadIn(lanesFrom('(j.owner_group, j.owner) = ($3, $4)'));

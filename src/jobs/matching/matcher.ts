@@ -4,7 +4,9 @@ import { CLOCK, CONFIG, Database, withAdvisoryLock, type Config } from '#src/pla
 import { RegistryService, type Site } from '#src/registry/index.js';
 import type { Executor, RunOrder } from '../run/executor.js';
 import { Match } from './match.js';
-import type { LaneKey, QueuedJob } from './queued-job.js';
+import { LaneTurns } from './lane-turns.js';
+import { LanesRepository } from './lanes.repository.js';
+import type { QueuedJob } from './queued-job.js';
 import { QueueRepository } from './queue.repository.js';
 import { ShareBook } from './share-book.js';
 import { lacksOf } from './shape.js';
@@ -12,23 +14,27 @@ import { lacksOf } from './shape.js';
 const CLAIM_BATCH = 200;
 /** More lanes than this are looked at in turns. */
 const MAX_LANES = 1_000;
-/** The same of shapes, when nothing but what fits nowhere is looked for. */
-const MAX_SHAPES = 500;
+/** The same, when nothing but what fits nowhere is looked for; and how many jobs get a note at once. */
+const MAX_NOTED = 500;
 const MAX_LACKS = 3;
 
 /** Brings waiting jobs and sites together: claims for executors, and says of which jobs no site can hold them. */
 @Injectable()
 export class Matcher {
-  private readonly turns = new Map<string, LaneKey | undefined>();
+  private readonly turns = new Map<string, LaneTurns>();
+  private readonly unplaceable: LaneTurns;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly database: Database,
+    private readonly lanes: LanesRepository,
     private readonly queue: QueueRepository,
     private readonly shares: ShareBook,
     private readonly registry: RegistryService,
-  ) {}
+  ) {
+    this.unplaceable = new LaneTurns(lanes, MAX_NOTED);
+  }
 
   /** Claims jobs for the free places of an executor; `hasMore` when there may be more that fit. */
   async claim(executor: Executor): Promise<{ orders: RunOrder[]; hasMore: boolean }> {
@@ -41,9 +47,7 @@ export class Matcher {
       .filter((site) => executor.serves(site) && !registry.drainOf(site.name));
     if (sites.length === 0) return nothing;
     const match = new Match({
-      heads: await this.inTurn(executor.id, MAX_LANES, (after, most) =>
-        this.queue.heads(after, most),
-      ),
+      heads: await this.turnsOf(executor.id).next(),
       sites,
       machine: executor.freeMachine(sites),
       limit,
@@ -66,34 +70,27 @@ export class Matcher {
    */
   async noteUnplaceable(): Promise<boolean> {
     const registry = await this.registry.current();
-    const heads = await this.inTurn('unplaceable', MAX_SHAPES, (after, most) =>
-      this.queue.shapes(after, most),
-    );
+    const heads = await this.unplaceable.next();
     const wrong = heads.flatMap((head) => {
       const why = whyUnplaceable(head, registry.sites());
-      return (why !== undefined) === head.isUnplaceable ? [] : [{ shape: head.shape, why }];
+      return (why !== undefined) === head.isUnplaceable ? [] : [{ head, why }];
     });
     if (wrong.length === 0) return false;
     const noted = await withAdvisoryLock(this.database, 'unplaceable', async (transaction) => {
       let count = 0;
-      for (const { shape, why } of wrong) {
-        count += await this.queue.noteWaiting(transaction, shape, why);
-        if (count >= MAX_SHAPES) break;
+      for (const { head, why } of wrong) {
+        count += await this.queue.noteWaiting(transaction, head, why);
+        if (count >= MAX_NOTED) break;
       }
       return count;
     });
     return (noted ?? 0) > 0;
   }
 
-  /** What stands behind what was looked at the last time; from the front again when that was the end. */
-  private async inTurn(
-    who: string,
-    most: number,
-    look: (after: LaneKey | undefined, most: number) => Promise<QueuedJob[]>,
-  ): Promise<QueuedJob[]> {
-    const heads = await look(this.turns.get(who), most);
-    this.turns.set(who, heads.length < most ? undefined : heads.at(-1));
-    return heads;
+  private turnsOf(executor: string): LaneTurns {
+    let turns = this.turns.get(executor);
+    if (!turns) this.turns.set(executor, (turns = new LaneTurns(this.lanes, MAX_LANES)));
+    return turns;
   }
 }
 

@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#src/kernel/index.js';
 import {
   CLOCK,
-  columnsOf,
   Database,
   EventLog,
   LOCK_SEEDS,
@@ -10,17 +9,16 @@ import {
   type Transaction,
 } from '#src/platform/index.js';
 import type { Site } from '#src/registry/index.js';
-import { JobEntity } from '../state/job.entity.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import { MINOR } from '../state/job-state.js';
 import { BEFORE, logMoves } from '../state/logged-move.sql.js';
 import type { RunOrder } from '../run/executor.js';
 import { countedOf, LimitsRepository } from '../limits/limits.repository.js';
 import { DispatchRepository } from './dispatch.repository.js';
+import { IN_LANE_ORDER, isQueued, LANE, QUEUED_COLUMNS } from './lanes.repository.js';
 import type { Match, Placement } from './match.js';
 import type { LaneKey, QueuedJob } from './queued-job.js';
 import { isCounted, type SiteUse } from './site-capacity.js';
-import { WISH_COLUMNS } from './shape.js';
 
 /** What a claim is made for. */
 export interface Claim {
@@ -41,7 +39,7 @@ const NOTHING: Claimed = { orders: [], jobs: [] };
 /** Jobs that are noted in one statement. */
 const NOTE_BATCH = 500;
 
-/** The queue of waiting jobs: its shapes, and claims. */
+/** The queue of waiting jobs: claims, and why jobs wait. */
 @Injectable()
 export class QueueRepository {
   constructor(
@@ -52,25 +50,6 @@ export class QueueRepository {
     private readonly limits: LimitsRepository,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
-
-  /** The first job of each of at most `limit` lanes, in the order of shapes, groups and owners, from behind `after` on. */
-  async heads(after: LaneKey | undefined, limit: number): Promise<QueuedJob[]> {
-    const { shape, ownerGroup, owner } = after ?? { shape: FIRST, ownerGroup: '', owner: '' };
-    return this.database.query<QueuedJob>({
-      name: 'jobs-heads',
-      text: HEADS,
-      values: [String(shape), ownerGroup, owner, limit],
-    });
-  }
-
-  /** A job of each of at most `limit` shapes, in the order of the shapes, from behind `after` on. */
-  async shapes(after: LaneKey | undefined, limit: number): Promise<QueuedJob[]> {
-    return this.database.query<QueuedJob>({
-      name: 'jobs-shapes',
-      text: SHAPES,
-      values: [String(after?.shape ?? FIRST), limit],
-    });
-  }
 
   /**
    * Claims for an executor what the match chooses. Rows that others hold are skipped, so instances never get the same
@@ -107,19 +86,19 @@ export class QueueRepository {
   }
 
   /**
-   * Writes into all jobs of a shape why they wait: at most 500 at a time, answers how many. `why` is undefined for
-   * those that only wait for their turn.
+   * Writes into all jobs of a lane why they wait: at most 500 at a time, answers how many. `why` is undefined for
+   * those that only wait for their turn. Jobs of others stay as they are: who knew two wishes of one hash could write into them.
    */
   async noteWaiting(
     transaction: Transaction,
-    shape: QueuedJob['shape'],
+    { shape, ownerGroup, owner }: LaneKey,
     why: string | undefined,
   ): Promise<number> {
     const minor = why === undefined ? MINOR.waiting : MINOR.noSites;
     const rows = await transaction.query({
       name: 'jobs-note-waiting',
       text: NOTE_WAITING,
-      values: [String(shape), minor, why ?? 'Unknown', this.now(), NOTE_BATCH],
+      values: [String(shape), minor, why ?? 'Unknown', this.now(), NOTE_BATCH, ownerGroup, owner],
     });
     if (rows.length > 0) this.events.wrote('jobs', transaction);
     return rows.length;
@@ -198,44 +177,11 @@ function inTurn(
   return claimed;
 }
 
-const FIRST = -(2n ** 63n);
-const IS_WAITING = `j.status = 'Waiting' and j.executor is null and j.held_by is null`;
-const HEAD_COLUMNS = columnsOf(JobEntity, {
-  alias: 'j',
-  only: ['jid', 'priority', 'lastUpdate', 'owner', 'ownerGroup'],
-});
-const QUEUED = `j.shape, ${HEAD_COLUMNS}, ${WISH_COLUMNS},
-  j.minor_status = '${MINOR.noSites}' as "isUnplaceable"`;
-const HEAD = `select ${QUEUED} from jobs j where ${IS_WAITING}`;
-
-const LANE = 'j.shape, j.owner_group, j.owner';
-const IN_LANE_ORDER = `${LANE}, j.priority desc, j.jid`;
-
-/** One step of the index for each lane, however many jobs it has. */
-const HEADS = `
-  with recursive heads as (
-    (${HEAD} and (${LANE}) > ($1, $2, $3) order by ${IN_LANE_ORDER} limit 1)
-    union all
-    select next.* from heads h cross join lateral (
-      ${HEAD} and (${LANE}) > (h.shape, h."ownerGroup", h.owner) order by ${IN_LANE_ORDER} limit 1) as next
-  )
-  select * from heads limit $4`;
-
-/** One step of the index for each shape, however many jobs and owners it has. */
-const SHAPES = `
-  with recursive heads as (
-    (${HEAD} and j.shape > $1 order by ${IN_LANE_ORDER} limit 1)
-    union all
-    select next.* from heads h cross join lateral (
-      ${HEAD} and j.shape > h.shape order by ${IN_LANE_ORDER} limit 1) as next
-  )
-  select * from heads limit $2`;
-
 const CANDIDATES = `
   select w.* from unnest($1::bigint[], $2::text[], $3::text[], $4::integer[])
     as lane (shape, owner_group, owner, size) cross join lateral (
-    select ${QUEUED} from jobs j
-    where ${IS_WAITING} and (${LANE}) = (lane.shape, lane.owner_group, lane.owner)
+    select ${QUEUED_COLUMNS} from jobs j
+    where ${isQueued('j')} and (${LANE}) = (lane.owner_group, lane.owner, lane.shape)
     order by j.priority desc, j.jid limit lane.size for update of j skip locked
   ) w`;
 
@@ -255,7 +201,7 @@ const USED_TAGS = `
 
 const NOTE_WAITING = `
   with held as materialized (
-    select j.jid, ${BEFORE} as before from jobs j where ${IS_WAITING} and j.shape = $1
+    select j.jid, ${BEFORE} as before from jobs j where ${isQueued('j')} and (${LANE}) = ($6, $7, $1)
     order by ${IN_LANE_ORDER} limit $5 for update skip locked
   ), noted as (
     update jobs j set minor_status = $2, app_status = $3, last_update = greatest($4, j.last_update)

@@ -8,9 +8,13 @@ import { SharesRepository, type StoredShare } from './shares.repository.js';
 /** What was read of the database is good for so long. */
 const FRESH_MS = 1_000;
 
-/** Processors that this instance has given away. */
-interface Gift extends Owned {
-  processors: number;
+/** Processors that an owner was given. */
+interface Given extends Owned {
+  held: number;
+}
+
+/** What this instance gave an owner at once. */
+interface Gift extends Given {
   at: number;
 }
 
@@ -20,6 +24,7 @@ export class ShareBook {
   private stored: readonly StoredShare[] = [];
   private readAt = -Infinity;
   private gifts: Gift[] = [];
+  private given = new Sums();
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -33,11 +38,7 @@ export class ShareBook {
     const now = this.clock.now();
     if (Math.abs(now - this.readAt) >= FRESH_MS) await this.read(now);
     const uses = this.stored.map((share) => this.useOf(share, now));
-    const given = this.gifts.map(({ owner, ownerGroup, processors }) => ({
-      ...{ owner, ownerGroup },
-      used: 0,
-      held: processors,
-    }));
+    const given = [...this.given.all].map((gift) => ({ ...gift, used: 0 }));
     return { uses: [...uses, ...given], weightOf: (group) => registry.weightOf(group) };
   }
 
@@ -45,8 +46,13 @@ export class ShareBook {
   gave(jobs: readonly (Owned & { processors: number })[]): void {
     if (!this.config.shares) return;
     const at = this.clock.now();
+    const sums = new Sums();
     for (const { owner, ownerGroup, processors } of jobs) {
-      this.gifts.push({ owner, ownerGroup, processors, at });
+      sums.add({ owner, ownerGroup, held: processors });
+    }
+    for (const sum of sums.all) {
+      this.gifts.push({ ...sum, at });
+      this.given.add(sum);
     }
   }
 
@@ -55,6 +61,10 @@ export class ShareBook {
     this.readAt = now;
     const countedAt = Math.max(...this.stored.map(({ asOf }) => asOf.getTime()));
     this.gifts = this.gifts.filter(({ at }) => at >= countedAt && now - at < MOST_MS);
+    this.given = new Sums();
+    for (const { owner, ownerGroup, held } of this.gifts) {
+      this.given.add({ owner, ownerGroup, held });
+    }
   }
 
   private useOf({ asOf, used, ...share }: StoredShare, now: number): ShareUse {
@@ -65,3 +75,19 @@ export class ShareBook {
 
 /** Nobody has counted for so long: the jobs may have ended as well. */
 const MOST_MS = 60_000;
+
+/** What owners were given, all in all: a claim looks at each owner once, however many jobs were given away. */
+class Sums {
+  private readonly byOwner = new Map<string, Given>();
+
+  get all(): Iterable<Given> {
+    return this.byOwner.values();
+  }
+
+  add(given: Given): void {
+    const key = JSON.stringify([given.ownerGroup, given.owner]);
+    const sum = this.byOwner.get(key);
+    if (sum) sum.held += given.held;
+    else this.byOwner.set(key, { ...given });
+  }
+}

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { RegistryService } from '#src/registry/index.js';
-import type { Owned, ShareUse } from './fair-share.js';
-import { QueueRepository } from './queue.repository.js';
+import type { Owned } from './fair-share.js';
+import { LanesRepository } from './lanes.repository.js';
 import { ShareBook } from './share-book.js';
+import { SharesRepository } from './shares.repository.js';
 import { part, sum } from './share-standings.js';
 
-/** Lanes that are looked at for who waits. */
-const MAX_LANES = 1_000;
+/** Of more owners the others are not told. */
+const MOST_OWNERS = 10_000;
 
 /** What somebody has had and is due, as parts of 1. */
 interface Share {
@@ -16,7 +17,7 @@ interface Share {
   due: number;
   /** Processor-seconds, older ones counting less. */
   seconds: number;
-  /** Processors of the jobs that sites have been given. */
+  /** Processors of the jobs that sites have now. */
   held: number;
   /** They have jobs that wait for their turn. */
   isWaiting: boolean;
@@ -39,7 +40,8 @@ export interface GroupShare extends Share {
 export class ShareReport {
   constructor(
     private readonly book: ShareBook,
-    private readonly queue: QueueRepository,
+    private readonly lanes: LanesRepository,
+    private readonly repository: SharesRepository,
     private readonly registry: RegistryService,
   ) {}
 
@@ -47,45 +49,66 @@ export class ShareReport {
   async read(): Promise<GroupShare[] | undefined> {
     const shares = await this.book.current(await this.registry.current());
     if (!shares) return undefined;
-    const waiting = await this.queue.heads(undefined, MAX_LANES);
-    const everybody: readonly Owned[] = [...shares.uses, ...waiting];
-    const names = [...new Set(everybody.map(({ ownerGroup }) => ownerGroup))].sort();
-    const weights = sum(names.map((name) => shares.weightOf(name)));
-    const all = sum(shares.uses.map(({ used }) => used));
-    return names.map((group) => {
-      const isOf = ({ ownerGroup }: Owned): boolean => ownerGroup === group;
-      const uses = shares.uses.filter(isOf);
+    const parties = new Parties();
+    for (const use of shares.uses) parties.of(use).used += use.used;
+    // What the book counts as held is a look of some seconds ago, good for turns; people are told what is held now.
+    for (const one of await this.repository.held()) parties.of(one).held += one.held;
+    for (const one of await this.lanes.owners(MOST_OWNERS)) parties.of(one).isWaiting = true;
+    const groups = [...parties.groups].sort(byName);
+    const weights = sum(groups.map(([group]) => shares.weightOf(group)));
+    const all = sum(groups.map(([, owners]) => usedBy(owners)));
+    return groups.map(([group, owners]) => {
       const weight = shares.weightOf(group);
-      const waits = waiting.filter(isOf);
       return {
-        ...{ group, weight, ...shareOf(uses, all, waits) },
+        ...{ group, weight, ...shareOf([...owners.values()], all) },
         due: part(weight, weights),
-        owners: ownersOf(uses, waits),
+        owners: ownersOf(owners),
       };
     });
   }
 }
 
-function ownersOf(uses: readonly ShareUse[], waiting: readonly Owned[]): OwnerShare[] {
-  const names = [...new Set([...uses, ...waiting].map(({ owner }) => owner))].sort();
-  const all = sum(uses.map(({ used }) => used));
-  return names.map((owner) => {
-    const isOf = (one: Owned): boolean => one.owner === owner;
-    const share = shareOf(uses.filter(isOf), all, waiting.filter(isOf));
-    return { owner, ...share, due: part(1, names.length) };
-  });
+/** What an owner has had, holds, and waits for in a group. */
+interface Party {
+  used: number;
+  held: number;
+  isWaiting: boolean;
 }
 
-function shareOf(
-  uses: readonly ShareUse[],
-  all: number,
-  waiting: readonly Owned[],
-): Omit<Share, 'due'> {
-  const seconds = sum(uses.map(({ used }) => used));
+class Parties {
+  readonly groups = new Map<string, Map<string, Party>>();
+
+  of({ ownerGroup, owner }: Owned): Party {
+    let owners = this.groups.get(ownerGroup);
+    if (!owners) this.groups.set(ownerGroup, (owners = new Map<string, Party>()));
+    let party = owners.get(owner);
+    if (!party) owners.set(owner, (party = { used: 0, held: 0, isWaiting: false }));
+    return party;
+  }
+}
+
+function ownersOf(owners: ReadonlyMap<string, Party>): OwnerShare[] {
+  const all = usedBy(owners);
+  return [...owners].sort(byName).map(([owner, party]) => ({
+    ...{ owner, ...shareOf([party], all) },
+    due: part(1, owners.size),
+  }));
+}
+
+function shareOf(parties: readonly Party[], all: number): Omit<Share, 'due'> {
+  const seconds = sum(parties.map(({ used }) => used));
   return {
     used: part(seconds, all),
     seconds: Math.round(seconds),
-    held: sum(uses.map(({ held }) => held)),
-    isWaiting: waiting.length > 0,
+    held: sum(parties.map(({ held }) => held)),
+    isWaiting: parties.some(({ isWaiting }) => isWaiting),
   };
+}
+
+function usedBy(owners: ReadonlyMap<string, Party>): number {
+  return sum([...owners.values()].map(({ used }) => used));
+}
+
+function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
 }

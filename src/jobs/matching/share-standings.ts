@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { RegistrySnapshot } from '#src/registry/index.js';
 import { compareUse, ShareLedger, type Owned } from './fair-share.js';
-import { QueueRepository } from './queue.repository.js';
+import { LanesRepository } from './lanes.repository.js';
 import { ShareBook } from './share-book.js';
 
-/** Lanes that are looked at. */
-const MAX_LANES = 1_000;
+/** Of more owners the others are not counted. */
+const MOST_OWNERS = 10_000;
 
 /** Where an owner stands; shares are parts of 1. */
 export interface ShareStanding {
@@ -26,14 +26,14 @@ export interface ShareStanding {
 export class ShareStandings {
   constructor(
     private readonly book: ShareBook,
-    private readonly queue: QueueRepository,
+    private readonly lanes: LanesRepository,
   ) {}
 
   /** Where the owner of a waiting job stands; undefined when places are not shared. */
   async standingOf(owned: Owned, registry: RegistrySnapshot): Promise<ShareStanding | undefined> {
     const shares = await this.book.current(registry);
     if (!shares) return undefined;
-    const waiting = ownersOf([...(await this.queue.heads(undefined, MAX_LANES)), owned]);
+    const waiting = ownersOf([...(await this.lanes.owners(MOST_OWNERS)), owned]);
     const ledger = new ShareLedger(shares);
     const own = ledger.accountOf(owned);
     const group = owned.ownerGroup;

@@ -23,6 +23,15 @@ export class SharesRepository {
     });
   }
 
+  /** Who holds how many processors now. */
+  async held(): Promise<Pick<StoredShare, 'ownerGroup' | 'owner' | 'held'>[]> {
+    return this.database.query({
+      name: 'jobs-shares-held',
+      text: `select owner_group as "ownerGroup", owner, sum(processors)::integer as held
+        from jobs where executor is not null group by owner_group, owner`,
+    });
+  }
+
   /**
    * Looks who holds how many processors now, and charges what was at work between the last look and this one: the mean of both
    * looks, for `everySeconds` at most where nothing was at work at the last one. The caller holds the lock; a look that follows

@@ -72,7 +72,7 @@ const RELEASE = change(
   `case when ${WAITS} then $6 else $2 end`,
   `(j.held_by = 'owner' or j.held_by = 'administrator' and $5)`,
   `, looked as (
-      insert into job_dependency_news (jid, what, upto)
-      select jid, 'look', 0 from noted where minor = $6
+      insert into job_dependency_news (jid, what, upto, owner)
+      select jid, 'look', 0, owner from noted join jobs using (jid) where minor = $6
     )`,
 );

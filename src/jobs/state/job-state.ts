@@ -24,6 +24,9 @@ export type JobState = keyof typeof JOB_STATES;
 /** All states in the usual order. */
 export const JOB_STATE_NAMES = Object.keys(JOB_STATES) as JobState[];
 
+/** The states of jobs that no site has been given yet: those that limits of waiting jobs count. */
+export const TO_START: readonly JobState[] = ['Received', 'Checking', 'Waiting'];
+
 /** How clients that know only a few states read ours. */
 export type JobStateClass = 'queued' | 'active' | 'final-ok' | 'final-bad';
 

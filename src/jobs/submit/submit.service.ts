@@ -27,7 +27,7 @@ import type { Jid } from '../state/job.js';
 import { JobMetrics } from '../state/job-metrics.js';
 import { Dependencies } from '../dependencies/dependencies.js';
 import type { RequestLinks } from '../dependencies/request-links.js';
-import { WaitingLimits, type Newcomers } from '../limits/waiting-limits.js';
+import { countSite, WaitingLimits, type Newcomers } from '../limits/waiting-limits.js';
 import { BodyHash } from './body-hash.js';
 import { GatheredSubmits } from './gathered-submits.js';
 import { jobLine, templateLine } from './job-lines.js';
@@ -186,7 +186,7 @@ export class SubmitService {
       { maxJobs, maxManifestBytes, maxSubmitBytes },
       {
         job: (job) => {
-          countSite(bySite, job);
+          countSite(bySite, job.request.sites);
           return lines.add(writer.job(job));
         },
         template: async (shared) => {
@@ -286,7 +286,7 @@ export class SubmitService {
         inputSandbox: jobs.inputSandbox,
         now,
       });
-      await this.dependencies.add(transaction, jobs.links, jids);
+      await this.dependencies.add(transaction, jobs.links, { jids, owner: principal.user });
       this.metrics.added(jids.length);
       const answer = answerOf(jids, jobs.warnings, arrayId);
       if (key) await this.repository.remember(transaction, key, answer, now);
@@ -310,11 +310,6 @@ export class SubmitService {
     const text = 'The Idempotency-Key was used before with another body';
     throw new Problem('idempotency.mismatch', text);
   }
-}
-
-function countSite(bySite: Map<string, number>, { request: { sites } }: PreparedJob): void {
-  const [site] = sites;
-  if (site !== undefined && sites.length === 1) bySite.set(site, (bySite.get(site) ?? 0) + 1);
 }
 
 function answerOf(jids: Jid[], warnings: ManifestWarning[], arrayId?: Jid): SubmitResponse {
