@@ -6,6 +6,7 @@ import { getRepositoryToken } from '@nestjs/typeorm';
 import { LoginSessionsRepository, StoredTokensRepository } from '#src/id-provider/index.js';
 import { systemClock } from '#src/kernel/index.js';
 import {
+  Callers,
   CLOCK,
   createLogger,
   Database,
@@ -68,6 +69,7 @@ async function contextOn(database: Database): Promise<INestApplicationContext> {
       Scheduler,
       { provide: Database, useValue: database },
       { provide: CLOCK, useValue: systemClock },
+      { provide: Callers, useValue: { joined: () => undefined, joinedWrites: () => undefined } },
       { provide: LOGGER, useValue: createLogger('error') },
       ...ENTITIES.map((entity) => ({
         provide: getRepositoryToken(entity),

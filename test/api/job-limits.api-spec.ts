@@ -191,7 +191,7 @@ describe('limits of jobs', () => {
     const [one = 0, ...others] = body['jids'] as number[];
     await awaitFinal(alice, [one, ...others]);
     await submit(alice, [stuck, stuck]);
-    const retry = `/jobs/arrays/${body['arrayId']}/retry`;
+    const retry = `/jobs/arrays/${String(body['arrayId'])}/retry`;
     const answer = await alice.post(retry);
     expect(answer.body).toEqual(refused('group grid_user', { limit: 4, waiting: 2, submitted: 3 }));
     expect([answer.status, answer.headers['retry-after']]).toEqual([429, '60']);

@@ -35,6 +35,31 @@ describe('refresh, revocation and introspection', () => {
     expect((await renew(grid, answers[0]!.body.refresh_token)).status).toBe(200);
   });
 
+  it('keeps renewals apart that come together, the refused ones too', async () => {
+    const users = ['alice', 'bob', 'alice', 'bob', 'alice', 'bob'] as const;
+    const first = await Promise.all(users.map((user) => portalTokens(grid, user)));
+    const gone = await portalTokens(grid, 'alice');
+    const { status } = await grid.anonymous.post('/oauth2/revoke', {
+      form: { client_id: PORTAL, token: gone.refresh_token },
+    });
+    expect(status).toBe(200);
+    let tokens = first.map(({ refresh_token: token }) => token);
+    const seen = new Set(tokens);
+    for (let round = 0; round < 5; round += 1) {
+      const answers = await Promise.all(
+        [...tokens, gone.refresh_token, 'nonsense'].map((token) => renew(grid, token)),
+      );
+      expect(answers.map((answer) => answer.status)).toEqual([...users.map(() => 200), 400, 400]);
+      const renewed = answers.slice(0, users.length).map(({ body }) => body);
+      expect(renewed.map(({ access_token: token }) => decodeJwt(token).sub)).toEqual(
+        first.map(({ access_token: token }) => decodeJwt(token).sub),
+      );
+      tokens = renewed.map(({ refresh_token: token }) => token);
+      for (const token of tokens) seen.add(token);
+    }
+    expect(seen.size).toBe(6 * users.length);
+  });
+
   it('revokes nothing inside the grace, even when the successor is used', async () => {
     const first = await portalTokens(grid, 'alice');
     const second = await renew(grid, first.refresh_token);

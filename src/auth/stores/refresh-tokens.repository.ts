@@ -1,7 +1,17 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { columnsOf, Database, ExpiredRows, type Transaction } from '#src/platform/index.js';
+import {
+  Callers,
+  columnsOf,
+  Database,
+  ExpiredRows,
+  isRetryable,
+  type JoinedReads,
+  type JoinedWrites,
+  type Statement,
+  type Transaction,
+} from '#src/platform/index.js';
 import { ConsentEntity } from './consent.entity.js';
 import { RefreshTokenEntity } from './refresh-token.entity.js';
 
@@ -26,11 +36,17 @@ export interface Rotation {
 @Injectable()
 export class RefreshTokensRepository implements OnApplicationBootstrap {
   @Inject() private readonly expiredRows!: ExpiredRows;
+  private readonly consents: JoinedReads<string, ConsentEntity>;
+  private readonly rotations: JoinedWrites<Rotation, boolean>;
 
   constructor(
+    callers: Callers,
     private readonly database: Database,
     @InjectRepository(RefreshTokenEntity) private readonly tokens: Repository<RefreshTokenEntity>,
-  ) {}
+  ) {
+    this.consents = callers.joined((hashes) => this.consentsOf(hashes));
+    this.rotations = callers.joinedWrites((rotations) => this.rotateAll(rotations));
+  }
 
   onApplicationBootstrap(): void {
     this.expiredRows.removeFrom(RefreshTokenEntity);
@@ -49,42 +65,41 @@ export class RefreshTokensRepository implements OnApplicationBootstrap {
 
   /** The consent of a token, whatever either is worth. */
   async consentOf(hash: string): Promise<ConsentEntity | undefined> {
-    const [consent] = await this.database.query<ConsentEntity>({
-      name: 'auth-refresh-consent',
-      text: `select ${CONSENT_COLUMNS} from refresh_token t
-        join authorization_grant g on g.id = t.grant_id where t.token_hash = $1`,
-      values: [hash],
-    });
-    return consent;
+    return this.consents.get(hash);
   }
 
   /**
-   * Uses a live token up and adds its successor, in one statement; false when it was used before, has ended, or its consent
-   * was revoked. Of parallel calls exactly one answers true.
+   * Uses a live token up and adds its successor; false when it was used before, has ended, or its consent was revoked. Of
+   * parallel calls exactly one answers true. Those that come together are one statement and one commit (decision 0497).
    */
   async rotate(rotation: Rotation): Promise<boolean> {
-    const { hash, consentId, successorHash, successorSeed } = rotation;
-    const [row] = await this.database.query<{ rotated: boolean }>({
-      name: 'auth-refresh-rotate',
-      text: `with used as (
-          update refresh_token t set used_at = $5, successor_seed = $4
-          from authorization_grant g
-          where t.token_hash = $1 and t.grant_id = $2 and t.used_at is null and t.expires_at > $5
-            and g.id = t.grant_id and g.revoked_at is null
-          returning t.grant_id),
-        added as (
-          insert into refresh_token (token_hash, grant_id, created_at, expires_at)
-          select $3, grant_id, $5, $6 from used),
-        touched as (
-          update authorization_grant set used_at = $5, expires_at = greatest(expires_at, $7)
-          where id in (select grant_id from used))
-        select exists (select from used) as rotated`,
-      values: [
-        ...[hash, consentId, successorHash, successorSeed],
-        ...[rotation.now, rotation.expiresAt, rotation.consentExpiresAt],
-      ],
+    return this.rotations.write(rotation);
+  }
+
+  private async consentsOf(hashes: string[]): Promise<Map<string, ConsentEntity>> {
+    const rows = await this.database.query<ConsentEntity & { hash: string }>({
+      name: 'auth-refresh-consents',
+      text: `select ${CONSENT_COLUMNS}, t.token_hash as hash from refresh_token t
+        join authorization_grant g on g.id = t.grant_id where t.token_hash = any($1::text[])`,
+      values: [hashes],
     });
-    return row?.rotated ?? false;
+    return new Map(rows.map(({ hash, ...consent }) => [hash, consent]));
+  }
+
+  private async rotateAll(rotations: readonly Rotation[]): Promise<Map<Rotation, boolean>> {
+    const rows = await this.run(rotationOf(rotations));
+    const used = new Set(rows.map(({ n }) => Number(n)));
+    return new Map(rotations.map((rotation, index) => [rotation, used.has(index + 1)]));
+  }
+
+  /** In a transaction, which is tried again, only where that is needed: it costs two exchanges more. */
+  private async run(statement: Statement): Promise<{ n: number | bigint }[]> {
+    try {
+      return await this.database.query(statement);
+    } catch (error) {
+      if (!isRetryable(error)) throw error;
+      return this.database.transaction((transaction) => transaction.query(statement));
+    }
   }
 
   /** The token, locked until the transaction ends: parallel renewals come one after the other. */
@@ -94,3 +109,41 @@ export class RefreshTokensRepository implements OnApplicationBootstrap {
     return found ?? undefined;
   }
 }
+
+function rotationOf(rotations: readonly Rotation[]): Statement {
+  return {
+    name: 'auth-refresh-rotate',
+    text: ROTATE,
+    values: [
+      rotations.map(({ hash }) => hash),
+      rotations.map(({ consentId }) => consentId),
+      rotations.map(({ successorHash }) => successorHash),
+      rotations.map(({ successorSeed }) => successorSeed),
+      rotations.map(({ now }) => now),
+      rotations.map(({ expiresAt }) => expiresAt),
+      rotations.map(({ consentExpiresAt }) => consentExpiresAt),
+    ],
+  };
+}
+
+/** Consents are locked in one order, and their tokens below them: whoever rotates several does not wait in a circle. */
+const ROTATE = `
+  with asked as materialized (
+    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[])
+      with ordinality as x (hash, grant_id, successor, seed, now, expires_at, grant_expires_at, n)
+  ), live as materialized (
+    select id from authorization_grant where id = any($2::text[]) and revoked_at is null
+    order by id for no key update
+  ), used as (
+    update refresh_token t set used_at = a.now, successor_seed = a.seed from asked a join live l on l.id = a.grant_id
+    where t.token_hash = a.hash and t.grant_id = a.grant_id and t.used_at is null and t.expires_at > a.now
+    returning a.*
+  ), added as (
+    insert into refresh_token (token_hash, grant_id, created_at, expires_at)
+    select successor, grant_id, now, expires_at from used order by successor
+  ), touched as (
+    update authorization_grant g set used_at = u.now, expires_at = greatest(g.expires_at, u.grant_expires_at)
+    from (select grant_id, max(now) as now, max(grant_expires_at) as grant_expires_at from used group by grant_id) u
+    where g.id = u.grant_id
+  )
+  select n from used`;
