@@ -6,6 +6,7 @@
 import { copyFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
+import { withoutFunctionNames } from './class-names.mjs';
 import { root } from './run.mjs';
 
 /** Programs with a bundle each: the command first, as it starts the server from its own file. */
@@ -93,7 +94,7 @@ for (const folder of PROGRAMS) {
     platform: 'node',
     format: 'esm',
     target: 'node20.19',
-    keepNames: true, // of classes: they name migrations, schemas and what is injected
+    keepNames: true, // of classes alone (class-names.mjs)
     legalComments: 'none',
     minifySyntax: true,
     external: [...OUTSIDE, ...PROGRAMS.filter((each) => each !== folder).map(mainOf)],
@@ -102,6 +103,8 @@ for (const folder of PROGRAMS) {
     logLevel: 'error',
   });
   copyFileSync(mainOf(folder), join(directory, 'main-of-modules.js'));
-  for (const { path, text } of outputFiles) writeFileSync(path, inAscii(text));
+  for (const { path, text } of outputFiles) {
+    writeFileSync(path, inAscii(withoutFunctionNames(text)));
+  }
   writeFileSync(join(directory, 'bundle-licences.txt'), licences(metafile.inputs).join('\n\n'));
 }

@@ -1,8 +1,20 @@
-import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, randomFillSync, randomUUID, timingSafeEqual } from 'node:crypto';
+
+/** Random bytes that nobody was given yet: the system is asked for many at once, as `randomUUID` does; 2.2 µs a token otherwise. */
+const POOL = Buffer.alloc(8192);
+let given = POOL.length;
 
 /** A secret of `bytes` random bytes (default 32, 256 bit) in base64url without padding. */
 export function randomToken(bytes = 32): string {
-  return randomBytes(bytes).toString('base64url');
+  if (given + bytes > POOL.length) {
+    randomFillSync(POOL);
+    given = 0;
+  }
+  const end = given + bytes;
+  const token = POOL.toString('base64url', given, end);
+  POOL.fill(0, given, end);
+  given = end;
+  return token;
 }
 
 /** A random UUID (version 4), for ids that are not secrets. */

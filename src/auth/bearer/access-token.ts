@@ -140,7 +140,7 @@ export class AccessTokens {
       ...(input.act && { act: input.act }),
       ...(input.confirmation && { cnf: input.confirmation }),
     };
-    const token = signJwt(claims, key, TYPE);
+    const token = await signJwt(claims, key, TYPE);
     return { token, expiresInSeconds: exp - now, claims };
   }
 

@@ -20,14 +20,14 @@ describe('signJwt', () => {
     'makes %s tokens that jose accepts',
     async (algorithm) => {
       const key = keyOf(algorithm);
-      const verified = await jwtVerify(signJwt(CLAIMS, key, 'at+jwt'), key.publicKey);
+      const verified = await jwtVerify(await signJwt(CLAIMS, key, 'at+jwt'), key.publicKey);
       expect(verified.protectedHeader).toEqual({ alg: algorithm, typ: 'at+jwt', kid: 'k1' });
       expect(verified.payload).toEqual(CLAIMS);
     },
   );
 
   it('makes tokens that another key refuses', async () => {
-    const token = signJwt(CLAIMS, keyOf('ES256'), 'at+jwt');
+    const token = await signJwt(CLAIMS, keyOf('ES256'), 'at+jwt');
     await expect(jwtVerify(token, keyOf('ES256').publicKey)).rejects.toMatchObject({
       code: 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
     });
