@@ -1,4 +1,4 @@
-/** The same work done by Keycloak, in turns with ours: the floor of these figures is the peer. */
+/** The same work done by Keycloak, in turns with ours, each on all processors: the floor of these figures is the peer. */
 import { Agent, request } from 'undici';
 import { keycloakIsMissing, startKeycloak } from './frame/keycloak.mjs';
 import { REFRESH_TOKEN, serverWithGrants } from './token-data/stored-grants.mjs';
@@ -49,7 +49,7 @@ const beside = ({ name, title, unit, make }) => ({
       bench.log(`keycloak.${name} is left out: ${missing}`);
       return undefined;
     }
-    const { server, headers } = await serverWithGrants(bench);
+    const { server, headers } = await serverWithGrants(bench, { onAll: true });
     const peer = await keycloak(bench);
     return make(bench, { server, headers }, { server: peer, headers: HEADERS, path: peer.path });
   },

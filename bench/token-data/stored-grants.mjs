@@ -21,9 +21,15 @@ const ADD_TOKENS = `
     now() + interval '30 days'
   from generate_series($1::int, $2::int) n`;
 
-/** A server with the confidential application `bench`, which may have tokens of its own, and `grants` stored grants. */
-export async function serverWithGrants(bench) {
-  const server = await bench.server({ name: 'grants', env: { GRID_DB_POOL: '40' } });
+/**
+ * A server with the confidential application `bench`, which may have tokens of its own, and `grants` stored grants; of one process,
+ * or of one for each processor for peers that use all of them.
+ */
+export async function serverWithGrants(bench, { onAll = false } = {}) {
+  const server = await bench.server({
+    name: onAll ? 'grants-on-all' : 'grants',
+    env: { GRID_DB_POOL: '40', GRID_PROCESSES: onAll ? '0' : '1' },
+  });
   const grants = Number(bench.options.grants);
   server.grants ??= prepare(bench, server, grants);
   const secret = await server.grants;

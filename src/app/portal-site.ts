@@ -56,8 +56,8 @@ function welcome(app: INestApplication, key: string): void {
 
 function sendBrowsersTo(app: INestApplication, place: string): void {
   app.use((request: HttpRequest, response: HttpResponse, next: () => void) => {
-    const isBrowser = /\btext\/html\b/.test(request.headers.accept ?? '');
-    if (request.path !== '/' || request.method !== 'GET' || !isBrowser) next();
-    else response.redirect(303, place);
+    if (request.path !== '/' || request.method !== 'GET') next();
+    else if (/\btext\/html\b/.test(request.headers.accept ?? '')) response.redirect(303, place);
+    else next();
   });
 }

@@ -137,7 +137,7 @@ export class AuditWriter {
       user: columnOf(user),
       group: columnOf(group),
       client: columnOf(client),
-      details: JSON.stringify(details, (_key, value: unknown) => storable(value)),
+      details: storableText(details),
     };
   }
 }
@@ -146,13 +146,35 @@ function columnOf(value: unknown): string | null {
   return typeof value === 'string' ? clean(value, LONGEST_COLUMN) : null;
 }
 
+/** Nearly every line is storable as it is, which its text says. */
+function storableText(details: object): string {
+  const text = plainText(details);
+  if (text !== undefined && text.length <= LONGEST_FIELD && !NOT_STORABLE.test(text)) return text;
+  return JSON.stringify(details, (_key, value: unknown) => storable(value));
+}
+
+/** Undefined for what has members that JSON has not. */
+function plainText(details: object): string | undefined {
+  try {
+    return JSON.stringify(details);
+  } catch {
+    return undefined;
+  }
+}
+
+/** NUL and halves of characters, as JSON writes them. */
+const NOT_STORABLE = /\\u(?:0000|d[89a-f])/i;
+
 function storable(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   return typeof value === 'string' ? clean(value, LONGEST_FIELD) : value;
 }
 
+const PRINTABLE_ASCII = /^[ -~]*$/;
+
 /** PostgreSQL takes neither NUL nor halves of characters. */
 function clean(text: string, longest: number): string {
+  if (text.length <= longest && PRINTABLE_ASCII.test(text)) return text;
   const short = text.length > longest ? `${text.slice(0, longest)}…` : text;
   return short.replace(/\0|\p{Surrogate}/gu, '\ufffd');
 }
