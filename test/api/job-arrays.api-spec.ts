@@ -195,9 +195,9 @@ describe('arrays of jobs', () => {
     await awaitFinal(alice, jids);
     expect((await shown(arrayId))['states']).toEqual({ Done: 1, Failed: 1 });
     const retry = async () => (await alice.post(`/jobs/arrays/${arrayId}/retry`)).body;
-    expect(await retry()).toEqual({ arrayId, retried: 1, refused: 0 });
+    expect(await retry()).toEqual({ arrayId, retried: 1, refused: 0, left: 0 });
     await awaitFinal(alice, jids);
-    expect(await retry()).toEqual({ arrayId, retried: 0, refused: 1 });
+    expect(await retry()).toEqual({ arrayId, retried: 0, refused: 1, left: 0 });
     const counts = await Promise.all(
       [good, bad].map(async (jid) => (await alice.get(`/jobs/${jid}`)).body.reschedules),
     );

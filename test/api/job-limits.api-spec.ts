@@ -192,23 +192,42 @@ describe('limits of jobs', () => {
     await awaitFinal(alice, [one, ...others]);
     await submit(alice, [stuck, stuck]);
     const retry = `/jobs/arrays/${String(body['arrayId'])}/retry`;
-    const answer = await alice.post(retry);
-    expect(answer.body).toEqual(refused('group grid_user', { limit: 4, waiting: 2, submitted: 3 }));
-    expect([answer.status, answer.headers['retry-after']]).toEqual([429, '60']);
+    const tries = () =>
+      grid.sql(`select jid, status, reschedules from jobs where jid = any ($1) order by jid`, [
+        [one, ...others],
+      ]);
+    const waiting = async (): Promise<number[]> => {
+      const rows = await grid.sql<{ jid: string }>(
+        `select jid from jobs where status = 'Waiting' and owner = 'alice' order by jid`,
+      );
+      return rows.map(({ jid }) => Number(jid));
+    };
+    // As many go back as there is room for, and none but those.
+    expect((await alice.post(retry)).body).toMatchObject({ retried: 2, refused: 0, left: 1 });
+    await awaitFinal(alice, [one, ...others]);
     const [more = 0] = await submit(alice, [stuck]);
     await submit(alice, [stuck]);
+    const before = await tries();
+    const answer = await alice.post(retry);
+    expect(answer.body).toEqual(refused('group grid_user', { limit: 4, waiting: 4, submitted: 3 }));
+    expect([answer.status, answer.headers['retry-after']]).toEqual([429, '60']);
     const again = await alice.post(`/jobs/${one}/reschedule`);
     expect(again.body).toEqual(refused('group grid_user', { limit: 4, waiting: 4, submitted: 1 }));
+    expect(await tries()).toEqual(before);
+    // What can never be sent back is told so, not to come again later.
+    await alice.delete(`/jobs/${more}`);
+    await submit(alice, [stuck]);
+    expect((await alice.post(`/jobs/${more}/reschedule`)).status).toBe(409);
+    const [waits = 0] = await waiting();
     // What waits already is no more for that.
-    expect((await alice.post(`/jobs/${more}/reschedule`)).status).toBe(200);
-    const states = await grid.sql<{ status: string; n: number }>(
-      `select status, sum(reschedules)::integer as n from jobs where jid = any ($1) group by 1`,
-      [[one, ...others]],
-    );
-    expect(states).toEqual([{ status: 'Failed', n: 0 }]);
+    expect((await alice.post(`/jobs/${waits}/reschedule`)).status).toBe(200);
     await kill(alice);
-    expect((await alice.post(retry)).body).toMatchObject({ retried: 3, refused: 0 });
+    // Repeated at once, they go back once each, and nobody hears of a limit.
+    const repeated = await Promise.all(Array.from({ length: 6 }, () => alice.post(retry)));
+    expect(repeated.map(({ status }) => status)).toEqual(Array(6).fill(200));
+    expect(repeated.reduce((sum, { body: { retried } }) => sum + retried, 0)).toBeGreaterThan(2);
     await awaitFinal(alice, [one, ...others]);
     await kill(alice);
+    await limit('group', 'grid_user', null);
   }, 90_000);
 });

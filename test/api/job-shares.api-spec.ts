@@ -183,6 +183,32 @@ describe('places are shared', () => {
     await grid.sql(`update jobs set held_by = 'owner' where jid = any ($1::bigint[])`, [hers]);
   }, 120_000);
 
+  it.each([
+    ['that no site can hold', { Tags: 'nowhere' }],
+    ['for which there is no place now', { Sites: 'LOCAL.one' }],
+  ])(
+    'and thousands of kinds of jobs %s do not keep places from their own owner',
+    async (_what, wish) => {
+      const blocker = await block();
+      const stuck = await submit(
+        alice,
+        Array.from({ length: 5_000 }, (_, n) => ({
+          ...{ Executable: '/bin/true', WallTime: 1_000 + n },
+          ...wish,
+        })),
+      );
+      const free = { Executable: '/bin/true', Sites: 'LOCAL.demo' };
+      const jobs = await submit(
+        alice,
+        Array.from({ length: 20 }, (_, n) => ({ ...free, WallTime: 700 + n })),
+      );
+      await awaitFinal(alice, jobs);
+      await grid.sql(`update jobs set held_by = 'owner' where jid = any ($1::bigint[])`, [stuck]);
+      await alice.delete(`/jobs/${blocker}`);
+    },
+    120_000,
+  );
+
   it('and GET /jobs/shares says what was used and is due, to each what they may see', async () => {
     await grid.sql(`delete from job_shares`);
     await grid.sql(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DispatchRepository } from '../../src/jobs/matching/dispatch.repository.js';
 import { LaneTurns } from '../../src/jobs/matching/lane-turns.js';
 import { LanesRepository } from '../../src/jobs/matching/lanes.repository.js';
 import type { QueuedJob } from '../../src/jobs/matching/queued-job.js';
@@ -93,6 +94,56 @@ describe('lanes of the queue', () => {
     expect(shapes.size).toBe(40);
   });
 
+  it('are seen again each time when something came of them', async () => {
+    const turns = new LaneTurns(lanes, 10);
+    const first = await turns.next();
+    const lucky = first.filter(({ owner }) => owner === 'alice').slice(0, 2);
+    turns.keep(lucky);
+    for (let look = 0; look < 5; look += 1) {
+      const shapes = new Set((await turns.next()).map(({ shape }) => String(shape)));
+      for (const { shape } of lucky) expect(shapes).toContain(String(shape));
+      expect(turns.hasMore).toBe(true);
+    }
+    // A look at everything has nothing to remember.
+    const whole = new LaneTurns(lanes, 100);
+    expect(await whole.next()).toHaveLength(45);
+    whole.keep(lucky);
+    expect([whole.hasMore, (await whole.next()).length]).toEqual([false, 45]);
+  });
+
+  it('leave the queue alone after some looks in a row', async () => {
+    const turns = new LaneTurns(lanes, 4);
+    const more: boolean[] = [];
+    for (let look = 0; look < 17; look += 1) {
+      await turns.next();
+      more.push(turns.hasMore);
+    }
+    expect(more).toEqual([...Array<boolean>(15).fill(true), false, true]);
+  });
+
+  it('are counted for the place of a job, also when they are thousands', async () => {
+    const dispatch = new DispatchRepository(database, undefined as never, systemClock);
+    const ahead = async (owner: string, isOwn: boolean, last = true): Promise<number> => {
+      const [row] = await scratch.dataSource.query(
+        `select jid, priority, owner, owner_group as "ownerGroup" from jobs
+          where owner = $1 and owner_group = 'g1' and held_by is null
+          order by priority ${last ? '' : 'desc'}, jid ${last ? 'desc' : ''} limit 1`,
+        [owner],
+      );
+      return dispatch.jobsAhead(row, isOwn);
+    };
+    // 40 of priority 2 and 39 of priority 1 before the last one; and of all those of carol's four of higher priority, too.
+    expect(await ahead('alice', true)).toBe(79);
+    expect(await ahead('alice', true, false)).toBe(0);
+    expect(await ahead('alice', false)).toBe(79 + 4);
+    await add('g1', 'erin', 3_000, 1);
+    expect([await ahead('erin', true), await ahead('erin', true, false)]).toEqual([2_999, 0]);
+    expect(await ahead('erin', false)).toBeGreaterThan(2_999);
+    await add('g1', 'frank', 10_500, 1);
+    expect([await ahead('frank', true), await ahead('frank', true, false)]).toEqual([10_000, 0]);
+    await scratch.dataSource.query(`delete from jobs where owner in ('erin', 'frank')`);
+  });
+
   it('keep to themselves why their jobs wait', async () => {
     const events = { wrote: () => undefined } as unknown as EventLog;
     const queue = new QueueRepository(
@@ -121,7 +172,9 @@ describe('lanes of the queue', () => {
       ...Array.from({ length: 6 }, () => ({ owner: 'carol', is_noted: false })),
       { owner: 'dave', is_noted: false },
     ]);
-    // What was noted is a lane of its own.
+    // What was noted is a lane of its own, which is not in the queue.
     expect(await scratch.dataSource.query(alike, [wish.shape])).toHaveLength(9);
+    expect(whoOf(await lanes.heads({ limit: 100 }))).toEqual({ ...WHOLE, 'g1 bob': 2 });
+    expect(whoOf(await lanes.heads({ limit: 100, unplaceable: true }))).toEqual({ 'g1 bob': 1 });
   });
 });

@@ -68,11 +68,12 @@ function retryCommand(): Command {
     .action((id: string, options: Printing) =>
       withConnection(async ({ client }) => {
         const answer = await client.retryArray(arrayIdOf(id));
-        const { retried, refused } = answer;
+        const { retried, refused, left } = answer;
         const often = `${refused} failed job(s) were rescheduled as often as they may be`;
         await show(options, answer, () => [
           `${retried} job(s) of array ${id} run again`,
           ...(refused > 0 ? [often] : []),
+          ...(left > 0 ? [`${left} failed job(s) are left: no more jobs may wait now`] : []),
         ]);
       }),
     );

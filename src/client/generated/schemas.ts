@@ -110,6 +110,8 @@ export interface ArrayRetryResponse {
   retried: number;
   /** Failed members that were rescheduled as often as they may be */
   refused: number;
+  /** Failed members that stay failed since no more jobs may wait */
+  left: number;
 }
 
 /** The service that a token is for, or a list of several (RFC 7519 §4.1.3) */

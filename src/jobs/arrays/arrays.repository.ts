@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { columnsOf, Database, type Transaction } from '#src/platform/index.js';
+import { columnsOf, Database, type Queryable, type Transaction } from '#src/platform/index.js';
 import type { Jid } from '../state/job.js';
 import type { JobState } from '../state/job-state.js';
 import { JobArrayEntity } from './job-array.entity.js';
@@ -66,30 +66,16 @@ export class ArraysRepository {
   }
 
   /** The next members that are in one of the states, in the order of their ids. */
-  async members({ id, states, after, limit }: MembersWanted): Promise<ArrayMember[]> {
-    return this.database.query({
+  async members(
+    { id, states, after, limit }: MembersWanted,
+    queryable: Queryable = this.database,
+  ): Promise<ArrayMember[]> {
+    return queryable.query({
       name: 'arrays-members',
       text: `select jid, wanted_sites as "wantedSites", reschedules, executor is not null as "isHeld"
         from jobs where array_id = $1 and jid > $2 and status = any ($3::text[])
         order by array_id, jid limit $4`,
       values: [String(id), String(after), states, limit],
     });
-  }
-
-  /** The failed members that were rescheduled less often than they may: how many, and of them by the one site that they name. */
-  async retriable(
-    id: Jid,
-    maxReschedules: number,
-  ): Promise<{ count: number; bySite: Map<string, number> }> {
-    const rows = await this.database.query<{ site: string | null; n: number }>({
-      name: 'arrays-retriable',
-      text: `select case when cardinality(wanted_sites) = 1 then wanted_sites[1] end as site, count(*)::integer as n
-        from jobs where array_id = $1 and status = 'Failed' and reschedules < $2 group by 1`,
-      values: [String(id), maxReschedules],
-    });
-    return {
-      count: rows.reduce((sum, { n }) => sum + n, 0),
-      bySite: new Map(rows.flatMap(({ site, n }) => (site === null ? [] : [[site, n]]))),
-    };
   }
 }

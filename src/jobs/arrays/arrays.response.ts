@@ -90,4 +90,11 @@ export class ArrayRetryResponse {
     example: 0,
   })
   refused!: number;
+  @ApiProperty({
+    type: 'integer',
+    description: 'Failed members that stay failed since no more jobs may wait',
+    minimum: 0,
+    example: 0,
+  })
+  left!: number;
 }

@@ -1,14 +1,22 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, type Clock } from '#src/kernel/index.js';
 import { actorOf, requestOf, type Principal } from '#src/auth/index.js';
-import { Audit, ChangeFeed, CLOCK, CONFIG, Database, type Config } from '#src/platform/index.js';
+import {
+  Audit,
+  ChangeFeed,
+  CLOCK,
+  CONFIG,
+  Database,
+  type Config,
+  type Transaction,
+} from '#src/platform/index.js';
 import { JobPolicy } from '../access/job.policy.js';
 import { STOP_CHANNEL, WORK_CHANNEL } from '../state/admission.js';
 import { MINOR, type JobState } from '../state/job-state.js';
 import { DELETABLE_STATES, KILLABLE_STATES } from '../state/job-transitions.js';
 import { parseJid, shownSite, type Jid } from '../state/job.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
-import { returning, WaitingLimits, type Newcomers } from '../limits/waiting-limits.js';
+import { WaitingLimits } from '../limits/waiting-limits.js';
 import {
   ArrayResponse,
   type ArrayKillResponse,
@@ -60,7 +68,7 @@ export class ArraysService {
     const { id } = array;
     const source = principal.user;
     const to = (state: 'Killed' | 'Deleted', from: readonly JobState[]): Promise<number> =>
-      this.moveAll(array, { states: from }, ({ jid }) => ({
+      this.moveAll(id, from, ({ jid }) => ({
         jid,
         steps: [{ to: state, minor: state === 'Killed' ? MINOR.marked : MINOR.deleted }],
         from,
@@ -71,54 +79,56 @@ export class ArraysService {
   }
 
   /**
-   * Sends every failed member back to the queue and counts it as a reschedule; those that were rescheduled as often as
-   * they may stay failed and are counted in the answer. Throws Problem 404, 403, and 429 when more would wait than may: then
-   * nothing was sent back, unless others came to wait meanwhile, and a repetition does the rest.
+   * Sends the failed members back to the queue and counts it as a reschedule: as many as limits of waiting jobs have room for. Those that
+   * were rescheduled as often as they may, and those for which there is no room, stay failed and are counted in the answer. Slices are
+   * transactions of their own. Throws Problem 404, 403, and 429 when there is no room for a single one.
    */
   async retry(principal: Principal, arrayId: string): Promise<ArrayRetryResponse> {
     const array = await this.control(principal, arrayId);
     const { id } = array;
-    await this.requireRoom(array);
-    let refused = 0;
-    const retried = await this.moveAll(
-      array,
-      { states: ['Failed'], isReturn: true },
-      ({ jid, wantedSites, reschedules }) => {
-        if (reschedules >= this.config.maxReschedules) {
-          refused += 1;
-          return undefined;
-        }
-        return {
-          jid,
-          steps: [
-            { to: 'Rescheduled', minor: MINOR.rescheduled, app: 'Unknown' },
-            { to: 'Received', minor: MINOR.rescheduled },
-          ],
-          from: ['Failed'],
-          source: principal.user,
-          set: { rescheduled: true, site: shownSite(wantedSites) },
-        };
-      },
-    );
-    return { arrayId: id, retried, refused };
+    const answer = { arrayId: id, retried: 0, refused: 0, left: 0 };
+    let over: Problem | undefined;
+    for (let after: Jid | undefined = 0; after !== undefined;) {
+      const slice: RetriedSlice = await this.retrySlice(principal, array, after);
+      after = slice.last;
+      answer.retried += slice.retried;
+      answer.refused += slice.refused;
+      answer.left += slice.left;
+      over ??= slice.over;
+    }
+    if (over && answer.retried === 0) throw over;
+    return answer;
   }
 
-  /** Throws Problem 429 when more of the array would wait than may. */
-  private async requireRoom(array: JobArrayEntity): Promise<void> {
-    const { count, bySite } = await this.arrays.retriable(array.id, this.config.maxReschedules);
-    if (count > 0) await this.limits.require({ ...array, count, bySite });
-  }
-
-  /**
-   * Moves the members that are in these states, slice by slice, each at most once; answers how many have moved. `isReturn`: they are
-   * to wait again, as limits allow.
-   */
-  private async moveAll(
+  private async retrySlice(
+    { user }: Principal,
     array: JobArrayEntity,
-    { states, isReturn = false }: { states: readonly JobState[]; isReturn?: boolean },
-    moveOf: (member: ArrayMember) => Move | undefined,
+    after: Jid,
+  ): Promise<RetriedSlice> {
+    return this.database.transaction(async (transaction) => {
+      await this.limits.begin(array, transaction);
+      const wanted = { id: array.id, states: ['Failed'] as const, after, limit: SLICE };
+      const members = await this.arrays.members(wanted, transaction);
+      const allowed = members.filter(({ reschedules }) => reschedules < this.config.maxReschedules);
+      const { count, over } = await this.limits.room(array, allowed, transaction);
+      const moves = allowed.slice(0, count).map((member) => retryMove(member, user));
+      const retried = await this.move(moves, transaction);
+      return {
+        last: members.at(-1)?.jid,
+        retried,
+        refused: members.length - allowed.length,
+        left: allowed.length - count,
+        over,
+      };
+    });
+  }
+
+  /** Moves the members that are in these states, slice by slice, each at most once; answers how many have moved. */
+  private async moveAll(
+    id: Jid,
+    states: readonly JobState[],
+    moveOf: (member: ArrayMember) => Move,
   ): Promise<number> {
-    const { id } = array;
     let moved = 0;
     let told = 0;
     let after: Jid = 0;
@@ -127,39 +137,22 @@ export class ArraysService {
       const last = members.at(-1);
       if (!last) return moved;
       after = last.jid;
-      const chosen = members.flatMap((member) => {
-        const move = moveOf(member);
-        return move ? [{ member, move }] : [];
-      });
       const running = members.filter(({ isHeld }) => isHeld).slice(0, MOST_TOLD - told);
       told += running.length;
-      const moves = chosen.map(({ move }) => move);
-      const newcomers =
-        isReturn && moves.length > 0
-          ? returning(
-              array,
-              chosen.map(({ member }) => member),
-            )
-          : undefined;
-      moved += await this.moveSlice(moves, { running, newcomers });
+      moved += await this.database.transaction(async (transaction) => {
+        for (const { jid } of running) {
+          await transaction.query(ChangeFeed.notification(STOP_CHANNEL, String(jid)));
+        }
+        return this.move(members.map(moveOf), transaction);
+      });
     }
   }
 
-  private async moveSlice(
-    moves: Move[],
-    { running, newcomers }: { running: readonly ArrayMember[]; newcomers: Newcomers | undefined },
-  ): Promise<number> {
+  private async move(moves: readonly Move[], transaction: Transaction): Promise<number> {
     if (moves.length === 0) return 0;
-    const now = new Date(this.clock.now());
-    return this.database.transaction(async (transaction) => {
-      if (newcomers) await this.limits.require(newcomers, transaction);
-      const moved = await this.jobs.move(moves, now, transaction);
-      for (const { jid } of running) {
-        await transaction.query(ChangeFeed.notification(STOP_CHANNEL, String(jid)));
-      }
-      if (moved.length > 0) await transaction.query(ChangeFeed.notification(WORK_CHANNEL));
-      return moved.length;
-    });
+    const moved = await this.jobs.move(moves, new Date(this.clock.now()), transaction);
+    if (moved.length > 0) await transaction.query(ChangeFeed.notification(WORK_CHANNEL));
+    return moved.length;
   }
 
   private async control(principal: Principal, arrayId: string): Promise<JobArrayEntity> {
@@ -175,4 +168,26 @@ export class ArraysService {
     const shown = /^\d{1,19}$/.test(arrayId) ? `Array ${arrayId} does not exist` : 'No such array';
     throw new Problem('job.not-found', shown);
   }
+}
+
+/** What became of a slice of failed members; `last` is undefined behind the end. */
+interface RetriedSlice {
+  last: Jid | undefined;
+  retried: number;
+  refused: number;
+  left: number;
+  over: Problem | undefined;
+}
+
+function retryMove({ jid, wantedSites }: ArrayMember, source: string): Move {
+  return {
+    jid,
+    steps: [
+      { to: 'Rescheduled', minor: MINOR.rescheduled, app: 'Unknown' },
+      { to: 'Received', minor: MINOR.rescheduled },
+    ],
+    from: ['Failed'],
+    source,
+    set: { rescheduled: true, site: shownSite(wantedSites) },
+  };
 }

@@ -1,13 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, type Clock } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
-import { ChangeFeed, CLOCK, CONFIG, Database, type Config } from '#src/platform/index.js';
+import {
+  ChangeFeed,
+  CLOCK,
+  CONFIG,
+  Database,
+  type Config,
+  type Transaction,
+} from '#src/platform/index.js';
 import { JobAccess, jobNotFound } from '../access/job-access.service.js';
 import type { Job } from '../state/job.entity.js';
 import { parseJid, type Jid } from '../state/job.js';
 import { JobPolicy } from '../access/job.policy.js';
 import type { BulkKillResult } from './job-control.response.js';
-import { returning, WaitingLimits, type Newcomers } from '../limits/waiting-limits.js';
+import { WaitingLimits } from '../limits/waiting-limits.js';
 import { JobsRepository, type Move, type Step } from '../state/jobs.repository.js';
 import { STOP_CHANNEL, WORK_CHANNEL } from '../state/admission.js';
 import { MINOR, TO_START, type JobState } from '../state/job-state.js';
@@ -108,9 +115,17 @@ export class JobControlService {
       source: principal.user,
       set: { rescheduled: true, site: shownSite(job.wantedSites) },
     };
-    // One that waits already is counted already.
-    const newcomers = TO_START.includes(job.status) ? undefined : returning(job, [job]);
-    const moved = await this.moveAndNotify([move], newcomers);
+    const moved = await this.database.transaction(async (transaction) => {
+      await this.limits.begin(job, transaction);
+      const [now] = await this.repository.findAll([job.jid], transaction);
+      // One that waits already is counted already, and one that may not be sent back needs no room.
+      const status = now?.status ?? job.status;
+      if (RESCHEDULABLE_STATES.includes(status) && !TO_START.includes(status)) {
+        const { over } = await this.limits.room(job, [job], transaction);
+        if (over) throw over;
+      }
+      return this.moveAndTell([move], transaction);
+    });
     if (moved.length === 0) throw await this.conflict(job.jid, 'rescheduled');
     return job.jid;
   }
@@ -146,18 +161,18 @@ export class JobControlService {
     });
   }
 
-  private async moveAndNotify(moves: readonly Move[], newcomers?: Newcomers): Promise<Jid[]> {
+  private async moveAndNotify(moves: readonly Move[]): Promise<Jid[]> {
     if (moves.length === 0) return [];
-    const now = new Date(this.clock.now());
-    return this.database.transaction(async (transaction) => {
-      if (newcomers) await this.limits.require(newcomers, transaction);
-      const moved = await this.repository.move(moves, now, transaction);
-      for (const jid of moved.slice(0, 100)) {
-        await transaction.query(ChangeFeed.notification(STOP_CHANNEL, String(jid)));
-      }
-      if (moved.length > 0) await transaction.query(ChangeFeed.notification(WORK_CHANNEL));
-      return moved;
-    });
+    return this.database.transaction((transaction) => this.moveAndTell(moves, transaction));
+  }
+
+  private async moveAndTell(moves: readonly Move[], transaction: Transaction): Promise<Jid[]> {
+    const moved = await this.repository.move(moves, new Date(this.clock.now()), transaction);
+    for (const jid of moved.slice(0, 100)) {
+      await transaction.query(ChangeFeed.notification(STOP_CHANNEL, String(jid)));
+    }
+    if (moved.length > 0) await transaction.query(ChangeFeed.notification(WORK_CHANNEL));
+    return moved;
   }
 
   private async conflict(jid: Jid, verb: string): Promise<Problem> {

@@ -14,14 +14,15 @@ export function countSite(bySite: Map<string, number>, sites: readonly string[])
   if (site !== undefined && sites.length === 1) bySite.set(site, (bySite.get(site) ?? 0) + 1);
 }
 
-/** These jobs of an owner, which are to wait again. */
-export function returning(
-  { owner, ownerGroup }: LimitedOwner,
-  jobs: readonly { wantedSites: readonly string[] }[],
-): Newcomers {
-  const bySite = new Map<string, number>();
-  for (const { wantedSites } of jobs) countSite(bySite, wantedSites);
-  return { owner, ownerGroup, count: jobs.length, bySite };
+/** A job that is to wait again. */
+interface Returning {
+  wantedSites: readonly string[];
+}
+
+/** How many jobs, in their order, may wait again; `over` says why the next one may not. */
+export interface Room {
+  count: number;
+  over?: Problem;
 }
 
 /** Jobs that are to be added. */
@@ -38,6 +39,7 @@ interface Check {
   added: number;
   /** Counts under it of what waits. */
   waiting: number;
+  isOfSite: boolean;
 }
 
 /** Refuses jobs of which too many would wait. */
@@ -63,6 +65,44 @@ export class WaitingLimits {
     if (over) throw tooMany(over);
   }
 
+  /**
+   * Until the transaction ends nobody else adds jobs that any limit of the owner's counts. To be called before the jobs are read that
+   * `room` is asked for: what others have sent back before is known then.
+   */
+  async begin(owned: LimitedOwner, transaction: Transaction): Promise<void> {
+    const registry = await this.registry.current();
+    const ofSites = registry
+      .sites()
+      .flatMap(({ name, limits }) => (limits?.waiting === undefined ? [] : [siteKey(name)]));
+    const ofOwner = limitsOf(owned, registry).flatMap(({ key, waiting }) =>
+      waiting === undefined ? [] : [key],
+    );
+    const keys = [...ofOwner, ...ofSites];
+    if (keys.length > 0) await this.repository.lock(transaction, keys);
+  }
+
+  /** How many of these jobs of an owner may wait again now. */
+  async room(
+    { owner, ownerGroup }: LimitedOwner,
+    jobs: readonly Returning[],
+    transaction: Transaction,
+  ): Promise<Room> {
+    const bySite = new Map<string, number>();
+    for (const { wantedSites } of jobs) countSite(bySite, wantedSites);
+    const newcomers = { owner, ownerGroup, count: jobs.length, bySite };
+    const checks = await this.checksOf(newcomers);
+    await this.count(checks, newcomers, transaction);
+    for (const check of checks) check.added = 0;
+    for (const [count, { wantedSites }] of jobs.entries()) {
+      const [site = ''] = wantedSites.length === 1 ? wantedSites : [];
+      const counting = checks.filter(({ key, isOfSite }) => !isOfSite || key === siteKey(site));
+      for (const check of counting) check.added += 1;
+      const over = counting.find(({ most, added, waiting }) => waiting + added > most);
+      if (over) return { count, over: tooMany({ ...over, added: jobs.length }) };
+    }
+    return { count: jobs.length };
+  }
+
   /** True when a limit of waiting jobs counts them: then nobody may add others between the count and their commit. */
   async concern(newcomers: Newcomers): Promise<boolean> {
     return (await this.checksOf(newcomers)).length > 0;
@@ -71,13 +111,15 @@ export class WaitingLimits {
   private async checksOf(newcomers: Newcomers): Promise<Check[]> {
     const registry = await this.registry.current();
     const ofOwner = limitsOf(newcomers, registry).flatMap(({ key, name, waiting: most }) =>
-      most === undefined ? [] : [{ key, name, most, added: newcomers.count, waiting: 0 }],
+      most === undefined
+        ? []
+        : [{ key, name, most, added: newcomers.count, waiting: 0, isOfSite: false }],
     );
     const ofSites = [...newcomers.bySite].flatMap(([site, added]) => {
       const most = registry.site(site)?.limits?.waiting;
       return most === undefined
         ? []
-        : [{ key: siteKey(site), name: `site ${site}`, most, added, waiting: 0 }];
+        : [{ key: siteKey(site), name: `site ${site}`, most, added, waiting: 0, isOfSite: true }];
     });
     return [...ofOwner, ...ofSites];
   }
@@ -87,6 +129,7 @@ export class WaitingLimits {
     { owner, ownerGroup, bySite }: Newcomers,
     transaction: Transaction | undefined,
   ): Promise<void> {
+    if (checks.length === 0) return;
     const rows = await this.repository.waiting(
       transaction ?? this.database,
       { groups: [ownerGroup], owners: [owner] },

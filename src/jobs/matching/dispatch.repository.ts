@@ -32,8 +32,11 @@ export type ExecutorSign = Pick<Executor, 'id' | 'backend' | 'fault'>;
 /** An executor that was heard of lately. */
 export type LiveExecutor = Pick<JobExecutorEntity, 'backend' | 'fault'>;
 
-/** As many jobs, in as many lanes, are counted; a place far back is no more than that. */
+/** As many jobs are counted; a place far back is no more than that. */
 const MOST_AHEAD = 10_000;
+/** Of more lanes the jobs are walked through, this many at most. */
+const MOST_LANES = 2_000;
+const MOST_WALKED = 200_000;
 
 /** After so long without a sign of it an executor is at work on no instance. */
 const UNHEARD_SECONDS = 30;
@@ -246,14 +249,21 @@ export class DispatchRepository {
     return new Map(rows.map(({ executor, backend, fault }) => [executor, { backend, fault }]));
   }
 
-  /** How many jobs wait in front of this one, at most 10,000: all, or those of its owner. */
+  /** How many jobs wait in front of this one, at most 10,000, also when nobody can say: all, or those of its owner. */
   async jobsAhead({ jid, priority, owner, ownerGroup }: Job, isOwn: boolean): Promise<number> {
-    const [row] = await this.database.query<{ n: number }>({
+    const values = [String(jid), priority, ...(isOwn ? [ownerGroup, owner] : [])];
+    const [row] = await this.database.query<{ n: number; isWhole: boolean }>({
       name: isOwn ? 'jobs-own-ahead' : 'jobs-ahead',
       text: isOwn ? OWN_AHEAD : AHEAD,
-      values: [String(jid), priority, ...(isOwn ? [ownerGroup, owner] : [])],
+      values,
     });
-    return Number(row?.n ?? 0);
+    if (row?.isWhole) return Number(row.n);
+    const [walk] = await this.database.query<{ n: number; isCut: boolean }>({
+      name: isOwn ? 'jobs-own-walked' : 'jobs-walked',
+      text: isOwn ? OWN_WALKED : WALKED,
+      values,
+    });
+    return walk?.isCut ? MOST_AHEAD : Number(walk?.n ?? 0);
   }
 
   /** Claimed jobs as their executor takes them. */
@@ -293,28 +303,36 @@ const RELEASE = `
   )
   ${noteUse('(select *, coalesce($5::timestamptz, clock_timestamp()) as ended_at, false as is_done, $6::jsonb as use from released) r')}`;
 
-/** Two parts of each lane, each from its front on: however many wait, no more is read than is counted. */
-const aheadIn = (lanes: string): string => `
-  with recursive ${lanes}, lane as (
-    select * from lanes limit ${MOST_AHEAD}
+/**
+ * Two parts of each lane, each from its front on: however many wait, no more is read than is counted. `isWhole` is false when there
+ * are more lanes than that.
+ */
+const aheadIn = (first: string, next: string): string => `
+  with recursive lanes as (
+    (select ${LANE} from jobs j where ${isQueued('j')} and ${first} order by ${IN_LANE_ORDER} limit 1)
+    union all
+    select next.* from lanes l cross join lateral (
+      select ${LANE} from jobs j where ${isQueued('j')} and ${next} order by ${IN_LANE_ORDER} limit 1) as next
+  ), lane as materialized (
+    select * from lanes limit ${MOST_LANES}
   )
-  select count(*) as n from (
+  select (select count(*) from lane) < ${MOST_LANES} as "isWhole", (select count(*) from (
     select from lane cross join lateral (
       (select from jobs j where ${isQueued('j')} and (${LANE}) = (lane.owner_group, lane.owner, lane.shape)
         and j.priority > $2 limit ${MOST_AHEAD})
       union all
       (select from jobs j where ${isQueued('j')} and (${LANE}) = (lane.owner_group, lane.owner, lane.shape)
         and j.priority = $2 and j.jid < $1 limit ${MOST_AHEAD})) as before
-    limit ${MOST_AHEAD}) x`;
+    limit ${MOST_AHEAD}) x) as n`;
 
-const lanesFrom = (which: string): string => `lanes as (
-    (select ${LANE} from jobs j where ${isQueued('j')} and ${which} order by ${IN_LANE_ORDER} limit 1)
-    union all
-    select next.* from lanes l cross join lateral (
-      select ${LANE} from jobs j
-      where ${isQueued('j')} and ${which} and (${LANE}) > (l.owner_group, l.owner, l.shape)
-      order by ${IN_LANE_ORDER} limit 1) as next
-  )`;
+/** What has very many lanes has few jobs in each, and is walked: as far as is bearable. */
+const walked = (which: string): string => `
+  select count(*) = ${MOST_WALKED} as "isCut", least(${MOST_AHEAD}, count(*) filter (
+    where priority > $2 or priority = $2 and jid < $1)) as n
+  from (select j.priority, j.jid from jobs j where ${isQueued('j')} and ${which} limit ${MOST_WALKED}) x`;
 
-const AHEAD = aheadIn(lanesFrom('true'));
-const OWN_AHEAD = aheadIn(lanesFrom('(j.owner_group, j.owner) = ($3, $4)'));
+const OF_OWNER = '(j.owner_group, j.owner) = ($3, $4)';
+const AHEAD = aheadIn('true', `(${LANE}) > (l.owner_group, l.owner, l.shape)`);
+const OWN_AHEAD = aheadIn(OF_OWNER, `${OF_OWNER} and j.shape > l.shape`);
+const WALKED = walked('true');
+const OWN_WALKED = walked(OF_OWNER);

@@ -182,7 +182,7 @@ export class Dispatcher
   private async claim(executor: Executor): Promise<boolean> {
     const started = Date.now();
     const { orders, hasMore } = await this.matcher.claim(executor);
-    if (orders.length === 0) return false;
+    if (orders.length === 0) return hasMore && executor.freeSlots() > 0;
     for (const order of orders) this.metrics.dispatched(order);
     executor.start(orders);
     const { id, backend } = executor;

@@ -38,7 +38,7 @@ const job = (more: Partial<QueuedJob> & { waited?: number } = {}): QueuedJob => 
   const shape = shapes.get(key) ?? BigInt(shapes.size);
   shapes.set(key, shape);
   const since = new Date(NOW - waited * 1000);
-  const place = { jid: nextJid++, shape, priority: 1, lastUpdate: since, isUnplaceable: false };
+  const place = { jid: nextJid++, shape, priority: 1, lastUpdate: since };
   return { ...place, owner: 'alice', ownerGroup: 'atlas', ...wishes };
 };
 

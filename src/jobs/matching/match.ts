@@ -44,6 +44,8 @@ export interface MatchInput {
 export class Match {
   /** There may be more to place at once. */
   isCut = false;
+  /** Jobs that have waited for so long that room is kept for them. */
+  readonly reserved: QueuedJob[] = [];
   private capacity: SiteCapacity;
   private used: ReadonlyMap<string, SiteUse> = new Map();
   private held: readonly OwnerCount[] = [];
@@ -188,7 +190,9 @@ export class Match {
     for (const site of this.byLoad(job)) {
       // What a limit keeps from starting would keep the room from all others.
       if (this.capacity.tagReached(job, site) !== undefined) continue;
-      if (this.capacity.reserve(job, site)) return;
+      if (!this.capacity.reserve(job, site)) continue;
+      this.reserved.push(job);
+      return;
     }
   }
 

@@ -22,6 +22,7 @@ const MAX_LACKS = 3;
 @Injectable()
 export class Matcher {
   private readonly turns = new Map<string, LaneTurns>();
+  private readonly placeable: LaneTurns;
   private readonly unplaceable: LaneTurns;
 
   constructor(
@@ -33,7 +34,8 @@ export class Matcher {
     private readonly shares: ShareBook,
     private readonly registry: RegistryService,
   ) {
-    this.unplaceable = new LaneTurns(lanes, MAX_NOTED);
+    this.placeable = new LaneTurns(lanes, MAX_NOTED);
+    this.unplaceable = new LaneTurns(lanes, MAX_NOTED, { unplaceable: true });
   }
 
   /** Claims jobs for the free places of an executor; `hasMore` when there may be more that fit. */
@@ -46,8 +48,9 @@ export class Matcher {
       .sites()
       .filter((site) => executor.serves(site) && !registry.drainOf(site.name));
     if (sites.length === 0) return nothing;
+    const turns = this.turnsOf(executor.id);
     const match = new Match({
-      heads: await this.turnsOf(executor.id).next(),
+      heads: await turns.next(),
       sites,
       machine: executor.freeMachine(sites),
       limit,
@@ -57,11 +60,12 @@ export class Matcher {
       limits: registry,
       load: (site) => executor.load(site),
     });
-    if (match.isVain) return nothing;
+    if (match.isVain) return { ...nothing, hasMore: turns.hasMore };
     const { id, reference } = executor;
     const { orders, jobs } = await this.queue.claim({ executor: id, sites, match, reference });
     this.shares.gave(jobs);
-    return { orders, hasMore: match.isCut };
+    turns.keep([...jobs, ...match.reserved]);
+    return { orders, hasMore: match.isCut || turns.hasMore };
   }
 
   /**
@@ -70,11 +74,16 @@ export class Matcher {
    */
   async noteUnplaceable(): Promise<boolean> {
     const registry = await this.registry.current();
-    const heads = await this.unplaceable.next();
-    const wrong = heads.flatMap((head) => {
-      const why = whyUnplaceable(head, registry.sites());
-      return (why !== undefined) === head.isUnplaceable ? [] : [{ head, why }];
-    });
+    const sites = registry.sites();
+    const wrong: { head: QueuedJob; why: string | undefined }[] = [];
+    for (const head of await this.placeable.next()) {
+      const why = whyUnplaceable(head, sites);
+      if (why !== undefined) wrong.push({ head, why });
+    }
+    for (const head of await this.unplaceable.next()) {
+      const why = whyUnplaceable(head, sites);
+      if (why === undefined) wrong.push({ head, why });
+    }
     if (wrong.length === 0) return false;
     const noted = await withAdvisoryLock(this.database, 'unplaceable', async (transaction) => {
       let count = 0;

@@ -15,7 +15,7 @@ import { BEFORE, logMoves } from '../state/logged-move.sql.js';
 import type { RunOrder } from '../run/executor.js';
 import { countedOf, LimitsRepository } from '../limits/limits.repository.js';
 import { DispatchRepository } from './dispatch.repository.js';
-import { IN_LANE_ORDER, isQueued, LANE, QUEUED_COLUMNS } from './lanes.repository.js';
+import { IN_LANE_ORDER, isQueued, isUnheld, LANE, QUEUED_COLUMNS } from './lanes.repository.js';
 import type { Match, Placement } from './match.js';
 import type { LaneKey, QueuedJob } from './queued-job.js';
 import { isCounted, type SiteUse } from './site-capacity.js';
@@ -153,7 +153,7 @@ export class QueueRepository {
 function matchMove({ job, site }: Placement, { executor, reference }: Claim): Move {
   return {
     jid: job.jid,
-    steps: [{ to: 'Matched', minor: MINOR.matched, ...(job.isUnplaceable && { app: 'Unknown' }) }],
+    steps: [{ to: 'Matched', minor: MINOR.matched }],
     source: 'Dispatcher',
     set: { site, executor, newAttempt: true, ...(reference === undefined ? {} : { reference }) },
   };
@@ -201,7 +201,7 @@ const USED_TAGS = `
 
 const NOTE_WAITING = `
   with held as materialized (
-    select j.jid, ${BEFORE} as before from jobs j where ${isQueued('j')} and (${LANE}) = ($6, $7, $1)
+    select j.jid, ${BEFORE} as before from jobs j where ${isUnheld('j')} and (${LANE}) = ($6, $7, $1)
     order by ${IN_LANE_ORDER} limit $5 for update skip locked
   ), noted as (
     update jobs j set minor_status = $2, app_status = $3, last_update = greatest($4, j.last_update)

@@ -7,8 +7,6 @@ type Place = 'jid' | 'priority' | 'lastUpdate' | 'owner' | 'ownerGroup';
 export interface QueuedJob extends Wishes, Pick<JobEntity, Place> {
   /** A hash of its wishes, which PostgreSQL computes. */
   shape: number | bigint;
-  /** It was found to fit nowhere. */
-  isUnplaceable: boolean;
 }
 
 /** The jobs of one owner in one group that have one shape. */

@@ -136,6 +136,7 @@ export class Job {
 @Index('jobs_job_group', ['setup', 'jobGroup', 'jid'])
 @Index('jobs_last_update', ['setup', 'lastUpdate', 'jid'])
 @Index('jobs_queue', { synchronize: false })
+@Index('jobs_unplaceable', { synchronize: false })
 @Index('jobs_admission', { synchronize: false })
 @Index('jobs_array', { synchronize: false })
 @Index('jobs_executor', { synchronize: false })

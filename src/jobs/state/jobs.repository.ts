@@ -89,8 +89,11 @@ export class JobsRepository {
   }
 
   /** The jobs of these ids that exist, in no order. */
-  async findAll(jids: readonly (Jid | string)[]): Promise<Job[]> {
-    return this.database.query<Job>({
+  async findAll(
+    jids: readonly (Jid | string)[],
+    queryable: Queryable = this.database,
+  ): Promise<Job[]> {
+    return queryable.query<Job>({
       name: 'jobs-find-all',
       text: `select ${COLUMNS} from jobs where jid = any($1::bigint[])`,
       values: [jids.map(String)],
