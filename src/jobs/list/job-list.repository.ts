@@ -183,12 +183,18 @@ export class JobListRepository {
     selection: Selection,
     visibility: Visibility,
     by: { groups: readonly JobAttribute[]; limit: number },
+    takeTurn?: () => Promise<void>,
   ): Promise<Map<string, number>> {
     const { source, values, counted, columns, sum } = countsOf(selection, visibility, by);
     const text = `select concat_ws('|', ${columns.join(', ')}) as key, ${sum} as total ${counted}
         group by 1 having ${sum} <> 0 order by 1 limit ${by.limit}`;
     const asked = { text, values };
-    const rows = await this.counted<{ key: string; total: number }>(asked, source, this.database);
+    const rows = await this.counted<{ key: string; total: number }>(
+      asked,
+      source,
+      this.database,
+      takeTurn,
+    );
     return new Map(rows.map(({ key, total }) => [key, total]));
   }
 
@@ -197,11 +203,13 @@ export class JobListRepository {
     { text, values }: { text: string; values: unknown[] },
     source: Source,
     database: Reading,
+    takeTurn?: () => Promise<void>,
   ): Promise<readonly Readonly<Row>[]> {
     if (database !== this.database) return database.query<Row & object>({ text, values });
     const statement = { text, values, ...(source !== JOBS && this.names.of(text)) };
     const key = stringifyJson([text, values]);
-    return (await this.counts.get(key, () => this.database.query(statement))) as readonly Row[];
+    const ask = () => this.database.query(statement);
+    return (await this.counts.get(key, ask, takeTurn)) as readonly Row[];
   }
 
   /** How many values each of the attributes has among so many of their counts. */

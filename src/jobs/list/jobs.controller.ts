@@ -1,11 +1,13 @@
-import { Controller, Get, Param, Query, Res } from '@nestjs/common';
+import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiBadRequestResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import {
-  queryValuesOf,
-  WithoutTurn,
+  type HttpRequest,
   type HttpResponse,
   type JsonText,
+  queryValuesOf,
+  takeTurn,
+  WithoutTurn,
 } from '#src/platform/index.js';
 import { JobListResponse, JobResponse } from './job.response.js';
 import { FILTERS } from './job-list.openapi.js';
@@ -49,6 +51,7 @@ export class JobsController {
 
   /** Count jobs. */
   @Get('summary')
+  @WithoutTurn()
   @Access('bearer', 'jobs:read')
   @ApiOperation({ description: FILTERS })
   @ApiOkResponse({
@@ -61,8 +64,9 @@ export class JobsController {
   async summarizeJobs(
     @CurrentPrincipal() principal: Principal,
     @Query() query: JobSummaryQuery,
+    @Req() request: HttpRequest,
   ): Promise<Record<string, number>> {
-    return this.jobs.summary(principal, query);
+    return this.jobs.summary(principal, query, () => takeTurn(request));
   }
 
   /**

@@ -42,4 +42,28 @@ describe('questions that come together', () => {
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(await shared.get('a', () => Promise.resolve('back'))).toBe('back');
   });
+
+  it('wait for one turn together, and are asked by the next one when it does not come', async () => {
+    const shared = new SharedReads<string>();
+    const turns: string[] = [];
+    let fail: (error: Error) => void = () => undefined;
+    const asked = (name: string, turn: () => Promise<void>): Promise<string> =>
+      shared.get(
+        'a',
+        () => Promise.resolve(name),
+        () => {
+          turns.push(name);
+          return turn();
+        },
+      );
+    const first = asked('first', () => new Promise((_resolve, reject) => (fail = reject)));
+    await new Promise((resolve) => setImmediate(resolve));
+    // The first one waits for its turn: what comes meanwhile waits with it.
+    const second = asked('second', () => Promise.resolve());
+    const third = asked('third', () => Promise.resolve());
+    fail(new Error('no turn'));
+    await expect(first).rejects.toThrow('no turn');
+    expect(await Promise.all([second, third])).toEqual(['second', 'second']);
+    expect(turns).toEqual(['first', 'second']);
+  });
 });
