@@ -158,7 +158,7 @@ describe('lanes of the queue', () => {
     );
     const bobs = { ...(head as QueuedJob), shape: wish.shape };
     const count = await database.transaction((transaction) =>
-      queue.noteWaiting(transaction, bobs, 'no site has it'),
+      queue.noteUnplaceable(transaction, [{ ...bobs, why: 'no site has it' }]),
     );
     expect(count).toBe(1);
     const rows = await scratch.dataSource.query(
@@ -175,6 +175,24 @@ describe('lanes of the queue', () => {
     // What was noted is a lane of its own, which is not in the queue.
     expect(await scratch.dataSource.query(alike, [wish.shape])).toHaveLength(9);
     expect(whoOf(await lanes.heads({ limit: 100 }))).toEqual({ ...WHOLE, 'g1 bob': 2 });
-    expect(whoOf(await lanes.heads({ limit: 100, unplaceable: true }))).toEqual({ 'g1 bob': 1 });
+    const apart = await lanes.heads({ limit: 100, unplaceable: true });
+    expect(whoOf(apart)).toEqual({ 'g1 bob': 1 });
+    const back = () =>
+      database.transaction((transaction) => queue.notePlaceable(transaction, apart));
+    expect([await back(), await back()]).toEqual([1, 0]);
+    expect(whoOf(await lanes.heads({ limit: 100 }))).toEqual(WHOLE);
+    expect(await lanes.heads({ limit: 100, unplaceable: true })).toEqual([]);
+    const told = await scratch.dataSource.query(
+      `select minor_status, app_status, source from job_history where jid = $1 order by id`,
+      [apart[0]?.jid],
+    );
+    expect(told).toEqual([
+      {
+        minor_status: 'No candidate sites available',
+        app_status: 'no site has it',
+        source: 'Dispatcher',
+      },
+      { minor_status: 'Pilot Agent Submission', app_status: 'Unknown', source: 'Dispatcher' },
+    ]);
   });
 });

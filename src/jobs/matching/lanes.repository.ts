@@ -71,12 +71,12 @@ export function isQueued(alias: string): string {
 }
 
 /** A job that waits, and was found to fit nowhere. */
-function isUnplaceable(alias: string): string {
+export function isUnplaceable(alias: string): string {
   return `${isUnheld(alias)} and ${alias}.minor_status = '${MINOR.noSites}'`;
 }
 
 /** A job that is held by nobody, so that sites decide when it runs. */
-export function isUnheld(alias: string): string {
+function isUnheld(alias: string): string {
   return `${alias}.status = 'Waiting' and ${alias}.executor is null and ${alias}.held_by is null`;
 }
 

@@ -166,6 +166,18 @@ describe('Match', () => {
     expect(placed([old, ...small], { sites, machine })).toEqual([]);
   });
 
+  it('keeps no room of the machine for a job whose site is full by itself', () => {
+    const sites = [site('A', { slots: 1 }), site('B')];
+    const used = { A: { jobs: 1, processors: 1 } };
+    const machine = { processors: 1, ahead: 0, ramMB: Infinity };
+    const old = job({ wantedSites: ['A'], waited: 61 });
+    const other = job({ wantedSites: ['B'] });
+    expect(placed([old, other], { sites, machine, used })).toEqual([[other.jid, 'B']]);
+    // With room at the site the machine is what it waits for.
+    const large = job({ wantedSites: ['A'], processors: 2, priority: 2, waited: 61 });
+    expect(placed([large, other], { sites, machine })).toEqual([]);
+  });
+
   it('goes no further than the pages are known, and says so', () => {
     const match = new Match({
       heads: [job(), job({ processors: 2 })],

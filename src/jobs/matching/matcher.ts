@@ -16,6 +16,8 @@ const CLAIM_BATCH = 200;
 const MAX_LANES = 1_000;
 /** The same, when nothing but what fits nowhere is looked for; and how many jobs get a note at once. */
 const MAX_NOTED = 500;
+/** How long after a change of sites. */
+const HURRY_MS = 60_000;
 const MAX_LACKS = 3;
 
 /** Brings waiting jobs and sites together: claims for executors, and says of which jobs no site can hold them. */
@@ -24,6 +26,8 @@ export class Matcher {
   private readonly turns = new Map<string, LaneTurns>();
   private readonly placeable: LaneTurns;
   private readonly unplaceable: LaneTurns;
+  private judgedBy = '';
+  private hurryUntil = 0;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -75,25 +79,31 @@ export class Matcher {
   async noteUnplaceable(): Promise<boolean> {
     const registry = await this.registry.current();
     const sites = registry.sites();
-    const wrong: { head: QueuedJob; why: string | undefined }[] = [];
-    for (const head of await this.placeable.next()) {
+    const found = (await this.placeable.next()).flatMap((head) => {
       const why = whyUnplaceable(head, sites);
-      if (why !== undefined) wrong.push({ head, why });
-    }
-    for (const head of await this.unplaceable.next()) {
-      const why = whyUnplaceable(head, sites);
-      if (why === undefined) wrong.push({ head, why });
-    }
-    if (wrong.length === 0) return false;
-    const noted = await withAdvisoryLock(this.database, 'unplaceable', async (transaction) => {
-      let count = 0;
-      for (const { head, why } of wrong) {
-        count += await this.queue.noteWaiting(transaction, head, why);
-        if (count >= MAX_NOTED) break;
-      }
-      return count;
+      return why === undefined ? [] : [{ ...head, why }];
     });
+    const free = (await this.unplaceable.next()).filter(
+      (head) => whyUnplaceable(head, sites) === undefined,
+    );
+    if (found.length + free.length === 0) return this.isInHurry(sites) && this.unplaceable.hasMore;
+    const noted = await withAdvisoryLock(
+      this.database,
+      'unplaceable',
+      async (transaction) =>
+        (await this.queue.noteUnplaceable(transaction, found)) +
+        (await this.queue.notePlaceable(transaction, free)),
+    );
     return (noted ?? 0) > 0;
+  }
+
+  /** Sites have changed lately: the jobs that they can hold now are looked for without rest. */
+  private isInHurry(sites: readonly Site[]): boolean {
+    const now = this.clock.now();
+    const text = JSON.stringify(sites);
+    if (text !== this.judgedBy) this.hurryUntil = now + HURRY_MS;
+    this.judgedBy = text;
+    return now < this.hurryUntil;
   }
 
   private turnsOf(executor: string): LaneTurns {

@@ -15,7 +15,13 @@ import { BEFORE, logMoves } from '../state/logged-move.sql.js';
 import type { RunOrder } from '../run/executor.js';
 import { countedOf, LimitsRepository } from '../limits/limits.repository.js';
 import { DispatchRepository } from './dispatch.repository.js';
-import { IN_LANE_ORDER, isQueued, isUnheld, LANE, QUEUED_COLUMNS } from './lanes.repository.js';
+import {
+  IN_LANE_ORDER,
+  isQueued,
+  isUnplaceable,
+  LANE,
+  QUEUED_COLUMNS,
+} from './lanes.repository.js';
 import type { Match, Placement } from './match.js';
 import type { LaneKey, QueuedJob } from './queued-job.js';
 import { isCounted, type SiteUse } from './site-capacity.js';
@@ -35,6 +41,11 @@ export interface Claimed {
 }
 
 const NOTHING: Claimed = { orders: [], jobs: [] };
+
+/** A lane whose jobs no site can hold, and why not. */
+export interface NotedLane extends LaneKey {
+  why: string;
+}
 
 /** Jobs that are noted in one statement. */
 const NOTE_BATCH = 500;
@@ -86,19 +97,37 @@ export class QueueRepository {
   }
 
   /**
-   * Writes into all jobs of a lane why they wait: at most 500 at a time, answers how many. `why` is undefined for
-   * those that only wait for their turn. Jobs of others stay as they are: who knew two wishes of one hash could write into them.
+   * Writes into the jobs of lanes why they wait: at most 500 at a time, answers how many. Jobs of others stay as they are: who knew two
+   * wishes of one hash could write into them.
    */
-  async noteWaiting(
+  async noteUnplaceable(transaction: Transaction, lanes: readonly NotedLane[]): Promise<number> {
+    return this.note(transaction, lanes, { isFound: true });
+  }
+
+  /** Takes that back of jobs that a site can hold now. */
+  async notePlaceable(transaction: Transaction, lanes: readonly LaneKey[]): Promise<number> {
+    const noted = lanes.map((lane) => ({ ...lane, why: 'Unknown' }));
+    return this.note(transaction, noted, { isFound: false });
+  }
+
+  private async note(
     transaction: Transaction,
-    { shape, ownerGroup, owner }: LaneKey,
-    why: string | undefined,
+    lanes: readonly NotedLane[],
+    { isFound }: { isFound: boolean },
   ): Promise<number> {
-    const minor = why === undefined ? MINOR.waiting : MINOR.noSites;
+    if (lanes.length === 0) return 0;
     const rows = await transaction.query({
-      name: 'jobs-note-waiting',
-      text: NOTE_WAITING,
-      values: [String(shape), minor, why ?? 'Unknown', this.now(), NOTE_BATCH, ownerGroup, owner],
+      name: isFound ? 'jobs-note-unplaceable' : 'jobs-note-placeable',
+      text: isFound ? NOTE_UNPLACEABLE : NOTE_PLACEABLE,
+      values: [
+        lanes.map(({ ownerGroup }) => ownerGroup),
+        lanes.map(({ owner }) => owner),
+        lanes.map(({ shape }) => String(shape)),
+        lanes.map(({ why }) => why),
+        isFound ? MINOR.noSites : MINOR.waiting,
+        this.now(),
+        NOTE_BATCH,
+      ],
     });
     if (rows.length > 0) this.events.wrote('jobs', transaction);
     return rows.length;
@@ -199,16 +228,24 @@ const USED_TAGS = `
     where j.executor is not null and j.site = any($1::text[]) group by j.site, tag) x
   group by site`;
 
-const NOTE_WAITING = `
+/** A step of one index for each lane, so `which` says which index it is. */
+const noteOf = (which: string): string => `
   with held as materialized (
-    select j.jid, ${BEFORE} as before from jobs j where ${isUnheld('j')} and (${LANE}) = ($6, $7, $1)
-    order by ${IN_LANE_ORDER} limit $5 for update skip locked
+    select j.jid, lane.why, ${BEFORE} as before
+    from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) as lane (owner_group, owner, shape, why)
+    cross join lateral (
+      select * from jobs j where ${which} and (${LANE}) = (lane.owner_group, lane.owner, lane.shape)
+      order by ${IN_LANE_ORDER} limit $7 for update skip locked
+    ) j limit $7
   ), noted as (
-    update jobs j set minor_status = $2, app_status = $3, last_update = greatest($4, j.last_update)
+    update jobs j set minor_status = $5, app_status = held.why, last_update = greatest($6, j.last_update)
     from held where j.jid = held.jid
-    returning j.jid, j.status, $2 as minor, $3 as app, j.site, j.last_update, held.before, 1 as n
+    returning j.jid, j.status, $5 as minor, held.why as app, j.site, j.last_update, held.before, 1 as n
   ), logged as (
     insert into job_history (jid, status, minor_status, app_status, time, source)
     select jid, status, minor, app, last_update, 'Dispatcher' from noted order by jid
   ), told as (${logMoves('noted')})
   select jid from noted`;
+
+const NOTE_UNPLACEABLE = noteOf(isQueued('j'));
+const NOTE_PLACEABLE = noteOf(isUnplaceable('j'));

@@ -30,16 +30,11 @@ export class SiteCapacity {
 
   /** True when such a job could start there now. */
   fits(job: Wishes, site: Site): boolean {
-    const room = this.sites.get(site.name);
-    if (!room) return false;
-    const ramMB = ramOf(job, site);
-    const isInSite =
-      room.jobs >= 1 &&
-      job.processors <= room.processors &&
-      isEnough(room.ramMB, ramMB) &&
-      isEnough(room.gpus, job.gpus);
-    if (!isInSite || this.tagReached(job, site) !== undefined) return false;
-    return isEnough(this.machine.ramMB, ramMB) && this.fitsMachine(job.processors);
+    return (
+      this.fitsSite(job, site) &&
+      isEnough(this.machine.ramMB, ramOf(job, site)) &&
+      this.fitsMachine(job.processors)
+    );
   }
 
   /** The tag of the job of which no more may run there. */
@@ -50,31 +45,55 @@ export class SiteCapacity {
 
   /** Gives the job its place there. */
   take(job: Wishes, site: Site): void {
+    this.takeOfSite(job, site);
+    this.takeOfMachine(job, site);
+  }
+
+  /**
+   * Keeps what the job needs there from those behind it, until it fits; one job at a time for each site. Where the site's own room is
+   * full none of the machine is kept: others use it until the job could start. False when something is kept for another one.
+   */
+  reserve(job: Wishes, site: Site): boolean {
+    if (this.reserved.has(site.name)) return false;
+    this.reserved.add(site.name);
+    const isMachineShort = this.fitsSite(job, site);
+    this.takeOfSite(job, site);
+    if (isMachineShort) {
+      this.takeOfMachine(job, site);
+      this.machine.ahead = 0;
+    }
+    return true;
+  }
+
+  /** Whether the site's own room is enough, whatever is free on the machine. */
+  private fitsSite(job: Wishes, site: Site): boolean {
+    const room = this.sites.get(site.name);
+    return (
+      room !== undefined &&
+      room.jobs >= 1 &&
+      job.processors <= room.processors &&
+      isEnough(room.ramMB, ramOf(job, site)) &&
+      isEnough(room.gpus, job.gpus) &&
+      this.tagReached(job, site) === undefined
+    );
+  }
+
+  private takeOfSite(job: Wishes, site: Site): void {
     const room = this.sites.get(site.name);
     if (!room) return;
-    const ramMB = ramOf(job, site);
     room.jobs -= 1;
     room.processors -= job.processors;
-    room.ramMB -= ramMB;
+    room.ramMB -= ramOf(job, site);
     room.gpus -= job.gpus;
     for (const tag of job.tags) {
       const left = room.tags.get(tag);
       if (left !== undefined) room.tags.set(tag, left - 1);
     }
-    this.machine.processors -= job.processors;
-    this.machine.ramMB -= ramMB;
   }
 
-  /**
-   * Keeps what the job needs there from those behind it, until it fits; one job at a time for each site. False when
-   * something is kept for another one.
-   */
-  reserve(job: Wishes, site: Site): boolean {
-    if (this.reserved.has(site.name)) return false;
-    this.reserved.add(site.name);
-    this.take(job, site);
-    this.machine.ahead = 0;
-    return true;
+  private takeOfMachine(job: Wishes, site: Site): void {
+    this.machine.processors -= job.processors;
+    this.machine.ramMB -= ramOf(job, site);
   }
 
   /** Only jobs of one processor are prepared ahead: they start one by one as others end. */
