@@ -35,7 +35,7 @@ const ARRAYS = [
   '|---|---|',
   '| `GET /jobs/arrays/<arrayId>` | whose it is, how many members it has (`total`) and how many are in which state (`states`) |',
   '| `DELETE /jobs/arrays/<arrayId>` | kills every member that has not ended; `purge=true` deletes them afterwards |',
-  '| `POST /jobs/arrays/<arrayId>/retry` | sends every failed member back to the queue, each at most `GRID_MAX_RESCHEDULES` times (`refused`) |',
+  '| `POST /jobs/arrays/<arrayId>/retry` | sends every failed member back to the queue, each at most `GRID_MAX_RESCHEDULES` times (`refused`), as far as limits of waiting jobs have room (`left`) |',
   '',
   'Kill and retry work in slices: when one is interrupted, repeat it. Rights are those of jobs.',
 ];
