@@ -186,6 +186,28 @@ describe('jobs and the sites that can hold them', () => {
     expect([place >= 0, place < 45]).toEqual([true, true]);
   }, 60_000);
 
+  it('keeps that room also for an owner who has thousands of kinds of jobs', async () => {
+    const [path, ended] = [log(), log()];
+    const [blocker = 0] = await submit(alice, [until('LOCAL.slots', path)]);
+    await awaitStatus(alice, blocker, ['Running']);
+    const kinds = await submit(
+      alice,
+      Array.from({ length: 3_000 }, (_, n) => sh('LOCAL.slots', 'true', { WallTime: 100 + n })),
+    );
+    const bob = await grid.as('bob');
+    const small = sh('LOCAL.three', `sleep 0.2; echo small >>${ended}`);
+    const stream = await submit(bob, Array<object>(200).fill(small));
+    const [large = 0] = await submit(alice, [
+      sh('LOCAL.three', `echo large >>${ended}`, { NumberOfProcessors: 3 }),
+    ]);
+    await awaitFinal(alice, [large]);
+    expect(linesOf(ended).indexOf('large')).toBeLessThan(150);
+    await grid.sql(`update jobs set held_by = 'owner' where jid = any ($1::bigint[])`, [kinds]);
+    await bob.delete(`/jobs/${stream[0]}`);
+    writeFileSync(path, 'x');
+    await awaitFinal(bob, stream);
+  }, 120_000);
+
   it('counts what runs again after kill -9, and gives nobody the processors of a run', async () => {
     const go = log();
     await second.stop();
