@@ -163,7 +163,10 @@ describe('requests about arrays while their instance is killed', () => {
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(MEMBERS);
     const again = await alice.post(path);
-    expect([again.status, again.body]).toEqual([200, { arrayId, retried: left, refused: 0, left: 0 }]);
+    expect([again.status, again.body]).toEqual([
+      200,
+      { arrayId, retried: left, refused: 0, left: 0 },
+    ]);
     await eventually(
       async () => (await statesOf(arrayId))['Waiting'] === MEMBERS,
       'all members to wait',
