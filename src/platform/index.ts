@@ -6,12 +6,7 @@ export {
   VARIABLES,
   type Config,
 } from './config/env.js';
-export {
-  DatabaseConnectionError,
-  isDatabaseAway,
-  isRetryable,
-  sqlState,
-} from './database/connection-error.js';
+export { DatabaseConnectionError, isDatabaseAway, sqlState } from './database/connection-error.js';
 export type { DatabaseConnection } from './database/database-client.js';
 export { Database, type Queryable, type Statement, type Transaction } from './database/database.js';
 export {

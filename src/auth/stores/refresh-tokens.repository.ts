@@ -6,7 +6,6 @@ import {
   columnsOf,
   Database,
   ExpiredRows,
-  isRetryable,
   type JoinedReads,
   type JoinedWrites,
   type Statement,
@@ -87,19 +86,9 @@ export class RefreshTokensRepository implements OnApplicationBootstrap {
   }
 
   private async rotateAll(rotations: readonly Rotation[]): Promise<Map<Rotation, boolean>> {
-    const rows = await this.run(rotationOf(rotations));
+    const rows = await this.database.write<{ n: number | bigint }>(rotationOf(rotations));
     const used = new Set(rows.map(({ n }) => Number(n)));
     return new Map(rotations.map((rotation, index) => [rotation, used.has(index + 1)]));
-  }
-
-  /** In a transaction, which is tried again, only where that is needed: it costs two exchanges more. */
-  private async run(statement: Statement): Promise<{ n: number | bigint }[]> {
-    try {
-      return await this.database.query(statement);
-    } catch (error) {
-      if (!isRetryable(error)) throw error;
-      return this.database.transaction((transaction) => transaction.query(statement));
-    }
   }
 
   /** The token, locked until the transaction ends: parallel renewals come one after the other. */

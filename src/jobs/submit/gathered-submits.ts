@@ -5,7 +5,6 @@ import {
   CLOCK,
   Database,
   EventLog,
-  isRetryable,
   type JoinedWrites,
   type Statement,
 } from '#src/platform/index.js';
@@ -46,7 +45,9 @@ export class GatheredSubmits {
   }
 
   private async add(requests: readonly FewJobs[]): Promise<Map<FewJobs, Jid[]>> {
-    const rows = await this.run(this.statementOf(requests));
+    const rows = await this.database.write<{ jid: Jid; request: number }>(
+      this.statementOf(requests),
+    );
     this.events.wrote('jobs', this.database);
     const added = new Map(requests.map((request): [FewJobs, Jid[]] => [request, []]));
     for (const { jid, request } of rows) added.get(requests[request] as FewJobs)?.push(jid);
@@ -71,15 +72,5 @@ export class GatheredSubmits {
         ofEach(({ inputSandbox }) => inputSandbox ?? null),
       ],
     };
-  }
-
-  /** In a transaction, which is tried again, only where that is needed: it costs two exchanges more. */
-  private async run(statement: Statement): Promise<{ jid: Jid; request: number }[]> {
-    try {
-      return await this.database.query(statement);
-    } catch (error) {
-      if (!isRetryable(error)) throw error;
-      return this.database.transaction((transaction) => transaction.query(statement));
-    }
   }
 }
