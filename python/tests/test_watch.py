@@ -60,21 +60,26 @@ def test_a_watch_goes_on_through_cuts_without_loss_or_repeat(grid, service, grou
     assert seen == told
 
 
-def test_a_live_table_follows(grid, group):
+def test_a_live_table_follows_until_it_is_stopped(grid, service, group):
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.display import display
     from IPython.utils.capture import capture_output
 
     InteractiveShell.instance()
-    live = LiveJobs(grid, job_group=group)
+    own = service.client()
+    live = LiveJobs(own, job_group=group)
     with capture_output() as shown:
         display(live)
     assert "no jobs" in shown.stdout or shown.outputs
     [jid] = grid.submit({"Executable": "/bin/true", "JobGroup": group})
     updated = threading.Event()
 
+    after_stop = []
+
     class Handle:
         def update(self, value):
+            if live._stop.is_set():
+                after_stop.append(repr(value._live))
             text = value._repr_mimebundle_()["text/html"]
             if f"<td>{jid}</td><td>Done</td>" in text:
                 updated.set()
@@ -83,3 +88,25 @@ def test_a_live_table_follows(grid, group):
     assert updated.wait(20)
     assert repr(live) == "<1 Done>"
     live.stop()
+    own.close()
+    live._thread.join(20)
+    assert not live._thread.is_alive()
+    assert (repr(live), after_stop) == ("<1 Done>", [])
+
+
+def test_a_live_table_says_that_its_client_was_closed(service, group):
+    own = service.client()
+    live = LiveJobs(own, job_group=group).start()
+    told = []
+    current = threading.Event()
+
+    class Handle:
+        def update(self, value):
+            told.append(repr(value._live))
+            current.set()
+
+    live._shown.append(Handle())
+    assert current.wait(20)
+    own.close()
+    live._thread.join(20)
+    assert told == ["<no jobs>", "<no jobs; ended: the client was closed>"]

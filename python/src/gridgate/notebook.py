@@ -62,12 +62,16 @@ class LiveJobs:
                 if change.kind != "listed":
                     self._update()
         except GridgateError as error:
-            self.error = str(error)
-            self._update()
+            self._fail(str(error))
         except RuntimeError:
             if not self._client.is_closed:
                 raise
-            self.error = "the client was closed"
+            self._fail("the client was closed")
+
+    def _fail(self, why: str) -> None:
+        # Whoever stopped it does not want to hear how the watch ended, nor can a program that is about to end.
+        if not self._stop.is_set():
+            self.error = why
             self._update()
 
     def _update(self) -> None:
