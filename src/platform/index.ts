@@ -54,7 +54,7 @@ export { SharedReads } from './http/shared-reads.js';
 export { JoinedReads, JoinedWrites, needsTurn, WithoutTurn } from './http/joined-reads.js';
 export { accepts } from './http/accepted-type.js';
 export { arrivingAhead } from './http/read-ahead.js';
-export { ClientDisconnected, clientSignal } from './http/client-signal.js';
+export { ClientDisconnected, clientSignal, requireClient } from './http/client-signal.js';
 export { readBody, refuseUnknownKeys } from './http/request.pipe.js';
 export {
   FreeKeys,

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { Principal, Property } from '#src/auth/index.js';
@@ -10,6 +12,7 @@ import {
   poolerRules,
   readConfig,
   type Config,
+  type HttpRequest,
 } from '#src/platform/index.js';
 import type { RegistryService } from '#src/registry/index.js';
 import { DEMO_REGISTRY, RegistrySnapshot } from '#src/registry/index.js';
@@ -173,7 +176,9 @@ export function caller(
 /** What a service writes as an answer. */
 export async function written(write: (writer: AnswerWriter) => Promise<void>): Promise<string> {
   const pieces: string[] = [];
-  const writer = new AnswerWriter((text) => Promise.resolve(void pieces.push(text)));
+  const request = new IncomingMessage(new Socket());
+  const waiting = Object.assign(request, { res: new ServerResponse(request) }) as HttpRequest;
+  const writer = new AnswerWriter((text) => Promise.resolve(void pieces.push(text)), waiting);
   await write(writer);
   pieces.push(writer.take());
   return pieces.join('');

@@ -5,6 +5,8 @@ import {
   clientSignal,
   isDatabaseAway,
   outOfTurn,
+  requireClient,
+  type HttpRequest,
   type HttpResponse,
 } from '#src/platform/index.js';
 import { AnswerBody } from './answer-body.js';
@@ -18,11 +20,20 @@ export class AnswerWriter {
   private pieces: string[] = [];
   private length = 0;
 
-  /** `signal` is aborted when nobody waits for the answer any more: its source asks before every step. */
   constructor(
     private readonly send: (text: string) => Promise<void>,
-    readonly signal: AbortSignal = new AbortController().signal,
+    private readonly request: HttpRequest,
   ) {}
+
+  /** To be called before every step of the source: throws ClientDisconnected when nobody waits for the answer any more. */
+  requireClient(): void {
+    requireClient(this.request);
+  }
+
+  /** The same for what waits itself. */
+  clientSignal(): AbortSignal {
+    return clientSignal(this.request);
+  }
 
   /** Adds text; true when it is time to `flush`. */
   push(text: string): boolean {
@@ -64,7 +75,7 @@ export class AnswerSender {
     await guarded(async () => {
       const body = new AnswerBody(response, contentType);
       const send = (text: string): Promise<void> => outOfTurn(response.req, () => body.send(text));
-      const writer = new AnswerWriter(send, clientSignal(response.req));
+      const writer = new AnswerWriter(send, response.req);
       await write(writer);
       body.end(writer.take());
     });
@@ -88,7 +99,7 @@ export class AnswerSender {
     const writer = new AnswerWriter(async (text) => {
       await spool.add(text);
       if (!whole) sending ??= send();
-    }, clientSignal(response.req));
+    }, response.req);
     try {
       await guarded(async () => {
         await write(writer);

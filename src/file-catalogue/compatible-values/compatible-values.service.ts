@@ -36,7 +36,7 @@ export class CompatibleValuesService {
     const text = new ValuesText(request.shape, request);
     await this.finder.find(actor, { ...request, withTotals: false }, async (snapshot, { plan }) => {
       for await (const rows of readCompatibleValues(snapshot, plan, request)) {
-        writer.signal.throwIfAborted();
+        writer.requireClient();
         for (const row of rows) {
           if (writer.push(text.add(row))) await writer.flush();
         }

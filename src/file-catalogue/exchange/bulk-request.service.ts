@@ -49,7 +49,7 @@ export class BulkRequestService {
         },
         deleted: () => (done.deleted += 1),
         progress: (summary) => Object.assign(done, summary),
-        signal: writer.signal,
+        signal: writer.clientSignal(),
       });
       interrupted = false;
       writer.push(`${stringifyJson(summary)}\n`);

@@ -40,7 +40,7 @@ export class LookupService {
     const slices = new Slices();
     let next = this.foundFrom(actor, principal, paths);
     for (let start = 0; start < paths.length; start += BATCH_PATHS) {
-      writer.signal.throwIfAborted();
+      writer.requireClient();
       const batch = await next;
       // What comes next is read while this is written; a fault of it is thrown when its turn has come.
       next = this.foundFrom(actor, principal, paths.slice(start + BATCH_PATHS));

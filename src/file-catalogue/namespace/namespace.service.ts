@@ -70,7 +70,7 @@ export class NamespaceService {
     let left = request.limit ?? Infinity;
     let last: ListingCursor | undefined;
     for await (const page of this.entries(opened)) {
-      writer.signal.throwIfAborted();
+      writer.requireClient();
       const batch = page.slice(0, left);
       await this.names.load(batch.flatMap(({ row }) => namesIn(row)));
       for (const entry of batch) {

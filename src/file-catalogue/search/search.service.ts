@@ -27,7 +27,7 @@ export class SearchService {
   ): Promise<void> {
     const tree = new SearchTree(request.path);
     await this.forEachMatch(await this.readerOf(principal, request), request, async (matches) => {
-      writer.signal.throwIfAborted();
+      writer.requireClient();
       for (const match of matches) {
         if (writer.push(tree.add(match.path, match))) await writer.flush();
       }
@@ -42,7 +42,7 @@ export class SearchService {
     writer: AnswerWriter,
   ): Promise<void> {
     await this.forEachMatch(await this.readerOf(principal, request), request, async (matches) => {
-      writer.signal.throwIfAborted();
+      writer.requireClient();
       for (const { path, files, bytes } of matches) {
         const line = `{"path":${JSON.stringify(path)},"files":${files},"size":${bytes}}\n`;
         if (writer.push(line)) await writer.flush();

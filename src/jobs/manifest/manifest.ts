@@ -88,7 +88,7 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
   const name = readJobLabel(manifest, faults);
   const after = readConditions(manifest, faults);
   const job: JobRequest = {
-    manifest: { ...manifest, ...outputs, ...(files.length > 0 ? { InputSandbox: files } : {}) },
+    manifest,
     name: label(manifest, 'JobName', faults),
     jobGroup: label(manifest, 'JobGroup', faults),
     jobType: oneOf(manifest, 'JobType', faults) ?? MANIFEST_KEYS.JobType.fallback,
@@ -102,7 +102,8 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
     ...(name !== undefined && { label: name }),
     ...(after.length > 0 && { after }),
   };
-  setByServer(job, context, faults);
+  const made = files.length > 0 ? { ...outputs, InputSandbox: files } : outputs;
+  job.manifest = keptManifest(job, made, { context, faults });
   warnOfLack(job, context, warnings);
   if (manifest['OutputData'] !== undefined) {
     warnings.push({
@@ -114,30 +115,38 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
   return { job, violations: faults.list, warnings };
 }
 
-/** Pairs make the new object, not assignments: `__proto__` is a key like any other and lends no keys of its own. */
+/** A key among many on an object costs two microseconds and lends `__proto__` a meaning; pairs make a new object of them. */
 function renameAliases(raw: JsonObject, faults: Faults, warnings: ManifestWarning[]): JsonObject {
+  const keys = Object.keys(raw);
+  for (const key of keys) if (!isKnownKey(key)) warnOfUnknown(key, raw, { faults, warnings });
+  if (!keys.some((key) => KEY_ALIASES.has(key))) return raw;
   const members: [string, JsonValue][] = [];
   for (const [key, value] of Object.entries(raw)) {
     const alias = KEY_ALIASES.get(key);
-    if (alias !== undefined) {
-      if (raw[alias] === undefined) members.push([alias, value]);
-      else faults.add(key, `is another name of ${alias}, which is given too`);
-      const detail = `${key} is read as ${alias}`;
-      warnings.push({ code: 'manifest.alias', detail, pointer: pointerTo(key) });
-      continue;
-    }
-    members.push([key, value]);
-    if (isKnownKey(key)) continue;
-    const near = nearestKey(key);
-    if (near === undefined) continue;
-    if (near === 'Executable' && raw['Executable'] === undefined) {
-      faults.add(key, 'is not known; did you mean Executable?');
-    } else {
-      const detail = `${key} is not known and has no effect; did you mean ${near}?`;
-      warnings.push({ code: 'manifest.unknown-key', detail, pointer: pointerTo(key) });
-    }
+    if (alias === undefined) members.push([key, value]);
+    else if (raw[alias] === undefined) members.push([alias, value]);
+    else faults.add(key, `is another name of ${alias}, which is given too`);
   }
   return Object.fromEntries(members);
+}
+
+function warnOfUnknown(
+  key: string,
+  raw: JsonObject,
+  { faults, warnings }: { faults: Faults; warnings: ManifestWarning[] },
+): void {
+  const alias = KEY_ALIASES.get(key);
+  const near = alias ?? nearestKey(key);
+  if (near === undefined) return;
+  if (alias !== undefined) {
+    const detail = `${key} is read as ${alias}`;
+    warnings.push({ code: 'manifest.alias', detail, pointer: pointerTo(key) });
+  } else if (near === 'Executable' && raw['Executable'] === undefined) {
+    faults.add(key, 'is not known; did you mean Executable?');
+  } else {
+    const detail = `${key} is not known and has no effect; did you mean ${near}?`;
+    warnings.push({ code: 'manifest.unknown-key', detail, pointer: pointerTo(key) });
+  }
 }
 
 /** The sites that a job wants, without those that it bans. */
@@ -308,35 +317,39 @@ export function environmentOf(value: JsonValue): Record<string, string> | undefi
 }
 
 /**
- * What the service says of the job, in its manifest. By way of a map: a key more on an object of many shapes costs two
- * microseconds, and a manifest gets ten.
+ * The manifest as it is kept: with what was `made` of it and what the service says of the job. By way of a map: a key
+ * more on an object of many shapes costs two microseconds, and a manifest gets ten.
  */
-function setByServer(job: JobRequest, context: ManifestContext, faults: Faults): void {
-  const own: Record<KeyOfKind<'own'>, string | undefined> = {
-    Owner: context.user,
-    OwnerGroup: context.group,
-    OwnerDN: context.dn === '' ? undefined : context.dn,
-    VirtualOrganization: context.vo,
-    Setup: context.setup,
-  };
+function keptManifest(
+  job: JobRequest,
+  made: JsonObject,
+  { context, faults }: { context: ManifestContext; faults: Faults },
+): JsonObject {
   const members = new Map(Object.entries(job.manifest));
-  for (const [key, value] of Object.entries(own)) {
+  for (const key of Object.keys(made)) members.set(key, made[key] as JsonValue);
+  const own = (key: KeyOfKind<'own'>, value: string | undefined): void => {
     const given = members.get(key);
     if (given !== undefined && given !== '' && given !== value) {
       faults.add(key, 'is set by the service and differs from the token');
     }
     if (value === undefined) members.delete(key);
     else members.set(key, value);
-  }
-  for (const key of DROPPED) members.delete(key);
-  const defaults = {
-    ...{ JobName: job.name, JobGroup: job.jobGroup, JobType: job.jobType },
-    ...{ Priority: job.priority, CPUTime: job.cpuTime },
   };
-  for (const [key, value] of Object.entries(defaults)) {
-    members.set(key, members.get(key) ?? value);
-  }
-  job.manifest = Object.fromEntries(members);
+  own('Owner', context.user);
+  own('OwnerGroup', context.group);
+  own('OwnerDN', context.dn === '' ? undefined : context.dn);
+  own('VirtualOrganization', context.vo);
+  own('Setup', context.setup);
+  for (const key of DROPPED) members.delete(key);
+  const absent = (key: string, value: JsonValue): void => {
+    if ((members.get(key) ?? null) === null) members.set(key, value);
+  };
+  absent('JobName', job.name);
+  absent('JobGroup', job.jobGroup);
+  absent('JobType', job.jobType);
+  absent('Priority', job.priority);
+  absent('CPUTime', job.cpuTime);
+  return Object.fromEntries(members);
 }
 
 function label(manifest: JsonObject, key: KeyOfKind<'label'>, faults: Faults): string {

@@ -3,6 +3,7 @@ import { ChangeFeed } from '#src/platform/index.js';
 import { ADMISSION, admissionSteps, WORK_CHANNEL } from '../state/admission.js';
 import { assertPath } from '../state/job-transitions.js';
 import { logMoves, logMovesTogether } from '../state/logged-move.sql.js';
+import { USUAL } from './job-lines.js';
 
 /** The first steps of jobs with input data, and of all others, as rows of has_input, n, status, minor and source. */
 const FIRST_STEPS = [true, false]
@@ -27,14 +28,18 @@ export const ADD_TEMPLATES = `
     json_to_recordset($1::json) as (manifest json, added json), unnest($2::bigint[])
   ) as x (manifest, added, id)`;
 
-/** A line of a job (job-lines.ts) as a record, and the names of its columns. */
+/** A line of a job (job-lines.ts) as a record, the names of its columns, and their values with what lines do not say. */
 const RECORD = `name text, job_group text, job_type text, site text, priority integer, cpu_time integer,
         wanted_sites text[], banned_sites text[], processors integer, min_ram_mb integer, max_ram_mb integer,
         gpus integer, tags text[], wall_time integer, status text, minor text, has_input boolean, waits boolean, manifest json,
         place_values json, template integer, token_right text`;
-const COLUMNS = RECORD.split(',')
-  .map((column) => column.trim().split(' ')[0])
-  .join(', ');
+const MEMBERS = RECORD.split(',').map((column) => column.trim().split(' ') as [string, string]);
+const COLUMNS = MEMBERS.map(([name]) => name).join(', ');
+const ABSENT: ReadonlyMap<string, unknown> = new Map(Object.entries(USUAL));
+const VALUES = MEMBERS.map(([name, type]) => {
+  const absent = type === 'text[]' ? `'{}'` : ABSENT.get(name);
+  return absent === undefined ? `x.${name}` : `coalesce(x.${name}, ${String(absent)}) as ${name}`;
+}).join(', ');
 
 /** Adds the jobs of the table `r` with their history, of the moment `now`; the last part is an insert. */
 const fromRows = (now: string, log: (moves: string) => string): string => `added as (
@@ -61,7 +66,7 @@ const fromRows = (now: string, log: (moves: string) => string): string => `added
 /** Jobs of one request: $1 lines, then what they have in common, their ids and those of the templates. */
 const ofRequest = (log: (moves: string) => string): string => `
   with r as materialized (
-    select x.*, template_ids.ids[template] as template_id, whose.*
+    select ${VALUES}, x.jid, template_ids.ids[template] as template_id, whose.*
     from rows from (json_to_recordset($1::json) as (${RECORD}), unnest($8::bigint[])) as x (${COLUMNS}, jid),
       (select $9::bigint[] as ids) as template_ids,
       (select $2::text as setup, $3::text as owner, $4::text as owner_dn, $5::text as owner_group, $6::text as vo,
@@ -79,7 +84,8 @@ export const ADD_MANY_JOBS = { name: 'jobs-add-many', text: ofRequest(logMovesTo
  */
 const ofRequests = (log: (moves: string) => string): string => `
   with r as materialized (
-    select x.*, nextval(sequence.name) as jid, null::bigint as template_id, null::bigint as array_id
+    select ${VALUES}, x.request, x.setup, x.owner, x.owner_dn, x.owner_group, x.vo, x.input_sandbox,
+      nextval(sequence.name) as jid, null::bigint as template_id, null::bigint as array_id
     from rows from (
       json_to_recordset($1::json) as (${RECORD}),
       unnest($3::integer[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])

@@ -1,4 +1,5 @@
 import { stringifyJson } from '#src/kernel/index.js';
+import { MANIFEST_KEYS } from '../manifest/manifest-keys.js';
 import type { SharedManifest } from '../manifest/stored-manifest.js';
 import type { Step } from '../state/jobs.repository.js';
 import { admissionSteps } from '../state/admission.js';
@@ -7,6 +8,23 @@ import type { PreparedJob } from './preparation.js';
 
 /** Mark of the line of a template; every other line is a job. */
 const TEMPLATE = 'T';
+
+/** What a job has of which its line says nothing: most of them do. Lists are empty then. */
+export const USUAL = {
+  priority: MANIFEST_KEYS.Priority.fallback,
+  cpu_time: MANIFEST_KEYS.CPUTime.fallback,
+  processors: 1,
+  min_ram_mb: 0,
+  max_ram_mb: 0,
+  gpus: 0,
+  has_input: false,
+  waits: false,
+} as const;
+
+const unusual = (key: keyof typeof USUAL, value: number | boolean): number | boolean | undefined =>
+  value === USUAL[key] ? undefined : value;
+const named = (list: readonly string[]): readonly string[] | undefined =>
+  list.length > 0 ? list : undefined;
 
 /** A job as one line of JSON: what the statement that adds it reads as a record. */
 export function jobLine({ request, manifest, template, tokenRight }: PreparedJob): string {
@@ -20,20 +38,20 @@ export function jobLine({ request, manifest, template, tokenRight }: PreparedJob
     job_group: request.jobGroup,
     job_type: request.jobType,
     site: shownSite(request.sites),
-    priority: request.priority,
-    cpu_time: request.cpuTime,
-    wanted_sites: request.sites,
-    banned_sites: request.bannedSites,
-    processors: resources.processors,
-    min_ram_mb: resources.minRamMB ?? 0,
-    max_ram_mb: resources.maxRamMB ?? 0,
-    gpus: resources.gpus,
-    tags: resources.tags,
-    wall_time: resources.wallTimeSeconds ?? null,
+    priority: unusual('priority', request.priority),
+    cpu_time: unusual('cpu_time', request.cpuTime),
+    wanted_sites: named(request.sites),
+    banned_sites: named(request.bannedSites),
+    processors: unusual('processors', resources.processors),
+    min_ram_mb: unusual('min_ram_mb', resources.minRamMB ?? 0),
+    max_ram_mb: unusual('max_ram_mb', resources.maxRamMB ?? 0),
+    gpus: unusual('gpus', resources.gpus),
+    tags: named(resources.tags),
+    wall_time: resources.wallTimeSeconds,
     status: last.to,
     minor: last.minor,
-    has_input: hasInput,
-    waits: request.after !== undefined,
+    has_input: unusual('has_input', hasInput),
+    waits: unusual('waits', request.after !== undefined),
     manifest: template ? template.own : manifest,
     place_values: template?.values,
     template: template?.number,

@@ -10,17 +10,24 @@ export class ClientDisconnected extends Problem {
 
 const GONE = new ClientDisconnected();
 
+/** True when nobody waits for the answer any more: the connection has ended or the request has been answered. */
+function isGone({ res: response }: HttpRequest): boolean {
+  return !response || response.closed || response.destroyed;
+}
+
+/** For work in few steps: throws ClientDisconnected when nobody waits for it any more. */
+export function requireClient(request: HttpRequest): void {
+  if (isGone(request)) throw GONE;
+}
+
 /**
  * Tells long work that nobody waits for it any more: aborted, with ClientDisconnected as reason, when the connection ends
  * or the request has been answered, also by its deadline. Work in steps asks before each of them
  * (`signal.throwIfAborted()`); what is durable by then stays.
  */
 export function clientSignal(request: HttpRequest): AbortSignal {
-  const { res: response } = request;
-  if (!response || response.closed || response.destroyed) {
-    return AbortSignal.abort(GONE);
-  }
+  if (isGone(request)) return AbortSignal.abort(GONE);
   const controller = new AbortController();
-  response.once('close', () => controller.abort(GONE));
+  request.res?.once('close', () => controller.abort(GONE));
   return controller.signal;
 }

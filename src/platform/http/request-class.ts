@@ -100,7 +100,7 @@ interface Plan {
   types: ReadonlyMap<string, unknown>;
   /** Properties of which is asked only that they are a text or, where the value is true, several. */
   texts: ReadonlyMap<string, boolean>;
-  /** Properties of which anything is asked. */
+  /** Properties of which anything is asked where they are given. */
   judged: ReadonlySet<string>;
   /** Of them those that may not be missing. */
   needed: readonly string[];
@@ -172,7 +172,7 @@ function plainRules(rules: readonly Rule[]): Pick<Plan, 'texts' | 'judged' | 'ne
     else further.add(key);
   }
   for (const key of further) texts.delete(key);
-  const judged = new Set([...texts.keys(), ...further, ...optional]);
+  const judged = new Set([...texts.keys(), ...further]);
   return { texts, judged, needed: [...judged].filter((key) => !optional.has(key)) };
 }
 
