@@ -1,5 +1,6 @@
-import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
+import { createHash, createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { addApplication } from '../support/applications.js';
 import { FullLog } from '../support/full-log.js';
 import { portalTokens } from '../support/portal.js';
 import { eventually, startGrid, type Grid } from '../support/testbed.js';
@@ -255,6 +256,40 @@ describe('/oauth2/token with a certificate', () => {
       expect(statuses.all).toContain(400);
       const switchedOff = await limited.anonymous.get('/jobs', { query: { access_token: 'x' } });
       expect(switchedOff.status).toBe(401);
+    } finally {
+      await limited.remove();
+    }
+  });
+
+  it('counts an application when it has proved itself, and strangers by their addresses', async () => {
+    const env = { GRID_RATE_TOKEN: '3', GRID_TRUSTED_PROXIES: '127.0.0.1,::1' };
+    const limited = await startGrid({ env });
+    await addApplication(limited, { id: 'limited', confidential: true });
+    const hash = createHash('sha256').update('right').digest('base64url');
+    await limited.sql(`update registry_application set secret_hash = $1 where id = 'limited'`, [
+      hash,
+    ]);
+    const ask = async (address: string, form: Record<string, string>): Promise<number> => {
+      const headers = { 'x-forwarded-for': address };
+      return (await limited.anonymous.post('/oauth2/token', { form, headers })).status;
+    };
+    const junk = { grant_type: 'refresh_token', refresh_token: 'x' };
+    const ofPublic = { ...junk, client_id: 'demo-portal' };
+    const of = (word: string): Record<string, string> => ({
+      ...{ ...junk, client_id: 'limited', client_secret: word },
+    });
+    try {
+      const statusesOf = (addresses: readonly string[], form: Record<string, string>) =>
+        Promise.all(addresses.map((address) => ask(address, form)));
+      const strangers = Array.from({ length: 9 }, (_, n) => `198.51.100.${n + 1}`);
+      expect(await statusesOf(strangers, ofPublic)).toEqual(Array(9).fill(400));
+      expect(await statusesOf(strangers, of('wrong'))).toEqual(Array(9).fill(401));
+      const own = await statusesOf(
+        Array.from({ length: 9 }, (_, n) => `203.0.113.${n + 1}`),
+        of('right'),
+      );
+      expect(own.filter((status) => status === 429).length).toBeGreaterThanOrEqual(3);
+      expect(own.filter((status) => status === 400).length).toBeGreaterThanOrEqual(3);
     } finally {
       await limited.remove();
     }

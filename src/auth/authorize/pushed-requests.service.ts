@@ -9,7 +9,6 @@ import {
 import { CLOCK, QueryValues, type HttpRequest } from '#src/platform/index.js';
 import { ClientAuthenticator } from '../clients/client-authenticator.js';
 import { DpopRequests } from '../possession/dpop-requests.js';
-import { RateLimits } from '../protocol/rate-limits.js';
 import { PushedRequestsRepository } from '../stores/pushed-requests.repository.js';
 import { AuthorizationError } from './authorization-error.js';
 import { UnprovedRequestError } from './authorization-request.js';
@@ -32,7 +31,6 @@ const OF_THE_CALLER = ['client_id', 'client_secret', 'client_assertion', 'client
 @Injectable()
 export class PushedRequestsService {
   @Inject(CLOCK) private readonly clock!: Clock;
-  @Inject() private readonly limits!: RateLimits;
   @Inject() private readonly dpop!: DpopRequests;
 
   constructor(
@@ -46,7 +44,6 @@ export class PushedRequestsService {
    * key (RFC 9449 §10.1). Throws OAuthProblem with the errors of /oauth2/auth, 401 `invalid_client`.
    */
   async push(form: PushedRequestForm, request: HttpRequest): Promise<PushedRequestResponse> {
-    await this.limits.countClient('token', form.client_id);
     const thumbprint = await this.dpop.thumbprintOf(request);
     const client = await this.clients.authenticate(form, request);
     const { dpop_jkt: named = thumbprint, redirect_uri: redirectUri, state } = form;

@@ -7,6 +7,7 @@ import {
   type ClientsRepository,
   type RegistryService,
 } from '#src/registry/index.js';
+import type { Limit } from '../protocol/rate-limits.js';
 import { JWT_BEARER, type ClientAssertions } from './client-assertions.js';
 import type { ClientCertificates } from './client-certificates.js';
 import { ClientAuthenticator } from './client-authenticator.js';
@@ -50,6 +51,7 @@ const assertions = {
 const certificates = {
   isProof: (_client: Client, { headers }: HttpRequest) => headers['client-cert'] === 'good',
 } as unknown as ClientCertificates;
+const counted: string[] = [];
 const authenticator = new ClientAuthenticator(
   new ClientsService(
     {} as ClientsRepository,
@@ -62,6 +64,7 @@ const authenticator = new ClientAuthenticator(
   ),
   assertions,
   certificates,
+  { countClient: (_limit: Limit, id: string) => Promise.resolve(counted.push(id)) } as never,
 );
 
 function requestWith(headers: Record<string, string>, method: string, url: string): HttpRequest {
@@ -124,6 +127,23 @@ describe('an application in the body of a request', () => {
     [{ client_id: 'public', client_secret: SECRET }, refused],
   ])('%j', async (sent, expected) => {
     expect(await outcome(sent)).toEqual(expected);
+  });
+});
+
+describe('what is counted against the limit of an application', () => {
+  it.each<[Record<string, string>, string | undefined, string[]]>([
+    [{ client_id: 'secret', client_secret: SECRET }, undefined, ['secret']],
+    [{}, basic(`secret:${encoded}`), ['secret']],
+    [{ client_id: 'secret', client_secret: 'wrong' }, undefined, []],
+    [{}, basic('secret:wrong'), []],
+    [{ client_id: 'public' }, undefined, []],
+    [{ client_id: 'nobody' }, undefined, []],
+  ])('%j %s: %j', async (sent, authorization, expected) => {
+    counted.length = 0;
+    await outcome(sent, authorization);
+    expect(counted).toEqual(expected);
+    await outcome(sent, authorization, 'find');
+    expect(counted).toEqual(expected);
   });
 });
 

@@ -5,6 +5,7 @@ import type { Client } from '#src/registry/index.js';
 import { ClientAssertions, JWT_BEARER, subjectOfAssertion } from './client-assertions.js';
 import { ClientCertificates } from './client-certificates.js';
 import { isStrict } from '../protocol/client-profile.js';
+import { RateLimits } from '../protocol/rate-limits.js';
 import type { ClientForm } from './client.request.js';
 import { ClientsService } from './clients.service.js';
 
@@ -25,22 +26,26 @@ export class ClientAuthenticator {
     private readonly clients: ClientsService,
     private readonly assertions: ClientAssertions,
     private readonly certificates: ClientCertificates,
+    private readonly limits: RateLimits,
   ) {}
 
   /**
    * The application of a request. Throws 400 `invalid_request` without a client_id, with two ways of authentication or
    * with parameters in a place that its profile does not permit, 401 `invalid_client` for an unknown application or one
-   * that did not prove itself.
+   * that did not prove itself, 429 for one that asks too often: it is counted when it has proved itself, so that nobody
+   * else uses up what it may. Whoever says to be a public one is counted by address alone.
    */
   async authenticate(form: ClientForm, request: HttpRequest): Promise<Client> {
     const credentials = credentialsOf(form, request);
     if (!credentials) {
       throw new OAuthProblem('invalid_request', 'The parameter client_id is missing');
     }
-    return this.check(credentials, request);
+    const client = await this.check(credentials, request);
+    if (client.confidential) await this.limits.countClient('token', client.id);
+    return client;
   }
 
-  /** Like `authenticate`, but undefined when the request names no application. */
+  /** Like `authenticate`, but undefined when the request names no application; not counted. */
   async find(form: ClientForm, request: HttpRequest): Promise<Client | undefined> {
     const credentials = credentialsOf(form, request);
     return credentials && this.check(credentials, request);

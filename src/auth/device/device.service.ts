@@ -6,7 +6,6 @@ import { ClientAuthenticator } from '../clients/client-authenticator.js';
 import { ClientsService } from '../clients/clients.service.js';
 import { ConsentsService } from '../stores/consents.service.js';
 import type { Authentication } from '../protocol/authentication.js';
-import { RateLimits } from '../protocol/rate-limits.js';
 import { consentChoices, type ConsentChoices } from '../sign-in/pages/consent-form.js';
 import { askedAudiences, refuseOthers } from '../protocol/audience.js';
 import { readScopes, scopeWords } from '../protocol/grid-scopes.js';
@@ -32,7 +31,6 @@ export class DeviceService {
   @Inject(CONFIG) private readonly config!: Config;
   @Inject() private readonly database!: Database;
   @Inject() private readonly registry!: RegistryService;
-  @Inject() private readonly limits!: RateLimits;
 
   constructor(
     private readonly authenticator: ClientAuthenticator,
@@ -43,7 +41,6 @@ export class DeviceService {
 
   /** A device code and a user code for the application of the request (RFC 8628 §3.1, §3.2). */
   async start(form: DeviceForm, request: HttpRequest): Promise<DeviceResponse> {
-    await this.limits.countClient('token', form.client_id);
     const client = await this.authenticator.authenticate(form, request);
     const { scope } = form;
     const words = scopeWords(scope);

@@ -33,9 +33,9 @@ export class RateLimits {
     await this.consume(limit, `address ${this.addresses.addressOf(request)}`);
   }
 
-  /** Counts one request of the application, when it says which one it is. Throws 429. */
-  async countClient(limit: Limit, clientId: string | undefined): Promise<void> {
-    if (clientId !== undefined) await this.consume(limit, `client ${clientId}`);
+  /** Counts one request of the application, which has proved to be this one. Throws 429. */
+  async countClient(limit: Limit, clientId: string): Promise<void> {
+    await this.consume(limit, `client ${clientId}`);
   }
 
   /** Takes back one count of the address: what was counted was none of what is limited. */

@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
 import { Audit, takeTurn, type HttpRequest } from '#src/platform/index.js';
 import { DpopRequests } from '../possession/dpop-requests.js';
-import { RateLimits } from '../protocol/rate-limits.js';
 import { GRANT_TYPES, type GrantType } from './grants/grant-type.js';
 import { TokenResponse } from './grants/token.response.js';
 import type { TokenForm, TokenQuery } from './token.request.js';
@@ -13,7 +12,6 @@ export class TokenService {
   private readonly grants: ReadonlyMap<string, GrantType>;
 
   constructor(
-    private readonly limits: RateLimits,
     private readonly audit: Audit,
     private readonly dpop: DpopRequests,
     @Inject(GRANT_TYPES) grants: readonly GrantType[],
@@ -28,7 +26,6 @@ export class TokenService {
 
   /** Answers a token request. Throws OAuthProblem (RFC 6749 §5.2). */
   async issue(form: TokenQuery, request: HttpRequest): Promise<TokenResponse> {
-    await this.limits.countClient('token', form.client_id);
     const { grant_type: type } = form;
     const grant = this.grants.get(type);
     if (!grant) {

@@ -35,7 +35,7 @@ const RECORD = `name text, job_group text, job_type text, site text, priority in
         place_values json, template integer, token_right text`;
 const MEMBERS = RECORD.split(',').map((column) => column.trim().split(' ') as [string, string]);
 const COLUMNS = MEMBERS.map(([name]) => name).join(', ');
-const ABSENT: ReadonlyMap<string, unknown> = new Map(Object.entries(USUAL));
+const ABSENT: ReadonlyMap<string, number | boolean> = new Map(Object.entries(USUAL));
 const VALUES = MEMBERS.map(([name, type]) => {
   const absent = type === 'text[]' ? `'{}'` : ABSENT.get(name);
   return absent === undefined ? `x.${name}` : `coalesce(x.${name}, ${String(absent)}) as ${name}`;

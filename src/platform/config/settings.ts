@@ -220,7 +220,8 @@ export const VARIABLES = {
   }),
   rateToken: v.integer('GRID_RATE_TOKEN', 500, {
     min: 0,
-    description: 'Token requests a second from one address or client (0: no limit)',
+    description:
+      'Token requests a second from one address, or of one application that has proved itself (0: no limit)',
   }),
   rateAuthorize: v.integer('GRID_RATE_AUTHORIZE', 200, {
     min: 0,

@@ -4,40 +4,20 @@ import { ConfigurationFault, type Config } from '#src/platform/index.js';
 import type { Site } from '#src/registry/index.js';
 import type { Executor, FreeMachine, HeldJob, RunOrder } from '../../run/executor.js';
 import type { OutputPlaces } from '../../run/output-places.js';
-import { RunLife } from '../../run/run-life.js';
 import { planOf, RunFault } from '../../run/run-plan.js';
 import { openSlurmParts } from './open-slurm.js';
 import type { StoredBatch } from './run-directory.js';
-import { RunTrash } from './run-trash.js';
-import { SlurmAccounting } from './slurm-accounting.js';
-import { SlurmCanceller } from './slurm-canceller.js';
+import { assemble, type SlurmAssembly } from './slurm-assembly.js';
 import { SlurmError } from './slurm-error.js';
-import { SlurmHealth } from './slurm-health.js';
 import type { SlurmLeadership } from './slurm-leadership.js';
-import type { OpenSlurmParts, SlurmParts } from './slurm-parts.js';
-import { SlurmPlace } from './slurm-place.js';
+import type { SlurmParts } from './slurm-parts.js';
 import { runKey, SlurmRun } from './slurm-run.js';
-import { SlurmSubmitter } from './slurm-submitter.js';
-import { SlurmWatcher } from './slurm-watcher.js';
 
 const LOOK_MS = 400;
 const TELL_MS = 2_000;
 const UNHELD_GRACE_MS = 30_000;
 const CLOSE_MS = 3_000;
 const WANTED = ['Matched', 'Running', 'Stalled', 'Completing', 'Completed'];
-
-/** What `open()` makes. */
-interface Opened {
-  parts: OpenSlurmParts;
-  submitter: SlurmSubmitter;
-  canceller: SlurmCanceller;
-  place: SlurmPlace;
-  life: RunLife<SlurmRun>;
-  watcher: SlurmWatcher;
-  accounting: SlurmAccounting;
-  health: SlurmHealth;
-  trash: RunTrash;
-}
 
 /** Which sites an executor is for. */
 export interface SlurmScope {
@@ -60,7 +40,7 @@ export class SlurmExecutor implements Executor {
   onFree: () => void = () => undefined;
 
   private readonly runs = new Map<string, SlurmRun>();
-  private opened: Opened | undefined;
+  private opened: SlurmAssembly | undefined;
   private timer: NodeJS.Timeout | undefined;
   /** The term of leading in which the runs of a predecessor were found. */
   private reconciledIn: number | undefined;
@@ -107,7 +87,15 @@ export class SlurmExecutor implements Executor {
     if (config.slurmUrl === undefined && connection === undefined) return false;
     try {
       const parts = await openSlurmParts(this.given, this.id, this.scope.settings);
-      this.opened = this.assemble(parts);
+      this.opened = assemble(parts, {
+        all: () => [...this.runs.values()],
+        runsOf: (batch) => this.runsOf(batch),
+        refuse: (run, fault) => this.refuse(run, fault),
+        stopUnsubmitted: (run) => this.stopUnsubmitted(run),
+        takeOut: (run) => this.takeOut(run),
+        forget: (run) => this.forget(run),
+        free: () => this.onFree(),
+      });
     } catch (error) {
       // The settings of the service are wrong, it does not start; a site of the registry only is not used.
       if (error instanceof ConfigurationFault && connection === undefined) throw error;
@@ -204,32 +192,7 @@ export class SlurmExecutor implements Executor {
     await parts.api.close();
   }
 
-  // -- opening ---------------------------------------------------------------------------------------------------
-
-  private assemble(parts: OpenSlurmParts): Opened {
-    const place = new SlurmPlace(parts);
-    const life = new RunLife(parts, place);
-    const isWanted = (batch: StoredBatch): boolean => this.runsOf(batch).length > 0;
-    const canceller = new SlurmCanceller(parts, isWanted);
-    const submitter = new SlurmSubmitter(parts, {
-      refused: (run, fault) => this.refuse(run, fault),
-      stopped: (run) => this.stopUnsubmitted(run),
-      runsOf: (batch) => this.runsOf(batch),
-    });
-    const accounting = new SlurmAccounting(parts);
-    const watcher = new SlurmWatcher(
-      parts,
-      {
-        all: () => [...this.runs.values()],
-        forget: (run) => this.forget(run),
-        takeOut: (run) => this.takeOut(run),
-      },
-      { life, place, accounting },
-    );
-    const trash = new RunTrash(parts);
-    const health = new SlurmHealth(parts, () => this.onFree());
-    return { accounting, parts, submitter, canceller, place, life, watcher, health, trash };
-  }
+  // -- looking after runs ----------------------------------------------------------------------------------------
 
   private get isLeading(): boolean {
     return this.reconciledIn !== undefined && this.reconciledIn === this.leadership.term;
@@ -398,7 +361,7 @@ export class SlurmExecutor implements Executor {
     return [...this.runs.values()].filter((run) => run.batch === batch && !run.isStopped);
   }
 
-  private get parts(): Opened {
+  private get parts(): SlurmAssembly {
     if (this.opened === undefined) throw new Error('the Slurm executor is not open');
     return this.opened;
   }
