@@ -38,11 +38,17 @@ interface Said {
   stderr: string;
 }
 
-const said = (error: unknown): Said => error as Said;
-
-/** All that the program said is shown where its last line is another one. */
-function lastLine({ stdout, stderr }: Said, pattern: RegExp): void {
-  if (!pattern.test(stdout.trimEnd().split('\n').at(-1) ?? '')) throw new Error(stdout + stderr);
+/** Runs pytest, which must end well with such a last line; all that it said is shown where it does not. */
+async function pytest(
+  program: string,
+  words: string[],
+  { last, ...options }: { cwd: string; env: NodeJS.ProcessEnv; last: RegExp },
+): Promise<void> {
+  const { stdout, stderr } = await run(program, words, options).catch((error: unknown) => {
+    const failed = error as Error & Said;
+    throw new Error(`${failed.message}\n${failed.stdout}${failed.stderr}`);
+  });
+  if (!last.test(stdout.trimEnd().split('\n').at(-1) ?? '')) throw new Error(stdout + stderr);
 }
 
 /** Debian's python3 first: jobs find it, and map demands that both are of one version. */
@@ -182,7 +188,7 @@ for work in (lambda: grid.map(abs, [1]), lambda: __import__('gridgate.frame').fr
       const words = ['-p', 'no:cacheprovider', '-rs', '--doctest-glob=*.md', 'tests', 'README.md'];
       const env = environment({ GRID_TEST_URL: grid.url, GRID_TEST_PKI: pki('') });
       const cwd = join(folder, 'python');
-      lastLine(await run(inside('pytest'), words, { cwd, env }).catch(said), /^\d+ passed in /);
+      await pytest(inside('pytest'), words, { cwd, env, last: /^\d+ passed in / });
     },
     3 * MINUTES,
   );
@@ -200,9 +206,11 @@ for work in (lambda: grid.map(abs, [1]), lambda: __import__('gridgate.frame').fr
         await run(join(venv, 'bin/pip'), [...words, all, 'pytest'], { env: process.env });
         const env = environment({ GRID_TEST_URL: grid.url, GRID_TEST_PKI: pki('') });
         const cwd = join(folder, 'python');
-        const pytest = [join(venv, 'bin/pytest'), ['-p', 'no:cacheprovider', 'tests']] as const;
         // Functions are sent to an interpreter of the same version, which jobs do not have here.
-        lastLine(await run(...pytest, { cwd, env }).catch(said), /^\d+ passed, 3 skipped in /);
+        const last = /^\d+ passed, 3 skipped in /;
+        await pytest(join(venv, 'bin/pytest'), ['-p', 'no:cacheprovider', 'tests'], {
+          ...{ cwd, env, last },
+        });
       },
       4 * MINUTES,
     );

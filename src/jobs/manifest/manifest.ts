@@ -115,7 +115,7 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
   return { job, violations: faults.list, warnings };
 }
 
-/** A key among many on an object costs two microseconds and lends `__proto__` a meaning; pairs make a new object of them. */
+/** The manifest itself where no key has another name. Pairs make the new object: `__proto__` is a key like any other. */
 function renameAliases(raw: JsonObject, faults: Faults, warnings: ManifestWarning[]): JsonObject {
   const keys = Object.keys(raw);
   for (const key of keys) if (!isKnownKey(key)) warnOfUnknown(key, raw, { faults, warnings });
