@@ -1,3 +1,4 @@
+import TinyQueue from 'tinyqueue';
 import { compareUse, type OwnerAccount, type ShareLedger } from './fair-share.js';
 import { byOrder, type QueuedJob } from './queued-job.js';
 
@@ -52,101 +53,98 @@ export class Lane {
   }
 }
 
-class OwnerQueue {
-  readonly lanes: Lane[] = [];
-  private front: Lane | undefined;
-  private isKnown = false;
-
-  constructor(readonly account: OwnerAccount) {}
-
-  /** The lane of the first job. */
-  first(): Lane | undefined {
-    if (this.isKnown) return this.front;
-    this.isKnown = true;
-    this.front = undefined;
-    for (const lane of this.lanes) {
-      if (lane.isOver) continue;
-      if (!this.front || byOrder(lane.job, this.front.job) < 0) this.front = lane;
-    }
-    return this.front;
-  }
-
-  forget(): void {
-    this.isKnown = false;
-  }
+interface OwnerQueue {
+  readonly account: OwnerAccount;
+  readonly lanes: TinyQueue<Lane>;
 }
 
-interface Turn {
-  account: OwnerAccount;
-  lane: Lane;
+interface GroupQueue {
+  readonly owners: TinyQueue<OwnerQueue>;
 }
 
-/** Whose turn it is: first between groups, then between the owners of the group, then among the owner's jobs. */
+/**
+ * Whose turn it is: first between groups, then between the owners of the group, then among the owner's jobs. Each level is a heap
+ * in which only the first one ever changes, so that a turn costs no more where thousands of lanes wait.
+ */
 export class Turns {
-  private readonly queues = new Map<OwnerAccount, OwnerQueue>();
-  private readonly groups = new Map<OwnerAccount['group'], OwnerQueue[]>();
+  private readonly groups: TinyQueue<GroupQueue>;
 
   constructor(
     lanes: readonly Lane[],
     private readonly ledger: ShareLedger,
   ) {
-    for (const lane of lanes) this.queueOf(lane).lanes.push(lane);
-    for (const queue of this.queues.values()) {
-      const { group } = queue.account;
-      const owners = this.groups.get(group);
-      if (owners) owners.push(queue);
-      else this.groups.set(group, [queue]);
+    const groups = new Map<OwnerAccount['group'], Map<OwnerAccount, Lane[]>>();
+    for (const lane of lanes) {
+      if (lane.isOver) continue;
+      const account = ledger.accountOf(lane.head);
+      const owners = entryOf(groups, account.group, () => new Map<OwnerAccount, Lane[]>());
+      entryOf(owners, account, (): Lane[] => []).push(lane);
     }
+    const queues = [...groups.values()].map((owners) => ({
+      owners: new TinyQueue([...owners].map(queueOf), compareOwners),
+    }));
+    this.groups = new TinyQueue<GroupQueue>(queues, compareGroups);
   }
 
   /** The lane of the next job; undefined when no lane has one. */
   next(): Lane | undefined {
-    let best: Turn | undefined;
-    for (const owners of this.groups.values()) {
-      const first = firstOf(owners);
-      if (first && (!best || isBefore(first, best))) best = first;
-    }
-    return best?.lane;
+    return this.groups.peek()?.owners.peek()?.lanes.peek();
   }
 
-  /** The next job of the lane has its place: the turn of its owner is over. */
-  take(lane: Lane): void {
-    this.ledger.give(lane.job);
-    lane.advance();
-    this.queueOf(lane).forget();
+  /** The next job has its place: the turn of its owner is over. */
+  take(): void {
+    this.change((lane) => {
+      this.ledger.give(lane.job);
+      lane.advance();
+    });
   }
 
-  /** The next job of the lane is passed by. */
-  pass(lane: Lane): void {
-    lane.pass();
-    this.queueOf(lane).forget();
+  /** The next job is passed by. */
+  pass(): void {
+    this.change((lane) => lane.pass());
   }
 
-  /** Nothing of the lane may have a place. */
-  close(lane: Lane): void {
-    lane.close();
-    this.queueOf(lane).forget();
+  /** Nothing of the lane of the next job may have a place. */
+  close(): void {
+    this.change((lane) => lane.close());
   }
 
-  private queueOf({ head }: Lane): OwnerQueue {
-    const account = this.ledger.accountOf(head);
-    let queue = this.queues.get(account);
-    if (!queue) this.queues.set(account, (queue = new OwnerQueue(account)));
-    return queue;
+  private change(how: (lane: Lane) => void): void {
+    changeFirst(this.groups, ({ owners }) => {
+      changeFirst(owners, ({ lanes }) => {
+        changeFirst(lanes, (lane) => {
+          how(lane);
+          return !lane.isOver;
+        });
+        return lanes.length > 0;
+      });
+      return owners.length > 0;
+    });
   }
 }
 
-function firstOf(owners: readonly OwnerQueue[]): Turn | undefined {
-  let best: Turn | undefined;
-  for (const owner of owners) {
-    const lane = owner.first();
-    if (!lane) continue;
-    const turn = { account: owner.account, lane };
-    if (!best || isBefore(turn, best)) best = turn;
-  }
-  return best;
+/** Changes the first of a queue, which stays in it where `how` answers true. */
+function changeFirst<T>(queue: TinyQueue<T>, how: (first: T) => boolean): void {
+  const first = queue.pop();
+  if (first !== undefined && how(first)) queue.push(first);
 }
 
-function isBefore(a: Turn, b: Turn): boolean {
-  return (compareUse(a.account, b.account) || byOrder(a.lane.job, b.lane.job)) < 0;
+function queueOf([account, lanes]: [OwnerAccount, Lane[]]): OwnerQueue {
+  return { account, lanes: new TinyQueue(lanes, (a, b) => byOrder(a.job, b.job)) };
+}
+
+function compareGroups(a: GroupQueue, b: GroupQueue): number {
+  const [first, second] = [a.owners.peek(), b.owners.peek()];
+  return first && second ? compareOwners(first, second) : 0;
+}
+
+function compareOwners(a: OwnerQueue, b: OwnerQueue): number {
+  const [first, second] = [a.lanes.peek(), b.lanes.peek()];
+  return compareUse(a.account, b.account) || (first && second ? byOrder(first.job, second.job) : 0);
+}
+
+function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) map.set(key, (value = make()));
+  return value;
 }

@@ -111,7 +111,7 @@ export class Match {
     for (let lane = turns.next(); lane; lane = turns.next()) {
       const { job } = lane;
       if (this.running.reached(job)) {
-        turns.close(lane);
+        turns.close();
         continue;
       }
       const site = this.placeOf(job);
@@ -122,10 +122,10 @@ export class Match {
       if (this.isCut) break;
       if (site === undefined) {
         this.reserveCapacity(job);
-        turns.pass(lane);
+        turns.pass();
       } else {
         placements.push({ job, site: this.take(job, site) });
-        turns.take(lane);
+        turns.take();
       }
     }
     return placements;
@@ -139,11 +139,11 @@ export class Match {
     for (let lane = turns.next(), placed = 0; lane && placed < this.input.limit;) {
       const { head } = lane;
       const site = this.running.reached(head) ? undefined : this.placeOf(head);
-      if (site === undefined) turns.pass(lane);
+      if (site === undefined) turns.pass();
       else {
         this.take(head, site);
         wanted.set(head, (wanted.get(head) ?? 0) + 1);
-        turns.take(lane);
+        turns.take();
         placed += 1;
       }
       lane = turns.next();
