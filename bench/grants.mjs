@@ -10,6 +10,9 @@ const SIGNED_BYTES = 700;
 /** A round uses this many refresh tokens at most. */
 const TOKENS_A_ROUND = 50_000;
 
+/** The number of the next refresh token that nobody has used. */
+let nextToken = 1;
+
 const OWN = 'grant_type=client_credentials&scope=jobs:read';
 const RENEWAL = `grant_type=refresh_token&refresh_token=${REFRESH_TOKEN}`;
 
@@ -30,8 +33,8 @@ const ownToken = {
     const wish = { method: 'POST', path: '/oauth2/token', headers, body: OWN };
     const bare = await bareLike(bench, { server, ...wish }, { sign: SIGNED_BYTES });
     return {
-      figure: (seconds) => bench.load({ server, ...wish, seconds }),
-      floor: (seconds) => bench.load({ server: bare, ...wish, seconds }),
+      figure: (seconds, more) => bench.load({ server, ...wish, seconds, ...more }),
+      floor: (seconds, more) => bench.load({ server: bare, ...wish, seconds, ...more }),
     };
   },
 };
@@ -49,21 +52,21 @@ const renewal = {
       'create table if not exists floor_row (id bigserial primary key, t text)',
     );
     const wish = { method: 'POST', path: '/oauth2/token', headers };
-    const sample = RENEWAL.replace('{n}', '000000001');
+    const sample = RENEWAL.replace('{n}', String(nextToken++).padStart(9, '0'));
     const text = "insert into floor_row (t) values ('a successor')";
     const bare = await bareLike(
       bench,
       { server, ...wish, body: sample },
       { sign: SIGNED_BYTES, text },
     );
-    let first = 2;
     return {
-      figure: (seconds) => {
-        const from = first;
-        first += TOKENS_A_ROUND;
-        return bench.load({ server, ...wish, body: RENEWAL, first: from, seconds });
+      figure: (seconds, more) => {
+        const from = nextToken;
+        nextToken += TOKENS_A_ROUND;
+        return bench.load({ server, ...wish, body: RENEWAL, first: from, seconds, ...more });
       },
-      floor: (seconds) => bench.load({ server: bare, ...wish, body: sample, seconds }),
+      floor: (seconds, more) =>
+        bench.load({ server: bare, ...wish, body: sample, seconds, ...more }),
     };
   },
 };
@@ -81,10 +84,32 @@ const introspection = {
     const asked = { ...wish, body: `token=${body.access_token}` };
     const bare = await bareLike(bench, { server, ...asked });
     return {
-      figure: (seconds) => bench.load({ server, ...asked, seconds }),
-      floor: (seconds) => bench.load({ server: bare, ...asked, seconds }),
+      figure: (seconds, more) => bench.load({ server, ...asked, seconds, ...more }),
+      floor: (seconds, more) => bench.load({ server: bare, ...asked, seconds, ...more }),
     };
   },
 };
 
-export const figures = [ownToken, renewal, introspection];
+/** How long the slowest of a hundred takes at half of the rate that is reached in a first look. */
+function atHalfRate(whole) {
+  return {
+    name: `${whole.name}-half`,
+    title: `${whole.title}: p99 at half of the highest rate`,
+    unit: 'ms',
+    better: 'lower',
+    floor: `${whole.floor}, at the same rate`,
+    async prepare(bench) {
+      const { figure, floor } = await whole.prepare(bench);
+      await figure(bench.options.seconds);
+      const highest = (await figure(bench.options.seconds)).value;
+      const p99At = (side) => async (seconds) => {
+        const { value, p50, p99 } = await side(seconds, { rate: highest / 2 });
+        return { value: p99, note: `${Math.round(value)}/s, p50 ${p50.toFixed(1)} ms` };
+      };
+      return { figure: p99At(figure), floor: p99At(floor) };
+    },
+  };
+}
+
+const whole = [ownToken, renewal, introspection];
+export const figures = [...whole, ...whole.map(atHalfRate)];

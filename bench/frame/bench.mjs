@@ -85,6 +85,7 @@ export class Bench {
       body,
       first: wish.first,
       connections: wish.connections ?? this.options.connections,
+      rate: wish.rate,
       seconds: wish.seconds,
     };
     this.scratch ??= await this.directory();

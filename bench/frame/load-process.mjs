@@ -1,10 +1,13 @@
 /**
  * The load generator: keep-alive connections that each send the next prepared request as soon as the answer of the
  * last one is complete. It reads no more of an answer than its length, so that it takes little of the machine it
- * shares with the server. Input as JSON on standard input, result as JSON on standard output.
+ * shares with the server. With `rate` (requests/s of all connections) each sends when its turn has come instead, and an
+ * answer's time counts from then on, also where the last answer was late. Input as JSON on standard input, result as JSON on
+ * standard output.
  */
 import tls from 'node:tls';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Latencies } from './latencies.mjs';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -53,7 +56,10 @@ function answerReader(done) {
   };
 }
 
-function connection() {
+/** Milliseconds between two requests of a connection; undefined: one after the other. */
+const everyMs = plan.rate === undefined ? undefined : (1000 * plan.connections) / plan.rate;
+
+function connection(_, place) {
   return new Promise((resolve, reject) => {
     const socket = tls.connect({
       host: target.hostname,
@@ -65,8 +71,15 @@ function connection() {
     });
     socket.setNoDelay(true);
     let started = 0;
-    const send = () => {
+    // The connections begin one after the other, so that their turns lie between each other.
+    let due = performance.now() + (everyMs ?? 0) * (place / plan.connections);
+    const send = async () => {
       started = performance.now();
+      if (everyMs !== undefined) {
+        if (due - started >= 1) await sleep(due - started);
+        started = due;
+        due += everyMs;
+      }
       socket.write(nextRequest());
     };
     const finish = () => {

@@ -9,11 +9,11 @@ export function hasWrk() {
 }
 
 /**
- * Makes load and answers `{value, p50, p99}`. wrk cannot send client certificates or judge answers by itself, so
- * requests with a certificate are made by the generator in Node.
+ * Makes load and answers `{value, p50, p99}`. wrk cannot send client certificates, judge answers by itself or keep to a rate, so
+ * requests with a certificate or a rate are made by the generator in Node.
  */
 export function makeLoad(plan, { generator, directory, signal }) {
-  return generator === 'wrk' && plan.pair === undefined
+  return generator === 'wrk' && plan.pair === undefined && plan.rate === undefined
     ? loadByWrk(plan, directory, signal)
     : runPlan('load-process.mjs', plan, signal);
 }

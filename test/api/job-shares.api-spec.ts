@@ -216,8 +216,15 @@ describe('places are shared', () => {
         values ('grid_user', 'alice', 3000, 2, 2, now()), ('grid_user', 'bob', 1000, 0, 0, now()),
           ('grid_share', 'bob', 4000, 0, 0, now())`,
     );
+    // The jobs of the tests before are still counted for a few seconds.
     const near = (seconds: number): unknown => expect.closeTo(seconds, -2);
+    const about = (part: number): unknown => expect.closeTo(part, 2);
     const rest = { held: 0, waiting: false };
+    const halves = { weight: 1, used: about(0.5), due: 0.5, seconds: near(4000), ...rest };
+    const shareGroup = {
+      ...{ group: 'grid_share', ...halves },
+      owners: [{ owner: 'bob', used: 1, due: 1, seconds: near(4000), ...rest }],
+    };
     const all = await eventually(async () => {
       const { status, body } = await alice.get('/jobs/shares');
       expect(status).toBe(200);
@@ -228,24 +235,18 @@ describe('places are shared', () => {
       shared: true,
       halfLife: 86_400,
       groups: [
+        shareGroup,
         {
-          ...{ group: 'grid_share', weight: 1, used: 0.5, due: 0.5, seconds: near(4000), ...rest },
-          owners: [{ owner: 'bob', used: 1, due: 1, seconds: near(4000), ...rest }],
-        },
-        {
-          ...{ group: 'grid_user', weight: 1, used: 0.5, due: 0.5, seconds: near(4000) },
-          ...rest,
+          ...{ group: 'grid_user', ...halves },
           owners: [
-            {
-              ...{ owner: 'alice', used: 0.75, due: 0.5, seconds: near(3000), ...rest },
-            },
-            { owner: 'bob', used: 0.25, due: 0.5, seconds: near(1000), ...rest },
+            { owner: 'alice', used: about(0.75), due: 0.5, seconds: near(3000), ...rest },
+            { owner: 'bob', used: about(0.25), due: 0.5, seconds: near(1000), ...rest },
           ],
         },
       ],
     });
     const one = await alice.get('/jobs/shares?group=grid_share');
-    expect(one.body.groups).toEqual([all.groups[0]]);
+    expect(one.body.groups).toEqual([shareGroup]);
     expect((await alice.get('/jobs/shares?group=nobody')).body.groups).toEqual([]);
     expect((await alice.get('/jobs/shares?colour=red')).status).toBe(400);
 
