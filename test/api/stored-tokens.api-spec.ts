@@ -78,12 +78,14 @@ describe('StoredTokens', () => {
     scratch = await scratchDatabase();
     silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
+    const silentUrl = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
     const client = { client_id: 'conf', client_secret: 'secret of conf: 100% & more' };
     const common = { ...client, verify: pki.ca.certPath, trust_env: false };
     const providers = {
       Institute: { issuer: idp.issuer, ...common, scope: 'openid profile' },
       Away: { issuer: 'https://127.0.0.1:9', ...common },
-      Silent: { issuer: `https://127.0.0.1:${(silent.address() as AddressInfo).port}`, ...common },
+      // Nothing but the end of the provider ends the waiting.
+      Silent: { ...common, issuer: silentUrl, default_timeout: 300 },
     };
     await writeFile(join(directory, 'providers.yaml'), JSON.stringify(providers));
     [one, two] = [await instance(), await instance()];
