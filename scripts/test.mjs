@@ -15,6 +15,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { ALL_SEEN } from '../test/support/failed-suites.mjs';
 import { buildWhenNeeded, root, run } from './run.mjs';
 
 const NEEDS = [
@@ -65,39 +66,48 @@ const jest = [
 ];
 const GRID_TEST_MISSING = missing.map(({ program }) => program).join(',');
 const asked = process.env.GRID_TEST_DATABASE;
-const until = Number(process.env.GRID_TEST_UNTIL ?? 'Infinity');
-const leftOut = [];
+const until = Number(process.env.GRID_TEST_UNTIL || 'Infinity');
 for (const database of asked ? [asked] : (DATABASES[chosen] ?? [''])) {
   if (chosen === '--database') process.stderr.write(`api suites, database: ${database}\n`);
   const env = { ...process.env, GRID_TEST_MISSING, GRID_TEST_DATABASE: database };
+  if (chosen === '--drills' && given.length === 0 && Number.isFinite(until)) {
+    await testInParts(env, RUNS[chosen]);
+    continue;
+  }
   const isChosen = given.includes('--selectProjects');
   for (const projects of isChosen ? [[]] : (RUNS[chosen] ?? [['unit', 'api']])) {
     const choice = isChosen ? [] : ['--selectProjects', ...projects];
     // A suite that is named is in one of the runs only.
     if (given.length > 0 && RUNS[chosen]?.length > 1) choice.push('--passWithNoTests');
-    if (chosen === '--drills' && given.length === 0 && Number.isFinite(until)) {
-      await testInParts(env, choice, projects[0]);
-    } else {
-      await test(env, [...given, ...choice]);
-    }
+    await test(env, [...given, ...choice]);
   }
-}
-if (leftOut.length > 0) {
-  process.stderr.write(`\nleft out, their time was over: ${leftOut.join(', ')}\n`);
 }
 
-/** The suites of a project part by part, as long as one may begin; every day another one is the first. */
-async function testInParts(env, choice, project) {
+/**
+ * The suites of projects part by part, a part of each in turn, as long as one may begin; every day another suite of a project
+ * is the first.
+ */
+async function testInParts(env, projects) {
   const { default: config } = await import('../jest.config.mjs');
-  const { testMatch } = config.projects.find(({ displayName }) => displayName === project);
-  const paths = testMatch.map((path) => path.replace('<rootDir>/', ''));
-  const first = Math.floor(Date.now() / 1000 / DAY_S) % paths.length;
-  const suites = [...paths.slice(first), ...paths.slice(0, first)];
+  const day = Math.floor(Date.now() / 1000 / DAY_S);
+  const rows = projects.map(([name, ...options]) => {
+    const { testMatch } = config.projects.find(({ displayName }) => displayName === name);
+    const paths = testMatch.map((path) => path.replace('<rootDir>/', ''));
+    const first = day % paths.length;
+    const choice = ['--selectProjects', name, ...options];
+    return { choice, suites: [...paths.slice(first), ...paths.slice(0, first)] };
+  });
   const most = { failed: MOST_FAILED };
-  while (suites.length > 0 && Date.now() / 1000 < until) {
-    await test(env, choice, { paths: suites.splice(0, PART), most });
+  const mayBegin = () => Date.now() / 1000 < until;
+  while (mayBegin() && rows.some(({ suites }) => suites.length > 0)) {
+    for (const { choice, suites } of rows) {
+      if (suites.length === 0 || !mayBegin()) continue;
+      await test(env, choice, { paths: suites.splice(0, PART), most });
+    }
   }
-  leftOut.push(...suites);
+  const leftOut = rows.flatMap(({ suites }) => suites);
+  if (leftOut.length === 0) return;
+  process.stderr.write(`\nleft out, their time was over: ${leftOut.join(', ')}\n`);
 }
 
 async function test(env, args, { paths = [], most = { failed: MOST_FAILED } } = {}) {
@@ -121,9 +131,10 @@ async function testTwice(env, { args, all }, { list, most }) {
     });
   } catch (failure) {
     const lines = existsSync(list) ? readFileSync(list, 'utf8').trim().split('\n') : [];
-    const failed = [...new Set(lines)].filter((path) => path !== '');
+    const failed = [...new Set(lines)].filter((path) => path !== '' && path !== ALL_SEEN);
     most.failed -= failed.length;
-    if (failed.length === 0 || most.failed < 0) throw failure;
+    // Of a run that died nobody knows which suites it had not come to.
+    if (!lines.includes(ALL_SEEN) || failed.length === 0 || most.failed < 0) throw failure;
     const names = failed.map((path) => relative(root, path)).join(', ');
     process.stderr.write(`\nfailed, and run once more, each alone: ${names}\n`);
     const again = args.filter((argument) => !argument.startsWith('--maxWorkers'));

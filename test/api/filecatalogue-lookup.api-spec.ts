@@ -164,6 +164,12 @@ describe('POST /filecatalogue/lookup', () => {
     ['{"paths":["/vo"]}', 400, 'request.malformed-body', new RegExp(`^Line 1 ${NO_PATH}$`)],
     ['{"path":1}', 400, 'request.malformed-body', new RegExp(`^Line 1 ${NO_PATH}$`)],
     ['"/vo/\\u0000"', 400, 'request.malformed-body', /^Line 1 has a text with a NUL/],
+    [
+      '{"path":"/vo","a":1e400}',
+      400,
+      'request.malformed-body',
+      /^Line 1 has a number beyond 1\.8e308$/,
+    ],
     [Buffer.from([0x22, 0xff, 0x22]), 400, 'request.malformed-body', /^Line 1 is not valid UTF-8$/],
     ['"/a"\n'.repeat(10_001), 400, 'request.invalid', /more than 10000 lines/],
     ['"/a"\n'.repeat(300_000), 413, 'request.too-large', /larger than 1048576 bytes/],

@@ -183,6 +183,14 @@ describe('POST /jobs', () => {
       },
       'The multipart body is cut or broken',
     ],
+    [
+      'a number that no double holds',
+      {
+        body: '{"Executable":"/bin/true","e":-1e400}',
+        headers: { 'content-type': 'application/json' },
+      },
+      'The body has a number beyond 1.8e308',
+    ],
   ])('refuses %s', async (_what, options, detail) => {
     const before = await count();
     const { status, body } = await alice.post('/jobs', options);

@@ -11,7 +11,7 @@ import {
 } from '../support/applications.js';
 import { CommandUser } from '../support/command.js';
 import { createTestPki, type TestPki } from '../support/id-provider-pki.js';
-import { startGrid, type Grid, type GridClient } from '../support/testbed.js';
+import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
 const CALLBACK = 'https://app.example/cb';
 const OWN = { grant_type: 'client_credentials' };
@@ -164,6 +164,35 @@ describe('private_key_jwt', () => {
         error_description: 'This application is not registered for tokens of its own',
       },
     ]);
+  });
+
+  it('is not used up by a request that came too often', async () => {
+    const limited = await startGrid({
+      env: { GRID_RATE_TOKEN: '2', GRID_TRUSTED_PROXIES: '127.0.0.1,::1' },
+    });
+    try {
+      const jwks = { keys: [key.jwk] };
+      await addApplication(limited, { id: 'eager', authentication: 'private_key_jwt', jwks });
+      const ask = async (n: number, proof: Record<string, string>): Promise<number> => {
+        const form = { grant_type: 'refresh_token', refresh_token: 'x', ...proof };
+        const headers = { 'x-forwarded-for': `203.0.113.${n}` };
+        return (await limited.anonymous.post('/oauth2/token', { form, headers })).status;
+      };
+      const proofs = await Promise.all(
+        Array.from({ length: 9 }, () => assertionOf('eager', key, { aud: limited.url })),
+      );
+      const answers = await Promise.all(proofs.map((proof, n) => ask(n, proof)));
+      const late = proofs[answers.indexOf(429)]!;
+      const again = async (address: number) =>
+        eventually(async () => {
+          const status = await ask(address, late);
+          return status !== 429 && status;
+        }, 'its turn');
+      expect(await again(21)).toBe(400);
+      expect(await again(22)).toBe(401);
+    } finally {
+      await limited.remove();
+    }
   });
 
   it('ends at once what the application has for itself when its registration changes', async () => {

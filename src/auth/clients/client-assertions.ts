@@ -16,7 +16,7 @@ import {
   CLOCK_SLACK_SECONDS,
   STRONG_ALGORITHMS,
 } from '../possession/signature-algorithms.js';
-import { UsedProofsRepository } from '../possession/used-proofs.repository.js';
+import { type ProofKey, UsedProofsRepository } from '../possession/used-proofs.repository.js';
 
 /** `client_assertion_type` of a signed JWT (RFC 7523 §2.2). */
 export const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
@@ -59,7 +59,12 @@ export class ClientAssertions {
     if (!isInTime || typeof jti !== 'string' || jti === '') return false;
     if (!this.isForUs(client, aud, request)) return false;
     const expiresAt = new Date((exp + CLOCK_SLACK_SECONDS) * 1000);
-    return this.used.use({ owner: `client ${client.id}`, jti, expiresAt });
+    return this.used.use({ ...keyOf(client, jti), expiresAt });
+  }
+
+  /** What was proved by it was not done: it may be shown again. */
+  async giveBack(client: Client, assertion: string): Promise<void> {
+    await this.used.giveBack(keyOf(client, String(decodeJwt(assertion).jti)));
   }
 
   private isForUs(client: Client, aud: JWTPayload['aud'], { originalUrl }: HttpRequest): boolean {
@@ -95,6 +100,10 @@ export class ClientAssertions {
     this.keySets.set(jwks, finder);
     return finder;
   }
+}
+
+function keyOf({ id }: Client, jti: string): ProofKey {
+  return { owner: `client ${id}`, jti };
 }
 
 /** Without a key id several keys of the set may fit: each is tried. */

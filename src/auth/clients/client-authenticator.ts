@@ -33,7 +33,8 @@ export class ClientAuthenticator {
    * The application of a request. Throws 400 `invalid_request` without a client_id, with two ways of authentication or
    * with parameters in a place that its profile does not permit, 401 `invalid_client` for an unknown application or one
    * that did not prove itself, 429 for one that asks too often: it is counted when it has proved itself, so that nobody
-   * else uses up what it may. Whoever says to be a public one is counted by address alone.
+   * else uses up what it may, and may send the same request again. Whoever says to be a public one is counted by address
+   * alone.
    */
   async authenticate(form: ClientForm, request: HttpRequest): Promise<Client> {
     const credentials = credentialsOf(form, request);
@@ -41,7 +42,7 @@ export class ClientAuthenticator {
       throw new OAuthProblem('invalid_request', 'The parameter client_id is missing');
     }
     const client = await this.check(credentials, request);
-    if (client.confidential) await this.limits.countClient('token', client.id);
+    if (client.confidential) await this.count(client, credentials);
     return client;
   }
 
@@ -59,6 +60,15 @@ export class ClientAuthenticator {
   async named(form: ClientForm, request: HttpRequest): Promise<Client | undefined> {
     const id = idIn(form, request);
     return id === undefined ? undefined : this.clients.find(id);
+  }
+
+  private async count(client: Client, { assertion }: Credentials): Promise<void> {
+    try {
+      await this.limits.countClient('token', client.id);
+    } catch (error) {
+      if (assertion !== undefined) await this.assertions.giveBack(client, assertion);
+      throw error;
+    }
   }
 
   private async check(credentials: Credentials, request: HttpRequest): Promise<Client> {

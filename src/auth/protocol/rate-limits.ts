@@ -1,7 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { OAuthProblem } from '#src/kernel/index.js';
-import { ClientAddresses, CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
+import {
+  callerNetwork,
+  ClientAddresses,
+  CONFIG,
+  type Config,
+  type HttpRequest,
+} from '#src/platform/index.js';
 
 /** What is limited. */
 export type Limit = 'token' | 'authorize' | 'userCode';
@@ -28,9 +34,9 @@ export class RateLimits {
     };
   }
 
-  /** Counts one request of the address. Throws 429. */
+  /** Counts one request of the address; of version 6 those of its network of 64 bits together. Throws 429. */
   async count(limit: Limit, request: HttpRequest): Promise<void> {
-    await this.consume(limit, `address ${this.addresses.addressOf(request)}`);
+    await this.consume(limit, this.callerOf(request));
   }
 
   /** Counts one request of the application, which has proved to be this one. Throws 429. */
@@ -40,7 +46,11 @@ export class RateLimits {
 
   /** Takes back one count of the address: what was counted was none of what is limited. */
   async uncount(limit: Limit, request: HttpRequest): Promise<void> {
-    await this.limiters[limit]?.reward(`address ${this.addresses.addressOf(request)}`);
+    await this.limiters[limit]?.reward(this.callerOf(request));
+  }
+
+  private callerOf(request: HttpRequest): string {
+    return `address ${callerNetwork(this.addresses.addressOf(request))}`;
   }
 
   private async consume(limit: Limit, key: string): Promise<void> {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { atUsualPace } from '../../../test/support/pace.mjs';
 import { Problem } from '#src/kernel/index.js';
 import { parsedLines } from './parsed-lines.js';
 import { lineBlocks } from './text-lines.js';
@@ -25,26 +24,20 @@ describe('lines of JSON', () => {
   });
 
   it('let others have their turn, also when all of them are broken', async () => {
-    let longest = 0;
-    let last = process.cpuUsage();
-    const tick = (): void => {
-      const { user, system } = process.cpuUsage(last);
-      longest = Math.max(longest, (user + system) / 1_000);
-      last = process.cpuUsage();
-    };
+    let turns = 0;
     let ticking: NodeJS.Immediate;
-    const again = (): void => {
-      tick();
-      ticking = setImmediate(again);
+    const tick = (): void => {
+      turns += 1;
+      ticking = setImmediate(tick);
     };
-    again();
+    tick();
     let count = 0;
     for await (const block of parsedLines(lineBlocks(source('[[[[[[[[\n'.repeat(30_000))))) {
       count += block.filter(({ json }) => json instanceof Problem).length;
     }
-    tick();
     clearImmediate(ticking!);
     expect(count).toBe(30_000);
-    expect(atUsualPace(longest)).toBeLessThan(100);
+    // Five turns come from the reading of the text.
+    expect(turns).toBeGreaterThan(20);
   });
 });

@@ -1,4 +1,4 @@
-import { AddressList } from './address-list.js';
+import { AddressList, callerNetwork } from './address-list.js';
 
 describe('AddressList', () => {
   it.each([
@@ -36,5 +36,25 @@ describe('AddressList', () => {
     ['::ffff:10.0.0.0/64', 'has no valid prefix length'],
   ])('refuses %s', (entry, problem) => {
     expect(() => AddressList.parse(`127.0.0.1,${entry}`)).toThrow(`"${entry}" ${problem}`);
+  });
+});
+
+describe('a caller', () => {
+  it.each([
+    ['203.0.113.7', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['::ffff:cb00:7107', '203.0.113.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
+    ['2001:0DB8:0001:2::9', '2001:db8:1:2::/64'],
+    ['2001:db8::9', '2001:db8:0:0::/64'],
+    ['2001::2:3:4:5:6:7', '2001:0:2:3::/64'],
+    ['64:ff9b::1.2.3.4', '64:ff9b:0:0::/64'],
+    ['1:2:3:4:5:6:1.2.3.4', '1:2:3:4::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['', ''],
+  ])('at %s is %s', (address, network) => {
+    expect(callerNetwork(address)).toBe(network);
   });
 });

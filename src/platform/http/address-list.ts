@@ -37,6 +37,26 @@ export class AddressList {
   }
 }
 
+/**
+ * Who is counted as one caller by the address: of version 6 the network of 64 bits, all of which one line of a provider has;
+ * of version 4, also in the form `::ffff:10.0.0.1`, the address. Anything else stays as it is.
+ */
+export function callerNetwork(address: string): string {
+  const plain = unmapped(address.split('%', 1)[0] ?? '');
+  if (isIP(plain) !== 6) return plain;
+  const [head = [], tail] = plain
+    .split('::', 2)
+    .map((part) => (part === '' ? [] : part.split(':')));
+  const groups = tail === undefined ? head : [...head, ...zerosBetween(head, tail), ...tail];
+  const network = groups.slice(0, 4).map((group) => parseInt(group, 16).toString(16));
+  return `${network.join(':')}::/64`;
+}
+
+function zerosBetween(head: readonly string[], tail: readonly string[]): string[] {
+  const dotted = tail.at(-1)?.includes('.') ? 1 : 0; // 1.2.3.4 at the end stands for two groups
+  return Array<string>(8 - head.length - tail.length - dotted).fill('0');
+}
+
 function addEntry(blocks: BlockList, entry: string): void {
   const [written = '', prefix, ...more] = entry.split('/');
   const bare = written.replace(/^\[(.*)\]$/, '$1');
