@@ -1,10 +1,10 @@
 /**
- * How fast this machine's processor is at this moment. On a shared machine the same work takes up to twice the processor
- * time in another minute, so a bound on processor time says something only beside work whose time is known.
+ * How fast this machine's processor is at this moment. On a shared machine the same work takes up to 3.4 times the
+ * processor time in another hour, so a bound on processor time says something only beside work whose time is known.
  */
 
-/** A processor that is slower still is no excuse: the bound is never more than doubled. */
-const MOST_SLOWER = 2;
+/** A processor that is slower still is no excuse: the bound is never more than four times the usual one. */
+const MOST_SLOWER = 4;
 /** Processor time of WORK_UNITS of `work` on a processor of usual speed (2 cores of a 2024 server), milliseconds. */
 const USUAL_MS = 125;
 const WORK_UNITS = 200;
@@ -23,7 +23,7 @@ const FRESH_MS = 5_000;
 let slower = 1;
 let askedAt = -Infinity;
 
-/** Milliseconds of processor time as they would be on a processor of usual speed; never more than they were, never less than half of it. */
+/** Milliseconds of processor time as they would be on a processor of usual speed; never more than they were, never less than a quarter of it. */
 export function atUsualPace(milliseconds) {
   if (performance.now() - askedAt > FRESH_MS) {
     slower = slowerThanUsual();
