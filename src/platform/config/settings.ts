@@ -221,11 +221,11 @@ export const VARIABLES = {
   rateToken: v.integer('GRID_RATE_TOKEN', 500, {
     min: 0,
     description:
-      'Token requests a second from one address, or of one application that has proved itself (0: no limit)',
+      'Token requests a second from one address (IPv6: one /64), or of one application that has proved itself (0: no limit)',
   }),
   rateAuthorize: v.integer('GRID_RATE_AUTHORIZE', 200, {
     min: 0,
-    description: 'Authorization requests a second from one address (0: no limit)',
+    description: 'Authorization requests a second from one address (IPv6: one /64; 0: no limit)',
   }),
   rateSubmit: v.integer('GRID_RATE_SUBMIT', 500, {
     min: 0,
