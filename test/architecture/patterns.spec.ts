@@ -126,6 +126,9 @@ function hostileTexts(literal: string): string[] {
           seeds.add(`\u0000${before}${part}`); // both, again and again
           seeds.add(`\u0000${before}`);
         }
+        // Runs that are one too short: each place of one looks as far as its end.
+        const short = sample(node.element).repeat(Math.max(0, node.min - 1));
+        if (short !== '') seeds.add(`\u0000${before}${short}\u0002`);
         walk(node.element, before);
         return before + part;
       }
@@ -177,6 +180,7 @@ describe('regular expressions', () => {
     ['a search that begins anew', '/eyJ[\\w-]{8,}\\.[\\w-]+\\.[\\w-]*/g'],
     ['an end that is looked for from each place', '/\\/+$/'],
     ['two repetitions that share characters', '/^\\s*(.*)\\s*$/'],
+    ['a long run that is looked for from each place', '/\\d{300}/'],
     ['a repeated repetition', '/^(?:a+)+$/'],
     ['an end mark that never comes', '/-----BEGIN ([A-Z]+)-----([\\s\\S]*?)-----END \\1-----/g'],
   ])('are known to be slow: %s', (_what, literal) => {

@@ -16,7 +16,7 @@ import { QueryValues } from './query-values.js';
 const MAY_BE_UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
 const UNSTORABLE = /[\0\ud800-\udfff]/u;
 /** Numbers that may be beyond what a double holds, which are read as infinite and would be written as null. */
-const MAY_BE_INFINITE = /e\+?\d{3}|\d{300}/i;
+const MAY_BE_INFINITE = /e\+?\d{3}|(?<!\d)\d{300}/i;
 
 /** The media type of the body in lower case without parameters; '' when there is none. */
 export function contentTypeOf(request: IncomingMessage): string {
