@@ -338,6 +338,7 @@ describe('signing keys', () => {
       ...[key('access', 'signing', active), key('access', 'next')],
       ...[key('id', 'signing', active), key('id', 'next')],
     ]);
+    await grid.sql('update signing_key set created_at = now() where active_from is null');
     const rotated = await adam.post('/admin/keys/rotation');
     expect([rotated.status, rotated.body.keys]).toEqual([
       200,

@@ -63,8 +63,8 @@ export class ClientAssertions {
   }
 
   /** What was proved by it was not done: it may be shown again. */
-  async giveBack(client: Client, assertion: string): Promise<void> {
-    await this.used.giveBack(keyOf(client, String(decodeJwt(assertion).jti)));
+  async forget(client: Client, assertion: string): Promise<void> {
+    await this.used.forget(keyOf(client, String(decodeJwt(assertion).jti)));
   }
 
   private isForUs(client: Client, aud: JWTPayload['aud'], { originalUrl }: HttpRequest): boolean {

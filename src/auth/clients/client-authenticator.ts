@@ -66,7 +66,7 @@ export class ClientAuthenticator {
     try {
       await this.limits.countClient('token', client.id);
     } catch (error) {
-      if (assertion !== undefined) await this.assertions.giveBack(client, assertion);
+      if (assertion !== undefined) await this.assertions.forget(client, assertion);
       throw error;
     }
   }

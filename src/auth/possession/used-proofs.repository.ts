@@ -36,9 +36,9 @@ export class UsedProofsRepository implements OnApplicationBootstrap {
   }
 
   /** Takes back that a proof was used. */
-  async giveBack(proof: ProofKey): Promise<void> {
+  async forget(proof: ProofKey): Promise<void> {
     await this.database.query({
-      name: 'auth-give-proof-back',
+      name: 'auth-forget-proof',
       text: 'delete from used_proof where id = $1',
       values: [idOf(proof)],
     });
