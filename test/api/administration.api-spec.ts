@@ -338,7 +338,9 @@ describe('signing keys', () => {
       ...[key('access', 'signing', active), key('access', 'next')],
       ...[key('id', 'signing', active), key('id', 'next')],
     ]);
-    await grid.sql('update signing_key set created_at = now() where active_from is null');
+    for (const table of ['signing_key', 'id_token_key']) {
+      await grid.sql(`update ${table} set created_at = now() where active_from is null`);
+    }
     const rotated = await adam.post('/admin/keys/rotation');
     expect([rotated.status, rotated.body.keys]).toEqual([
       200,

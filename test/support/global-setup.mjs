@@ -36,11 +36,13 @@ export default async function setUp() {
   });
   await server.stop();
   // however long the run takes, no key becomes old enough for signing in its middle: they all are
-  await sql(
-    url('template_grid'),
-    `update signing_key set created_at = created_at - interval '1 hour',
-      active_from = active_from - interval '1 hour'`,
-  );
+  for (const table of ['signing_key', 'id_token_key']) {
+    await sql(
+      url('template_grid'),
+      `update ${table} set created_at = created_at - interval '1 hour',
+        active_from = active_from - interval '1 hour'`,
+    );
+  }
   process.env.GRID_TEST_SUPPORT = JSON.stringify({
     root,
     home,

@@ -52,6 +52,8 @@ const certificates = {
   isProof: (_client: Client, { headers }: HttpRequest) => headers['client-cert'] === 'good',
 } as unknown as ClientCertificates;
 const counted: string[] = [];
+const guesses: string[] = [];
+let claimed: string | undefined;
 const authenticator = new ClientAuthenticator(
   new ClientsService(
     {} as ClientsRepository,
@@ -64,7 +66,11 @@ const authenticator = new ClientAuthenticator(
   ),
   assertions,
   certificates,
-  { countClient: (_limit: Limit, id: string) => Promise.resolve(counted.push(id)) } as never,
+  {
+    countClient: (_limit: Limit, id: string) => Promise.resolve(counted.push(id)),
+    requireGuess: (id: string) => Promise.resolve(guesses.push(`look ${id}`)),
+    countGuess: (id: string) => Promise.resolve(guesses.push(`wrong ${id}`)),
+  } as never,
 );
 
 function requestWith(headers: Record<string, string>, method: string, url: string): HttpRequest {
@@ -92,7 +98,9 @@ async function outcome(
     return found?.id;
   } catch (error) {
     if (!(error instanceof OAuthProblem)) throw error;
-    expect(labelsOf(request)).toEqual({});
+    const { claimedClient, ...others } = labelsOf(request);
+    expect(others).toEqual({});
+    claimed = claimedClient;
     return [error.status, error.error, error.code, error.detail, error.headers];
   }
 }
@@ -144,6 +152,26 @@ describe('what is counted against the limit of an application', () => {
     expect(counted).toEqual(expected);
     await outcome(sent, authorization, 'find');
     expect(counted).toEqual(expected);
+  });
+});
+
+describe('a secret that is a guess', () => {
+  const WRONG = { client_id: 'secret', client_secret: 'wrong' };
+  it.each<[Record<string, string>, string | undefined, string[], string | undefined]>([
+    [{ client_id: 'secret', client_secret: SECRET }, undefined, ['look secret'], undefined],
+    [WRONG, undefined, ['look secret', 'wrong secret'], 'secret'],
+    [{}, basic('secret:wrong'), ['look secret', 'wrong secret'], 'secret'],
+    [{ client_id: 'secret' }, undefined, [], 'secret'],
+    [{ client_id: 'public', client_secret: 'wrong' }, undefined, [], 'public'],
+    [{ client_id: 'nobody', client_secret: 'wrong' }, undefined, [], undefined],
+    [{ client_id: 'public' }, undefined, [], undefined],
+  ])('%j %s: %j, of %s', async (sent, authorization, expected, of) => {
+    for (const way of ['authenticate', 'find'] as const) {
+      guesses.length = 0;
+      claimed = undefined;
+      await outcome(sent, authorization, way);
+      expect([guesses, claimed]).toEqual([expected, of]);
+    }
   });
 });
 

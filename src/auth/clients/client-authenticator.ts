@@ -73,7 +73,12 @@ export class ClientAuthenticator {
 
   private async check(credentials: Credentials, request: HttpRequest): Promise<Client> {
     const client = await this.clients.find(credentials.id);
-    if (!client || !(await this.isProved(client, credentials, request))) {
+    if (!client) throw refused(credentials.isBasic);
+    const isGuess = client.confidential && credentials.secret !== undefined;
+    if (isGuess) await this.limits.requireGuess(client.id, request);
+    if (!(await this.isProved(client, credentials, request))) {
+      if (isGuess) await this.limits.countGuess(client.id, request);
+      labelRequest(request, { claimedClient: client.id });
       throw refused(credentials.isBasic);
     }
     if (

@@ -10,10 +10,13 @@ import {
 } from '#src/platform/index.js';
 
 /** What is limited. */
-export type Limit = 'token' | 'authorize' | 'userCode';
+export type Limit = 'token' | 'authorize' | 'userCode' | 'clientSecret';
 
 /** Wrong user codes that one address may type in ten minutes (RFC 8628 §5.1). */
 const USER_CODES = { points: 20, seconds: 600 };
+
+/** Wrong secrets of one application that one address may send in a minute (RFC 6749 §2.3.1). */
+const CLIENT_SECRETS = { points: 100, seconds: 60 };
 
 /**
  * Limits of requests a second, per instance and in memory: they protect one process from one busy caller. What is
@@ -31,6 +34,8 @@ export class RateLimits {
       token: limiter(config.rateToken, 1),
       authorize: limiter(config.rateAuthorize, 1),
       userCode: limiter(USER_CODES.points, USER_CODES.seconds),
+      clientSecret:
+        config.rateToken === 0 ? undefined : limiter(CLIENT_SECRETS.points, CLIENT_SECRETS.seconds),
     };
   }
 
@@ -44,6 +49,18 @@ export class RateLimits {
     await this.consume(limit, `client ${clientId}`);
   }
 
+  /** Throws 429 when the address has sent too many wrong secrets of the application, before another one is looked at. */
+  async requireGuess(clientId: string, request: HttpRequest): Promise<void> {
+    const limiter = this.limiters.clientSecret;
+    const state = await limiter?.get(this.guesserOf(clientId, request));
+    if (limiter && state && state.consumedPoints >= limiter.points) throw exceeded(state);
+  }
+
+  /** Counts a wrong secret of the application. */
+  async countGuess(clientId: string, request: HttpRequest): Promise<void> {
+    await this.limiters.clientSecret?.penalty(this.guesserOf(clientId, request));
+  }
+
   /** Takes back one count of the address: what was counted was none of what is limited. */
   async uncount(limit: Limit, request: HttpRequest): Promise<void> {
     await this.limiters[limit]?.reward(this.callerOf(request));
@@ -53,17 +70,25 @@ export class RateLimits {
     return `address ${callerNetwork(this.addresses.addressOf(request))}`;
   }
 
+  private guesserOf(clientId: string, request: HttpRequest): string {
+    return `client ${clientId} from ${this.callerOf(request)}`;
+  }
+
   private async consume(limit: Limit, key: string): Promise<void> {
     try {
       await this.limiters[limit]?.consume(key);
     } catch (state) {
       if (!(state instanceof RateLimiterRes)) throw state;
-      throw new OAuthProblem('temporarily_unavailable', 'Too many requests; try again later', {
-        status: 429,
-        retryAfterSeconds: Math.max(1, Math.ceil(state.msBeforeNext / 1000)),
-      });
+      throw exceeded(state);
     }
   }
+}
+
+function exceeded({ msBeforeNext }: RateLimiterRes): OAuthProblem {
+  return new OAuthProblem('temporarily_unavailable', 'Too many requests; try again later', {
+    status: 429,
+    retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
+  });
 }
 
 function limiter(points: number, seconds: number): RateLimiterMemory | undefined {

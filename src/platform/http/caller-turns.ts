@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Problem } from '#src/kernel/index.js';
+import { ClientDisconnected } from './client-signal.js';
 
 /** Bounds of turns; times in milliseconds. */
 export interface TurnLimits {
@@ -68,9 +69,9 @@ export class Turn {
     return this.state === 'in' || this.state === 'answered';
   }
 
-  /** Waits for the turn; an answered request needs none. Throws Problem 503 when it does not come in time or the client is gone. */
+  /** Waits for the turn; an answered request needs none. Throws Problem 503 when it does not come in time, ClientDisconnected. */
   async enter(): Promise<void> {
-    if (this.state === 'gone') throw gone();
+    if (this.state === 'gone') throw new ClientDisconnected();
     if (!this.tryEnter()) await this.wait();
   }
 
@@ -85,7 +86,7 @@ export class Turn {
   end(isAnswered: boolean): void {
     this.leave();
     this.state = isAnswered ? 'answered' : 'gone';
-    this.refuse?.(gone());
+    this.refuse?.(new ClientDisconnected());
   }
 
   private wait(): Promise<void> {
@@ -183,11 +184,6 @@ export async function* arriving(
   } finally {
     await chunks.return?.();
   }
-}
-
-/** Nobody waits for the answer: the client is gone. */
-function gone(): Problem {
-  return new Problem('service.overloaded', 'The client is gone', { retryAfterSeconds: 1 });
 }
 
 function late(): Problem {

@@ -1,6 +1,7 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { Problem, stringifyJson } from '#src/kernel/index.js';
 import type { Logger } from '../observe/logging/logger.js';
+import { ClientDisconnected } from './client-signal.js';
 import type { HttpRequest, HttpResponse } from './messages.js';
 import { requestIdOf } from './messages.js';
 import { tellBrowser } from './nothing-here.page.js';
@@ -55,12 +56,17 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   private log(problem: Problem, request: HttpRequest): void {
-    const level = problem.status >= 500 && problem.code === 'service.failure' ? 'error' : 'warn';
-    this.logger[level](
+    this.logger[levelOf(problem)](
       { requestId: requestIdOf(request), code: problem.code, err: problem.cause },
       problem.detail,
     );
   }
+}
+
+/** Clients that hang up are no trouble of ours: the line of the request has them with status 499. */
+function levelOf(problem: Problem): 'debug' | 'warn' | 'error' {
+  if (problem instanceof ClientDisconnected) return 'debug';
+  return problem.code === 'service.failure' ? 'error' : 'warn';
 }
 
 function statusOf(error: unknown): number | undefined {

@@ -32,7 +32,7 @@ export interface AuditOrigin {
   actor?: AuditActor;
 }
 
-const ACTOR = ['user', 'group', 'setup', 'client'] as const;
+const ACTOR = ['user', 'group', 'setup', 'client', 'claimedClient'] as const;
 
 /**
  * The audit trail: one log line for each thing that somebody did or was refused, with `"channel":"audit"` and fields

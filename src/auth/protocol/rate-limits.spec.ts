@@ -1,0 +1,56 @@
+import { jest } from '@jest/globals';
+import { OAuthProblem } from '#src/kernel/index.js';
+import type { Config, HttpRequest } from '#src/platform/index.js';
+import { RateLimits } from './rate-limits.js';
+
+const from = (address: string): HttpRequest =>
+  ({ headers: {}, socket: { remoteAddress: address } }) as unknown as HttpRequest;
+
+const limitsOf = (rateToken: number): RateLimits =>
+  new RateLimits({ rateToken, rateAuthorize: 0, trustedProxies: [] } as unknown as Config);
+
+/** Status and Retry-After of the refusal; undefined when a secret is looked at. */
+async function asked(limits: RateLimits, client: string, address: string): Promise<unknown> {
+  try {
+    await limits.requireGuess(client, from(address));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof OAuthProblem)) throw error;
+    return [error.status, error.error, error.retryAfterSeconds];
+  }
+}
+
+async function guess(limits: RateLimits, times: number): Promise<void> {
+  for (let n = 0; n < times; n += 1) await limits.countGuess('app', from('192.0.2.1'));
+}
+
+describe('wrong secrets of an application', () => {
+  beforeEach(() => jest.useFakeTimers({ now: 1_800_000_000_000 }));
+  afterEach(() => jest.useRealTimers());
+
+  it('are 100 in a minute from one address; then none is looked at', async () => {
+    const limits = limitsOf(500);
+    await guess(limits, 99);
+    expect(await asked(limits, 'app', '192.0.2.1')).toBeUndefined();
+    await guess(limits, 1);
+    expect(await asked(limits, 'app', '192.0.2.1')).toEqual([429, 'temporarily_unavailable', 60]);
+    jest.advanceTimersByTime(59_000);
+    expect(await asked(limits, 'app', '192.0.2.1')).toEqual([429, 'temporarily_unavailable', 1]);
+    jest.advanceTimersByTime(1_001);
+    expect(await asked(limits, 'app', '192.0.2.1')).toBeUndefined();
+  });
+
+  it('hinder neither others at the address nor the application elsewhere', async () => {
+    const limits = limitsOf(500);
+    await guess(limits, 200);
+    expect(await asked(limits, 'other', '192.0.2.1')).toBeUndefined();
+    expect(await asked(limits, 'app', '192.0.2.2')).toBeUndefined();
+    expect(await asked(limits, 'app', '192.0.2.1')).toEqual([429, 'temporarily_unavailable', 60]);
+  });
+
+  it('are not counted where token requests are not', async () => {
+    const limits = limitsOf(0);
+    await guess(limits, 200);
+    expect(await asked(limits, 'app', '192.0.2.1')).toBeUndefined();
+  });
+});
