@@ -110,7 +110,7 @@ function auditPage() {
     'Fields stay: `time` · `event` · `outcome` (`done` or `refused`, then with the `code` of docs/errors.md) · `requestId` (the',
     '`X-Request-Id` of the answer) · `address` (the client’s: `X-Forwarded-For` is believed from `GRID_TRUSTED_PROXIES` only) · `user` ·',
     '`group` · `setup` · `client` (the application; `certificate` for tokens by certificate) · `claimedClient` (the application that a',
-    'refused request named and did not prove to be), as far as they are known, and those of the event. `jids` are shortened: `["7", "10-12"]`. Calls that never get to the operation, for want of a good',
+    'request was refused as, which did not prove to be it), as far as they are known, and those of the event. `jids` are shortened: `["7", "10-12"]`. Calls that never get to the operation, for want of a good',
     'token or its scope, are in the access log only. Tokens, codes, secrets and bodies are never in a line; `tokenId` is the `jti` of',
     'the token and `consent` the id that all tokens of one consent share. `gridgate_audit_events_total` counts the lines.',
     '',

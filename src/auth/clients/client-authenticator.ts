@@ -74,12 +74,11 @@ export class ClientAuthenticator {
   private async check(credentials: Credentials, request: HttpRequest): Promise<Client> {
     const client = await this.clients.find(credentials.id);
     if (!client) throw refused(credentials.isBasic);
-    const isGuess = client.confidential && credentials.secret !== undefined;
-    if (isGuess) await this.limits.requireGuess(client.id, request);
-    if (!(await this.isProved(client, credentials, request))) {
-      if (isGuess) await this.limits.countGuess(client.id, request);
+    try {
+      await this.requireProof(client, credentials, request);
+    } catch (error) {
       labelRequest(request, { claimedClient: client.id });
-      throw refused(credentials.isBasic);
+      throw error;
     }
     if (
       isStrict(client) &&
@@ -90,6 +89,18 @@ export class ClientAuthenticator {
     }
     labelRequest(request, { client: client.id });
     return client;
+  }
+
+  private async requireProof(
+    client: Client,
+    credentials: Credentials,
+    request: HttpRequest,
+  ): Promise<void> {
+    const isGuess = client.confidential && credentials.secret !== undefined;
+    if (isGuess) await this.limits.requireGuess(client.id, request);
+    if (await this.isProved(client, credentials, request)) return;
+    if (isGuess) await this.limits.countGuess(client.id, request);
+    throw refused(credentials.isBasic);
   }
 
   private async isProved(

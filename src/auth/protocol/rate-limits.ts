@@ -15,9 +15,6 @@ export type Limit = 'token' | 'authorize' | 'userCode' | 'clientSecret';
 /** Wrong user codes that one address may type in ten minutes (RFC 8628 §5.1). */
 const USER_CODES = { points: 20, seconds: 600 };
 
-/** Wrong secrets of one application that one address may send in a minute (RFC 6749 §2.3.1). */
-const CLIENT_SECRETS = { points: 100, seconds: 60 };
-
 /**
  * Limits of requests a second, per instance and in memory: they protect one process from one busy caller. What is
  * over the limit gets 429 with Retry-After.
@@ -34,8 +31,7 @@ export class RateLimits {
       token: limiter(config.rateToken, 1),
       authorize: limiter(config.rateAuthorize, 1),
       userCode: limiter(USER_CODES.points, USER_CODES.seconds),
-      clientSecret:
-        config.rateToken === 0 ? undefined : limiter(CLIENT_SECRETS.points, CLIENT_SECRETS.seconds),
+      clientSecret: limiter(config.rateToken, 1),
     };
   }
 
@@ -49,11 +45,17 @@ export class RateLimits {
     await this.consume(limit, `client ${clientId}`);
   }
 
-  /** Throws 429 when the address has sent too many wrong secrets of the application, before another one is looked at. */
+  /**
+   * Throws 429 when the address has sent as many wrong secrets of the application within the second as it may ask for
+   * tokens, before another one is looked at (RFC 6749 §2.3.1). It ends with the second: others may share the address,
+   * and nobody shuts out an application with fewer requests than would use up the limit of the address.
+   */
   async requireGuess(clientId: string, request: HttpRequest): Promise<void> {
     const limiter = this.limiters.clientSecret;
     const state = await limiter?.get(this.guesserOf(clientId, request));
-    if (limiter && state && state.consumedPoints >= limiter.points) throw exceeded(state);
+    if (limiter && state && state.consumedPoints >= limiter.points) {
+      throw exceeded(state, 'Too many wrong secrets of this application from your address');
+    }
   }
 
   /** Counts a wrong secret of the application. */
@@ -84,8 +86,11 @@ export class RateLimits {
   }
 }
 
-function exceeded({ msBeforeNext }: RateLimiterRes): OAuthProblem {
-  return new OAuthProblem('temporarily_unavailable', 'Too many requests; try again later', {
+function exceeded(
+  { msBeforeNext }: RateLimiterRes,
+  detail = 'Too many requests; try again later',
+): OAuthProblem {
+  return new OAuthProblem('temporarily_unavailable', detail, {
     status: 429,
     retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
   });

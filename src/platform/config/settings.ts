@@ -221,7 +221,7 @@ export const VARIABLES = {
   rateToken: v.integer('GRID_RATE_TOKEN', 500, {
     min: 0,
     description:
-      'Token requests a second from one address (IPv6: one /64), or of one application that has proved itself; of its wrong secrets an address may send 100 a minute (0: no limits)',
+      'Token requests a second from one address (IPv6: one /64), or of one application that has proved itself; of wrong secrets of one application from one address, too (0: no limit)',
   }),
   rateAuthorize: v.integer('GRID_RATE_AUTHORIZE', 200, {
     min: 0,

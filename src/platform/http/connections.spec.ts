@@ -69,6 +69,20 @@ afterEach(async () => {
   }
 });
 
+describe('the address of a connection', () => {
+  it('is known when it is gone', async () => {
+    let address: string | undefined;
+    const { port } = await stand((request) => {
+      request.on('error', () => undefined);
+      request.socket.once('close', () => (address = request.socket.remoteAddress ?? 'forgotten'));
+    });
+    const socket = await client(port);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n', () => socket.resetAndDestroy());
+    await until(() => address !== undefined);
+    expect(address).toBe('127.0.0.1');
+  });
+});
+
 describe('a client that is too slow', () => {
   it('is answered 408 when its body does not arrive, however often it sends a byte', async () => {
     const { port, cuts } = await stand((request) => void readWhole(request).catch(() => undefined));

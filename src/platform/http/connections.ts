@@ -30,6 +30,8 @@ interface Exchange {
 
 /** One connection that speaks HTTP: the exchanges under way (pipelined), and the bytes moved when last looked at. */
 interface Watched {
+  /** Asked for while the connection is open: Node then knows it also when it is gone. */
+  address: string | undefined;
   exchanges: Exchange[];
   moved: number;
   since: number;
@@ -100,7 +102,8 @@ export class Connections {
   }
 
   private watch(socket: Socket): void {
-    const watched: Watched = { exchanges: [], moved: 0, since: Date.now() };
+    const { remoteAddress: address } = socket;
+    const watched: Watched = { address, exchanges: [], moved: 0, since: Date.now() };
     this.watched.set(socket, watched);
     socket.once('close', () => {
       this.watched.delete(socket);

@@ -27,7 +27,7 @@ export class ProblemFilter implements ExceptionFilter {
   /** Answers the error, or cuts the connection when part of another answer has been sent. */
   answer(error: unknown, request: HttpRequest, response: HttpResponse): void {
     const problem = this.toProblem(error, request);
-    if (problem.status >= 500 || problem.cause !== undefined) this.log(problem, request);
+    if (problem.status >= 500 || problem.cause !== undefined) this.log(problem, request, response);
     if (response.headersSent || response.destroyed) {
       response.destroy();
       return;
@@ -55,8 +55,8 @@ export class ProblemFilter implements ExceptionFilter {
     return new Problem('service.failure', 'Something went wrong on our side', { cause: error });
   }
 
-  private log(problem: Problem, request: HttpRequest): void {
-    this.logger[levelOf(problem)](
+  private log(problem: Problem, request: HttpRequest, response: HttpResponse): void {
+    this.logger[levelOf(problem, response)](
       { requestId: requestIdOf(request), code: problem.code, err: problem.cause },
       problem.detail,
     );
@@ -64,9 +64,10 @@ export class ProblemFilter implements ExceptionFilter {
 }
 
 /** Clients that hang up are no trouble of ours: the line of the request has them with status 499. */
-function levelOf(problem: Problem): 'debug' | 'warn' | 'error' {
-  if (problem instanceof ClientDisconnected) return 'debug';
-  return problem.code === 'service.failure' ? 'error' : 'warn';
+function levelOf(problem: Problem, response: HttpResponse): 'debug' | 'warn' | 'error' {
+  if (problem.code === 'service.failure') return 'error';
+  const isGone = problem.status < 500 && response.destroyed;
+  return isGone || problem instanceof ClientDisconnected ? 'debug' : 'warn';
 }
 
 function statusOf(error: unknown): number | undefined {
