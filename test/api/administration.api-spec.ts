@@ -43,10 +43,7 @@ describe('users', () => {
       ...[200, { users, total: 6 }, undefined, 'no-store'],
     ]);
     const first = await adam.get('/admin/users', { query: { limit: 4, search: 'DC=ORG' } });
-    const next = `${grid.url}/admin/users?search=DC%3DORG&limit=4&after=carol`.replace(
-      /carol$/,
-      'carol',
-    );
+    const next = `${grid.url}/admin/users?search=DC%3DORG&limit=4&after=carol`;
     expect(first.body).toEqual({ users: users.slice(0, 4), total: 6 });
     expect(first.headers['link']).toBe(`<${next}>; rel="next"`);
     const second = await adam.get(next.slice(grid.url.length));
