@@ -54,6 +54,7 @@ const certificates = {
 const counted: string[] = [];
 const guesses: string[] = [];
 let claimed: string | undefined;
+let blocked: OAuthProblem | undefined;
 const authenticator = new ClientAuthenticator(
   new ClientsService(
     {} as ClientsRepository,
@@ -68,7 +69,8 @@ const authenticator = new ClientAuthenticator(
   certificates,
   {
     countClient: (_limit: Limit, id: string) => Promise.resolve(counted.push(id)),
-    requireGuess: (id: string) => Promise.resolve(guesses.push(`look ${id}`)),
+    requireGuess: (id: string) =>
+      blocked ? Promise.reject(blocked) : Promise.resolve(guesses.push(`look ${id}`)),
     countGuess: (id: string) => Promise.resolve(guesses.push(`wrong ${id}`)),
   } as never,
 );
@@ -171,6 +173,20 @@ describe('a secret that is a guess', () => {
       claimed = undefined;
       await outcome(sent, authorization, way);
       expect([guesses, claimed]).toEqual([expected, of]);
+    }
+  });
+});
+
+describe('a secret that is not looked at after too many wrong ones', () => {
+  afterEach(() => (blocked = undefined));
+
+  it('is refused, the right one too, and names the application', async () => {
+    blocked = new OAuthProblem('temporarily_unavailable', 'Too many', { status: 429 });
+    for (const word of [SECRET, 'wrong']) {
+      guesses.length = 0;
+      claimed = undefined;
+      const [status] = (await outcome({ client_id: 'secret', client_secret: word })) as number[];
+      expect([status, guesses, claimed]).toEqual([429, [], 'secret']);
     }
   });
 });
