@@ -25,10 +25,7 @@ describe('parseJson', () => {
   it.each([
     ['{"a":1}', { a: 1 }],
     ['{"a":9007199254740993}', { a: 9007199254740993n }],
-    [
-      '{"a":-9223372036854775808,"b":1.5,"c":1e400}',
-      { a: -9223372036854775808n, b: 1.5, c: Infinity },
-    ],
+    ['{"a":-9223372036854775808,"b":1.5,"c":1e-400}', { a: -9223372036854775808n, b: 1.5, c: 0 }],
     ['["1234567890123456789"]', ['1234567890123456789']],
     ['{"a":1234567890123456,"a":2}', { a: 2 }],
   ])('reads %s exactly', (text, value) => {
@@ -100,6 +97,28 @@ describe('parseJson with long integers', () => {
   it('refuses an integer of more than a thousand digits', () => {
     expect(parseJson(`[${'9'.repeat(1_000)}]`)).toEqual([10n ** 1_000n - 1n]);
     expect(() => parseJson('9'.repeat(1_001))).toThrow('A number has more than 1000 digits');
+  });
+
+  it.each([
+    '1e309',
+    '-1E+0400',
+    `1${'0'.repeat(210)}e99`,
+    `${'9'.repeat(400)}.5`,
+    '{"a":[1,{"b":2e999}]}',
+  ])('refuses %s, which would be read as infinite', (text) =>
+    expect(() => parseJson(text)).toThrow(new SyntaxError('A number is beyond 1.8e308')),
+  );
+
+  it.each([
+    ['1.7976931348623157e+308', Number.MAX_VALUE],
+    ['1e-400', 0],
+    [`1${'0'.repeat(209)}e99`, 1e308],
+    ['["e123", "9e999"]', ['e123', '9e999']],
+  ])('reads %s', (text, value) => expect(parseJson(text)).toEqual(value));
+
+  it('looks for numbers beyond a double in a text that is nested deeply', () => {
+    const text = `${'['.repeat(20_000)}1e400${']'.repeat(20_000)}`;
+    expect(() => parseJson(text)).toThrow('A number is beyond 1.8e308');
   });
 
   it('reads a text that is nested deeply', () => {

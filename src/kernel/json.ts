@@ -13,6 +13,8 @@ const BIG_MARK_IN_JSON = /"\\u0001big:(-?\d+)"/g;
 const BACKSLASH = 0x5c;
 const MANY_DIGITS = /\d{16}/;
 const INTEGER = /^-?\d+$/;
+/** Numbers that may be beyond what a double holds: with two digits in the exponent they have 210 digits and more. */
+const MAY_BE_INFINITE = /e\+?\d{3}|(?<!\d)\d{200}/i;
 /** A number with many digits in a row before any point. Linear: every character is met once. */
 const LONG_NUMBER = /(?<![\d.eE+-])-?\d{16,}[\d.eE+-]*/g;
 /** Longest number that is read digit by digit: a bigint of a million digits takes 90 ms. */
@@ -49,21 +51,37 @@ function stringifyWithBig(value: unknown, indent?: number): string {
 
 /**
  * Parses JSON without losing digits: an integer beyond 2^53 arrives as bigint, everything else as JSON.parse
- * would give it. Throws SyntaxError with the position, and for an integer of more than 1000 digits.
+ * would give it. Throws SyntaxError with the position, for an integer of more than 1000 digits, and for a number that would be
+ * read as infinite and written as null.
  */
 export function parseJson(text: string): JsonValue {
   try {
-    if (!MANY_DIGITS.test(text)) return JSON.parse(text) as JsonValue;
-    const marked = withMarks(text);
-    const value = JSON.parse(marked) as JsonValue;
-    return marked === text ? value : withoutMarks(value);
+    const value = MANY_DIGITS.test(text) ? parseLong(text) : (JSON.parse(text) as JsonValue);
+    if (MAY_BE_INFINITE.test(text)) refuseInfinite(value);
+    return value;
   } catch (error) {
-    throw error instanceof TooManyDigits ? error : located(text, error);
+    throw error instanceof NumberFault ? error : located(text, error);
   }
 }
 
-/** An integer that nobody needs to read. */
-class TooManyDigits extends SyntaxError {}
+/** A number that is JSON, and more than is read. */
+class NumberFault extends SyntaxError {}
+
+function parseLong(text: string): JsonValue {
+  const marked = withMarks(text);
+  const value = JSON.parse(marked) as JsonValue;
+  return marked === text ? value : withoutMarks(value);
+}
+
+/** Without recursion, since the text may be nested deeply. */
+function refuseInfinite(value: JsonValue): void {
+  const open: JsonValue[] = [value];
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    if (one === Infinity || one === -Infinity) throw new NumberFault('A number is beyond 1.8e308');
+    if (typeof one === 'object' && one !== null)
+      for (const inner of Object.values(one)) open.push(inner);
+  }
+}
 
 /** The text with every integer beyond 2^53 as a marked string; nothing within strings is touched. */
 function withMarks(text: string): string {
@@ -88,7 +106,7 @@ function withMarks(text: string): string {
 function markedNumber(token: string): string {
   if (!INTEGER.test(token) || Number.isSafeInteger(Number(token))) return token;
   if (token.replace('-', '').length > MAX_DIGITS)
-    throw new TooManyDigits('A number has more than 1000 digits');
+    throw new NumberFault('A number has more than 1000 digits');
   return JSON.stringify(LONG_MARK + token);
 }
 

@@ -14,6 +14,8 @@ interface Head {
   path: string;
   token?: string;
   type: string;
+  /** As a proxy says. */
+  address?: string;
 }
 
 /** A request whose body does not come to its end; the answer, should there be one, is kept. */
@@ -25,12 +27,13 @@ class SlowUpload {
     socket.on('error', () => undefined);
   }
 
-  static async open(grid: Grid, { path, token, type }: Head): Promise<SlowUpload> {
+  static async open(grid: Grid, { path, token, type, address }: Head): Promise<SlowUpload> {
     const port = Number(new URL(grid.url).port);
     const upload = new SlowUpload(connect({ port, host: '127.0.0.1', ca: grid.ca }));
     await once(upload.socket, 'secureConnect');
     const head = [`POST ${path} HTTP/1.1`, 'Host: localhost', `Content-Type: ${type}`];
     if (token !== undefined) head.push(`Authorization: Bearer ${token}`);
+    if (address !== undefined) head.push(`X-Forwarded-For: ${address}`);
     upload.socket.write([...head, 'Content-Length: 100', '', '{'].join('\r\n'));
     return upload;
   }
@@ -62,7 +65,10 @@ describe('requests of one caller', () => {
   beforeAll(async () => {
     const env = { GRID_ROLE: 'api', GRID_CALLER_CONCURRENCY: String(PLACES) };
     grid = await startGrid({
-      env: { ...env, GRID_DB_QUEUE_TIMEOUT: '50', GRID_LOG_LEVEL: 'error' },
+      env: {
+        ...{ ...env, GRID_DB_QUEUE_TIMEOUT: '50', GRID_LOG_LEVEL: 'error' },
+        GRID_TRUSTED_PROXIES: '127.0.0.1',
+      },
     });
     await Promise.all([grid.as('alice'), grid.as('bob')]);
   }, 60_000);
@@ -161,6 +167,14 @@ describe('requests of one caller', () => {
     expect((await (await grid.as('alice')).get('/jobs')).status).toBe(200);
     const certificate = await grid.certificate('alice');
     expect((await certificate.get('/oauth2/groups')).status).toBe(200);
+  }, 60_000);
+
+  it('are those of one line of IPv6, from whichever of its addresses they come', async () => {
+    const from = (address: string): Head => ({ path: '/oauth2/token', type: FORM, address });
+    for (let n = 0; n <= PLACES; n += 1) await open(1, from(`2001:db8:1:2::${n}`));
+    await counted(PLACES, 1);
+    await open(1, from('2001:db8:1:3::1'));
+    await counted(PLACES + 1, 1);
   }, 60_000);
 
   it('leave nothing behind when their clients go away', async () => {

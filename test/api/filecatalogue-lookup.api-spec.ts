@@ -168,7 +168,7 @@ describe('POST /filecatalogue/lookup', () => {
       '{"path":"/vo","a":1e400}',
       400,
       'request.malformed-body',
-      /^Line 1 has a number beyond 1\.8e308$/,
+      /^Line 1 is not valid JSON: A number is beyond 1\.8e308$/,
     ],
     [Buffer.from([0x22, 0xff, 0x22]), 400, 'request.malformed-body', /^Line 1 is not valid UTF-8$/],
     ['"/a"\n'.repeat(10_001), 400, 'request.invalid', /more than 10000 lines/],

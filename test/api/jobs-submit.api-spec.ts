@@ -189,7 +189,15 @@ describe('POST /jobs', () => {
         body: '{"Executable":"/bin/true","e":-1e400}',
         headers: { 'content-type': 'application/json' },
       },
-      'The body has a number beyond 1.8e308',
+      'The body is not valid JSON: A number is beyond 1.8e308',
+    ],
+    [
+      'a number with many digits and a short exponent that no double holds',
+      {
+        body: `{"Executable":"/bin/true","e":[{"of":1${'0'.repeat(210)}E99}]}`,
+        headers: { 'content-type': 'application/json' },
+      },
+      'The body is not valid JSON: A number is beyond 1.8e308',
     ],
   ])('refuses %s', async (_what, options, detail) => {
     const before = await count();

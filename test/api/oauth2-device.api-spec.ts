@@ -139,6 +139,10 @@ describe('device authorization (RFC 8628)', () => {
     // Who has guessed too often is told nothing about a code that is right either.
     const { user_code: right } = (await start()).body;
     expect((await visitor.send(form, { user_code: right })).status).toBe(429);
+    // Others behind the same address go on.
+    const other = new PageVisitor(await grid.certificate('alice'));
+    const { status, body } = await other.open(`/oauth2/device?user_code=${right}`);
+    expect([status, body]).toEqual([200, expect.stringContaining('value="allow"')]);
   });
 });
 

@@ -67,9 +67,9 @@ describe('gridgate catalogue, for users', () => {
     expect(await gridgate('catalogue', 'mkdir', path)).toEqual(done(`${path}\n`));
     const put = ['catalogue', 'put', `${path}/f`, '--like', 'data.txt', '--replica', 'SE-A'];
     expect(await gridgate(...put)).toEqual(done(`${path}/f registered\n`));
-    expect(await gridgate('catalogue', 'meta', `${path}/f`, 'note=first')).toMatchObject({
-      code: 0,
-    });
+    // What no number can hold is a text.
+    const values = ['note=first', 'big=1e999'];
+    expect(await gridgate('catalogue', 'meta', `${path}/f`, ...values)).toMatchObject({ code: 0 });
     expect(await gridgate('catalogue', 'mv', `${path}/f`, `${path}/g`)).toEqual(
       done(`${path}/f is now ${path}/g\n`),
     );
@@ -83,7 +83,7 @@ describe('gridgate catalogue, for users', () => {
       done('SE-A\n'),
     );
     expect((await gridgate('catalogue', 'meta', `${path}/g`)).stdout).toMatch(
-      /^FIELD +VALUE\nnote +first\n$/,
+      /^FIELD +VALUE\nbig +1e999\nnote +first\n$/,
     );
     expect((await gridgate('catalogue', 'stat', `${path}/f`)).code).toBe(2);
     expect(await gridgate('catalogue', 'mv', `${path}/g`, `${path}/g`)).toEqual(

@@ -3,6 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import {
   Callers,
+  callerNetwork,
   clientAddressOf,
   CONFIG,
   labelRequest,
@@ -71,7 +72,11 @@ export class BearerGuard extends AuthGuard('bearer') {
   private async findOut(request: HttpRequest, context: ExecutionContext): Promise<boolean> {
     const authenticate = async (): Promise<boolean> =>
       super.canActivate(context) as Promise<boolean>;
-    await this.callers.during(`unknown ${clientAddressOf(request)}`, request, authenticate);
+    await this.callers.during(
+      `unknown ${callerNetwork(clientAddressOf(request))}`,
+      request,
+      authenticate,
+    );
     return this.admit(request, context);
   }
 

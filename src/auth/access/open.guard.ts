@@ -1,5 +1,11 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { Callers, clientAddressOf, needsTurn, type HttpRequest } from '#src/platform/index.js';
+import {
+  callerNetwork,
+  Callers,
+  clientAddressOf,
+  needsTurn,
+  type HttpRequest,
+} from '#src/platform/index.js';
 
 /** Lets everybody in, and counts the address. */
 @Injectable()
@@ -9,7 +15,11 @@ export class OpenGuard implements CanActivate {
   /** Throws Problem 429 or 503. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    await this.callers.admit(`address ${clientAddressOf(request)}`, request, needsTurn(context));
+    await this.callers.admit(
+      `address ${callerNetwork(clientAddressOf(request))}`,
+      request,
+      needsTurn(context),
+    );
     return true;
   }
 }

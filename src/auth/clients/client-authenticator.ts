@@ -33,7 +33,7 @@ export class ClientAuthenticator {
    * The application of a request. Throws 400 `invalid_request` without a client_id, with two ways of authentication or
    * with parameters in a place that its profile does not permit, 401 `invalid_client` for an unknown application or one
    * that did not prove itself, 429 for one that asks too often: it is counted when it has proved itself, so that nobody
-   * else uses up what it may, and may send the same request again. Whoever says to be a public one is counted by address
+   * else uses up what it may, and may send the same assertion again. Whoever says to be a public one is counted by address
    * alone.
    */
   async authenticate(form: ClientForm, request: HttpRequest): Promise<Client> {
@@ -80,6 +80,7 @@ export class ClientAuthenticator {
       labelRequest(request, { claimedClient: client.id });
       throw error;
     }
+    labelRequest(request, { client: client.id });
     if (
       isStrict(client) &&
       (request.method === 'GET' || queryValuesOf(request).keys().length > 0)
@@ -87,7 +88,6 @@ export class ClientAuthenticator {
       const detail = 'Send the parameters of this application by POST, in the form alone';
       throw new OAuthProblem('invalid_request', detail);
     }
-    labelRequest(request, { client: client.id });
     return client;
   }
 

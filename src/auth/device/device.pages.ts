@@ -70,9 +70,9 @@ export class DevicePages {
   ): Promise<DeviceQuestion | undefined> {
     const { response } = call;
     // Counted before the look-up, or many guesses at once would all be looked up (RFC 8628 §5.1).
-    await this.limits.count('userCode', request);
+    await this.limits.countUserCode(call.user.name);
     const question = await this.devices.question(typed, call.user);
-    if (question) await this.limits.uncount('userCode', request);
+    if (question) await this.limits.uncountUserCode(call.user.name);
     if (!question) {
       sendPage(response, userCodePage({ ...call, fault: NO_SUCH_CODE }));
       return undefined;

@@ -9,10 +9,10 @@ import {
   type HttpRequest,
 } from '#src/platform/index.js';
 
-/** What is limited. */
-export type Limit = 'token' | 'authorize' | 'userCode' | 'clientSecret';
+/** Requests of an address that are limited. */
+export type Limit = 'token' | 'authorize';
 
-/** Wrong user codes that one address may type in ten minutes (RFC 8628 §5.1). */
+/** Wrong user codes that one user may type in ten minutes (RFC 8628 §5.1). */
 const USER_CODES = { points: 20, seconds: 600 };
 
 /**
@@ -21,7 +21,10 @@ const USER_CODES = { points: 20, seconds: 600 };
  */
 @Injectable()
 export class RateLimits {
-  private readonly limiters: Record<Limit, RateLimiterMemory | undefined>;
+  private readonly limiters: Record<
+    Limit | 'userCode' | 'clientSecret',
+    RateLimiterMemory | undefined
+  >;
 
   private readonly addresses: ClientAddresses;
 
@@ -63,9 +66,14 @@ export class RateLimits {
     await this.limiters.clientSecret?.penalty(this.guesserOf(clientId, request));
   }
 
-  /** Takes back one count of the address: what was counted was none of what is limited. */
-  async uncount(limit: Limit, request: HttpRequest): Promise<void> {
-    await this.limiters[limit]?.reward(this.callerOf(request));
+  /** Counts one user code that the user has typed: others at the same address may sign in their devices. Throws 429. */
+  async countUserCode(user: string): Promise<void> {
+    await this.consume('userCode', `user ${user}`);
+  }
+
+  /** Takes back one count of the user: the code was right. */
+  async uncountUserCode(user: string): Promise<void> {
+    await this.limiters.userCode?.reward(`user ${user}`);
   }
 
   private callerOf(request: HttpRequest): string {
@@ -76,7 +84,7 @@ export class RateLimits {
     return `client ${clientId} from ${this.callerOf(request)}`;
   }
 
-  private async consume(limit: Limit, key: string): Promise<void> {
+  private async consume(limit: Limit | 'userCode', key: string): Promise<void> {
     try {
       await this.limiters[limit]?.consume(key);
     } catch (state) {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { Slices } from '#src/kernel/index.js';
+import { Problem, Slices } from '#src/kernel/index.js';
+import { setTurn, type Turn } from '#src/platform/http/caller-turns.js';
 import { readConfig, type HttpRequest } from '#src/platform/index.js';
 import { MultipartReading } from './multipart-reading.js';
 
@@ -37,4 +38,16 @@ it.each([0, 1, 2, 3, 4, 5, 6, 7])('refuses files that are too large, turns %d', 
   await expect(new MultipartReading(request, directory, config).finished()).rejects.toThrow(
     'The files are larger than 5000 bytes together',
   );
+});
+
+it('does not call a form broken whose turn came too late', async () => {
+  const part = 'Content-Disposition: form-data; name="manifest"';
+  const body = Readable.from([Buffer.from(`--x\r\n${part}\r\n\r\n{}\r\n--x--\r\n`)]);
+  const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+  const request = Object.assign(body, { headers }) as unknown as HttpRequest;
+  const late = new Problem('service.overloaded', 'too late', { retryAfterSeconds: 1 });
+  const enter = jest.fn<() => Promise<void>>().mockRejectedValueOnce(late);
+  setTurn(request, { leave: () => undefined, enter } as unknown as Turn);
+  const reading = new MultipartReading(request, directory, readConfig({}));
+  await expect(reading.finished()).rejects.toBe(late);
 });

@@ -92,9 +92,9 @@ export class MultipartReading {
     } catch (cause) {
       // With an error: a pipeline may wait for ever for the end of a stream that is closed without one.
       for (const stream of this.open) stream.destroy(cause as Error);
-      this.fault ??= new Problem('request.malformed-body', 'The multipart body is cut or broken', {
-        cause,
-      });
+      const detail = 'The multipart body is cut or broken';
+      this.fault ??=
+        cause instanceof Problem ? cause : new Problem('request.malformed-body', detail, { cause });
     }
     const written = await outOfTurn(this.request, () => Promise.allSettled(this.writing));
     if (this.fault) throw this.fault;

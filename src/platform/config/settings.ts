@@ -129,7 +129,7 @@ export const VARIABLES = {
     min: 1,
     max: 10_000,
     description:
-      'Requests of one caller (user with application, else address) that are at work at once; further ones wait their turn, then 429',
+      'Requests of one caller (user with application, else address, IPv6: one /64) that are at work at once; further ones wait their turn, then 429',
   }),
   callerFollows: v.integer('GRID_CALLER_FOLLOWS', 8, {
     min: 1,

@@ -10,6 +10,8 @@ class AddressListError extends Error {
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const MAPPED_HEX = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i;
+/** Addresses of version 4 that a gateway shows as version 6 (RFC 6052 §2.1). */
+const TRANSLATED = /^64:ff9b::(?=[0-9a-f]{1,4}:[0-9a-f]{1,4}$|\d+\.\d+\.\d+\.\d+$)/i;
 
 /** A list of addresses and networks, version 4 and 6; `::ffff:10.0.0.1` is the same as `10.0.0.1`. */
 export class AddressList {
@@ -39,10 +41,12 @@ export class AddressList {
 
 /**
  * Who is counted as one caller by the address: of version 6 the network of 64 bits, all of which one line of a provider has;
- * of version 4, also in the form `::ffff:10.0.0.1`, the address. Anything else stays as it is.
+ * of version 4, also as `::ffff:10.0.0.1` and as a gateway's `64:ff9b::10.0.0.1` (RFC 6052), the address. Anything else stays
+ * as it is.
  */
 export function callerNetwork(address: string): string {
-  const plain = unmapped(address.split('%', 1)[0] ?? '');
+  const bare = address.split('%', 1)[0] ?? '';
+  const plain = unmapped(isIP(bare) === 6 ? bare.replace(TRANSLATED, '::ffff:') : bare);
   if (isIP(plain) !== 6) return plain;
   const [head = [], tail] = plain
     .split('::', 2)
