@@ -65,10 +65,7 @@ describe('requests of one caller', () => {
   beforeAll(async () => {
     const env = { GRID_ROLE: 'api', GRID_CALLER_CONCURRENCY: String(PLACES) };
     grid = await startGrid({
-      env: {
-        ...{ ...env, GRID_DB_QUEUE_TIMEOUT: '50', GRID_LOG_LEVEL: 'error' },
-        GRID_TRUSTED_PROXIES: '127.0.0.1',
-      },
+      env: { ...env, GRID_DB_QUEUE_TIMEOUT: '50', GRID_LOG_LEVEL: 'error' },
     });
     await Promise.all([grid.as('alice'), grid.as('bob')]);
   }, 60_000);
@@ -170,11 +167,16 @@ describe('requests of one caller', () => {
   }, 60_000);
 
   it('are those of one line of IPv6, from whichever of its addresses they come', async () => {
-    const from = (address: string): Head => ({ path: '/oauth2/token', type: FORM, address });
-    for (let n = 0; n <= PLACES; n += 1) await open(1, from(`2001:db8:1:2::${n}`));
-    await counted(PLACES, 1);
-    await open(1, from('2001:db8:1:3::1'));
-    await counted(PLACES + 1, 1);
+    const proxied = await grid.second({ GRID_TRUSTED_PROXIES: '127.0.0.1' });
+    try {
+      const from = (address: string): Head => ({ path: '/oauth2/token', type: FORM, address });
+      for (let n = 0; n <= PLACES; n += 1) await open(1, from(`2001:db8:1:2::${n}`), proxied);
+      await counted(PLACES, 1, proxied);
+      await open(1, from('2001:db8:1:3::1'), proxied);
+      await counted(PLACES + 1, 1, proxied);
+    } finally {
+      await proxied.stop();
+    }
   }, 60_000);
 
   it('leave nothing behind when their clients go away', async () => {
