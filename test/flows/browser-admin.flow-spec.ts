@@ -175,6 +175,9 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
   }, 90_000);
 
   it('rotates keys, and drains and resumes a site', async () => {
+    for (const table of ['signing_key', 'id_token_key']) {
+      await grid.sql(`update ${table} set created_at = now() where active_from is null`);
+    }
     await open('#/admin/keys', /^Signing keys$/);
     await page.getByRole('button', { name: 'Rotate' }).click();
     await confirm('Let the next signing keys take over?', 'Rotate');
