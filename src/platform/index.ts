@@ -80,7 +80,7 @@ export {
   readForm,
 } from './http/body.js';
 export {
-  clientAddressOf,
+  callerNetworkOf,
   labelRequest,
   labelsOf,
   requestIdOf,
@@ -140,7 +140,7 @@ export {
   type CertificateHolder,
 } from './http/peer-certificates.js';
 export { Callers } from './http/callers.js';
-export { AddressList, callerNetwork } from './http/address-list.js';
+export { AddressList } from './http/address-list.js';
 export { ClientAddresses } from './http/client-address.js';
 export { openHome, type GridHome } from './home/grid-home.js';
 export { isRunning, processStat } from './home/process-identity.js';

@@ -3,8 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import {
   Callers,
-  callerNetwork,
-  clientAddressOf,
+  callerNetworkOf,
   CONFIG,
   labelRequest,
   queryValuesOf,
@@ -72,11 +71,7 @@ export class BearerGuard extends AuthGuard('bearer') {
   private async findOut(request: HttpRequest, context: ExecutionContext): Promise<boolean> {
     const authenticate = async (): Promise<boolean> =>
       super.canActivate(context) as Promise<boolean>;
-    await this.callers.during(
-      `unknown ${callerNetwork(clientAddressOf(request))}`,
-      request,
-      authenticate,
-    );
+    await this.callers.during(`unknown ${callerNetworkOf(request)}`, request, authenticate);
     return this.admit(request, context);
   }
 

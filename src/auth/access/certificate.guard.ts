@@ -1,11 +1,5 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import {
-  callerNetwork,
-  Callers,
-  clientAddressOf,
-  labelRequest,
-  type HttpRequest,
-} from '#src/platform/index.js';
+import { callerNetworkOf, Callers, labelRequest, type HttpRequest } from '#src/platform/index.js';
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
 import { callerOf, setCertificateUser } from './access.decorator.js';
 import { CertificateUsers } from './certificate-users.js';
@@ -21,7 +15,7 @@ export class CertificateGuard implements CanActivate {
   /** Throws 401 `invalid_client` without a good certificate of a known user, Problem 429 or 503. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    const unknown = `unknown ${callerNetwork(clientAddressOf(request))}`;
+    const unknown = `unknown ${callerNetworkOf(request)}`;
     const { user } = await this.callers.during(unknown, request, () =>
       this.certificates.certified(request),
     );

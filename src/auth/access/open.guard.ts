@@ -1,11 +1,5 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import {
-  callerNetwork,
-  Callers,
-  clientAddressOf,
-  needsTurn,
-  type HttpRequest,
-} from '#src/platform/index.js';
+import { callerNetworkOf, Callers, needsTurn, type HttpRequest } from '#src/platform/index.js';
 
 /** Lets everybody in, and counts the address. */
 @Injectable()
@@ -15,11 +9,7 @@ export class OpenGuard implements CanActivate {
   /** Throws Problem 429 or 503. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    await this.callers.admit(
-      `address ${callerNetwork(clientAddressOf(request))}`,
-      request,
-      needsTurn(context),
-    );
+    await this.callers.admit(`address ${callerNetworkOf(request)}`, request, needsTurn(context));
     return true;
   }
 }

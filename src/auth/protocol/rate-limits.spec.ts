@@ -1,13 +1,17 @@
 import { jest } from '@jest/globals';
 import { OAuthProblem } from '#src/kernel/index.js';
+import { setClientAddress } from '#src/platform/http/messages.js';
 import type { Config, HttpRequest } from '#src/platform/index.js';
 import { RateLimits } from './rate-limits.js';
 
-const from = (address: string): HttpRequest =>
-  ({ headers: {}, socket: { remoteAddress: address } }) as unknown as HttpRequest;
+function from(address: string): HttpRequest {
+  const request = {} as HttpRequest;
+  setClientAddress(request, address);
+  return request;
+}
 
 const limitsOf = (rateToken: number): RateLimits =>
-  new RateLimits({ rateToken, rateAuthorize: 0, trustedProxies: [] } as unknown as Config);
+  new RateLimits({ rateToken, rateAuthorize: 0 } as unknown as Config);
 
 const BLOCKED = [
   ...[429, 'temporarily_unavailable', 1],

@@ -1,13 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { OAuthProblem } from '#src/kernel/index.js';
-import {
-  callerNetwork,
-  ClientAddresses,
-  CONFIG,
-  type Config,
-  type HttpRequest,
-} from '#src/platform/index.js';
+import { callerNetworkOf, CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
 
 /** Requests of an address that are limited. */
 export type Limit = 'token' | 'authorize';
@@ -26,10 +20,7 @@ export class RateLimits {
     RateLimiterMemory | undefined
   >;
 
-  private readonly addresses: ClientAddresses;
-
   constructor(@Inject(CONFIG) config: Config) {
-    this.addresses = new ClientAddresses(config.trustedProxies);
     this.limiters = {
       token: limiter(config.rateToken, 1),
       authorize: limiter(config.rateAuthorize, 1),
@@ -77,7 +68,7 @@ export class RateLimits {
   }
 
   private callerOf(request: HttpRequest): string {
-    return `address ${callerNetwork(this.addresses.addressOf(request))}`;
+    return `address ${callerNetworkOf(request)}`;
   }
 
   private guesserOf(clientId: string, request: HttpRequest): string {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import { redact } from '../observe/logging/redact.js';
+import { callerNetwork } from './address-list.js';
 
 /** A request as controllers and guards see it. */
 export type HttpRequest = Request;
@@ -33,6 +34,11 @@ export function setRequestId(request: IncomingMessage, id: string): void {
 /** Where the request comes from, as far as trusted proxies are believed; also when the connection is gone. */
 export function clientAddressOf(request: IncomingMessage): string {
   return (request as Marked)[REQUEST_ADDRESS] ?? '';
+}
+
+/** Who is counted as one caller where the request names nobody: an IPv4 address, or the /64 of an IPv6 one. */
+export function callerNetworkOf(request: IncomingMessage): string {
+  return callerNetwork(clientAddressOf(request));
 }
 
 /** Says where the request comes from. */
