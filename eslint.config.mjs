@@ -21,6 +21,7 @@ export default tseslint.config(
       'reports/',
       'examples/**/dist/',
       'src/client/generated/',
+      'test/modules/',
     ],
   },
   js.configs.recommended,

@@ -18,11 +18,11 @@ export function run(program, args, options = {}) {
   });
 }
 
-/** Newest modification time (ms) of the files below a path. */
+/** Newest modification time (ms) of the files below a path, specs excepted: they are not built. */
 export function newest(path) {
   if (!existsSync(path)) return 0;
   const info = statSync(path);
-  if (!info.isDirectory()) return info.mtimeMs;
+  if (!info.isDirectory()) return path.endsWith('.spec.ts') ? 0 : info.mtimeMs;
   return readdirSync(path).reduce((time, name) => Math.max(time, newest(join(path, name))), 0);
 }
 

@@ -15,7 +15,7 @@ export async function createDetachedApplication(): Promise<INestApplication> {
     () => {
       throw new Error('this application has no database');
     },
-    createLogger('silent'),
+    { logger: createLogger('silent') },
   );
   const authorities = await TrustedAuthorities.open({ paths: [] });
   authorities.close(); // nothing to look after

@@ -63,6 +63,13 @@ export interface AuditTrail {
   origin: AuditDetails;
 }
 
+/** Who writes the log: a logger that is there, or one made for `log`, by default standard error. */
+export interface Logging {
+  logger?: Logger | undefined;
+  log?: { write(line: string): void } | undefined;
+  trail?: AuditTrail;
+}
+
 /** TypeORM's data source with the entities and migrations of this version, not yet connected. */
 export function createDataSource(config: Config, connection: () => DatabaseConnection): DataSource {
   return new DataSource(
@@ -96,12 +103,11 @@ function waiting(logger: Logger, readiness: Readiness): Runtime['waitFor'] {
 export function createRuntime(
   config: Config,
   connection: () => DatabaseConnection,
-  ownLogger?: Logger,
-  trail?: AuditTrail,
+  { logger: ownLogger, log, trail }: Logging = {},
 ): Runtime {
   const tracing = new Tracing();
   const metrics = new Metrics();
-  const logger = ownLogger ?? createLogger(config.logLevel, undefined, traceIds(config, tracing));
+  const logger = ownLogger ?? createLogger(config.logLevel, log, traceIds(config, tracing));
   const dataSource = createDataSource(config, connection);
   let migrated = false;
   const gate = connectionGate(config, metrics);

@@ -78,10 +78,14 @@ export class GridServer {
 
   private processes: ServingProcesses | undefined;
 
-  /** `number`: of a process that only serves, beside a first one (GRID_PROCESSES). */
+  /**
+   * `number`: of a process that only serves, beside a first one (GRID_PROCESSES); `log`: what gets the lines of the log, by
+   * default standard error.
+   */
   constructor(
     private readonly config: Config,
     private readonly number = 0,
+    private readonly log?: { write(line: string): void },
   ) {}
 
   /** Starts and resolves when the server is ready. Throws with a message for people. */
@@ -92,7 +96,7 @@ export class GridServer {
       const lock = await home.lockForServer();
       this.opened.push(() => lock.release());
     }
-    const runtime = createRuntime(config, () => this.connection());
+    const runtime = createRuntime(config, () => this.connection(), { log: this.log });
     await startTracing(runtime);
     this.opened.push(() => runtime.tracing.stop());
     const tls = await openTls(config, home.pki, (line, level) => runtime.logger[level](line));

@@ -56,7 +56,7 @@ beforeAll(async () => {
     GRID_RATE_TOKEN: '0',
     GRID_RATE_AUTHORIZE: '0',
   };
-  grid = await startGrid({ env });
+  grid = await startGrid({ ownProcess: true, env });
   const named = await Promise.all(people.map(async (name) => [name, await grid.as(name)] as const));
   clients = {
     ...Object.fromEntries(named),

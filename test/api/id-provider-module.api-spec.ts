@@ -80,7 +80,9 @@ describe('IdProviderModule.forProviders', () => {
       DATABASE_URL: scratch.url,
       GRID_ID_PROVIDERS: file,
     });
-    runtime = createRuntime(config, () => ({ url: scratch.url }), createLogger('silent'));
+    runtime = createRuntime(config, () => ({ url: scratch.url }), {
+      logger: createLogger('silent'),
+    });
     await runtime.connect(new AbortController().signal);
   }, 60_000);
   afterAll(async () => {

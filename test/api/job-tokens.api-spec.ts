@@ -40,7 +40,7 @@ describe('the token of a job', () => {
 
   beforeAll(async () => {
     // The restarted server is the same issuer.
-    grid = await startGrid({ env: { GRID_PORT: String(await freePort()) } });
+    grid = await startGrid({ ownProcess: true, env: { GRID_PORT: String(await freePort()) } });
     alice = await grid.as('alice');
     await registerMovers(grid);
   }, 90_000);

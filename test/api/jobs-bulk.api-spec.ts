@@ -18,7 +18,10 @@ describe('POST /jobs with many manifests', () => {
   let grid: Grid;
   let alice: GridClient;
   beforeAll(async () => {
-    grid = await startGrid({ env: { GRID_ROLE: 'api', GRID_MAX_BODY: String(1024 * 1024) } });
+    grid = await startGrid({
+      ownProcess: true,
+      env: { GRID_ROLE: 'api', GRID_MAX_BODY: String(1024 * 1024) },
+    });
     alice = await grid.as('alice');
   }, 90_000);
   afterAll(async () => grid?.remove());

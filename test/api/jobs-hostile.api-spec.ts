@@ -42,6 +42,7 @@ describe(`jobs against hostile users (GRID_HOSTILE_SEED=${SEED})`, () => {
     temporary = mkdtempSync(join(tmpdir(), 'grid-hostile-'));
     chmodSync(temporary, 0o711);
     grid = await startGrid({
+      ownProcess: true,
       env: {
         TMPDIR: temporary,
         GRID_RATE_SUBMIT: '0',

@@ -18,7 +18,7 @@ let busy: Server;
 let folder: string;
 
 beforeAll(async () => {
-  grid = await startGrid();
+  grid = await startGrid({ ownProcess: true });
   folder = await mkdtemp(join(tmpdir(), 'grid-start-'));
   busy = createServer();
   await new Promise<void>((resolve) => busy.listen(0, '127.0.0.1', resolve));
@@ -35,7 +35,7 @@ async function refusal(env: Record<string, string>): Promise<string> {
   const { root } = support();
   const base = { GRID_HOME: join(folder, 'home'), DATABASE_URL: grid.database.url, GRID_PORT: '0' };
   try {
-    const server = await startServerProcess({ root, env: { ...base, ...env } });
+    const server = await startServerProcess({ root, ownProcess: true, env: { ...base, ...env } });
     await server.kill();
   } catch (error) {
     return (error as Error).message;
@@ -185,7 +185,7 @@ describe('GET /metrics', () => {
 
 describe('a stop', () => {
   it('by SIGTERM ends with 0 and says nothing on standard output but the ready line', async () => {
-    const other = await startGrid();
+    const other = await startGrid({ ownProcess: true });
     const { code, signal } = await other.server.stop();
     expect({ code, signal }).toEqual({ code: 0, signal: null });
     expect(other.server.stdout()).toBe(`gridgate ready on ${other.url}\n`);

@@ -50,7 +50,9 @@ describe('StoredTokens', () => {
       GRID_ID_PROVIDERS: join(directory, 'providers.yaml'),
       GRID_KEY_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
     });
-    const runtime = createRuntime(config, () => ({ url: scratch.url }), createLogger('silent'));
+    const runtime = createRuntime(config, () => ({ url: scratch.url }), {
+      logger: createLogger('silent'),
+    });
     await runtime.connect(new AbortController().signal);
     const authorities = await TrustedAuthorities.open({ paths: [] });
     @Module({

@@ -215,7 +215,7 @@ describe('an issuer of one virtual organisation (GRID_ISSUER_VO)', () => {
     };
     const wide = await startGrid({ env });
     earlier = (await wide.as('carol', 'else_user')).token ?? '';
-    await wide.kill();
+    await wide.stop();
     narrow = await wide.again({ GRID_ISSUER_VO: 'vo' });
   }, 90_000);
   afterAll(async () => narrow?.remove());

@@ -15,7 +15,7 @@ import { formOf, PageVisitor } from '../support/page-visitor.js';
 import { runPage, type PageResult, type PageSetting } from '../support/page-shell.js';
 import { databaseUrl, startGrid, support, type Grid, onServer } from '../support/testbed.js';
 
-/** Pages whose commands are run, and how. Those of `docs/client.md` are run by client-examples.flow-spec.ts. */
+/** Pages whose commands are run, and how. Those of `docs/client.md` are run by client-examples.api-spec.ts. */
 const FIRST = ['README.md', 'docs/tutorial-portal.md', 'examples/portal/README.md'];
 const SECOND = [
   'docs/tutorial-scientist.md',

@@ -5,7 +5,7 @@ export class FullLog {
   private pieces: string[] = [];
 
   constructor(grid: Grid) {
-    grid.server.child.stderr?.on('data', (piece: string) => this.pieces.push(piece));
+    grid.server.onLog((piece) => this.pieces.push(piece));
   }
 
   get text(): string {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** A server in a process of its own. */
+/** A running server. `child` and `kill` are those of one with a process of its own. */
 export interface ServerProcess {
   child: ChildProcess;
   /** What it said it is ready on. */
@@ -8,6 +8,8 @@ export interface ServerProcess {
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   /** The newest part of its log (standard error). */
   log(): string;
+  /** Calls the listener with all that it writes to its log from now on. */
+  onLog(listener: (text: string) => void): void;
   stdout(): string;
   /** SIGTERM, and resolves when it has ended. */
   stop(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
@@ -20,9 +22,15 @@ export function throughPooler<T extends Record<string, string>>(
   env: T,
 ): T & { GRID_DATABASE_DIRECT_URL?: string };
 
+/**
+ * Starts the built server, in the host of this jest worker unless `ownProcess` is true, one of the options below it is given, or
+ * the environment has more than settings of one process.
+ */
 export function startServerProcess(options: {
   root: string;
   env: Record<string, string>;
+  /** For suites of start, stop, signals, kills, several processes and stalls. */
+  ownProcess?: boolean;
   entry?: string;
   node?: string[];
   /** Words before the command: programs that become it, such as setpriv. */

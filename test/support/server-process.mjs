@@ -1,6 +1,7 @@
-/** Starts the built server as a child process and waits until it says that it is ready. */
+/** Starts the built server, in the host of this jest worker or as a child process, and waits until it says that it is ready. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { startHostedServer } from './server-hosts.mjs';
 import { collectStalls, supportHome } from './stalls.mjs';
 
 const START_DEADLINE_MS = 60_000;
@@ -22,7 +23,22 @@ export function throughPooler(env) {
   };
 }
 
-export function startServerProcess({
+/** What a server can be given that shares its process with others. */
+const isSetting = (name) => /^(GRID_(?!PROCESSES$)|DATABASE_URL$)/.test(name);
+
+export function startServerProcess(options) {
+  const { env, ownProcess = false } = options;
+  const special = ['entry', 'node', 'through', 'program', 'stallsIn'];
+  const { hosts } = JSON.parse(process.env.GRID_TEST_SUPPORT ?? '{}');
+  const isShared =
+    hosts !== undefined &&
+    !ownProcess &&
+    !special.some((name) => name in options) &&
+    Object.keys(env).every(isSetting);
+  return isShared ? startHostedServer(hosts, throughPooler(env)) : startProcess(options);
+}
+
+function startProcess({
   root,
   env,
   entry = 'dist/src/main.js',
@@ -55,6 +71,7 @@ export function startServerProcess({
     child,
     exited,
     log: () => output.log,
+    onLog: (listener) => void child.stderr.on('data', listener),
     stdout: () => output.stdout,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return exited;

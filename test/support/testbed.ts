@@ -106,6 +106,7 @@ export class Grid {
     readonly database: { url: string; name: string; isShared?: boolean },
     readonly ca: string,
     private readonly env: Record<string, string>,
+    private readonly process: Pick<StartOptions, 'ownProcess'> = {},
   ) {}
 
   get url(): string {
@@ -169,13 +170,18 @@ export class Grid {
   /** A second server on the same database and, for local files, the same CA. */
   async second(env: Record<string, string> = {}): Promise<Grid> {
     const home = await makeHome(join(this.home, 'pki'));
-    return startOn(home, { ...this.database, isShared: true }, { ...this.env, ...env });
+    return startOn(
+      home,
+      { ...this.database, isShared: true },
+      { ...this.env, ...env },
+      this.process,
+    );
   }
 
   /** Starts again after stop() or kill(), on the same home and database. */
   async again(env: Record<string, string> = {}): Promise<Grid> {
     await this.closeClients();
-    return startOn(this.home, this.database, { ...this.env, ...env });
+    return startOn(this.home, this.database, { ...this.env, ...env }, this.process);
   }
 
   async stop(): Promise<void> {
@@ -215,6 +221,8 @@ export class Grid {
 /** How a server is started beside the usual: its environment, Node's options, who gets its stalls, and as whom. */
 export interface StartOptions {
   env?: Record<string, string>;
+  /** For suites of start, stop, signals, kills, several processes and stalls; second() and again() do the same. */
+  ownProcess?: boolean;
   node?: string[];
   stallsIn?: string;
   /** Words before its command: programs that become it. */
@@ -232,7 +240,8 @@ export interface StartOptions {
 export async function startGrid(options: StartOptions = {}): Promise<Grid> {
   const { DATABASE_URL: given } = options.env ?? {};
   const name = `t_${randomBytes(6).toString('hex')}`;
-  if (given === undefined) await onServer(`create database "${name}" template template_grid`);
+  if (given === undefined)
+    await onServer(`create database "${name}" template template_grid strategy file_copy`);
   const home = await makeHome(support().pki);
   const { env = {}, owner, databaseUrl: reached = (url: string) => url, ...process } = options;
   if (owner !== undefined) execFileSync('chown', ['-R', `${owner}:${owner}`, home]);
@@ -286,7 +295,7 @@ async function startOn(
     },
   });
   const ca = await readFile(join(home, 'pki', 'ca.crt'), 'utf8');
-  return new Grid(server, home, database, ca, env);
+  return new Grid(server, home, database, ca, env, { ownProcess: process.ownProcess ?? false });
 }
 
 async function makeHome(pki: string): Promise<string> {

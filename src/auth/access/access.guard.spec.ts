@@ -78,11 +78,16 @@ async function call(name: string, of: { prototype: object } = Routes): Promise<O
     getClass: () => of,
     switchToHttp: () => ({ getRequest: () => request, getResponse: () => undefined }),
   } as unknown as ExecutionContext;
-  new BearerStrategy(tokens); // Passport knows it from now on
   const reflector = new Reflector();
   const guard = new AccessGuard(
     reflector,
-    new BearerGuard(reflector, callers, tokens, { queryToken: true } as Config),
+    new BearerGuard(
+      reflector,
+      callers,
+      tokens,
+      { queryToken: true } as Config,
+      new BearerStrategy(tokens),
+    ),
     new CertificateGuard(users, callers),
     new OpenGuard(callers),
   );

@@ -40,12 +40,13 @@ async function outcome(
   url?: string,
   queryToken = true,
 ): Promise<unknown> {
-  new BearerStrategy(tokens); // Passport knows it from now on
   const callers = {
     admit: () => Promise.resolve(),
     during: (_key: string, _request: HttpRequest, work: () => Promise<unknown>) => work(),
   } as unknown as Callers;
-  const guard = new BearerGuard(new Reflector(), callers, tokens, { queryToken } as Config);
+  const config = { queryToken } as Config;
+  const strategy = new BearerStrategy(tokens);
+  const guard = new BearerGuard(new Reflector(), callers, tokens, config, strategy);
   const request = requestOf(authorization, url);
   const context = {
     getHandler: () => handler,

@@ -14,6 +14,7 @@ import {
 } from '#src/platform/index.js';
 import { BearerTokens } from '../bearer/bearer-tokens.js';
 import type { Principal } from '../bearer/principal.js';
+import { byStrategy } from './by-strategy.js';
 import { ADMIN_SCOPE } from '../protocol/scopes.js';
 import {
   accessRuleOf,
@@ -29,21 +30,22 @@ import {
   tokenMissing,
   usualHeader,
 } from './bearer-header.js';
-import type { BearerView } from './bearer.strategy.js';
+import { BearerStrategy, type BearerView } from './bearer.strategy.js';
 
 /** The header of nearly all requests; every other one is read by Passport. */
 const PLAIN_HEADER = /^Bearer (\S+)$/;
 
 /** Lets in who shows a good token with the scope of the route, and counts the user with the application. */
 @Injectable()
-export class BearerGuard extends AuthGuard('bearer') {
+export class BearerGuard extends AuthGuard() {
   constructor(
     private readonly reflector: Reflector,
     private readonly callers: Callers,
     private readonly tokens: BearerTokens,
     @Inject(CONFIG) private readonly config: Config,
+    strategy: BearerStrategy,
   ) {
-    super();
+    super(byStrategy(strategy));
   }
 
   /** Throws Problem 400 (two tokens), 401 (none, or no good one), 403 (without the scope), 429 or 503. */

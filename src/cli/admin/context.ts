@@ -49,10 +49,11 @@ export class CliContext {
     const home = await openHome(config.homePath);
     const connection = await this.connection();
     // Commands say on the terminal what they do; their audit trail is a file.
-    const runtime = createRuntime(config, () => connection, logger, {
+    const trail = {
       logger: createFileLogger(join(home.logs, 'audit.log')),
       origin: { account: userInfo().username },
-    });
+    };
+    const runtime = createRuntime(config, () => connection, { logger, trail });
     const tls = await openTls(config, home.pki);
     this.opened.push(() => tls.close());
     this.opened.push(() => runtime.close());

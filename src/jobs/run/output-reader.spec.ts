@@ -81,13 +81,16 @@ describe('readOutput', () => {
     writeFileSync(join(directory, 'd/file'), 'harmless');
     symlinkSync(elsewhere, join(directory, 'link'));
     const swap = 'while :; do mv -T d kept; mv -T link d; mv -T d link; mv -T kept d; done';
-    const owner = spawn('sh', ['-c', swap], { cwd: directory, stdio: 'ignore' });
+    const owner = spawn('sh', ['-c', swap], {
+      cwd: directory,
+      stdio: ['ignore', 'pipe', 'ignore'], // open until its last mv has ended, too
+    });
     const found = new Set<unknown>();
     try {
       for (let time = 0; time < 1_000; time += 1) found.add((await read('d/file'))?.[0]);
     } finally {
       owner.kill('SIGKILL');
-      await once(owner, 'exit');
+      await once(owner, 'close');
     }
     expect([...found].filter((text) => text !== undefined && text !== 'harmless')).toEqual([]);
   });

@@ -179,7 +179,7 @@ const AUTHORIZATION = [
     text: 'A code that has been used is refused.',
     shown: [
       ours('has a code once'),
-      of('test/flows/flow-b-web-portal.flow-spec.ts')(
+      of('test/api/flow-b-web-portal.api-spec.ts')(
         'Flow B: a web portal acts for a user › lets exactly one of parallel exchanges win',
       ),
     ],

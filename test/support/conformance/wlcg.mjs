@@ -18,11 +18,11 @@ const refresh = of('test/api/oauth2-refresh.api-spec.ts');
 const border = of('test/api/vo-border.api-spec.ts');
 const foreign = of('test/api/foreign-tokens.api-spec.ts');
 const profiles = of('test/api/token-profiles.api-spec.ts');
-const flowB = of('test/flows/flow-b-web-portal.flow-spec.ts');
+const flowB = of('test/api/flow-b-web-portal.api-spec.ts');
 const faults = of('test/api/other-systems-faults.api-spec.ts');
 const tls = of('test/client/http-tls.client-spec.ts');
 const hostile = of('test/client/id-provider-hostile.client-spec.ts');
-const rotation = of('test/flows/key-rotation.flow-spec.ts');
+const rotation = of('test/api/key-rotation.api-spec.ts');
 
 const CLAIMS = '/oauth2/token with a certificate › signs JWTs of RFC 9068 with a published key';
 const OURS = 'tokens for the grid';

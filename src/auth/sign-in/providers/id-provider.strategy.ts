@@ -22,25 +22,20 @@ export interface KnownSubject {
 /** The provider's answer brings nobody: what the log says of it. */
 export class LoginFailure extends Error {}
 
-/** The name by which Passport knows the strategy of a provider. */
-export function strategyName(provider: string): string {
-  return `id-provider ${provider}`;
-}
-
 // Far beyond every clock, and a date that every part can hold.
 const LATEST_SECONDS = 1e11;
 // passport-oauth2 tells by their number what its verify callback takes: two tokens, the results, the profile, `done`.
 const VERIFY_PARAMETERS = 5;
 
 /**
- * Makes Passport know the strategy of a provider: passport-oauth2 with our state store, in which the client component
+ * The strategy of a provider: passport-oauth2 with our state store, in which the client component
  * exchanges the code and checks state, nonce, PKCE, issuer and ID token. Succeeds with the User.
  */
-export function useIdProvider(
+export function idProviderStrategy(
   { name, provider }: NamedIdProvider,
   states: LoginStates,
   registry: RegistryService,
-): void {
+): OAuth2Strategy {
   const getOAuthAccessToken = (
     _answer: string,
     { caller }: { caller: HttpRequest },
@@ -53,7 +48,7 @@ export function useIdProvider(
   };
   class IdProviderStrategy extends PassportStrategy(
     OAuth2Strategy,
-    strategyName(name),
+    `id-provider ${name}`,
     VERIFY_PARAMETERS,
   ) {
     constructor() {
@@ -85,7 +80,7 @@ export function useIdProvider(
       return user ? { user, authenticatedAt } : [false, subject];
     }
   }
-  new IdProviderStrategy();
+  return new IdProviderStrategy();
 }
 
 /** Whom the answer at this address brings. Throws LoginFailure. */

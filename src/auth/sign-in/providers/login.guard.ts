@@ -10,11 +10,11 @@ import { IdProvidersService } from '#src/id-provider/index.js';
 import { Problem } from '#src/kernel/index.js';
 import type { HttpRequest } from '#src/platform/index.js';
 import { RegistryService, type User } from '#src/registry/index.js';
+import { byStrategy } from '../../access/by-strategy.js';
 import { RateLimits } from '../../protocol/rate-limits.js';
 import {
+  idProviderStrategy,
   LoginFailure,
-  strategyName,
-  useIdProvider,
   type KnownSubject,
   type ProviderSubject,
 } from './id-provider.strategy.js';
@@ -54,8 +54,9 @@ export class LoginGuard implements CanActivate {
     private readonly limits: RateLimits,
   ) {
     const named = providers.all().filter(({ login }) => login);
-    for (const one of named) useIdProvider(one, states, registry);
-    this.guards = new Map(named.map(({ name }) => [name, guardOf(name)]));
+    this.guards = new Map(
+      named.map((one) => [one.name, guardOf(idProviderStrategy(one, states, registry))]),
+    );
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -73,8 +74,8 @@ export class LoginGuard implements CanActivate {
   }
 }
 
-function guardOf(provider: string): CanActivate {
-  class ProviderGuard extends AuthGuard(strategyName(provider)) {
+function guardOf(strategy: OAuth2Strategy): CanActivate {
+  class ProviderGuard extends AuthGuard() {
     override getRequest(context: ExecutionContext): LoginView {
       const caller = context.switchToHttp().getRequest<HttpRequest>();
       const code = caller.originalUrl;
@@ -97,7 +98,7 @@ function guardOf(provider: string): CanActivate {
       return outcome as T;
     }
   }
-  return new ProviderGuard();
+  return new ProviderGuard(byStrategy(strategy));
 }
 
 /** What Passport says: a user with the login as `state`, a reason, or the subject whom nobody knows. */

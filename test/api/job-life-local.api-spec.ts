@@ -21,6 +21,7 @@ describe('the life of a job on local-process', () => {
     outside = mkdtempSync(join(tmpdir(), 'outside-'));
     chmodSync(outside, 0o777);
     grid = await startGrid({
+      ownProcess: true,
       env: {
         GRID_LOCAL_BINDS: `${outside}:rw`,
         GRID_JOB_WALL_TIME: '6',
