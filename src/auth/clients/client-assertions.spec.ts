@@ -3,7 +3,7 @@ import { exportJWK, SignJWT, type JWK } from 'jose';
 import type { JsonObject } from '#src/kernel/index.js';
 import type { HttpRequest } from '#src/platform/index.js';
 import type { Client } from '#src/registry/index.js';
-import type { UsedProofsRepository } from '../possession/used-proofs.repository.js';
+import { proofMemory } from '../possession/testing/proof-memory.js';
 import { ClientAssertions } from './client-assertions.js';
 
 const NOW = Date.UTC(2026, 0, 2);
@@ -16,6 +16,11 @@ const other = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const ed = generateKeyPairSync('ed25519');
 const third = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+
+const clock = { time: NOW, now: () => clock.time };
+beforeEach(() => {
+  clock.time = NOW;
+});
 
 let client: Client;
 let jwks: { keys: JWK[] };
@@ -35,16 +40,8 @@ beforeAll(async () => {
 
 /** A fresh memory of used assertions each time. */
 function made(): ClientAssertions {
-  const seen = new Set<string>();
-  const used = {
-    use: ({ owner, jti }: { owner: string; jti: string }) => {
-      const isFirst = !seen.has(`${owner} ${jti}`);
-      seen.add(`${owner} ${jti}`);
-      return Promise.resolve(isFirst);
-    },
-  } as unknown as UsedProofsRepository;
-  const assertions = new ClientAssertions(used);
-  const parts = { config: { publicUrl: ISSUER }, clock: { now: () => NOW } };
+  const assertions = new ClientAssertions(proofMemory(clock));
+  const parts = { config: { publicUrl: ISSUER }, clock };
   return Object.assign(assertions, parts);
 }
 
@@ -127,6 +124,18 @@ describe('an assertion of an application (private_key_jwt)', () => {
     expect(await assertions.isProof(client, text, request)).toBe(false);
     const next = await signed({ claims: { jti: 'two' } });
     expect(await assertions.isProof(client, next, request)).toBe(true);
+  });
+
+  it('counts once for as long as it is good, by a clock that is behind, too', async () => {
+    const assertions = made();
+    const request = { originalUrl: '/oauth2/token' } as HttpRequest;
+    const text = await signed({ claims: { exp: SECONDS + 3600 } });
+    expect(await assertions.isProof(client, text, request)).toBe(true);
+    clock.time = NOW + 3_609_000;
+    expect(await made().isProof(client, text, request)).toBe(true);
+    expect(await assertions.isProof(client, text, request)).toBe(false);
+    clock.time += 1000;
+    expect(await made().isProof(client, text, request)).toBe(false);
   });
 
   it('finds its key among several of one kind without a key id', async () => {

@@ -8,7 +8,7 @@ import { DpopFault, DpopProofs } from './dpop-proofs.js';
 import { RecentProofs } from './recent-proofs.js';
 import { SenderConstraint } from './sender-constraint.js';
 import { TokenHolders } from './token-holders.js';
-import type { UsedProofsRepository } from './used-proofs.repository.js';
+import { proofMemory } from './testing/proof-memory.js';
 import { OAuthProblem, Problem } from '#src/kernel/index.js';
 import type { Client } from '#src/registry/index.js';
 import { DpopRequests } from './dpop-requests.js';
@@ -32,16 +32,8 @@ const nonces = new DpopNonces(keys, clock);
 
 /** Proofs with an empty memory. */
 function made(): DpopProofs {
-  const seen = new Set<string>();
-  const used = {
-    use: ({ owner, jti }: { owner: string; jti: string }) => {
-      const isFirst = !seen.has(`${owner} ${jti}`);
-      seen.add(`${owner} ${jti}`);
-      return Promise.resolve(isFirst);
-    },
-  } as unknown as UsedProofsRepository;
   const parts = { config: { publicUrl: ORIGIN }, clock, recent: new RecentProofs() };
-  return Object.assign(new DpopProofs(nonces, used), parts);
+  return Object.assign(new DpopProofs(nonces, proofMemory(clock)), parts);
 }
 
 interface Made {
@@ -250,6 +242,23 @@ describe('a DPoP proof', () => {
     const { request } = requestOf({ dpop });
     expect(await proofs.ofTokenRequest(request)).toBe(jkt);
     await expect(proofs.ofTokenRequest(request)).rejects.toThrow('has been used before');
+  });
+
+  it('counts once for as long as it is good, by a clock that is behind, too', async () => {
+    const proofs = made();
+    const dpop = await proof({ claims: { iat: SECONDS - 10 } });
+    const { request } = requestOf({ dpop });
+    clock.time = NOW - 20_000;
+    expect(await outcome({ dpop }, proofs)).toEqual([jkt, expect.anything()]);
+    expect(await proofs.ofTokenRequest(request)).toBe(jkt);
+    clock.time = NOW + 290_000;
+    expect(await outcome({ dpop })).toEqual([jkt, expect.anything()]);
+    expect(await outcome({ dpop }, proofs)).toEqual(invalid('The DPoP proof has been used before'));
+    await expect(proofs.ofTokenRequest(request)).rejects.toThrow('has been used before');
+    clock.time += 1000;
+    expect(await outcome({ dpop })).toEqual(
+      invalid('The DPoP proof is too old or from the future (iat)'),
+    );
   });
 
   it('is refused when its nonce is older than five minutes', async () => {
