@@ -14,8 +14,11 @@ const NOT_PUBLIC = AddressList.parse([
   '172.16.0.0/12',
   '192.0.0.0/24', // protocol assignments; 192.0.0.192 is Oracle's metadata service
   '192.0.2.0/24',
+  '192.31.196.0/24', // AS112: a site's own name server, where it has one
+  '192.52.193.0/24', // relays of multicast
   '192.88.99.0/24', // 6to4 relays
   '192.168.0.0/16',
+  '192.175.48.0/24', // AS112
   '198.18.0.0/15',
   '198.51.100.0/24',
   '203.0.113.0/24',
@@ -25,6 +28,7 @@ const NOT_PUBLIC = AddressList.parse([
   '2001::/23', // protocol assignments, Teredo among them, which carries IPv4 addresses
   '2001:db8::/32',
   '2002::/16', // 6to4 carries IPv4 addresses
+  '2620:4f:8000::/48', // AS112
   '3fff::/20',
 ]);
 
