@@ -189,6 +189,11 @@ describe('a token that comes from another', () => {
     else expect(answer).toMatchObject({ audiences: expected });
   });
 
+  it('may be the tenth generation', async () => {
+    const jti = Array(10).fill('s').join('.');
+    expect(await narrowed({ claims: { jti } })).toMatchObject({ parentId: jti });
+  });
+
   it.each<[string, Asked, unknown]>([
     ['a token of somebody else', { form: { subject_token: 'theirs' } }, undefined],
     ['a token whose user has left', { isAlive: false }, undefined],
