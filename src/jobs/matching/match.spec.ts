@@ -122,6 +122,13 @@ describe('Match', () => {
     expect(names).toEqual(['A', 'B', 'A', 'B']);
   });
 
+  it('counts as load what it gives, not what more jobs of a lane would have got', () => {
+    const one = job();
+    const sites = [site('A'), site('B')];
+    const load = (name: string): number => (name === 'A' ? 0 : 1);
+    expect(placed([one], { sites, load, limit: 2 })).toEqual([[one.jid, 'A']]);
+  });
+
   it('lets small jobs pass a large one, until it has waited for long', () => {
     const large = job({ processors: 4, waited: 59 });
     const small = [job(), job()];
