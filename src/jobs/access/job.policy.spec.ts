@@ -83,6 +83,19 @@ describe('JobPolicy', () => {
     expect(closed.readsByPrivilege(who, what, 'inside')).toBe(expected[1]);
   });
 
+  it.each([
+    ['administrator', adam, job, true],
+    ['administrator without VO', adamFree, job, true],
+    ['administrator, own job', adam, { ...job, owner: 'adam' }, true],
+    ['owner', alice, job, false],
+    ['sharer of the group', bobShare, shared, false],
+    ['monitor, own job', mona, ofMona, false],
+    ['administrator of another VO, own job', adamElsewhere, { ...job, owner: 'adam' }, false],
+  ] as const)('tells whether %s releases what an administrator holds', (_who, who, what, may) => {
+    expect(open.mayControl(who, what)).toBe(true);
+    expect(open.mayOverrule(who, what)).toBe(may);
+  });
+
   it('lets only normal users submit', () => {
     expect([alice, bobShare].every((who) => open.maySubmit(who))).toBe(true);
     expect([mona, adam].some((who) => open.maySubmit(who))).toBe(false);
