@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { STANDARDS, type Requirement } from '../support/conformance/index.mjs';
-import { testsIn, testsOf } from '../support/conformance/test-titles.js';
+import { testsOf } from '../support/conformance/test-titles.js';
 
 /** What jest starts as a test (jest.config.mjs). */
 const SPEC = /^(src\/.*\.spec|test\/architecture\/.*\.spec|test\/.*\.(api|client|flow)-spec)\.ts$/;
@@ -86,53 +86,5 @@ describe('the demands of a standard', () => {
     ]);
     expect(Object.fromEntries(found)).toEqual(WLCG_DEMANDS);
     expect(rows.length).toBe(Object.values(WLCG_DEMANDS).reduce((sum, count) => sum + count));
-  });
-
-  it.each<[string, Requirement]>([
-    ['has no test', { section: '1', text: 'x' }],
-    ['has no reason', { section: '1', text: 'x', notMet: 'later' }],
-    ['README.md is no test file', shownBy('README.md', 'x')],
-    ['src/none.spec.ts is missing', shownBy('src/none.spec.ts', 'x')],
-    [
-      'test/architecture/conformance.spec.ts has 0 tests: nothing',
-      shownBy('test/architecture/conformance.spec.ts', 'nothing'),
-    ],
-    [
-      'test/architecture/conformance.spec.ts: the demands of a standard › a row is at fault: %s: no row nothing',
-      shownBy(
-        'test/architecture/conformance.spec.ts',
-        'the demands of a standard › a row is at fault: %s',
-        'nothing',
-      ),
-    ],
-  ])('a row is at fault: %s', (fault, row) => {
-    expect(faultsOf(row)).toEqual([fault]);
-  });
-});
-
-function shownBy(file: string, title: string, row?: string): Requirement {
-  return { section: '1', text: 'x', shown: [{ file, title, ...(row !== undefined && { row }) }] };
-}
-
-describe('the tests of a file', () => {
-  it('are those that run, with the rows of their tables', () => {
-    const text = `
-      describe('a', () => {
-        beforeAll(() => start());
-        describe('b', () => {
-          it('c', () => {});
-          it.each([['x', { a: 1,
-            b: 2 }], 'y'])('d %s', () => {});
-        });
-        it.skip('e', () => {});
-        it.skip.each([])('f', () => {});
-        describe.skip('g', () => { it('h', () => {}); });
-        it(\`i\`, () => {});
-      });`;
-    expect(testsIn(text)).toEqual([
-      { title: 'a › b › c', rows: [] },
-      { title: 'a › b › d %s', rows: [['x', '{ a: 1, b: 2 }'], ['y']] },
-      { title: 'a › i', rows: [] },
-    ]);
   });
 });

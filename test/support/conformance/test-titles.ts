@@ -20,7 +20,7 @@ export function testsOf(path: string): FoundTest[] {
 }
 
 /** The tests of a source text. */
-export function testsIn(text: string): FoundTest[] {
+function testsIn(text: string): FoundTest[] {
   const source = ts.createSourceFile('x.ts', text, ts.ScriptTarget.Latest, true);
   const found: FoundTest[] = [];
   const look = (node: ts.Node, above: readonly string[]): void => {
