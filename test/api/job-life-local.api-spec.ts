@@ -1,15 +1,14 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { markedProcesses, runningJobs } from '../support/faults/job-processes.js';
 import { awaitFinal, awaitStatus, pastOf, sandboxOf, show, submit } from '../support/jobs.js';
+import { runningProcesses, type RunningProcess } from '../support/processes.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
 /** Processes of this machine whose command line holds the text. */
-function processesWith(text: string): string[] {
-  const list = execFileSync('ps', ['-eo', 'pid=,stat=,args='], { encoding: 'utf8' });
-  return list.split('\n').filter((line) => line.includes(text) && !/^\s*\d+ Z/.test(line));
+function processesWith(text: string): RunningProcess[] {
+  return runningProcesses().filter(({ command }) => command.includes(text));
 }
 
 describe('the life of a job on local-process', () => {
@@ -221,12 +220,9 @@ describe('the life of a job on local-process', () => {
     const file = join(outside, 'started');
     writeFileSync(file, '');
     chmodSync(file, 0o666);
-    const starter = (): string | undefined =>
-      processesWith('starter.process.js').find((line) =>
-        readFileSync(`/proc/${parseInt(line, 10)}/stat`, 'latin1').includes(
-          `) S ${grid.server.child.pid} `,
-        ),
-      );
+    const starter = (): number | undefined =>
+      processesWith('starter.process.js').find(({ parent }) => parent === grid.server.child.pid)
+        ?.pid;
     const first = await eventually(() => Promise.resolve(starter()), 'the process');
     const [jid = 0] = await submit(alice, [
       sh(
@@ -234,7 +230,7 @@ describe('the life of a job on local-process', () => {
       ),
     ]);
     await eventually(() => Promise.resolve(readFileSync(file, 'utf8') !== ''), 'its line');
-    process.kill(parseInt(first, 10), 'SIGKILL');
+    process.kill(first, 'SIGKILL');
     expect(await run(sh('exit 0'))).toMatchObject({ status: 'Done' });
     expect(await show(alice, jid)).toMatchObject({ status: 'Running' });
     writeFileSync(join(outside, 'go'), '');

@@ -17,6 +17,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startBrowser } from '../support/browser.js';
+import { describeWith, has } from '../support/missing.js';
 import { support } from '../support/testbed.js';
 
 /** What the library in `gridgate` needs at run time; neither Nest nor a database is among it. */
@@ -192,7 +193,7 @@ export const isError = (error: unknown): number => (error instanceof GridError ?
   return spawnSync(process.execPath, [tsc, '-p', '.'], { cwd: project, encoding: 'utf8' }).stdout;
 }
 
-describe('gridgate-client in a browser', () => {
+describeWith({ met: has('chromium'), name: 'Chromium' })('gridgate-client in a browser', () => {
   let server: Server;
 
   beforeAll(async () => {

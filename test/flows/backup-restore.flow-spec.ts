@@ -8,16 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { CommandUser } from '../support/command.js';
 import { freePorts } from '../support/ports.mjs';
-import {
-  postgresPrograms,
-  startDebianPostgres,
-  type DebianPostgres,
-} from '../support/database/debian-postgres.mjs';
+import { startDebianPostgres, type DebianPostgres } from '../support/database/debian-postgres.mjs';
 import { blocksOf, faultsOf, isShown } from '../support/documentation.js';
 import { awaitFinal, submit } from '../support/jobs.js';
 import { describeWith, has } from '../support/missing.js';
 import { runPage, type PageResult } from '../support/page-shell.js';
 import { portalTokens, renew } from '../support/portal.js';
+import { postgresPrograms } from '../support/programs.mjs';
 import { startServerProcess, type ServerProcess } from '../support/server-process.mjs';
 import { startOnDatabase, support, type Grid, type GridClient } from '../support/testbed.js';
 

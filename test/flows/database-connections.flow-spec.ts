@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { DatabaseConnectionError, dataSourceOptions, directClient } from '#src/platform/index.js';
 import {
-  postgresPrograms,
   startDebianPostgres,
   type ClusterPki,
   type DebianPostgres,
 } from '../support/database/debian-postgres.mjs';
 import { shippedUrls, staged } from '../support/database/shipped-urls.js';
 import { freePorts } from '../support/ports.mjs';
-import { describeWith } from '../support/missing.js';
+import { describeWith, has } from '../support/missing.js';
+import { postgresPrograms } from '../support/programs.mjs';
 import { startServerProcess } from '../support/server-process.mjs';
 import { support } from '../support/testbed.js';
 
@@ -30,7 +30,10 @@ let plain: DebianPostgres;
 let pki: ClusterPki;
 let folder: string;
 
-const need = { met: postgresPrograms() !== undefined, name: 'PostgreSQL (package postgresql)' };
+const need = {
+  met: postgresPrograms() !== undefined && has('openssl'),
+  name: 'PostgreSQL (package postgresql), openssl',
+};
 
 /** What a connection of the pool and one beside it see of themselves. */
 async function connects(url: string): Promise<{ user: string; ssl: boolean; zone: string }> {

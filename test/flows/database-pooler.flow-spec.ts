@@ -15,9 +15,9 @@ import {
   type PoolerRules,
 } from '#src/platform/index.js';
 import { startDebianPostgres, type DebianPostgres } from '../support/database/debian-postgres.mjs';
-import { postgresPrograms } from '../support/database/debian-postgres.mjs';
 import { startPgBouncer, type PgBouncer } from '../support/database/pgbouncer.mjs';
 import { describeWith, has } from '../support/missing.js';
+import { postgresPrograms } from '../support/programs.mjs';
 import { startServerProcess } from '../support/server-process.mjs';
 import { eventually, support } from '../support/testbed.js';
 

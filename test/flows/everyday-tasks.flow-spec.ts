@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandUser } from '../support/command.js';
 import { blocksOf, faultsOf, type Block } from '../support/documentation.js';
-import { describeWith } from '../support/missing.js';
+import { describeWith, pythonWith } from '../support/missing.js';
 import { startGrid, support, type Grid } from '../support/testbed.js';
 
 const PAGE = 'docs/how-to/everyday-tasks.md';
@@ -84,9 +84,7 @@ describe('everyday tasks', () => {
 });
 
 /** python3 that can make environments, as for the package itself. */
-const python = ['/usr/bin/python3', 'python3'].find(
-  (one) => spawnSync(one, ['-c', 'import venv, ensurepip']).status === 0,
-);
+const python = pythonWith('venv, ensurepip');
 
 describeWith({ met: python !== undefined, name: 'python3-venv' })('everyday tasks', () => {
   beforeAll(async () => {

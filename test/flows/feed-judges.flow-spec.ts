@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import type { Browser, Page } from 'playwright-core';
 import { signatureHeaders } from '../../src/webhooks/signature/signature.js';
 import { startBrowser } from '../support/browser.js';
 import { submit } from '../support/jobs.js';
-import { describeWith, has } from '../support/missing.js';
+import { describeWith, has, pythonWith } from '../support/missing.js';
 import { freePort } from '../support/ports.mjs';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 import { WebhookTestbed } from '../support/webhook-testbed.js';
@@ -31,9 +31,7 @@ def judge(call):
 print(json.dumps([judge(call) for call in json.loads(os.environ["CALLS"])]))
 `;
 
-const python = ['/usr/bin/python3', 'python3'].find(
-  (one) => spawnSync(one, ['-c', 'import venv, ensurepip']).status === 0,
-);
+const python = pythonWith('venv, ensurepip');
 
 describeWith({ met: python !== undefined, name: 'python3-venv' })(
   'standardwebhooks of PyPI',

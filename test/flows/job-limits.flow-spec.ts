@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { markedProcesses } from '../support/faults/job-processes.js';
 import { awaitFinal, awaitStatus, submit, type ShownJob } from '../support/jobs.js';
+import { runningProcesses } from '../support/processes.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
 const MEMORY_MIB = 64;
@@ -212,10 +212,7 @@ describe('limits of local jobs', () => {
   }
 
   function sleepers(mark: string): { parent: number }[] {
-    const list = execFileSync('ps', ['-eo', 'ppid=,stat=,args='], { encoding: 'utf8' });
-    const lines = list.split('\n').filter((line) => line.endsWith(`sleep ${mark}`));
-    const alive = lines.filter((line) => !/^\s*\d+ Z/.test(line) && !line.includes('-c'));
-    return alive.map((line) => ({ parent: Number.parseInt(line, 10) }));
+    return runningProcesses().filter(({ command }) => command === `sleep ${mark}`);
   }
 });
 

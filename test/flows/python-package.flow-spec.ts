@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { CommandUser } from '../support/command.js';
-import { describeWith } from '../support/missing.js';
+import { describeWith, pythonWith } from '../support/missing.js';
 import { formOf, PageVisitor } from '../support/page-visitor.js';
 import { freePorts } from '../support/ports.mjs';
 import { eventually, startGrid, support, type Grid } from '../support/testbed.js';
 
 const run = promisify(execFile);
-const python = pythonWithVenv();
+const python = pythonWith('venv, ensurepip');
 const need = { met: python !== undefined, name: 'python3-venv' };
 const MINUTES = 60_000;
 /** The oldest version of Python 3 that the package promises, and the newest that was tried. */
@@ -49,12 +49,6 @@ async function pytest(
     throw new Error(`${failed.message}\n${failed.stdout}${failed.stderr}`);
   });
   if (!last.test(stdout.trimEnd().split('\n').at(-1) ?? '')) throw new Error(stdout + stderr);
-}
-
-/** Debian's python3 first: jobs find it, and map demands that both are of one version. */
-function pythonWithVenv(): string | undefined {
-  const words = ['-c', 'import venv, ensurepip'];
-  return ['/usr/bin/python3', 'python3'].find((program) => spawnSync(program, words).status === 0);
 }
 
 /** The newest Python 3 of this minor version that pyenv has, or that is on the path. */

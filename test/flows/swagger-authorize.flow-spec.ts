@@ -1,22 +1,17 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContext } from 'playwright-core';
+import type { Browser, BrowserContext } from 'playwright-core';
+import { startBrowser } from '../support/browser.js';
 import { describeWith, has } from '../support/missing.js';
 import { authorizePath } from '../support/portal.js';
 import { startGrid, type Grid } from '../support/testbed.js';
-
-function chromiumPath(): string {
-  const look = spawnSync('sh', ['-c', 'command -v chromium'], { encoding: 'utf8' });
-  return look.stdout.trim();
-}
 
 describeWith({ met: has('chromium'), name: 'Chromium' })('pages in Chromium', () => {
   let grid: Grid;
   let browser: Browser;
   beforeAll(async () => {
     grid = await startGrid();
-    browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
+    browser = await startBrowser();
   }, 90_000);
   afterAll(async () => {
     await browser?.close();

@@ -8,14 +8,16 @@ import {
   type BrowserContextOptions,
   type Page,
 } from 'playwright-core';
+import { programPath } from './programs.mjs';
 import type { Grid, Identity } from './testbed.js';
 
-const CHROMIUM = '/usr/bin/chromium';
 export const PHONE = { width: 360, height: 740 };
 
 /** Starts headless Chromium. */
 export function startBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  const executablePath = programPath('chromium');
+  if (executablePath === undefined) throw new Error('chromium is not installed');
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 
 /** A fresh browser profile, with the certificate of a demo identity or without any. */

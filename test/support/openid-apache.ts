@@ -35,7 +35,7 @@ export class OpenidApache {
     await writeFile(join(directory, 'apache.conf'), configuration(page, directory));
     const args = ['-D', 'FOREGROUND', '-f', join(directory, 'apache.conf')];
     const log = join(directory, 'daemon.log');
-    const daemon = new Daemon({ program: '/usr/sbin/apache2', args, log });
+    const daemon = new Daemon({ program: 'apache2', args, log });
     daemon.start();
     const apache = new OpenidApache(daemon, directory, `http://localhost:${page.port}`);
     try {

@@ -24,7 +24,6 @@ export interface DebianPostgres {
   stop(): Promise<void>;
 }
 
-export function postgresPrograms(): string | undefined;
 export function startDebianPostgres(options: {
   user: string;
   password: string;

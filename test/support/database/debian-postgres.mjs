@@ -4,24 +4,15 @@
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, openSync, closeSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, openSync, closeSync, readFileSync } from 'node:fs';
 import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../ports.mjs';
+import { postgresPrograms } from '../programs.mjs';
 
-const VERSIONS = '/usr/lib/postgresql';
 const DEADLINE_MS = 30_000;
-
-/** Where the programs of the newest installed version are; undefined: none is installed. */
-export function postgresPrograms() {
-  if (!existsSync(VERSIONS)) return undefined;
-  const newest = readdirSync(VERSIONS)
-    .filter((name) => existsSync(join(VERSIONS, name, 'bin/initdb')))
-    .sort((one, other) => Number(other) - Number(one))[0];
-  return newest && join(VERSIONS, newest, 'bin');
-}
 
 /** The account for servers that refuse to run as root; {} for anybody else. */
 function unprivileged() {

@@ -2,6 +2,7 @@
 import { writeFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '../ports.mjs';
+import { programPath } from '../programs.mjs';
 import { serverDirectory, startDaemon } from './debian-postgres.mjs';
 
 /**
@@ -34,7 +35,7 @@ export async function startPgBouncer({ port: postgresPort, user, password, pki, 
   ];
   await writeFile(file, `${lines.join('\n')}\n`);
   const daemon = await startDaemon({
-    program: '/usr/sbin/pgbouncer',
+    program: programPath('pgbouncer'),
     args: [file],
     directory,
     port,

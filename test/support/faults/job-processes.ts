@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { commandOf, fieldsOf } from '../processes.js';
 import { eventually } from '../testbed.js';
 
 /** The processes of one local job that runs now. */
@@ -56,20 +57,16 @@ export async function freeze(pid: number): Promise<boolean> {
 
 /** A process as a note shows it: arguments, working directory, mark of the run. */
 export function shownProcess(pid: number): object {
-  const read = (name: string, of: (path: string) => string): string => {
-    try {
-      return of(`/proc/${pid}/${name}`);
-    } catch {
-      return '';
-    }
-  };
-  const words = read('cmdline', (path) => readFileSync(path, 'latin1')).replaceAll('\0', ' ');
-  return {
-    pid,
-    words: words.slice(0, 200),
-    cwd: read('cwd', (path) => readlinkSync(path)),
-    mark: markOf(String(pid)),
-  };
+  const words = commandOf(pid).slice(0, 200);
+  return { pid, words, cwd: workingDirectoryOf(pid), mark: markOf(String(pid)) };
+}
+
+function workingDirectoryOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return '';
+  }
 }
 
 /** Sends a signal; false when there is no such process any more. */
@@ -98,13 +95,4 @@ function statOf(pid: number): { parent: number; session: number } {
 /** The letter of its state; undefined when it is gone. A zombie is gone but for its parent. */
 function stateOf(pid: number): string | undefined {
   return fieldsOf(pid)[0];
-}
-
-function fieldsOf(pid: number): string[] {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return [];
-  }
 }

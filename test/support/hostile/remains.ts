@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { runningProcesses } from '../processes.js';
 
 const EVERYBODYS = ['/tmp', '/var/tmp', '/dev/shm'];
 
@@ -17,8 +17,7 @@ export interface Remains {
 
 export function remainsOf(runs: string, besides: string, mark: string): Remains {
   const directories = readdirSync(runs).filter((name) => /^\d/.test(name) && name !== besides);
-  const list = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' });
-  const sleepers = [...list.matchAll(/^ *(\d+) sleep (\d+)$/gm)].filter(([, , of]) => of === mark);
+  const sleepers = runningProcesses().filter(({ command }) => command === `sleep ${mark}`);
   const files = EVERYBODYS.flatMap((path) =>
     readdirSync(path)
       .filter((name) => name.startsWith(`hostile-left-${mark}`))
@@ -26,7 +25,7 @@ export function remainsOf(runs: string, besides: string, mark: string): Remains 
   );
   return {
     directories,
-    sleepers: sleepers.map(([, pid]) => Number(pid)),
+    sleepers: sleepers.map(({ pid }) => pid),
     files,
     objects: ['shm', 'sem', 'msg'].flatMap(objectsOfJobs),
   };
