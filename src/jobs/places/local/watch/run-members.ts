@@ -1,6 +1,9 @@
 import { sleep } from '#src/kernel/index.js';
 import { allProcesses, isAlive, type ProcessEntry } from './process-table.js';
 
+/** Programs that supervise or enclose a run. */
+const ENCLOSING = /^(?:\/[\w/]+\/)?(?:sh|bwrap|unshare|setpriv|taskset) /;
+
 /** By what the processes of a run are told. */
 export interface RunTraces {
   /** The supervisor, while it is known. */
@@ -76,6 +79,17 @@ export async function endMembers(
     for (const { pid } of membersOf(traces, seen)) signal(pid, 'SIGKILL');
     await sleep(Math.min(100, 2 * 2 ** look));
   }
+}
+
+/** Name of the run that a supervisor, or a program that encloses one, was started for; what all runs share is named before it. */
+export function enclosedRun(words: string, directory: string): string | undefined {
+  if (!ENCLOSING.test(words)) return undefined;
+  const [, ...places] = words.split(`${directory}/`);
+  for (const place of places) {
+    const name = /^\d+\.\d+(?![\w.])/.exec(place)?.[0];
+    if (name !== undefined) return name;
+  }
+  return undefined;
 }
 
 /** Sends a signal; a process that is gone meanwhile is fine. */

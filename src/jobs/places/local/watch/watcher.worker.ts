@@ -4,7 +4,14 @@ import { parentPort } from 'node:worker_threads';
 import { measureDisk, measureOwned, type DiskUse } from './disk-use.js';
 import { measureUnnamed, sharedBytesOf } from './unnamed-files.js';
 import { allProcesses, argumentsOf, type ProcessEntry } from './process-table.js';
-import { endMembers, membersOf, signal, type RunTraces, type Seen } from './run-members.js';
+import {
+  endMembers,
+  enclosedRun,
+  membersOf,
+  signal,
+  type RunTraces,
+  type Seen,
+} from './run-members.js';
 import type { RunUse, WatchAnswers, WatchedRun, WatchQuestion } from './watch-messages.js';
 
 /** A directory is measured again after so many times as long as the last measuring took, and not sooner than that. */
@@ -12,7 +19,6 @@ const REST = 10;
 const SHORTEST_REST_MS = 1_500;
 /** However long a measurement took: a job that fills the disk meanwhile is seen soon enough. */
 const LONGEST_REST_MS = 20_000;
-const ENCLOSING = /^(?:\/[\w/]+\/)?(?:sh|bwrap|unshare|setpriv|taskset) /;
 
 type EndQuestion = Extract<WatchQuestion, { kind: 'end' }>;
 
@@ -130,14 +136,6 @@ class Watcher {
     }
     return known;
   }
-}
-
-/** Name of the run that a supervisor, or a program that encloses one, was started for. */
-function enclosedRun(words: string, directory: string): string | undefined {
-  if (!ENCLOSING.test(words)) return undefined;
-  const at = words.indexOf(`${directory}/`);
-  if (at < 0) return undefined;
-  return /^\d+\.\d+(?![\w.])/.exec(words.slice(at + directory.length + 1))?.[0];
 }
 
 /** What encloses a run whose files do not tell any more who leads it. */
