@@ -1,11 +1,11 @@
-/** Builds dist/ with the Nest compiler (the Swagger plugin adds schemas from the sources). */
+/** Builds dist/ (the Swagger plugin of nest-cli.json adds schemas from the sources). */
 import { rmSync } from 'node:fs';
 import { DECLARATIONS } from './packages/list.mjs';
 import { copyDeclarations, writeDoor } from './packages/declarations.mjs';
 import { root, run } from './run.mjs';
 
 rmSync(`${root}/dist`, { recursive: true, force: true });
-await run('node', ['node_modules/@nestjs/cli/bin/nest.js', 'build']);
+await run('node', ['scripts/compile.mjs']);
 await run('node', ['scripts/build-document.mjs']);
 await import('./bundle-programs.mjs');
 await import('./build-portal.mjs');

@@ -7,11 +7,7 @@ await buildWhenNeeded();
 // Without it the server makes the OpenAPI document of the routes as they are now.
 rmSync(`${root}/dist/src/app/openapi.json`, { force: true });
 const options = { cwd: root, stdio: 'inherit' };
-const compiler = spawn(
-  process.execPath,
-  ['node_modules/@nestjs/cli/bin/nest.js', 'build', '--watch'],
-  options,
-);
+const compiler = spawn(process.execPath, ['scripts/compile.mjs', '--watch'], options);
 const server = spawn(
   process.execPath,
   ['--watch', '--watch-preserve-output', 'dist/src/main.js'],

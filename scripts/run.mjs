@@ -45,7 +45,7 @@ export async function buildWhenNeeded() {
       return;
     }
   }
-  if (!existsSync(join(root, 'node_modules/@nestjs/cli'))) {
+  if (!existsSync(join(root, 'node_modules/esbuild'))) {
     if (existsSync(entry)) return; // an installed package: built already, no compiler here
     throw new Error('dist/ is missing and the compiler is not installed: run npm ci first');
   }

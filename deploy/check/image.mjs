@@ -83,13 +83,7 @@ async function copy(text, { place, directory, context, places }) {
 
 async function onlyNeeded(image) {
   const app = join(image, 'app');
-  const unwanted = [
-    'src',
-    'test',
-    'tsconfig.json',
-    'node_modules/@nestjs/cli',
-    'node_modules/jest',
-  ];
+  const unwanted = ['src', 'test', 'tsconfig.json', 'node_modules/esbuild', 'node_modules/jest'];
   const found = unwanted.filter((name) => existsSync(join(app, name)));
   if (found.length > 0) throw new Error(`the image holds ${found.join(', ')}`);
   const specs = (await readdir(join(app, 'dist'), { recursive: true })).filter((name) =>
