@@ -10,6 +10,7 @@
 import { spawnSync } from 'node:child_process';
 import { ALONE, CI_FLOWS, NIGHTLY_FLOWS } from '../test/flows/lists.mjs';
 import { writeModuleSuites } from '../test/support/module-suites.mjs';
+import { withoutQuarantined } from '../test/support/quarantine.mjs';
 import { buildWhenNeeded, root } from './run.mjs';
 
 const JEST = [
@@ -60,7 +61,8 @@ function alone(project, suites, more = [], environment = {}) {
 }
 
 function jest(projects, more = [], environment = {}) {
-  const words = ['--selectProjects', ...projects, ...options, ...more];
+  const all = paths.length > 0 ? [] : withoutQuarantined();
+  const words = ['--selectProjects', ...projects, ...all, ...options, ...more];
   const { status } = spawnSync(process.execPath, [...JEST, ...words], {
     cwd: root,
     env: { ...process.env, ...environment },

@@ -21,6 +21,7 @@ const { scripts, engines } = read('package.json') as {
 };
 const ci = read('.github/workflows/ci.yml') as Workflow;
 const mutation = read('.github/workflows/mutation.yml') as Workflow;
+const nightly = read('.github/workflows/nightly.yml') as Workflow;
 const stepsOf = (workflow: Workflow): Step[] => workflow.jobs['run']?.steps ?? [];
 
 describe('.github', () => {
@@ -36,9 +37,22 @@ describe('.github', () => {
     expect(scripts['test:mutation']).toBeDefined();
   });
 
+  it('runs everything every night, as many parts as it counts', () => {
+    const { strategy } = nightly.jobs['run'] as unknown as {
+      strategy: { matrix: { shard: number[] } };
+    };
+    const { shard } = strategy.matrix;
+    expect(shard).toEqual(shard.map((_, index) => index + 1));
+    expect(stepsOf(nightly).at(-1)?.run).toBe(
+      `npm run test:nightly -- --shard \${{ matrix.shard }}/${shard.length}`,
+    );
+    expect(scripts['test:nightly']).toBeDefined();
+  });
+
   it.each([
     ['ci', ci],
     ['mutation', mutation],
+    ['nightly', nightly],
   ])(
     'takes for %s the Node of package.json, actions by major version, and no rights',
     (_, workflow) => {
@@ -69,12 +83,14 @@ describe('.github', () => {
     }
   });
 
-  it.each(['.github/workflows/ci.yml', '.github/workflows/mutation.yml', '.github/dependabot.yml'])(
-    'names no registry: %s',
-    (path) => {
-      expect(readFileSync(path, 'utf8')).not.toMatch(/https?:|registry/);
-    },
-  );
+  it.each([
+    '.github/workflows/ci.yml',
+    '.github/workflows/mutation.yml',
+    '.github/workflows/nightly.yml',
+    '.github/dependabot.yml',
+  ])('names no registry: %s', (path) => {
+    expect(readFileSync(path, 'utf8')).not.toMatch(/https?:|registry/);
+  });
 });
 
 describe('stryker.config.mjs', () => {
