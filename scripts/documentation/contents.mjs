@@ -73,6 +73,7 @@ export const SECTIONS = [
     title: 'Project',
     pages: [
       'CHANGELOG.md',
+      'docs/design/tests.md',
       'docs/decisions/README.md',
       'CONTRIBUTING.md',
       'docs/STYLE.md',

@@ -8,7 +8,7 @@ import { eventually } from '../support/testbed.js';
 
 const number = (name: string, fallback: number): number => Number(process.env[name] ?? fallback);
 
-/** The full size is `npm run test:faults`: 20 rounds of 300 jobs. */
+/** The full size: GRID_FAULT_ROUNDS=20 GRID_FAULT_JOBS=300. */
 const ROUNDS = number('GRID_FAULT_ROUNDS', 3);
 const JOBS = number('GRID_FAULT_JOBS', 60);
 const SEED = number('GRID_FAULT_SEED', 1);
