@@ -34,19 +34,21 @@ function requestOf(authorization: string | undefined, url = '/jobs'): HttpReques
 
 const handler: unknown = Object.getOwnPropertyDescriptor(Routes.prototype, 'read')?.value;
 
-/** The principal, or status, code, text and challenge of the refusal. */
-async function outcome(
-  authorization: string | undefined,
-  url?: string,
-  queryToken = true,
-): Promise<unknown> {
+function guardWith(config: Pick<Config, 'queryToken'>): BearerGuard {
   const callers = {
     admit: () => Promise.resolve(),
     during: (_key: string, _request: HttpRequest, work: () => Promise<unknown>) => work(),
   } as unknown as Callers;
-  const config = { queryToken } as Config;
   const strategy = new BearerStrategy(tokens);
-  const guard = new BearerGuard(new Reflector(), callers, tokens, config, strategy);
+  return new BearerGuard(new Reflector(), callers, tokens, config as Config, strategy);
+}
+
+/** The principal, or status, code, text and challenge of the refusal. */
+async function outcome(
+  authorization: string | undefined,
+  url?: string,
+  guard = guardWith({ queryToken: true }),
+): Promise<unknown> {
   const request = requestOf(authorization, url);
   const context = {
     getHandler: () => handler,
@@ -110,6 +112,13 @@ describe('a token in the header', () => {
     expect(await outcome(header)).toEqual(expected);
   });
 
+  it('is judged for its own request when several come together', async () => {
+    const guard = guardWith({ queryToken: true });
+    const headers = ['Bearer bad', 'Bearer good', 'Basic Z29vZA==', 'good bearer'];
+    const all = await Promise.all(headers.map((header) => outcome(header, '/jobs', guard)));
+    expect(all).toEqual([bad, alice, missing, alice]);
+  });
+
   it('is not refused when it cannot be looked up', async () => {
     expect((await outcome('Bearer broken')) as unknown[]).toEqual([
       ...[503, 'service.unavailable', 'No database', undefined],
@@ -133,6 +142,6 @@ describe('a token in the query', () => {
     ['Bearer good', '/jobs', false, alice],
     [undefined, `${once}&access_token=good`, false, ambiguous],
   ])('header %j, %s, permitted %j', async (header, url, queryToken, expected) => {
-    expect(await outcome(header, url, queryToken)).toEqual(expected);
+    expect(await outcome(header, url, guardWith({ queryToken }))).toEqual(expected);
   });
 });
