@@ -2,9 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { LoopTurn } from './loop-turn.js';
 import { Slices } from './slices.js';
 
-/** Holds the thread for longer than one turn has room for. */
+/** What a turn's clock shows, milliseconds; work takes it further. */
+let now = 0;
+const newTurn = (): LoopTurn => new LoopTurn(() => now);
+
+/** Takes longer than one turn has room for. */
 function work(): void {
-  for (const end = performance.now() + 21; performance.now() < end;);
+  now += 21;
 }
 
 /** Counts the turns of the event loop while the work goes on. */
@@ -23,14 +27,14 @@ async function turnsDuring(done: Promise<unknown>): Promise<number> {
 
 describe('a turn of the event loop', () => {
   it('takes work at once while it has room', () => {
-    const turn = new LoopTurn();
+    const turn = newTurn();
     const seen: number[] = [];
     for (const index of [1, 2, 3]) turn.enter(() => seen.push(index));
     expect(seen).toEqual([1, 2, 3]);
   });
 
   it('leaves what it has no room for to the next ones, in order', async () => {
-    const turn = new LoopTurn();
+    const turn = newTurn();
     const seen: string[] = [];
     turn.enter(() => {
       seen.push('first');
@@ -45,7 +49,7 @@ describe('a turn of the event loop', () => {
   });
 
   it('counts what follows a promise at once, however many promises are between', async () => {
-    const turn = new LoopTurn();
+    const turn = newTurn();
     const through = async (depth: number): Promise<void> => {
       if (depth === 0) await turn.next();
       else await through(depth - 1);
@@ -55,13 +59,13 @@ describe('a turn of the event loop', () => {
   });
 
   it('counts what follows room that was there at once', async () => {
-    const turn = new LoopTurn();
+    const turn = newTurn();
     const pieces = Array.from({ length: 8 }, () => turn.room().then(work));
     expect(await turnsDuring(Promise.all(pieces))).toBeGreaterThanOrEqual(5);
   });
 
   it('takes no new work before what waits', async () => {
-    const turn = new LoopTurn();
+    const turn = newTurn();
     const seen: string[] = [];
     const waiting = turn.next().then(() => seen.push('waiting'));
     turn.enter(() => seen.push('new'));
@@ -72,36 +76,40 @@ describe('a turn of the event loop', () => {
 });
 
 describe('long work', () => {
-  const SHARE_MS = 200;
+  const PIECES = 50;
+  const PIECE_MS = 3;
 
-  /** How much of the time long work has had, while requests begin every millisecond or nobody else is served. */
-  async function shareOf(isAlone: boolean): Promise<number> {
-    const turn = new LoopTurn();
-    const end = performance.now() + SHARE_MS;
-    const beginning = setInterval(() => isAlone || turn.enter(() => undefined), 1);
-    let tookMs = 0;
-    while (performance.now() < end) {
+  /** How much of the time pieces of long work have had, when a turn of the loop takes one millisecond without them. */
+  async function shareOf(turn: LoopTurn, everyTurn: () => void): Promise<number> {
+    const began = now;
+    let isOver = false;
+    const pass = (): void => {
+      now += 1;
+      everyTurn();
+      if (!isOver) setImmediate(pass);
+    };
+    setImmediate(pass);
+    for (let piece = 0; piece < PIECES; piece += 1) {
       await turn.nextForLong();
-      const began = performance.now();
-      while (performance.now() < began + 3);
-      tookMs += performance.now() - began;
+      now += PIECE_MS;
     }
-    clearInterval(beginning);
-    return tookMs / SHARE_MS;
+    isOver = true;
+    return (PIECES * PIECE_MS) / (now - began);
   }
 
-  it('has all the time when nobody else is served', async () => {
-    expect(await shareOf(true)).toBeGreaterThan(0.6);
+  it('has every turn when nobody else is served', async () => {
+    expect(await shareOf(newTurn(), () => undefined)).toBeGreaterThan(0.7);
   });
 
   it('has a sixth of it beside others', async () => {
-    const share = await shareOf(false);
-    expect(share).toBeGreaterThan(0.06);
-    expect(share).toBeLessThan(0.25);
+    const turn = newTurn();
+    const share = await shareOf(turn, () => turn.enter(() => undefined));
+    expect(share).toBeGreaterThan(0.13);
+    expect(share).toBeLessThan(0.18);
   });
 
   it('goes on while requests fill every turn', async () => {
-    const turn = new LoopTurn();
+    const turn = newTurn();
     let isOver = false;
     const fill = (): void => {
       work();
@@ -119,7 +127,7 @@ describe('slices', () => {
     const long = async (): Promise<void> => {
       const slices = new Slices();
       for (let piece = 0; piece < 3; piece += 1) {
-        work();
+        for (const end = performance.now() + 5; performance.now() < end;);
         if (slices.isOver) await slices.rest();
       }
     };

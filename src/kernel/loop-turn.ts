@@ -21,6 +21,8 @@ export class LoopTurn {
   /** A piece of work, or what follows at once, is being done. */
   private isBusy = false;
 
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
   /** Does the work now when the turn has room for it, else in one of the next turns. */
   enter(work: () => void): void {
     if (this.isFree()) work();
@@ -49,17 +51,17 @@ export class LoopTurn {
 
   private isFree(): boolean {
     this.open();
-    this.entered = performance.now();
+    this.entered = this.now();
     return this.waiting.length === 0 && !this.isBusy && this.hasRoom;
   }
 
   private get hasRoom(): boolean {
-    return this.began !== undefined && performance.now() - this.began < BUDGET_MS;
+    return this.began !== undefined && this.now() - this.began < BUDGET_MS;
   }
 
   private open(): void {
     if (this.began !== undefined) return;
-    this.began = performance.now();
+    this.began = this.now();
     setImmediate(() => {
       this.began = undefined;
       this.goOn();
@@ -67,7 +69,7 @@ export class LoopTurn {
   }
 
   private goOn(): void {
-    const pauseMs = this.pausedUntil - performance.now();
+    const pauseMs = this.pausedUntil - this.now();
     if (this.waiting.length > 0 || (this.long.length > 0 && pauseMs <= 0)) {
       this.open();
       this.serve();
@@ -81,10 +83,10 @@ export class LoopTurn {
 
   private serve(): void {
     if (this.isBusy || !this.hasRoom) return;
-    const long = performance.now() >= this.pausedUntil ? this.long.shift() : undefined;
+    const long = this.now() >= this.pausedUntil ? this.long.shift() : undefined;
     if (long) {
-      const began = performance.now();
-      this.run(long, () => this.rest(performance.now() - began));
+      const began = this.now();
+      this.run(long, () => this.rest(this.now() - began));
       return;
     }
     const work = this.waiting.shift();
@@ -106,7 +108,7 @@ export class LoopTurn {
   }
 
   private rest(tookMs: number): void {
-    const now = performance.now();
+    const now = this.now();
     if (now - this.entered < BESIDE_MS) this.pausedUntil = now + PAUSES * tookMs;
   }
 }
