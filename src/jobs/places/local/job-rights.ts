@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { sleep } from '#src/kernel/index.js';
+import { shellWord } from '../../run/shell-word.js';
 import type { StartOrder } from './start/start-messages.js';
 import { StarterExitedError, type Starter } from './start/starter.js';
 
@@ -12,17 +13,17 @@ const REMOVE = `for at; do
 done
 for at; do [ -z "$(ls -A -- "$at" 2>/dev/null)" ] || exit 1; done`;
 /** Where everybody may write on a usual machine. */
-const EVERYBODYS = '/tmp /var/tmp /dev/shm /dev/mqueue /run/lock /var/lock /var/crash';
+const EVERYBODYS = '/tmp /var/tmp /dev/shm /dev/mqueue /run/lock /var/lock /var/crash'.split(' ');
 /** Tells the numbers of the accounts that have something there, and numbers of IPC objects that may be one. */
-const LOOK = `of=
+const look = (places: string): string => `of=
 for uid; do of="$of\${of:+ -o} -uid $uid"; done
-find ${EVERYBODYS} -xdev '(' $of ')' -printf '%U\n' 2>/dev/null | sort -u
+find ${places} -xdev '(' $of ')' -printf '%U\n' 2>/dev/null | sort -u
 cat /proc/sysvipc/* 2>/dev/null | tr -cs 0-9 '\n' | sort -u`;
 /** One walk, and another for what stands in directories that their owner made unreadable. */
-const SWEEP = `uid=$1
-remove() { [ -z "$(find ${EVERYBODYS} -xdev -uid "$uid" '(' -delete -o -print ')' 2>/dev/null | head -n 1)" ]; }
+const sweep = (places: string): string => `uid=$1
+remove() { [ -z "$(find ${places} -xdev -uid "$uid" '(' -delete -o -print ')' 2>/dev/null | head -n 1)" ]; }
 remove || {
-  find ${EVERYBODYS} -xdev -uid "$uid" -type d -exec chmod u+rwx {} ';' 2>/dev/null
+  find ${places} -xdev -uid "$uid" -type d -exec chmod u+rwx {} ';' 2>/dev/null
   remove || isLeft=yes
 }
 ipc() { while read -r _ id _ a b c rest; do echo "$id $a $b $c $rest"; done <"/proc/sysvipc/$1"; }
@@ -39,12 +40,20 @@ const TIMEOUT_MS = 600_000;
  * it, they can do no more than the program could.
  */
 export class JobRights {
-  /** `become` gives the words that change from root to an account; in the file `list` is what a look has found. */
+  private readonly places: string;
+
+  /**
+   * `become` gives the words that change from root to an account; in the file `list` is what a look has found; everybody may
+   * write in `everybodys`.
+   */
   constructor(
     private readonly become: (uid: number) => readonly string[],
     private readonly starter: Starter,
     private readonly list: string,
-  ) {}
+    everybodys: readonly string[] = EVERYBODYS,
+  ) {
+    this.places = everybodys.map(shellWord).join(' ');
+  }
 
   /** Ends all processes of an account that only jobs use; true when none was found any more. */
   async killAll(uid: number, timeoutMs: number): Promise<boolean> {
@@ -65,14 +74,15 @@ export class JobRights {
   async whoLeftSomething(uids: readonly number[]): Promise<readonly number[]> {
     await writeFile(this.list, '', { mode: 0o600 });
     const output = { stdout: this.list, stderr: '/dev/null' };
-    if ((await this.run(uids[0], LOOK, uids.map(String), output)) !== 0) return uids;
+    const script = look(this.places);
+    if ((await this.run(uids[0], script, uids.map(String), output)) !== 0) return uids;
     const found = new Set((await readFile(this.list, 'utf8')).split('\n'));
     return uids.filter((uid) => found.has(String(uid)));
   }
 
   /** Removes what an account has left where everybody may write, and its IPC objects; true when nothing is left. */
   async sweepMachine(uid: number): Promise<boolean> {
-    return (await this.run(uid, SWEEP, [String(uid)])) === 0;
+    return (await this.run(uid, sweep(this.places), [String(uid)])) === 0;
   }
 
   private async run(

@@ -1,9 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { JobRights } from './job-rights.js';
 import { MachineSweeps } from './machine-sweeps.js';
 import type { Starter } from './start/starter.js';
@@ -82,18 +91,25 @@ describe('a look', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
+  /** A walk of a directory of its own: the machine's are large. */
+  const rightsWith = (own: Starter): JobRights =>
+    new JobRights(() => [], own, join(directory, 'left'), [join(directory, "every body's")]);
+
   it('finds who has something anywhere, and nobody else', async () => {
-    const rights = new JobRights(() => [], starter as Starter, join(directory, 'left'));
-    const own = process.getuid?.() ?? 0;
+    const rights = rightsWith(starter as Starter);
+    const left = join(directory, "every body's/deep/left");
+    mkdirSync(dirname(left), { recursive: true });
+    writeFileSync(left, '');
     expect(await rights.whoLeftSomething([NOBODYS, NOBODYS - 1])).toEqual([]);
-    expect(await rights.whoLeftSomething([NOBODYS, own])).toEqual([own]);
+    // Of others where that is allowed: root may have objects of IPC besides.
+    if (process.getuid?.() === 0) chownSync(left, 61_234, 0);
+    const { uid } = statSync(left);
+    expect(await rights.whoLeftSomething([NOBODYS, uid])).toEqual([uid]);
   });
 
   it('that fails leaves everybody to be swept', async () => {
-    const rights = new JobRights(() => [], starter as Starter, join(directory, 'left'));
     const broken = { run: () => Promise.resolve(null) } as unknown as Starter;
-    const without = new JobRights(() => [], broken, join(directory, 'left'));
-    expect(await rights.whoLeftSomething([NOBODYS])).toEqual([]);
-    expect(await without.whoLeftSomething([NOBODYS])).toEqual([NOBODYS]);
+    expect(await rightsWith(starter as Starter).whoLeftSomething([NOBODYS])).toEqual([]);
+    expect(await rightsWith(broken).whoLeftSomething([NOBODYS])).toEqual([NOBODYS]);
   });
 });
