@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
@@ -6,9 +7,6 @@ import { answerClientErrors } from './client-errors.js';
 import { Connections, type ConnectionLimits, type CutReason } from './connections.js';
 
 const LIMITS: ConnectionLimits = { maxConnections: 50, progressMs: 300, leastBytes: 1024 };
-
-/** Where this process must not be late: it has others beside it that take a processor for most of a second. */
-const SLOW = { progressMs: 1_000 };
 
 interface Stand {
   server: Server;
@@ -49,12 +47,18 @@ async function client(port: number): Promise<Socket & { text: string; ended: Pro
   return socket;
 }
 
-async function until(condition: () => boolean, milliseconds = 5_000): Promise<void> {
-  const end = Date.now() + milliseconds;
+async function until(condition: () => boolean, meanwhile = (): void => undefined): Promise<void> {
+  const end = performance.now() + 25_000;
   while (!condition()) {
-    if (Date.now() > end) throw new Error('waited in vain');
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    if (performance.now() > end) throw new Error('waited in vain');
+    meanwhile();
+    await new Promise((resolve) => setImmediate(resolve));
   }
+}
+
+/** Lets time pass, and what is on its way arrive, until something has happened. */
+async function pass(isOver: () => boolean): Promise<void> {
+  await until(isOver, () => jest.advanceTimersByTime(10));
 }
 
 /** As handlers read a body. */
@@ -62,7 +66,12 @@ async function readWhole(request: IncomingMessage): Promise<void> {
   await text(request);
 }
 
+// Time passes where the test says so: what a busy machine takes longer for is nobody's fault.
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+});
 afterEach(async () => {
+  jest.useRealTimers();
   for (const one of opened.splice(0)) {
     if ('connections' in one) await one.connections.drain({ graceMs: 0, idleMs: 0 });
     else one.destroy();
@@ -85,12 +94,22 @@ describe('the address of a connection', () => {
 
 describe('a client that is too slow', () => {
   it('is answered 408 when its body does not arrive, however often it sends a byte', async () => {
-    const { port, cuts } = await stand((request) => void readWhole(request).catch(() => undefined));
+    let received = (): number => 0;
+    const { port, cuts } = await stand((request) => {
+      received = () => request.socket.bytesRead;
+      void readWhole(request).catch(() => undefined);
+    });
     const socket = await client(port);
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n');
-    const drip = setInterval(() => socket.write('x'), 50);
+    await until(() => received() > 0);
+    for (let waitedMs = 0; cuts.length === 0; waitedMs += 50) {
+      expect(waitedMs).toBeLessThan(2 * LIMITS.progressMs);
+      const before = received();
+      socket.write('x');
+      await until(() => received() > before);
+      jest.advanceTimersByTime(50);
+    }
     await socket.ended;
-    clearInterval(drip);
     expect(socket.text).toMatch(/^HTTP\/1.1 408 [\s\S]*Connection: close[\s\S]*request.timeout/);
     expect(cuts).toEqual(['slow-body']);
   });
@@ -101,7 +120,7 @@ describe('a client that is too slow', () => {
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await once(socket, 'data');
     socket.pause();
-    await until(() => cuts.length > 0);
+    await pass(() => cuts.length > 0);
     expect(cuts).toEqual(['slow-reader']);
   });
 
@@ -110,21 +129,24 @@ describe('a client that is too slow', () => {
     const socket = await client(port);
     socket.pause();
     for (let i = 0; i < 100; i += 1) socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    await until(() => cuts.length > 0);
+    await pass(() => cuts.length > 0);
     expect(cuts).toEqual(['slow-reader']);
   });
 
   it('is left alone while its body moves fast enough', async () => {
+    let received = 0;
     const { port, cuts } = await stand((request, response) => {
-      request.resume().once('end', () => response.end('thanks'));
-    }, SLOW);
+      request.on('data', (piece: Buffer) => (received += piece.length));
+      request.once('end', () => response.end('thanks'));
+    });
     const socket = await client(port);
     socket.write(
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\nConnection: close\r\n\r\n',
     );
-    for (let i = 0; i < 30; i += 1) {
-      socket.write('x'.repeat(2000));
-      await new Promise((resolve) => setTimeout(resolve, 100));
+    for (let sent = 2_000; sent <= 60_000; sent += 2_000) {
+      socket.write('x'.repeat(2_000));
+      await until(() => received === sent);
+      jest.advanceTimersByTime(100);
     }
     await socket.ended;
     expect(socket.text).toMatch(/thanks$/);
@@ -132,12 +154,17 @@ describe('a client that is too slow', () => {
   });
 
   it('is left alone while the server itself takes its time', async () => {
+    let isLate = false;
     const { port, cuts } = await stand((request, response) => {
       request.resume();
-      setTimeout(() => response.end('late'), 1500);
+      setTimeout(() => {
+        isLate = true;
+        response.end('late');
+      }, 5 * LIMITS.progressMs);
     });
     const socket = await client(port);
     socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await pass(() => isLate);
     await socket.ended;
     expect(socket.text).toMatch(/late$/);
     expect(cuts).toEqual([]);
@@ -158,7 +185,7 @@ describe('drain', () => {
     opened.push(late);
     await expect(once(late, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     answer?.end('done');
-    await socket.ended;
+    await pass(() => socket.closed);
     await drained;
     expect(socket.text).toMatch(/^HTTP\/1.1 200 [\s\S]*done$/);
   });
@@ -174,14 +201,18 @@ describe('drain', () => {
   });
 
   it('closes connections that stay idle, and cuts the rest after the grace', async () => {
-    const { port, connections } = await stand(() => undefined);
+    let isUnderWay = false;
+    const { port, connections } = await stand(() => (isUnderWay = true));
     const idle = await client(port);
     const stuck = await client(port);
     stuck.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    const started = Date.now();
-    await connections.drain({ graceMs: 600, idleMs: 50 });
-    await Promise.all([idle.ended, stuck.ended]);
-    expect(Date.now() - started).toBeGreaterThanOrEqual(550);
+    await until(() => isUnderWay);
+    const drained = connections.drain({ graceMs: 600, idleMs: 50 });
+    jest.advanceTimersByTime(599);
+    await idle.ended;
+    await until(() => connections.count === 1);
+    jest.advanceTimersByTime(1);
+    await Promise.all([stuck.ended, drained]);
     expect(stuck.text).toBe('');
   });
 
