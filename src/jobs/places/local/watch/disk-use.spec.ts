@@ -1,5 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { linkSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { measureDisk, type DiskUse } from './disk-use.js';
@@ -24,26 +31,27 @@ describe('measureDisk', () => {
 
   it('adds up files below, and the ones beside', () => {
     mkdirSync(join(work, 'a/b'), { recursive: true });
-    writeFileSync(join(work, 'a/b/c'), Buffer.alloc(50_000, 1));
-    writeFileSync(join(home, 'out'), Buffer.alloc(20_000, 1));
+    writeFileSync(join(work, 'a/b/c'), Buffer.alloc(500_000, 1));
+    writeFileSync(join(home, 'out'), Buffer.alloc(200_000, 1));
     const { bytes, entries } = measure(1000, [join(home, 'out'), join(home, 'none')]);
     expect(entries).toBe(3);
-    expect(bytes).toBeGreaterThanOrEqual(70_000);
-    expect(bytes).toBeLessThan(120_000);
+    expect(bytes).toBeGreaterThanOrEqual(700_000);
+    expect(bytes).toBeLessThan(1_200_000);
   });
 
   it('counts blocks, not the length of a file with holes', () => {
     writeFileSync(join(work, 'sparse'), '');
-    expect(measure().bytes).toBeLessThan(10_000);
+    truncateSync(join(work, 'sparse'), 1_000_000_000);
+    expect(measure().bytes).toBeLessThan(1_000_000);
   });
 
   it('follows no link', () => {
     mkdirSync(join(home, 'large'));
-    writeFileSync(join(home, 'large/file'), Buffer.alloc(100_000, 1));
+    writeFileSync(join(home, 'large/file'), Buffer.alloc(1_000_000, 1));
     symlinkSync(join(home, 'large'), join(work, 'link'));
     symlinkSync('.', join(work, 'loop'));
     expect(measure()).toMatchObject({ entries: 2 });
-    expect(measure().bytes).toBeLessThan(20_000);
+    expect(measure().bytes).toBeLessThan(500_000);
   });
 
   it('stops at the first entry too many', () => {
