@@ -97,7 +97,7 @@ describe('SlurmSubmitter', () => {
     return made;
   };
   const until = async (isDone: () => boolean): Promise<void> => {
-    const end = Date.now() + 5_000;
+    const end = Date.now() + 25_000;
     while (!isDone() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(isDone()).toBe(true);
   };
