@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { runs } from '../support/counts.js';
 import { eventually, startGrid, type Grid } from '../support/testbed.js';
 
 const PLACES = 2;
 const WAITING = 16 * PLACES;
-const ABORTED = 1_000;
+const ABORTED = runs(1_000);
 const DETAIL = `More than ${PLACES} requests of yours are at work at once`;
 const FORM = 'application/x-www-form-urlencoded';
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { some } from '../support/counts.js';
 import { Bounds, type Probe } from '../support/fuzz/bounds.js';
 import { readDocument, type Operation, type Parameter } from '../support/fuzz/document.js';
 import { openidTokens } from '../support/openid.js';
@@ -132,7 +133,7 @@ describe('docs/openapi.json', () => {
       'type',
     ]);
     const faults: string[] = [];
-    for (const probe of probes) {
+    for (const probe of some(probes)) {
       const answer = await send(probe.operation, probe);
       if (isRefused(answer, probe) !== probe.isInside && answer.status < 500) continue;
       faults.push(`${titleOf(probe)}: ${answer.status} ${answer.bytes.toString().slice(0, 200)}`);
@@ -164,7 +165,8 @@ describe('docs/openapi.json', () => {
 async function valuesFor(operation: Operation, place: Place): Promise<Record<string, unknown>> {
   const isRemoval = operation.name === 'DELETE /filecatalogue/directory/{directory}';
   const isNew = operation.name === 'PUT /filecatalogue/file/{file}';
-  const { access_token, refresh_token } = await portalTokens(grid, 'alice');
+  const isOfTokens = operation.path.startsWith('/oauth2/');
+  const { access_token, refresh_token } = isOfTokens ? await portalTokens(grid, 'alice') : {};
   return {
     jid: place.jid,
     id: place.webhook,

@@ -21,10 +21,10 @@ import {
   type ModelActor,
   type ModelCondition,
 } from '../support/catalogue/model.js';
+import { runs, seed } from '../support/counts.js';
 import { startGrid, type GridClient } from '../support/testbed.js';
 
-/** More of them: GRID_PROPERTY_RUNS=200. */
-const RUNS = Number(process.env['GRID_PROPERTY_RUNS'] ?? 6);
+const SAMPLING = { numRuns: runs(20), seed, endOnFailure: true };
 const MOST_STARTS = 4;
 const LINES = { headers: { accept: 'application/x-ndjson' } };
 
@@ -170,7 +170,7 @@ describe('with GRID_CATALOGUE_GLOBAL_READ=false, every route over HTTP', () => {
           await checkFile(client, model, [who, path]);
         }
       }),
-      { numRuns: RUNS, endOnFailure: true },
+      SAMPLING,
     );
   }, 900_000);
 
@@ -266,7 +266,7 @@ describe('compatible values', () => {
           }
         }
       }),
-      { numRuns: RUNS, endOnFailure: true },
+      SAMPLING,
     );
   }, 900_000);
 });

@@ -16,6 +16,7 @@ import {
   user,
   type Change,
 } from '../support/catalogue/arbitraries.js';
+import { runs, seed } from '../support/counts.js';
 import {
   CatalogueModel,
   type ModelActor,
@@ -29,7 +30,7 @@ import {
   type ScratchCatalogue,
 } from '../support/scratch-catalogue.js';
 
-const RUNS = Number(process.env['GRID_PROPERTY_RUNS'] ?? 12);
+const SAMPLING = { numRuns: runs(40), seed, endOnFailure: true };
 /** Directories from which every question is asked. */
 const MOST_STARTS = 6;
 let open: ScratchCatalogue;
@@ -186,7 +187,7 @@ describe('the catalogue against a brute-force model', () => {
       fc.asyncProperty(session, user, asked, (batches, reader, questions) =>
         replay(open, { batches, reader, questions }),
       ),
-      { numRuns: RUNS, endOnFailure: true },
+      SAMPLING,
     );
   }, 600_000);
 
@@ -203,7 +204,7 @@ describe('the catalogue against a brute-force model', () => {
         fc.asyncProperty(session, user, asked, (batches, reader, questions) =>
           replay(grid(), { batches, reader, questions }),
         ),
-        { numRuns: RUNS, endOnFailure: true },
+        SAMPLING,
       );
     },
     600_000,

@@ -16,6 +16,7 @@ import { MoveService } from '../../src/file-catalogue/moves/move.service.js';
 import { change, MODEL_FIELDS, path } from '../support/catalogue/arbitraries.js';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Scheduler } from '../../src/platform/index.js';
+import { runs, seed } from '../support/counts.js';
 import { scratchCatalogue, type ScratchCatalogue } from '../support/scratch-catalogue.js';
 
 let grid: ScratchCatalogue;
@@ -294,7 +295,7 @@ describe('verify', () => {
         await aggregator.aggregate();
         await expectExact();
       }),
-      { numRuns: Number(process.env['GRID_PROPERTY_RUNS'] ?? 12), endOnFailure: true },
+      { numRuns: runs(40), seed, endOnFailure: true },
     );
   }, 300_000);
 
@@ -327,7 +328,7 @@ describe('verify', () => {
     const aggregating = (async () => {
       while (!isDone) await aggregator.aggregate();
     })();
-    await Promise.all(Array.from({ length: 40 }, (_, number) => worker(number)));
+    await Promise.all(Array.from({ length: runs(80) }, (_, number) => worker(number)));
     isDone = true;
     await aggregating;
     await expectExact();

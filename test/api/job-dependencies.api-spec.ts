@@ -97,7 +97,7 @@ describe('jobs that wait for jobs', () => {
 
   it('are released in parts when very many wait for one, and others are not held up', async () => {
     const [first = 0, other = 0] = await submit(alice, [stuck, stuck]);
-    const many = { ...stuck, Parameters: 1_000, After: [{ jid: first, on: 'end' }] };
+    const many = { ...stuck, Parameters: 700, After: [{ jid: first, on: 'end' }] };
     const waiting = await submit(alice, [many, many, many]);
     const [last = 0] = await submit(alice, [{ ...good, After: [{ jid: other, on: 'failed' }] }]);
     await alice.delete('/jobs', { query: { jid: [String(first), String(other)] } });
@@ -110,27 +110,27 @@ describe('jobs that wait for jobs', () => {
       `select held_by, status, count(*)::integer as n from jobs where jid = any($1) group by 1, 2`,
       [waiting],
     );
-    expect(rows).toEqual([{ held_by: null, status: 'Waiting', n: 3_000 }]);
+    expect(rows).toEqual([{ held_by: null, status: 'Waiting', n: 2_100 }]);
     expect(await grid.sql('select distinct outcome from job_dependencies')).not.toContainEqual({
       outcome: null,
     });
   }, 60_000);
 
-  it('of one owner do not wait for the millions of conditions of another one', async () => {
+  it('of one owner do not wait for the many conditions of another one', async () => {
     const [array = 0] = await submit(alice, [stuck]);
     const [hers = 0] = await submit(alice, [{ ...good, After: [{ jid: array, on: 'failed' }] }]);
     const [shared = 0, his = 0] = await submit(bob, [
       { ...stuck, Label: 'first' },
       { ...good, After: [{ label: 'first', on: 'failed' }] },
     ]);
-    // 200 jobs of hers that end at once, and 500 that wait for all of them; and as many that wait for the other's.
+    // 200 jobs of hers that end at once, and 100 that wait for all of them; and as many that wait for the other's.
     await grid.sql(
       `insert into job_dependencies (jid, owner, target, condition)
-        select -w, 'alice', -t, 'end' from generate_series(1, 500) w, generate_series(1001, 1200) t`,
+        select -w, 'alice', -t, 'end' from generate_series(1, 100) w, generate_series(1001, 1200) t`,
     );
     await grid.sql(
       `insert into job_dependencies (jid, owner, target, condition)
-        select -w, 'alice', $1, 'end' from generate_series(1, 100000) w`,
+        select -w, 'alice', $1, 'end' from generate_series(1, 20000) w`,
       [shared],
     );
     await grid.sql(
@@ -142,7 +142,7 @@ describe('jobs that wait for jobs', () => {
     const [left] = await grid.sql<{ n: string }>(
       `select count(*) as n from job_dependencies where owner = 'alice' and outcome is null`,
     );
-    expect(Number(left?.n)).toBeGreaterThan(100_000);
+    expect(Number(left?.n)).toBeGreaterThan(20_000);
     expect((await show(alice, hers)).status).toBe('Waiting');
     await grid.sql(
       `begin; lock table job_dependency_news; delete from job_dependencies where jid < 0; commit`,

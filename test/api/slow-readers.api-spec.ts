@@ -3,7 +3,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { submit } from '../support/jobs.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
-const READERS = 9;
+const READERS = 6;
 const POOL = 4;
 const FILES = 50_000;
 const VALUES = 60_000;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { StorageWish } from '#src/auth/index.js';
 import { CatalogueStorageRights } from '../../src/file-catalogue/namespace/storage-rights.service.js';
+import { runs, seed } from '../support/counts.js';
 import { scratchCatalogue, type ScratchCatalogue } from '../support/scratch-catalogue.js';
 
 /** A directory of a tree, as its line in a bulk. */
@@ -114,7 +115,7 @@ describe('what the catalogue says of storage scopes', () => {
         const expected = asked.map((wish) => isOpen(tree, wish, { group: 'grid_user', managed }));
         expect(await rights.allowed(who, asked)).toEqual(expected);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(200), seed },
     );
   }, 120_000);
 

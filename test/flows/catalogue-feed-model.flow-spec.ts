@@ -31,14 +31,13 @@ import { CatalogueWriter } from '../../src/file-catalogue/writing/catalogue-writ
 import { EventLogRepository } from '../../src/platform/feed/event-log.repository.js';
 import { readCursor } from '../../src/platform/feed/feed-cursor.js';
 import { FeedFollower } from '../../src/platform/streams/feed-follower.js';
+import { runs, seed } from '../support/counts.js';
 import { change, path as paths } from '../support/catalogue/arbitraries.js';
 import type { ToldEvent } from '../support/catalogue/events.js';
 import { caller, joinedReads, written } from '../support/scratch-catalogue.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
 
-/** GRID_FEED_ROUNDS=1000 for a long run, GRID_FEED_SEED for another one. */
-const ROUNDS = Number(process.env['GRID_FEED_ROUNDS'] ?? 2);
-const SEED = Number(process.env['GRID_FEED_SEED'] ?? 1);
+const ROUNDS = runs(2);
 const WRITERS = 4;
 const CHANGES_OF_A_WRITER = 20;
 const PEOPLE = [
@@ -213,7 +212,7 @@ describe(`${ROUNDS} rounds of changes and mirrors of the catalogue`, () => {
     }
   }
 
-  it.each(Array.from({ length: ROUNDS }, (_, n) => SEED + n))(
+  it.each(Array.from({ length: ROUNDS }, (_, n) => seed + n))(
     'leave every mirror with what lists show (seed %i)',
     async (seed) => {
       const move = fc.record({ from: paths, to: paths });

@@ -1,5 +1,6 @@
 import { Agent, fetch as fetchThrough } from 'undici';
 import { GridClient as Client } from '#src/client/index.js';
+import { seed } from '../support/counts.js';
 import { EVENTS } from '../support/catalogue/events.js';
 import { routes } from '../support/catalogue/http-catalogue.js';
 import { BalancedGrid } from '../support/balanced-grid.js';
@@ -12,9 +13,8 @@ import { Watcher } from '../support/watcher.js';
 
 /** What is killed: each of it at least once. */
 const KINDS = ['postgres', 'instance'] as const;
-/** GRID_FEED_KILLS=100 for a long run, GRID_FEED_SEED for another one. */
+/** GRID_FEED_KILLS=100 for a long run. */
 const KILLS = Number(process.env['GRID_FEED_KILLS'] ?? 10);
-const SEED = Number(process.env['GRID_FEED_SEED'] ?? 1);
 const PATIENCE_MS = 60_000;
 const ALL = 'feed';
 const ONE_GROUP = 'odd';
@@ -34,9 +34,9 @@ const pause = (milliseconds: number): Promise<void> =>
 for (const balancer of ['nginx', 'haproxy'] satisfies Balancer[]) {
   const need = { met: has(balancer), name: balancer };
   describeWith(need)(
-    `feeds through ${balancer} among ${KILLS} kills (GRID_FEED_SEED=${SEED})`,
+    `feeds through ${balancer} among ${KILLS} kills (seed ${seed})`,
     () => {
-      const dice = new Dice(SEED);
+      const dice = new Dice(seed);
       let postgres: OwnPostgres;
       let site: BalancedGrid;
       let agent: Agent;

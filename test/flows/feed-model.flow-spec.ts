@@ -26,11 +26,10 @@ import { JobsRepository } from '../../src/jobs/state/jobs.repository.js';
 import { EventLogRepository } from '../../src/platform/feed/event-log.repository.js';
 import { readCursor } from '../../src/platform/feed/feed-cursor.js';
 import { FeedFollower } from '../../src/platform/streams/feed-follower.js';
+import { runs, seed } from '../support/counts.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
 
-/** GRID_FEED_ROUNDS=1000 for a long run, GRID_FEED_SEED for another one. */
-const ROUNDS = Number(process.env['GRID_FEED_ROUNDS'] ?? 4);
-const SEED = Number(process.env['GRID_FEED_SEED'] ?? 1);
+const ROUNDS = runs(4);
 /** Rounds that share the instances at the same time; each has jobs and watchers of its own. */
 const AT_ONCE = 8;
 const JOBS = 40;
@@ -64,8 +63,8 @@ interface Passed {
 }
 
 /** Numbers from 0 to 1 that a seed decides (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
+function randomOf(start: number): () => number {
+  let state = start;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
@@ -246,7 +245,7 @@ describe(`${ROUNDS} rounds of writers and watchers`, () => {
     expect([...past.values()].flat().length).toBeGreaterThan(JOBS + 20);
   }
 
-  const seeds = Array.from({ length: ROUNDS }, (_, n) => SEED + n);
+  const seeds = Array.from({ length: ROUNDS }, (_, n) => seed + n);
   const groups = seeds.flatMap((_, n) => (n % AT_ONCE === 0 ? [seeds.slice(n, n + AT_ONCE)] : []));
   it.each(groups.map((group) => [group]))(
     'leave every watcher with the list, and tell each move once and in order (seeds %j)',
