@@ -9,7 +9,7 @@ describe('the suites of npm test', () => {
   it('have each spec once', () => {
     const found = FOLDERS.flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' })
-        .filter((path) => /spec\.ts$/.test(path) && !path.endsWith('.type-spec.ts'))
+        .filter((path) => path.endsWith("spec.ts") && !path.endsWith('.type-spec.ts'))
         .map((path) => `${folder}/${path}`),
     );
     expect([...moduleSpecs().values()].flat().sort()).toEqual(found.sort());
