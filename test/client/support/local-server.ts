@@ -1,6 +1,10 @@
+import { jest } from '@jest/globals';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
+
+/** So much time passes in a turn of the loop. */
+const STEP_MS = 10;
 
 /** Answers one request of a local server. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -74,11 +78,36 @@ export interface Echo {
   body: string;
 }
 
-/** Waits until a condition holds, at most five seconds. */
+/** Waits until a condition holds, at most 25 seconds. */
 export async function until(condition: () => boolean): Promise<void> {
-  const end = Date.now() + 5_000;
+  const end = Date.now() + 25_000;
   while (!condition()) {
     if (Date.now() > end) throw new Error('the condition does not come true');
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
+  }
+}
+
+async function nextTurn(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Where time passes when a test says so; sockets go on as they are. */
+export function holdTime(): void {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+}
+
+/** Lets held time pass until the promise has failed: the error, and the milliseconds until it came. */
+export async function failureInTime(
+  promise: Promise<unknown>,
+): Promise<{ error: unknown; passedMs: number }> {
+  const results: { error: unknown }[] = [];
+  promise.then(
+    () => results.push({ error: undefined }),
+    (error: unknown) => results.push({ error }),
+  );
+  for (let passedMs = 0; ; passedMs += STEP_MS) {
+    await nextTurn();
+    if (results[0]) return { ...results[0], passedMs };
+    jest.advanceTimersByTime(STEP_MS);
   }
 }
