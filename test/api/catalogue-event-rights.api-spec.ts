@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { MoveService } from '../../src/file-catalogue/moves/move.service.js';
 import { bulk, EVENTS, position, short, since, type Short } from '../support/catalogue/events.js';
-import { onDatabaseOf } from '../support/scratch-database.js';
+import { onDatabaseOf } from '../support/database-of.js';
 import { silentLog } from '../support/silent-log.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 import { Watcher } from '../support/watcher.js';

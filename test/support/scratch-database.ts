@@ -8,7 +8,7 @@ import {
   poolerRules,
   type PoolerRules,
 } from '../../src/platform/index.js';
-import { databaseConnection, databaseUrl, onServer, type Grid } from './testbed.js';
+import { databaseConnection, databaseUrl, onServer } from './testbed.js';
 
 /** A database of its own with the schema of this version, without a server. */
 export interface ScratchDatabase {
@@ -19,25 +19,6 @@ export interface ScratchDatabase {
   open(): Promise<Database>;
   /** Ends all pools and drops it. */
   remove(): Promise<void>;
-}
-
-/** Does something with a pool on the database of a running server, as a command does that administrators run beside it. */
-export async function onDatabaseOf(
-  { database: { name } }: Grid,
-  work: (database: Database) => Promise<void>,
-): Promise<void> {
-  const connection = databaseConnection(name);
-  const limits = { poolSize: 2, statementTimeoutSeconds: 20, connectTimeoutSeconds: 5 };
-  const options = { connection: () => connection, ...limits, entities: [], migrations: [] };
-  const dataSource = await new DataSource(dataSourceOptions(options)).initialize();
-  const pooler = poolerRules(connection, { ...limits, sessions: limits.poolSize });
-  const rules = (): PoolerRules | undefined => pooler;
-  try {
-    await work(new Database(() => dataSource, undefined, undefined, rules));
-  } finally {
-    await pooler?.sessions.end();
-    await dataSource.destroy();
-  }
 }
 
 /** Makes a database with the schema of this version. */
