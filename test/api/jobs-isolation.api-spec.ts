@@ -1,9 +1,10 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { describeOn } from '../support/missing.js';
 import { support } from '../support/testbed.js';
 
 /** Writes what `describeLocalIsolation` finds, as JSON. */
@@ -12,7 +13,12 @@ const PROGRAM = `
   const { describeLocalIsolation } = await import(process.argv[1] + '/dist/src/jobs/index.js');
   console.log(JSON.stringify(await describeLocalIsolation(readConfig(process.env))));`;
 
-describe('root of a user namespace that has no other account', () => {
+const need = {
+  met: spawnSync('unshare', ['--user', '--map-root-user', 'true']).status === 0,
+  name: 'user namespaces',
+};
+
+describeOn(need)('root of a user namespace that has no other account', () => {
   let home: string;
 
   beforeAll(async () => {
