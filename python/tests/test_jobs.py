@@ -160,7 +160,7 @@ def test_map_says_which_call_failed_and_why(grid, job_python):
 INTERRUPTED = """
 import sys
 from gridgate import Client
-url, ca, crt, key, kind, name = sys.argv[1:]
+url, ca, crt, key, python, kind, name = sys.argv[1:]
 grid = Client(url, ca=ca, cert=(crt, key))
 def slow(value):
     import time
@@ -169,14 +169,15 @@ print("ready", flush=True)
 if kind == "wait":
     grid.wait(grid.submit({"Executable": "/bin/sleep", "Arguments": ["120"], "JobName": name}))
 else:
-    grid.map(slow, [1, 2], manifest={"JobName": name}, python="/usr/bin/python3")
+    grid.map(slow, [1, 2], manifest={"JobName": name}, python=python)
 """
 
 
 @pytest.mark.parametrize(("kind", "status"), [("wait", "Running"), ("map", "Killed")])
-def test_ctrl_c_ends_at_once(grid, service, group, kind, status):
+def test_ctrl_c_ends_at_once(grid, service, group, job_python, kind, status):
     name = group
-    words = [sys.executable, "-c", INTERRUPTED, service.url, service.ca, *service.cert(), kind, name]
+    words = [service.url, service.ca, *service.cert(), job_python, kind, name]
+    words = [sys.executable, "-c", INTERRUPTED, *words]
     child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "ready\n"
     for change in grid.watch(name=name):
