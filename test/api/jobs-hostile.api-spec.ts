@@ -159,8 +159,8 @@ describe(`jobs against hostile users (seed ${seed})`, () => {
     );
     const inHome = await eventually(
       async () => {
-        const all = await readdir(grid.home, { recursive: true });
-        return !all.some((path) => path.startsWith('sandboxes/spool/')) && all;
+        const all = await pathsBelow(grid.home);
+        return all && !all.some((path) => path.startsWith('sandboxes/spool/')) && all;
       },
       'the spool to be empty', // the last requests that were cut may still be under way
       10_000,
@@ -176,9 +176,12 @@ describe(`jobs against hostile users (seed ${seed})`, () => {
     // The accounts of jobs cannot pass through to the home of root: then the directories of runs are elsewhere.
     await eventually(async () => {
       const runs = await readdir(join(grid.home, 'jobs', 'runs')).catch(() => []);
-      const left = [...runs, ...(await readdir(temporary, { recursive: true }))];
+      const others = await pathsBelow(temporary);
       // What all runs share stays: the accounts that jobs see, the filter of system calls.
-      return left.every((path) => /^(gridgate-[0-9a-f]+\/?)?(etc(\/.*)?)?$/.test(path));
+      return (
+        others &&
+        [...runs, ...others].every((path) => /^(gridgate-[0-9a-f]+\/?)?(etc(\/.*)?)?$/.test(path))
+      );
     }, 'the directories of runs to be removed');
     expect(canaries()).toEqual([]);
     const peak = Number(
@@ -210,6 +213,14 @@ function shown(request: HostileRequest): string {
 
 function errorsIn(log: string): string[] {
   return log.split('\n').filter((line) => /"level":"(error|fatal)"/.test(line));
+}
+
+/** All paths below a folder; undefined while something in it is being removed. */
+function pathsBelow(folder: string): Promise<string[] | undefined> {
+  return readdir(folder, { recursive: true }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return undefined;
+  });
 }
 
 /** Files that have the name with which requests and jobs tried to get out: anywhere on this machine at night, else where they aim. */
