@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { claimParser } from '#src/id-provider/library.js';
 import { ConfigurationError } from '#src/oauth2-client/index.js';
+import { describeWith, has } from '../support/missing.js';
 import { PATTERNS, TEXTS } from './support/claim-pattern-table.js';
 
 /** A pattern and what Python's `re` makes of a text: named groups, null for no match, error. */
@@ -89,7 +90,7 @@ function inventedPatterns(count: number): string[] {
   return Array.from({ length: count }, () => part(0, { n: 0 }));
 }
 
-describe('claim patterns', () => {
+describeWith({ met: has('python3'), name: 'python3' })('claim patterns', () => {
   it('mean what they mean to Python, for a table of patterns and texts', () => {
     expectLikePython(PATTERNS.flatMap((pattern) => TEXTS.map((text): Case => [pattern, text])));
   });

@@ -45,7 +45,7 @@ function sumOf(times: number[]): number {
 }
 
 /** Milliseconds of processor time of this process. */
-export function processorTime(): number {
+function processorTime(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
 }
