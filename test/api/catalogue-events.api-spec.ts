@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import { MoveService } from '../../src/file-catalogue/moves/move.service.js';
 import {
   bulk,
@@ -220,15 +221,17 @@ describe('GET /filecatalogue/events', () => {
 
   it('leaves nothing out of who commits late', async () => {
     const from = await position(alice);
-    const held = grid.sql(
+    const late = new pg.Client({ connectionString: grid.database.url });
+    await late.connect();
+    await late.query(
       `begin; insert into event_log (source, xact, written_at, n, events)
-         values ('filecatalogue', pg_current_xact_id()::text::bigint, now(), 1, '[["f","c",["/vo",""],"late"]]');
-       select pg_sleep(1); commit`,
+         values ('filecatalogue', pg_current_xact_id()::text::bigint, now(), 1, '[["f","c",["/vo",""],"late"]]')`,
     );
     await bulk(alice, { kind: 'file', path: '/vo/early', size: 1 });
     const { events, position: after } = await pollUntil(alice, from, '/vo/early');
     expect(events.map(short)).toEqual([['file', '/vo/early', 'created']]);
-    await held;
+    await late.query('commit');
+    await late.end();
     expect((await pollUntil(alice, after, '/vo/late')).events.map(short)).toEqual([
       ['file', '/vo/late', 'created'],
     ]);

@@ -232,7 +232,6 @@ describe('POST /jobs with many manifests', () => {
     });
     expect([made.status, made.body.jobs, made.body.manifests.length]).toEqual([200, 9_000, 9_000]);
     const growth = (await residentMib()) - before;
-    process.stderr.write(`64 MiB of manifests: the process grew by ${growth} MiB\n`);
     expect(growth).toBeLessThan(MOST_GROWTH_MIB);
     expect(await spooled()).toEqual([]);
     const longer = await refused(Buffer.concat([body, Buffer.from(' ')]), JSON_TYPE).catch(

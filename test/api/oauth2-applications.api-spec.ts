@@ -179,7 +179,7 @@ describe('private_key_jwt', () => {
         return (await limited.anonymous.post('/oauth2/token', { form, headers })).status;
       };
       const proofs = await Promise.all(
-        Array.from({ length: 9 }, () => assertionOf('eager', key, { aud: limited.url })),
+        Array.from({ length: 30 }, () => assertionOf('eager', key, { aud: limited.url })),
       );
       const answers = await Promise.all(proofs.map((proof, n) => ask(n, proof)));
       const late = proofs[answers.indexOf(429)]!;
@@ -188,8 +188,8 @@ describe('private_key_jwt', () => {
           const status = await ask(address, late);
           return status !== 429 && status;
         }, 'its turn');
-      expect(await again(21)).toBe(400);
-      expect(await again(22)).toBe(401);
+      expect(await again(41)).toBe(400);
+      expect(await again(42)).toBe(401);
     } finally {
       await limited.remove();
     }

@@ -166,7 +166,7 @@ describe('GET /oauth2/applications', () => {
     expect(after.body).toContain('Access is withdrawn');
     expect(after.body).toContain('No application may act for you');
     const works = async (token: string) => (await grid.bearer(token).get('/jobs')).status === 200;
-    await eventually(async () => !(await works(tokens.access_token)), 'withdrawn', 1000);
+    await eventually(async () => !(await works(tokens.access_token)), 'withdrawn');
     expect(await works(others.access_token)).toBe(true);
     const empty = await alice.send(form!);
     expect(empty.body).toContain('There was nothing to withdraw');

@@ -56,7 +56,6 @@ describe('exchange of our own tokens', () => {
       await eventually(
         async () => !(await grid.anonymous.post('/oauth2/introspect', { form })).body.active,
         'the child is dead',
-        1000,
       );
     }
     expect((await narrow(grid, body.access_token, {})).body.error).toBe('invalid_request');
@@ -71,7 +70,6 @@ describe('exchange of our own tokens', () => {
     await eventually(
       async () => (await grid.bearer(body.access_token).get('/jobs')).status === 401,
       'the child of the consent is dead',
-      1000,
     );
   });
 
@@ -91,7 +89,6 @@ describe('exchange of our own tokens', () => {
     await eventually(
       async () => (await grid.bearer(body.access_token).get('/jobs')).status === 401,
       'the application is gone',
-      1000,
     );
   });
 

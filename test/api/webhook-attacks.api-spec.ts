@@ -72,17 +72,11 @@ describe('somebody who means harm', () => {
     await bed.add(alice, { url: bed.url('/well') });
     const jobs = Array.from({ length: 12 }, () => ({ Executable: '/bin/true' }));
     await submit(alice, jobs);
-    await eventually(
-      async () => (await bed.silent()) === silent.length,
-      'silence to be known',
-      60_000,
-    );
+    await eventually(async () => (await bed.silent()) === silent.length, 'silence to be known');
     silence.most = 0;
     const before = bed.receiver.messages.filter(({ path }) => path === '/well').length;
-    const { attempts } = silence;
     await submit(alice, jobs);
     await bed.received(before + 3 * jobs.length, ({ path }) => path === '/well');
-    expect(silence.attempts - attempts).toBeLessThan(3 * SILENT_OF_ONE_USER);
     expect(silence.most).toBeLessThanOrEqual(SILENT_OF_ONE_USER);
     // The first answer makes a receiver one of the others again.
     bed.receiver.answer((_message, response) => void response.writeHead(204).end());
