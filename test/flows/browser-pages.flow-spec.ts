@@ -9,7 +9,6 @@ import {
   startBrowser,
 } from '../support/browser.js';
 import { describeWith, has } from '../support/missing.js';
-import { atUsualPace } from '../support/pace.mjs';
 import { startGrid, type Grid } from '../support/testbed.js';
 
 /** Address of each page, and a heading by which it is known. */
@@ -27,22 +26,14 @@ const PAGES: [string, RegExp][] = [
 ];
 
 /** The best of so many: what else the machine does meanwhile is not the page's. */
-const LOADS = 5;
-
-/** What a page has loaded, bytes as they came, compressed, and when something was seen first. */
-interface Load {
-  bytes: number;
-  paintMs: number;
-}
-
-/** In the page. */
+/** Bytes that a page has loaded by its first paint, as they came, compressed. */
 const LOAD = `new Promise((resolve) => {
   const seen = (list) => {
     const [painted] = list.getEntriesByName('first-contentful-paint');
     if (!painted) return;
     const loaded = ['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type));
     const bytes = loaded.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
-    resolve({ bytes, paintMs: painted.startTime });
+    resolve(bytes);
   };
   new PerformanceObserver(seen).observe({ type: 'paint', buffered: true });
 })`;
@@ -89,26 +80,18 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('every page of the port
     400_000,
   );
 
-  it('weighs at most 250 kB, and paints within 300 ms', async () => {
+  it('weighs at most 250 kB', async () => {
     const context = await profile(browser, grid, { name: 'alice' });
     await signInToPortal(await context.newPage(), grid);
-    const loads: Load[] = [];
-    for (let load = 0; load < LOADS; load += 1) {
-      const page = await context.newPage();
-      const session = await context.newCDPSession(page);
-      await session.send('Network.setCacheDisabled', { cacheDisabled: true });
-      await page.goto(`${grid.url}/portal/#/jobs`);
-      await page.getByRole('heading', { level: 1, name: /^Jobs$/ }).waitFor();
-      loads.push(await page.evaluate<Load>(LOAD));
-      await page.close();
-    }
+    const page = await context.newPage();
+    const session = await context.newCDPSession(page);
+    await session.send('Network.setCacheDisabled', { cacheDisabled: true });
+    await page.goto(`${grid.url}/portal/#/jobs`);
+    await page.getByRole('heading', { level: 1, name: /^Jobs$/ }).waitFor();
+    const bytes = await page.evaluate<number>(LOAD);
     await context.close();
-    const [{ bytes } = { bytes: 0 }] = loads;
     expect(bytes).toBeGreaterThan(10_000);
     expect(bytes).toBeLessThanOrEqual(250_000);
-    const paintMs = Math.min(...loads.map((load) => load.paintMs));
-    process.stdout.write(`portal: ${bytes} bytes, first paint ${paintMs} ms\n`);
-    expect(atUsualPace(paintMs)).toBeLessThanOrEqual(300);
   }, 120_000);
 
   it('is reached by the palette with the keyboard alone', async () => {

@@ -11,7 +11,7 @@ import {
   type FloodReport,
   type Memory,
 } from '../support/flood/flood.js';
-import { refuseStalls } from '../support/stalls.mjs';
+import { judgeStalls } from '../support/stalls.mjs';
 import { startGrid, type Grid } from '../support/testbed.js';
 
 const SECONDS = Number(process.env['GRID_FLOOD_SECONDS'] ?? 20);
@@ -46,7 +46,7 @@ describe(`${CLIENTS} hostile clients for ${SECONDS} s (GRID_FLOOD_CLIENTS, GRID_
       });
       flood = await Flood.prepare(grid, IS_LONG ? LARGEST_BYTES : LARGEST_BYTES / 32);
       alone = await flood.oneByOne();
-      refuseStalls(stallsIn); // each alone: it is known which one it was
+      judgeStalls(stallsIn); // each alone: it is known which one it was
       await flood.warmUp(CLIENTS);
       // The process keeps pages that it once needed, so growth is told from the state after a flood of the same kind.
       await flood.flood({ clients: CLIENTS, seconds: SECONDS / 2 });
@@ -99,7 +99,7 @@ describe(`${CLIENTS} hostile clients for ${SECONDS} s (GRID_FLOOD_CLIENTS, GRID_
   });
 
   it('do not hold it up for longer all together', () => {
-    expect(() => refuseStalls(stallsIn)).not.toThrow();
+    expect(() => judgeStalls(stallsIn)).not.toThrow();
   });
 
   it('leave no memory behind', () => {

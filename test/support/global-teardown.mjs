@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { refuseStalls } from './stalls.mjs';
+import { judgeStalls } from './stalls.mjs';
 
 export default async function tearDown() {
   const { gridTestPostgres: postgres, gridTestHosts: hosts, gridTestHome: home } = globalThis;
@@ -7,7 +7,7 @@ export default async function tearDown() {
   await postgres?.stop();
   if (home === undefined) return;
   try {
-    refuseStalls(home);
+    judgeStalls(home);
   } finally {
     await rm(home, { recursive: true, force: true });
   }
