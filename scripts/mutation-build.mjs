@@ -6,14 +6,15 @@ import jest from '../jest.config.mjs';
 import { root } from './run.mjs';
 
 const [, options] = jest.projects[0].transform['^.+\\.ts$'];
-const files = readdirSync(join(root, 'src'), { recursive: true }).filter((name) =>
-  /(?<!\.d)\.ts$/.test(name),
-);
+const sources = readdirSync(join(root, 'src'), { recursive: true }).map((name) => `src/${name}`);
+/** What specs use beside them. */
+const SUPPORT = ['test/support/counts.ts', 'test/support/growth.ts'];
+const files = [...sources, ...SUPPORT].filter((name) => /(?<!\.d)\.ts$/.test(name));
 
 await Promise.all(
   files.map(async (name) => {
-    const { code } = await transformFile(join(root, 'src', name), { ...options, swcrc: false });
-    const target = join(root, 'dist/src', name.replace(/\.ts$/, '.js'));
+    const { code } = await transformFile(join(root, name), { ...options, swcrc: false });
+    const target = join(root, 'dist', name.replace(/\.ts$/, '.js'));
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, code);
   }),
