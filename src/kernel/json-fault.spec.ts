@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { runs, seed } from '../../test/support/counts.js';
 import { jsonFault } from './json-fault.js';
 
 /** What the engine says of the place, where it says anything. */
@@ -101,12 +102,12 @@ describe('a fault of JSON', () => {
         const later = at === undefined ? 0 : at - (positionOf(fault) ?? NaN);
         expect([later >= 0, later <= 6]).toEqual([true, true]);
       }),
-      { numRuns: 3_000 },
+      { seed, numRuns: runs(3_000) },
     );
   });
 
   it('needs no stack for what is nested deeply', () => {
-    const deep = 1_000_000;
+    const deep = 200_000;
     expect(jsonFault('['.repeat(deep))).toBe(
       `Array item expected but reached end of input at position ${deep}`,
     );

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { runs, seed } from '../../../test/support/counts.js';
 import {
   childLabel,
   encodeOrdinal,
@@ -41,6 +42,7 @@ describe('labels', () => {
       fc.property(ordinal, ordinal, (a, b) => {
         expect(Math.sign(encodeOrdinal(a).compare(encodeOrdinal(b)))).toBe(Math.sign(a - b));
       }),
+      { seed, numRuns: runs(1_000) },
     );
   });
 
@@ -50,6 +52,7 @@ describe('labels', () => {
         const inside = a.compare(b) <= 0 && b.compare(endOfSubtree(a)) < 0;
         expect(inside).toBe(isInSubtree(b, a));
       }),
+      { seed, numRuns: runs(1_000) },
     );
   });
 
@@ -58,6 +61,7 @@ describe('labels', () => {
       fc.property(label, fc.integer({ min: 0, max: MAX_ORDINAL - 1 }), (parent, n) => {
         expect(endOfSubtree(childLabel(parent, n))).toEqual(childLabel(parent, n + 1));
       }),
+      { seed, numRuns: runs(1_000) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { stringifyJson } from '#src/kernel/index.js';
 import type { JsonObject, JsonValue } from '#src/kernel/index.js';
+import { runs, seed } from '../../../test/support/counts.js';
 import { readManifest, type ManifestContext } from './manifest.js';
 import { fillTemplate, readTemplate } from './parametric.js';
 import { manifestOf, SharedManifest } from './stored-manifest.js';
@@ -122,7 +123,7 @@ describe('a parametric manifest', () => {
           expect(manifestOf(row, 42)).toEqual(manifestOf(whole, 42));
         });
       }),
-      { numRuns: 500 },
+      { seed, numRuns: runs(500) },
     );
   });
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs, seed } from '../../../test/support/counts.js';
 import { compareUse, ShareLedger, type Shares } from './fair-share.js';
 import { Lane, Turns } from './lanes.js';
 import { byOrder, type QueuedJob } from './queued-job.js';
@@ -69,7 +70,7 @@ describe('turns', () => {
           turns[step]();
         }
       }),
-      { numRuns: 300 },
+      { seed, numRuns: runs(300) },
     );
   });
 });

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { runs, seed } from '../../../test/support/counts.js';
 import {
   LineSplitter,
   ListOpening,
@@ -43,7 +44,7 @@ describe('ListSplitter', () => {
           expect([splitter.isDone, splitter.end().toString()]).toEqual([true, '}']);
         },
       ),
-      { numRuns: 500 },
+      { seed, numRuns: runs(500) },
     );
   });
 

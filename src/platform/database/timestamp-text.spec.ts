@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { runs, seed } from '../../../test/support/counts.js';
 import { parseTimestamptz } from './timestamp-text.js';
 
 describe('a time of the database', () => {
@@ -36,6 +37,7 @@ describe('a time of the database', () => {
         const text = date.toISOString().replace('T', ' ').replace('Z', '+00');
         expect(parseTimestamptz(text)).toEqual(date);
       }),
+      { seed, numRuns: runs(1_000) },
     );
   });
 });

@@ -7,6 +7,7 @@ import {
   type Client,
   type RegistryService,
 } from '#src/registry/index.js';
+import { runs, seed } from '../../../../test/support/counts.js';
 import type {
   AccessTokenClaims,
   AccessTokenInput,
@@ -321,8 +322,8 @@ describe('a chain of exchanges', () => {
           };
         }
       }),
-      { numRuns: 1000 },
+      { seed, numRuns: runs(1000) },
     );
-    expect(Math.min(seen.tokens, seen.refusals)).toBeGreaterThan(50);
+    expect(Math.min(seen.tokens, seen.refusals)).toBeGreaterThan(runs(50));
   });
 });
