@@ -4,7 +4,7 @@ import { randomToken } from './random.js';
 describe('randomToken', () => {
   it('never gives the same bytes twice, whatever the lengths, and as many as are asked for', () => {
     const lengths = [16, 32, 18, 24, 6];
-    const tokens = Array.from({ length: 5_000 }, (_, n) => randomToken(lengths[n % 5]));
+    const tokens = Array.from({ length: 1_000 }, (_, n) => randomToken(lengths[n % 5]));
     expect(new Set(tokens).size).toBe(tokens.length);
     for (const [n, token] of tokens.entries()) {
       expect(token).toMatch(/^[\w-]+$/);

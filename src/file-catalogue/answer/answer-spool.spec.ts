@@ -7,14 +7,10 @@ import { AnswerSpool, SpoolClosed } from './answer-spool.js';
 import { SpoolSpace } from './spool-space.js';
 
 const MEBIBYTE = 1024 * 1024;
-const ROOM = 400 * MEBIBYTE;
+const ROOM = 40 * MEBIBYTE;
 const EVERYTHING = ROOM / 4;
 
 let homePath: string;
-beforeEach(async () => {
-  homePath = await mkdtemp(join(tmpdir(), 'gridgate-spool-'));
-});
-afterEach(() => rm(homePath, { recursive: true, force: true }));
 
 const pieceOf = (number: number): string => `${number}:${'é'.repeat(number % 50_000)}\n`;
 
@@ -25,8 +21,14 @@ async function digestOf(spool: AnswerSpool): Promise<string> {
 }
 
 describe('text on its way to a slow reader', () => {
+  beforeEach(async () => {
+    homePath = await mkdtemp(join(tmpdir(), 'gridgate-spool-'));
+  });
+  afterEach(() => rm(homePath, { recursive: true, force: true }));
+
   it('comes out as it went in, whether the reader is faster or slower than the writer', async () => {
-    const spool = new AnswerSpool(new SpoolSpace({ homePath, answerSpool: ROOM }));
+    const space = new SpoolSpace({ homePath, answerSpool: 10 * ROOM });
+    const spool = new AnswerSpool(space);
     const expected = createHash('sha256');
     const add = async (from: number, to: number): Promise<void> => {
       for (let number = from; number < to; number += 1) {
@@ -34,20 +36,22 @@ describe('text on its way to a slow reader', () => {
         await spool.add(pieceOf(number));
       }
     };
-    await add(0, 1_000); // about 1 MiB in memory and 0 to 32 MiB in a file before the reader comes
+    await add(0, 1_000); // about 1 MiB in memory
+    await add(49_600, 50_000); // more than one file before the reader comes
     const digest = digestOf(spool);
-    await add(49_000, 50_000); // more than one file, while it reads
+    await add(49_900, 50_000); // while it reads
     spool.end();
     expect(await digest).toBe(expected.digest('hex'));
     await spool.close();
+    space.reserve(10 * ROOM, -10 * ROOM);
   }, 60_000);
 
   it('stands in files without a name, and gives its room back', async () => {
     const space = new SpoolSpace({ homePath, answerSpool: ROOM });
     const spool = new AnswerSpool(space);
-    for (let added = 0; added < 40; added += 1) await spool.add('x'.repeat(MEBIBYTE));
+    for (let added = 0; added < 5; added += 1) await spool.add('x'.repeat(MEBIBYTE));
     expect(await readdir(join(homePath, 'answers'))).toEqual([]);
-    expect(() => space.reserve(ROOM - 10 * MEBIBYTE, -ROOM)).toThrow('waits for readers');
+    expect(() => space.reserve(ROOM - 2 * MEBIBYTE, -ROOM)).toThrow('waits for readers');
     await spool.close();
     space.reserve(ROOM, -ROOM);
   });

@@ -7,11 +7,11 @@ import { Collections } from './collections.js';
 describe('garbage collections of a stretch', () => {
   it('are those that began in it', async () => {
     setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
+    const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
     const collections = new Collections();
     collections.start();
     const before = performance.now();
-    collect();
+    collect({ type: 'minor' });
     const within = await collections.since(before);
     const after = await collections.since(performance.now());
     collections.stop();
