@@ -3,6 +3,7 @@ import { exportJWK, SignJWT, type JWK } from 'jose';
 import type { JsonObject } from '#src/kernel/index.js';
 import type { HttpRequest } from '#src/platform/index.js';
 import type { Client } from '#src/registry/index.js';
+import { rsaKey } from '../../../test/support/rsa-keys.js';
 import { proofMemory } from '../possession/testing/proof-memory.js';
 import { ClientAssertions } from './client-assertions.js';
 
@@ -13,7 +14,7 @@ const TOKEN = `${ISSUER}/oauth2/token`;
 
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const other = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const rsa = rsaKey();
 const ed = generateKeyPairSync('ed25519');
 const third = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
@@ -24,19 +25,6 @@ beforeEach(() => {
 
 let client: Client;
 let jwks: { keys: JWK[] };
-beforeAll(async () => {
-  const keys = [ec, rsa, ed].map(({ publicKey }) => exportJWK(publicKey));
-  jwks = { keys: await Promise.all(keys) };
-  client = {
-    id: 'app',
-    name: 'App',
-    redirectUris: [],
-    confidential: true,
-    authentication: 'private_key_jwt',
-    jwks: jwks,
-    origin: 'file',
-  };
-});
 
 /** A fresh memory of used assertions each time. */
 function made(): ClientAssertions {
@@ -74,6 +62,20 @@ const isProof = async (
   } as HttpRequest);
 
 describe('an assertion of an application (private_key_jwt)', () => {
+  beforeAll(async () => {
+    const keys = [ec, rsa, ed].map(({ publicKey }) => exportJWK(publicKey));
+    jwks = { keys: await Promise.all(keys) };
+    client = {
+      id: 'app',
+      name: 'App',
+      redirectUris: [],
+      confidential: true,
+      authentication: 'private_key_jwt',
+      jwks: jwks,
+      origin: 'file',
+    };
+  });
+
   it.each<[string, Made, boolean, boolean]>([
     ['for the issuer', {}, true, true],
     ['for the token endpoint', { claims: { aud: TOKEN } }, true, false],

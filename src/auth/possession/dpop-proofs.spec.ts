@@ -2,6 +2,7 @@ import { constants, generateKeyPairSync, sign, type KeyObject } from 'node:crypt
 import { calculateJwkThumbprint, decodeJwt, exportJWK, SignJWT, type JWK } from 'jose';
 import { sha256 } from '#src/kernel/index.js';
 import type { HttpRequest } from '#src/platform/index.js';
+import { rsaKey } from '../../../test/support/rsa-keys.js';
 import type { KeysService } from '../keys/keys.service.js';
 import { DpopNonces } from './dpop-nonces.js';
 import { DpopFault, DpopProofs } from './dpop-proofs.js';
@@ -20,7 +21,7 @@ const ORIGIN = 'https://grid.example';
 const TOKEN = 'a.b.c';
 
 const holder = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const rsa = rsaKey();
 const ed = generateKeyPairSync('ed25519');
 const server = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
@@ -202,8 +203,8 @@ describe('a DPoP proof', () => {
   });
 
   it('may not be by an RSA key of less than 2048 bits', async () => {
-    const by = async (modulusLength: number): Promise<unknown> => {
-      const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength });
+    const by = async (modulusLength: 1024 | 2048): Promise<unknown> => {
+      const { publicKey, privateKey } = rsaKey(modulusLength);
       const payload = decodeJwt(await proof());
       const header = { typ: 'dpop+jwt', alg: 'PS256', jwk: await exportJWK(publicKey) };
       const text = [header, payload]

@@ -2,14 +2,15 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { Response } from '#src/http-client/index.js';
 import type { OAuthError } from '#src/oauth2-client/index.js';
+import { rsaKey } from '../../../test/support/rsa-keys.js';
 import { refusalOf } from '../testing/refusal.js';
 import { OAuth2IdProvider } from '../provider/oauth2-id-provider.js';
 
 const NOW = 1_800_000_000;
 const ISSUER = 'https://as.test';
 
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const short = generateKeyPairSync('rsa', { modulusLength: 1024 });
+const rsa = rsaKey();
+const short = rsaKey(1024);
 const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' });
 const p521 = generateKeyPairSync('ec', { namedCurve: 'P-521' });

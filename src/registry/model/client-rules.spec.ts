@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { JsonObject } from '#src/kernel/index.js';
+import { rsaKey } from '../../../test/support/rsa-keys.js';
 import { clientFaults } from './client-rules.js';
 import type { Client } from './registry.types.js';
 
@@ -7,7 +8,7 @@ const jwkOf = (pair: { publicKey: { export(o: { format: 'jwk' }): object } }): J
   pair.publicKey.export({ format: 'jwk' }) as JsonObject;
 const ec = jwkOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }));
 const odd = jwkOf(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }));
-const small = jwkOf(generateKeyPairSync('rsa', { modulusLength: 1024 }));
+const small = jwkOf(rsaKey(1024));
 const secret = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }) as JsonObject;
 const set = (...keys: unknown[]): JsonObject => ({ keys }) as JsonObject;
 

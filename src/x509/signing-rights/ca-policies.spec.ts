@@ -70,12 +70,23 @@ async function open(options: Partial<TrustedAuthoritiesOptions> = {}): Promise<T
   return authorities;
 }
 
+const issued = new Map<string, Promise<IssuedCertificate>>();
+
+/** Without an order always the same one of a subject. */
+function client(subject: string, order?: Partial<CertificateOrder>): Promise<IssuedCertificate> {
+  const plain = { subject, purpose: 'client' as const, issuer: root };
+  if (order) return issueCertificate({ ...plain, ...order });
+  const known = issued.get(subject) ?? issueCertificate(plain);
+  issued.set(subject, known);
+  return known;
+}
+
 async function outcome(
   subject: string,
-  order: Partial<CertificateOrder> & { more?: IssuedCertificate[] } = {},
+  order?: Partial<CertificateOrder> & { more?: IssuedCertificate[] },
 ): Promise<string> {
-  const { more = [], ...rest } = order;
-  const one = await issueCertificate({ subject, purpose: 'client', issuer: root, ...rest });
+  const { more = [], ...rest } = order ?? {};
+  const one = await client(subject, order && rest);
   const verdict = (await open()).verify([one, ...more].map(der));
   return verdict.ok ? verdict.subject : `${verdict.reason}: ${verdict.message}`;
 }

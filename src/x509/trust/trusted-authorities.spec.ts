@@ -47,8 +47,12 @@ function der(...issued: IssuedCertificate[]): Buffer[] {
   return issued.map(({ certificatePem }) => new X509Certificate(certificatePem).raw);
 }
 
-function client(order: Partial<CertificateOrder> = {}): Promise<IssuedCertificate> {
-  return issueCertificate({ subject: ALICE, purpose: 'client', issuer: ca, ...order });
+let usual: Promise<IssuedCertificate> | undefined;
+
+/** Without an order always the same. */
+function client(order?: Partial<CertificateOrder>): Promise<IssuedCertificate> {
+  const plain = { subject: ALICE, purpose: 'client' as const, issuer: ca };
+  return order ? issueCertificate({ ...plain, ...order }) : (usual ??= issueCertificate(plain));
 }
 
 function outcome(verdict: CertificateVerdict): string {
@@ -249,9 +253,9 @@ describe('the files', () => {
     const authorities = await open({ pollSeconds: 0.02 });
     expect(outcome(authorities.verify(der(alice)))).toBe(ALICE);
     put('ca.r0', issueRevocationList({ issuer: ca, revoked: [alice] }));
-    const deadline = Date.now() + 5_000;
+    const deadline = Date.now() + 25_000;
     while (authorities.verify(der(alice)).ok && Date.now() < deadline) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setTimeout(resolve, 5));
     }
     expect(outcome(authorities.verify(der(alice)))).toBe('revoked');
   });
