@@ -33,39 +33,17 @@ let ca: IssuedCertificate;
 let names: NameServer;
 let receiver: WebhookReceiver;
 let forbidden: WebhookReceiver;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'gridgate-webhooks-'));
-  ca = await issueReceiverCa();
-  await writeFile(join(directory, 'ca.pem'), ca.certificatePem);
-  names = await startNameServer((name, turn) => {
-    if (name === 'turning.test') return turn === 0 ? ['127.0.0.1'] : ['127.0.0.2'];
-    return ZONE[name] ?? [];
-  });
-  receiver = await startReceiver(ca, { names: NAMES });
-  // the same port at an address that is not allowed: whoever gets there has been led astray
-  forbidden = await startReceiver(ca, { names: NAMES, host: '127.0.0.2', port: receiver.port });
-});
-afterAll(async () => {
-  await Promise.all([receiver?.close(), forbidden?.close(), names?.close()]);
-  await rm(directory, { recursive: true, force: true });
-});
-beforeEach(() => {
-  receiver.messages.length = 0;
-  names.asked.length = 0;
-  receiver.answer((_message, response) => void response.writeHead(204).end());
-});
-afterEach(() => expect(forbidden.connections()).toBe(0));
+let usual: Sender;
 
 function sender(change: { webhookTimeout?: number; webhookCa?: string } = {}): Sender {
   const settings = { webhookAllow: ['127.0.0.1'], webhookResolvers: [names.address] };
-  const trust = { webhookCa: join(directory, 'ca.pem'), webhookTimeout: 10, ...change };
+  const trust = { webhookCa: join(directory, 'ca.pem'), webhookTimeout: 3_600, ...change };
   return new Sender(new TargetResolver(settings), trust);
 }
 
 function send(
   host: string,
-  { path = '/', by = sender(), signal = new AbortController().signal } = {},
+  { path = '/', by = usual, signal = new AbortController().signal } = {},
 ): Promise<SendResult> {
   const url = `https://${host}:${receiver.port}${path}`;
   const headers = { 'content-type': 'application/json' };
@@ -73,6 +51,30 @@ function send(
 }
 
 describe('a message', () => {
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'gridgate-webhooks-'));
+    ca = await issueReceiverCa();
+    await writeFile(join(directory, 'ca.pem'), ca.certificatePem);
+    names = await startNameServer((name, turn) => {
+      if (name === 'turning.test') return turn === 0 ? ['127.0.0.1'] : ['127.0.0.2'];
+      return ZONE[name] ?? [];
+    });
+    usual = sender();
+    receiver = await startReceiver(ca, { names: NAMES });
+    // the same port at an address that is not allowed: whoever gets there has been led astray
+    forbidden = await startReceiver(ca, { names: NAMES, host: '127.0.0.2', port: receiver.port });
+  });
+  afterAll(async () => {
+    await Promise.all([receiver?.close(), forbidden?.close(), names?.close()]);
+    await rm(directory, { recursive: true, force: true });
+  });
+  beforeEach(() => {
+    receiver.messages.length = 0;
+    names.asked.length = 0;
+    receiver.answer((_message, response) => void response.writeHead(204).end());
+  });
+  afterEach(() => expect(forbidden.connections()).toBe(0));
+
   it('reaches an allowed address, by number and by name', async () => {
     expect(await send('127.0.0.1', { path: '/in?a=b' })).toEqual({
       isDelivered: true,
@@ -180,8 +182,7 @@ describe('a message', () => {
     await closed;
     expect(sent).toBeLessThan(64 * 1024 * 1024); // what the kernels hold, not what was offered
     receiver.answer((_message, response) => void response.writeHead(200).write('.'));
-    const by = sender({ webhookTimeout: 3_600 });
-    expect(await send('127.0.0.1', { by })).toEqual({ isDelivered: true, status: 200 });
+    expect(await send('127.0.0.1')).toEqual({ isDelivered: true, status: 200 });
   });
 
   it('is not delivered when the header of the answer is huge', async () => {
@@ -194,7 +195,10 @@ describe('a message', () => {
 
   it('is not delivered to somebody for whom nobody vouches, or who is another one', async () => {
     const config = { webhookAllow: ['127.0.0.1'], webhookResolvers: [names.address] };
-    const by = new Sender(new TargetResolver(config), { webhookTimeout: 10, webhookCa: undefined });
+    const by = new Sender(new TargetResolver(config), {
+      webhookTimeout: 3_600,
+      webhookCa: undefined,
+    });
     const untrusted = { isDelivered: false, error: 'its certificate is not trusted' };
     expect(await send('127.0.0.1', { by })).toEqual(untrusted);
     const another = { isDelivered: false, error: 'its certificate is for another name' };
@@ -203,10 +207,10 @@ describe('a message', () => {
     const url = `https://127.0.0.1:${late.port}/`;
     const { signal } = new AbortController();
     const expired = { isDelivered: false, error: 'its certificate has expired' };
-    expect(await sender().send({ url, headers: {}, body: '{}' }, signal)).toEqual(expired);
+    expect(await usual.send({ url, headers: {}, body: '{}' }, signal)).toEqual(expired);
     await late.close();
     const refused = { isDelivered: false, error: 'the connection was refused' };
-    expect(await sender().send({ url, headers: {}, body: '{}' }, signal)).toEqual(refused);
+    expect(await usual.send({ url, headers: {}, body: '{}' }, signal)).toEqual(refused);
     expect(receiver.messages).toEqual([]);
   });
 

@@ -25,6 +25,8 @@ export interface HostileServer {
   json(path: string, value: unknown, status?: number, headers?: Record<string, string>): void;
   /** The requests to a path. */
   requestsTo(path: string): SeenRequest[];
+  /** Forgets all requests and behaviours. */
+  reset(): void;
   close(): Promise<void>;
 }
 
@@ -59,6 +61,10 @@ export async function startHostileServer(pki: TestPki): Promise<HostileServer> {
         response.end(JSON.stringify(value));
       }),
     requestsTo: (path) => seen.filter((request) => request.path.split('?')[0] === path),
+    reset: () => {
+      seen.length = 0;
+      behaviours.clear();
+    },
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -28,7 +28,12 @@ export const NETWORK = [
   {
     section: '5.2.1-1',
     text: 'Every endpoint is behind TLS, and so is what we open ourselves.',
-    shown: [PLAIN, hostile('metadata › with an endpoint in plain http are not used')],
+    shown: [
+      PLAIN,
+      hostile(
+        'against a hostile provider › metadata › with an endpoint in plain http are not used',
+      ),
+    ],
   },
   { section: '5.2.1-2', text: 'TLS 1.2 or later.', shown: [PLAIN] },
   {
@@ -43,8 +48,8 @@ export const NETWORK = [
     section: '5.2.1-5',
     text: 'Certificates of other servers are verified, with their names.',
     shown: [
-      tls('verify › trusts no unknown authority'),
-      tls('verify › checks the name of the host'),
+      tls('requests by TLS › verify › trusts no unknown authority'),
+      tls('requests by TLS › verify › checks the name of the host'),
     ],
   },
   {
@@ -156,7 +161,7 @@ export const SECRETS = [
       certificateTokens(
         '/oauth2/token with a certificate › the token on a request › is refused when forged or confused',
       ),
-      forgery('keys and tokens › accepts a good token and only that'),
+      forgery('against a forger › keys and tokens › accepts a good token and only that'),
     ],
   },
   {

@@ -286,9 +286,11 @@ const SECURITY = [
     section: '4.2',
     text: 'What is said between issuer and resource goes over HTTPS, and the name of the host is verified.',
     shown: [
-      tls('verify › checks the name of the host'),
-      tls('verify › trusts no unknown authority'),
-      hostile('metadata › with an endpoint in plain http are not used'),
+      tls('requests by TLS › verify › checks the name of the host'),
+      tls('requests by TLS › verify › trusts no unknown authority'),
+      hostile(
+        'against a hostile provider › metadata › with an endpoint in plain http are not used',
+      ),
       faults(
         'Slurm’s REST service is not made for the internet › never here: TLS below 1.2 and plain HTTP get no answer',
       ),
