@@ -33,10 +33,6 @@ interface Route {
 
 let routes: Route[];
 
-beforeAll(async () => {
-  routes = (await controllersOfApplication()).flatMap(routesOf);
-});
-
 function routesOf(controller: abstract new () => object): Route[] {
   const prototype = controller.prototype as Record<string, unknown>;
   const base = pathsOf(controller);
@@ -63,6 +59,10 @@ function join(...parts: string[]): string {
 }
 
 describe('routes', () => {
+  beforeAll(async () => {
+    routes = (await controllersOfApplication()).flatMap(routesOf);
+  });
+
   it('are seen', () => {
     expect(routes.length).toBeGreaterThanOrEqual(INTERFACE_ROUTES.length);
   });

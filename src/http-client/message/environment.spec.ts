@@ -1,10 +1,11 @@
 import { Session } from '../session/session.js';
 import { useCleanEnvironment } from '../testing/clean-environment.js';
 
-useCleanEnvironment();
 const URL_ = 'http://h.test/';
 
 describe('merge_environment_settings', () => {
+  useCleanEnvironment();
+
   it('answers the session settings when nothing else speaks', () => {
     const session = new Session({ verify: '/ca.pem', cert: ['/c', '/k'], stream: true });
     expect(session.merge_environment_settings(URL_)).toEqual({

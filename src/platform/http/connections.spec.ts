@@ -66,12 +66,17 @@ async function readWhole(request: IncomingMessage): Promise<void> {
   await text(request);
 }
 
-// Time passes where the test says so: what a busy machine takes longer for is nobody's fault.
-beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
-});
+/** Time passes where the test says so: what a busy machine takes longer for is nobody's fault. */
+function holdTime(): void {
+  beforeEach(() => {
+    jest.useFakeTimers({
+      doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'],
+    });
+  });
+  afterEach(() => jest.useRealTimers());
+}
+
 afterEach(async () => {
-  jest.useRealTimers();
   for (const one of opened.splice(0)) {
     if ('connections' in one) await one.connections.drain({ graceMs: 0, idleMs: 0 });
     else one.destroy();
@@ -93,6 +98,8 @@ describe('the address of a connection', () => {
 });
 
 describe('a client that is too slow', () => {
+  holdTime();
+
   it('is answered 408 when its body does not arrive, however often it sends a byte', async () => {
     let received = (): number => 0;
     const { port, cuts } = await stand((request) => {
@@ -172,6 +179,8 @@ describe('a client that is too slow', () => {
 });
 
 describe('drain', () => {
+  holdTime();
+
   it('finishes the request under way, says Connection: close and refuses new connections', async () => {
     let answer: ServerResponse | undefined;
     const { port, connections } = await stand((_, response) => {

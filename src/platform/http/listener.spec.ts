@@ -12,12 +12,12 @@ function server(): Server {
   return made;
 }
 
-afterEach(async () => {
-  const listening = open.splice(0).filter((each) => each.listening);
-  await Promise.all(listening.map((each) => once(each.close(), 'close')));
-});
-
 describe('a reserved port', () => {
+  afterEach(async () => {
+    const listening = open.splice(0).filter((each) => each.listening);
+    await Promise.all(listening.map((each) => once(each.close(), 'close')));
+  });
+
   it('is nobody else’s until it is listened on', async () => {
     const port = await reservePort(HOST);
     const other = createServer();

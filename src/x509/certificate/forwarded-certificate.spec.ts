@@ -9,13 +9,13 @@ let pem: string;
 let der: Buffer;
 let base64: string;
 
-beforeAll(async () => {
-  pem = (await issueCertificate({ subject: '/CN=alice', purpose: 'client' })).certificatePem;
-  der = new X509Certificate(pem).raw;
-  base64 = der.toString('base64');
-});
-
 describe('parseForwardedCertificate', () => {
+  beforeAll(async () => {
+    pem = (await issueCertificate({ subject: '/CN=alice', purpose: 'client' })).certificatePem;
+    der = new X509Certificate(pem).raw;
+    base64 = der.toString('base64');
+  });
+
   it('reads Client-Cert and its chain (RFC 9440)', () => {
     const chain = `:${base64}: ,  :${base64}:`;
     expect(parseForwardedCertificate('client-cert', `:${base64}:`)).toEqual([der]);

@@ -11,12 +11,6 @@ const ENDED = new Date('2026-01-02T03:04:05Z');
 
 let home: string;
 let directory: RunDirectory;
-beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'gridgate-run-'));
-  directory = new RunDirectory(join(home, '7-1'));
-  directory.create(false);
-});
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 function put(name: string, text: string): void {
   const path = join(directory.path, name);
@@ -33,6 +27,13 @@ function supervise(script: string, filter?: string): void {
 }
 
 describe('the directory of a run', () => {
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'gridgate-run-'));
+    directory = new RunDirectory(join(home, '7-1'));
+    directory.create(false);
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
+
   it('has all that the supervisor says in one file', () => {
     supervise('exit 7');
     expect(readdirSync(directory.path).sort()).toEqual(['started', 'tmp', 'work']);
