@@ -28,17 +28,6 @@ import { postgresProcesses } from './postmaster-file.js';
 let home: string;
 let running: EmbeddedPostgres | undefined;
 
-beforeAll(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'gridgate-pg-')));
-});
-
-afterEach(async () => {
-  await running?.stop();
-  running = undefined;
-});
-
-afterAll(() => rmSync(home, { recursive: true, force: true }));
-
 const data = (): string => join(home, 'postgres', 'data');
 
 async function start(options: Partial<EmbeddedPostgresOptions> = {}): Promise<EmbeddedPostgres> {
@@ -58,21 +47,33 @@ async function query(server: EmbeddedPostgres, sql: string): Promise<unknown[]> 
 
 const isNoSocket = (path: string): boolean => !statSync(path).isSocket();
 
-/** What `cp --archive` does with the owner, and cpSync does not. */
-function giveToOwnerOf(data: string, copy: string): void {
-  const { uid, gid } = statSync(data);
-  execFileSync('chown', ['-R', `${uid}:${gid}`, join(copy, 'postgres', 'data')]);
+/** What `cp --archive` does: the owner of the data too. */
+function copyPostgres(from: string, to: string): void {
+  const [own, copied] = [from, to].map((home) => join(home, 'postgres')) as [string, string];
+  cpSync(own, copied, { recursive: true, preserveTimestamps: true, filter: isNoSocket });
+  const { uid, gid } = statSync(join(own, 'data'));
+  if (process.getuid?.() === 0)
+    execFileSync('chown', ['-R', `${uid}:${gid}`, join(copied, 'data')]);
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 15_000;
+  const deadline = Date.now() + 25_000;
   while (!condition()) {
-    if (Date.now() > deadline) throw new Error('the condition did not come true in 15 s');
+    if (Date.now() > deadline) throw new Error('the condition did not come true in 25 s');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
 describe('the embedded PostgreSQL', () => {
+  beforeAll(() => {
+    home = realpathSync(mkdtempSync(join(tmpdir(), 'gridgate-pg-')));
+  });
+  afterEach(async () => {
+    await running?.stop();
+    running = undefined;
+  });
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
+
   it('makes its database and listens on a private unix socket only', async () => {
     const server = await start();
     expect(server).toMatchObject({
@@ -218,13 +219,12 @@ describe('the embedded PostgreSQL', () => {
 
   it('runs on a copy of its home beside the original, and leaves the original alone', async () => {
     const deep = join(home, 'f'.repeat(60), 'g'.repeat(60)); // its socket lies below /tmp
+    copyPostgres(home, deep);
     const original = await startEmbeddedPostgres({ home: deep });
     try {
-      await query(original, 'CREATE TABLE kept AS SELECT 1 AS row');
       await query(original, 'CHECKPOINT');
       const copy = join(home, 'copy');
-      cpSync(deep, copy, { recursive: true, preserveTimestamps: true, filter: isNoSocket });
-      if (process.getuid?.() === 0) giveToOwnerOf(join(deep, 'postgres', 'data'), copy);
+      copyPostgres(deep, copy);
       const before = original.pid;
       const server = await start({ home: copy });
       expect(await query(server, 'SELECT * FROM kept')).toEqual([{ row: 1 }]);
