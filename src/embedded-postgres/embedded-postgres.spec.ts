@@ -25,6 +25,9 @@ import { chooseLayout, makeSocketDirectory } from './postgres-layout.js';
 import { PostgresServer } from './postgres-server.js';
 import { postgresProcesses } from './postmaster-file.js';
 
+/** What initdb, or a checkpoint, may take on a slow disk. */
+const SLOW_MS = 180_000;
+
 let home: string;
 let running: EmbeddedPostgres | undefined;
 
@@ -74,27 +77,31 @@ describe('the embedded PostgreSQL', () => {
   });
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-  it('makes its database and listens on a private unix socket only', async () => {
-    const server = await start();
-    expect(server).toMatchObject({
-      connection: { port: 5432, user: 'gridgate', database: 'gridgate' },
-      adopted: false,
-    });
-    expect(statSync(server.connection.host).mode & 0o777).toBe(0o700);
-    const settings = `SELECT name, setting FROM pg_settings WHERE name IN
+  it(
+    'makes its database and listens on a private unix socket only',
+    async () => {
+      const server = await start();
+      expect(server).toMatchObject({
+        connection: { port: 5432, user: 'gridgate', database: 'gridgate' },
+        adopted: false,
+      });
+      expect(statSync(server.connection.host).mode & 0o777).toBe(0o700);
+      const settings = `SELECT name, setting FROM pg_settings WHERE name IN
       ('fsync', 'listen_addresses', 'jit', 'server_encoding', 'full_page_writes') ORDER BY name`;
-    expect(await query(server, settings)).toEqual([
-      { name: 'fsync', setting: 'on' },
-      { name: 'full_page_writes', setting: 'on' },
-      { name: 'jit', setting: 'off' },
-      { name: 'listen_addresses', setting: '' },
-      { name: 'server_encoding', setting: 'UTF8' },
-    ]);
-    expect(await query(server, `SELECT 'a' < 'B' AS is_dictionary_order`)).toEqual([
-      { is_dictionary_order: false },
-    ]);
-    await query(server, 'CREATE TABLE kept AS SELECT 1 AS row');
-  });
+      expect(await query(server, settings)).toEqual([
+        { name: 'fsync', setting: 'on' },
+        { name: 'full_page_writes', setting: 'on' },
+        { name: 'jit', setting: 'off' },
+        { name: 'listen_addresses', setting: '' },
+        { name: 'server_encoding', setting: 'UTF8' },
+      ]);
+      expect(await query(server, `SELECT 'a' < 'B' AS is_dictionary_order`)).toEqual([
+        { is_dictionary_order: false },
+      ]);
+      await query(server, 'CREATE TABLE kept AS SELECT 1 AS row');
+    },
+    SLOW_MS,
+  );
 
   it('demands its password, also from who owns the socket', async () => {
     const server = await start();
@@ -203,35 +210,43 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(await start(), 'SELECT * FROM kept')).toEqual([{ row: 1 }]);
   });
 
-  it('puts a data directory aside that is none, and finds a short socket for a deep home', async () => {
-    const deep = join(home, 'd'.repeat(60), 'e'.repeat(60));
-    mkdirSync(join(deep, 'postgres', 'data'), { recursive: true });
-    writeFileSync(join(deep, 'postgres', 'data', 'precious'), 'x');
-    const server = await start({ home: deep });
-    expect(Buffer.byteLength(server.connection.host)).toBeLessThan(90);
-    expect(await query(server, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    const names = readdirSync(join(deep, 'postgres'));
-    const aside = names.find((name) => name.startsWith('data.broken-')) ?? '';
-    expect(readdirSync(join(deep, 'postgres', aside))).toEqual(['precious']);
-    await server.stop();
-    expect(existsSync(server.connection.host)).toBe(false);
-  });
+  it(
+    'puts a data directory aside that is none, and finds a short socket for a deep home',
+    async () => {
+      const deep = join(home, 'd'.repeat(60), 'e'.repeat(60));
+      mkdirSync(join(deep, 'postgres', 'data'), { recursive: true });
+      writeFileSync(join(deep, 'postgres', 'data', 'precious'), 'x');
+      const server = await start({ home: deep });
+      expect(Buffer.byteLength(server.connection.host)).toBeLessThan(90);
+      expect(await query(server, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      const names = readdirSync(join(deep, 'postgres'));
+      const aside = names.find((name) => name.startsWith('data.broken-')) ?? '';
+      expect(readdirSync(join(deep, 'postgres', aside))).toEqual(['precious']);
+      await server.stop();
+      expect(existsSync(server.connection.host)).toBe(false);
+    },
+    SLOW_MS,
+  );
 
-  it('runs on a copy of its home beside the original, and leaves the original alone', async () => {
-    const deep = join(home, 'f'.repeat(60), 'g'.repeat(60)); // its socket lies below /tmp
-    copyPostgres(home, deep);
-    const original = await startEmbeddedPostgres({ home: deep });
-    try {
-      await query(original, 'CHECKPOINT');
-      const copy = join(home, 'copy');
-      copyPostgres(deep, copy);
-      const before = original.pid;
-      const server = await start({ home: copy });
-      expect(await query(server, 'SELECT * FROM kept')).toEqual([{ row: 1 }]);
-      expect(await query(original, 'SELECT * FROM kept')).toEqual([{ row: 1 }]);
-      expect([server.adopted, original.pid]).toEqual([false, before]);
-    } finally {
-      await original.stop();
-    }
-  });
+  it(
+    'runs on a copy of its home beside the original, and leaves the original alone',
+    async () => {
+      const deep = join(home, 'f'.repeat(60), 'g'.repeat(60)); // its socket lies below /tmp
+      copyPostgres(home, deep);
+      const original = await startEmbeddedPostgres({ home: deep });
+      try {
+        await query(original, 'CHECKPOINT');
+        const copy = join(home, 'copy');
+        copyPostgres(deep, copy);
+        const before = original.pid;
+        const server = await start({ home: copy });
+        expect(await query(server, 'SELECT * FROM kept')).toEqual([{ row: 1 }]);
+        expect(await query(original, 'SELECT * FROM kept')).toEqual([{ row: 1 }]);
+        expect([server.adopted, original.pid]).toEqual([false, before]);
+      } finally {
+        await original.stop();
+      }
+    },
+    SLOW_MS,
+  );
 });

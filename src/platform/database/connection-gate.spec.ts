@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConnectionGate } from './connection-gate.js';
 
-const LIMITS = { places: 3, maxWaiting: 4, longestWaitMs: 5_000, longestWaitInDoubtMs: 20 };
+const LIMITS = { places: 3, maxWaiting: 4, longestWaitMs: 25_000, longestWaitInDoubtMs: 20 };
 
 function gate(change: Partial<typeof LIMITS> = {}): ConnectionGate {
   return new ConnectionGate({ ...LIMITS, ...change });

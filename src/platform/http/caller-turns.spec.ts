@@ -12,7 +12,7 @@ import {
   Turn,
 } from './caller-turns.js';
 
-const LIMITS = { most: 1, longestWaitMs: 5_000, longestWaitInDoubtMs: 5, isInDoubt: () => false };
+const LIMITS = { most: 1, longestWaitMs: 25_000, longestWaitInDoubtMs: 5, isInDoubt: () => false };
 const OVERLOADED = { status: 503, code: 'service.overloaded', retryAfterSeconds: 1 };
 
 /** A request whose body comes as it is pushed. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Problem } from '#src/kernel/index.js';
 import { JoinedReads, JoinedWrites } from './joined-reads.js';
 
-const LIMITS = { most: 1, longestWaitMs: 20, longestWaitInDoubtMs: 5, isInDoubt: () => false };
+const LIMITS = { most: 1, longestWaitMs: 25_000, longestWaitInDoubtMs: 5, isInDoubt: () => false };
 
 /** Reads of numbers below 1,000, and what was asked in which statement; statements end when they are let. */
 function reads(limits = LIMITS) {
@@ -32,7 +32,7 @@ describe('reads that come together', () => {
   });
 
   it('wait for the next statement while one is under way: none is answered from before its question', async () => {
-    const { joined, statements, end } = reads({ ...LIMITS, longestWaitMs: 5_000 });
+    const { joined, statements, end } = reads();
     const first = joined.get(1);
     while (statements.length === 0) await new Promise((resolve) => setImmediate(resolve));
     const later = [joined.get(1), joined.get(2)];
@@ -73,7 +73,7 @@ describe('reads that come together', () => {
   });
 
   it('are refused when their turn does not come in time, and go on afterwards', async () => {
-    const { joined, statements, end } = reads();
+    const { joined, statements, end } = reads({ ...LIMITS, longestWaitMs: 20 });
     const first = joined.get(1);
     while (statements.length === 0) await new Promise((resolve) => setImmediate(resolve));
     await expect(joined.get(2)).rejects.toMatchObject({ code: 'service.overloaded' });

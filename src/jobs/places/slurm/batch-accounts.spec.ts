@@ -85,8 +85,8 @@ describe('BatchAccounts', () => {
   });
 
   it("refuses the service's own account", async () => {
-    const uid = process.getuid?.() ?? 0;
-    const own = { name: 'own', uid, gid: 1 };
+    runAs(1_500);
+    const own = { name: 'own', uid: 1_500, gid: 1 };
     const { accounts } = open({ firstUid: 0, lookUp: () => Promise.resolve(own) });
     await expect(accounts.of(order('own'))).rejects.toThrow('which is that of the service');
   });

@@ -39,7 +39,7 @@ describe('SlurmConnection', () => {
   const open = (settings: { token?: string; keyFile?: string }): SlurmRestApi => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const clock = { now: () => time.ms };
-    const connection = new SlurmConnection({ url, timeoutMs: 5_000, clock, ...settings });
+    const connection = new SlurmConnection({ url, timeoutMs: 25_000, clock, ...settings });
     connections.push(connection);
     return new SlurmRestApi(connection, 'griduser');
   };
