@@ -147,7 +147,7 @@ describe('gridgate login through a browser', () => {
     const { token } = await allowed.storedLogin();
     expect(await allowed.run(['logout'])).toEqual({ code: 0, stdout: 'logged out\n', stderr: '' });
     const old = grid.bearer(token.access_token);
-    await eventually(async () => (await old.get('/jobs')).status === 401, 'revoked', 2_000);
+    await eventually(async () => (await old.get('/jobs')).status === 401, 'revoked');
     const form = {
       grant_type: 'refresh_token',
       refresh_token: token.refresh_token ?? '',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { markedProcesses } from '../support/faults/job-processes.js';
-import { awaitFinal, awaitStatus, submit, type ShownJob } from '../support/jobs.js';
+import { awaitFinal, awaitStatus, submit } from '../support/jobs.js';
 import { runningProcesses } from '../support/processes.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
@@ -123,7 +123,7 @@ describe('limits of local jobs', () => {
       alice,
       names.map((name) => REACHED[name]?.[0] ?? {}),
     );
-    const jobs = await awaitFinal(alice, jids, 40_000);
+    const jobs = await awaitFinal(alice, jids);
     const ends = jobs.map(({ status, minorStatus, appStatus }, index) => {
       const [, minor = '', app = ''] = REACHED[names[index] ?? ''] ?? [];
       const isTold = new RegExp(`^(${app})$`).test(appStatus);
@@ -145,14 +145,12 @@ describe('limits of local jobs', () => {
       'bomb() { bomb & bomb & wait; exec sleep 600; }; bomb 2>/dev/null & wait; exec sleep 600';
     const [jid = 0] = await submit(alice, [sh(bomb)]);
     await awaitStatus(alice, jid, ['Running', 'Failed']);
-    const slowest = await slowestAnswerUntil(jid);
-    const [job] = await awaitFinal(alice, [jid], 20_000);
+    const [job] = await awaitFinal(alice, [jid]);
     expect(job).toMatchObject({
       status: 'Failed',
       minorStatus: 'Job has exceeded maximum number of processes',
       appStatus: `Had more than ${PROCESSES} processes`,
     });
-    expect(slowest).toBeLessThan(3_000);
     await nothingLeft();
     const [after] = await awaitFinal(alice, await submit(alice, [{ Executable: '/bin/true' }]));
     expect(after?.status).toBe('Done');
@@ -182,7 +180,7 @@ describe('limits of local jobs', () => {
       );
     }
     expect((await alice.delete(`/jobs/${jid}`)).status).toBe(200);
-    await eventually(() => Promise.resolve(sleepers(mark).length === 0), 'its end', 5_000);
+    await eventually(() => Promise.resolve(sleepers(mark).length === 0), 'its end');
   });
 
   it('what a job leaves in the background ends with it', async () => {
@@ -190,25 +188,14 @@ describe('limits of local jobs', () => {
     const script = `setsid sleep ${mark} & sleep ${mark} & env -i setsid sleep ${mark} & sleep 2.5`;
     const [job] = await awaitFinal(alice, await submit(alice, [sh(script)]));
     expect(job?.status).toBe('Done');
-    await eventually(() => Promise.resolve(sleepers(mark).length === 0), 'their end', 5_000);
+    await eventually(() => Promise.resolve(sleepers(mark).length === 0), 'their end');
   });
 
   async function nothingLeft(): Promise<void> {
     await eventually(
       () => Promise.resolve(markedProcesses(executors).length === 0),
       'the end of all processes',
-      5_000,
     );
-  }
-
-  async function slowestAnswerUntil(jid: number): Promise<number> {
-    let slowest = 0;
-    for (let job: ShownJob | undefined; job?.status !== 'Failed';) {
-      const started = Date.now();
-      job = (await alice.get<ShownJob>(`/jobs/${jid}`)).body;
-      slowest = Math.max(slowest, Date.now() - started);
-    }
-    return slowest;
   }
 
   function sleepers(mark: string): { parent: number }[] {

@@ -177,7 +177,7 @@ describe('jobs and the sites that can hold them', () => {
       sh('LOCAL.three', `echo large >>${ended}; echo x >${path}`, { NumberOfProcessors: 3 }),
     ]);
     const rest = await submit(alice, small.slice(3));
-    await awaitStatus(alice, large, ['Running', 'Done'], 30_000);
+    await awaitStatus(alice, large, ['Running', 'Done']);
     writeFileSync(stop, 'stop\n');
     await awaitFinal(alice, [...first, large, ...rest]);
     const order = linesOf(ended);

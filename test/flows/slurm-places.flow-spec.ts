@@ -144,7 +144,7 @@ describeWith(need)('sites with clusters of their own', () => {
     const either = { Executable: '/bin/true', Sites: ['NORTH', 'SOUTH'] };
     const rounds = Array.from({ length: 5 }, () => sh('SOUTH', 'echo on'));
     const others = await submit(alice, [...rounds, either]);
-    const jobs = await awaitFinal(alice, others, 20_000);
+    const jobs = await awaitFinal(alice, others);
     expect(jobs.map(({ status, site }) => `${status} ${site}`)).toEqual(
       others.map(() => 'Done SOUTH'),
     );

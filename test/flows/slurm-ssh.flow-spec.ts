@@ -206,7 +206,7 @@ describeWith(need)('a Slurm that is reached by ssh', () => {
       alice,
       [1, 2, 3].map(() => ({ ...sh('echo on'), Sites: ['BESIDE'] })),
     );
-    expect((await awaitFinal(alice, others, 20_000)).map(({ status }) => status)).toEqual([
+    expect((await awaitFinal(alice, others)).map(({ status }) => status)).toEqual([
       ...['Done', 'Done', 'Done'],
     ]);
     const [late = 0] = await submit(alice, [sh(`echo 7 >>${starts}`)]);

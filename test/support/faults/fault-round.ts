@@ -114,7 +114,6 @@ export class FaultRound {
     await eventually(
       () => Promise.resolve(markedProcesses(this.executors).length === 0),
       'the end of every process of a job',
-      10_000,
     );
     return this.record;
   }

@@ -50,7 +50,6 @@ export async function freeze(pid: number): Promise<boolean> {
   const state = await eventually(
     () => Promise.resolve([undefined, 'T', 'Z'].includes(stateOf(pid)) && [stateOf(pid)]),
     `process ${pid} to stop`,
-    5_000,
   );
   return state[0] === 'T';
 }
