@@ -10,7 +10,7 @@ let adam: GridClient;
 
 beforeAll(async () => {
   ({ grid, adam } = await startAdministered());
-}, 90_000);
+});
 afterAll(async () => grid?.remove());
 
 describe('the scope of administration', () => {

@@ -14,7 +14,7 @@ let adam: GridClient;
 beforeAll(async () => {
   ({ grid, adam } = await startAdministered());
   trail = new AuditTrail(grid);
-}, 90_000);
+});
 afterAll(async () => grid?.remove());
 
 const user = (name: string, groups: string[]): object => ({
@@ -428,5 +428,5 @@ describe('where a registry file is loaded at each start', () => {
     } finally {
       await other.remove().catch(() => undefined);
     }
-  }, 90_000);
+  });
 });

@@ -29,7 +29,7 @@ describe('the audit trail while its database is away', () => {
     postgres = await OwnPostgres.create(support().root);
     const env = { DATABASE_URL: postgres.url, GRID_ROLE: 'api', GRID_LOG_LEVEL: 'debug' };
     grid = await startGrid({ env });
-  }, 90_000);
+  });
   afterAll(async () => {
     await grid?.remove();
     await postgres?.remove();
@@ -59,7 +59,7 @@ describe('the audit trail while its database is away', () => {
     await postgres.start();
     await eventually(async () => (await kept(ids)).length === ids.length, 'the lines');
     expect(await kept(ids)).toEqual(ids);
-  }, 90_000);
+  });
 
   it('lets no request wait for a database that does not answer', async () => {
     const holder = new pg.Client({ connectionString: postgres.url });
@@ -75,7 +75,7 @@ describe('the audit trail while its database is away', () => {
     await holder.end();
     await eventually(async () => (await kept(ids)).length === ids.length, 'the lines');
     expect(await kept(ids)).toEqual(ids);
-  }, 90_000);
+  });
 
   it('ends without it, and says how many lines are in the log only', async () => {
     const log = new FullLog(grid);
@@ -87,7 +87,7 @@ describe('the audit trail while its database is away', () => {
     const line = await log.line(({ msg }) => msg === text);
     expect(line['lines']).toBeGreaterThanOrEqual(2);
     await postgres.start();
-  }, 90_000);
+  });
 });
 
 describe('the audit trail in the database', () => {
@@ -123,7 +123,7 @@ describe('the audit trail in the database', () => {
     } finally {
       await scratch.remove();
     }
-  }, 60_000);
+  });
 
   it('is not kept at all with GRID_AUDIT_RETENTION=0', async () => {
     const grid = await startGrid({
@@ -139,5 +139,5 @@ describe('the audit trail in the database', () => {
     } finally {
       await grid.remove();
     }
-  }, 60_000);
+  });
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
   grid = await startGrid({ env });
   trail = new AuditTrail(grid);
   ({ log } = trail);
-}, 90_000);
+});
 afterAll(() => grid?.remove());
 
 const lineOf = (answer: Answer, event: string): Promise<Record<string, unknown>> =>
@@ -192,7 +192,7 @@ describe('the audit trail says who', () => {
       headers: { 'x-forwarded-for': '192.0.2.7' },
     });
     await lineOf(spoofed, 'job.submitted');
-  }, 60_000);
+  });
 
   it('allowed an application, refused it, and withdrew', async () => {
     const visitor = new PageVisitor(await grid.certificate('alice'));
@@ -360,7 +360,7 @@ describe('the audit trail says who', () => {
       ['keys.rotated', 'string', undefined],
     ]);
     expect(text).not.toContain(secret);
-  }, 60_000);
+  });
 
   it('and never a token, a code or a secret; metrics count its lines', async () => {
     const tokens = await portalTokens(grid, 'alice');

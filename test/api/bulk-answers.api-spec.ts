@@ -12,7 +12,7 @@ describe('POST /filecatalogue/bulk, when there is no room for what it has to say
     const env = { GRID_ROLE: 'api', GRID_LOG_LEVEL: 'info', GRID_ANSWER_SPOOL: '1048576' };
     grid = await startGrid({ env });
     audit = new AuditTrail(grid);
-  }, 60_000);
+  });
   afterAll(() => grid?.remove());
 
   const directories = (letter: string): string =>
@@ -49,5 +49,5 @@ describe('POST /filecatalogue/bulk, when there is no room for what it has to say
     const summary = { lines: 2 * LINES, created: LINES, updated: 0, unchanged: LINES, failed: 0 };
     expect([again.status, JSON.parse(again.bytes.toString())]).toEqual([200, summary]);
     expect(await made()).toEqual([`a ${LINES}`, `b ${LINES}`]);
-  }, 60_000);
+  });
 });

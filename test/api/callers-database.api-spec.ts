@@ -27,7 +27,7 @@ describe('what the requests of one caller hold of the database', () => {
     await grid.sql(`update catalogue_directory set mode = 511 where path = '/vo'`);
     for (const client of [alice, bob])
       await client.get(`/filecatalogue/directory/${encoded('/vo')}`);
-  }, 60_000);
+  });
   afterEach(async () => {
     await release();
     await waiting(grid, 0);
@@ -66,7 +66,7 @@ describe('what the requests of one caller hold of the database', () => {
     for (const { status, body } of await Promise.all(slow)) {
       expect([status, body]).toEqual([200, expected]);
     }
-  }, 60_000);
+  });
 
   it('leaves places to the writers of others', async () => {
     const put = (client: GridClient, path: string) =>
@@ -90,7 +90,7 @@ describe('what the requests of one caller hold of the database', () => {
     await release();
     const answers = await Promise.all(slow);
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(201));
-  }, 60_000);
+  });
 
   it('frees the queue of requests whose clients have gone', async () => {
     blocker = await Blocker.hold(grid, MANIFESTS);
@@ -103,7 +103,7 @@ describe('what the requests of one caller hold of the database', () => {
     await othersAreAnswered(bob);
     await release();
     expect((await alice.get(manifest)).status).toBe(200);
-  }, 60_000);
+  });
 
   it('is not held by requests that wait for their clients, which are answered in the end', async () => {
     let send: () => void = () => undefined;
@@ -149,7 +149,7 @@ describe('what the requests of one caller hold of the database', () => {
     send();
     const answers = await Promise.all(slow);
     expect(answers.map(({ status }) => status)).toEqual(slow.map(() => 200));
-  }, 60_000);
+  });
 
   it('is refused with 503 and Retry-After when it does not get less in time', async () => {
     const hasty = await grid.second({ GRID_DB_QUEUE_TIMEOUT: '1', GRID_DB_TIMEOUT: '60' });
@@ -181,5 +181,5 @@ describe('what the requests of one caller hold of the database', () => {
     } finally {
       await hasty.stop();
     }
-  }, 60_000);
+  });
 });

@@ -69,7 +69,7 @@ describe('requests of one caller', () => {
       env: { ...env, GRID_DB_QUEUE_TIMEOUT: '50', GRID_LOG_LEVEL: 'error' },
     });
     await Promise.all([grid.as('alice'), grid.as('bob')]);
-  }, 60_000);
+  });
   afterEach(async () => {
     for (const { socket } of uploads.splice(0)) socket.destroy();
     await counted(0, 0);
@@ -117,7 +117,7 @@ describe('requests of one caller', () => {
     expect(isAnswered).toBe(false);
     first?.socket.destroy();
     expect(await waiting).toBe(200);
-  }, 60_000);
+  });
 
   it('are refused with 429 when too many wait; the others are answered', async () => {
     const all = await open(PLACES + WAITING + 6, await ofAlice());
@@ -142,7 +142,7 @@ describe('requests of one caller', () => {
     }
     expect((await (await grid.as('bob')).get('/jobs')).status).toBe(200);
     expect((await grid.anonymous.get('/health/ready')).status).toBe(200);
-  }, 60_000);
+  });
 
   it('are those of an address where nobody has to be known; who shows a token is none of them', async () => {
     await open(PLACES + WAITING, { path: '/oauth2/token', type: FORM });
@@ -165,7 +165,7 @@ describe('requests of one caller', () => {
     expect((await (await grid.as('alice')).get('/jobs')).status).toBe(200);
     const certificate = await grid.certificate('alice');
     expect((await certificate.get('/oauth2/groups')).status).toBe(200);
-  }, 60_000);
+  });
 
   it('are those of one line of IPv6, from whichever of its addresses they come', async () => {
     const proxied = await grid.second({ GRID_TRUSTED_PROXIES: '127.0.0.1' });
@@ -178,7 +178,7 @@ describe('requests of one caller', () => {
     } finally {
       await proxied.stop();
     }
-  }, 60_000);
+  });
 
   it('leave nothing behind when their clients go away', async () => {
     const head = await ofAlice();
@@ -190,7 +190,7 @@ describe('requests of one caller', () => {
       await counted(0, 0);
     }
     expect((await (await grid.as('alice')).get('/jobs')).status).toBe(200);
-  }, 120_000);
+  });
 
   it('give their places back after errors', async () => {
     const alice = await grid.as('alice');
@@ -200,7 +200,7 @@ describe('requests of one caller', () => {
       ),
     );
     expect(new Set(faults.map(({ status }) => status))).toEqual(new Set([400]));
-  }, 60_000);
+  });
 
   it('are refused when none of them ends in time', async () => {
     const hasty = await grid.second({ GRID_DB_QUEUE_TIMEOUT: '1' });
@@ -214,5 +214,5 @@ describe('requests of one caller', () => {
     } finally {
       await hasty.stop();
     }
-  }, 60_000);
+  });
 });

@@ -18,7 +18,7 @@ describe('GET /filecatalogue/events with GRID_CATALOGUE_GLOBAL_READ=false', () =
     const env = { GRID_ROLE: 'api', GRID_CATALOGUE_GLOBAL_READ: 'false' };
     grid = await startGrid({ env });
     [alice, bob] = [await grid.as('alice'), await grid.as('bob', 'grid_share')];
-  }, 120_000);
+  });
   afterAll(async () => grid?.remove());
   afterEach(async () => {
     await Promise.all(watchers.splice(0).map((watcher) => watcher.close()));

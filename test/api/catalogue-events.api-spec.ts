@@ -28,7 +28,7 @@ describe('GET /filecatalogue/events', () => {
   beforeAll(async () => {
     grid = await startGrid({ env: { GRID_ROLE: 'api', GRID_FEED_STREAMS: '5' } });
     [alice, fred] = [await grid.as('alice'), await grid.as('fred')];
-  }, 120_000);
+  });
   afterAll(async () => grid?.remove());
   afterEach(async () => {
     await Promise.all(watchers.splice(0).map((watcher) => watcher.close()));
@@ -195,7 +195,7 @@ describe('GET /filecatalogue/events', () => {
     } finally {
       await other.remove();
     }
-  }, 120_000);
+  });
 
   it.each([
     ['a listing', routes.directory('/vo')],
@@ -322,7 +322,7 @@ describe('the log of the catalogue', () => {
 
   beforeAll(async () => {
     grid = await scratchCatalogue();
-  }, 60_000);
+  });
   afterAll(() => grid?.remove());
 
   it('is written in the transaction of the change, and in rows that are short', async () => {

@@ -105,7 +105,7 @@ describe('the cleaning of tables that grow', () => {
     database = await scratch.open();
     other = await scratch.open();
     context = await contextOn(database);
-  }, 60_000);
+  });
   afterAll(async () => {
     await context?.close();
     await scratch?.remove();

@@ -137,7 +137,7 @@ describe('a client certificate at GET /oauth2/token', () => {
     grid = await startGrid({
       env: { GRID_TRUSTED_CA: directory.path, GRID_TRUSTED_CA_REFRESH: '1' },
     });
-  }, 90_000);
+  });
   afterAll(async () => grid?.remove());
 
   it('opens the door when a CA of the directory has issued it', async () => {
@@ -337,7 +337,7 @@ describe('a proxy certificate where GRID_ALLOW_PROXY_CERTIFICATES is true', () =
     grid = await startGrid({
       env: { GRID_TRUSTED_CA: directory.path, GRID_ALLOW_PROXY_CERTIFICATES: 'true' },
     });
-  }, 90_000);
+  });
   afterAll(async () => grid?.remove());
 
   it('counts as its end entity, over more than one proxy as well', async () => {

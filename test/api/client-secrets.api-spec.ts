@@ -22,7 +22,7 @@ describe('secrets of applications', () => {
       await addApplication(grid, { id, confidential: true });
       await grid.sql('update registry_application set secret_hash = $1 where id = $2', [hash, id]);
     }
-  }, 90_000);
+  });
   afterAll(async () => grid?.remove());
 
   const junk = {

@@ -36,7 +36,7 @@ describe('compressed answers', () => {
       headers: { 'content-type': 'application/x-ndjson' },
     });
     expect(put.status).toBe(200);
-  }, 90_000);
+  });
   afterAll(() => grid?.remove());
 
   const get = (

@@ -30,7 +30,7 @@ describe('deploy/grafana and deploy/prometheus', () => {
         type === 'histogram' ? [name, `${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
       ),
     );
-  }, 60_000);
+  });
   afterAll(() => grid?.remove());
 
   it('the dashboard asks only for metrics that a running server has', () => {

@@ -12,8 +12,8 @@ describe('the demo without certificates', () => {
   let grid: Grid;
   beforeAll(async () => {
     grid = await startGrid({ env: { GRID_DEMO_SIGN_IN: KEY } });
-  }, 90_000);
-  afterAll(() => grid?.remove(), 60_000);
+  });
+  afterAll(() => grid?.remove());
 
   const request = (challenge = pkcePair().challenge): string =>
     `/oauth2/auth?${query({

@@ -20,7 +20,7 @@ describe('npm run demo', () => {
 
   beforeAll(async () => {
     demo = await startDemo();
-  }, 130_000);
+  });
   afterAll(() => demo?.remove());
 
   it('walks through the main job on embedded defaults, without a complaint', () => {

@@ -44,7 +44,7 @@ describe('all that the discovery documents say', () => {
       // of the word `secret`
       ['K7gNU3sdo-OL0wNhqoVWhr3g6s1xYv72ol_pe_Unols'],
     );
-  }, 90_000);
+  });
   afterAll(async () => grid?.remove());
 
   /** The path of an address that they name. */
@@ -202,7 +202,7 @@ describe('all that the discovery documents say', () => {
     expect(said['code_challenge_methods_supported']).toEqual(['S256']);
     const plain = { code_challenge: 'a'.repeat(43), code_challenge_method: 'plain' };
     expect(await errorFor(plain)).toBe('invalid_request');
-  }, 60_000);
+  });
 
   it('are claims of ID tokens and of what is said of users', async () => {
     await grid.sql(

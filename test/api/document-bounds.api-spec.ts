@@ -64,7 +64,7 @@ beforeAll(async () => {
     application: 'bounds',
     site: 'LOCAL.demo',
   });
-}, 60_000);
+});
 afterAll(() => grid?.remove());
 
 /** Probes that the document alone cannot make right or wrong. */
@@ -139,7 +139,7 @@ describe('docs/openapi.json', () => {
       faults.push(`${titleOf(probe)}: ${answer.status} ${answer.bytes.toString().slice(0, 200)}`);
     }
     expect(faults).toEqual([]);
-  }, 60_000);
+  });
 
   it('describes requests that succeed: one of every operation', async () => {
     const operations = document.operations.filter(({ name }) => !NEEDS_A_VISIT.includes(name));
@@ -158,7 +158,7 @@ describe('docs/openapi.json', () => {
       failed.push(`${operation.name}: ${answer.status} ${answer.bytes.toString().slice(0, 300)}`);
     }
     expect(failed).toEqual([]);
-  }, 60_000);
+  });
 });
 
 /** What a request of the operation needs that only the service knows. */

@@ -31,7 +31,7 @@ describe('statements of entities', () => {
     database = new Database(() => scratch.dataSource, undefined, gate);
     database.serveEntities();
     keys = scratch.dataSource.getRepository(SigningKeyEntity);
-  }, 60_000);
+  });
   afterAll(() => scratch?.remove());
 
   it('belong to the transaction whose manager they use', async () => {

@@ -18,7 +18,7 @@ describe('the event log', () => {
     scratch = await scratchDatabase();
     database = await scratch.open();
     log = new EventLogRepository(database);
-  }, 60_000);
+  });
   afterAll(() => scratch?.remove());
   beforeEach(async () => {
     await database.execute({ text: 'truncate event_log' });

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await cp(support().pki, join(home, 'pki'), { recursive: true });
   database = new pg.Client({ connectionString: url });
   await database.connect();
-}, 60_000);
+});
 
 afterAll(async () => {
   await database?.end();
@@ -86,5 +86,5 @@ describe('a first start that is killed while it loads the demo catalogue', () =>
     } finally {
       await grid.stop();
     }
-  }, 180_000);
+  });
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   );
   const actor = await grid.policy.systemActor();
   await grid.writer.apply(actor, (await grid.reader.read(small)) as never);
-}, 60_000);
+});
 
 afterAll(() => grid?.remove());
 

@@ -33,7 +33,7 @@ let catalogue: HttpCatalogue;
 beforeAll(async () => {
   const grid = await startGrid({ env: { GRID_CATALOGUE_GLOBAL_READ: 'false' } });
   catalogue = new HttpCatalogue(grid);
-}, 60_000);
+});
 
 afterAll(() => catalogue?.grid.remove());
 

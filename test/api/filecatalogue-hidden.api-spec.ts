@@ -99,7 +99,7 @@ describe('with GRID_CATALOGUE_GLOBAL_READ=false, what is hidden', () => {
       { kind: 'directory', path: '/vo/open/secret', mode: 448 },
       { kind: 'file', path: '/vo/open/secret/plan', size: 10 },
     ]);
-  }, 60_000);
+  });
   afterAll(() => grid?.remove());
 
   async function bulk(client: GridClient, lines: object[]): Promise<Answer<string>> {
@@ -214,7 +214,7 @@ describe('with GRID_CATALOGUE_GLOBAL_READ=false, what is hidden', () => {
       expect(hidden).toEqual(await traces(bob, '/vo/absent/plan'));
       expect(JSON.stringify(hidden)).toContain('Input Data Not Available');
       expect(JSON.stringify(hidden)).toContain('FILE not in the catalogue');
-    }, 60_000);
+    });
 
     it('is there for who may see it', async () => {
       const manifest = { Executable: '/bin/true', InputData: ['LFN:/vo/secret/plan'] };
@@ -224,7 +224,7 @@ describe('with GRID_CATALOGUE_GLOBAL_READ=false, what is hidden', () => {
         return ['Received', 'Checking'].includes(body.status) ? undefined : body;
       }, 'the job to be admitted');
       expect(seen.minorStatus).not.toBe('Input Data Not Available');
-    }, 60_000);
+    });
   });
 });
 
@@ -244,5 +244,5 @@ describe('a root that may not be read', () => {
     } finally {
       await grid.remove();
     }
-  }, 60_000);
+  });
 });

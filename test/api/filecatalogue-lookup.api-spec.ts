@@ -30,7 +30,7 @@ describe('POST /filecatalogue/lookup', () => {
       { kind: 'file', path: '/vo/open/a', size: 12 },
       { kind: 'file', path: '/vo/open/ü "quoted"', size: 13 },
     ]);
-  }, 60_000);
+  });
   afterAll(() => grid?.remove());
 
   async function bulk(client: GridClient, lines: object[]): Promise<void> {

@@ -51,7 +51,7 @@ beforeAll(async () => {
   const fred = await grid.as('fred');
   await fred.post('/filecatalogue/metadata', { json: { name: 'naming', type: 'string' } });
   await alice.post(routes.directory(TOP));
-}, 60_000);
+});
 
 afterAll(async () => {
   await grid?.remove();
@@ -121,7 +121,7 @@ describe('names', () => {
       }),
       { numRuns: runs(30), seed, endOnFailure: true },
     );
-  }, 300_000);
+  });
 
   it('come back whole from export and import', async () => {
     const file = join(home, 'names.ndjson');
@@ -135,7 +135,7 @@ describe('names', () => {
     const imported = await gridgate(['import', file, '--json']);
     expect(JSON.parse(imported.stdout)).toMatchObject({ created: 2 * NAMES.length, failed: 0 });
     expect((await gridgate(['export', TOP])).stdout).toBe(first);
-  }, 60_000);
+  });
 
   it('that are mistyped do not become directories by setting metadata', async () => {
     expect(await gridgate(['meta', `${TOP}/mistyped`, 'naming=x'])).toMatchObject({
@@ -143,7 +143,7 @@ describe('names', () => {
       stderr: `gridgate: There is no directory ${TOP}/mistyped\n`,
     });
     expect((await alice.get(routes.directory(`${TOP}/mistyped`))).status).toBe(404);
-  }, 30_000);
+  });
 
   it('go 100 levels deep and no deeper', async () => {
     const deep = (levels: number): string => '/vo' + '/d'.repeat(levels - 1);

@@ -39,7 +39,7 @@ let guarded: ScratchCatalogue;
 beforeAll(async () => {
   open = await scratchCatalogue();
   guarded = await scratchCatalogue({ GRID_CATALOGUE_GLOBAL_READ: 'false' });
-}, 60_000);
+});
 
 afterAll(async () => {
   await open?.remove();

@@ -11,7 +11,7 @@ const file = (path: string): string => `/filecatalogue/file/${at(path)}`;
 beforeAll(async () => {
   grid = await startGrid();
   alice = await grid.as('alice');
-}, 60_000);
+});
 
 afterAll(() => grid?.remove());
 

@@ -19,7 +19,7 @@ const alice = caller('alice', 'grid_user');
 beforeAll(async () => {
   open = await scratchCatalogue();
   guarded = await scratchCatalogue({ GRID_CATALOGUE_GLOBAL_READ: 'false' });
-}, 60_000);
+});
 
 afterAll(async () => {
   await open?.remove();

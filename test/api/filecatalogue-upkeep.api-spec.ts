@@ -34,7 +34,7 @@ beforeAll(async () => {
   exports_ = new ExportService(grid.database, grid.names);
   moves = new MoveService(grid.database, silentLog());
   verification = new VerificationService(grid.database);
-}, 60_000);
+});
 
 afterAll(() => grid?.remove());
 beforeEach(() => grid.clear());
@@ -297,7 +297,7 @@ describe('verify', () => {
       }),
       { numRuns: runs(40), seed, endOnFailure: true },
     );
-  }, 300_000);
+  });
 
   it('stays exact while many writers and the aggregator work at once', async () => {
     await load(ndjson(fields));
@@ -334,7 +334,7 @@ describe('verify', () => {
     await expectExact();
     await aggregator.aggregate();
     await expectExact();
-  }, 120_000);
+  });
 
   it('describes what is wrong', async () => {
     await load(ndjson([{ kind: 'file', path: '/a/f', size: 1 }]));

@@ -19,7 +19,7 @@ beforeAll(async () => {
     grid.as('fred'),
     grid.as('mona'),
   ]);
-}, 60_000);
+});
 
 afterAll(() => grid?.remove());
 
@@ -313,5 +313,5 @@ describe('POST /filecatalogue/bulk', () => {
     const after = (await totals('/vo')) as { f: number; s: number };
     expect(after.f - before.f).toBe(kept.length);
     expect(await totals('/vo/crowd')).toEqual({ f: kept.length, s: bytes });
-  }, 60_000);
+  });
 });

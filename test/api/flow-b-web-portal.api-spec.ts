@@ -14,7 +14,7 @@ describe('Flow B: a web portal acts for a user', () => {
   let grid: Grid;
   beforeAll(async () => {
     grid = await startGrid();
-  }, 90_000);
+  });
   afterAll(async () => grid.remove());
 
   it('goes from the redirect to a request with the token', async () => {
@@ -172,7 +172,7 @@ describe('Flow B over two instances', () => {
   beforeAll(async () => {
     first = await startGrid({ env: { GRID_RATE_TOKEN: '0' } });
     second = await first.second({ GRID_PUBLIC_URL: first.url });
-  }, 120_000);
+  });
   afterAll(async () => {
     await second?.stop();
     await first?.remove();

@@ -104,7 +104,7 @@ describe('tokens of another issuer of the WLCG', () => {
     grid = await startGrid({ env: { GRID_ID_PROVIDERS: file } });
     await registerMovers(grid);
     await grid.sql(`insert into registry_subject values ('${issuer.url}', 'jane', 'alice', 0)`);
-  }, 120_000);
+  });
   afterAll(async () => {
     await grid?.remove();
     await issuer?.stop();
@@ -318,5 +318,5 @@ describe('tokens of another issuer of the WLCG', () => {
     } finally {
       await other.remove();
     }
-  }, 60_000);
+  });
 });

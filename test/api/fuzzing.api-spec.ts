@@ -70,7 +70,7 @@ beforeAll(async () => {
     'certificate stranger': await grid.certificate('stranger'),
   };
   known = await knownValues();
-}, 120_000);
+});
 afterAll(async () => {
   await grid?.remove();
   await names?.close();

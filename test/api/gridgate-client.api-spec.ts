@@ -27,7 +27,7 @@ describe('gridgate/client', () => {
       send(input, { ...init, dispatcher: agent })) as unknown as typeof fetch;
     const token = await grid.token('alice', 'grid_user');
     client = new GridClient({ url: `${grid.url}/`, token, fetch: platformFetch });
-  }, 60_000);
+  });
   afterAll(async () => {
     await agent?.destroy();
     await grid?.remove();

@@ -84,7 +84,7 @@ describe('IdProviderModule.forProviders', () => {
       logger: createLogger('silent'),
     });
     await runtime.connect(new AbortController().signal);
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const one of authorities) one.close();
     await runtime?.close();

@@ -71,7 +71,7 @@ describe('an external identity provider', () => {
     });
     trail = new AuditTrail(grid);
     await grid.sql(`insert into registry_subject values ('${idp.issuer}', 'jane', 'alice', 0)`);
-  }, 120_000);
+  });
   afterAll(async () => {
     await grid?.remove();
     await idp?.stop();

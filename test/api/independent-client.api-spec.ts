@@ -18,7 +18,7 @@ describe('openid-client, a client that knows nothing of this server', () => {
   beforeAll(async () => {
     grid = await startGrid();
     agent = new Agent({ connect: { ca: grid.ca } });
-  }, 90_000);
+  });
   afterAll(async () => {
     await agent?.close();
     await grid?.remove();

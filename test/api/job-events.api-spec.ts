@@ -22,7 +22,7 @@ describe('GET /jobs/events', () => {
     grid = await startGrid({ env: { GRID_ROLE: 'api', GRID_FEED_STREAMS: '5' } });
     alice = await grid.as('alice');
     bob = await grid.as('bob');
-  }, 120_000);
+  });
   afterAll(async () => grid?.remove());
   afterEach(async () => {
     await Promise.all(watchers.splice(0).map((watcher) => watcher.close()));
@@ -331,5 +331,5 @@ describe('a server that stops', () => {
     } finally {
       await grid.remove();
     }
-  }, 120_000);
+  });
 });

@@ -13,8 +13,8 @@ describe('held jobs', () => {
     adam = await grid.as('adam');
     [blocker = 0] = await submit(alice, [sleeper]);
     await awaitStatus(alice, blocker, ['Running']);
-  }, 90_000);
-  afterAll(() => grid?.remove(), 60_000);
+  });
+  afterAll(() => grid?.remove());
 
   const sleeper = { Executable: '/bin/sleep', Arguments: '600' };
   const waiting = async (): Promise<number> => {
@@ -61,7 +61,7 @@ describe('held jobs', () => {
       'Pilot Agent Submission',
       'Job Received by Agent',
     ]);
-  }, 60_000);
+  });
 
   it('of an administrator are released by an administrator only', async () => {
     const jid = await waiting();
@@ -78,7 +78,7 @@ describe('held jobs', () => {
     expect((await alice.delete(`/jobs/${jid}`)).status).toBe(200);
     expect(await post(alice, jid, 'hold')).toEqual([409, 'job.state-conflict']);
     expect(await post(alice, jid, 'release')).toEqual([409, 'job.state-conflict']);
-  }, 60_000);
+  });
 
   it('are nothing for strangers', async () => {
     const jid = await waiting();
@@ -88,5 +88,5 @@ describe('held jobs', () => {
       expect((await post(grid.anonymous, jid, verb))[0]).toBe(401);
     }
     await alice.delete(`/jobs/${jid}`);
-  }, 60_000);
+  });
 });

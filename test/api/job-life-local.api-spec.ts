@@ -29,7 +29,7 @@ describe('the life of a job on local-process', () => {
       },
     });
     alice = await grid.as('alice');
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await grid.remove();
@@ -191,7 +191,7 @@ describe('the life of a job on local-process', () => {
     const manifests = Array.from({ length: runs(200) }, () => ({ Executable: '/bin/true' }));
     const jobs = await awaitFinal(alice, await submit(alice, manifests));
     expect(jobs.every(({ status }) => status === 'Done')).toBe(true);
-  }, 150_000);
+  });
 
   it('never starts a run again of which nothing is left', async () => {
     const file = join(outside, 'once');
@@ -213,7 +213,7 @@ describe('the life of a job on local-process', () => {
     });
     expect(written()).toBe(`${jid}\n`);
     expect(markedProcesses(new Set([`local:${id}`]))).toEqual([]);
-  }, 60_000);
+  });
 
   it('keeps the jobs that run when the process is killed that starts programs, and starts others', async () => {
     const file = join(outside, 'started');
@@ -237,7 +237,7 @@ describe('the life of a job on local-process', () => {
     // 3 is that of ls itself: nothing of the service's is open.
     expect((await sandboxOf(alice, jid))['std.out']).toBe('0\n1\n2\n3\n');
     expect(readFileSync(file, 'utf8')).toBe(`${jid}\n`);
-  }, 60_000);
+  });
 
   it('loses no job and starts none twice when the server is killed among running jobs', async () => {
     const file = join(outside, 'lines');
@@ -259,5 +259,5 @@ describe('the life of a job on local-process', () => {
     expect(jobs.map(({ status }) => status)).toEqual(jids.map(() => 'Done'));
     const lines = readFileSync(file, 'utf8').trim().split('\n').map(Number);
     expect(lines.sort((a, b) => a - b)).toEqual([...jids].sort((a, b) => a - b));
-  }, 240_000);
+  });
 });

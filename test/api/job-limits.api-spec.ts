@@ -19,8 +19,8 @@ describe('limits of jobs', () => {
       `insert into registry_site (name, position, backend, options, slots, tags)
         values ('LOCAL.one', 3, 'local-process', '{}', 20, '{big}')`,
     );
-  }, 90_000);
-  afterAll(() => grid?.remove(), 60_000);
+  });
+  afterAll(() => grid?.remove());
 
   const limit = (table: string, name: string, limits: object | null) =>
     grid.sql(`update registry_${table} set limits = $2 where name = $1`, [
@@ -85,7 +85,7 @@ describe('limits of jobs', () => {
       refused('group grid_user', { limit: 5, waiting: 5, submitted: 1 }),
     );
     expect(await count()).toBe(before + 5);
-  }, 90_000);
+  });
 
   it('do not burn the key of a refused request, and repeat the answer of one that was taken', async () => {
     const headers = { 'Idempotency-Key': 'again' };
@@ -98,7 +98,7 @@ describe('limits of jobs', () => {
     expect((await post(alice, stuck, { headers })).body).toEqual(taken.body);
     await kill(alice);
     await kill(bob);
-  }, 90_000);
+  });
 
   it('are kept by requests that come at once', async () => {
     await limit('group', 'grid_user', { waiting: 10 });
@@ -117,7 +117,7 @@ describe('limits of jobs', () => {
     ]);
     await kill(alice);
     await kill(bob);
-  }, 90_000);
+  });
 
   it('count at a site the jobs that name it alone, and of a user those of all groups', async () => {
     await limit('group', 'grid_user', null);
@@ -150,7 +150,7 @@ describe('limits of jobs', () => {
     await limit('site', 'LOCAL.one', null);
     await awaitStatus(alice, second, ['Running']);
     await kill(alice);
-  }, 120_000);
+  });
 
   it('of running ones let others pass, say which one it is, and go when they are removed', async () => {
     await limit('group', 'grid_user', { running: 3, ownerRunning: 2 });
@@ -177,7 +177,7 @@ describe('limits of jobs', () => {
     await awaitStatus(alice, Number(last.jid), ['Running']);
     await kill(alice);
     await kill(bob);
-  }, 120_000);
+  });
 
   it('of waiting ones hold for jobs that are sent back to wait, one by one and as arrays', async () => {
     await limit('group', 'grid_user', { waiting: 4 });
@@ -229,5 +229,5 @@ describe('limits of jobs', () => {
     await awaitFinal(alice, [one, ...others]);
     await kill(alice);
     await limit('group', 'grid_user', null);
-  }, 90_000);
+  });
 });

@@ -11,7 +11,7 @@ let database: Database;
 beforeAll(async () => {
   scratch = await scratchDatabase();
   database = await scratch.open();
-}, 60_000);
+});
 afterAll(() => scratch?.remove());
 
 /** The database, with something that happens once, behind the first statement. */

@@ -93,7 +93,7 @@ describe('GET /jobs/<jid>/output/<name>', () => {
       ['the instance that runs it', alice],
       ['another instance', new GridClient(elsewhere, agent, alice.token)],
     ]);
-  }, 90_000);
+  });
   afterAll(async () => {
     await agent?.destroy();
     await second?.remove();
@@ -187,7 +187,6 @@ describe('GET /jobs/<jid>/output/<name>', () => {
       // It did not give its standard output back.
       expect((await client.get(`${path}/std.out`)).body.code).toBe('job.no-such-file');
     },
-    60_000,
   );
 
   it.each(['the instance that runs it', 'another instance'])(
@@ -249,7 +248,6 @@ describe('GET /jobs/<jid>/output/<name>', () => {
         'one\n€ two\n',
       );
     },
-    60_000,
   );
 
   it('waits for a job that has not begun, and begins anew when the job does', async () => {
@@ -288,7 +286,7 @@ describe('GET /jobs/<jid>/output/<name>', () => {
         ['end', { reason: 'job ended', status: 'Done' }],
       ],
     ]);
-  }, 60_000);
+  });
 
   it('ends with the token, and with the kill', async () => {
     const { jid, path } = await stepping(['echo begun; sleep 600']);
@@ -312,7 +310,7 @@ describe('GET /jobs/<jid>/output/<name>', () => {
       'ended',
       ['end', { reason: 'job ended', status: 'Killed' }],
     ]);
-  }, 60_000);
+  });
 
   it('refuses strangers, bad questions, and more at once than a user may follow', async () => {
     const { jid, path } = await stepping(['echo begun; sleep 600']);
@@ -350,7 +348,7 @@ describe('GET /jobs/<jid>/output/<name>', () => {
     for (const followed of [...open, another]) followed.leave();
     await alice.delete(`/jobs/${jid}`);
     await awaitFinal(alice, [jid]);
-  }, 60_000);
+  });
 
   it('breaks off when its instance stops, so that others go on', async () => {
     const { jid, path } = await stepping(['echo begun; sleep 600']);
@@ -365,5 +363,5 @@ describe('GET /jobs/<jid>/output/<name>', () => {
     await stopped;
     await alice.delete(`/jobs/${jid}`);
     await awaitFinal(alice, [jid]);
-  }, 60_000);
+  });
 });

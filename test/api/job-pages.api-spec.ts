@@ -19,7 +19,7 @@ describe('pages of GET /jobs', () => {
     await fill(model);
     const rows = await grid.sql(`select jid from jobs where owner = 'alice' order by jid desc`);
     jids = rows.map(({ jid }) => Number(jid));
-  }, 90_000);
+  });
   afterAll(async () => grid.remove());
 
   /**

@@ -17,7 +17,7 @@ describe('used processor time', () => {
     scratch = await scratchDatabase();
     database = await scratch.open();
     repository = new SharesRepository(database);
-  }, 60_000);
+  });
   afterAll(() => scratch?.remove());
 
   const HALF_LIFE = 100;
@@ -89,8 +89,8 @@ describe('places are shared', () => {
       `insert into registry_site (name, position, backend, options, slots)
         values ('LOCAL.one', 3, 'local-process', '{}', 1)`,
     );
-  }, 90_000);
-  afterAll(() => grid?.remove(), 60_000);
+  });
+  afterAll(() => grid?.remove());
 
   const quick = { Executable: '/bin/true', Sites: 'LOCAL.one' };
   const block = async (): Promise<number> => {
@@ -154,7 +154,7 @@ describe('places are shared', () => {
     expect(await started([...hers, ...his])).toEqual([
       ...['bob', 'bob', 'alice', 'alice', 'alice'],
     ]);
-  }, 120_000);
+  });
 
   it('also when the other one asks for thousands of different things', async () => {
     await grid.sql(`update job_shares set used = case owner when 'alice' then 90000 else 0 end`);
@@ -185,7 +185,7 @@ describe('places are shared', () => {
     expect(before).toBeLessThan(hers.length);
     expect((await started([...hers, ...his])).slice(0, 3)).toEqual(['bob', 'bob', 'bob']);
     await grid.sql(`update jobs set held_by = 'owner' where jid = any ($1::bigint[])`, [hers]);
-  }, 120_000);
+  });
 
   it.each([
     ['that no site can hold', { Tags: 'nowhere' }],
@@ -210,7 +210,6 @@ describe('places are shared', () => {
       await grid.sql(`update jobs set held_by = 'owner' where jid = any ($1::bigint[])`, [stuck]);
       await alice.delete(`/jobs/${blocker}`);
     },
-    120_000,
   );
 
   it('and GET /jobs/shares says what was used and is due, to each what they may see', async () => {
@@ -279,7 +278,7 @@ describe('places are shared', () => {
     } finally {
       await closed.remove();
     }
-  }, 120_000);
+  });
 
   it('between groups by the weights of the registry', async () => {
     await grid.sql(`delete from job_shares`);
@@ -303,7 +302,7 @@ describe('places are shared', () => {
     await awaitFinal(alice, hers);
     await awaitFinal(sharing, his);
     expect(await started([...hers, ...his])).toEqual(['bob', 'bob', 'alice', 'alice']);
-  }, 120_000);
+  });
 
   it('unless GRID_SHARES is off: then by priority and age alone', async () => {
     await grid.stop();
@@ -323,5 +322,5 @@ describe('places are shared', () => {
     await awaitFinal(bob, his);
     expect(await started([...hers, ...his])).toEqual(['alice', 'alice', 'bob']);
     await plain.stop();
-  }, 120_000);
+  });
 });

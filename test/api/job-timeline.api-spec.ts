@@ -66,7 +66,7 @@ describe('GET /jobs/timeline', () => {
         [jid],
       );
     }
-  }, 90_000);
+  });
   afterAll(() => grid?.remove());
 
   const ask = async (query: Record<string, string | number>, client = alice) => {

@@ -43,7 +43,7 @@ describe('the token of a job', () => {
     grid = await startGrid({ ownProcess: true, env: { GRID_PORT: String(await freePort()) } });
     alice = await grid.as('alice');
     await registerMovers(grid);
-  }, 90_000);
+  });
   afterAll(async () => grid?.remove());
 
   /** What a job under way has printed, line by line. */
@@ -116,7 +116,7 @@ describe('the token of a job', () => {
     await grid.stop();
     grid = await grid.again({ GRID_ACCESS_TOKEN_TTL: '3600' });
     alice = grid.bearer(alice.token ?? '');
-  }, 120_000);
+  });
 
   it('stands in a file of the job alone, and nowhere else; it ends with the job', async () => {
     const manifest = { ...sh(LOOK, { scope: 'jobs:read' }), OutputSandbox: ['std.out', 'token'] };
@@ -138,14 +138,14 @@ describe('the token of a job', () => {
       const runs = await readdir(join(grid.home, 'jobs', 'runs')).catch(() => []);
       return runs.every((name) => !name.startsWith(`${jid}.`));
     }, 'the directory of the run to be removed');
-  }, 60_000);
+  });
 
   it('is none of a job that does not ask for it', async () => {
     const Arguments = ['-c', 'echo "<${BEARER_TOKEN_FILE-none}>"'];
     const [jid = 0] = await submit(alice, [{ Executable: '/bin/sh', Arguments }]);
     await awaitFinal(alice, [jid]);
     expect((await sandboxOf(alice, jid))['std.out']).toBe('<none>\n');
-  }, 60_000);
+  });
 
   it('is not given when the submitter has lost the right since', async () => {
     const manifest = { ...sh(LOOK, { scope: 'jobs:read' }), Sites: ['LOCAL.later'] };
@@ -163,7 +163,7 @@ describe('the token of a job', () => {
       ...['Failed', 'Job Wrapper Initialization'],
       'Its submitter has no right to its token any more',
     ]);
-  }, 60_000);
+  });
 
   describe('is never wider than that of the submitter', () => {
     const dryRun = async (token: string, Token: unknown, more: object = {}): Promise<unknown> => {
@@ -296,7 +296,7 @@ describe('the token of a job', () => {
     await awaitFinal(alice, [jid]);
     const token = (await sandboxOf(alice, jid))['std.out'] ?? '';
     expect(decodeJwt(token)).toMatchObject({ aud: STORAGE, scope: 'storage.read:/vo/a' });
-  }, 60_000);
+  });
 
   it('is not given by a batch system: the job waits for a site that does, and the submitter is told', async () => {
     await grid.sql(

@@ -16,7 +16,7 @@ describe('usage of runs', () => {
     scratch = await scratchDatabase();
     database = await scratch.open();
     repository = new UsageRepository(database);
-  }, 60_000);
+  });
   afterAll(() => scratch?.remove());
 
   let next = 1;
@@ -102,8 +102,8 @@ describe('GET /jobs/usage', () => {
   beforeAll(async () => {
     grid = await startGrid({ env: { GRID_GLOBAL_JOBS: 'false', GRID_ENERGY_PUE: '2' } });
     [alice, bob] = [await grid.as('alice'), await grid.as('bob')];
-  }, 90_000);
-  afterAll(() => grid?.remove(), 60_000);
+  });
+  afterAll(() => grid?.remove());
 
   const script = (text: string) => ({
     ...{ Executable: '/bin/sh', Arguments: ['-c', text], Sites: 'LOCAL.demo' },
@@ -149,7 +149,7 @@ describe('GET /jobs/usage', () => {
       ['alice', 4],
       ['bob', 1],
     ]);
-  }, 120_000);
+  });
 
   it('keeps them when the jobs are deleted, and is a table for who asks for one', async () => {
     const before = (await alice.get('/jobs/usage?by=')).body;

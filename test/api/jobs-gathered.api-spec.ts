@@ -10,7 +10,7 @@ describe('submits that come together', () => {
   beforeAll(async () => {
     grid = await startGrid({ env: { GRID_ROLE: 'api' } });
     [alice, bob] = await Promise.all([grid.as('alice'), grid.as('bob')]);
-  }, 90_000);
+  });
   afterAll(async () => grid.remove());
 
   const submitAll = (name: string) =>

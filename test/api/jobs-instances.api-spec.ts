@@ -39,7 +39,7 @@ describe('two instances that run jobs', () => {
     alice = await grid.as('alice');
     agent = new Agent({ connect: { ca: grid.ca } });
     elsewhere = new GridClient(`https://localhost:${port}`, agent, alice.token);
-  }, 90_000);
+  });
   afterAll(async () => {
     await agent?.destroy();
     await second?.remove();
@@ -80,7 +80,7 @@ describe('two instances that run jobs', () => {
       Running: JOBS,
       Done: JOBS,
     });
-  }, 60_000);
+  });
 
   describe('with all their places taken', () => {
     let running: number[];
@@ -90,7 +90,7 @@ describe('two instances that run jobs', () => {
         Array.from({ length: 2 * SLOTS }, () => sh('echo "here is $JOBID"; sleep 600')),
       );
       await Promise.all(running.map((jid) => awaitStatus(alice, jid, ['Running'])));
-    }, 60_000);
+    });
     afterAll(async () => {
       await alice.delete('/jobs', { query: { jid: running.map(String) } });
       await awaitFinal(alice, running);
@@ -164,7 +164,7 @@ describe('two instances that run jobs', () => {
         (select from jobs where s.hash in (input_sandbox, output_sandbox))`,
     );
     expect(unassigned).toBeUndefined();
-  }, 60_000);
+  });
 
   async function archives(): Promise<string[]> {
     const names = await readdir(join(outside, 'sandboxes'), { recursive: true });
@@ -178,7 +178,7 @@ describe('an instance that runs no jobs', () => {
   beforeAll(async () => {
     grid = await startGrid({ env: { GRID_ROLE: 'api' } });
     alice = await grid.as('alice');
-  }, 90_000);
+  });
   afterAll(() => grid?.remove());
 
   it('says that nobody runs the job', async () => {

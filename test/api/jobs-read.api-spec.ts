@@ -28,7 +28,7 @@ describe('reading jobs', () => {
     const sharing = await grid.as('alice', 'grid_share');
     shared = (await submit(sharing, [{ Executable: '/bin/true' }]))[0] ?? 0;
     await awaitFinal(alice, [...jids, shared]);
-  }, 120_000);
+  });
   afterAll(async () => grid.remove());
 
   const listed = async (query: Record<string, string | string[]>): Promise<number[]> =>
@@ -382,5 +382,5 @@ describe('reading jobs', () => {
     } finally {
       await closed.stop();
     }
-  }, 60_000);
+  });
 });

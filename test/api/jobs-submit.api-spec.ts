@@ -27,7 +27,7 @@ describe('POST /jobs', () => {
       },
     });
     alice = await grid.as('alice');
-  }, 90_000);
+  });
   afterAll(async () => grid.remove());
 
   const count = async (): Promise<number> =>
@@ -406,7 +406,7 @@ describe('input data', () => {
   let grid: Grid;
   beforeAll(async () => {
     grid = await startGrid();
-  }, 90_000);
+  });
   afterAll(async () => grid.remove());
 
   it('fails the job, not the submit, when a file is not in the catalogue', async () => {

@@ -41,7 +41,7 @@ beforeAll(async () => {
     subjectDn: '/DC=org/DC=grid/CN=stranger',
     ...own,
   });
-}, 120_000);
+});
 afterAll(async () => {
   await grid?.remove();
   await pki?.remove();
@@ -93,7 +93,7 @@ describe('private_key_jwt', () => {
     } finally {
       await second.remove();
     }
-  }, 90_000);
+  });
 
   it.each<[string, () => Promise<Record<string, string>>]>([
     ['for another server', () => assertion('jwt', 'https://other.example')],
@@ -378,5 +378,5 @@ describe('gridgate client add', () => {
       2,
       expect.stringContaining('--jwks none cannot be read'),
     ]);
-  }, 60_000);
+  });
 });

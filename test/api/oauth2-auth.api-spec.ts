@@ -6,7 +6,7 @@ describe('GET /oauth2/auth', () => {
   let grid: Grid;
   beforeAll(async () => {
     grid = await startGrid();
-  }, 90_000);
+  });
   afterAll(async () => grid.remove());
 
   const visitor = async (name: Identity): Promise<PageVisitor> =>

@@ -16,7 +16,7 @@ describe('device authorization (RFC 8628)', () => {
   let grid: Grid;
   beforeAll(async () => {
     grid = await startGrid();
-  }, 90_000);
+  });
   afterAll(async () => grid.remove());
 
   const start = async (form: Record<string, string> = {}) =>
@@ -150,7 +150,7 @@ describe('GET /oauth2/applications', () => {
   let grid: Grid;
   beforeAll(async () => {
     grid = await startGrid();
-  }, 90_000);
+  });
   afterAll(async () => grid.remove());
 
   it('lists what a user has allowed, and withdraws it at once', async () => {

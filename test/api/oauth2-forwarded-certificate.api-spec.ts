@@ -11,7 +11,7 @@ describe.each(['client-cert', 'x-ssl-client-cert', 'x-ssl-client-der'] as const)
       grid = await startGrid({
         env: { GRID_TRUSTED_PROXIES: '127.0.0.0/8 ::1', GRID_CLIENT_CERT_HEADER: form },
       });
-    }, 90_000);
+    });
     afterAll(async () => grid.remove());
 
     async function header(name: 'alice' | 'stranger'): Promise<Record<string, string>> {

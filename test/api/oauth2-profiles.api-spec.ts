@@ -26,7 +26,7 @@ beforeAll(async () => {
     ...{ id: 'strict', profile: 'oauth2.1' },
     redirectUris: [CALLBACK, 'http://localhost:8900/callback'],
   });
-}, 120_000);
+});
 afterAll(async () => grid?.remove());
 
 const assertion = (id: string) => assertionOf(id, key, { aud: grid.url });
@@ -332,7 +332,7 @@ describe('a token that is bound to a DPoP key', () => {
         expect(headers['www-authenticate']).toEqual(challenge);
       }
     }
-  }, 60_000);
+  });
 
   it('is not what an unbound one may be called', async () => {
     const plain = await grid.token('alice', 'grid_user');

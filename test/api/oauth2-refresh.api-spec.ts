@@ -6,7 +6,7 @@ describe('refresh, revocation and introspection', () => {
   let grid: Grid;
   beforeAll(async () => {
     grid = await startGrid();
-  }, 90_000);
+  });
   afterAll(async () => grid.remove());
 
   const works = async (token: string, on = grid): Promise<boolean> =>

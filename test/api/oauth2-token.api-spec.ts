@@ -12,7 +12,7 @@ describe('/oauth2/token with a certificate', () => {
   let grid: Grid;
   beforeAll(async () => {
     grid = await startGrid();
-  }, 90_000);
+  });
   afterAll(async () => grid.remove());
 
   it('answers the same to GET and POST', async () => {

@@ -43,7 +43,7 @@ describe('the examples of the OpenAPI document', () => {
       async () => (await alice.get<{ status: string }>('/jobs/1')).body.status === 'Done',
       'the example of a submit is Done',
     );
-  }, 90_000);
+  });
   afterAll(() => grid?.remove());
 
   it('cover every operation that reads', () => {

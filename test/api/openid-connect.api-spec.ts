@@ -18,7 +18,7 @@ describe('OpenID Connect', () => {
   let grid: Grid;
   beforeAll(async () => {
     grid = await startGrid();
-  }, 90_000);
+  });
   afterAll(async () => grid?.remove());
 
   describe('GET /.well-known/openid-configuration', () => {

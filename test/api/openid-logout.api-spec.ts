@@ -14,7 +14,7 @@ describe('GET and POST /oauth2/logout', () => {
        where id = $1`,
       [PORTAL],
     );
-  }, 90_000);
+  });
   afterAll(async () => grid?.remove());
 
   const logoutPath = (parameters: Record<string, string>): string =>

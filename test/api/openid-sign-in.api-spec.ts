@@ -21,7 +21,7 @@ describe('what an authorization request wants of the sign-in', () => {
         (id, position, name, redirect_uris, confidential, origin)
        values ('web', 9, 'Web', '{${WEB}}', false, 'command')`,
     );
-  }, 90_000);
+  });
   afterAll(async () => grid?.remove());
 
   const visitor = async (name: Identity): Promise<PageVisitor> =>

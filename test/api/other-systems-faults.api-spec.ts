@@ -27,7 +27,7 @@ beforeAll(async () => {
   grid = await startGrid({ env: { GRID_ROLE: 'api', GRID_LOG_LEVEL: 'trace' } });
   log = new FullLog(grid);
   [alice, fred] = [await grid.as('alice'), await grid.as('fred')];
-}, 90_000);
+});
 afterAll(() => grid?.remove());
 
 async function bulk(lines: object[]): Promise<Answer> {
@@ -92,7 +92,7 @@ describe('PanDA cuts a list at 5,000 and does not say so', () => {
     ]);
     const answer = await bulk(files.flat());
     expect(answer.bytes.toString('utf8')).toContain('"failed":0');
-  }, 90_000);
+  });
 
   it('never here: a list of jobs is whole, or its total says that it is not', async () => {
     const query = { jobGroup: 'many', maxJobs: 10_000 };

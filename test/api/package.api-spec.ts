@@ -79,7 +79,7 @@ beforeAll(() => {
   }
   mkdirSync(join(modules, '@types'));
   symlinkSync(join(root, 'node_modules/@types/node'), join(modules, '@types/node'));
-}, 120_000);
+});
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 

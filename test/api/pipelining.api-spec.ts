@@ -8,7 +8,7 @@ describe('requests that are pipelined', () => {
   let grid: Grid;
   beforeAll(async () => {
     grid = await startGrid({ env: { GRID_ROLE: 'api' } });
-  }, 60_000);
+  });
   afterAll(() => grid?.remove());
 
   // That they hold up nobody is seen by the stall guard of the run.
@@ -28,5 +28,5 @@ describe('requests that are pipelined', () => {
     const ids = [...text.matchAll(/X-Request-Id: (\S+)/gi)].map(([, id]) => id);
     const instances = [...text.matchAll(/urn:gridgate:request:([\w-]+)/g)].map(([, id]) => id);
     expect([new Set(ids).size, instances]).toEqual([REQUESTS, ids]);
-  }, 60_000);
+  });
 });

@@ -9,7 +9,7 @@ describe('GET /portal/', () => {
   let grid: Grid;
   beforeAll(async () => {
     grid = await startGrid();
-  }, 60_000);
+  });
   afterAll(() => grid?.remove());
 
   it('is a page that may load its own files only', async () => {
@@ -84,7 +84,7 @@ describe('GET /portal/', () => {
     } finally {
       await plain.remove();
     }
-  }, 60_000);
+  });
 
   it('is there without the demo where it is wanted', async () => {
     const wanted = await startGrid({ env: { GRID_DEMO: 'false', GRID_PORTAL: 'true' } });
@@ -97,5 +97,5 @@ describe('GET /portal/', () => {
     } finally {
       await wanted.remove();
     }
-  }, 60_000);
+  });
 });

@@ -50,15 +50,15 @@ describe('two processes with the embedded database', () => {
       await server.kill();
       await rm(home, { recursive: true, force: true });
     }
-  }, 90_000);
+  });
 });
 
 describe('three processes on one port', () => {
   let grid: Grid;
   beforeAll(async () => {
     grid = await startGrid({ env: { GRID_PROCESSES: '3', GRID_SHUTDOWN_DRAIN: '0' } });
-  }, 90_000);
-  afterAll(() => grid?.remove(), 60_000);
+  });
+  afterAll(() => grid?.remove());
 
   const pid = (): number => grid.server.child.pid ?? 0;
   /** Each on a connection of its own. */
@@ -93,7 +93,7 @@ describe('three processes on one port', () => {
     for (const number of [0, 1, 2]) {
       expect(text).toContain(`process_start_time_seconds{process="${number}"}`);
     }
-  }, 60_000);
+  });
 
   it('know of each other at once: tokens, jobs, and that a token was revoked', async () => {
     const alice = await grid.as('alice');
@@ -112,7 +112,7 @@ describe('three processes on one port', () => {
       );
       return answers.every((status) => status === 401);
     }, 'the revocation to be known');
-  }, 60_000);
+  });
 
   it('go on when one is killed, which is started again', async () => {
     const [victim = 0, other = 0] = servingOf(pid());
@@ -132,7 +132,7 @@ describe('three processes on one port', () => {
       const all = String(bytes).match(/^process_start_time_seconds\{/gm) ?? [];
       return all.length === 3;
     }, 'all three to count');
-  }, 60_000);
+  });
 
   it('end with the first one, when it is killed and when it is stopped', async () => {
     const before = servingOf(pid());
@@ -151,5 +151,5 @@ describe('three processes on one port', () => {
     expect(status).toBe(200);
     await grid.server.stop();
     expect(after.map(commandOf)).toEqual(['', '']);
-  }, 90_000);
+  });
 });

@@ -23,7 +23,7 @@ describe('lanes of the queue', () => {
     await add('g2', 'carol', 1, 5);
     await add('g2', 'dave', 1, 1);
     await scratch.dataSource.query(`update jobs set held_by = 'owner' where owner = 'dave'`);
-  }, 60_000);
+  });
   afterAll(() => scratch?.remove());
 
   const add = (group: string, owner: string, kinds: number, each: number) =>

@@ -65,7 +65,7 @@ describe('the registry', () => {
   let grid: Grid;
   beforeAll(async () => {
     grid = await startGrid();
-  }, 90_000);
+  });
   afterAll(async () => grid.remove());
 
   it('is effective at once after a change by hand: user, group, setup and application', async () => {
@@ -137,7 +137,7 @@ describe('the registry', () => {
     expect(broken.code).toBe(2);
     expect(broken.text).toContain('line 4: groups.grid_user.colour: is not known here');
     expect(await dump(grid)).toBe(after);
-  }, 90_000);
+  });
 
   it('keeps the subject of a user for life, and never gives it to another', async () => {
     const subjectOf = async (name: string): Promise<string> =>
@@ -166,7 +166,7 @@ describe('the registry', () => {
     }
     expect(await load(grid, before)).toBe(`~ users.mona: sub set-by-hand -> ${sub}`);
     expect(await subjectOf('mona')).toBe(sub);
-  }, 90_000);
+  });
 
   it('gives who comes back a subject of their own, unless the file says which', async () => {
     const before = await dump(grid);
@@ -181,7 +181,7 @@ describe('the registry', () => {
     expect(again).not.toBe(sub);
     await load(grid, before);
     expect(decodeJwt(await grid.token('mona', 'grid_mon')).sub).toBe(sub);
-  }, 90_000);
+  });
 
   it('keeps what a site declares of itself, and the shares of groups', async () => {
     const site = [
@@ -229,5 +229,5 @@ describe('the registry', () => {
     expect(await load(grid, 'shares: {grid_user: 3, nobody: 1}')).toContain(
       'shares.nobody: there is no group nobody',
     );
-  }, 90_000);
+  });
 });

@@ -68,7 +68,7 @@ describe('limits of running jobs', () => {
       `insert into job_descriptions (jid, manifest) select jid, '{}' from jobs`,
     );
     await scratch.dataSource.query('analyze jobs');
-  }, 60_000);
+  });
   afterAll(() => scratch?.remove());
 
   const claimer = async (): Promise<QueueRepository> => {
@@ -141,5 +141,5 @@ describe('limits of running jobs', () => {
       `select jid from job_history where status = 'Matched' group by jid having count(*) > 1`,
     );
     expect(twice).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -44,7 +44,7 @@ describe('the schema of the entities', () => {
 
   beforeAll(async () => {
     scratch = await scratchDatabase();
-  }, 60_000);
+  });
   afterAll(() => scratch?.remove());
 
   it('is the one that the migrations make', async () => {

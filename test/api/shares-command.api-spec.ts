@@ -15,8 +15,8 @@ describe('gridgate shares', () => {
         values ('grid_user', 'alice', 300000, 0, 0, now()), ('grid_user', 'bob', 100000, 0, 0, now()),
           ('grid_share', 'bob', 400000, 0, 0, now())`,
     );
-  }, 90_000);
-  afterAll(() => grid?.remove(), 60_000);
+  });
+  afterAll(() => grid?.remove());
 
   const shares = (words: string[], env: Record<string, string> = {}) =>
     new Promise<{ code: number; text: string }>((resolve) => {
@@ -50,7 +50,7 @@ describe('gridgate shares', () => {
     });
     const page = await shares(['--group', 'grid_share']);
     expect(page.text.split('\n')[1]).toMatch(/^grid_share +1 +50\.0 % +25\.0 % +\d+ +0 +no/);
-  }, 60_000);
+  });
 
   it('says that places are not shared', async () => {
     const answer = await shares([], { GRID_SHARES: 'false' });
@@ -58,5 +58,5 @@ describe('gridgate shares', () => {
       2,
       expect.stringContaining('places are not shared (GRID_SHARES=false)'),
     ]);
-  }, 60_000);
+  });
 });

@@ -32,7 +32,7 @@ describe('clients that do not behave', () => {
   beforeAll(async () => {
     const env = { GRID_ROLE: 'api', GRID_PROGRESS_TIMEOUT: String(PROGRESS_SECONDS) };
     grid = await startGrid({ env: { ...env, GRID_LOG_LEVEL: 'warn' } });
-  }, 60_000);
+  });
   afterEach(() => {
     for (const { socket } of raws.splice(0)) socket.destroy();
   });
@@ -72,7 +72,7 @@ describe('clients that do not behave', () => {
     const half = await Promise.all(Array.from({ length: CROWD }, () => secure()));
     for (const { socket } of half) socket.write('GET /jobs HTTP/1.1\r\nHost: x\r\nX-Slow: ');
     await othersAreServed();
-  }, 60_000);
+  });
 
   it('are answered 408 when they drip a body, and others are served meanwhile', async () => {
     const token = await grid.token('alice', 'grid_user');
@@ -99,7 +99,7 @@ describe('clients that do not behave', () => {
       expect(answer).toMatch(/^HTTP\/1.1 408 /);
       expect(JSON.parse(body)).toMatchObject({ status: 408, code: 'request.timeout' });
     }
-  }, 60_000);
+  });
 
   it('are cut off when they take no more of an answer', async () => {
     const raw = await secure();
@@ -113,7 +113,7 @@ describe('clients that do not behave', () => {
       'the slow reader to be cut off',
     );
     await othersAreServed();
-  }, 60_000);
+  });
 
   it('are cut off when they watch a feed and do not read; they miss nothing, and others see all at once', async () => {
     const alice = await grid.as('alice');
@@ -169,7 +169,7 @@ describe('clients that do not behave', () => {
     const rest = await moved(heard.at(-1).id);
     const before = heard.map(({ data }) => `${data.jid} ${data.status}`);
     expect(sorted([...before, ...rest])).toEqual(sorted(wanted));
-  }, 240_000);
+  });
 
   it.each([
     [

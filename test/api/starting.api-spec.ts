@@ -14,7 +14,7 @@ describe('a server that is starting', () => {
     grid = await startGrid({ env: { GRID_PORT: String(port) } });
     token = await grid.token('alice', 'grid_user');
     await grid.stop();
-  }, 60_000);
+  });
   afterAll(() => grid?.remove());
 
   /** What is answered as soon as anything is; a connection that is refused is tried again, as a load balancer does. */
@@ -49,7 +49,7 @@ describe('a server that is starting', () => {
     expect((await request).status).toBe(200);
     grid = await starting;
     await grid.stop();
-  }, 60_000);
+  });
 
   it('does not let requests wait for a database that is away, and starts when it comes', async () => {
     const postgres = await OwnPostgres.create(support().root);
@@ -71,5 +71,5 @@ describe('a server that is starting', () => {
     } finally {
       await postgres.remove();
     }
-  }, 60_000);
+  });
 });

@@ -78,7 +78,7 @@ describe('what the catalogue says of storage scopes', () => {
   beforeAll(async () => {
     catalogue = await scratchCatalogue({ GRID_CATALOGUE_GLOBAL_READ: 'false' });
     rights = new CatalogueStorageRights(catalogue.database, catalogue.policy);
-  }, 60_000);
+  });
   afterAll(() => catalogue?.remove());
 
   async function plant(tree: readonly Directory[]): Promise<void> {
@@ -117,7 +117,7 @@ describe('what the catalogue says of storage scopes', () => {
       }),
       { numRuns: runs(200), seed },
     );
-  }, 120_000);
+  });
 
   it('is nothing for what is no path of the catalogue, and for names that it does not know', async () => {
     await plant([{ path: '/vo', owner: 'alice', group: 'grid_user', mode: 0o700 }]);

@@ -91,7 +91,7 @@ describe('StoredTokens', () => {
     };
     await writeFile(join(directory, 'providers.yaml'), JSON.stringify(providers));
     [one, two] = [await instance(), await instance()];
-  }, 90_000);
+  });
   afterAll(async () => {
     await one?.close();
     await two?.close();

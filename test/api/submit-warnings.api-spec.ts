@@ -30,7 +30,7 @@ describe('warnings of POST /jobs', () => {
       headers: { 'content-type': 'application/x-ndjson' },
     });
     expect(bytes.toString('utf8')).toContain('"failed":0');
-  }, 90_000);
+  });
   afterAll(async () => grid.remove());
 
   const warningsOf = async (manifest: object, client = alice): Promise<unknown> => {
@@ -97,7 +97,7 @@ describe('warnings of POST /jobs', () => {
       } finally {
         await other.stop();
       }
-    }, 60_000);
+    });
 
     it('is said once for each manifest, not for each job of it', async () => {
       expect(await warningsOf({ Executable: NOWHERE, Parameters: 50 })).toEqual([
@@ -167,5 +167,5 @@ describe('warnings of POST /jobs', () => {
       ),
     );
     expect(answer.body.jids).toHaveLength(10_000);
-  }, 60_000);
+  });
 });

@@ -56,7 +56,7 @@ beforeAll(async () => {
   const made = await makePlaces(shared, names);
   names.forEach((name, index) => places.set(name, made[index] as Place));
   tokens = await badTokens(shared);
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all(agents.map((agent) => agent.close()));
   await closed?.stop();

@@ -12,7 +12,7 @@ describe('exchange of our own tokens', () => {
   beforeAll(async () => {
     grid = await startGrid();
     await registerMovers(grid);
-  }, 90_000);
+  });
   afterAll(async () => grid?.remove());
 
   it('gives a narrower token that names the application and dies with its parent', async () => {

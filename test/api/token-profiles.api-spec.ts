@@ -31,7 +31,7 @@ beforeAll(async () => {
     ...{ id: 'fapi-tls', authentication: 'tls_client_auth', profile: 'fapi2' },
     ...{ subjectDn: '/DC=org/DC=grid/CN=stranger', scopes: ['jobs:read'], group: 'grid_user' },
   });
-}, 120_000);
+});
 afterAll(async () => grid?.remove());
 
 const assertion = () => assertionOf('fapi', key, { aud: grid.url });

@@ -36,7 +36,7 @@ describe('tokens for the grid', () => {
       const { status } = await fred.post(directory(path), { json });
       if (status !== 201) throw new Error(`${path}: ${status}`);
     }
-  }, 90_000);
+  });
   afterAll(async () => grid?.remove());
 
   const nothing = [400, 'invalid_scope'];
@@ -77,7 +77,7 @@ describe('tokens for the grid', () => {
       } finally {
         await other.remove();
       }
-    }, 60_000);
+    });
 
     it.each([
       [{ resource: 'storage' }, 'A resource is an absolute URI without a fragment'],

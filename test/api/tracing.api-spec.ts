@@ -45,7 +45,7 @@ describe('traces for a collector', () => {
       },
     });
     log = new FullLog(grid);
-  }, 90_000);
+  });
   afterAll(async () => {
     await grid?.remove();
     await Promise.all([provider?.close(), pki?.remove(), receiver?.stop()]);

@@ -36,7 +36,7 @@ beforeAll(async () => {
     made.push(jid);
   }
   jids = { vo: made[0] ?? 0, else: made[1] ?? 0, free: made[2] ?? 0 };
-}, 90_000);
+});
 afterAll(async () => {
   await grid?.remove();
   await rm(directory, { recursive: true, force: true });
@@ -217,7 +217,7 @@ describe('an issuer of one virtual organisation (GRID_ISSUER_VO)', () => {
     earlier = (await wide.as('carol', 'else_user')).token ?? '';
     await wide.stop();
     narrow = await wide.again({ GRID_ISSUER_VO: 'vo' });
-  }, 90_000);
+  });
   afterAll(async () => narrow?.remove());
 
   const groupsOf = async (name: Identity): Promise<unknown> =>

@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
   trail = new AuditTrail(bed.grid);
   [alice, bob] = [await bed.grid.as('alice'), await bed.grid.as('bob')];
-}, 120_000);
+});
 afterAll(() => bed?.remove());
 afterEach(() => bed.reset());
 
@@ -84,7 +84,7 @@ describe('somebody who means harm', () => {
       await Promise.all(silent.map(({ id }) => bed.due(id)));
       return (await bed.silent()) === 0;
     }, 'all to have answered');
-  }, 120_000);
+  });
 
   it('leaves nothing behind by asking for tests and going away', async () => {
     const { id } = await bed.add(alice);

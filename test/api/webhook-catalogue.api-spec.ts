@@ -12,7 +12,7 @@ describe('a webhook of the catalogue', () => {
   beforeAll(async () => {
     bed = await WebhookTestbed.start({ GRID_CATALOGUE_GLOBAL_READ: 'false' });
     [alice, bob] = [await bed.grid.as('alice'), await bed.grid.as('bob', 'grid_share')];
-  }, 120_000);
+  });
   afterAll(() => bed?.remove());
   afterEach(() => bed.reset());
 

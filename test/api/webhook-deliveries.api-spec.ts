@@ -21,7 +21,7 @@ beforeAll(async () => {
   bed = await WebhookTestbed.start();
   trail = new AuditTrail(bed.grid);
   [alice, bob] = [await bed.grid.as('alice'), await bed.grid.as('bob')];
-}, 120_000);
+});
 afterAll(() => bed?.remove());
 afterEach(() => bed.reset());
 

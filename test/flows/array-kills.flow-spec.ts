@@ -35,8 +35,8 @@ describe('requests about arrays while their instance is killed', () => {
       },
     });
     alice = await grid.as('alice');
-  }, 90_000);
-  afterAll(() => grid?.remove(), 60_000);
+  });
+  afterAll(() => grid?.remove());
 
   /** Kills the instance as soon as the request has come so far, and starts it again. */
   async function killed(
@@ -122,7 +122,7 @@ describe('requests about arrays while their instance is killed', () => {
       async () => (await statesOf(answer.body.arrayId))['Waiting'] === MEMBERS,
       'all members to wait',
     );
-  }, 120_000);
+  });
 
   it('kill the rest when they are repeated', async () => {
     const arrayId = await made();
@@ -143,7 +143,7 @@ describe('requests about arrays while their instance is killed', () => {
       [arrayId],
     );
     expect(row?.n).toBe(MEMBERS);
-  }, 120_000);
+  });
 
   it('retry each failed member once when they are repeated', async () => {
     const arrayId = await made();
@@ -176,5 +176,5 @@ describe('requests about arrays while their instance is killed', () => {
       [arrayId],
     );
     expect(row?.n).toBe(MEMBERS);
-  }, 120_000);
+  });
 });

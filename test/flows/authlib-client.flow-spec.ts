@@ -14,7 +14,7 @@ describeWith({ met: python !== undefined, name: 'python3-authlib' })(
     let grid: Grid;
     beforeAll(async () => {
       grid = await startGrid();
-    }, 90_000);
+    });
     afterAll(async () => grid.remove());
 
     it('completes code with PKCE, renewal and revocation', async () => {
@@ -45,6 +45,6 @@ describeWith({ met: python !== undefined, name: 'python3-authlib' })(
         after: 401,
       });
       await exited;
-    }, 60_000);
+    });
   },
 );

@@ -92,14 +92,14 @@ databases('a service that is backed up while it works, and restored', () => {
         },
       }),
     );
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await restored?.stop();
     await original?.stop();
     await postgres?.stop();
     if (folder) await rm(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   async function statement(text: string): Promise<void> {
     const client = new pg.Client({ connectionString: postgres.url('postgres') });
@@ -192,7 +192,7 @@ databases('a service that is backed up while it works, and restored', () => {
     const [next = 0] = await submit(alice, [{ Executable: '/bin/true' }]);
     expect(next).toBeGreaterThan(Math.max(...jids));
     await awaitFinal(alice, [next]);
-  }, 120_000);
+  });
 });
 
 describe('a home with the embedded database that is copied while it is stopped', () => {
@@ -229,5 +229,5 @@ describe('a home with the embedded database that is copied while it is stopped',
     expect(await user.run(['status', '--json'])).toEqual(before);
     expect(await user.run(['output', '1', '-C', 'output'])).toMatchObject({ code: 0 });
     expect(await readFile(join(folder, 'output/std.out'), 'utf8')).toBe('kept\n');
-  }, 120_000);
+  });
 });

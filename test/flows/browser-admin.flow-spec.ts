@@ -34,7 +34,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     page = await context.newPage();
     complaints = complaintsOf(page);
     await signInToPortal(page, grid);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await grid?.remove();
@@ -76,7 +76,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     expect(await alice.getByRole('link', { name: 'Administration' }).count()).toBe(0);
     await expectAccessible(alice);
     await other.close();
-  }, 60_000);
+  });
 
   it('explains that everyday rights do not do, and takes a no', async () => {
     await page.keyboard.press('Control+k');
@@ -90,7 +90,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     await signInToAdminister('Allow');
     await page.getByRole('heading', { level: 2, name: 'Users' }).waitFor();
     expect(page.url()).toBe(`${grid.url}/portal/#/admin`);
-  }, 90_000);
+  });
 
   it('has no fault of WCAG 2.2 AA in both themes and on a phone', async () => {
     const usual = page.viewportSize();
@@ -109,7 +109,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     }
     await page.emulateMedia({ colorScheme: 'light' });
     if (usual) await page.setViewportSize(usual);
-  }, 120_000);
+  });
 
   it('disables a user, when it was confirmed, and a group takes one back', async () => {
     await open('#/admin/users', /^Users$/);
@@ -135,7 +135,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('alert').getByText('There is no user nobody').waitFor();
     expect(complaints.splice(0)).toEqual([expect.stringContaining('404')]);
-  }, 90_000);
+  });
 
   it('asks before somebody may administer, and keeps the last one', async () => {
     await open('#/admin/groups/grid_adm', /^grid_adm$/);
@@ -146,7 +146,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     await confirm('Take adam out of grid_adm?', 'Remove');
     await page.getByRole('alert').getByText('Nobody could administer the service').waitFor();
     expect(complaints.splice(0)).toEqual([expect.stringContaining('409')]);
-  }, 60_000);
+  });
 
   it('registers an application, shows its secret once, copies it, and removes it', async () => {
     await open('#/admin/applications', /^Applications$/);
@@ -172,7 +172,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     await page.getByRole('alert').getByText('redirectUris').first().waitFor();
     await expectAccessible(page);
     expect(complaints.splice(0)).toEqual([expect.stringContaining('400')]);
-  }, 90_000);
+  });
 
   it('rotates keys, and drains and resumes a site', async () => {
     for (const table of ['signing_key', 'id_token_key']) {
@@ -197,7 +197,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     await page.goBack(); // a question does not outlive its page
     await page.getByRole('heading', { level: 2, name: 'Signing keys' }).waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
-  }, 90_000);
+  });
 
   it('searches the audit trail', async () => {
     await open('#/admin/audit', /^Audit trail$/);
@@ -223,7 +223,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     await page.getByLabel('User').fill('nobody');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByText('Nothing like that is kept.').waitFor();
-  }, 90_000);
+  });
 
   it('gives the rights back', async () => {
     await page.getByRole('button', { name: 'Give these rights back' }).click();
@@ -233,5 +233,5 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     const tokens = await page.evaluate<string>("sessionStorage.getItem('portal.tokens')");
     expect((JSON.parse(tokens) as { scope: string }).scope.split(' ')).not.toContain('admin');
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 });

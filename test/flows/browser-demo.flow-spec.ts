@@ -17,7 +17,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('a newcomer without cer
       startGrid({ env: { GRID_DEMO_SIGN_IN: KEY } }),
       startBrowser(),
     ]);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await grid?.remove();
@@ -48,7 +48,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('a newcomer without cer
     await expectAccessible(page);
     // A look at the output of a job that ends at that moment is answered with 409.
     expect(complaints.filter((text) => !text.includes('409 (Conflict)'))).toEqual([]);
-  }, 120_000);
+  });
 
   it('sees the pictures of a hostile job without anything in them being run or loaded', async () => {
     const alice = await grid.as('alice');
@@ -78,5 +78,5 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('a newcomer without cer
     expect(await page.evaluate(`'hit' in window`)).toBe(false);
     expect(asked.filter((url) => url.includes('hit.png'))).toEqual([]);
     expect(await page.getByRole('button', { name: 'Retry' }).count()).toBe(0);
-  }, 120_000);
+  });
 });

@@ -63,7 +63,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal and its nei
     );
     portal = await servePortal(url, portalPort);
     browser = await startBrowser();
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     if (portal) {
@@ -97,7 +97,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal and its nei
     expect(await output.innerText()).toBe('Hello, grid\n');
     expect(complaints.filter((text) => !text.includes('409'))).toEqual([]); // peeked too late
     await context.close();
-  }, 90_000);
+  });
 
   it('lets somebody without certificate sign in through her institute', async () => {
     const context = await profile(browser, grid);
@@ -116,5 +116,5 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal and its nei
     await page.getByRole('heading', { name: 'Jobs' }).waitFor();
     expect(await page.locator('#who').innerText()).toMatch(/alice\s+grid_user, Prod/);
     await context.close();
-  }, 90_000);
+  });
 });

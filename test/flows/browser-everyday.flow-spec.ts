@@ -35,21 +35,17 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('everyday tasks in the 
     ]);
     page = await context.newPage();
     complaints = complaintsOf(page);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await grid?.remove();
   });
 
   const task = (name: string, work: () => Promise<void>): void => {
-    it(
-      name,
-      async () => {
-        await work();
-        done.push(name);
-      },
-      60_000,
-    );
+    it(name, async () => {
+      await work();
+      done.push(name);
+    });
   };
   const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
   const link = (name: string) => page.getByRole('link', { name, exact: true });

@@ -21,7 +21,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('a failed job in the po
     alice = await grid.as('alice');
     page = await (await profile(browser, grid, { name: 'alice' })).newPage();
     await signInToPortal(page, grid);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await grid?.remove();
@@ -49,7 +49,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('a failed job in the po
     expect(text).not.toContain('\n86\n');
     expect(await card.getByRole('rowheader').allInnerTexts()).toEqual(['Arguments']);
     await expectAccessible(page);
-  }, 60_000);
+  });
 
   it('is retried once, however often one presses', async () => {
     const jid = await failed();
@@ -59,7 +59,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('a failed job in the po
     await awaitFinal(alice, [jid]);
     await page.locator('.failure').waitFor();
     expect(await reschedules(jid)).toBe(1);
-  }, 60_000);
+  });
 
   it('is edited and submitted again, with its files and what the form has no field for', async () => {
     const form = new FormData();
@@ -87,7 +87,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('a failed job in the po
     expect(job).toMatchObject({ status: 'Done', priority: 7, name: 'from file' });
     const { bytes } = await alice.get(`/jobs/${jid}/outputsandbox/files/left.txt`);
     expect(String(bytes)).toBe('two words\n');
-  }, 60_000);
+  });
 
   it('is retried together with all that failed for the same cause', async () => {
     const jids = [await failed(), await failed()];
@@ -98,5 +98,5 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('a failed job in the po
       async () => (await Promise.all(jids.map(reschedules))).every((count) => count === 1),
       'both to be retried',
     );
-  }, 60_000);
+  });
 });

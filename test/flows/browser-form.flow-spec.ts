@@ -12,7 +12,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('people at the portal',
   beforeAll(async () => {
     [grid, browser] = await Promise.all([startGrid(), startBrowser()]);
     context = await profile(browser, grid, { name: 'alice' });
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await grid?.remove();
@@ -47,7 +47,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('people at the portal',
         expect(posts).toBe(1);
         expect(await namesOfJobs('pressed')).toBe(1);
       });
-    }, 60_000);
+    });
 
     it('get the same job when the answer to the first try was lost, and another one after a change', async () => {
       await inPage(async (page) => {
@@ -76,7 +76,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('people at the portal',
         expect(await namesOfJobs('lost')).toBe(2);
         expect(new Set(keys).size).toBe(2);
       });
-    }, 60_000);
+    });
 
     it('find what they have written again, say so for files that a reload has lost, and can start afresh', async () => {
       await inPage(async (page) => {
@@ -100,7 +100,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('people at the portal',
         await page.getByRole('heading', { name: 'New job' }).waitFor();
         expect(await page.getByLabel('Name').inputValue()).toBe('');
       });
-    }, 60_000);
+    });
   });
 
   describe('with several tabs', () => {
@@ -132,7 +132,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('people at the portal',
       } finally {
         await Promise.all([first.close(), second.close()]);
       }
-    }, 60_000);
+    });
 
     it('are asked who they are after signing out, and not before', async () => {
       await inPage(async (page) => {
@@ -147,7 +147,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('people at the portal',
         await page.getByRole('button', { name: 'Sign out' }).waitFor();
         await page.getByRole('link', { name: 'Access' }).waitFor();
       });
-    }, 60_000);
+    });
   });
 
   it('who may only look are offered nothing to submit', async () => {
@@ -158,7 +158,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('people at the portal',
       await page.goto(`${grid.url}/portal/#/submit`);
       await page.getByRole('alert').getByText('Your group may look at jobs').waitFor();
     }, own).finally(() => own.close());
-  }, 60_000);
+  });
 
   it('who mistype an address get a page, programs a problem', async () => {
     await inPage(async (page) => {
@@ -171,5 +171,5 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('people at the portal',
     const { status, headers, body } = await grid.anonymous.get<{ code: string }>('/nope');
     expect({ status, code: body.code }).toEqual({ status: 404, code: 'route.not-found' });
     expect(headers).toMatchObject({ 'content-type': 'application/problem+json', vary: 'Accept' });
-  }, 60_000);
+  });
 });

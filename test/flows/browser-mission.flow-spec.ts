@@ -25,7 +25,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('mission control', () =
     [grid, browser] = await Promise.all([startGrid(), startBrowser()]);
     context = await profile(browser, grid, { name: 'alice' });
     alice = await grid.as('alice');
-  }, 240_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await grid?.remove();
@@ -86,7 +86,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('mission control', () =
       await expectAccessible(page);
       expect(complaints).toEqual([]);
     });
-  }, 180_000);
+  });
 
   it('holds, releases and kills what is chosen, and says what it could not do', async () => {
     const [one, other] = [await submitted(WAITS, 'Waiting'), await submitted(WAITS, 'Waiting')];
@@ -121,7 +121,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('mission control', () =
       await page.getByText('Killed: 2 jobs.').first().waitFor();
       expect((await alice.get(`/jobs/${busy}`)).body.status).toBe('Killed');
     });
-  }, 180_000);
+  });
 
   it('groups failures by cause and retries those of one', async () => {
     const jid = await submitted(FAILS, 'Failed');
@@ -137,7 +137,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('mission control', () =
         .waitFor();
       expect((await alice.get(`/jobs/${jid}`)).body.reschedules).toBe(1);
     });
-  }, 120_000);
+  });
 
   it('compares two jobs, and walks the table with arrows', async () => {
     const [a, b] = [await submitted(FAILS, 'Failed'), await submitted(WAITS, 'Waiting')];
@@ -159,7 +159,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('mission control', () =
       await page.goto(`${grid.url}/portal/#/compare?a=1&b=nothing`);
       await page.getByRole('alert').getByText('Choose two jobs in the list').waitFor();
     });
-  }, 120_000);
+  });
 
   it('says what is wrong with a filter and keeps everything else', async () => {
     await inPage(async (page) => {
@@ -170,5 +170,5 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('mission control', () =
       expect(await page.getByRole('alert').count()).toBe(0);
       expect(page.url()).toBe(`${grid.url}/portal/#/jobs?name=waits`);
     });
-  }, 120_000);
+  });
 });

@@ -92,7 +92,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('every page of the port
     await context.close();
     expect(bytes).toBeGreaterThan(10_000);
     expect(bytes).toBeLessThanOrEqual(250_000);
-  }, 120_000);
+  });
 
   it('is reached by the palette with the keyboard alone', async () => {
     const context = await profile(browser, grid, { name: 'alice' });
@@ -116,5 +116,5 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('every page of the port
     await page.keyboard.press('Enter');
     expect(page.url()).toBe(`${grid.url}/portal/#/jobs/1`);
     await context.close();
-  }, 120_000);
+  });
 });

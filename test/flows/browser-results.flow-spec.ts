@@ -79,76 +79,68 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('results of jobs', () =
   const view = (page: Page, name: string) =>
     page.getByRole('button', { name: `View ${name}`, exact: true }).click();
 
-  it(
-    'are tables with a chart, JSON, Markdown and text, and never markup',
-    () =>
-      inPage(`#/jobs/${jid}`, async (page) => {
-        await view(page, 'a.csv');
-        const table = page.getByRole('region', { name: 'Content of a.csv' });
-        await table.waitFor();
-        expect(await table.locator('td').allInnerTexts()).toEqual([
-          '1',
-          '10',
-          'a "quoted", cell',
-          '2',
-          '30',
-          '<b>x</b>',
-          '3',
-          '20',
-          'z',
-        ]);
-        await page.getByRole('img', { name: 'energy over step: from 10 to 30' }).waitFor();
-        await expectAccessible(page);
-        await view(page, 'b.json');
-        const json = page.getByRole('region', { name: 'Content of b.json' });
-        expect(await json.innerText()).toContain('    "list": [\n');
-        await view(page, 'broken.json');
-        await page.getByText('Not readable as json').waitFor();
-        await view(page, 'c.md');
-        const prose = page.locator('.prose');
-        await prose.getByRole('heading', { name: 'Title' }).waitFor();
-        expect(await prose.locator('b').innerText()).toBe('bold');
-        expect(await prose.locator('a, script').count()).toBe(0);
-        expect(await prose.innerText()).toContain('<script>top.hit=1</script>');
-        await expectAccessible(page);
-        expect(await page.evaluate(`'hit' in window`)).toBe(false);
-      }),
-    180_000,
-  );
+  it('are tables with a chart, JSON, Markdown and text, and never markup', () =>
+    inPage(`#/jobs/${jid}`, async (page) => {
+      await view(page, 'a.csv');
+      const table = page.getByRole('region', { name: 'Content of a.csv' });
+      await table.waitFor();
+      expect(await table.locator('td').allInnerTexts()).toEqual([
+        '1',
+        '10',
+        'a "quoted", cell',
+        '2',
+        '30',
+        '<b>x</b>',
+        '3',
+        '20',
+        'z',
+      ]);
+      await page.getByRole('img', { name: 'energy over step: from 10 to 30' }).waitFor();
+      await expectAccessible(page);
+      await view(page, 'b.json');
+      const json = page.getByRole('region', { name: 'Content of b.json' });
+      expect(await json.innerText()).toContain('    "list": [\n');
+      await view(page, 'broken.json');
+      await page.getByText('Not readable as json').waitFor();
+      await view(page, 'c.md');
+      const prose = page.locator('.prose');
+      await prose.getByRole('heading', { name: 'Title' }).waitFor();
+      expect(await prose.locator('b').innerText()).toBe('bold');
+      expect(await prose.locator('a, script').count()).toBe(0);
+      expect(await prose.innerText()).toContain('<script>top.hit=1</script>');
+      await expectAccessible(page);
+      expect(await page.evaluate(`'hit' in window`)).toBe(false);
+    }));
 
-  it(
-    'that are pages and notebooks stand in frames that load, run, send and open nothing',
-    () =>
-      inPage(`#/jobs/${jid}`, async (page) => {
-        // The browser tells of what it refuses to ask for, too: nothing of that may have gone out.
-        const asked: string[] = [];
-        const refused: string[] = [];
-        page.on('request', (request) => asked.push(request.url()));
-        page.on('requestfailed', (request) => {
-          if (request.failure()?.errorText === 'csp') refused.push(request.url());
-        });
-        await view(page, 'd.html');
-        const frame = page.frameLocator('iframe[title="Content of d.html"]');
-        await frame.getByRole('heading', { name: 'Report' }).waitFor();
-        expect(await page.locator('iframe').getAttribute('sandbox')).toBe('');
-        await frame.getByRole('button', { name: 'Send' }).click();
-        await view(page, 'e.ipynb');
-        await page.getByText('printed', { exact: true }).waitFor();
-        const cell = page.frameLocator('iframe[title="Content of a cell"]');
-        await cell.getByRole('heading', { name: 'Report' }).waitFor();
-        expect(await page.locator('.notebook img').count()).toBe(0);
-        const hits = asked.filter((url) => url.includes('hit-'));
-        await eventually(() => Promise.resolve(refused.length === hits.length), 'all refused');
-        expect(refused).toEqual(hits);
-        expect(hits.filter((url) => !/hit-(style|image)/.test(url))).toEqual([]);
-        expect(await page.evaluate(`'hit' in window`)).toBe(false);
-        await view(page, 'f.pdf');
-        const pdf = page.locator('iframe[title="Content of f.pdf"]');
-        expect(await pdf.getAttribute('src')).toMatch(/^data:application\/pdf;base64,/);
-        expect(page.url()).toBe(`${grid.url}/portal/#/jobs/${jid}`);
-      }),
-    180_000,
-  );
+  it('that are pages and notebooks stand in frames that load, run, send and open nothing', () =>
+    inPage(`#/jobs/${jid}`, async (page) => {
+      // The browser tells of what it refuses to ask for, too: nothing of that may have gone out.
+      const asked: string[] = [];
+      const refused: string[] = [];
+      page.on('request', (request) => asked.push(request.url()));
+      page.on('requestfailed', (request) => {
+        if (request.failure()?.errorText === 'csp') refused.push(request.url());
+      });
+      await view(page, 'd.html');
+      const frame = page.frameLocator('iframe[title="Content of d.html"]');
+      await frame.getByRole('heading', { name: 'Report' }).waitFor();
+      expect(await page.locator('iframe').getAttribute('sandbox')).toBe('');
+      await frame.getByRole('button', { name: 'Send' }).click();
+      await view(page, 'e.ipynb');
+      await page.getByText('printed', { exact: true }).waitFor();
+      const cell = page.frameLocator('iframe[title="Content of a cell"]');
+      await cell.getByRole('heading', { name: 'Report' }).waitFor();
+      expect(await page.locator('.notebook img').count()).toBe(0);
+      const hits = asked.filter((url) => url.includes('hit-'));
+      await eventually(() => Promise.resolve(refused.length === hits.length), 'all refused');
+      expect(refused).toEqual(hits);
+      expect(hits.filter((url) => !/hit-(style|image)/.test(url))).toEqual([]);
+      expect(await page.evaluate(`'hit' in window`)).toBe(false);
+      await view(page, 'f.pdf');
+      const pdf = page.locator('iframe[title="Content of f.pdf"]');
+      expect(await pdf.getAttribute('src')).toMatch(/^data:application\/pdf;base64,/);
+      expect(page.url()).toBe(`${grid.url}/portal/#/jobs/${jid}`);
+    }));
 
   it('of an array stand beside each other with what was varied', async () => {
     const draw = `printf '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>' > a.svg; test %s -lt 30`;
@@ -171,7 +163,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('results of jobs', () =
       await page.goto(`${grid.url}/portal/#/arrays/no-number`);
       await page.getByRole('alert').getByText('No array has that number.').waitFor();
     });
-  }, 180_000);
+  });
 
   it('are followed while they are written, and of a terminal only the words are shown', async () => {
     const talk =
@@ -192,5 +184,5 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('results of jobs', () =
       await page.locator('.now').getByText('Killed').waitFor();
       await page.getByRole('link', { name: 'Edit and resubmit' }).waitFor();
     });
-  }, 180_000);
+  });
 });

@@ -21,7 +21,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of usage', ()
     [grid, browser] = await Promise.all([startGrid(), startBrowser()]);
     page = await (await profile(browser, grid, { name: 'alice' })).newPage();
     await signInToPortal(page, grid);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await grid?.remove();
@@ -34,7 +34,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of usage', ()
     await page.getByText('None.', { exact: true }).waitFor();
     await expectAccessible(page);
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   it('shows shares and what runs have used, as a table to save, for the time of the address', async () => {
     const alice = await grid.as('alice');
@@ -70,10 +70,10 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of usage', ()
     await page.setViewportSize(PHONE);
     await expectAccessible(page);
     expect(complaints).toEqual([]);
-  }, 90_000);
+  });
 
   it('says what is wrong with an address', async () => {
     await page.goto(`${grid.url}/portal/#/usage?from=yesterday`);
     await page.getByRole('alert').getByText('is neither a month').first().waitFor();
-  }, 60_000);
+  });
 });

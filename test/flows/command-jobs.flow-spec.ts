@@ -25,7 +25,7 @@ beforeAll(async () => {
   };
   jid = await submit(['-a', '0', '-n', 'good']);
   failed = await submit(['-a', '3', '-n', 'bad']);
-}, 120_000);
+});
 
 afterAll(async () => {
   await grid?.remove();

@@ -20,7 +20,7 @@ let folder: string;
 beforeAll(async () => {
   grid = await startGrid();
   folder = await mkdtemp(join(tmpdir(), 'grid-login-'));
-}, 60_000);
+});
 
 afterAll(async () => {
   await grid?.remove();
@@ -79,7 +79,7 @@ describe('gridgate login through a browser', () => {
     ]);
     logins = { allowed: yes, denied, expired };
     allowed = yes.user;
-  }, 60_000);
+  });
 
   it('says where to go and who has signed in, and keeps the token for the user only', async () => {
     const { code, stdout, stderr } = logins.allowed.ended;
@@ -187,7 +187,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('in Chromium', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();
-  }, 60_000);
+  });
   afterAll(async () => browser?.close());
 
   it('proposes the group that was asked for, and takes the one that was chosen', async () => {
@@ -207,5 +207,5 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('in Chromium', () => {
     const ended = await command.ended();
     expect(ended.code).toBe(0);
     expect(JSON.parse(ended.stdout)).toMatchObject({ user: 'alice', group: 'grid_share' });
-  }, 60_000);
+  });
 });

@@ -16,7 +16,7 @@ beforeAll(async () => {
   user = new CommandUser(home);
   await user.login(grid);
   await writeFile(join(home, 'exit.sh'), '#!/bin/sh\necho "$*"\nexit ${1:-0}\n');
-}, 60_000);
+});
 
 afterAll(async () => {
   await grid?.remove();
@@ -60,7 +60,7 @@ describe('gridgate submit', () => {
         "the jobs of the sweep are all the same: put %(y)s into the manifest, for example --args '%(y)s'",
       ),
     );
-  }, 60_000);
+  });
 
   it('asks before a sweep of more than a thousand jobs', async () => {
     const words = ['submit', '-e', 'exit.sh', '-a', '%(x)s', '--sweep', 'x=1:1001'];
@@ -97,7 +97,7 @@ describe('gridgate submit', () => {
     expect(unset.stderr).toContain('warning: {{what}} stays as it is: --set what=… fills it\n');
     await write('mixed.json', { manifests: [{ Executable: '/bin/true' }], array: true });
     expect((await gridgate('submit', 'mixed.json')).stderr).toContain('--array makes an array');
-  }, 60_000);
+  });
 });
 
 describe('gridgate about many jobs', () => {
@@ -139,7 +139,7 @@ describe('gridgate about many jobs', () => {
     expect(await json('status', ...jids)).toMatchObject({
       jobs: [{ status: 'Killed' }, { status: 'Killed' }],
     });
-  }, 60_000);
+  });
 
   it('refuses to guess which jobs are meant', async () => {
     expect(await gridgate('kill')).toEqual(

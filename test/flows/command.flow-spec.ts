@@ -77,7 +77,7 @@ describe('gridgate for users', () => {
     expect(new Set(moves.map(([, jid]) => jid)).size).toBe(1);
     const statuses = moves.map(([, , status]) => status);
     expect([statuses.includes('Running'), statuses.at(-1)]).toEqual([true, 'Done']);
-  }, 60_000);
+  });
 
   it('submits a manifest with the files beside it, waits, and unpacks the output', async () => {
     await writeFile(join(home, 'count.sh'), '#!/bin/sh\nwc -l < words.txt\n');
@@ -180,7 +180,7 @@ describe('gridgate for users', () => {
     await gridgate(['kill', String(jid)]);
     const late = await gridgate(['hold', String(jid)]);
     expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('only waiting jobs can')]);
-  }, 60_000);
+  });
 
   it('lists and searches the catalogue', async () => {
     expect((await gridgate(['ls', '/vo/a'])).stdout).toBe('run1/\nrun2/\n');
@@ -359,7 +359,7 @@ describeWith({ met: has('script'), name: 'script (util-linux)' })('progress bars
     expect((await stat(join(home, jid, 'big.bin'))).size).toBe(8_000_000);
     const watched = await user.atTerminal(`$GRIDGATE status ${jid} --watch`);
     expect(watched.stdout).toMatch(bar);
-  }, 60_000);
+  });
 
   it('are on standard error only, and never with --json or without a terminal', async () => {
     const words = 'submit -e /bin/true -f big.bin --wait';
@@ -370,7 +370,7 @@ describeWith({ met: has('script'), name: 'script (util-linux)' })('progress bars
     const piped = await gridgate(words.split(' '));
     expect(piped.stdout + piped.stderr).not.toMatch(bar);
     expect(piped.stderr).toMatch(/^(\w+ 1\n)*$/);
-  }, 60_000);
+  });
 });
 
 describe('gridgate for administrators, beside a running server', () => {

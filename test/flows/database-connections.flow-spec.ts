@@ -71,7 +71,7 @@ describeWith(need)('a connection to PostgreSQL', () => {
     await client.connect();
     await client.query('create database gridgate').finally(() => client.end());
     folder = await mkdtemp(join(tmpdir(), 'grid-connections-'));
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await tls?.stop();
@@ -292,6 +292,6 @@ describeWith(need)('a connection to PostgreSQL', () => {
       const server = await startServerProcess({ root, env });
       await server.stop();
       expect(server.log()).not.toMatch(/p@ss|p%40ss/);
-    }, 60_000);
+    });
   });
 });

@@ -26,7 +26,7 @@ describeWith({ met: has('nginx'), name: 'nginx' })(
         GRID_ROLE: 'api',
         GRID_LOG_LEVEL: 'warn',
       });
-    }, 120_000);
+    });
     afterAll(async () => {
       await site?.remove();
       await postgres?.remove();
@@ -77,7 +77,7 @@ describeWith({ met: has('nginx'), name: 'nginx' })(
       expect(without.every(({ retryAfter }) => Number(retryAfter) > 0)).toBe(true);
       const stored = await storedIn(postgres.url);
       expect(acknowledged.filter((jid) => !stored.has(jid))).toEqual([]);
-    }, 120_000);
+    });
 
     it('does not end an instance whose sessions are ended again and again between their statements', async () => {
       const alice = await site.grid.as('alice');
@@ -100,7 +100,7 @@ describeWith({ met: has('nginx'), name: 'nginx' })(
           log: '',
         });
       }
-    }, 120_000);
+    });
 
     it('keeps the liveness probe well, so that no orchestrator restarts the instances', async () => {
       await postgres.stop();
@@ -111,7 +111,7 @@ describeWith({ met: has('nginx'), name: 'nginx' })(
       expect([notReady.status, notReady.headers['retry-after']]).toEqual([503, '2']);
       expect(notReady.body.checks.database).not.toBe('ok');
       await eventually(async () => (await ready(anonymous)).status === 200, 'ready');
-    }, 60_000);
+    });
   },
 );
 

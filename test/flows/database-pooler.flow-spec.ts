@@ -63,7 +63,7 @@ describeWith(need)('behind PgBouncer in transaction mode', () => {
     // Two connections for all: whoever counts on its own one meets another's at once.
     pgbouncer = await startPgBouncer({ ...postgres, settings: ['default_pool_size = 2'] });
     connection = { url: pgbouncer.url('postgres'), directUrl: postgres.url('postgres') };
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await Promise.all(closers.map((close) => close()));
@@ -176,7 +176,7 @@ describeWith(need)('behind PgBouncer in transaction mode', () => {
       await server.stop();
       expect(server.log()).toContain(`alter role gridgate set statement_timeout = '30000'`);
       expect(server.log()).not.toContain(`set timezone`);
-    }, 90_000);
+    });
 
     it('is refused without the direct URL', async () => {
       const message = await refusal({ DATABASE_URL: pgbouncer.url('postgres') });
@@ -209,7 +209,7 @@ describeWith(need)('behind PgBouncer in transaction mode', () => {
           GRID_DATABASE_DIRECT_URL: postgres.url('template1'),
         }),
       ).toContain('gridgate: GRID_DATABASE_DIRECT_URL leads to another database than DATABASE_URL');
-    }, 60_000);
+    });
 
     it('is refused for a wrong password of the pooler', async () => {
       const wrong = pgbouncer.url('postgres').replace(/:[^:@/]*@/, ':geheim@');

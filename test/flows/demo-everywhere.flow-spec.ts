@@ -62,7 +62,7 @@ describe.each(here)('npm run demo as $name', ({ through, owner, isFallenBack }) 
   let demo: Demo;
   beforeAll(async () => {
     demo = await startDemo({ through, ...(owner === undefined ? {} : { owner }) });
-  }, 130_000);
+  });
   afterAll(() => demo?.remove());
 
   it('comes to its end, and says when jobs are not isolated', () => {

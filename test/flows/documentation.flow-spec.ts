@@ -137,11 +137,11 @@ beforeAll(async () => {
     onGrid(SECOND),
     onProvider(),
   ]);
-}, 180_000);
+});
 
 afterAll(async () => {
   for (const close of closers) await close();
-}, 60_000);
+});
 
 describe('the documentation', () => {
   it('has a mark at every block that a reader would run', () => {

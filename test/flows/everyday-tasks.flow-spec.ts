@@ -41,7 +41,7 @@ beforeAll(async () => {
   await user.login(grid);
   const { token } = await user.storedLogin();
   env['TOKEN'] = token.access_token;
-}, 60_000);
+});
 
 afterAll(async () => {
   await grid?.remove();
@@ -75,12 +75,12 @@ describe('everyday tasks', () => {
   it('are done by the command', async () => {
     const text = `set -e\n${program('sh', (line) => `echo "line ${line}" >&2`)}`;
     expect(await execute('everyday.sh', ['bash'], text)).toContain('hello\n');
-  }, 180_000);
+  });
 
   it('are done in TypeScript', async () => {
     const text = program('ts', (line) => (line < 20 ? '' : `console.error('line ${line}');`));
     expect(await execute('everyday.mjs', [process.execPath], text)).toContain('2\n');
-  }, 180_000);
+  });
 });
 
 /** python3 that can make environments, as for the package itself. */
@@ -91,11 +91,11 @@ describeWith({ met: python !== undefined, name: 'python3-venv' })('everyday task
     await run(python ?? 'python3', ['-m', 'venv', join(home, 'venv')]);
     const words = ['-q', '--disable-pip-version-check', 'install', 'httpx'];
     await run(join(home, 'venv/bin/pip'), words, { env: process.env });
-  }, 180_000);
+  });
 
   it('are done in Python', async () => {
     env['PYTHONPATH'] = join(support().root, 'python/src');
     const text = `import sys\n${program('python', (line) => `print("line ${line}", file=sys.stderr)`)}`;
     expect(await execute('everyday.py', [join(home, 'venv/bin/python')], text)).toContain('2\n');
-  }, 180_000);
+  });
 });

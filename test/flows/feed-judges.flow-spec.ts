@@ -47,7 +47,7 @@ describeWith({ met: python !== undefined, name: 'python3-venv' })(
       await run(join(folder, 'bin/pip'), words, { env: process.env });
       bed = await WebhookTestbed.start();
       alice = await bed.grid.as('alice');
-    }, 180_000);
+    });
     afterAll(async () => {
       await bed?.remove();
       if (folder !== undefined) await rm(folder, { recursive: true, force: true });
@@ -119,7 +119,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })("Chromium's EventSource
     });
     page = await context.newPage();
     await page.goto(`${grid.url}/jobs?maxJobs=1`);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await grid?.remove();
@@ -162,5 +162,5 @@ describeWith({ met: has('chromium'), name: 'Chromium' })("Chromium's EventSource
     });
     // It asks once more, is refused, and gives up.
     await eventually(() => page.evaluate('source.readyState === EventSource.CLOSED'), 'its end');
-  }, 120_000);
+  });
 });

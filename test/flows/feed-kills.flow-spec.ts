@@ -53,14 +53,14 @@ for (const balancer of ['nginx', 'haproxy'] satisfies Balancer[]) {
       token = await site.grid.token('alice', 'grid_user');
       agent = new Agent({ connect: { ca: site.grid.ca } });
       alice = new GridClient(site.grid.url, agent, token); // those of a grid end with its process
-    }, 120_000);
+    });
     afterAll(async () => {
       stop.abort();
       await Promise.all(closers.map((close) => close()));
       await agent?.destroy();
       await site?.remove();
       await postgres?.remove();
-    }, 60_000);
+    });
 
     const hear = (told: Told, { jid, ...move }: Move & { jid: number }): void => {
       told.set(jid, [...(told.get(jid) ?? []), line(move)]);

@@ -80,7 +80,7 @@ describe(`${ROUNDS} rounds of writers and watchers`, () => {
   beforeAll(async () => {
     scratch = await scratchDatabase();
     for (let n = 0; n < 3; n += 1) instances.push(await open());
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all(instances.map((instance) => instance.stop()));
     await scratch?.remove();

@@ -41,7 +41,7 @@ describe('streams of events', () => {
   beforeAll(async () => {
     grid = await startGrid({ env: { GRID_ROLE: 'api' } });
     token = (await grid.as('alice')).token ?? '';
-  }, 120_000);
+  });
   afterAll(() => grid?.remove());
 
   const open = async (): Promise<number> => {
@@ -66,5 +66,5 @@ describe('streams of events', () => {
       socket.destroy();
     }
     await eventually(async () => (await open()) === 0, 'the streams to be over');
-  }, 60_000);
+  });
 });

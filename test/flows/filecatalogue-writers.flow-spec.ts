@@ -19,7 +19,7 @@ beforeAll(async () => {
   grid = await startGrid();
   other = await grid.second();
   home = await mkdtemp(join(tmpdir(), 'grid-writers-'));
-}, 60_000);
+});
 
 afterAll(async () => {
   await other?.stop();

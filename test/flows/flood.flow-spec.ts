@@ -66,7 +66,7 @@ describe(`${CLIENTS} hostile clients for ${SECONDS} s (GRID_FLOOD_CLIENTS, GRID_
     await flood?.end();
     await grid?.remove();
     await rm(stallsIn, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   function print(): void {
     const shown = Object.keys(busy.times).map((name) => {

@@ -72,7 +72,7 @@ describe.each(waysHere())('hostile programs: $name', (hosted: HostedWay) => {
       neighbour: { directory: readlinkSync(`/proc/${supervisor}/cwd`), pid, abstract },
     };
     before = victimsOf(target);
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await openThings?.close();
@@ -83,7 +83,7 @@ describe.each(waysHere())('hostile programs: $name', (hosted: HostedWay) => {
       await grid?.remove();
       await door?.close();
     }
-  }, 60_000);
+  });
 
   function found(): { supervisor: number; pid: number } | undefined {
     const id = readFileSync(`${grid.home}/jobs/executor-id`, 'utf8').trim();
@@ -170,7 +170,7 @@ describe.each(waysHere())('hostile programs: $name', (hosted: HostedWay) => {
     } finally {
       removeRemains(left());
     }
-  }, 150_000);
+  });
 
   it('has its own token in a file of its own', async () => {
     const script = 'stat -c %a "$BEARER_TOKEN_FILE"; cat "$BEARER_TOKEN_FILE"';
@@ -179,7 +179,7 @@ describe.each(waysHere())('hostile programs: $name', (hosted: HostedWay) => {
     const [mode, token = ''] = ((await sandboxOf(bob, jid))['std.out'] ?? '').split('\n');
     expect(mode).toBe('400');
     expect(decodeJwt(token)).toMatchObject({ preferred_username: 'bob', scope: Token.scope });
-  }, 60_000);
+  });
 
   it('find no secret in any list of arguments', () => {
     const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));

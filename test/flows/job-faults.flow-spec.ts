@@ -56,7 +56,7 @@ describe.each(LEVELS)(`jobs at level %s among kills (GRID_FAULT_SEED=${SEED})`, 
       GRID_LOCAL_SLOTS: '6',
       GRID_LOCAL_ISOLATION: level,
     });
-  }, 90_000);
+  });
   afterAll(() => site?.remove());
 
   async function shown(name: string): Promise<ShownJob[]> {
@@ -174,7 +174,6 @@ describe.each(LEVELS)(`jobs at level %s among kills (GRID_FAULT_SEED=${SEED})`, 
       await isLetGoOf();
       await leavesNothing();
     },
-    300_000,
   );
 
   it('leave nothing, and their instances neither', async () => {

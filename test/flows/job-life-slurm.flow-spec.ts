@@ -47,12 +47,12 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     const env = { ...slurm.env, GRID_REGISTRY: registry, GRID_JOB_LEASE: '5' };
     grid = await startGrid({ env });
     alice = await grid.as('alice');
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await grid?.remove();
     await slurm?.stop();
-  }, 60_000);
+  });
 
   const sh = (script: string, more: object = {}) => ({
     ...SITE,
@@ -84,7 +84,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     // Many jobs a call: far fewer arrays than jobs.
     const ended = (await readFile(join(slurm.directory, 'completions.txt'), 'utf8')).split('\n');
     expect(ended.filter((line) => line.startsWith('JobId=')).length).toBe(100);
-  }, 180_000);
+  });
 
   it('leaves nothing behind in the shared directory', async () => {
     await eventually(async () => {
@@ -119,7 +119,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
       'std.err': '',
       'made/file': 'x\n',
     });
-  }, 60_000);
+  });
 
   it('records exit code, times, memory, efficiency and host of a job that fails', async () => {
     const [jid = 0] = await submit(alice, [
@@ -154,22 +154,18 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     expect(parameters['CPUEfficiency(%)']).toBeCloseTo((cpu / wall) * 100, 0);
     expect(parameters['Memory(MB)']).toBeLessThan(50);
     expect((await sandboxOf(alice, jid))['std.err']).toBe('no\n');
-  }, 60_000);
+  });
 
   it.each([
     ['an unknown program', { Executable: 'no-such-program' }, 'Application not found'],
     ['a signal', sh('kill -9 $$'), 'Application thread failed'],
     ['more CPUs than Slurm has', sh('true', { NumberOfProcessors: 999 }), 'Submitting To CE'],
-  ])(
-    'fails a job with %s',
-    async (_name, manifest, minorStatus) => {
-      const [jid = 0] = await submit(alice, [{ ...SITE, ...manifest }]);
-      const [job] = await awaitFinal(alice, [jid]);
-      expect(job).toMatchObject({ status: 'Failed', minorStatus });
-      await slurm.awaitNoJobs();
-    },
-    60_000,
-  );
+  ])('fails a job with %s', async (_name, manifest, minorStatus) => {
+    const [jid = 0] = await submit(alice, [{ ...SITE, ...manifest }]);
+    const [job] = await awaitFinal(alice, [jid]);
+    expect(job).toMatchObject({ status: 'Failed', minorStatus });
+    await slurm.awaitNoJobs();
+  });
 
   /** What Slurm says of the only job that it has. */
   const shown = async (): Promise<Record<string, string>> => {
@@ -197,21 +193,17 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
       { 'CPUs/Task': '1', MinMemoryNode: '500M', TimeLimit: '01:02:00', Features: '(null)' },
     ],
     ['more memory than there is', { MaxRAM: 9000 }, { 'CPUs/Task': '1', MinMemoryNode: '4000M' }],
-  ])(
-    'asks Slurm for what a job wants that asks for %s',
-    async (_what, wants, expected) => {
-      const go = join(slurm.scratch, `go-${Object.keys(wants).length}`);
-      const script = `echo $GRIDGATE_PROCESSORS; while [ ! -e ${go} ]; do sleep 0.1; done`;
-      const [jid = 0] = await submit(alice, [sh(script, { Sites: ['SLURM.rich'], ...wants })]);
-      await awaitStatus(alice, jid, ['Running']);
-      expect(await shown()).toMatchObject({ JobState: 'RUNNING', ...expected });
-      await writeFile(go, '');
-      await awaitStatus(alice, jid, ['Done']);
-      expect((await sandboxOf(alice, jid))['std.out']).toBe(`${expected['CPUs/Task']}\n`);
-      await slurm.awaitNoJobs();
-    },
-    60_000,
-  );
+  ])('asks Slurm for what a job wants that asks for %s', async (_what, wants, expected) => {
+    const go = join(slurm.scratch, `go-${Object.keys(wants).length}`);
+    const script = `echo $GRIDGATE_PROCESSORS; while [ ! -e ${go} ]; do sleep 0.1; done`;
+    const [jid = 0] = await submit(alice, [sh(script, { Sites: ['SLURM.rich'], ...wants })]);
+    await awaitStatus(alice, jid, ['Running']);
+    expect(await shown()).toMatchObject({ JobState: 'RUNNING', ...expected });
+    await writeFile(go, '');
+    await awaitStatus(alice, jid, ['Done']);
+    expect((await sandboxOf(alice, jid))['std.out']).toBe(`${expected['CPUs/Task']}\n`);
+    await slurm.awaitNoJobs();
+  });
 
   it('fails a job for which no node has the feature, in the words of Slurm', async () => {
     const [jid = 0] = await submit(alice, [
@@ -220,7 +212,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     const [job] = await awaitFinal(alice, [jid]);
     expect(job).toMatchObject({ status: 'Failed', minorStatus: 'Submitting To CE' });
     expect(job?.appStatus).toMatch(/^Slurm refuses it: .*feature/i);
-  }, 60_000);
+  });
 
   it('ends a job at its own WallTime, and says so', async () => {
     const [jid = 0] = await submit(alice, [sh('sleep 60', { WallTime: 2 })]);
@@ -230,7 +222,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
       minorStatus: 'Job has exceeded maximum wall clock time',
       appStatus: 'Ran longer than it may',
     });
-  }, 60_000);
+  });
 
   it('names the limit when Slurm itself ends a job at its time', async () => {
     const [jid = 0] = await submit(alice, [sh('sleep 100')]);
@@ -243,7 +235,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
       minorStatus: 'Job has exceeded maximum wall clock time',
       appStatus: 'Slurm: TIMEOUT',
     });
-  }, 120_000);
+  });
 
   it('shows values of the environment to nobody else: in no argument list, in no readable file', async () => {
     const go = join(slurm.scratch, 'go-secret');
@@ -260,7 +252,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     await writeFile(go, '');
     await awaitStatus(alice, jid, ['Done']);
     expect((await sandboxOf(alice, jid))['std.out']).toBe(`/bin/false ${secret}\n`);
-  }, 60_000);
+  });
 
   it('shows what a running job writes while it does, as it is and to who follows it', async () => {
     const mark = join(slurm.directory, 'follow');
@@ -294,7 +286,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     const [job] = await awaitFinal(alice, [jid]);
     expect(job?.status).toBe('Done');
     await agent.destroy();
-  }, 120_000);
+  });
 
   it('kills a running job that ignores SIGTERM', async () => {
     const mark = join(slurm.scratch, 'alive');
@@ -310,7 +302,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     );
     await slurm.awaitNoJobs();
     expect(await show(alice, jid)).toMatchObject({ status: 'Killed' });
-  }, 60_000);
+  });
 
   it('kills a job that waits in the queue of Slurm, and it never starts', async () => {
     const log = join(slurm.scratch, 'never.log');
@@ -336,7 +328,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     const jobs = await awaitFinal(alice, [...waiting, ...blockers]);
     expect(new Set(jobs.map(({ status }) => status))).toEqual(new Set(['Killed']));
     await expect(readFile(log, 'utf8')).rejects.toThrow('ENOENT');
-  }, 120_000);
+  });
 
   it('goes on with running batch jobs when the server is killed and started again', async () => {
     const log = join(slurm.scratch, 'restart.log');
@@ -354,7 +346,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     const starts = (await readFile(log, 'utf8')).trim().split('\n').map(Number);
     expect(starts.sort((a, b) => a - b)).toEqual(all.map((_, n) => n));
     expect(await sandboxOf(alice, jids[3] ?? 0)).toMatchObject({ 'std.out': 'end-3\n' });
-  }, 120_000);
+  });
 
   it('loses and repeats nothing when slurmctld is killed -9 and comes back', async () => {
     const log = join(slurm.scratch, 'controller.log');
@@ -373,7 +365,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     expect(jobs.map(({ status }) => status)).toEqual(all.map(() => 'Done'));
     const starts = (await readFile(log, 'utf8')).trim().split('\n').map(Number);
     expect(starts.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-  }, 180_000);
+  });
 
   it('kills a running job while slurmctld is away', async () => {
     const [jid = 0] = await submit(alice, [sh('sleep 100')]);
@@ -383,7 +375,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     await eventually(async () => (await slurm.payloads('sleep 100')) === 0, 'the payload to end');
     await slurm.startController();
     await slurm.awaitNoJobs();
-  }, 120_000);
+  });
 
   it('ends a job at its wall-clock limit', async () => {
     await grid.stop();
@@ -396,7 +388,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
       minorStatus: 'Job has exceeded maximum wall clock time',
     });
     expect(await sandboxOf(alice, jid)).toMatchObject({ 'std.out': 'before\n' });
-  }, 120_000);
+  });
 
   it('tells the truth of a job that somebody cancels in Slurm itself', async () => {
     const [jid = 0] = await submit(alice, [sh('sleep 50')]);
@@ -408,5 +400,5 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
       minorStatus: 'Application thread failed',
       appStatus: 'Slurm: CANCELLED',
     });
-  }, 120_000);
+  });
 });

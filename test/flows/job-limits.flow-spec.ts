@@ -36,7 +36,7 @@ describe('limits of local jobs', () => {
         $$ begin new.cpu_time = 1; return new; end $$;
       create trigger one_second before insert on jobs for each row
         when (new.name = 'one second') execute function one_second()`);
-  }, 90_000);
+  });
   afterAll(() => grid?.remove());
 
   const sh = (script: string, more: object = {}) => ({
@@ -137,7 +137,7 @@ describe('limits of local jobs', () => {
     await nothingLeft();
     const { body } = await alice.get(`/jobs/${jids[6]}/parameters`);
     expect(body).toMatchObject({ ExitCode: 153 });
-  }, 60_000);
+  });
 
   it('bound a fork bomb: the service answers, other jobs run after it, nothing of it is left', async () => {
     // The first shell forks once: it outlives the forks that the kernel refuses to its children.
@@ -154,7 +154,7 @@ describe('limits of local jobs', () => {
     await nothingLeft();
     const [after] = await awaitFinal(alice, await submit(alice, [{ Executable: '/bin/true' }]));
     expect(after?.status).toBe('Done');
-  }, 60_000);
+  });
 
   /** Programs that try to outlive a kill; each prints its mark in its arguments. */
   const ESCAPES: Record<string, (mark: string) => string> = {

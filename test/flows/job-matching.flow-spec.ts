@@ -35,7 +35,7 @@ describe('jobs and the sites that can hold them', () => {
     const [port = 0] = await freePorts(1);
     second = await grid.second({ GRID_PUBLIC_URL: grid.url, GRID_PORT: String(port) });
     alice = await grid.as('alice');
-  }, 90_000);
+  });
   afterAll(async () => {
     await second?.remove();
     await grid?.remove();
@@ -84,7 +84,7 @@ describe('jobs and the sites that can hold them', () => {
       new Set(['Done LOCAL.three']),
     );
     expect(peakOf(path)).toBe(3);
-  }, 60_000);
+  });
 
   it.each([
     ['memory', 'LOCAL.three', { MaxRAM: 1500 }, 2],
@@ -184,7 +184,7 @@ describe('jobs and the sites that can hold them', () => {
     const place = order.indexOf('large');
     // It had its turn long before the last of those behind it.
     expect([place >= 0, place < 45]).toEqual([true, true]);
-  }, 60_000);
+  });
 
   it('keeps that room also for an owner who has thousands of kinds of jobs', async () => {
     const [path, ended] = [log(), log()];
@@ -206,7 +206,7 @@ describe('jobs and the sites that can hold them', () => {
     await bob.delete(`/jobs/${stream[0]}`);
     writeFileSync(path, 'x');
     await awaitFinal(bob, stream);
-  }, 120_000);
+  });
 
   it('counts what runs again after kill -9, and gives nobody the processors of a run', async () => {
     const go = log();
@@ -228,5 +228,5 @@ describe('jobs and the sites that can hold them', () => {
     expect(jobs.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => 'Done'));
     const used = await grid.sql('select count(*)::int as n from jobs where executor is not null');
     expect(used).toEqual([{ n: 0 }]);
-  }, 60_000);
+  });
 });

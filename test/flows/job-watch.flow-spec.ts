@@ -30,7 +30,7 @@ describe('a job with very many files and processes', () => {
       },
     });
     alice = await grid.as('alice');
-  }, 90_000);
+  });
   afterAll(() => grid?.remove());
 
   it('does not hold the service up while it runs, nor when it ends and is removed', async () => {

@@ -23,7 +23,7 @@ for (const balancer of BALANCERS) {
     let site: BalancedGrid;
     beforeAll(async () => {
       site = await BalancedGrid.start(balancer, 'terminate');
-    }, 90_000);
+    });
     afterAll(() => site?.remove());
 
     it('forwards the certificate of the client', async () => {
@@ -109,7 +109,7 @@ for (const balancer of BALANCERS) {
     let site: BalancedGrid;
     beforeAll(async () => {
       site = await BalancedGrid.start(balancer, 'passthrough');
-    }, 90_000);
+    });
     afterAll(() => site?.remove());
 
     it('lets the instances see the certificate of the handshake', async () => {

@@ -49,7 +49,7 @@ withApache('a page behind mod_auth_openidc', () => {
     const page = { port, issuer: grid.url, ca, clientId: 'page', clientSecret: SECRET };
     apache = await OpenidApache.start(page);
     agent = new Agent();
-  }, 90_000);
+  });
   afterAll(async () => {
     await agent?.close();
     await apache?.remove();
@@ -134,7 +134,7 @@ withAgent('oidc-agent', () => {
     env['OIDC_SOCK'] = /OIDC_SOCK=([^;]+);/.exec(started.stdout)?.[1] ?? '';
     pid = Number(/OIDCD_PID=(\d+);/.exec(started.stdout)?.[1]);
     expect(pid).toBeGreaterThan(0);
-  }, 90_000);
+  });
   afterAll(async () => {
     if (pid > 0) process.kill(pid);
     await grid?.remove();
@@ -185,5 +185,5 @@ withAgent('oidc-agent', () => {
     const user = await grid.bearer(second).get('/oauth2/userinfo');
     expect([user.status, user.body.preferred_username]).toEqual([200, 'alice']);
     expect((await grid.bearer(second).get('/jobs')).status).toBe(200);
-  }, 60_000);
+  });
 });

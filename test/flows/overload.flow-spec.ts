@@ -49,7 +49,7 @@ describe('more requests than connections of the database', () => {
   beforeAll(async () => {
     patient = await startGrid({ env });
     grid = await patient.second({ GRID_DB_QUEUE: '1' });
-  }, 60_000);
+  });
   afterAll(async () => {
     await grid?.stop();
     await patient?.remove();
@@ -58,7 +58,7 @@ describe('more requests than connections of the database', () => {
   it('wait their turn when one client pipelines 200 searches', async () => {
     const statuses = await pipelined(patient, SEARCH, 200);
     expect(statuses).toEqual(Array.from({ length: 200 }, () => 200));
-  }, 60_000);
+  });
 
   it('are refused at once with Retry-After when they are too many, and the service stays well', async () => {
     const { anonymous } = grid;
@@ -90,7 +90,7 @@ describe('more requests than connections of the database', () => {
     expect((after - before) / 2 ** 20).toBeLessThan(250);
     expect((await callers[0]?.get('/jobs?maxJobs=1'))?.status).toBe(200);
     expect(await metric(grid, 'gridgate_database_pool{state="waiting"}')).toBe(0);
-  }, 90_000);
+  });
 });
 
 describe('a PostgreSQL that is frozen (SIGSTOP), so that no connection ends', () => {
@@ -102,7 +102,7 @@ describe('a PostgreSQL that is frozen (SIGSTOP), so that no connection ends', ()
     const env = { GRID_ROLE: 'api', GRID_DB_POOL: '4', GRID_LOG_LEVEL: 'warn' };
     const deadline = { GRID_REQUEST_TIMEOUT: '5' };
     grid = await startGrid({ env: { ...env, ...deadline, DATABASE_URL: postgres.url } });
-  }, 120_000);
+  });
   afterAll(async () => {
     frozen?.thaw();
     await grid?.remove();
@@ -137,5 +137,5 @@ describe('a PostgreSQL that is frozen (SIGSTOP), so that no connection ends', ()
     );
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
     expect(refused.every(({ retryAfter }) => Number(retryAfter) > 0)).toBe(true);
-  }, 120_000);
+  });
 });

@@ -49,13 +49,13 @@ describeWith(need)('sandboxes in a real S3 store', () => {
     };
     grid = await startGrid({ env });
     alice = await grid.as('alice');
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await grid?.remove();
     s3?.destroy();
     await store?.stop();
-  }, 60_000);
+  });
 
   const keys = async (): Promise<string[]> => {
     const answer = await s3.send(new ListObjectsV2Command({ Bucket: BUCKET }));
@@ -93,7 +93,7 @@ describeWith(need)('sandboxes in a real S3 store', () => {
     const added = (await keys()).filter((key) => !before.includes(key));
     expect(added).toHaveLength(2);
     expect(added).toContain(`some/prefix/${hash.slice(0, 2)}/${hash}.tar.gz`);
-  }, 60_000);
+  });
 
   it('answers byte ranges and single files, and keeps the same content once', async () => {
     const [first = 0] = (await sendFiles({ data: 'twice\n' })).body.jids;
@@ -112,7 +112,7 @@ describeWith(need)('sandboxes in a real S3 store', () => {
     expect(added.filter((key) => key.includes(String(whole.headers['etag']).slice(1, -1)))).toEqual(
       [],
     );
-  }, 60_000);
+  });
 
   it('sends a large archive in parts and gives it back whole', async () => {
     const large = randomBytes(24 * 1024 * 1024);
@@ -121,7 +121,7 @@ describeWith(need)('sandboxes in a real S3 store', () => {
     expect(download.bytes.length).toBeGreaterThan(20_000_000);
     const hash = createHash('sha256').update(download.bytes).digest('hex');
     expect(download.headers['etag']).toBe(`"${hash}"`);
-  }, 120_000);
+  });
 
   it('redirects downloads to a presigned URL when it is told to', async () => {
     const [jid = 0] = (await sendFiles({ data: 'signed\n' })).body.jids;
@@ -143,7 +143,7 @@ describeWith(need)('sandboxes in a real S3 store', () => {
     const bob = await (await grid.as('bob')).get(`/jobs/${jid}/inputsandbox`);
     expect([bob.status, bob.headers['location']]).toEqual([403, undefined]);
     await again({ GRID_S3_PRESIGN: 'false' });
-  }, 60_000);
+  });
 
   it('answers 503 when the store refuses the key, and loses nothing', async () => {
     const [jid = 0] = (await sendFiles({ data: 'kept\n' })).body.jids;
@@ -161,7 +161,7 @@ describeWith(need)('sandboxes in a real S3 store', () => {
     expect(download.body).toEqual(UNAVAILABLE);
     await again({});
     expect(await sandboxOf(alice, jid)).toEqual({ 'std.out': 'kept\n', 'std.err': '' });
-  }, 60_000);
+  });
 
   it('keeps the output of jobs that end while the store is away until it is back', async () => {
     const [jid = 0] = await submit(alice, [
@@ -182,5 +182,5 @@ describeWith(need)('sandboxes in a real S3 store', () => {
     await awaitStatus(alice, late, ['Done']);
     expect((await show(alice, late)).minorStatus).toBe('Execution Complete');
     expect(await sandboxOf(alice, late)).toEqual({ 'std.out': 'later\n', 'std.err': '' });
-  }, 60_000);
+  });
 });

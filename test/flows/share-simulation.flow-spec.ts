@@ -42,7 +42,6 @@ describe('weeks of bursts, on a clock that jumps', () => {
         expect(most(weeksOf(what, community, policy), ({ worst }) => worst)).toBeGreaterThan(1);
       }
     },
-    300_000,
   );
 
   it('are told in docs/fair-shares.md', () => {
@@ -54,7 +53,7 @@ describe('weeks of bursts, on a clock that jumps', () => {
     const page = `${head}${MARK}\n\n${table(rows)}`;
     if (process.env['GRID_WRITE_PAGES'] === 'true') writeFileSync(PAGE, page);
     expect(page).toBe(readFileSync(PAGE, 'utf8'));
-  }, 300_000);
+  });
 });
 
 const MARK = '<!-- written by test/flows/share-simulation.flow-spec.ts -->';

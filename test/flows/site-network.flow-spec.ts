@@ -55,14 +55,14 @@ describe('the network of local jobs', () => {
     const [open, closed] = await Promise.all(jids.map((jid) => sandboxOf(alice, jid)));
     expect(open).toEqual({ 'std.out': 'reached\n', 'std.err': '' });
     expect(closed).toEqual({ 'std.out': 'refused\n', 'std.err': '' });
-  }, 60_000);
+  });
 
   it('is not given where a proxy is believed from whose address the jobs could speak', async () => {
     const env = { GRID_TRUSTED_PROXIES: '127.0.0.1', GRID_REGISTRY: registry };
     await expect(grid.second(env)).rejects.toThrow(
       "site LOCAL.open: its jobs have the machine's network (network: host), and GRID_TRUSTED_PROXIES believes 127.0.0.1",
     );
-  }, 60_000);
+  });
 });
 
 describe('a machine on which jobs cannot be kept apart', () => {
@@ -95,5 +95,5 @@ describe('a machine on which jobs cannot be kept apart', () => {
         'LOCAL.closed': 'No local-process executor is running',
       },
     });
-  }, 60_000);
+  });
 });

@@ -27,12 +27,12 @@ describeWith(need)('usage of jobs by the accounting of a real Slurm, and its lim
     await writeFile(registry, SITES);
     grid = await startGrid({ env: { ...slurm.env, GRID_REGISTRY: registry } });
     alice = await grid.as('alice');
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await grid?.remove();
     await slurm?.stop();
-  }, 60_000);
+  });
 
   /** Two processes of 40 MB and more; one of them leaves the session, so that the wrapper does not see it. */
   const hog =
@@ -75,7 +75,7 @@ describeWith(need)('usage of jobs by the accounting of a real Slurm, and its lim
       const runs = await grid.sql('select cpu_seconds from job_runs where jid = $1', [jid]);
       expect(runs).toEqual([{ cpu_seconds: parameters['TotalCPUTime(s)'] }]);
     }
-  }, 240_000);
+  });
 
   describeOn(limits)('where Slurm bounds memory', () => {
     it('names the limit when Slurm ends a job that has more memory than it asked for', async () => {
@@ -92,7 +92,7 @@ describeWith(need)('usage of jobs by the accounting of a real Slurm, and its lim
         });
       }
       expect(await sandboxOf(alice, jids[1] ?? 0)).toMatchObject({ 'std.out': 'before\n' });
-    }, 120_000);
+    });
 
     it('blames no limit where the program itself is the killer', async () => {
       const manifest = { Sites: ['SLURM.test'], Executable: '/bin/sh', MaxRAM: 100 };
@@ -103,7 +103,7 @@ describeWith(need)('usage of jobs by the accounting of a real Slurm, and its lim
         minorStatus: 'Application thread failed',
         appStatus: 'Ended by signal SIGKILL',
       });
-    }, 60_000);
+    });
   });
 
   it('ends jobs as ever while slurmdbd is away, with what the wrapper measured', async () => {
@@ -116,5 +116,5 @@ describeWith(need)('usage of jobs by the accounting of a real Slurm, and its lim
     });
     slurm.accounting?.again();
     expect(await bySlurmdbd(jid)).toMatchObject({ 'TotalCPUTime(s)': expect.any(Number) });
-  }, 240_000);
+  });
 });

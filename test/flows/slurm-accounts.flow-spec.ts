@@ -32,13 +32,13 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
     const env = { ...slurm.env, GRID_REGISTRY: registry, GRID_JOB_LEASE: '5' };
     grid = await startGrid({ env: { ...env, GRID_SLURM_ACCOUNTS: 'owner' } });
     await signIn();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await grid?.remove();
     await slurm?.stop();
     await accounts?.remove();
-  }, 60_000);
+  });
 
   const signIn = async (): Promise<void> => {
     [alice, bob] = [await grid.as('alice'), await grid.as('bob')];
@@ -85,7 +85,7 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
       expect((await sandboxOf(client, jid))['std.out']).toBe(`${name}\n${name}\n${name} ${home}\n`);
       expect(await parametersOf(client, jid)).toMatchObject({ LocalAccount: name });
     }
-  }, 60_000);
+  });
 
   it('fails the job of an owner without an account, and says whose and which', async () => {
     const carol = await grid.as('carol');
@@ -99,7 +99,7 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
     expect(await slurm.list('work/runs')).not.toContain(`${jid}-1`);
     const comments = await slurm.command('squeue', '-h', '-t', 'all', '-o', '%k');
     expect(comments).not.toContain(`grid:${jid}:`);
-  }, 60_000);
+  });
 
   it('lets no account read, end, or fake the end of the run of another', async () => {
     const ExecutionEnvironment = { KEY: 'only-alice-knows' };
@@ -151,7 +151,7 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
     expect(await show(alice, victim)).toMatchObject({ status: 'Running' });
     await writeFile(go('go-victim'), '');
     await awaitStatus(alice, victim, ['Done']);
-  }, 120_000);
+  });
 
   it('leaves nothing of a run behind, also where its account made a mess', async () => {
     const { uid } = accounts.of('bob');
@@ -164,7 +164,7 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
     );
     expect(await slurm.list(`work/marks/begun/${uid}`)).toEqual([]);
     expect(await slurm.list(`work/marks/ended/${uid}`)).toEqual(['x']);
-  }, 60_000);
+  });
 
   it('kills running and waiting jobs of each owner in their names', async () => {
     const blocker = { NumberOfProcessors: 32 };
@@ -187,7 +187,7 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
     expect((await alice.delete(`/jobs/${running}`)).status).toBe(200);
     await slurm.awaitNoJobs();
     await expect(readFile(log, 'utf8')).rejects.toThrow('ENOENT');
-  }, 120_000);
+  });
 
   it('loses and repeats nothing of either when slurmctld is killed while they are submitted', async () => {
     const log = go('killed.log');
@@ -204,7 +204,7 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
     const lines = (await readFile(log, 'utf8')).trim().split('\n');
     expect(lines.sort()).toEqual(['alice', 'bob']);
     await slurm.awaitNoJobs();
-  }, 180_000);
+  });
 
   it('goes on with what runs when the setting changes, and ends it in its old name', async () => {
     const [kept = 0, killed = 0] = await submit(alice, [
@@ -225,7 +225,7 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
     const [fresh = 0] = await submit(bob, [sh('id -un')]);
     await awaitStatus(bob, fresh, ['Done']);
     expect((await sandboxOf(bob, fresh))['std.out']).toBe('grid_share\n');
-  }, 120_000);
+  });
 
   it('lets doctor say whose jobs would fail, and whether Slurm answers the others', async () => {
     const { found } = await doctor({ GRID_SLURM_ACCOUNTS: 'owner' });
@@ -249,7 +249,7 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
     const single = await doctor({ GRID_SLURM_ACCOUNTS: 'grid_share' });
     expect(single.found['Slurm']).toEqual({ state: 'ok', text: 'answers 1 of 1 accounts' });
     expect(single.found['accounts of Slurm jobs']).toEqual({ state: 'ok', text: '1: grid_share' });
-  }, 120_000);
+  });
 
   it('runs the jobs of a group under its account', async () => {
     await again({ GRID_SLURM_ACCOUNTS: 'group' });
@@ -263,7 +263,7 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
       status: 'Failed',
       appStatus: 'Jobs of alice in grid_user run under the account grid_user, which does not exist',
     });
-  }, 120_000);
+  });
 
   it('fails the job of an account that only the service knows, and leaves nothing in Slurm', async () => {
     const bin = join(slurm.directory, 'bin');
@@ -285,7 +285,7 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
     await awaitStatus(alice, own, ['Done']);
     await slurm.awaitNoJobs();
     await eventually(async () => (await slurm.list('work/runs')).length === 0, 'the runs to go');
-  }, 120_000);
+  });
 
   it.each([
     ['no-such-account', {}, 'names an account that does not exist'],
@@ -293,14 +293,10 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
     ['root', {}, 'names an account that is an account of the system'],
     ['owner', { GRID_SLURM_JWT_KEY: '' }, 'GRID_SLURM_ACCOUNTS needs GRID_SLURM_JWT_KEY'],
     ['no name', {}, 'neither owner nor group nor the name of an account'],
-  ])(
-    'does not start with GRID_SLURM_ACCOUNTS=%s',
-    async (setting, more, sentence) => {
-      const env = { GRID_SLURM_ACCOUNTS: setting, ...more };
-      await expect(grid.second(env)).rejects.toThrow(sentence);
-    },
-    60_000,
-  );
+  ])('does not start with GRID_SLURM_ACCOUNTS=%s', async (setting, more, sentence) => {
+    const env = { GRID_SLURM_ACCOUNTS: setting, ...more };
+    await expect(grid.second(env)).rejects.toThrow(sentence);
+  });
 
   it("runs jobs of two owners with a token of SlurmUser instead of Slurm's key", async () => {
     const text = await slurm.command('scontrol', 'token', 'lifespan=600');
@@ -312,7 +308,7 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
       await awaitStatus(client, jid, ['Done']);
       expect((await sandboxOf(client, jid))['std.out']).toBe(`${name}\n`);
     }
-  }, 120_000);
+  });
 
   it('runs nothing under another account with a token of somebody who may not act for others', async () => {
     const text = await slurm.command('scontrol', 'token', 'username=bob', 'lifespan=600');
@@ -325,5 +321,5 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
     expect(await show(alice, foreign)).toMatchObject({ status: 'Matched' });
     expect((await alice.delete(`/jobs/${foreign}`)).status).toBe(200);
     await slurm.awaitNoJobs();
-  }, 120_000);
+  });
 });

@@ -44,7 +44,7 @@ describeWith(need)('sites with clusters of their own', () => {
     await writeFile(registry, sites());
     grid = await startGrid({ env: { GRID_REGISTRY: registry, GRID_JOB_LEASE: '5' } });
     alice = await grid.as('alice');
-  }, 120_000);
+  });
 
   afterAll(async () => {
     north?.controller.signal('SIGCONT');
@@ -52,7 +52,7 @@ describeWith(need)('sites with clusters of their own', () => {
     await grid?.remove();
     await south?.stop();
     await north?.stop();
-  }, 60_000);
+  });
 
   const sh = (site: string, script: string, more: object = {}) => ({
     Sites: [site],
@@ -110,7 +110,7 @@ describeWith(need)('sites with clusters of their own', () => {
     expect(await mostAtOnce(join(south.scratch, 'log'))).toBe(4);
     const ended = await readFile(join(south.directory, 'completions.txt'), 'utf8');
     expect(ended.match(/^JobId=/gm)?.length).toBe(6);
-  }, 120_000);
+  });
 
   it('kills a job on each', async () => {
     const jids = await submit(alice, [
@@ -123,7 +123,7 @@ describeWith(need)('sites with clusters of their own', () => {
     for (const jid of jids) expect((await show(alice, jid)).status).toBe('Killed');
     await north.awaitNoJobs();
     await south.awaitNoJobs();
-  }, 90_000);
+  });
 
   it('goes on with one cluster while the other hangs, whose jobs end when it is back', async () => {
     const starts = join(north.scratch, 'starts');
@@ -158,7 +158,7 @@ describeWith(need)('sites with clusters of their own', () => {
     // Each once, whatever became of the submits that had no answer.
     expect((await readFile(starts, 'utf8')).trim().split('\n').sort()).toEqual(['1', '2', '3']);
     await north.awaitNoJobs();
-  }, 180_000);
+  });
 
   it('takes its jobs up again after a kill -9, on both', async () => {
     const go = (name: string) =>
@@ -171,7 +171,7 @@ describeWith(need)('sites with clusters of their own', () => {
     await writeFile(join(north.scratch, 'go'), '');
     const jobs = await awaitFinal(alice, jids);
     expect(jobs.map(({ status }) => status)).toEqual(['Done', 'Done']);
-  }, 120_000);
+  });
 
   it('shows a site that cannot be used, lets its jobs wait, and follows the registry without a restart', async () => {
     const broken = { ...connection(south), workDirectory: '/proc/none/work' };
@@ -188,5 +188,5 @@ describeWith(need)('sites with clusters of their own', () => {
     await load(sites({ BROKEN: { backend: 'slurm', connection: mended } }));
     const [job] = await awaitFinal(alice, [jid]);
     expect(job).toMatchObject({ status: 'Done', site: 'BROKEN' });
-  }, 60_000);
+  });
 });

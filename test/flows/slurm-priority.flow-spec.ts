@@ -60,7 +60,7 @@ describeWith(need)('two groups at four places', () => {
     for (const grid of grids) await grid.remove();
     await slurm?.stop();
     await accounts?.remove();
-  }, 120_000);
+  });
 
   const bySlurm = async (): Promise<Gots> => {
     for (const [index, name] of NAMES.entries()) {

@@ -69,7 +69,7 @@ describeWith(need)('a Slurm that is reached by ssh', () => {
     await writeFile(registry, JSON.stringify({ sites: await sites() }));
     grid = await startGrid({ env: { GRID_REGISTRY: registry, GRID_JOB_LEASE: '5' } });
     alice = await grid.as('alice');
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await ssh?.signalAll('SIGCONT');
@@ -77,7 +77,7 @@ describeWith(need)('a Slurm that is reached by ssh', () => {
     await slurm?.stop();
     await ssh?.stop();
     await accounts?.remove();
-  }, 60_000);
+  });
 
   const sh = (script: string, more: object = {}) => ({
     Sites: ['WEST'],
@@ -111,7 +111,7 @@ describeWith(need)('a Slurm that is reached by ssh', () => {
     expect((await sandboxOf(alice, jids[20] ?? 0))['std.out']).toBe(`${words.join('|')}|`);
     expect(jobs[21]).toMatchObject({ appStatus: 'Exited with code 3' });
     expect(await parametersOf(alice, jids[21] ?? 0)).toMatchObject({ LocalAccount: ACCOUNT });
-  }, 120_000);
+  });
 
   it('kills a job', async () => {
     const [jid = 0] = await submit(alice, [sh('exec sleep 986')]);
@@ -125,27 +125,22 @@ describeWith(need)('a Slurm that is reached by ssh', () => {
     }, 'the payload to end');
     expect((await show(alice, jid)).status).toBe('Killed');
     await slurm.awaitNoJobs();
-  }, 90_000);
+  });
 
   it.each([
     ['UNKNOWN', 'the key of 127.0.0.1 is not in knownHostsFile'],
     ['CHANGED', 'the key of 127.0.0.1 is another one than knownHostsFile says'],
     ['STRANGER', `127.0.0.1 does not take the key of identityFile for ${ACCOUNT}`],
     ['OPEN', 'identityFile can be read by others than the service'],
-  ])(
-    'gives %s no jobs, and says that %s',
-    async (site, why) => {
-      const [jid = 0] = await submit(alice, [{ ...sh('echo never'), Sites: [site] }]);
-      await eventually(
-        async () =>
-          (await explain(jid)).waitsFor.includes(`${site}: It cannot be used now: ${why}`),
-        'explain to say why',
-      );
-      expect((await show(alice, jid)).status).toMatch(/^(Waiting|Matched)$/);
-      expect((await alice.delete(`/jobs/${jid}`)).status).toBe(200);
-    },
-    60_000,
-  );
+  ])('gives %s no jobs, and says that %s', async (site, why) => {
+    const [jid = 0] = await submit(alice, [{ ...sh('echo never'), Sites: [site] }]);
+    await eventually(
+      async () => (await explain(jid)).waitsFor.includes(`${site}: It cannot be used now: ${why}`),
+      'explain to say why',
+    );
+    expect((await show(alice, jid)).status).toMatch(/^(Waiting|Matched)$/);
+    expect((await alice.delete(`/jobs/${jid}`)).status).toBe(200);
+  });
 
   it('says the same to an administrator', async () => {
     const env = { GRID_HOME: grid.home, DATABASE_URL: grid.database.url };
@@ -161,7 +156,7 @@ describeWith(need)('a Slurm that is reached by ssh', () => {
       'Slurm of BESIDE': 'ok: answers 1 of 1 accounts',
       'Slurm of UNKNOWN': `fault: does not answer ${ACCOUNT}: the key of 127.0.0.1 is not in knownHostsFile`,
     });
-  }, 60_000);
+  });
 
   it('shows how each is reached, and which cannot be used', async () => {
     const env = { GRID_HOME: grid.home, DATABASE_URL: grid.database.url };
@@ -176,7 +171,7 @@ describeWith(need)('a Slurm that is reached by ssh', () => {
       },
       { name: 'BESIDE', backend: 'slurm', state: 'open', cluster: slurm.url },
     ]);
-  }, 60_000);
+  });
 
   it('submits no job twice when ssh is cut in the middle of a submit', async () => {
     const hold = join(slurm.scratch, 'hold');
@@ -192,7 +187,7 @@ describeWith(need)('a Slurm that is reached by ssh', () => {
     expect(jobs.map(({ status }) => status)).toEqual(['Done', 'Done', 'Done']);
     expect(await started()).toEqual(['1', '2', '3']);
     await slurm.awaitNoJobs();
-  }, 120_000);
+  });
 
   it('goes on elsewhere while sshd hangs, and with its jobs when it is back', async () => {
     const [running = 0] = await submit(alice, [sh(`sleep 4; echo 4 >>${starts}`)]);
@@ -220,7 +215,7 @@ describeWith(need)('a Slurm that is reached by ssh', () => {
     expect(jobs.map(({ status }) => status)).toEqual(['Done', 'Done', 'Done', 'Done']);
     expect((await started()).slice(3)).toEqual(['4', '5', '6', '7']);
     await slurm.awaitNoJobs();
-  }, 180_000);
+  });
 
   it('takes its runs up again after a kill -9', async () => {
     const go = join(slurm.scratch, 'go');
@@ -232,5 +227,5 @@ describeWith(need)('a Slurm that is reached by ssh', () => {
     await writeFile(go, '');
     const [job] = await awaitFinal(alice, jids);
     expect(job?.status).toBe('Done');
-  }, 90_000);
+  });
 });

@@ -54,7 +54,7 @@ withJudges('storage services judge our tokens', () => {
       await writeFile(join(storage.root, 'vo', name, 'a'), `a of ${name}\n`);
     }
     wrong = await bad();
-  }, 90_000);
+  });
   afterAll(async () => {
     await storage?.remove();
     await other?.remove();

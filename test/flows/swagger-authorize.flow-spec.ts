@@ -12,7 +12,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('pages in Chromium', ()
   beforeAll(async () => {
     grid = await startGrid();
     browser = await startBrowser();
-  }, 90_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await grid?.remove();
@@ -40,33 +40,29 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('pages in Chromium', ()
     await work(opened).finally(() => opened.close());
   }
 
-  it(
-    "completes Flow B with PKCE from Swagger UI's Authorize button",
-    () =>
-      withContext(open(), async (context) => {
-        const page = await context.newPage();
-        await page.goto(`${grid.url}/docs`);
-        await page.click('.btn.authorize');
-        const flow = page.locator('.auth-container', { hasText: 'authorizationCode with PKCE' });
-        await page.locator('#api_key_value').waitFor();
-        const scrolled = 'document.querySelector(".modal-ux-content").scrollTop';
-        expect(await page.evaluate(scrolled)).toBe(0); // the sign-in is what one sees first
-        const [popup] = await Promise.all([
-          context.waitForEvent('page'),
-          flow.locator('button.authorize').click(),
-        ]);
-        await popup.click('button[value=allow]');
-        await flow.getByText('Authorized', { exact: true }).waitFor();
-        await page.click('.modal-ux .close-modal');
-        const operation = page.locator('.opblock-summary-path[data-path="/jobs"]').first();
-        await operation.click();
-        await page.locator('.opblock.is-open .execute').click();
-        const status = page.locator('.opblock.is-open .live-responses-table .response-col_status');
-        await status.last().waitFor();
-        expect(await status.last().innerText()).toContain('200');
-      }),
-    60_000,
-  );
+  it("completes Flow B with PKCE from Swagger UI's Authorize button", () =>
+    withContext(open(), async (context) => {
+      const page = await context.newPage();
+      await page.goto(`${grid.url}/docs`);
+      await page.click('.btn.authorize');
+      const flow = page.locator('.auth-container', { hasText: 'authorizationCode with PKCE' });
+      await page.locator('#api_key_value').waitFor();
+      const scrolled = 'document.querySelector(".modal-ux-content").scrollTop';
+      expect(await page.evaluate(scrolled)).toBe(0); // the sign-in is what one sees first
+      const [popup] = await Promise.all([
+        context.waitForEvent('page'),
+        flow.locator('button.authorize').click(),
+      ]);
+      await popup.click('button[value=allow]');
+      await flow.getByText('Authorized', { exact: true }).waitFor();
+      await page.click('.modal-ux .close-modal');
+      const operation = page.locator('.opblock-summary-path[data-path="/jobs"]').first();
+      await operation.click();
+      await page.locator('.opblock.is-open .execute').click();
+      const status = page.locator('.opblock.is-open .live-responses-table .response-col_status');
+      await status.last().waitFor();
+      expect(await status.last().innerText()).toContain('200');
+    }));
 
   it.each(['/oauth2/device', '/oauth2/applications', authorizePath()])(
     'shows %s without a fault of accessibility or style, wide and narrow',
@@ -85,26 +81,21 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('pages in Chromium', ()
         ).toBe('14px');
         expect(complaints).toEqual([]);
       }),
-    60_000,
   );
 
-  it(
-    'needs no scripts and no mouse',
-    () =>
-      withContext(open({ javaScriptEnabled: false }), async (context) => {
-        const page = await context.newPage();
-        await page.goto(grid.url + authorizePath());
-        await page.keyboard.press('Tab');
-        await page.keyboard.press('ArrowDown');
-        await page.keyboard.press('Tab');
-        await page.keyboard.press('Tab');
-        const [answer] = await Promise.all([
-          page.waitForResponse((response) => response.status() === 303),
-          page.keyboard.press('Enter'),
-        ]);
-        const { searchParams } = new URL(answer.headers()['location'] ?? '');
-        expect([...searchParams.keys()]).toEqual(['code', 'state', 'iss']);
-      }),
-    60_000,
-  );
+  it('needs no scripts and no mouse', () =>
+    withContext(open({ javaScriptEnabled: false }), async (context) => {
+      const page = await context.newPage();
+      await page.goto(grid.url + authorizePath());
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      const [answer] = await Promise.all([
+        page.waitForResponse((response) => response.status() === 303),
+        page.keyboard.press('Enter'),
+      ]);
+      const { searchParams } = new URL(answer.headers()['location'] ?? '');
+      expect([...searchParams.keys()]).toEqual(['code', 'state', 'iss']);
+    }));
 });

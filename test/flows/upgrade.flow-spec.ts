@@ -36,7 +36,7 @@ beforeAll(async () => {
     await cp(join(support().root, LEFT, 'sandboxes', file), join(store, file.slice(0, 2), file));
   }
   grid = await startOnDatabase({ url, name }, { GRID_DEMO: 'false', GRID_SANDBOX_STORE: store });
-}, 120_000);
+});
 
 afterAll(async () => {
   await grid?.remove();

@@ -41,7 +41,7 @@ beforeAll(async () => {
   });
   server = await listening(secure.on('tlsClientError', () => undefined));
   plain = await listening(createTcpServer((socket) => behave(socket.resume())));
-}, 120_000);
+});
 afterAll(async () => {
   await bed?.remove();
   for (const one of [server, plain]) {

@@ -11,7 +11,7 @@ const others: Grid[] = [];
 
 beforeAll(async () => {
   bed = await WebhookTestbed.start({ GRID_WEBHOOK_CONCURRENCY: '4' });
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all(others.map((one) => one.stop()));
   await bed?.remove();
@@ -79,5 +79,5 @@ describe('three instances that share the deliveries', () => {
     }
     const ids = new Set(bed.receiver.messages.map(({ headers }) => headers['webhook-id']));
     expect(ids.size).toBe(wanted.length);
-  }, 180_000);
+  });
 });
