@@ -129,6 +129,41 @@ describe('deliveries', () => {
     expect((await bed.received(2)).map(stateOf)).toEqual(['Waiting', 'Killed']);
   });
 
+  it('are noted again when the database undoes that for somebody who holds what it needs', async () => {
+    const { id } = await bed.add(alice, { filter: { status: ['Waiting', 'Killed'] } });
+    const answers: (() => void)[] = [];
+    bed.receiver.answer((_message, response) => {
+      answers.push(() => void response.writeHead(503).end());
+    });
+    await alice.delete(`/jobs/${await manifest(alice)}`);
+    const [later, first] = await eventually(async () => {
+      const all = await bed.deliveries(alice, id);
+      return answers.length === 1 && all.length === 2 && all.map((one) => one.id);
+    }, 'the first attempt');
+    const lock = 'select from webhook_delivery where id = $1 for update';
+    const waiting = `select from pg_stat_activity where datname = current_database()
+      and wait_event_type = 'Lock'`;
+    const waitingAre = (count: number) =>
+      eventually(async () => (await bed.grid.sql(waiting)).length === count, `${count} to wait`);
+    const [one, other] = [await bed.grid.connection(), await bed.grid.connection()];
+    await one.query('begin');
+    await one.query(lock, [first]);
+    answers[0]!();
+    await waitingAre(1);
+    await other.query(`begin; set local deadlock_timeout = '1h'`); // so that it is the other that is undone
+    await other.query(lock, [later]);
+    const held = other.query(lock, [first]);
+    await waitingAre(2);
+    await one.end();
+    await held;
+    await other.end();
+    const [, noted] = await eventually(async () => {
+      const all = await bed.deliveries(alice, id);
+      return all[1]?.attempts === 1 && all;
+    }, 'the attempt to be noted');
+    expect(noted).toMatchObject({ id: first, state: 'waiting', status: 503 });
+  });
+
   it('that fail for three days disable the webhook; enabled again it loses nothing', async () => {
     const { id } = await bed.add(alice, { filter: { status: ['Waiting', 'Killed'] } });
     bed.receiver.answer((_message, response) => void response.writeHead(500).end());

@@ -156,15 +156,24 @@ export class Grid {
     return { cert: cert ?? '', key: key ?? '' };
   }
 
-  /** Rows of a statement on the server's database. */
+  /** Rows of a statement on the server's database; what the database undoes for the server's own (deadlock) is done again. */
   async sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
-    const client = new pg.Client({ connectionString: this.database.url });
-    await client.connect();
+    const client = await this.connection();
     try {
       return (await client.query(text, values)).rows as Row[];
+    } catch (error) {
+      if ((error as { code?: string }).code !== '40P01') throw error;
+      return await this.sql(text, values);
     } finally {
       await client.end();
     }
+  }
+
+  /** A connection to the server's database; the caller ends it. */
+  async connection(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: this.database.url });
+    await client.connect();
+    return client;
   }
 
   /** A second server on the same database and, for local files, the same CA. */
@@ -266,7 +275,7 @@ export async function startOnDatabase(
 export async function eventually<T>(
   probe: () => Promise<T | undefined | false>,
   what: string,
-  milliseconds = 20_000,
+  milliseconds = 60_000,
 ): Promise<T> {
   const end = Date.now() + milliseconds;
   for (;;) {

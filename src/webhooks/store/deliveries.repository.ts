@@ -196,7 +196,7 @@ export class DeliveriesRepository {
     number: number,
     end: AttemptResult & { state: DeliveryState; now: Date; finished: boolean; next: Date },
   ): Promise<void> {
-    await this.database.execute({
+    await this.database.write({
       name: 'webhook-delivery-note',
       text: NOTE,
       values: [number, end.state, end.status, end.error, end.now, end.next, end.finished],
@@ -216,7 +216,9 @@ export class DeliveriesRepository {
   /** What waits begins anew: due at once, with all its time. */
   async restart(webhookId: string, now: Date): Promise<void> {
     const anew = { nextAttempt: now, triedSince: null };
-    await this.deliveries.update({ webhookId, state: 'waiting' }, anew);
+    await this.database.transaction(({ manager }) =>
+      manager.update(DeliveryEntity, { webhookId, state: 'waiting' }, anew),
+    );
   }
 
   /** Sends it once more, at once and beside the order; one that waits is due now. */
