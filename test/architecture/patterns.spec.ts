@@ -113,11 +113,10 @@ function memberOf(raw: string): string {
   return found;
 }
 
-/** A text as long as it shall be, how long that is for the short one, and from which growth on the pattern is slow. */
+/** A text as long as it shall be, and how long that is for the short one. */
 interface Hostile {
   size: number;
   textOf: (size: number) => string;
-  slow: number;
 }
 
 /** Texts that repeat each repeated part, alone, behind what leads to it, and with it; and runs that are one too short. */
@@ -128,16 +127,16 @@ function hostileTexts(literal: string): Hostile[] {
     for (const end of ['', '\n\u0001', '!']) {
       const textOf = (size: number): string =>
         once + repeated.repeat(Math.ceil(size / repeated.length)) + end;
-      seeds.set(JSON.stringify([once, repeated, end]), { size: LENGTH, textOf, slow: LINEAR });
+      seeds.set(JSON.stringify([once, repeated, end]), { size: LENGTH, textOf });
     }
   };
   const addRuns = (before: string, element: string, least: number): void => {
     add('', `${before}${element.repeat(least - 1)}\u0002`);
-    // Each place of a run looks as far as its end: the longer the runs, the more places look further. V8 leaps over short ones.
+    // Each place of a run looks as far as its end: the longer the runs, the more places look
+    // further. V8 leaps over short ones, until it has compiled a mebibyte of patterns in a process: then it does not optimize them.
     const textOf = (size: number): string => `${before}${element.repeat(size)}\u0002`.repeat(RUNS);
     const size = Math.floor((least - 1) / TIMES);
-    if (size > 0)
-      seeds.set(JSON.stringify([before, element, least]), { size, textOf, slow: TIMES });
+    if (size > 0) seeds.set(JSON.stringify([before, element, least]), { size, textOf });
   };
   const walk = (node: AST.Node, before: string): string => {
     switch (node.type) {
@@ -198,10 +197,10 @@ function notQuick(pattern: RegExp, hostile: Hostile[]): Hostile[] {
   return hostile.filter((_, index) => !took || took[index]! > QUICK_MS);
 }
 
-function isLinear(pattern: RegExp, { textOf, size, slow }: Hostile): boolean {
+function isLinear(pattern: RegExp, { textOf, size }: Hostile): boolean {
   const long = textOf(TIMES * size);
   const isHopeless = [1, 2, 3].every(() => search(pattern, [long]) === undefined);
-  return !isHopeless && growth(textOf, size, (text) => text.replace(pattern, '')) < slow;
+  return !isHopeless && growth(textOf, size, (text) => text.replace(pattern, '')) < LINEAR;
 }
 
 /** A text for which the pattern is not linear. */
