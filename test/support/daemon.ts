@@ -66,7 +66,7 @@ export class Daemon {
 export async function waitUntil(
   probe: () => Promise<boolean>,
   what: string,
-  milliseconds = 20_000,
+  milliseconds = 60_000,
 ): Promise<void> {
   const end = Date.now() + milliseconds;
   while (!(await probe())) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from './ports.mjs';
 
-const START_DEADLINE_MS = 60_000;
+const START_DEADLINE_MS = 300_000;
 
 /** A PostgreSQL that a test may stop and start; it keeps its URL and data. */
 export class OwnPostgres {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startHostedServer } from './server-hosts.mjs';
 import { collectStalls, supportHome } from './stalls.mjs';
 
-const START_DEADLINE_MS = 60_000;
+const START_DEADLINE_MS = 300_000;
 const STOP_DEADLINE_MS = 30_000;
 const KEPT_LOG_BYTES = 200_000;
 
