@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Agent, type FormData, request as send } from 'undici';
+import { openRunRoot } from '#src/jobs/places/local/run-root.js';
 import type { DatabaseConnection } from '#src/platform/index.js';
+import { markedProcesses, signal } from './faults/job-processes.js';
 import { startServerProcess, throughPooler, type ServerProcess } from './server-process.mjs';
 
 /** The demo identities of the contract. */
@@ -204,9 +207,10 @@ export class Grid {
     await this.server.kill();
   }
 
-  /** Stops the server and removes its home, and its database unless that is another server's. */
+  /** Stops the server, ends its jobs and removes its home, and its database unless that is another server's. */
   async remove(): Promise<void> {
     await this.stop();
+    await removeRuns(this.home);
     const { name, isShared } = this.database;
     if (!isShared) await onServer(`drop database if exists "${name}" with (force)`);
     await rm(this.home, { recursive: true, force: true });
@@ -305,6 +309,14 @@ async function startOn(
   });
   const ca = await readFile(join(home, 'pki', 'ca.crt'), 'utf8');
   return new Grid(server, home, database, ca, env, { ownProcess: process.ownProcess ?? false });
+}
+
+/** Jobs go on without their server: those of a home that is removed end here, also where their directory is outside of it. */
+async function removeRuns(home: string): Promise<void> {
+  if (!existsSync(join(home, 'jobs'))) return;
+  const { path, executorId } = await openRunRoot(home, process.getuid?.() === 0);
+  for (const { pid } of markedProcesses(new Set([executorId]))) signal(pid, 'SIGKILL');
+  await rm(path, { recursive: true, force: true });
 }
 
 async function makeHome(pki: string): Promise<string> {
