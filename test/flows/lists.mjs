@@ -41,6 +41,7 @@ export const CI_FLOWS = [
   'instance-loss',
   'upgrade',
   'backup-restore',
+  'package',
   'python-package',
   'sandbox-s3',
   'command',
