@@ -58,7 +58,7 @@ describe('.github', () => {
     (_, workflow) => {
       const steps = stepsOf(workflow);
       const node = steps.find(({ uses }) => uses?.startsWith('actions/setup-node@'));
-      expect(engines.node).toMatch(/^>=\d/);
+      expect(engines.node).toMatch(/^\^\d/);
       expect(node?.with).toEqual({ 'node-version-file': 'package.json' });
       const actions = steps.flatMap(({ uses }) => uses ?? []);
       expect(actions.filter((name) => !/^actions\/[a-z-]+@v\d+$/.test(name))).toEqual([]);
