@@ -54,6 +54,11 @@ export const CI_FLOWS = [
   'browser-form',
   'openid-judges',
   'storage-judges',
+  'audit-trail-kept',
+  'callers',
+  'processes',
+  'slow-clients',
+  'slow-readers',
 ].map(path);
 
 /** All that need no machine of their own. */
