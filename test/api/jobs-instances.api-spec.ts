@@ -104,7 +104,10 @@ describe('two instances that run jobs', () => {
       expect(new Set(held.map(({ executor }) => executor)).size).toBe(2);
       for (const [index, jid] of running.entries()) {
         const client = index % 2 === 0 ? alice : elsewhere;
-        const answer = await client.get(`/jobs/${jid}/peek`);
+        const answer = await eventually(async () => {
+          const seen = await client.get(`/jobs/${jid}/peek`);
+          return seen.body.stdout !== '' && seen;
+        }, 'the first line');
         expect([answer.status, answer.body]).toEqual([
           200,
           { stdout: `here is ${jid}\n`, stderr: '' },

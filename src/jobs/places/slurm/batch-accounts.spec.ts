@@ -8,13 +8,13 @@ const PASSWD = [
   'root:0:0',
   'daemon:1:1',
   'nobody:65534:65534',
-  'jane:1001:100',
-  'john:1002:100',
-  'jane2:1001:100',
+  'jane:71001:100',
+  'john:71002:100',
+  'jane2:71001:100',
   'toor:0:0',
-  'griduser:1003:100',
+  'griduser:71003:100',
   'pool7:200007:200007',
-  'grid_user:1004:100',
+  'grid_user:71004:100',
 ];
 const ROWS = PASSWD.map((line): BatchAccount => {
   const [name = '', uid, gid] = line.split(':');
@@ -45,14 +45,14 @@ const order = (owner: string, ownerGroup = 'grid_user') => ({ owner, ownerGroup 
 describe('BatchAccounts', () => {
   it('gives each owner the account of that name', async () => {
     const { accounts } = open();
-    expect(await accounts.of(order('jane'))).toEqual({ name: 'jane', uid: 1001, gid: 100 });
-    expect(await accounts.of(order('john'))).toEqual({ name: 'john', uid: 1002, gid: 100 });
+    expect(await accounts.of(order('jane'))).toEqual({ name: 'jane', uid: 71001, gid: 100 });
+    expect(await accounts.of(order('john'))).toEqual({ name: 'john', uid: 71002, gid: 100 });
     expect([accounts.only, accounts.givesFiles]).toEqual([undefined, true]);
   });
 
   it('gives each group the account of that name', async () => {
     const { accounts } = open({ by: 'group' });
-    const account = { name: 'grid_user', uid: 1004, gid: 100 };
+    const account = { name: 'grid_user', uid: 71004, gid: 100 };
     expect(await accounts.of(order('jane'))).toEqual(account);
     expect(await accounts.of(order('nobody-knows'))).toEqual(account);
     await expect(accounts.of(order('jane', 'grid_none'))).rejects.toMatchObject({
@@ -64,7 +64,7 @@ describe('BatchAccounts', () => {
   it.each([
     ['mallory', 'does not exist'],
     ['Jane', 'does not exist'],
-    ['1001', 'cannot be the name of an account'],
+    ['71001', 'cannot be the name of an account'],
     ['-jane', 'cannot be the name of an account'],
     ['../jane', 'cannot be the name of an account'],
     ['jane doe', 'cannot be the name of an account'],
@@ -95,14 +95,14 @@ describe('BatchAccounts', () => {
     const { accounts, asked, time } = open();
     await Promise.all([accounts.of(order('jane')), accounts.of(order('jane'))]);
     await accounts.of(order('mallory')).catch(() => undefined);
-    expect(asked).toEqual(['jane', '1001', 'mallory']);
+    expect(asked).toEqual(['jane', '71001', 'mallory']);
     time.ms = 6_000;
     await accounts.of(order('jane'));
     await accounts.of(order('mallory')).catch(() => undefined);
     expect(asked.slice(3)).toEqual(['mallory']);
     time.ms = 61_000;
     await accounts.of(order('jane'));
-    expect(asked.slice(4)).toEqual(['jane', '1001']);
+    expect(asked.slice(4)).toEqual(['jane', '71001']);
   });
 
   it('blames no job while nobody can be asked, and asks again', async () => {
@@ -117,12 +117,12 @@ describe('BatchAccounts', () => {
     await expect(failed).rejects.toThrow('away');
     await expect(failed).rejects.not.toMatchObject({ name: 'RunFault' });
     isAway = false;
-    expect(await accounts.of(order('jane'))).toMatchObject({ uid: 1001 });
+    expect(await accounts.of(order('jane'))).toMatchObject({ uid: 71001 });
   });
 
   it('keeps the account of a run that is staged', async () => {
     const { accounts } = open();
-    const owner = { uid: 1003, gid: 100 };
+    const owner = { uid: 71003, gid: 100 };
     expect(await accounts.ofStaged(owner)).toEqual({ name: 'griduser', ...owner });
     await expect(accounts.ofStaged({ uid: 4711, gid: 1 })).rejects.toMatchObject({
       app: 'The run belongs to account 4711, which is not there',
