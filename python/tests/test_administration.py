@@ -24,6 +24,9 @@ def test_shows_users_and_changes_groups(adam):
     assert adam.add_member("grid_fc", "mona") == {"changes": ["~ groups.grid_fc: members +mona"]}
     assert adam.group("grid_fc")["members"] == ["fred", "mona"]
     assert adam.remove_member("grid_fc", "mona") == {"changes": ["~ groups.grid_fc: members -mona"]}
+    assert adam.disable("mona") == {"changes": ["~ users.mona: disabled"]}
+    assert adam.user("mona")["disabled"] and adam.user("mona")["groups"] == ["grid_mon"]
+    assert adam.enable("mona") == {"changes": ["~ users.mona: enabled"]}
     with pytest.raises(Conflict, match="Nobody could administer"):
         adam.disable("adam")
     with pytest.raises(NotFound):

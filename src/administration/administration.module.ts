@@ -1,7 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { RegistryModule } from '#src/registry/index.js';
 import { AdministrationAccessController } from './access/administration-access.controller.js';
-import { RegistryFile } from './answer/registry-file.js';
 import { AdministeredApplicationsController } from './applications/administered-applications.controller.js';
 import { AdministeredApplications } from './applications/applications.service.js';
 import { AuditSearchController } from './audit/audit-search.controller.js';
@@ -43,7 +42,6 @@ export class AdministrationModule {
       imports: [RegistryModule, auth, jobs],
       controllers: hasRoutes ? CONTROLLERS : [],
       providers: [
-        RegistryFile,
         MembersService,
         AdministeredApplications,
         SiteReports,

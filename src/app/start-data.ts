@@ -3,8 +3,11 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { DemoCatalogue } from '../file-catalogue/index.js';
 import { refuseTrustedNetwork } from '../jobs/index.js';
 import { LOGGER, type Config, type Logger } from '../platform/index.js';
-import { describeDifference, RegistryLoader, RegistryService } from '../registry/index.js';
+import { RegistryLoader, RegistryService } from '../registry/index.js';
 import type { Runtime } from './runtime.js';
+
+const NOT_LOADED =
+  'the registry is not what its file says, as the file is loaded into an empty one only: load it with `gridgate registry load`, or set GRID_REGISTRY_SYNC=true for a file that rules';
 
 /**
  * Loads what the configuration asks for: the registry file or the demo registry, and the demo catalogue. Throws Error for
@@ -13,10 +16,12 @@ import type { Runtime } from './runtime.js';
 export async function prepareData(app: INestApplicationContext, config: Config): Promise<void> {
   const logger = app.get<Logger>(LOGGER);
   const registry = app.get(RegistryLoader);
+  if (config.registrySync !== undefined) await registry.letFileRule(config.registrySync);
   if (config.registryFile !== undefined) {
-    const text = await readRegistryFile(config.registryFile);
-    const changes = describeDifference(await registry.load(text));
-    logger.info({ file: config.registryFile, changes }, 'loaded the registry');
+    const file = config.registryFile;
+    const { changes, differs } = await registry.start(() => readRegistryFile(file));
+    if (differs.length === 0) logger.info({ file, changes }, 'loaded the registry');
+    else logger.warn({ file, differs }, NOT_LOADED);
   } else if (config.loadDemo) {
     await registry.loadDemo();
   }

@@ -25,6 +25,7 @@ export const PROBLEM_CODES = {
   'group.no-such-member': { status: 404, title: 'Not a member of the group' },
   'group.last-administrator': { status: 409, title: 'It is the last administrator' },
   'registry.conflict': { status: 409, title: 'The registry does not allow it' },
+  'registry.file-rules': { status: 409, title: 'A file rules the registry' },
   'site.not-found': { status: 404, title: 'No such site' },
   'client.not-found': { status: 404, title: 'No such application' },
   'client.exists': { status: 409, title: 'The application exists already' },

@@ -38,6 +38,7 @@ import { SilentWebhooks1763910400001 } from './1763910400001-silent-webhooks.js'
 import { AuditEvents1763910495001 } from './1763910495001-audit-events.js';
 import { QueueByOwner1763910500001 } from './1763910500001-queue-by-owner.js';
 import { DependenciesByOwner1763910500002 } from './1763910500002-dependencies-by-owner.js';
+import { DisabledUsers1763910600001 } from './1763910600001-disabled-users.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -84,4 +85,5 @@ export const MIGRATIONS: (new () => object)[] = [
   AuditEvents1763910495001,
   QueueByOwner1763910500001,
   DependenciesByOwner1763910500002,
+  DisabledUsers1763910600001,
 ];

@@ -6,7 +6,8 @@ export {
   MembershipFault,
   withMember,
   withoutMember,
-  withoutMemberships,
+  withDisabled,
+  withoutUser,
 } from './model/membership.js';
 export { RegistryLoader } from './file/registry-loader.service.js';
 export { RegistrySnapshot } from './store/registry-snapshot.js';

@@ -1,6 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { DEMO_REGISTRY, writeRegistryFile } from '#src/registry/index.js';
 import { adminToken, startAdministered, told } from '../support/administration.js';
 import { AuditTrail } from '../support/audit-trail.js';
 import { eventually, type Grid, type GridClient } from '../support/testbed.js';
@@ -23,7 +20,7 @@ const user = (name: string, groups: string[]): object => ({
   certificates: [{ subject: `/DC=org/DC=grid/CN=${name}` }],
   subjects: [],
   groups,
-  disabled: groups.length === 0,
+  disabled: false,
 });
 
 describe('users', () => {
@@ -76,33 +73,38 @@ describe('users', () => {
     }
   });
 
-  it('are disabled: their tokens are refused at once, and a group brings them back', async () => {
+  it('are disabled: their tokens are refused at once, until they are enabled with their groups', async () => {
     const carol = await grid.as('carol');
     expect((await carol.get('/jobs')).status).toBe(200);
     const done = await adam.post('/admin/users/carol/disable');
-    const changes = ['~ groups.grid_user: members -carol'];
+    const changes = ['~ users.carol: disabled'];
     expect([done.status, done.body]).toEqual([200, { changes }]);
     expect(await trail.lineOf(done, 'registry.changed')).toEqual({
       ...{ outcome: 'done', user: 'adam', group: 'grid_adm', setup: 'Prod', client: 'certificate' },
       changes,
     });
     expect((await carol.get('/jobs')).status).toBe(401);
+    const query = { grant_type: 'client_credentials', group: 'grid_user', setup: 'Prod' };
+    const refused = await (await grid.certificate('carol')).get('/oauth2/token', { query });
+    expect([refused.status, refused.body.error]).toEqual([403, 'access_denied']);
     expect((await adam.get('/admin/users/carol')).body).toMatchObject({
-      groups: [],
+      groups: ['grid_user'],
       disabled: true,
     });
     expect((await adam.post('/admin/users/carol/disable')).body).toEqual({ changes: [] });
-    const back = await adam.put('/admin/groups/grid_user/members/carol');
-    expect([back.status, back.body]).toEqual([
-      ...[200, { changes: ['~ groups.grid_user: members +carol'] }],
-    ]);
+    await adam.put('/admin/groups/grid_share/members/carol');
+    expect((await carol.get('/jobs')).status).toBe(401);
+    const back = await adam.post('/admin/users/carol/enable');
+    expect([back.status, back.body]).toEqual([200, { changes: ['~ users.carol: enabled'] }]);
     expect((await carol.get('/jobs')).status).toBe(200);
-    expect((await adam.put('/admin/groups/grid_user/members/carol')).body).toEqual({ changes: [] });
+    expect((await adam.post('/admin/users/carol/enable')).body).toEqual({ changes: [] });
+    await adam.delete('/admin/groups/grid_share/members/carol');
   });
 
   it.each([
     ['GET', '/admin/users/nobody'],
     ['POST', '/admin/users/nobody/disable'],
+    ['POST', '/admin/users/nobody/enable'],
     ['PUT', '/admin/groups/grid_user/members/nobody'],
     ['DELETE', '/admin/groups/grid_user/members/nobody'],
     ['GET', '/admin/users/constructor'],
@@ -397,36 +399,5 @@ describe('sites', () => {
     const json = { reason: 'x' };
     expect(told(await adam.post('/admin/sites/nowhere/drain', { json }))).toEqual(gone);
     expect(told(await adam.post('/admin/sites/nowhere/resume'))).toEqual(gone);
-  });
-});
-
-describe('where a registry file is loaded at each start', () => {
-  it('a change says that it will not last, and does not', async () => {
-    const path = join(grid.home, 'registry.yaml');
-    await writeFile(path, writeRegistryFile(DEMO_REGISTRY));
-    const other = await grid.second({ GRID_REGISTRY: path });
-    const warnings = [
-      'The service loads a registry file at each start (GRID_REGISTRY), which undoes what it does not say: change the file, too',
-    ];
-    try {
-      const client = other.bearer(await other.token('adam', 'grid_adm', 'Prod', 'admin'));
-      const changes = ['~ groups.grid_user: members -carol'];
-      const done = await client.post('/admin/users/carol/disable');
-      expect(done.body).toEqual({ changes, warnings });
-      expect((await client.post('/admin/users/carol/disable')).body).toEqual({ changes: [] });
-      const removed = await client.delete('/admin/applications/demo-portal');
-      expect(removed.body).toEqual({ id: 'demo-portal', deleted: true, warnings });
-      const { body: added } = await client.post('/admin/applications', { json: { name: 'Kept' } });
-      expect((await client.get('/admin/users/carol')).body.disabled).toBe(true);
-      await other.stop();
-      const again = await other.again();
-      const back = again.bearer(await again.token('adam', 'grid_adm', 'Prod', 'admin'));
-      expect((await back.get('/admin/users/carol')).body.groups).toEqual(['grid_user']);
-      expect((await back.get('/admin/applications/demo-portal')).status).toBe(200);
-      expect((await back.get(`/admin/applications/${added.id}`)).status).toBe(200);
-      await again.remove();
-    } finally {
-      await other.remove().catch(() => undefined);
-    }
   });
 });

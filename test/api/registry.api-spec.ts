@@ -4,14 +4,16 @@ import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import type { Audit } from '#src/platform/index.js';
 import {
+  DEMO_REGISTRY,
   describeDifference,
   RegistryFileError,
   RegistryLoader,
+  writeRegistryFile,
   type RegistryService,
 } from '#src/registry/index.js';
 import { RegistryRepository } from '../../src/registry/store/registry.repository.js';
 import { onDatabaseOf } from '../support/database-of.js';
-import { eventually, startGrid, support, type Grid } from '../support/testbed.js';
+import { eventually, startGrid, support, type Grid, type GridClient } from '../support/testbed.js';
 
 /** Runs `gridgate registry …` beside the server; `input` is what the command reads from standard input. */
 function registryCommand(grid: Grid, ...words: string[]): Promise<{ code: number; text: string }> {
@@ -229,5 +231,112 @@ describe('the registry', () => {
     expect(await load(grid, 'shares: {grid_user: 3, nobody: 1}')).toContain(
       'shares.nobody: there is no group nobody',
     );
+  });
+});
+
+describe('the file of GRID_REGISTRY', () => {
+  let grid: Grid;
+  const changes = ['~ users.carol: disabled'];
+  const remembered = {
+    ...{ status: 409, code: 'registry.file-rules' },
+    detail:
+      'A file rules the registry (GRID_REGISTRY_SYNC): change the file and load it with `gridgate registry load`; a start with GRID_REGISTRY_SYNC=false ends that',
+  };
+  let path: string;
+  beforeAll(async () => {
+    grid = await startGrid();
+    path = join(grid.home, 'registry.yaml');
+    await writeFile(path, writeRegistryFile(DEMO_REGISTRY));
+  });
+
+  afterAll(() => grid?.remove());
+
+  const asAdam = async (server: Grid): Promise<GridClient> =>
+    server.bearer(await server.token('adam', 'grid_adm', 'Prod', 'admin'));
+
+  const said = (server: Grid, words: string): Promise<boolean> =>
+    eventually(() => Promise.resolve(server.server.log().includes(words)), words);
+
+  it('is loaded into an empty registry only: what was changed since then stays over restarts', async () => {
+    const first = await startGrid({ env: { GRID_DEMO: 'false', GRID_REGISTRY: path } });
+    try {
+      await first.sql('truncate registry_user, registry_group, registry_application cascade');
+      await first.stop();
+      await (await first.again()).stop();
+      const seeded = await first.again();
+      const client = await asAdam(seeded);
+      expect((await client.post('/admin/users/carol/disable')).body).toEqual({ changes });
+      await client.delete('/admin/groups/grid_share/members/bob');
+      await client.delete('/admin/applications/demo-portal');
+      const { body: added } = await client.post('/admin/applications', { json: { name: 'Kept' } });
+      await seeded.stop();
+      const again = await first.again();
+      await said(again, 'the registry is not what its file says');
+      await said(again, 'groups.grid_share: members +bob');
+      const back = await asAdam(again);
+      expect((await back.get('/admin/users/carol')).body.disabled).toBe(true);
+      expect((await back.get('/admin/users/bob')).body.groups).toEqual(['grid_user']);
+      expect((await back.get('/admin/applications/demo-portal')).status).toBe(404);
+      expect((await back.get(`/admin/applications/${added.id}`)).status).toBe(200);
+      await again.stop();
+    } finally {
+      await first.remove();
+    }
+  });
+
+  it('that is broken or gone stops no start that does not load it', async () => {
+    for (const [file, words] of [
+      [join(grid.home, 'nowhere.yaml'), 'cannot be read (ENOENT)'],
+      [join(grid.home, 'pki', 'ca.crt'), 'registry is not what its file says'],
+    ] as const) {
+      const other = await grid.second({ GRID_REGISTRY: file });
+      await said(other, words);
+      await other.remove();
+    }
+  });
+
+  it('that rules is loaded at each start, and changes are refused everywhere until it does not', async () => {
+    const first = await startGrid({
+      env: { GRID_DEMO: 'false', GRID_REGISTRY: path, GRID_REGISTRY_SYNC: 'true' },
+    });
+    const second = await first.second({ GRID_DEMO: 'false' });
+    try {
+      for (const server of [first, second]) {
+        const client = await asAdam(server);
+        const answers = [
+          await client.post('/admin/users/carol/disable'),
+          await client.post('/admin/users/carol/enable'),
+          await client.put('/admin/groups/grid_mon/members/carol'),
+          await client.delete('/admin/groups/grid_user/members/carol'),
+          await client.post('/admin/applications', { json: { name: 'New' } }),
+          await client.delete('/admin/applications/demo-portal'),
+        ];
+        for (const { body } of answers) expect(body).toMatchObject(remembered);
+      }
+      const disabling = writeRegistryFile(DEMO_REGISTRY).replace(
+        '  carol:\n',
+        '$&    disabled: true\n',
+      );
+      await writeFile(path, disabling);
+      await first.stop();
+      const broken = await first
+        .again({ GRID_REGISTRY: join(grid.home, 'nowhere.yaml') })
+        .catch(String);
+      expect(broken).toContain('nowhere.yaml cannot be read (ENOENT)');
+      const again = await first.again();
+      const client = await asAdam(again);
+      expect((await client.get('/admin/users/carol')).body.disabled).toBe(true);
+      await again.stop();
+      const free = await second.second({ GRID_DEMO: 'false', GRID_REGISTRY_SYNC: 'false' });
+      const back = await asAdam(second);
+      expect((await back.post('/admin/users/carol/enable')).body).toEqual({
+        changes: ['~ users.carol: enabled'],
+      });
+      await free.remove();
+    } finally {
+      await second.remove();
+      await first.remove();
+      await writeFile(path, writeRegistryFile(DEMO_REGISTRY));
+    }
   });
 });

@@ -106,7 +106,11 @@ describe('a start is refused with a clear message', () => {
     ['GRID_DEMO', 'maybe', 'GRID_DEMO="maybe" is not one of true, false, 1, 0, yes, no'],
     ['GRID_PUBLIC_URL', 'ftp://x', 'GRID_PUBLIC_URL="ftp://x" is not an http(s) URL'],
     ['DATABASE_URL', 'mysql://u:geheim@h/x', 'DATABASE_URL=(hidden) is not a postgres:// URL'],
-    ['GRID_REGISTRY', '/no/such/file.yaml', 'GRID_REGISTRY=/no/such/file.yaml cannot be read'],
+    [
+      'GRID_REGISTRY_SYNC',
+      'true',
+      'GRID_REGISTRY_SYNC=true needs the file that rules: set GRID_REGISTRY',
+    ],
   ])('for %s=%s', async (name, value, expected) => {
     const message = await refusal({ [name]: value });
     expect(message).toContain(`gridgate: ${expected}`);

@@ -41,6 +41,7 @@ beforeAll(async () => {
     GRID_WEBHOOK_LIMIT: '1000',
     GRID_TRUSTED_CA: certificates.directory,
     GRID_REGISTRY: await writeRegistry(certificates.directory),
+    GRID_REGISTRY_SYNC: 'true',
   };
   shared = await startGrid({ env });
   const [port = 0] = await freePorts(1);

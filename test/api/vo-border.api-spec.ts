@@ -23,6 +23,7 @@ beforeAll(async () => {
     GRID_GLOBAL_JOBS: 'false',
     GRID_CATALOGUE_GLOBAL_READ: 'false',
     GRID_REGISTRY: await writeRegistry(directory),
+    GRID_REGISTRY_SYNC: 'true',
   };
   grid = await startGrid({ env });
   const people = [
@@ -211,6 +212,7 @@ describe('an issuer of one virtual organisation (GRID_ISSUER_VO)', () => {
     const env = {
       GRID_ROLE: 'api',
       GRID_REGISTRY: await writeRegistry(directory),
+      GRID_REGISTRY_SYNC: 'true',
       GRID_PORT: String(await freePort()), // the restarted server is the same issuer
     };
     const wide = await startGrid({ env });

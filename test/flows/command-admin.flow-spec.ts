@@ -134,10 +134,11 @@ describe('gridgate user and group', () => {
     expect((await admin('user', 'list', '-g', 'grid_user', '-o', 'name')).stdout).toContain(
       'dora\n',
     );
-    expect(await admin('user', 'disable', 'dora')).toEqual(
-      done('~ groups.grid_user: members -dora\n'),
-    );
-    expect(await admin('group', 'add-member', 'grid_user', 'dora')).toMatchObject({ code: 0 });
+    expect(await admin('user', 'disable', 'dora')).toEqual(done('~ users.dora: disabled\n'));
+    expect(await admin('user', 'disable', 'dora')).toEqual(done('no difference\n'));
+    expect((await admin('user', 'show', 'dora')).stdout).toContain('disabled: true\n');
+    expect(await admin('user', 'enable', 'dora')).toEqual(done('~ users.dora: enabled\n'));
+    expect(await admin('user', 'enable', 'nobody')).toEqual(refused('there is no user nobody'));
     expect(await admin('user', 'remove', 'dora')).toEqual(
       done('- users.dora\n~ groups.grid_user: members -dora\n'),
     );

@@ -44,7 +44,12 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     slurm = await startSlurm();
     const registry = join(slurm.directory, 'registry.yaml');
     await writeFile(registry, SITES);
-    const env = { ...slurm.env, GRID_REGISTRY: registry, GRID_JOB_LEASE: '5' };
+    const env = {
+      ...slurm.env,
+      GRID_REGISTRY: registry,
+      GRID_REGISTRY_SYNC: 'true',
+      GRID_JOB_LEASE: '5',
+    };
     grid = await startGrid({ env });
     alice = await grid.as('alice');
   });

@@ -26,6 +26,7 @@ describe('jobs and the sites that can hold them', () => {
     writeFileSync(join(outside, 'registry.yaml'), REGISTRY);
     const env = {
       GRID_REGISTRY: join(outside, 'registry.yaml'),
+      GRID_REGISTRY_SYNC: 'true',
       GRID_SANDBOX_STORE: join(outside, 'sandboxes'),
       GRID_LOCAL_SLOTS: '8',
       GRID_LOCAL_BINDS: `${outside}:rw`,

@@ -35,7 +35,7 @@ describe('the network of local jobs', () => {
   let grid: Grid;
 
   beforeAll(async () => {
-    grid = await startGrid({ env: { GRID_REGISTRY: registry } });
+    grid = await startGrid({ env: { GRID_REGISTRY: registry, GRID_REGISTRY_SYNC: 'true' } });
   });
   afterAll(() => grid?.remove());
 
@@ -58,7 +58,11 @@ describe('the network of local jobs', () => {
   });
 
   it('is not given where a proxy is believed from whose address the jobs could speak', async () => {
-    const env = { GRID_TRUSTED_PROXIES: '127.0.0.1', GRID_REGISTRY: registry };
+    const env = {
+      GRID_TRUSTED_PROXIES: '127.0.0.1',
+      GRID_REGISTRY: registry,
+      GRID_REGISTRY_SYNC: 'true',
+    };
     await expect(grid.second(env)).rejects.toThrow(
       "site LOCAL.open: its jobs have the machine's network (network: host), and GRID_TRUSTED_PROXIES believes 127.0.0.1",
     );
@@ -71,7 +75,10 @@ describe('a machine on which jobs cannot be kept apart', () => {
   beforeAll(async () => {
     // Root of a user namespace with one account: it can neither give jobs namespaces nor accounts of their own.
     const through = ['unshare', '--user', '--map-root-user'];
-    grid = await startGrid({ env: { GRID_REGISTRY: registry }, through });
+    grid = await startGrid({
+      env: { GRID_REGISTRY: registry, GRID_REGISTRY_SYNC: 'true' },
+      through,
+    });
   });
   afterAll(() => grid?.remove());
 

@@ -25,7 +25,9 @@ describeWith(need)('usage of jobs by the accounting of a real Slurm, and its lim
     });
     const registry = join(slurm.directory, 'registry.yaml');
     await writeFile(registry, SITES);
-    grid = await startGrid({ env: { ...slurm.env, GRID_REGISTRY: registry } });
+    grid = await startGrid({
+      env: { ...slurm.env, GRID_REGISTRY: registry, GRID_REGISTRY_SYNC: 'true' },
+    });
     alice = await grid.as('alice');
   });
 

@@ -29,7 +29,12 @@ describeWith(need)('accounts of jobs on a real Slurm', () => {
     await chmod(slurm.scratch, 0o1777);
     const registry = join(slurm.directory, 'registry.yaml');
     await writeFile(registry, SITES);
-    const env = { ...slurm.env, GRID_REGISTRY: registry, GRID_JOB_LEASE: '5' };
+    const env = {
+      ...slurm.env,
+      GRID_REGISTRY: registry,
+      GRID_REGISTRY_SYNC: 'true',
+      GRID_JOB_LEASE: '5',
+    };
     grid = await startGrid({ env: { ...env, GRID_SLURM_ACCOUNTS: 'owner' } });
     await signIn();
   });

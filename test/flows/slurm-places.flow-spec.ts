@@ -42,7 +42,9 @@ describeWith(need)('sites with clusters of their own', () => {
     south = await startSlurm();
     registry = join(north.directory, 'registry.yaml');
     await writeFile(registry, sites());
-    grid = await startGrid({ env: { GRID_REGISTRY: registry, GRID_JOB_LEASE: '5' } });
+    grid = await startGrid({
+      env: { GRID_REGISTRY: registry, GRID_REGISTRY_SYNC: 'true', GRID_JOB_LEASE: '5' },
+    });
     alice = await grid.as('alice');
   });
 

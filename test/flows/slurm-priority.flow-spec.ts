@@ -50,7 +50,11 @@ describeWith(need)('two groups at four places', () => {
     });
     const registry = join(slurm.directory, 'registry.yaml');
     await writeFile(registry, 'shares: {grid_user: 1, grid_share: 2}\n');
-    const env = { GRID_REGISTRY: registry, GRID_LOCAL_SLOTS: String(PLACES) };
+    const env = {
+      GRID_REGISTRY: registry,
+      GRID_REGISTRY_SYNC: 'true',
+      GRID_LOCAL_SLOTS: String(PLACES),
+    };
     const rules = { GRID_SHARE_HALF_LIFE: String(HALF_LIFE) };
     grids.push(await startGrid({ env: { ...env, ...rules } }));
     grids.push(await startGrid({ env: { ...env, GRID_SHARES: 'false' } }));

@@ -67,7 +67,9 @@ describeWith(need)('a Slurm that is reached by ssh', () => {
     await writeFile(join(ssh.directory, 'bin', 'sbatch'), script, { mode: 0o755 });
     const registry = join(slurm.directory, 'registry.yaml');
     await writeFile(registry, JSON.stringify({ sites: await sites() }));
-    grid = await startGrid({ env: { GRID_REGISTRY: registry, GRID_JOB_LEASE: '5' } });
+    grid = await startGrid({
+      env: { GRID_REGISTRY: registry, GRID_REGISTRY_SYNC: 'true', GRID_JOB_LEASE: '5' },
+    });
     alice = await grid.as('alice');
   });
 

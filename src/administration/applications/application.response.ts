@@ -87,6 +87,11 @@ export class RemovedApplicationResponse {
   @ApiProperty({ enum: [true] })
   deleted!: true;
 
-  @ApiProperty({ ...TEXTS, description: 'Why it may come back', required: false })
+  @ApiProperty({
+    ...TEXTS,
+    description: 'Never there: a change stays',
+    required: false,
+    deprecated: true,
+  })
   warnings?: string[];
 }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { ClientsService, type NewClient } from '#src/auth/index.js';
 import { Problem } from '#src/kernel/index.js';
 import type { AuditOrigin } from '#src/platform/index.js';
-import { RegistryFile } from '../answer/registry-file.js';
 import type { AddApplicationRequest } from './application.request.js';
 import {
   ApplicationResponse,
@@ -23,10 +22,7 @@ const MEMBERS: Partial<Record<string, string>> = {
 /** Applications as administrators see and keep them. */
 @Injectable()
 export class AdministeredApplications {
-  constructor(
-    private readonly clients: ClientsService,
-    private readonly file: RegistryFile,
-  ) {}
+  constructor(private readonly clients: ClientsService) {}
 
   /** GET /admin/applications. */
   async list(): Promise<ApplicationResponse[]> {
@@ -56,9 +52,8 @@ export class AdministeredApplications {
 
   /** DELETE /admin/applications/<id>. Throws Problem 404. */
   async remove(id: string, origin: AuditOrigin): Promise<RemovedApplicationResponse> {
-    const { origin: keptBy } = await this.clients.show(id);
     await this.clients.remove(id, origin);
-    return { id, deleted: true, ...(keptBy === 'file' && this.file.warnings()) };
+    return { id, deleted: true };
   }
 }
 

@@ -40,11 +40,11 @@ export class UserResponse {
   @ApiProperty({ description: 'Names of groups, in the order of the registry', type: [String] })
   groups!: string[];
 
-  @ApiProperty({ description: 'A member of no group: no token is good' })
+  @ApiProperty({ description: 'No token is good, whatever the groups are' })
   disabled!: boolean;
 
   static from(user: User, groups: readonly string[]): UserResponse {
-    const { name, sub, fullName, email } = user;
+    const { name, sub, fullName, email, disabled = false } = user;
     return {
       name,
       ...(sub !== undefined && { sub }),
@@ -56,7 +56,7 @@ export class UserResponse {
       })),
       subjects: user.subjects.map(({ issuer, sub: subject }) => ({ issuer, sub: subject })),
       groups: [...groups],
-      disabled: groups.length === 0,
+      disabled,
     };
   }
 }
@@ -109,9 +109,10 @@ export class RegistryChangeResponse {
   changes!: string[];
 
   @ApiProperty({
-    description: 'Why the change may not last',
+    description: 'Never there: a change stays',
     type: [String],
     required: false,
+    deprecated: true,
   })
   warnings?: string[];
 }

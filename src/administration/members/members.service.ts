@@ -10,15 +10,14 @@ import {
   RegistryService,
   withMember,
   withoutMember,
-  withoutMemberships,
+  withDisabled,
   type RegistryContents,
 } from '#src/registry/index.js';
-import { RegistryFile } from '../answer/registry-file.js';
 import { GroupResponse, UserResponse, type RegistryChangeResponse } from './member.response.js';
 import { membershipsOf, pageOf } from './user-list.js';
 import type { ListUsersQuery } from './users.query.js';
 
-type Change = (contents: RegistryContents) => Pick<RegistryContents, 'groups'>;
+type Change = (contents: RegistryContents) => Partial<Pick<RegistryContents, 'users' | 'groups'>>;
 
 const CODES: Record<MembershipFault['reason'], ProblemCode> = {
   'no-user': 'user.not-found',
@@ -35,7 +34,6 @@ export class MembersService {
   constructor(
     private readonly registry: RegistryService,
     private readonly loader: RegistryLoader,
-    private readonly file: RegistryFile,
   ) {}
 
   /** GET /admin/users, and where the next page is. */
@@ -74,9 +72,14 @@ export class MembersService {
     return GroupResponse.from(group);
   }
 
-  /** Takes a user out of all groups. Throws Problem 404, 409. */
+  /** No token of the user is good until they are enabled again. Throws Problem 404, 409. */
   disable(user: string, origin: AuditOrigin): Promise<RegistryChangeResponse> {
-    return this.change((contents) => withoutMemberships(contents, user), origin);
+    return this.change((contents) => withDisabled(contents, user, true), origin);
+  }
+
+  /** Throws Problem 404, 409. */
+  enable(user: string, origin: AuditOrigin): Promise<RegistryChangeResponse> {
+    return this.change((contents) => withDisabled(contents, user, false), origin);
   }
 
   /** Throws Problem 404. */
@@ -99,8 +102,7 @@ export class MembersService {
         keepAdministrator(contents, after, (group) => registry.isOfIssuer(group));
         return changed;
       }, origin);
-      const changes = describeDifference(found);
-      return { changes, ...(changes.length > 0 && this.file.warnings()) };
+      return { changes: describeDifference(found) };
     } catch (error) {
       throw problemOf(error);
     }

@@ -35,9 +35,9 @@ export class UsersController {
   }
 
   /**
-   * Take a user out of all groups: no token is good any more.
+   * Disable a user: no token is good any more.
    *
-   * @remarks `PUT /admin/groups/{group}/members/{user}` brings one back.
+   * @remarks The groups stay for `POST /admin/users/{user}/enable`, which alone brings one back.
    * @throws {404} Unknown
    * @throws {409} It is the last administrator
    */
@@ -52,5 +52,24 @@ export class UsersController {
     @Req() request: HttpRequest,
   ): Promise<RegistryChangeResponse> {
     return this.members.disable(user, { request });
+  }
+
+  /**
+   * Enable a user who was disabled, with the groups as they are.
+   *
+   * @throws {404} Unknown
+   * @throws {409} The registry does not allow it
+   */
+  @Post(':user/enable')
+  @HttpCode(200)
+  @Access('bearer', 'admin')
+  @AuditedRefusal('registry.changed', ({ user }) => ({
+    changes: [`~ users.${user}: enable`],
+  }))
+  async enableUser(
+    @Param('user') user: string,
+    @Req() request: HttpRequest,
+  ): Promise<RegistryChangeResponse> {
+    return this.members.enable(user, { request });
   }
 }

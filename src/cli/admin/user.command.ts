@@ -2,7 +2,8 @@ import { Command } from 'commander';
 import {
   canonicalDn,
   RegistryService,
-  withoutMemberships,
+  withDisabled,
+  withoutUser,
   type Group,
   type User,
   type UserEntry,
@@ -26,14 +27,19 @@ interface AddOptions extends Printing {
   email?: string;
 }
 
-/** `gridgate user list|show|add|remove|disable|certificate`: who may use the service, one change at a time. */
+/** `gridgate user list|show|add|remove|disable|enable|certificate`: who may use the service, one change at a time. */
 export function userCommand(context: CliContext): Command {
   return new Command('user')
     .description('who may use the service; one change at a time, in one step')
     .addCommand(listCommand(context))
     .addCommand(showCommand(context))
     .addCommand(addCommand(context))
-    .addCommand(disableCommand(context))
+    .addCommand(
+      ableCommand(context, 'disable', 'no token of the user is good any more; the groups stay'),
+    )
+    .addCommand(
+      ableCommand(context, 'enable', 'a disabled user may do again what the groups allow'),
+    )
     .addCommand(removeCommand(context))
     .addCommand(certificateCommand(context));
 }
@@ -122,16 +128,20 @@ function addCommand(context: CliContext): Command {
     );
 }
 
-function disableCommand(context: CliContext): Command {
-  return new Command('disable')
-    .description(
-      'take a user out of all groups: no token is good any more; `group add-member` brings one back',
-    )
+function ableCommand(
+  context: CliContext,
+  name: 'disable' | 'enable',
+  description: string,
+): Command {
+  return new Command(name)
+    .description(description)
     .argument('<name>', 'name of the user')
     .addOption(outputOption())
     .addOption(jsonOption())
-    .action((name: string, options: Printing) =>
-      changeSections(context, options, (contents) => withoutMemberships(contents, name)),
+    .action((user: string, options: Printing) =>
+      changeSections(context, options, (contents) =>
+        withDisabled(contents, user, name === 'disable'),
+      ),
     );
 }
 
@@ -142,10 +152,7 @@ function removeCommand(context: CliContext): Command {
     .addOption(outputOption())
     .addOption(jsonOption())
     .action((name: string, options: Printing) =>
-      changeSections(context, options, (contents) => ({
-        ...withoutMemberships(contents, name),
-        users: contents.users.filter((user) => user.name !== name),
-      })),
+      changeSections(context, options, (contents) => withoutUser(contents, name)),
     );
 }
 

@@ -1745,13 +1745,21 @@ export abstract class Operations {
   }
 
   /**
-   * Take a user out of all groups: no token is good any more
+   * Disable a user: no token is good any more
    *
-   * `PUT /admin/groups/{group}/members/{user}` brings one back.
+   * The groups stay for `POST /admin/users/{user}/enable`, which alone brings one back.
    */
   disableUser(user: string, options: CallOptions = {}): Promise<RegistryChangeResponse> {
     return this.call<RegistryChangeResponse>(
       { method: 'POST', path: `/admin/users/${pathPart(user)}/disable`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Enable a user who was disabled, with the groups as they are */
+  enableUser(user: string, options: CallOptions = {}): Promise<RegistryChangeResponse> {
+    return this.call<RegistryChangeResponse>(
+      { method: 'POST', path: `/admin/users/${pathPart(user)}/enable`, answer: 'json' },
       options,
     );
   }

@@ -1095,6 +1095,7 @@ export type ProblemCode =
   | 'group.no-such-member'
   | 'group.last-administrator'
   | 'registry.conflict'
+  | 'registry.file-rules'
   | 'site.not-found'
   | 'client.not-found'
   | 'client.exists'
@@ -1204,11 +1205,11 @@ export interface RegisterFileRequest {
   Replicas?: Record<string, ReplicaRequest>;
 }
 
-/** Answer of `POST /admin/users/{user}/disable`, `PUT /admin/groups/{group}/members/{user}`, `DELETE /admin/groups/{group}/members/{user}`. */
+/** Answer of `POST /admin/users/{user}/disable`, `POST /admin/users/{user}/enable`, `PUT /admin/groups/{group}/members/{user}`, `DELETE /admin/groups/{group}/members/{user}`. */
 export interface RegistryChangeResponse {
   /** Each change as a line; none when everything was so already */
   changes: string[];
-  /** Why the change may not last */
+  /** Never there: a change stays */
   warnings?: string[];
 }
 
@@ -1217,7 +1218,7 @@ export interface RemovedApplicationResponse {
   /** The client_id */
   id: string;
   deleted: true;
-  /** Why it may come back */
+  /** Never there: a change stays */
   warnings?: string[];
 }
 
@@ -1423,7 +1424,7 @@ export interface UserResponse {
   email?: string;
   /** Names of groups, in the order of the registry */
   groups: string[];
-  /** A member of no group: no token is good */
+  /** No token is good, whatever the groups are */
   disabled: boolean;
   certificates: CertificateResponse[];
   subjects: SubjectResponse[];

@@ -101,6 +101,9 @@ function contradictions(values: Values): string[] {
   if ((values.tlsCertificate === undefined) !== (values.tlsKey === undefined)) {
     faults.push('GRID_TLS_CERT and GRID_TLS_KEY must be given together');
   }
+  if (values.registrySync === true && values.registryFile === undefined) {
+    faults.push('GRID_REGISTRY_SYNC=true needs the file that rules: set GRID_REGISTRY');
+  }
   if (values.demoSignIn !== undefined) faults.push(...demoSignInFaults(values));
   if (values.databaseDirectUrl !== undefined && values.databaseUrl === undefined) {
     faults.push('GRID_DATABASE_DIRECT_URL is given without DATABASE_URL');

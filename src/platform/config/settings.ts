@@ -56,8 +56,13 @@ export const VARIABLES = {
   ),
   registryFile: v.optional(
     'GRID_REGISTRY',
-    'Path of a registry file (YAML) that is loaded at start',
+    'Path of a registry file (YAML) that is loaded at the start of a service without users and groups',
     { defaultText: 'demo registry' },
+  ),
+  registrySync: v.optionalFlag(
+    'GRID_REGISTRY_SYNC',
+    'The file of `GRID_REGISTRY` rules: it is loaded at each start, and changes by command and API are refused; the installation remembers it until `false` is said',
+    'what was said last, `false` at first',
   ),
   portal: v.optionalFlag(
     'GRID_PORTAL',

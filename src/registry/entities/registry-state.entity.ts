@@ -10,4 +10,8 @@ export class RegistryStateEntity {
   /** Grows with every change. */
   @Column('bigint')
   version!: string;
+
+  /** Whether the file of GRID_REGISTRY rules: then nothing else changes the registry. */
+  @Column('boolean', { default: false })
+  fileRules!: boolean;
 }

@@ -24,4 +24,8 @@ export class RegistryUserEntity {
 
   @Column('jsonb', { nullable: true })
   limits!: JobLimits | null;
+
+  /** In all groups as if in none. */
+  @Column('boolean', { default: false })
+  disabled!: boolean;
 }

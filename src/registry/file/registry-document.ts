@@ -9,6 +9,7 @@ export interface UserEntry {
   email?: string;
   certificates: (string | { subject: string; issuer?: string })[];
   subjects?: { issuer: string; sub: string }[];
+  disabled?: true;
   [key: string]: unknown;
 }
 

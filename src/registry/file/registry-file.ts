@@ -62,6 +62,16 @@ const APPLICATION_MEMBERS = [
   'group',
 ] as const;
 
+const USER_MEMBERS = [
+  'sub',
+  'fullName',
+  'email',
+  'certificates',
+  'subjects',
+  'limits',
+  'disabled',
+] as const;
+
 const SITE_MEMBERS = [
   'backend',
   'slots',
@@ -107,13 +117,14 @@ export function writeRegistryFile(contents: RegistryContents): string {
     bodyOf: (item: T) => object,
   ): object => Object.fromEntries(items.map((item) => [item.name, bodyOf(item)]));
   const file = {
-    users: named(contents.users, ({ sub, fullName, email, certificates, subjects, limits }) => ({
-      sub,
-      fullName,
-      email,
+    users: named(contents.users, ({ certificates, subjects, ...user }) => ({
+      sub: user.sub,
+      fullName: user.fullName,
+      email: user.email,
       certificates: certificates.map((one) => (one.issuer === undefined ? one.subject : one)),
       ...(subjects.length > 0 && { subjects }),
-      limits,
+      limits: user.limits,
+      disabled: user.disabled,
     })),
     groups: named(contents.groups, ({ vo, properties, members, idpScopes, idpRole, limits }) => ({
       vo,
@@ -167,8 +178,8 @@ function readSections(root: DocumentNode): Partial<RegistryContents> {
 }
 
 function readUser(name: string, place: DocumentNode): User {
-  const keys = ['sub', 'fullName', 'email', 'certificates', 'subjects', 'limits'] as const;
-  const { sub, fullName, email, certificates, subjects, limits } = place.members(keys);
+  const { sub, fullName, email, certificates, subjects, limits, disabled } =
+    place.members(USER_MEMBERS);
   return withoutUndefined({
     name,
     sub: sub.isGiven ? readSub(sub) : undefined,
@@ -180,6 +191,7 @@ function readUser(name: string, place: DocumentNode): User {
       return { issuer: issuer.text(), sub: sub.text() };
     }),
     limits: readUserLimits(limits),
+    disabled: disabled.flag(false) || undefined,
   });
 }
 

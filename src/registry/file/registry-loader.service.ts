@@ -32,19 +32,42 @@ export class RegistryLoader {
 
   /**
    * Makes the registry what the file says, in one transaction, and answers what that changed. Sections that are
-   * not in the file stay as they are, and so do applications that a command added. Loading the same file again
+   * not in the file stay as they are, and so do applications that a command added, and who is disabled. Loading the same file again
    * changes nothing. Throws RegistryFileError with every fault and its place; then nothing has changed.
    */
   async load(text: string): Promise<RegistryDifference> {
     const parsed = parseRegistryFile(text);
-    return this.replace(parsed);
+    return this.write((before) => keepDisabled(before, parsed));
+  }
+
+  /**
+   * The start with a registry file (GRID_REGISTRY): where the file rules it is loaded, else only into a registry without users and groups.
+   * Answers as lines what that changed, or why the file says something else than the registry. Throws what reading throws,
+   * and RegistryFileError, for a file that is to be loaded.
+   */
+  async start(read: () => Promise<string>): Promise<{ changes: string[]; differs: string[] }> {
+    const isLoaded = async (): Promise<boolean> =>
+      (await this.repository.fileRules()) || isEmpty((await this.repository.read()).contents);
+    if (await isLoaded()) {
+      return { changes: describeDifference(await this.load(await read())), differs: [] };
+    }
+    try {
+      return { changes: [], differs: describeDifference(await this.check(await read())) };
+    } catch (error) {
+      return { changes: [], differs: (error as Error).message.split('\n') };
+    }
+  }
+
+  /** From now on the file of GRID_REGISTRY rules, or it does not. */
+  letFileRule(rules: boolean): Promise<void> {
+    return this.repository.letFileRule(rules);
   }
 
   /** What `load` would change, without changing it. Throws RegistryFileError like `load`. */
   async check(text: string): Promise<RegistryDifference> {
     const parsed = parseRegistryFile(text);
     const before = (await this.repository.read()).contents;
-    const after = merge(before, parsed);
+    const after = merge(before, keepDisabled(before, parsed));
     await this.refuseFaults(after, this.database);
     return difference(before, after);
   }
@@ -54,12 +77,9 @@ export class RegistryLoader {
     return writeRegistryFile((await this.repository.read()).contents);
   }
 
-  /** Loads the demo registry when the registry is empty; true when it did. */
-  async loadDemo(): Promise<boolean> {
-    const { contents } = await this.repository.read();
-    const isEmpty = contents.users.length === 0 && contents.groups.length === 0;
-    if (isEmpty) await this.replace(DEMO_REGISTRY);
-    return isEmpty;
+  /** Loads the demo registry when the registry is empty. */
+  async loadDemo(): Promise<void> {
+    await this.write((before) => (isEmpty(before) ? DEMO_REGISTRY : {}));
   }
 
   /** Makes the given sections hold these contents; the rules are those of `load`. */
@@ -69,10 +89,10 @@ export class RegistryLoader {
 
   /**
    * Changes the registry as if its dump had been edited and loaded, in one transaction: nobody's change in between is lost. What
-   * `change` throws, and RegistryFileError, leave everything as it is.
+   * `change` throws, RegistryFileError, and Problem 409 where a file rules, leave everything as it is.
    */
   edit(change: (document: RegistryDocument) => void): Promise<RegistryDifference> {
-    return this.write((before) => editedContents(before, change));
+    return this.change((before) => editedContents(before, change));
   }
 
   /**
@@ -83,15 +103,19 @@ export class RegistryLoader {
     sectionsOf: (before: RegistryContents) => Partial<RegistryContents>,
     origin: AuditOrigin = {},
   ): Promise<RegistryDifference> {
-    return this.write(sectionsOf, origin);
+    return this.write(sectionsOf, origin, (transaction) =>
+      this.repository.refuseWhereFileRules(transaction),
+    );
   }
 
   private async write(
     sectionsOf: (before: RegistryContents) => Partial<RegistryContents>,
     origin: AuditOrigin = {},
+    refuse?: (transaction: Queryable) => Promise<void>,
   ): Promise<RegistryDifference> {
     const found = await this.database.transaction(async (transaction) => {
       await lockInTransaction(transaction, 'registry');
+      await refuse?.(transaction);
       const before = (await this.repository.read(transaction)).contents;
       const after = merge(before, sectionsOf(before));
       await this.refuseFaults(after, transaction);
@@ -124,6 +148,23 @@ export class RegistryLoader {
       return owner === name ? [] : [{ path: ['users', name, 'sub'], problem }];
     });
   }
+}
+
+function isEmpty({ users, groups }: RegistryContents): boolean {
+  return users.length === 0 && groups.length === 0;
+}
+
+/** Only `user enable` enables: a file that was written before somebody was disabled does not bring them back. */
+function keepDisabled(
+  before: RegistryContents,
+  file: Partial<RegistryContents>,
+): Partial<RegistryContents> {
+  if (!file.users) return file;
+  const disabled = new Set(before.users.flatMap((user) => (user.disabled ? [user.name] : [])));
+  return {
+    ...file,
+    users: file.users.map((user) => (disabled.has(user.name) ? { ...user, disabled: true } : user)),
+  };
 }
 
 function merge(before: RegistryContents, sections: Partial<RegistryContents>): RegistryContents {

@@ -4,7 +4,8 @@ import {
   MembershipFault,
   withMember,
   withoutMember,
-  withoutMemberships,
+  withDisabled,
+  withoutUser,
 } from './membership.js';
 import type { Group, RegistryContents, User } from './registry.types.js';
 
@@ -27,10 +28,18 @@ function faultOf(work: () => unknown): [string, string] | undefined {
 describe('members of groups', () => {
   const before = membersOf(demo);
 
-  it('leave all groups at once, and nothing else changes', () => {
+  it('that are removed leave all groups, and nothing else changes', () => {
     const after = { ...before, grid_user: ['bob', 'carol'], grid_share: ['bob'] };
-    expect(membersOf(withoutMemberships(demo, 'alice'))).toEqual(after);
+    const { users, groups } = withoutUser(demo, 'alice');
+    expect(membersOf({ groups })).toEqual(after);
+    expect(users).toEqual(demo.users.filter(({ name }) => name !== 'alice'));
     expect(membersOf(demo)).toEqual(before);
+  });
+
+  it('that are disabled stay in their groups, and are as they were when they are enabled', () => {
+    const { users } = withDisabled(demo, 'alice', true);
+    expect(users.filter(({ disabled }) => disabled).map(({ name }) => name)).toEqual(['alice']);
+    expect(withDisabled({ ...demo, users }, 'alice', false).users).toEqual(demo.users);
   });
 
   it('come last, and once', () => {
@@ -45,7 +54,8 @@ describe('members of groups', () => {
   });
 
   it.each<[string, () => unknown, [string, string]]>([
-    ['disable', () => withoutMemberships(demo, 'nobody'), ['no-user', 'there is no user nobody']],
+    ['remove', () => withoutUser(demo, 'nobody'), ['no-user', 'there is no user nobody']],
+    ['disable', () => withDisabled(demo, 'nobody', true), ['no-user', 'there is no user nobody']],
     ['add', () => withMember(demo, 'none', 'bob'), ['no-group', 'there is no group none']],
     ['add', () => withMember(demo, 'grid_mon', 'x'), ['no-user', 'there is no user x']],
     ['remove', () => withoutMember(demo, 'none', 'bob'), ['no-group', 'there is no group none']],
@@ -89,6 +99,7 @@ describe('the last administrator', () => {
     ['somebody with a certificate is left', withSecond({ certificates }), true],
     ['somebody with a subject is left', withSecond({ subjects }), true],
     ['who is left cannot sign in', withSecond({}), false],
+    ['who is left is disabled', withSecond({ certificates, disabled: true }), false],
     [
       'the group may use no setup',
       withSecond({ certificates }, { setups: [{ name: 'Prod', groups: ['grid_user'] }] }),
@@ -99,7 +110,7 @@ describe('the last administrator', () => {
       withSecond({ certificates }, { setups: [{ name: 'Prod', groups: ['root'] }] }),
       true,
     ],
-    ['nobody is left', { ...demo, ...withoutMemberships(demo, 'adam') }, false],
+    ['nobody is left', { ...demo, ...withoutUser(demo, 'adam') }, false],
     ['a member is none by JobAdministrator', { ...demo, groups: demo.groups.slice(0, 3) }, false],
   ])('%s', (_what, contents, isGood) => {
     const fault = faultOf(() => keepAdministrator(demo, contents, () => true));
@@ -116,7 +127,7 @@ describe('the last administrator', () => {
   });
 
   it('cannot be kept where there was none', () => {
-    const none = { ...demo, ...withoutMemberships(demo, 'adam') };
+    const none = { ...demo, ...withoutUser(demo, 'adam') };
     expect(faultOf(() => keepAdministrator(none, none, () => true))).toBeUndefined();
   });
 });

@@ -17,10 +17,28 @@ export class MembershipFault extends Error {
 /** The sections that a change of members changes. */
 export type ChangedGroups = Pick<RegistryContents, 'groups'>;
 
-/** A user is taken out of all groups: no token is good any more. Throws MembershipFault. */
-export function withoutMemberships(contents: RegistryContents, user: string): ChangedGroups {
+/** A user is removed, from all groups, too. Throws MembershipFault. */
+export function withoutUser(
+  contents: RegistryContents,
+  user: string,
+): Pick<RegistryContents, 'users' | 'groups'> {
   userIn(contents, user);
-  return { groups: contents.groups.map((group) => without(group, user)) };
+  return {
+    users: contents.users.filter(({ name }) => name !== user),
+    groups: contents.groups.map((group) => without(group, user)),
+  };
+}
+
+/** No token of a disabled user is good; the groups stay, for when they are enabled again. Throws MembershipFault. */
+export function withDisabled(
+  contents: RegistryContents,
+  user: string,
+  disabled: boolean,
+): Pick<RegistryContents, 'users'> {
+  userIn(contents, user);
+  const changed = ({ disabled: _before, ...one }: User): User =>
+    disabled ? { ...one, disabled } : one;
+  return { users: contents.users.map((one) => (one.name === user ? changed(one) : one)) };
 }
 
 /** A user is taken into a group; nothing changes for a member. Throws MembershipFault. */
@@ -66,7 +84,7 @@ function hasAdministrator(
   contents: RegistryContents,
   isOfIssuer: (group: Group) => boolean,
 ): boolean {
-  const canSignIn = new Set(contents.users.filter(hasIdentity).map(({ name }) => name));
+  const canSignIn = new Set(contents.users.filter(canEnter).map(({ name }) => name));
   return contents.groups.some(
     (group) =>
       group.properties.has('ServiceAdministrator') &&
@@ -76,8 +94,8 @@ function hasAdministrator(
   );
 }
 
-function hasIdentity({ certificates, subjects }: User): boolean {
-  return certificates.length > 0 || subjects.length > 0;
+function canEnter({ certificates, subjects, disabled }: User): boolean {
+  return !disabled && (certificates.length > 0 || subjects.length > 0);
 }
 
 function hasSetup({ setups }: RegistryContents, { name }: Group): boolean {

@@ -96,6 +96,7 @@ function valueChange(key: string, before: unknown, after: unknown): string[] {
   const [old, now] = [plainOf(before), plainOf(after)];
   if (canonicalText(old) === canonicalText(now)) return [];
   if (key === 'secretHash') return ['secretHash changed'];
+  if (key === 'disabled') return [now === true ? 'disabled' : 'enabled'];
   if (Array.isArray(old) && Array.isArray(now)) {
     const [oldWords, newWords] = [old.map(canonicalText), now.map(canonicalText)];
     const removed = oldWords.filter((word) => !newWords.includes(word)).map((word) => `-${word}`);

@@ -34,6 +34,8 @@ export interface User {
   readonly subjects: readonly Subject[];
   /** Of the jobs that the user owns, in all groups and setups together. */
   readonly limits?: JobLimits;
+  /** No token is good, whatever groups list the user. */
+  readonly disabled?: true;
 }
 
 /** Members who share rights; every token is for one group. */

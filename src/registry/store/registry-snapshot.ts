@@ -67,7 +67,10 @@ export class RegistrySnapshot {
       contents.users.flatMap((u) => u.subjects.map((s) => [subjectKey(s.issuer, s.sub), u])),
     );
     this.groupNames = byName(contents.groups);
-    this.groupsByUser = groupsByUser(contents.groups.filter((group) => this.isOfIssuer(group)));
+    this.groupsByUser = groupsByUser(
+      contents.groups.filter((group) => this.isOfIssuer(group)),
+      new Set(contents.users.flatMap(({ name, disabled }) => (disabled ? [name] : []))),
+    );
     this.setupNames = byName(contents.setups);
     this.siteNames = byName(contents.sites);
     this.weights = new Map(contents.shares.map(({ name, weight }) => [name, weight]));
@@ -111,7 +114,7 @@ export class RegistrySnapshot {
     return this.issuerVo === undefined || vo === undefined || vo === this.issuerVo;
   }
 
-  /** Groups of a user that there may be tokens for, in the order of the registry. */
+  /** Groups of a user that there may be tokens for, in the order of the registry; none for a disabled one. */
   groupsOf(userName: string): readonly Group[] {
     return this.groupsByUser.get(userName) ?? [];
   }
@@ -203,10 +206,14 @@ function subjectKey(issuer: string, sub: string): string {
   return JSON.stringify([issuer, sub]);
 }
 
-function groupsByUser(groups: readonly Group[]): ReadonlyMap<string, readonly Group[]> {
+function groupsByUser(
+  groups: readonly Group[],
+  disabled: ReadonlySet<string>,
+): ReadonlyMap<string, readonly Group[]> {
   const map = new Map<string, Group[]>();
   for (const group of groups) {
     for (const member of group.members) {
+      if (disabled.has(member)) continue;
       const known = map.get(member);
       if (known) known.push(group);
       else map.set(member, [group]);

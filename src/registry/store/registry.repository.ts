@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { stringifyJson, type JsonObject } from '#src/kernel/index.js';
+import { Problem, stringifyJson, type JsonObject } from '#src/kernel/index.js';
 import { CONFIG, Database, type Config, type Queryable } from '#src/platform/index.js';
 import type { Property } from '../model/property.js';
 import { RegistrySnapshot } from './registry-snapshot.js';
@@ -17,6 +17,9 @@ import type {
 
 /** Channel of the change feed; database triggers notify it on every change of a registry table. */
 export const REGISTRY_CHANNEL = 'registry';
+
+const FILE_RULES =
+  'A file rules the registry (GRID_REGISTRY_SYNC): change the file and load it with `gridgate registry load`; a start with GRID_REGISTRY_SYNC=false ends that';
 
 type Nullable<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | null };
 
@@ -56,7 +59,8 @@ const READ_ALL = `
     (select version from registry_state) as version,
     (select coalesce(json_agg(json_strip_nulls(json_build_object(
         'name', u.name, 'sub', u.sub, 'fullName', u.full_name, 'email', u.email,
-        'limits', u.limits, 'certificates', coalesce(c.dns, '[]'), 'subjects', coalesce(s.subjects, '[]')))
+        'limits', u.limits, 'disabled', nullif(u.disabled, false),
+        'certificates', coalesce(c.dns, '[]'), 'subjects', coalesce(s.subjects, '[]')))
         order by u.position, u.name), '[]')
       from registry_user u
       left join (select user_name, 
@@ -116,8 +120,9 @@ const MAYBE_TEXTS = (member: string): string =>
   `case when body ? '${member}' then ${TEXTS(member)} end`;
 
 const INSERTS = [
-  `insert into registry_user (name, position, sub, full_name, email, limits)
-    select body ->> 'name', position, body ->> 'sub', body ->> 'fullName', body ->> 'email', body -> 'limits'
+  `insert into registry_user (name, position, sub, full_name, email, limits, disabled)
+    select body ->> 'name', position, body ->> 'sub', body ->> 'fullName', body ->> 'email', body -> 'limits',
+      body ? 'disabled'
     from ${ITEMS('users')}`,
   `insert into registry_certificate (dn, issuer, user_name, position)
     select certificate ->> 'subject', certificate ->> 'issuer', body ->> 'name', place
@@ -181,6 +186,29 @@ export class RegistryRepository {
       text: 'select version from registry_state',
     });
     return row?.version ?? 0;
+  }
+
+  /** Whether the file of GRID_REGISTRY rules here. */
+  async fileRules(queryable: Queryable = this.database): Promise<boolean> {
+    const [row] = await queryable.query<{ rules: boolean }>({
+      name: 'registry-file-rules',
+      text: 'select file_rules as rules from registry_state',
+    });
+    return row?.rules ?? false;
+  }
+
+  /** Throws Problem 409 where the file of GRID_REGISTRY rules. */
+  async refuseWhereFileRules(queryable: Queryable = this.database): Promise<void> {
+    if (await this.fileRules(queryable)) throw new Problem('registry.file-rules', FILE_RULES);
+  }
+
+  /** Keeps whether the file of GRID_REGISTRY rules. */
+  async letFileRule(rules: boolean): Promise<void> {
+    await this.database.execute({
+      name: 'registry-let-file-rule',
+      text: 'update registry_state set file_rules = $1 where file_rules <> $1',
+      values: [rules],
+    });
   }
 
   /** The whole registry in one state. */

@@ -24,6 +24,7 @@ export const ADMINISTRATION: Record<string, BearerExpectation> = {
   'GET /admin/users': administration('users'),
   'GET /admin/users/{user}': administration('users/alice'),
   'POST /admin/users/{user}/disable': administration('users/bob/disable'),
+  'POST /admin/users/{user}/enable': administration('users/bob/enable'),
   'GET /admin/groups': administration('groups'),
   'GET /admin/groups/{group}': administration('groups/grid_user'),
   'PUT /admin/groups/{group}/members/{user}': administration('groups/grid_adm/members/alice'),

@@ -29,8 +29,12 @@ class Administration:
         return self._json(Call("GET", f"/admin/users/{_part(name)}"))
 
     def disable(self, name: str) -> dict[str, Any]:
-        """Takes a user out of all groups: no token is good any more. Raises Conflict for the last administrator."""
+        """Disables a user: no token is good any more; the groups stay. Raises Conflict for the last administrator."""
         return self._json(Call("POST", f"/admin/users/{_part(name)}/disable", again=True))
+
+    def enable(self, name: str) -> dict[str, Any]:
+        """Enables a user who was disabled, with the groups as they are."""
+        return self._json(Call("POST", f"/admin/users/{_part(name)}/enable", again=True))
 
     def groups(self) -> list[dict[str, Any]]:
         """All groups with their members."""

@@ -36,9 +36,9 @@ function removeButton({ id, name }: ApplicationResponse, input: SectionInput): H
   const question = `Remove ${name} (${id})? All of its tokens are refused from then on, and its users cannot sign in with it any more.`;
   return actionButton('Remove', { label: `Remove ${id}`, look: 'danger small', note }, async () => {
     if (!(await confirmed(question, 'Remove'))) return;
-    const { warnings } = await client.removeApplication(id);
+    await client.removeApplication(id);
     await refresh();
-    update(note, doneBox(`${name} is removed.`, warnings));
+    update(note, doneBox(`${name} is removed.`));
   });
 }
 

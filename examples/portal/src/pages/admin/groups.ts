@@ -54,9 +54,9 @@ function removeButton(group: GroupResponse, user: string, input: SectionInput): 
     { label: `Remove ${user}`, look: 'danger small', note },
     async () => {
       if (!(await confirmed(question, 'Remove'))) return;
-      const { warnings } = await client.removeGroupMember(name, user);
+      await client.removeGroupMember(name, user);
       await refresh();
-      update(note, doneBox(`${user} is no member of ${name} any more.`, warnings));
+      update(note, doneBox(`${user} is no member of ${name} any more.`));
     },
   );
 }
@@ -70,9 +70,9 @@ function addForm({ name, properties }: GroupResponse, input: SectionInput): HTML
     const isPowerful = properties.includes('ServiceAdministrator');
     const question = `Take ${user} into ${name}? ${user} will be able to administer the service, you included.`;
     if (isPowerful && !(await confirmed(question, 'Add'))) return;
-    const { warnings } = await client.addGroupMember(name, user);
+    await client.addGroupMember(name, user);
     await refresh();
-    update(note, doneBox(`${user} is a member of ${name}.`, warnings));
+    update(note, doneBox(`${user} is a member of ${name}.`));
   };
   const onSubmit = (event: Event): void => {
     event.preventDefault();

@@ -17,12 +17,7 @@ export interface SectionInput {
 /** What a section shows; rejects when it cannot. */
 export type Section = (input: SectionInput) => Promise<HTMLElement[]>;
 
-/** What was done, and why it may not last. */
-export function doneBox(text: string, warnings: readonly string[] = []): HTMLElement {
-  return h(
-    'div',
-    { class: 'note', role: 'status' },
-    h('p', {}, text),
-    warnings.map((warning) => h('p', {}, warning)),
-  );
+/** What was done. */
+export function doneBox(text: string): HTMLElement {
+  return h('div', { class: 'note', role: 'status' }, h('p', {}, text));
 }

@@ -47,27 +47,36 @@ function row(user: UserResponse, input: SectionInput): Child[] {
   );
   return [
     [h('b', {}, name), [fullName, email].map((text) => text !== undefined && h('small', {}, text))],
-    disabled ? 'Disabled' : links,
+    disabled ? [h('div', {}, 'Disabled'), links] : links,
     ways.map((way) => h('div', { class: 'file' }, way)),
-    !disabled && disableButton(user, input),
+    disabled ? enableButton(user, input) : disableButton(user, input),
   ];
 }
 
-function disableButton({ name, groups }: UserResponse, input: SectionInput): HTMLElement {
+function disableButton({ name }: UserResponse, input: SectionInput): HTMLElement {
   const { client, note, refresh } = input;
   const question =
-    `Take ${name} out of all groups (${groups.join(', ')})? All tokens of ${name} are refused from then on. ` +
-    `Jobs and files stay, and a group can take ${name} in again.`;
+    `Disable ${name}? All tokens of ${name} are refused from then on. ` +
+    `Jobs, files and groups stay for when ${name} is enabled again.`;
   return actionButton(
     'Disable',
     { label: `Disable ${name}`, look: 'danger small', note },
     async () => {
       if (!(await confirmed(question, 'Disable'))) return;
-      const { warnings } = await client.disableUser(name);
+      await client.disableUser(name);
       await refresh();
-      update(note, doneBox(`${name} is disabled.`, warnings));
+      update(note, doneBox(`${name} is disabled.`));
     },
   );
+}
+
+function enableButton({ name }: UserResponse, input: SectionInput): HTMLElement {
+  const { client, note, refresh } = input;
+  return actionButton('Enable', { label: `Enable ${name}`, look: 'small', note }, async () => {
+    await client.enableUser(name);
+    await refresh();
+    update(note, doneBox(`${name} is enabled.`));
+  });
 }
 
 /** What was looked for stands in the address. */
