@@ -111,7 +111,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     if (usual) await page.setViewportSize(usual);
   });
 
-  it('disables a user, when it was confirmed, and a group takes one back', async () => {
+  it('disables a user, when it was confirmed, and enables one, who is in the same groups', async () => {
     await open('#/admin/users', /^Users$/);
     await page.getByLabel('Look for').fill('carol');
     await page.getByRole('button', { name: 'Look' }).click();
@@ -119,18 +119,25 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     expect(page.url()).toContain('#/admin/users?search=carol');
     const disable = page.getByRole('button', { name: 'Disable carol' });
     await disable.click();
-    await confirm('Take carol out of all groups (grid_user)?', 'Cancel');
+    await confirm('Disable carol?', 'Cancel');
     await disable.click();
-    await confirm('Take carol out of all groups (grid_user)?', 'Disable');
+    await confirm('Disable carol?', 'Disable');
     await said('carol is disabled.');
-    await page.getByRole('cell', { name: 'Disabled', exact: true }).waitFor();
+    await page.getByRole('cell', { name: 'Disabled grid_user' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Enable carol' }).click();
+    await said('carol is enabled.');
+    await page.getByRole('cell', { name: 'grid_user', exact: true }).waitFor();
+  });
+
+  it('takes a user out of a group and into it, and nobody who is not there', async () => {
     await open('#/admin/groups/grid_user', /^grid_user$/);
-    await page.getByLabel('New member').fill('carol');
-    await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await said('carol is a member of grid_user.');
     await page.getByRole('button', { name: 'Remove carol' }).click();
     await confirm('Take carol out of grid_user?', 'Remove');
     await said('carol is no member of grid_user any more.');
+    await page.getByLabel('New member').fill('carol');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await said('carol is a member of grid_user.');
     await page.getByLabel('New member').fill('nobody');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('alert').getByText('There is no user nobody').waitFor();
