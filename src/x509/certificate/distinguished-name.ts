@@ -166,7 +166,8 @@ function requireValue({ type, value }: NameAttribute, text: string): void {
   if (value === '') throw new DistinguishedNameError(`${type} has no value`, text);
 }
 
-function decodeUtf8(bytes: Buffer, text: string): string {
+/** Throws DistinguishedNameError, which names the text that they stand in. */
+export function decodeUtf8(bytes: Buffer, text: string): string {
   try {
     return UTF8.decode(bytes);
   } catch {

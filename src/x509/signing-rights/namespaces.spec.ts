@@ -24,6 +24,10 @@ describe('a *.namespaces', () => {
     ['/C=US/(O=a|O=b)/CN=\\w+', '/C=US/O=b/CN=x'],
     ['/C=US/Email=.*', '/C=US/emailAddress=a@x.org'],
     ['CN=.*,DC=grid,DC=org', ALICE],
+    ["/O=O'Neill Lab/.*", "/O=O'Neill Lab/CN=x"],
+    ['/O=Universit\\xC3\\xA9/.*', '/O=Université/CN=x'],
+    ['/O=\\"x\\"/.*', '/O="x"/CN=y'],
+    ['/O=a\\x2Eb/.*', '/O=a.b/CN=x'],
   ])('with Subject "%s" permits %s', (pattern, subject) => {
     expect(verdicts(permit(pattern), subject)).toEqual([true]);
   });

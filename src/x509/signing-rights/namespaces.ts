@@ -1,4 +1,11 @@
-import { atLine, issuerKey, PolicyError, SELF, type SigningRule } from './signing-rule.js';
+import {
+  atLine,
+  issuerKey,
+  PolicyError,
+  SELF,
+  withQuotes,
+  type SigningRule,
+} from './signing-rule.js';
 import { expressionPattern } from './subject-pattern.js';
 
 const VERSION = /^#\s*NAMESPACES-VERSION:\s*(\S+)/i;
@@ -72,7 +79,7 @@ function lineTokens(text: string, line: number): Token[] {
   return [...text.matchAll(TOKEN)].flatMap(([, quoted, word, other]): Token[] => {
     if (other !== undefined) throw new PolicyError(line, `${other} is not expected here`);
     if (quoted !== undefined) {
-      return [{ line, text: quoted.replaceAll('\\"', '"'), isQuoted: true }];
+      return [{ line, text: withQuotes(quoted, '"'), isQuoted: true }];
     }
     return word === undefined ? [] : [{ line, text: word, isQuoted: false }];
   });

@@ -24,6 +24,16 @@ describe('a *.signing_policy', () => {
     ['\'"/C=US/O=x/Email=*@x.org"\'', '/C=US/O=x/emailAddress=a@x.org'],
     ['\'"CN=*,DC=grid,DC=org"\'', '/DC=org/DC=grid/CN=alice'],
     ['\'"/DC=org/CN=a.b (c)*"\'', '/DC=org/CN=a.b (c) d'],
+    ["'\"/O=O\\'Neill Lab/*\"'", "/O=O'Neill Lab/CN=x"],
+    ["'/O=O\\'Neill Lab/*'", "/O=O'Neill Lab/CN=x"],
+    ['"/O=O\'Neill Lab/*"', "/O=O'Neill Lab/CN=x"],
+    ['\'"/O=a \\"b\\"/*" "/O=c/*"\'', '/O=a "b"/CN=x'],
+    ['\'"/O=c/*" "/O=a \\"b\\"/*"\' # "both"', '/O=a "b"/CN=x'],
+    ['"/O=c/*" # not "/O=d/*"', '/O=c/CN=x'],
+    ['\'"/O=Universit\\xC3\\xA9/*"\'', '/O=Université/CN=x'],
+    ['\'"/O=Universit\\xc3\\xa9/*"\'', '/O=Université/CN=x'],
+    ['\'"/O=Université/*"\'', '/O=Université/CN=x'],
+    ['\'"/O=a\\x5Cb/*"\'', '/O=a\\x5Cb/CN=x'],
   ])('with cond_subjects globus %s permits %s', (value, subject) => {
     expect(verdicts(`${CA}cond_subjects globus ${value}\n`, subject)).toEqual([true]);
   });
@@ -58,6 +68,18 @@ describe('a *.signing_policy', () => {
     expect(issuers('/O=b/CN=x')).toEqual(['/c=us/cn=old ca']);
   });
 
+  it.each([
+    ["'/C=IE/O=O\\'Neill Lab/CN=O\\'Neill Lab CA'", "/c=ie/o=o'neill lab/cn=o'neill lab ca"],
+    ["'/O=Jos\\xC3\\xA9/CN=CA'", '/o=josé/cn=ca'],
+    ['\'"/O=x/CN=CA"\' # ours', '/o=x/cn=ca'],
+    ["'CN=a\\, b,O=x'", '/o=x/cn=a, b'],
+    ['\'/O=\\"x\\"/CN=CA\'', undefined],
+  ])('has the CA access_id_CA X509 %s', (value, issuer) => {
+    const text = `access_id_CA X509 ${value}\npos_rights globus CA:sign\ncond_subjects globus '"*"'`;
+    if (issuer === undefined) expect(() => readSigningPolicy(text)).toThrow('line 1');
+    else expect(readSigningPolicy(text).map((rule) => rule.issuer)).toEqual([issuer]);
+  });
+
   it('denies by neg_rights, without conditions everything', () => {
     const limited = `${CA}cond_subjects globus '"/O=a/*"'\nneg_rights globus CA:sign\ncond_subjects globus '"/O=a/OU=b/*"'`;
     expect(verdicts(limited, '/O=a/OU=b/CN=x')).toEqual([true, false]);
@@ -80,6 +102,12 @@ describe('a *.signing_policy', () => {
     ['access_id_CA X509', 'line 1: a word, an authority and a value are expected'],
     ["access_id_CA X509 '/DC=org", 'line 1: a quote is not closed'],
     ["access_id_CA X509 '/DC=org' x", 'line 1: there is text behind the quotes'],
+    ["access_id_CA X509 '/O=O'Neill/CN=CA'", 'line 1: there is text behind the quotes'],
+    ["access_id_CA X509 '/O=x\\'", 'line 1: a quote is not closed'],
+    [
+      `${CA}cond_subjects globus '"/O=\\xC3/*"'`,
+      'line 3: not a distinguished name: a value is not UTF-8',
+    ],
     ["access_id_CA X509 'nobody'", 'line 1: not a distinguished name'],
     ["access_id_CA kerberos '/DC=org'", 'line 1: the authority kerberos is not known here'],
     ["access_id_ANYBODY globus '*'", 'line 1: access_id_ANYBODY is not expected here'],

@@ -1,5 +1,5 @@
 import { globPattern, type SubjectPattern } from './subject-pattern.js';
-import { atLine, issuerKey, PolicyError, type SigningRule } from './signing-rule.js';
+import { atLine, issuerKey, PolicyError, withQuotes, type SigningRule } from './signing-rule.js';
 
 const SIGN = 'CA:sign';
 const EVERYTHING: SubjectPattern = () => true;
@@ -74,24 +74,29 @@ function linesOf(text: string): Line[] {
   });
 }
 
-/** The value without the quotes around it and without a comment behind them. */
+const SINGLE_QUOTED = /^'((?:[^'\\]|\\.)*)'/s;
+/** `"a" "b"` without single quotes around is a list as well. */
+const DOUBLE_QUOTED = /^(?:"(?:[^"\\]|\\.)*"\s*)+/s;
+/** One pattern of a list. */
+const PATTERN = /\s*"((?:[^"\\]|\\.)*)"\s*/sy;
+
+/** The value without the single quotes around it and without a comment behind them. */
 function unquoted(text: string): string {
   const quote = text[0];
   if (quote !== "'" && quote !== '"') return text;
-  // `"a" "b"` without single quotes around is a list as well.
-  const end = quote === "'" ? text.indexOf(quote, 1) : text.lastIndexOf(quote);
-  if (end < 1) throw new Error('a quote is not closed');
-  const behind = text.slice(end + 1).trim();
+  const [whole, inner] = (quote === "'" ? SINGLE_QUOTED : DOUBLE_QUOTED).exec(text) ?? [];
+  if (whole === undefined) throw new Error('a quote is not closed');
+  const behind = text.slice(whole.length).trim();
   if (behind !== '' && !behind.startsWith('#')) throw new Error('there is text behind the quotes');
-  return quote === "'" ? text.slice(1, end) : text.slice(0, end + 1);
+  return inner === undefined ? whole : withQuotes(inner, quote);
 }
 
 function authorityIs(line: Line, expected: string): string {
   if (line.authority.toLowerCase() !== expected) {
     throw new Error(`the authority ${line.authority} is not known here`);
   }
-  const whole = /^"([^"]*)"$/.exec(line.value);
-  return whole?.[1] ?? line.value;
+  const whole = /^"((?:[^"\\]|\\.)*)"\s*$/s.exec(line.value);
+  return whole?.[1] === undefined ? line.value : withQuotes(whole[1], '"');
 }
 
 function rightOf(line: Line): Right {
@@ -111,12 +116,13 @@ function patternsOf(line: Line): SubjectPattern[] {
     }
     const text = line.value.trim();
     if (!text.includes('"')) return [globPattern(notEmpty(text))];
-    const list = text.split('"');
-    // Odd members stand between quotes, even ones are the blanks around them.
-    const isList =
-      list.length % 2 === 1 && list.every((part, at) => at % 2 === 1 || part.trim() === '');
-    if (!isList) throw new Error('patterns must each stand in double quotes');
-    return list.filter((_, at) => at % 2 === 1).map((pattern) => globPattern(notEmpty(pattern)));
+    const patterns: SubjectPattern[] = [];
+    for (PATTERN.lastIndex = 0; PATTERN.lastIndex < text.length;) {
+      const [, pattern] = PATTERN.exec(text) ?? [];
+      if (pattern === undefined) throw new Error('patterns must each stand in double quotes');
+      patterns.push(globPattern(notEmpty(withQuotes(pattern, '"'))));
+    }
+    return patterns;
   });
 }
 

@@ -33,6 +33,11 @@ export function atLine<T>(line: number, work: () => T): T {
   }
 }
 
+/** What stood in quotes: a backslash before such a quote makes it a character; other escapes belong to what is quoted. */
+export function withQuotes(text: string, quote: '"' | "'"): string {
+  return text.replace(/\\(.)/gs, (whole, escaped: string) => (escaped === quote ? quote : whole));
+}
+
 /** The nameKey of a CA's DN in any spelling. Throws DistinguishedNameError. */
 export function issuerKey(dn: string): string {
   return nameKey(canonicalDn(dn));

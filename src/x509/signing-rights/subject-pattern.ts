@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { attributeTypeOf } from '../certificate/attribute-types.js';
-import { canonicalDn } from '../certificate/distinguished-name.js';
+import { canonicalDn, decodeUtf8 } from '../certificate/distinguished-name.js';
 
 /** Whether a canonical DN fits a policy's pattern. */
 export type SubjectPattern = (dn: string) => boolean;
@@ -36,12 +36,17 @@ function compiled(expression: string): SubjectPattern {
   return (dn) => pattern.matches(dn);
 }
 
-/** `/Email=` and `/E=` are `/emailAddress=`, as in the DNs that are looked at. */
+/** Bytes of UTF-8 beyond ASCII, as OpenSSL writes them (`\xC3\xA9`). */
+const BYTES = /(?:\\x[89A-Fa-f][0-9A-Fa-f])+/g;
+
+/** `/Email=` and `/E=` are `/emailAddress=`, and bytes are characters, as in the DNs that are looked at. */
 function canonicalTypes(text: string, slashForm: RegExp): string {
   const trimmed = text.trim();
   if (!slashForm.test(trimmed)) return canonicalDn(trimmed);
-  return trimmed.replace(TYPE, (whole, type: string) => {
-    const known = attributeTypeOf(type);
-    return known === undefined ? whole : `/${known}=`;
-  });
+  return trimmed
+    .replace(TYPE, (whole, type: string) => {
+      const known = attributeTypeOf(type);
+      return known === undefined ? whole : `/${known}=`;
+    })
+    .replace(BYTES, (bytes) => decodeUtf8(Buffer.from(bytes.replaceAll('\\x', ''), 'hex'), text));
 }
