@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici';
 import { BalancedGrid } from '../support/balanced-grid.js';
+import { takenGroups, takenSuites } from '../support/handshakes.js';
 import type { Balancer } from '../support/load-balancers.js';
 import { describeWith, has, nginxHasStream } from '../support/missing.js';
 
@@ -41,6 +42,15 @@ for (const balancer of BALANCERS) {
         expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
       },
     );
+
+    it('takes the suites and curves that the instances take, and no others', async () => {
+      const port = Number(new URL(site.grid.url).port);
+      expect(await takenSuites(port)).toEqual([
+        'ECDHE-ECDSA-AES128-GCM-SHA256',
+        'ECDHE-ECDSA-AES256-GCM-SHA384',
+      ]);
+      expect(await takenGroups(port)).toEqual(['X25519', 'P-256', 'P-384']);
+    });
 
     it('drops a certificate header that a client sends', async () => {
       const { cert } = await site.grid.pair('alice');
