@@ -59,6 +59,9 @@ export const CI_FLOWS = [
   'processes',
   'slow-clients',
   'slow-readers',
+  'start',
+  'starting',
+  'demo',
 ].map(path);
 
 /** All that need no machine of their own. */

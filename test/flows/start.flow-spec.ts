@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect } from 'node:tls';
 import { text } from 'node:stream/consumers';
 import { startServerProcess } from '../support/server-process.mjs';
 import { startGrid, support, type Grid } from '../support/testbed.js';
@@ -140,32 +138,6 @@ describe('a start is refused with a clear message', () => {
     const message = await refusal({ GRID_TLS_CIPHERS: 'NONSENSE' });
     expect(message).toContain('GRID_TLS_CIPHERS=NONSENSE');
   });
-});
-
-describe('a handshake', () => {
-  /** The suite that the server and a client with these suites of TLS 1.2 agree on. */
-  async function suite(ciphers: string): Promise<string> {
-    const { hostname, port } = new URL(grid.url);
-    const options = { host: hostname, port: Number(port), maxVersion: 'TLSv1.2' as const, ciphers };
-    const socket = connect({ ...options, rejectUnauthorized: false });
-    try {
-      await once(socket, 'secureConnect');
-      return socket.getCipher().name;
-    } finally {
-      socket.destroy();
-    }
-  }
-
-  it('takes suites with authenticated encryption', async () => {
-    expect(await suite('ECDHE-ECDSA-AES128-GCM-SHA256')).toBe('ECDHE-ECDSA-AES128-GCM-SHA256');
-  });
-
-  it.each(['ECDHE-ECDSA-AES128-SHA256', 'ECDHE-ECDSA-AES256-SHA'])(
-    'refuses %s (CBC)',
-    async (cbc) => {
-      await expect(suite(cbc)).rejects.toThrow('handshake failure');
-    },
-  );
 });
 
 describe('GET /metrics', () => {
