@@ -6,10 +6,10 @@ import { eventually, startGrid, support, type Grid } from '../support/testbed.js
 
 const ENCRYPTION_KEY = randomBytes(32).toString('base64');
 
-async function rotate(grid: Grid): Promise<void> {
+async function rotate(grid: Grid, ...options: string[]): Promise<void> {
   const child = spawn(
     process.execPath,
-    [join(support().root, 'dist/src/cli/main.js'), 'keys', 'rotate'],
+    [join(support().root, 'dist/src/cli/main.js'), 'keys', 'rotate', ...options],
     {
       env: {
         ...process.env,
@@ -45,6 +45,12 @@ describe('rotation of signing keys', () => {
     return body.keys.filter(({ alg }) => alg === algorithm).map(({ kid }) => kid);
   };
   const kidOf = (token: string) => decodeProtectedHeader(token).kid!;
+
+  const refusedAt = (on: Grid, token: string): Promise<boolean> =>
+    eventually(
+      async () => (await on.bearer(token).get('/jobs')).status === 401,
+      'the key to be forgotten',
+    );
 
   it('publishes the next key before it signs, and fails no request on either instance', async () => {
     const before = await grid.token('alice', 'grid_user');
@@ -110,6 +116,28 @@ describe('rotation of signing keys', () => {
     const token = await grid.token('alice', 'grid_user');
     expect(kidOf(token)).toBe(kidOf(before));
     expect(await keyIds(grid)).toHaveLength(4);
+  });
+
+  it('forgets all keys at once after a leak: what they have signed is refused on each instance', async () => {
+    const [before, leaked] = [await grid.token('alice', 'grid_user'), await keyIds(grid)];
+    const rsa = await keyIds(grid, 'RS256');
+    // Each instance has seen it, and remembers that it is good.
+    for (const instance of [grid, second]) {
+      expect((await instance.bearer(before).get('/jobs')).status).toBe(200);
+    }
+    await rotate(grid, '--now');
+    const token = await grid.token('alice', 'grid_user');
+    for (const instance of [grid, second]) {
+      await refusedAt(instance, before);
+      expect((await instance.bearer(token).get('/jobs')).status).toBe(200);
+      const [first, next, ...others] = await keyIds(instance);
+      expect([first, others]).toEqual([kidOf(token), []]);
+      expect(leaked).not.toContain(first);
+      expect(leaked).not.toContain(next);
+      expect((await keyIds(instance, 'RS256')).filter((kid) => rsa.includes(kid))).toEqual([]);
+    }
+    await rotate(grid);
+    expect(kidOf(await second.token('alice', 'grid_user'))).toBe(kidOf(token));
   });
 
   it('refuses to start with another key-encryption key, and says so', async () => {

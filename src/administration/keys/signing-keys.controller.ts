@@ -26,6 +26,6 @@ export class SigningKeysController {
   @Access('bearer', 'admin')
   @AuditedRefusal('keys.rotated', () => ({ way: 'request' }))
   async rotateSigningKeys(@Req() request: HttpRequest): Promise<SigningKeyListResponse> {
-    return { keys: await this.keys.rotate({ request }) };
+    return { keys: await this.keys.rotate(false, { request }) };
   }
 }

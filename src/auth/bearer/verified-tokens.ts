@@ -9,6 +9,7 @@ import {
   lineageOf,
   type AccessTokenClaims,
 } from './access-token.js';
+import { SIGNING_KEYS_CHANNEL } from '../keys/signing-keys.repository.js';
 import { REVOCATIONS_CHANNEL, RevocationsRepository } from '../stores/revocations.repository.js';
 
 const MAX_ENTRIES = 20_000;
@@ -21,7 +22,7 @@ interface Entry {
 
 /**
  * Which tokens are good now. A signature costs about 80 µs to check, so verified tokens are remembered by their hash
- * until they expire; a revocation or a change of the registry takes effect at once, and while the change feed is down
+ * until they expire; a revocation, other keys and a change of the registry take effect at once, and while the change feed is down
  * the database is asked for each request.
  */
 @Injectable()
@@ -29,7 +30,7 @@ export class VerifiedTokens implements OnModuleDestroy {
   private readonly entries = new Map<string, Entry>();
   private readonly hashesById = new Map<string, Set<string>>();
   private revocationsSeen = 0;
-  private readonly stopListening: () => void;
+  private readonly stopListening: (() => void)[];
 
   @Inject(CLOCK) private readonly clock!: Clock;
 
@@ -39,11 +40,15 @@ export class VerifiedTokens implements OnModuleDestroy {
     private readonly registry: RegistryService,
     private readonly feed: ChangeFeed,
   ) {
-    this.stopListening = feed.listen(REVOCATIONS_CHANNEL, (id) => this.forget(id));
+    this.stopListening = [
+      feed.listen(REVOCATIONS_CHANNEL, (id) => this.forget(id)),
+      // A key that is gone has signed nothing that is good.
+      feed.listen(SIGNING_KEYS_CHANNEL, () => this.forget(undefined)),
+    ];
   }
 
   onModuleDestroy(): void {
-    this.stopListening();
+    for (const stop of this.stopListening) stop();
   }
 
   /** Claims of a token that is ours, alive and not revoked; undefined for any other. */

@@ -22,9 +22,9 @@ export class AllKeysService {
     return named(await this.access.report(), await this.id.report());
   }
 
-  /** Lets the next keys of both take over, which are published already; answers all keys. */
-  async rotate(origin?: AuditOrigin): Promise<NamedKeyReport[]> {
-    return named(await this.access.rotate(origin), await this.id.rotate(origin));
+  /** Lets the next keys of both take over, which are published already, or with `now` new ones in place of all; answers all keys. */
+  async rotate(now: boolean, origin?: AuditOrigin): Promise<NamedKeyReport[]> {
+    return named(await this.access.rotate(now, origin), await this.id.rotate(now, origin));
   }
 }
 

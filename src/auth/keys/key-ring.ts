@@ -26,6 +26,9 @@ const MAINTENANCE_INTERVAL_MS = 60_000;
 const RETRY_MS = 1_000;
 const RELOAD_PAUSE_MS = 1_000;
 
+/** Who has let other keys sign. */
+type RotationWay = 'command' | 'request' | 'schedule';
+
 /** A signing key as administrators see it. */
 export interface KeyReport {
   kid: string;
@@ -116,11 +119,16 @@ export abstract class KeyRing implements OnModuleDestroy {
   /**
    * Puts the next key into use and publishes another one. It starts at once when it has been published for ten
    * minutes, else when it will have been. Answers all keys.
+   *
+   * With `now`, for when keys have leaked, a new one signs at once and all others are forgotten, the next one included: what they
+   * have signed is refused here, and elsewhere as soon as the key set is read again (300 s at most).
    */
-  async rotate(origin?: AuditOrigin): Promise<KeyReport[]> {
+  async rotate(now: boolean, origin?: AuditOrigin): Promise<KeyReport[]> {
+    const way = origin ? 'request' : 'command';
     await this.locked(async (transaction) => {
+      if (now) return this.replaceAll(transaction, way, origin);
       await this.ensureKeys(transaction);
-      await this.startNext(transaction, origin ? 'request' : 'command', origin);
+      await this.startNext(transaction, way, origin);
     });
     return this.report();
   }
@@ -166,9 +174,23 @@ export abstract class KeyRing implements OnModuleDestroy {
     if (!nextKey(keys)) await this.addKey(transaction, null);
   }
 
+  private async replaceAll(
+    transaction: Transaction,
+    way: RotationWay,
+    origin?: AuditOrigin,
+  ): Promise<void> {
+    const activeFrom = new Date(this.clock.now());
+    for (const { kid } of await this.repository.allIn(transaction)) {
+      await this.repository.remove(transaction, kid);
+    }
+    const kid = await this.addKey(transaction, activeFrom);
+    this.audit.done('keys.rotated', { kid, activeFrom, way }, origin);
+    await this.addKey(transaction, null);
+  }
+
   private async startNext(
     transaction: Transaction,
-    way: 'command' | 'request' | 'schedule',
+    way: RotationWay,
     origin?: AuditOrigin,
   ): Promise<void> {
     const keys = await this.repository.allIn(transaction);
@@ -182,14 +204,16 @@ export abstract class KeyRing implements OnModuleDestroy {
     await this.addKey(transaction, null);
   }
 
-  private async addKey(transaction: Transaction, activeFrom: Date | null): Promise<void> {
+  private async addKey(transaction: Transaction, activeFrom: Date | null): Promise<string> {
     const input = {
       algorithm: this.options.algorithm(this.config),
       now: new Date(this.clock.now()),
       activeFrom,
       ttlSeconds: this.config.accessTokenTtl,
     };
-    await this.repository.add(transaction, await makeSigningKey(input, await this.openVault()));
+    const key = await makeSigningKey(input, await this.openVault());
+    await this.repository.add(transaction, key);
+    return key.kid;
   }
 
   private async locked(work: (transaction: Transaction) => Promise<void>): Promise<void> {

@@ -9,15 +9,15 @@ export function keysCommand(context: CliContext): Command {
   const add = (
     name: string,
     text: string,
-    work: (keys: AllKeysService) => Promise<NamedKeyReport[]>,
-  ): void => {
+    work: (keys: AllKeysService, now: boolean) => Promise<NamedKeyReport[]>,
+  ): Command =>
     command
       .command(name)
       .description(text)
       .addOption(outputOption())
       .addOption(jsonOption())
-      .action(async (options: Printing) => {
-        const keys = await work((await context.application()).get(AllKeysService));
+      .action(async ({ now = false, ...options }: Printing & { now?: boolean }) => {
+        const keys = await work((await context.application()).get(AllKeysService), now);
         const heading = ['kid', 'algorithm', 'tokens', 'state', 'createdAt', 'activeFrom'] as const;
         const rows = keys.map((key) => heading.map((column) => key[column] ?? ''));
         await present(options, {
@@ -27,10 +27,14 @@ export function keysCommand(context: CliContext): Command {
           names: rows.map(([kid = '']) => kid),
         });
       });
-  };
   add('list', 'all keys, oldest first', (keys) => keys.report());
-  add('rotate', 'let the next keys, which are published already, take over', (keys) =>
-    keys.rotate(),
+  add(
+    'rotate',
+    'let the next keys take over: at once when they have been published for ten minutes, else when they will have been',
+    (keys, now) => keys.rotate(now),
+  ).option(
+    '--now',
+    'after a leak: new keys sign at once, and whatever the others have signed is refused (elsewhere within 5 minutes)',
   );
   return command;
 }
