@@ -19,7 +19,7 @@ export async function prepareData(app: INestApplicationContext, config: Config):
   if (config.registrySync !== undefined) await registry.letFileRule(config.registrySync);
   if (config.registryFile !== undefined) {
     const file = config.registryFile;
-    const { changes, differs } = await registry.start(() => readRegistryFile(file));
+    const { changes, differs } = await registry.loadAtStart(() => readRegistryFile(file));
     if (differs.length === 0) logger.info({ file, changes }, 'loaded the registry');
     else logger.warn({ file, differs }, NOT_LOADED);
   } else if (config.loadDemo) {

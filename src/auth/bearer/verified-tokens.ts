@@ -23,13 +23,13 @@ interface Entry {
 /**
  * Which tokens are good now. A signature costs about 80 µs to check, so verified tokens are remembered by their hash
  * until they expire; a revocation, other keys and a change of the registry take effect at once, and while the change feed is down
- * the database is asked for each request.
+ * each request has its token verified and the database asked.
  */
 @Injectable()
 export class VerifiedTokens implements OnModuleDestroy {
   private readonly entries = new Map<string, Entry>();
   private readonly hashesById = new Map<string, Set<string>>();
-  private revocationsSeen = 0;
+  private changesSeen = 0;
   private readonly stopListening: (() => void)[];
 
   @Inject(CLOCK) private readonly clock!: Clock;
@@ -91,12 +91,12 @@ export class VerifiedTokens implements OnModuleDestroy {
       return undefined;
     }
     if (known && this.feed.live) return known;
-    const entry = known ?? (await this.verify(token));
+    const seen = this.changesSeen;
+    const entry = await this.verify(token);
     if (!entry) return undefined;
-    const seen = this.revocationsSeen;
     if (await this.revocations.isAnyRevoked(entry.ids)) return undefined;
-    // What was revoked between question and answer has been announced; then the next request asks again.
-    if (!known && seen === this.revocationsSeen && this.feed.live) this.remember(hash, entry);
+    // A key or a token that went meanwhile has been announced; then the next request asks again.
+    if (seen === this.changesSeen && this.feed.live) this.remember(hash, entry);
     return entry;
   }
 
@@ -128,7 +128,7 @@ export class VerifiedTokens implements OnModuleDestroy {
 
   /** Forgets what is known of a token or consent (undefined: of all), so that the database is asked again. */
   forget(id: string | undefined): void {
-    this.revocationsSeen += 1;
+    this.changesSeen += 1;
     if (id === undefined) {
       this.entries.clear();
       this.hashesById.clear();

@@ -35,10 +35,14 @@ export function userCommand(context: CliContext): Command {
     .addCommand(showCommand(context))
     .addCommand(addCommand(context))
     .addCommand(
-      ableCommand(context, 'disable', 'no token of the user is good any more; the groups stay'),
+      setDisabledCommand(
+        context,
+        'disable',
+        'no token of the user is good any more; the groups stay',
+      ),
     )
     .addCommand(
-      ableCommand(context, 'enable', 'a disabled user may do again what the groups allow'),
+      setDisabledCommand(context, 'enable', 'a disabled user may do again what the groups allow'),
     )
     .addCommand(removeCommand(context))
     .addCommand(certificateCommand(context));
@@ -128,7 +132,7 @@ function addCommand(context: CliContext): Command {
     );
 }
 
-function ableCommand(
+function setDisabledCommand(
   context: CliContext,
   name: 'disable' | 'enable',
   description: string,

@@ -45,11 +45,17 @@ export class RegistryLoader {
    * Answers as lines what that changed, or why the file says something else than the registry. Throws what reading throws,
    * and RegistryFileError, for a file that is to be loaded.
    */
-  async start(read: () => Promise<string>): Promise<{ changes: string[]; differs: string[] }> {
-    const isLoaded = async (): Promise<boolean> =>
-      (await this.repository.fileRules()) || isEmpty((await this.repository.read()).contents);
-    if (await isLoaded()) {
-      return { changes: describeDifference(await this.load(await read())), differs: [] };
+  async loadAtStart(
+    read: () => Promise<string>,
+  ): Promise<{ changes: string[]; differs: string[] }> {
+    const fileRules = await this.repository.fileRules();
+    if (fileRules || isEmpty((await this.repository.read()).contents)) {
+      const parsed = parseRegistryFile(await read());
+      // Another instance may have filled it meanwhile, and somebody changed it.
+      const loaded = await this.write((before) =>
+        fileRules || isEmpty(before) ? keepDisabled(before, parsed) : {},
+      );
+      return { changes: describeDifference(loaded), differs: [] };
     }
     try {
       return { changes: [], differs: describeDifference(await this.check(await read())) };

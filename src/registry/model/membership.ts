@@ -84,7 +84,7 @@ function hasAdministrator(
   contents: RegistryContents,
   isOfIssuer: (group: Group) => boolean,
 ): boolean {
-  const canSignIn = new Set(contents.users.filter(canEnter).map(({ name }) => name));
+  const canSignIn = new Set(contents.users.filter(maySignIn).map(({ name }) => name));
   return contents.groups.some(
     (group) =>
       group.properties.has('ServiceAdministrator') &&
@@ -94,7 +94,7 @@ function hasAdministrator(
   );
 }
 
-function canEnter({ certificates, subjects, disabled }: User): boolean {
+function maySignIn({ certificates, subjects, disabled }: User): boolean {
   return !disabled && (certificates.length > 0 || subjects.length > 0);
 }
 
