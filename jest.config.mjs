@@ -1,7 +1,7 @@
 /**
  * Projects: `unit` has the specs beside the code, each alone by its path; `modules` the same as one suite a module
- * (test/support/module-suites.mjs); `api` speaks to the built server (dist/) through real sockets and needs Node only; `flows` are
- * about processes, machines and programs that Debian has. All run as native ES modules.
+ * (test/support/module-suites.mjs); `api` speaks to the built server (dist/) through real sockets and needs Node only, `api-groups` are
+ * the same, eight to a suite; `flows` are about processes, machines and programs that Debian has. All run as native ES modules.
  */
 const shared = {
   rootDir: '.',
@@ -36,7 +36,8 @@ const onServers = {
 export default {
   // A test that waits for what never comes is red after this; it is no bound of how long anything takes.
   testTimeout: 300_000,
-  maxWorkers: 2,
+  // Suites wait as much as they compute: the third fills two processors.
+  maxWorkers: 3,
   projects: [
     {
       ...shared,
@@ -48,6 +49,11 @@ export default {
       ],
     },
     { ...shared, displayName: 'modules', testMatch: ['<rootDir>/test/modules/*.suite.ts'] },
+    {
+      ...onServers,
+      displayName: 'api-groups',
+      testMatch: ['<rootDir>/test/modules/api/*.suite.ts'],
+    },
     { ...onServers, displayName: 'api', testMatch: ['<rootDir>/test/api/**/*.api-spec.ts'] },
     { ...onServers, displayName: 'flows', testMatch: ['<rootDir>/test/flows/**/*.flow-spec.ts'] },
   ],

@@ -1,5 +1,5 @@
 /**
- * npm test                 unit specs (one suite a module, so that its code is loaded once) and api suites: needs Node only
+ * npm test                 unit specs (one suite a module, so that its code is loaded once) and api suites (eight to a suite): needs Node only
  * npm test -- <paths>      these specs or suites alone, with any options of jest
  * npm run test:flows       the flow suites that .ci/run has (test/flows/lists.mjs); with paths these alone
  * npm run test:nightly -- --shard i/n   the i-th part of everything, with full counts and fresh seeds
@@ -20,6 +20,9 @@ const JEST = [
   '--reporters=default',
   '--reporters=<rootDir>/test/support/red-list.mjs',
 ];
+
+/** Flow suites have many processes each. */
+const TWO_AT_ONCE = ['--maxWorkers=2'];
 
 const [kind, ...given] = process.argv[2]?.startsWith('--of=')
   ? process.argv.slice(2)
@@ -42,17 +45,17 @@ if (paths.length > 0) {
     paths.filter((path) => !/test\/(api|flows)\//.test(path)),
   );
 } else if (kind === '--of=flows') {
-  alone('flows', CI_FLOWS);
+  alone('flows', CI_FLOWS, TWO_AT_ONCE);
 } else if (kind === '--of=nightly') {
   const night = { GRID_TEST_NIGHTLY: 'true', GRID_TEST_ALL: 'true' };
   writeModuleSuites();
   jest(['modules', 'api'], [], night);
   jest(['api'], [], { ...night, GRID_TEST_DATABASE: 'pooler' });
-  alone('flows', NIGHTLY_FLOWS, [], night);
+  alone('flows', NIGHTLY_FLOWS, TWO_AT_ONCE, night);
   alone('flows', ALONE, ['--maxWorkers=1'], night);
 } else {
   writeModuleSuites();
-  jest(['modules', 'api']);
+  jest(['modules', 'api-groups']);
 }
 
 /** Runs suites of a project. */

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { moduleSpecs } from '../support/module-suites.mjs';
+import { apiSuites, moduleSpecs } from '../support/module-suites.mjs';
 
-/** Specs below these folders; those of test/api and test/flows are suites of their own. */
-const FOLDERS = ['src', 'test/architecture', 'test/client'];
+/** Specs below these folders; those of test/flows are suites of their own. */
+const FOLDERS = ['src', 'test/architecture', 'test/client', 'test/api'];
 
 describe('the suites of npm test', () => {
   it('have each spec once', () => {
@@ -12,7 +12,8 @@ describe('the suites of npm test', () => {
         .filter((path) => path.endsWith('spec.ts') && !path.endsWith('.type-spec.ts'))
         .map((path) => `${folder}/${path}`),
     );
-    expect([...moduleSpecs().values()].flat().sort()).toEqual(found.sort());
+    const specs = [...moduleSpecs().values(), ...apiSuites().values()].flat();
+    expect(specs.sort()).toEqual(found.sort());
   });
 });
 

@@ -50,7 +50,7 @@ export default async function setUp({ maxWorkers }, { displayName }) {
     );
   }
   // Flows are about processes: each server of theirs has its own.
-  const hasHosts = displayName?.name === 'api';
+  const hasHosts = displayName?.name !== 'flows';
   if (hasHosts) globalThis.gridTestHosts = await startServerHosts(home, maxWorkers);
   process.env.GRID_TEST_SUPPORT = JSON.stringify({
     ...(hasHosts && { hosts: home }),

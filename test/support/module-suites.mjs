@@ -1,12 +1,15 @@
 /**
- * Jest loads the code anew for each file of tests, which costs more than most specs do. So `npm test` has one suite a module,
- * written into test/modules, which imports the module's specs. Each spec still runs alone by its path.
+ * Jest loads all code anew for each file of tests, which costs more than most specs do. So `npm test` has one suite a module, and
+ * one for each eight api suites, written into test/modules; they import the specs. Each spec still runs alone by its path.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { root } from '../../scripts/run.mjs';
 
 const SUITES = join(root, 'test/modules');
+const API = 'test/api';
+/** Enough that loading counts little, few enough that two workers end at about the same time. */
+const API_SUITES_TOGETHER = 8;
 /** A folder whose subfolders are modules, or that is one itself. */
 const PLACES = { src: true, 'test/architecture': false, 'test/client': false };
 
@@ -25,15 +28,37 @@ export function moduleSpecs() {
   return modules;
 }
 
+/** The api suites that run together, by the names of the first and the last one. */
+export function apiSuites() {
+  const names = readdirSync(join(root, API)).filter((name) => name.endsWith('.api-spec.ts'));
+  const groups = new Map();
+  for (let at = 0; at < names.length; at += API_SUITES_TOGETHER) {
+    const group = names.sort().slice(at, at + API_SUITES_TOGETHER);
+    const [first, last] = [group[0], group.at(-1)].map((name) => name.replace('.api-spec.ts', ''));
+    groups.set(
+      `${first}-to-${last}`,
+      group.map((name) => `${API}/${name}`),
+    );
+  }
+  return groups;
+}
+
 /** Writes the suites anew. */
 export function writeModuleSuites() {
   rmSync(SUITES, { recursive: true, force: true });
-  mkdirSync(SUITES);
-  for (const [name, specs] of moduleSpecs()) {
-    const lines = specs.map(
-      (path) => `await specOf('${path}', () => import('../../${path.replace(/\.ts$/, '.js')}'));`,
-    );
-    const text = ["import { specOf } from '../support/module-suite.js';", ...lines, ''].join('\n');
-    writeFileSync(join(SUITES, `${name}.suite.ts`), text);
+  writeSuites(SUITES, moduleSpecs());
+  writeSuites(join(SUITES, 'api'), apiSuites());
+}
+
+function writeSuites(folder, groups) {
+  mkdirSync(folder, { recursive: true });
+  const toRoot = relative(folder, root);
+  for (const [name, specs] of groups) {
+    const lines = specs.map((path) => {
+      const module = `${toRoot}/${path.replace(/\.ts$/, '.js')}`;
+      return `await specOf('${path}', () => import('${module}'));`;
+    });
+    const support = `import { specOf } from '${toRoot}/test/support/module-suite.js';`;
+    writeFileSync(join(folder, `${name}.suite.ts`), [support, ...lines, ''].join('\n'));
   }
 }
