@@ -10,7 +10,7 @@ interfaces.bdd = (suite) => {
   bdd(suite);
   suite.on('pre-require', (context) => {
     // A change that leaves a promise open fails its test; Stryker, who asks for no limit, would need a new process.
-    suite.timeout(5_000);
+    suite.timeout(15_000);
     const { describe, it, before, after } = context;
     describe.each = bind(describe, false);
     it.each = bind(it, false);
