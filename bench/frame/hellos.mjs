@@ -50,7 +50,7 @@ export async function recordHello() {
 }
 
 /** The same hello with another extension, or with other contents of it. */
-export function withExtension(hello, type, contents) {
+function withExtension(hello, type, contents) {
   let at = BEFORE_SESSION_ID;
   at += 1 + hello[at]; // session id
   at += 2 + hello.readUInt16BE(at); // suites
