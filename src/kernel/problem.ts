@@ -4,6 +4,8 @@ import { PROBLEM_CODES, type ProblemCode } from './problem-codes.js';
 export interface Violation {
   field: string;
   problem: string;
+  /** What works instead of what is not offered. */
+  instead?: string;
 }
 
 /** Most faults that an answer names, and most characters of each text in it: it is never longer than its request. */
@@ -63,7 +65,7 @@ export class Problem extends Error {
   /** 400 with the list of faults; the detail names them when none is given. */
   static invalid(violations: Violation[], detail?: string): Problem {
     const named = violations.slice(0, MAX_VIOLATIONS).map(shortenedViolation);
-    const text = detail ?? named.map(({ field, problem }) => `${field}: ${problem}`).join('; ');
+    const text = detail ?? named.map(sentenceOf).join('; ');
     return new Problem('request.invalid', text, { violations });
   }
 
@@ -76,6 +78,10 @@ export class Problem extends Error {
   static unavailable(detail: string, options: ProblemOptions = {}): Problem {
     return new Problem('service.unavailable', detail, { retryAfterSeconds: 2, ...options });
   }
+}
+
+function sentenceOf({ field, problem, instead }: Violation): string {
+  return `${field}: ${problem}${instead === undefined ? '' : `; instead: ${instead}`}`;
 }
 
 function shortenedViolation({ field, problem, ...rest }: Violation): Violation {

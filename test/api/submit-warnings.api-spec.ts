@@ -143,6 +143,74 @@ describe('warnings of POST /jobs', () => {
     });
   });
 
+  describe('about what stands for place-holders', () => {
+    const sweep = (Arguments: unknown, Parameters: unknown): object => ({
+      ...{ Executable: '/bin/echo', Arguments, Parameters },
+    });
+    const split = (value: string, number: number, pointer = '/Arguments'): object => ({
+      code: 'manifest.value-split',
+      detail: `The value ${value} (number ${number}, counted from 0) is split like a shell splits words; a list of texts in Arguments keeps values whole`,
+      pointer,
+    });
+
+    it('names the first value of a manifest that a text of arguments splits', async () => {
+      const values = ['a.dat', 'a b.dat', 'c d.dat'];
+      expect(await warningsOf(sweep('--in %s', values))).toEqual([split('a b.dat', 1)]);
+      expect(await warningsOf(sweep('--in "%s"', values))).toEqual([]);
+      expect(await warningsOf(sweep(['--in', '%s'], values))).toEqual([]);
+      const manifests = [sweep('%s', ['a']), sweep('%s', 3), sweep('%s', ['x', 'y\tz'])];
+      expect(await warningsOf({ manifests })).toEqual([split('y\tz', 1, '/manifests/2/Arguments')]);
+    });
+
+    it('names a place-holder without values', async () => {
+      const detail = '%(b)s stays as it is: there is no Parameters.b';
+      const manifest = { Executable: '/bin/echo', Arguments: '%(a)s %(b)s', 'Parameters.a': 2 };
+      expect(await warningsOf(manifest)).toEqual([
+        { code: 'manifest.no-effect', detail, pointer: '' },
+      ]);
+    });
+
+    it('is a fault that names the value where a quote has no end', async () => {
+      const json = sweep('--in %s', ['a.dat', 'b.dat', "it's.dat", 'd.dat']);
+      const { status, body } = await alice.post('/jobs', { json });
+      expect([status, body.violations]).toEqual([
+        400,
+        [
+          {
+            field: 'Arguments',
+            problem:
+              "has a quote or backslash without its end in the value it's.dat (number 2, counted from 0)",
+            instead: 'a list of texts in Arguments keeps values whole',
+          },
+        ],
+      ]);
+    });
+  });
+
+  it('are said of keys without a meaning; those that would change what runs are refused', async () => {
+    const known = { Executable: '/bin/true', MaxCPUTime: 100 };
+    expect(await warningsOf({ ...known, Colour: 'red' })).toEqual([
+      {
+        code: 'manifest.alias',
+        detail: 'MaxCPUTime is read as CPUTime',
+        pointer: '/MaxCPUTime',
+      },
+      {
+        code: 'manifest.unknown-key',
+        detail: 'Colour is not known and has no effect',
+        pointer: '/Colour',
+      },
+    ]);
+    const instead =
+      'upload the program with its libraries, or name one that a site has; sites say what they have by Tags';
+    const { status, body } = await alice.post('/jobs', { json: { ...known, Container: 'el9' } });
+    expect([status, body.detail, body.violations]).toEqual([
+      400,
+      `Container: is not offered here; instead: ${instead}`,
+      [{ field: 'Container', problem: 'is not offered here', instead }],
+    ]);
+  });
+
   it('are none beside a fault', async () => {
     const json = { Executable: NOWHERE, InputData: ['/vo/none'], CPUTime: 1 };
     const { status, body } = await alice.post('/jobs', { json });

@@ -66,7 +66,9 @@ function refusal(error: GridError, server: string): CommandError {
   if (error.code === 'unknown' && typeof error.problem['error'] !== 'string') {
     return new CommandError(`${server} is no Gridgate: it answered ${status}`, REFUSED);
   }
-  const faults = violations.map(({ field, problem }) => printable(`${field} ${problem}`));
+  const faults = violations.map(({ field, problem, instead }) =>
+    printable(`${field} ${problem}${instead === undefined ? '' : `; instead: ${instead}`}`),
+  );
   return new CommandError(
     faults.length > 1 ? [`${message}:`, ...faults].join('\n  ') : faultOf(error),
     REFUSED,

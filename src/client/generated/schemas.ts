@@ -1336,6 +1336,7 @@ export interface SubmitWarning {
     | 'manifest.alias'
     | 'manifest.unknown-key'
     | 'manifest.no-effect'
+    | 'manifest.value-split'
     | 'manifest.unknown-site'
     | 'manifest.no-site'
     | 'manifest.sites-drained'
@@ -1448,6 +1449,8 @@ export interface UserinfoResponse {
 export interface Violation {
   field: string;
   problem: string;
+  /** What works instead of what is not offered */
+  instead?: string;
 }
 
 /** Answer of `GET /webhooks`. */

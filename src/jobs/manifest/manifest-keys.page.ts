@@ -1,4 +1,5 @@
 import { manifestKeys, type ManifestKey } from './manifest-keys.js';
+import { NOT_OFFERED } from './not-offered.js';
 
 /** The page `docs/manifest.md`: every key of a manifest with what its value may be. */
 export function renderManifestKeys(): string {
@@ -10,12 +11,21 @@ export function renderManifestKeys(): string {
     '# Manifest of a job',
     '',
     'Generated from `src/jobs/manifest/manifest-keys.ts`; do not edit. A manifest is a JSON object, sent to `POST /jobs`. Only',
-    '`Executable` is demanded. Keys that are not named here are kept and echoed; a spelling that is nearly one of these is answered',
-    'with a warning. Numbers may be written as texts. A list of texts may be one text.',
+    '`Executable` is demanded. Keys that are not named here are kept and echoed, each with a warning; keys of other systems that would',
+    'change what runs are refused (below). Numbers may be written as texts. A list of texts may be one text; in those of sandboxes,',
+    'sites and tags a comma separates, unless a file of that whole name was uploaded.',
     '',
     '| key | value | meaning |',
     '|---|---|---|',
     ...rows,
+    '',
+    '## Not offered',
+    '',
+    '| key | instead |',
+    '|---|---|',
+    ...NOT_OFFERED.map(
+      ({ keys, instead }) => `| ${keys.map((key) => `\`${key}\``).join(', ')} | ${instead} |`,
+    ),
     '',
     ...ARRAYS,
     '',

@@ -1,3 +1,5 @@
+import { fold } from './not-offered.js';
+
 /** What a value of a manifest may be; numbers may be written as texts, and a text stands for a list of one. */
 interface KeyRules {
   /** A text that is not empty. */
@@ -118,6 +120,7 @@ export const MANIFEST_KEYS = {
     min: 100,
     max: 500_000,
     fallback: 86_400,
+    aliases: ['MaxCPUTime'],
     meaning: 'Seconds of CPU',
     example: 86_400,
   },
@@ -275,10 +278,6 @@ export function nearestKey(key: string): string | undefined {
     }
   }
   return undefined;
-}
-
-function fold(key: string): string {
-  return key.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
 /** One letter added, lost, changed, or two neighbours swapped. */

@@ -5,8 +5,8 @@ import { MANIFEST_KEYS, type KeyOfKind } from './manifest-keys.js';
 export class Faults {
   readonly list: Violation[] = [];
 
-  add(field: string, problem: string): void {
-    this.list.push({ field, problem });
+  add(field: string, problem: string, instead?: string): void {
+    this.list.push({ field, problem, ...(instead !== undefined && { instead }) });
   }
 
   /** The texts of a key that may be one text or a list of texts; empty when absent or wrong (which is noted). */
@@ -18,6 +18,28 @@ export class Faults {
     this.add(key, 'must be a text or a list of texts');
     return [];
   }
+}
+
+/** Lists that people write as one text with commas, as in JDL. `InputData` is none: a path may have a comma. */
+const COMMA_LISTS = [
+  'OutputSandbox',
+  'InputSandbox',
+  'Sites',
+  'Site',
+  'BannedSites',
+  'BannedSite',
+  'Tags',
+];
+
+/** The manifest with lists where one text names several things; a text that is the name of an uploaded file is one. */
+export function splitLists(manifest: JsonObject, files: readonly string[]): JsonObject {
+  const lists = COMMA_LISTS.flatMap((key): [string, string[]][] => {
+    const value = manifest[key];
+    if (typeof value !== 'string' || !value.includes(',') || files.includes(value)) return [];
+    const names = value.split(',').map((name) => name.trim());
+    return [[key, names.filter((name) => name !== '')]];
+  });
+  return lists.length > 0 ? { ...manifest, ...Object.fromEntries(lists) } : manifest;
 }
 
 /** True for a list of texts. */

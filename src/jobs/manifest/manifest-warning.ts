@@ -1,8 +1,10 @@
 /** Codes of what looks like a mistake in a manifest that is accepted. Stable; `docs/errors.md` explains them. */
 export const WARNING_CODES = {
   'manifest.alias': 'Another name of a key; it is taken for the key',
-  'manifest.unknown-key': 'A key without a meaning whose name is nearly that of one with a meaning',
-  'manifest.no-effect': 'A key that is kept and has no effect here',
+  'manifest.unknown-key': 'A key without a meaning: it is kept and has no effect',
+  'manifest.no-effect': 'A key or a place-holder that is kept and has no effect there',
+  'manifest.value-split':
+    'A value of a parameter that is split into words, or loses quotes or backslashes, in `Arguments`',
   'manifest.unknown-site': 'A wanted site that the setup does not have: the job does not run there',
   'manifest.no-site':
     'No site of the setup on which the job may run can hold it: it waits until one can',

@@ -32,7 +32,9 @@ describe('readManifest', () => {
       CPUTime: 3600,
       Extra: { deep: [1, null] },
     });
-    expect({ violations, warnings }).toEqual({ violations: [], warnings: [] });
+    const detail = 'Extra is not known and has no effect';
+    const warning = { code: 'manifest.unknown-key', detail, pointer: '/Extra' };
+    expect({ violations, warnings }).toEqual({ violations: [], warnings: [warning] });
     expect(job.manifest).toEqual({
       Executable: '/bin/true',
       Arguments: '-a 1,2',
@@ -266,6 +268,67 @@ describe('readManifest', () => {
     });
   });
 
+  it.each(['Nonsense', 'x', '', '__proto__', 'constructor'])('warns of the unknown %j', (key) => {
+    const raw = Object.fromEntries([
+      ['Executable', 'true'],
+      [key, 1],
+    ]) as JsonObject;
+    const { violations, warnings } = readManifest(raw, context);
+    const detail = `${key} is not known and has no effect`;
+    expect(violations).toEqual([]);
+    expect(warnings).toEqual([{ code: 'manifest.unknown-key', detail, pointer: `/${key}` }]);
+  });
+
+  it.each([
+    ['Container', /sites say what they have by Tags$/],
+    ['docker_image', /sites say/],
+    ['image', /sites say/],
+    ['ContainerImage', /sites say/],
+    ['Nodes', /^a job runs on one node/],
+    ['number-of-nodes', /NumberOfProcessors/],
+    ['mpi', /Parameters$/],
+    ['TasksPerNode', /Parameters$/],
+    ['Runtime', /Executable/],
+    ['script', /Executable/],
+    ['Interactive', /follow=true/],
+  ])('refuses %s and says what works instead', (key, instead) => {
+    const { violations, warnings } = read({ [key]: 'x' });
+    const expected = {
+      field: key,
+      problem: 'is not offered here',
+      instead: expect.stringMatching(instead) as string,
+    };
+    expect([violations, warnings]).toEqual([[expected], []]);
+  });
+
+  it.each<[string, JsonObject, string[], unknown]>([
+    ['OutputSandbox', { OutputSandbox: 'std.out, std.err' }, [], ['std.out', 'std.err']],
+    ['OutputSandbox', { OutputSandbox: 'a,b,,' }, [], ['a', 'b']],
+    ['OutputSandbox', { OutputSandbox: 'one.root' }, [], 'one.root'],
+    ['OutputSandbox', { OutputSandbox: 'a, b.txt' }, ['a, b.txt'], 'a, b.txt'],
+    ['OutputSandbox', { OutputSandbox: ['a, b.txt'] }, [], ['a, b.txt']],
+    ['InputSandbox', { InputSandbox: 'a.txt,b.txt' }, ['a.txt', 'b.txt'], ['a.txt', 'b.txt']],
+    ['InputSandbox', { InputSandbox: 'a,b' }, ['a,b'], ['a,b']],
+    ['Sites', { Sites: 'A, B' }, [], ['A', 'B']],
+    ['Tags', { Tags: 'el9,gpu' }, [], ['el9', 'gpu']],
+    ['BannedSites', { BannedSites: 'A,B' }, [], ['A', 'B']],
+  ])('splits the text of %s at commas: %j, uploaded %j', (key, raw, files, expected) => {
+    const { job, violations } = read(raw, { files });
+    expect([violations, job.manifest[key]]).toEqual([[], expected]);
+  });
+
+  it('keeps a comma in InputData', () => {
+    const { job } = read({ InputData: 'LFN:/vo/a,b' });
+    expect(job.inputData).toEqual(['/vo/a,b']);
+  });
+
+  it('says that the id of a job does not come into its name', () => {
+    const detail = '%j stays as it is in JobName, which is set before the job has its id';
+    expect(read({ JobName: 'run-%j' }).warnings).toEqual([
+      { code: 'manifest.no-effect', detail, pointer: '/JobName' },
+    ]);
+  });
+
   it.each([
     ['Sites', 'A'],
     ['Site', undefined],
@@ -311,8 +374,7 @@ describe('readManifest', () => {
   });
 
   it('leaves unknown keys alone', () => {
-    const { job, warnings } = read({ MyOwnKey: [1, 2n, 'x'] });
-    expect(warnings).toEqual([]);
+    const { job } = read({ MyOwnKey: [1, 2n, 'x'] });
     expect(job.manifest['MyOwnKey']).toEqual([1, 2n, 'x']);
   });
 

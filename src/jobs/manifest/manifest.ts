@@ -13,9 +13,10 @@ import {
 } from './manifest-keys.js';
 import { readConditions, readJobLabel, type JobCondition } from './job-conditions.js';
 import { readToken, TOKEN_FILE_VARIABLE, wantsToken, type TokenWish } from './job-token.js';
-import { Faults, isTextList, wholeNumber } from './manifest-values.js';
+import { Faults, isTextList, splitLists, wholeNumber } from './manifest-values.js';
 import { pointerTo, type ManifestWarning } from './manifest-warning.js';
 import { readInputData, readSites } from './manifest-places.js';
+import { insteadOf } from './not-offered.js';
 import { lackOf, readResources, type JobResources } from './resources.js';
 
 /** What the rules of a manifest depend on. */
@@ -76,7 +77,7 @@ const DROPPED = keysOfKind('dropped');
 export function readManifest(raw: JsonObject, context: ManifestContext): ManifestReading {
   const faults = new Faults();
   const warnings: ManifestWarning[] = [];
-  const manifest = renameAliases(raw, faults, warnings);
+  const manifest = splitLists(renameAliases(raw, faults, warnings), context.files);
   checkText(manifest, faults);
   readProgram(manifest, faults);
   const files = readInputSandbox(manifest, context, faults);
@@ -89,8 +90,8 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
   const after = readConditions(manifest, faults);
   const job: JobRequest = {
     manifest,
-    name: label(manifest, 'JobName', faults),
-    jobGroup: label(manifest, 'JobGroup', faults),
+    name: label(manifest, 'JobName', { faults, warnings }),
+    jobGroup: label(manifest, 'JobGroup', { faults, warnings }),
     jobType: oneOf(manifest, 'JobType', faults) ?? MANIFEST_KEYS.JobType.fallback,
     priority: wholeNumber(manifest, 'Priority', faults) ?? MANIFEST_KEYS.Priority.fallback,
     cpuTime: wholeNumber(manifest, 'CPUTime', faults) ?? MANIFEST_KEYS.CPUTime.fallback,
@@ -137,14 +138,16 @@ function warnOfUnknown(
 ): void {
   const alias = KEY_ALIASES.get(key);
   const near = alias ?? nearestKey(key);
-  if (near === undefined) return;
-  if (alias !== undefined) {
+  const instead = insteadOf(key);
+  if (instead !== undefined) faults.add(key, 'is not offered here', instead);
+  else if (alias !== undefined) {
     const detail = `${key} is read as ${alias}`;
     warnings.push({ code: 'manifest.alias', detail, pointer: pointerTo(key) });
   } else if (near === 'Executable' && raw['Executable'] === undefined) {
     faults.add(key, 'is not known; did you mean Executable?');
   } else {
-    const detail = `${key} is not known and has no effect; did you mean ${near}?`;
+    const question = near === undefined ? '' : `; did you mean ${near}?`;
+    const detail = `${key} is not known and has no effect${question}`;
     warnings.push({ code: 'manifest.unknown-key', detail, pointer: pointerTo(key) });
   }
 }
@@ -352,7 +355,11 @@ function keptManifest(
   return Object.fromEntries(members);
 }
 
-function label(manifest: JsonObject, key: KeyOfKind<'label'>, faults: Faults): string {
+function label(
+  manifest: JsonObject,
+  key: KeyOfKind<'label'>,
+  { faults, warnings }: { faults: Faults; warnings: ManifestWarning[] },
+): string {
   const { fallback, most } = MANIFEST_KEYS[key];
   const value = manifest[key];
   if (value === undefined || value === '') return fallback;
@@ -362,6 +369,10 @@ function label(manifest: JsonObject, key: KeyOfKind<'label'>, faults: Faults): s
     return fallback;
   }
   if (text.length > most) faults.add(key, `is longer than ${most} characters`);
+  if (text.includes('%j')) {
+    const detail = `%j stays as it is in ${key}, which is set before the job has its id`;
+    warnings.push({ code: 'manifest.no-effect', detail, pointer: pointerTo(key) });
+  }
   return text;
 }
 

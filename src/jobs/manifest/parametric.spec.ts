@@ -1,6 +1,12 @@
 import type { JsonObject } from '#src/kernel/index.js';
 import { splitArguments } from './arguments.js';
-import { fillTemplate, insertJobId, isParametric, readTemplate } from './parametric.js';
+import {
+  brokenValue,
+  fillTemplate,
+  insertJobId,
+  isParametric,
+  readTemplate,
+} from './parametric.js';
 
 /** All manifests of a template, or what is wrong with it. */
 function expand(manifest: JsonObject, limit = 1000) {
@@ -32,6 +38,31 @@ describe('parametric manifests', () => {
     expect(manifests.map((m) => m['Arguments'])).toEqual(['1', '5', '17', '53']);
   });
 
+  it.each<[string, JsonObject, string[]]>([
+    ['a tenth', { ParameterStart: 0, ParameterStep: 0.1 }, ['0', '0.1', '0.2', '0.3']],
+    ['a tenth down', { ParameterStart: 0.2, ParameterStep: -0.1 }, ['0.2', '0.1', '0', '-0.1']],
+    ['texts', { ParameterStart: '1.10', ParameterStep: '0.05' }, ['1.1', '1.15', '1.2', '1.25']],
+    [
+      'a power of ten',
+      { ParameterStart: 0, ParameterStep: 1e-7 },
+      '0 0.0000001 0.0000002 0.0000003'.split(' '),
+    ],
+    [
+      'large numbers',
+      { ParameterStart: 1e21, ParameterStep: 1 },
+      [0, 1, 2, 3].map((n) => `100000000000000000000${n}`),
+    ],
+    [
+      'all digits',
+      { ParameterStart: '0.12345678901234567890', ParameterStep: 1 },
+      [0, 1, 2, 3].map((n) => `${n}.1234567890123456789`),
+    ],
+    ['a factor', { ParameterStart: 1, ParameterFactor: 1.1 }, ['1', '1.1', '1.21', '1.331']],
+  ])('counts in decimals: %s', (_what, steps, values) => {
+    const { manifests } = expand({ Arguments: '%s', Parameters: 4, ...steps });
+    expect(manifests.map((m) => m['Arguments'])).toEqual(values);
+  });
+
   it('pads %n to the width of the count, from 0', () => {
     const { manifests } = expand({ JobName: 'j%n', Parameters: 100 });
     expect([manifests[0]?.['JobName'], manifests[99]?.['JobName']]).toEqual(['j000', 'j099']);
@@ -61,7 +92,7 @@ describe('parametric manifests', () => {
       'a start that is none',
       { Parameters: 2, ParameterStart: 'x' },
       'ParameterStart',
-      'must be a number',
+      'must be a number of at most 50 digits before and behind the point',
     ],
     [
       'too many',
@@ -105,6 +136,28 @@ describe('parametric manifests', () => {
   it('leaves place-holders of ordinary manifests alone, but for the job id', () => {
     expect(isParametric({ Arguments: '+%s' })).toBe(false);
     expect(insertJobId({ Arguments: '+%s %j', N: 1 }, 42n)).toEqual({ Arguments: '+%s 42', N: 1 });
+  });
+});
+
+describe('a value in the text of Arguments', () => {
+  it.each([
+    ['--in %s', 'a.dat', undefined],
+    ['--in "%s"', 'a b.dat', undefined],
+    ['--in %s', 'a b.dat', { value: 'a b.dat', hasNoEnd: false }],
+    ['--in %s', '', { value: '', hasNoEnd: false }],
+    ['--in %s', 'a\\b', { value: 'a\\b', hasNoEnd: false }],
+    ['--in %s', '"a"', { value: '"a"', hasNoEnd: false }],
+    ["--in '%s'", "it's", { value: "it's", hasNoEnd: true }],
+    ['--in %s', "it's", { value: "it's", hasNoEnd: true }],
+    ['--in "%s"', '$& "', { value: '$& "', hasNoEnd: true }],
+    ['"--in', 'a b', undefined],
+    ['--in', 'a b', undefined],
+  ])('in %j, %j is broken: %j', (text, value, expected) => {
+    expect(brokenValue({ manifest: { Arguments: text } }, { '%s': value })).toEqual(expected);
+  });
+
+  it('stays whole in a list', () => {
+    expect(brokenValue({ manifest: { Arguments: ['%s'] } }, { '%s': "it's" })).toBeUndefined();
   });
 });
 

@@ -1,5 +1,7 @@
 import { stringifyJson } from '#src/kernel/index.js';
 import type { JsonObject, JsonValue, Violation } from '#src/kernel/index.js';
+import { splitArguments } from './arguments.js';
+import { decimalOf, decimalSteps } from './decimal.js';
 import { PARAMETER_KEY } from './manifest-keys.js';
 
 /** Place-holder (`%s`, `%n`, `%(name)s`) → the text that stands there in one job. */
@@ -17,6 +19,8 @@ export interface ManifestTemplate {
   overflows(): Generator<Violation | undefined>;
   /** What stands for the place-holders that occur, job by job; made one after the other. */
   values(): Generator<PlaceValues>;
+  /** Place-holders `%(name)s` for which there are no values, so that they stay. */
+  unknown: string[];
   /** Bytes of the JSON text of the manifest with these values, without making it. */
   bytesWith(values: PlaceValues): number;
 }
@@ -30,8 +34,15 @@ interface Sequence {
   texts: Texts;
 }
 
+/** Decimal digits that every number has exactly; what a multiplication makes behind them is no part of it. */
+const EXACT_DIGITS = 15;
 /** Numbers that are looked at in one go. */
 const NUMBERS_AT_ONCE = 10_000;
+
+/** What splits a text into words, is taken away in doing so, or is nothing. */
+const SPECIAL_IN_WORDS = /^$|[\s'"\\]/;
+/** Stands for a value that is no other text's. */
+const MARK = '\u{f8ff}';
 
 const PLACE_HOLDER = /%\(([\w-]+)\)s|%s|%n/g;
 
@@ -74,7 +85,9 @@ export function readTemplate(
   const used = sequences.filter(({ name }) => uses.has(holderOf(name)));
   const values = (): Generator<PlaceValues> => valuesOf(manifest, count, used, uses.has('%n'));
   const overflows = (): Generator<Violation | undefined> => overflowsOf(manifest, sequences);
-  return { template: { manifest: shared, count, overflows, values, bytesWith } };
+  const names = new Set(['%s', '%n', ...sequences.map(({ name }) => holderOf(name))]);
+  const unknown = [...uses.keys()].filter((holder) => !names.has(holder));
+  return { template: { manifest: shared, count, overflows, values, unknown, bytesWith } };
 }
 
 /** Puts the values of one job into all texts. A place-holder without a value stays as it is. */
@@ -82,6 +95,38 @@ export function fillTemplate(manifest: JsonObject, values: PlaceValues): JsonObj
   const replace = (holder: string): string =>
     Object.hasOwn(values, holder) ? (values[holder] as string) : holder;
   return mapTexts(manifest, (text) => text.replaceAll(PLACE_HOLDER, replace)) as JsonObject;
+}
+
+/**
+ * The first of the values that `Arguments`, where it is one text, does not keep whole: it becomes several words or none, loses
+ * quotes or backslashes, or has a quote or backslash without its end.
+ */
+export function brokenValue(
+  { manifest }: Pick<ManifestTemplate, 'manifest'>,
+  values: PlaceValues,
+): { value: string; hasNoEnd: boolean } | undefined {
+  const text = manifest['Arguments'];
+  if (typeof text !== 'string') return undefined;
+  for (const [holder, value] of Object.entries(values)) {
+    if (!SPECIAL_IN_WORDS.test(value) || !text.includes(holder)) continue;
+    const kept = wordsOf(text.replaceAll(holder, MARK))?.map((it) =>
+      it.replaceAll(MARK, () => value),
+    );
+    const words = wordsOf(text.replaceAll(holder, () => value));
+    // A text that has such a fault by itself is another fault.
+    if (kept === undefined) return undefined;
+    if (words === undefined) return { value, hasNoEnd: true };
+    if (words.join('\0') !== kept.join('\0')) return { value, hasNoEnd: false };
+  }
+  return undefined;
+}
+
+function wordsOf(text: string): string[] | undefined {
+  try {
+    return splitArguments(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Replaces `%j` by the job's id in all texts. */
@@ -117,7 +162,10 @@ function readSequences(manifest: JsonObject, violations: Violation[]): Sequence[
       if (typeof texts === 'string') violations.push({ field, problem: texts });
       else sequences.push({ field, name: match[2], texts });
     } else if (typeof numberOf(value) !== 'number') {
-      violations.push({ field, problem: 'must be a number' });
+      violations.push({
+        field,
+        problem: 'must be a number of at most 50 digits before and behind the point',
+      });
     }
   }
   violations.push(...withoutSequence(manifest));
@@ -154,17 +202,22 @@ function readTexts(value: JsonValue | undefined): Texts | string {
 }
 
 /** The numbers of a sequence that is given as a count, each from the one before. */
-function progression(manifest: JsonObject, name: string | undefined): () => number {
+function progression(manifest: JsonObject, name: string | undefined): () => string | number {
   const suffix = name === undefined ? '' : `.${name}`;
-  const option = (key: string, fallback: number): number =>
-    numberOf(manifest[`${key}${suffix}`]) ?? numberOf(manifest[key]) ?? fallback;
+  const option = (key: string, fallback: number): number | string =>
+    numeral(manifest[`${key}${suffix}`]) ?? numeral(manifest[key]) ?? fallback;
+  const start = option('ParameterStart', 1);
   const step = option('ParameterStep', 0);
-  const factor = option('ParameterFactor', 1);
-  let following = option('ParameterStart', 1);
+  const factor = Number(option('ParameterFactor', 1));
+  if (factor === 1) {
+    const steps = decimalSteps(decimalOf(start), decimalOf(step));
+    return () => steps.next().value as string;
+  }
+  let following = Number(start);
   return () => {
     const value = following;
-    following = value * factor + step;
-    return value;
+    following = value * factor + Number(step);
+    return Number.isInteger(value) ? value : Number(value.toPrecision(EXACT_DIGITS));
   };
 }
 
@@ -188,8 +241,8 @@ function* overflowsOf(
 }
 
 /** Which of the numbers is the first that is none. */
-function overflowAt(next: () => number, count: number): number | undefined {
-  for (let index = 0; index < count; index += 1) if (!Number.isFinite(next())) return index;
+function overflowAt(next: () => string | number, count: number): number | undefined {
+  for (let index = 0; index < count; index += 1) if (!Number.isFinite(Number(next()))) return index;
   return undefined;
 }
 
@@ -227,9 +280,14 @@ function withoutParameters(manifest: JsonObject): JsonObject {
 }
 
 function numberOf(value: JsonValue | undefined): number | undefined {
+  const read = numeral(value);
+  return read === undefined ? undefined : Number(read);
+}
+
+/** A number, or a text that writes one, with all its digits. */
+function numeral(value: JsonValue | undefined): number | string | undefined {
   if (typeof value === 'number') return value;
-  if (typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
-  return undefined;
+  return typeof value === 'string' && /^-?\d{1,50}(\.\d{1,50})?$/.test(value) ? value : undefined;
 }
 
 function mapTexts(value: JsonValue, change: (text: string) => string): JsonValue {

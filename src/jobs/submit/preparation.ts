@@ -2,7 +2,7 @@ import { Problem, Slices, stringifyJson } from '#src/kernel/index.js';
 import type { JsonObject, Violation } from '#src/kernel/index.js';
 import { readManifest, type JobRequest, type ManifestContext } from '../manifest/manifest.js';
 import type { ManifestWarning } from '../manifest/manifest-warning.js';
-import { fillTemplate, isParametric, readTemplate } from '../manifest/parametric.js';
+import { brokenValue, fillTemplate, isParametric, readTemplate } from '../manifest/parametric.js';
 import type { ManifestTemplate, PlaceValues } from '../manifest/parametric.js';
 import { SharedManifest } from '../manifest/stored-manifest.js';
 import { RequestLinks, type PlacedViolation } from '../dependencies/request-links.js';
@@ -41,6 +41,7 @@ export interface PreparationLimits {
 const MAX_VIOLATIONS = 100;
 /** Of a job without a token. */
 const NONE: JudgedToken = { violations: [], warnings: [] };
+const KEPT_WHOLE = 'a list of texts in Arguments keeps values whole';
 /** Warnings of one answer. */
 const MAX_WARNINGS = 100;
 
@@ -56,6 +57,10 @@ export class Preparation {
   /** Which of the jobs wait for which. */
   readonly links = new RequestLinks();
   private manifests = 0;
+  /** Jobs of the manifests before this one. */
+  private before = 0;
+  /** The last manifest with a value that is split: it is said once for each. */
+  private split = -1;
   private madeBytes = 0;
   private tooLarge: Problem | undefined;
   private readonly slices = new Slices();
@@ -101,7 +106,7 @@ export class Preparation {
     throw Problem.invalid(
       this.violations
         .slice(0, MAX_VIOLATIONS)
-        .map(({ place, field, problem }) => ({ field: isOne ? field : place + field, problem })),
+        .map(({ place, field, ...rest }) => ({ field: isOne ? field : place + field, ...rest })),
     );
   }
 
@@ -125,7 +130,10 @@ export class Preparation {
 
   private async addTemplate(template: ManifestTemplate, place: string): Promise<void> {
     let shared: SharedManifest | undefined;
+    this.warnOfHolders(template);
+    this.before = this.jobs;
     for (const values of template.values()) {
+      if (this.breaks(template, values, place)) return;
       const filled = fillTemplate(template.manifest, values);
       const read = await this.read(filled, place);
       if (!read) return;
@@ -139,6 +147,31 @@ export class Preparation {
       const own = shared.ownOf(filled, manifest);
       await this.keep({ ...read, template: { number: this.templates, own, values } });
     }
+  }
+
+  private warnOfHolders({ unknown }: ManifestTemplate): void {
+    for (const holder of unknown) {
+      const detail = `${holder} stays as it is: there is no Parameters.${holder.slice(2, -2)}`;
+      this.warn({ code: 'manifest.no-effect', detail, pointer: '', place: this.manifests - 1 });
+    }
+  }
+
+  /** Notes a value that is no argument as it stands: a fault when it cannot be read (true), else a warning for the first one. */
+  private breaks(template: ManifestTemplate, values: PlaceValues, place: string): boolean {
+    const { value, hasNoEnd } = brokenValue(template, values) ?? {};
+    if (value === undefined) return false;
+    const number = this.jobs - this.before;
+    if (hasNoEnd) {
+      const problem = `has a quote or backslash without its end in the value ${value} (number ${number}, counted from 0)`;
+      this.noteViolations([{ field: 'Arguments', problem, instead: KEPT_WHOLE }], place);
+      return true;
+    }
+    const index = this.manifests - 1;
+    if (this.split === index) return false;
+    this.split = index;
+    const detail = `The value ${value} (number ${number}, counted from 0) is split like a shell splits words; ${KEPT_WHOLE}`;
+    this.warn({ code: 'manifest.value-split', detail, pointer: '/Arguments', place: index });
+    return false;
   }
 
   private async addJob(manifest: JsonObject, place: string): Promise<void> {

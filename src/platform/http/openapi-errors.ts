@@ -58,6 +58,7 @@ export const ERROR_SCHEMAS: Record<string, OpenApiSchema> = {
     properties: {
       field: { type: 'string', example: 'maxJobs' },
       problem: { type: 'string', example: 'is not a whole number' },
+      instead: { type: 'string', description: 'What works instead of what is not offered' },
     },
   },
   ProblemCode: {

@@ -128,3 +128,26 @@ describe('a registry at one moment', () => {
     expect(names(registry.sitesOf('Prod'))).toEqual(['everything']);
   });
 });
+
+describe('who may have tokens for which groups', () => {
+  const snapshotOf = (users: User[], issuerVo?: string): RegistrySnapshot => {
+    const ofVo = (name: string, vo: string): Group => ({ ...group(name, names(users)), vo });
+    const groups = [ofVo('ours', 'vo'), ofVo('theirs', 'other'), group('open', names(users))];
+    const contents = { ...DEMO_REGISTRY, users, groups };
+    return new RegistrySnapshot(contents, 1, { ...(issuerVo !== undefined && { issuerVo }) });
+  };
+
+  it('is nobody who is disabled', () => {
+    const registry = snapshotOf([user('here'), user('gone', { disabled: true }), bound]);
+    expect(['here', 'gone', 'bound'].map((name) => registry.groupsOf(name).length)).toEqual([
+      ...[3, 0, 3],
+    ]);
+    expect(registry.isMember('gone', 'ours')).toBe(false);
+    expect(registry.userBySub('undefined')).toBeUndefined();
+  });
+
+  it('are those of the VO that tokens are for, and those without one', () => {
+    expect(names(snapshotOf([user('here')]).groupsOf('here'))).toEqual(['ours', 'theirs', 'open']);
+    expect(names(snapshotOf([user('here')], 'vo').groupsOf('here'))).toEqual(['ours', 'open']);
+  });
+});

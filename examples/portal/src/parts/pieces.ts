@@ -27,7 +27,15 @@ export function faultBox(error: unknown): HTMLElement {
       h(
         'ul',
         {},
-        violations.map(({ field, problem }) => h('li', {}, h('b', {}, field), ` ${problem}`)),
+        violations.map(({ field, problem, instead }) =>
+          h(
+            'li',
+            {},
+            h('b', {}, field),
+            ` ${problem}`,
+            instead !== undefined && `; instead: ${instead}`,
+          ),
+        ),
       ),
   );
 }
