@@ -220,6 +220,27 @@ describe('what an authorization request wants of the sign-in', () => {
     });
   });
 
+  describe('Use another account', () => {
+    it('leads from the consent page to the page for signing in, for the same request', async () => {
+      const alice = await visitor('alice');
+      const path = webPath({ state: 'another' });
+      const consent = await alice.open(path);
+      const another = formOf(consent.body);
+      expect([another.action, consent.body.match(/>Use another account</g)?.length]).toEqual([
+        path,
+        1,
+      ]);
+      const page = await alice.send(another, { decision: 'another' });
+      expect([page.status, page.body.includes('<h1>Sign in</h1>')]).toEqual([200, true]);
+      const [again] = formsOf(page.body);
+      expect(again?.action).toBe('/oauth2/login');
+      const back = await alice.send(again!);
+      expect([back.status, back.headers['location']]).toEqual([303, path]);
+      const forged = await alice.send(another, { decision: 'another', csrf: 'A'.repeat(43) });
+      expect([forged.status, forged.body.includes('<h1>Sign in</h1>')]).toEqual([403, false]);
+    });
+  });
+
   describe('max_age', () => {
     it('asks for a sign-in when the last one is longer ago', async () => {
       const bob = await visitor('bob');

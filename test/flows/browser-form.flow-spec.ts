@@ -139,7 +139,9 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('people at the portal',
         await signInToPortal(page, grid);
         await page.getByRole('button', { name: 'Sign out' }).click();
         await page.getByRole('button', { name: 'Sign in' }).click();
-        await page.getByRole('button', { name: 'Allow' }).waitFor();
+        await page.getByRole('button', { name: 'Use another account' }).waitFor();
+        await page.getByRole('button', { name: 'Allow' }).click();
+        await page.getByRole('button', { name: 'Sign out' }).waitFor();
       });
       await inPage(async (page) => {
         await page.goto(`${grid.url}/portal/#/jobs`);

@@ -14,8 +14,9 @@ export class PageVisitor {
 
   constructor(private readonly client: GridClient) {}
 
-  async open(path: string): Promise<Answer<string>> {
-    return this.keep(await this.client.get<string>(path, { headers: this.headers() }));
+  async open(path: string, more: Record<string, string> = {}): Promise<Answer<string>> {
+    const headers = { ...this.headers(), ...more };
+    return this.keep(await this.client.get<string>(path, { headers }));
   }
 
   /** Sends a form with values in place of the page's own; null leaves a field out. */

@@ -14,8 +14,9 @@ import { SharedTokens, type StoredTokens } from './shared-tokens.js';
 
 const KEPT = 'portal.sign-in';
 const ADMIN = 'admin';
-/** Somebody has signed out here: the next one is asked who they are. */
-const LEFT = 'portal.left';
+/** All that the groups of a user may, and an ID token, with which the portal signs out of the service as well. */
+const SCOPE =
+  'openid offline_access jobs:read jobs:submit jobs:kill catalogue:read catalogue:write webhooks';
 /** A token is renewed when it lives no longer than this. */
 const LEEWAY_MS = 60_000;
 /** What the service says to `prompt=none` when it has to ask (OpenID Connect Core §3.1.2.6). */
@@ -65,11 +66,10 @@ export class Session {
 
   /**
    * Leaves for the service; `back` is the place in the portal to return to. Whoever has allowed the portal before is not
-   * asked again, but after signing out.
+   * asked again, but after signing out: then the service asks.
    */
   async signIn(back: string): Promise<void> {
-    const mayAsk = sessionStorage.getItem(LEFT) !== null;
-    await this.leave(back, mayAsk ? {} : { prompt: 'none' });
+    await this.leave(back, { prompt: 'none' });
   }
 
   /** Whether tokens for the group of who is signed in may have the scope of administration; asked once a group. */
@@ -114,22 +114,26 @@ export class Session {
       await this.leave(back, placeOf(kept.group, kept.setup));
       return undefined;
     }
-    sessionStorage.removeItem(LEFT);
     return back;
   }
 
-  /** Ends the session here, in the other tabs and at the service. */
+  /** Ends the session here, in the other tabs and at the service, from where the browser comes back. */
   async end(): Promise<void> {
-    const refresh = this.tokens.current?.refresh;
+    const { refresh, id } = this.tokens.current ?? {};
     this.tokens.end();
     forgetDraft();
-    sessionStorage.setItem(LEFT, 'yes');
     if (refresh !== undefined) await signOut(this.application, refresh).catch(() => undefined);
-    this.onChange();
+    const { url, clientId, redirectUri } = this.application;
+    const query = new URLSearchParams({
+      client_id: clientId,
+      post_logout_redirect_uri: redirectUri,
+      ...(id !== undefined && { id_token_hint: id }),
+    });
+    location.assign(`${url}/oauth2/logout?${query.toString()}`);
   }
 
   private async leave(back: string, wish: SignInWish): Promise<void> {
-    const { address, kept } = await beginSignIn(this.application, wish);
+    const { address, kept } = await beginSignIn(this.application, { scope: SCOPE, ...wish });
     sessionStorage.setItem(KEPT, JSON.stringify({ ...kept, ...wish, back }));
     location.assign(address);
   }
@@ -176,6 +180,7 @@ export class Session {
     this.tokens.set({
       access: token.access_token,
       refresh: token.refresh_token ?? this.tokens.current?.refresh,
+      id: token.id_token ?? this.tokens.current?.id,
       expiresAt: Date.now() + token.expires_in * 1000,
       user: subjectOf(token.access_token),
       group: token.group,

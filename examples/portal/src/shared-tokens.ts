@@ -7,6 +7,8 @@ const ANSWER_MS = 250;
 export interface StoredTokens {
   access: string;
   refresh: string | undefined;
+  /** The ID token of the sign-in. */
+  id: string | undefined;
   expiresAt: number;
   user: string;
   group: string;

@@ -50,12 +50,15 @@ export class AuthorizePages {
   ): Promise<void> {
     const asked = await this.checked(call, query);
     const { request } = call;
+    const { isSilent } = asked.demand;
+    if (isSilent && !(await this.sessions.maySignInSilently(request))) throw loginRequired();
     const state = await this.sessions.resume(request, response);
-    const user = this.userAsDemanded(request, { asked, state });
-    if (asked.demand.isSilent) {
+    if (isSilent) {
+      const user = this.asDemanded(state.user, request, { asked, state });
       await this.answerAgain(request, response, { asked, state, user });
       return;
     }
+    const user = this.userAsDemanded(request, { asked, state });
     if (user) await this.sendConsent({ request, response, asked, state, user });
     else this.sendLogin(request, response, { asked, state });
   }
@@ -70,20 +73,25 @@ export class AuthorizePages {
     if (asked.demand.isSilent)
       throw new AuthorizationError('interaction_required', 'prompt is none');
     const { request } = call;
-    const state = await this.sessions.resumeByForm(request, response, form);
-    const user = this.userAsDemanded(request, { asked, state });
+    const found = await this.sessions.resumeByForm(request, response, form);
+    const user = this.userAsDemanded(request, { asked, state: found });
     if (!user) {
-      this.sendLogin(request, response, { asked, state });
+      this.sendLogin(request, response, { asked, state: found });
       return;
     }
     const { decision, group, setup } = form;
+    if (decision === 'another') {
+      this.sendLogin(request, response, { asked, state: found, isAnother: true });
+      return;
+    }
     const choice = { group, setup };
     if (decision === 'deny') {
-      await this.sessions.settle(state.session);
+      await this.sessions.settle(found.session);
       this.audit.done('consent.denied', { way: 'code' }, { request, actor: { user: user.name } });
       await this.authorize.deny(asked);
       throw new AuthorizationError('access_denied', 'the user has refused');
     }
+    const state = decision === 'allow' ? await this.confirmed(request, response, found) : found;
     const giver = { user, authentication: authenticationOf(state.session) };
     const location =
       decision === 'allow' ? await this.authorize.allow(asked, giver, choice) : undefined;
@@ -103,9 +111,7 @@ export class AuthorizePages {
     response: HttpResponse,
     { asked, state, user }: AskedState & { user: User | undefined },
   ): Promise<void> {
-    if (!user) {
-      throw new AuthorizationError('login_required', 'the user has to sign in');
-    }
+    if (!user) throw loginRequired();
     labelRequest(request, { user: user.name });
     const giver = { user, authentication: authenticationOf(state.session) };
     const location = await this.authorize.allowAgain(asked, giver);
@@ -116,10 +122,31 @@ export class AuthorizePages {
     sendRedirect(response, location);
   }
 
-  /** Who is signed in, if the request does not demand another or a fresh sign-in. */
-  private userAsDemanded(
+  /** Whom the consent page asks: who is signed in or, once signed out, whose certificate it is. */
+  private userAsDemanded(request: HttpRequest, { asked, state }: AskedState): User | undefined {
+    return this.asDemanded(state.user ?? state.certificateUser, request, { asked, state });
+  }
+
+  /** Whoever allows something has confirmed that it is still they whose certificate the browser shows. */
+  private async confirmed(
+    request: HttpRequest,
+    response: HttpResponse,
+    state: SessionState,
+  ): Promise<SessionState> {
+    const { user, certificateUser, session } = state;
+    if (user || !certificateUser) return state;
+    const signIn = { user: certificateUser, method: 'certificate' as const };
+    const confirmed = await this.sessions.signIn(response, signIn, session);
+    const actor = { user: certificateUser.name };
+    this.audit.done('user.signed-in', { way: 'certificate' }, { request, actor });
+    return { ...state, user: certificateUser, session: confirmed };
+  }
+
+  /** The user, if the request does not demand another or a fresh sign-in. */
+  private asDemanded(
+    user: User | undefined,
     { originalUrl: address }: HttpRequest,
-    { asked, state: { user, session } }: AskedState,
+    { asked, state: { session } }: AskedState,
   ): User | undefined {
     if (!user) return undefined;
     const seen = { subject: subjectOf(user), session, address, now: this.clock.now() };
@@ -153,7 +180,6 @@ export class AuthorizePages {
       redirectUri: asked.redirectUri,
       csrfToken: state.session.csrfToken,
       action: request.originalUrl,
-      providers: this.providers.list(),
       ...(choice && {
         fault: 'Choose one of your groups, a setup that it may use, and Allow or Deny.',
       }),
@@ -164,7 +190,7 @@ export class AuthorizePages {
   private sendLogin(
     request: HttpRequest,
     response: HttpResponse,
-    { asked, state }: AskedState,
+    { asked, state, isAnother = false }: AskedState & { isAnother?: boolean },
   ): void {
     const page = loginPage({
       purpose: `${asked.client.name} asks to act for you. First say who you are.`,
@@ -175,7 +201,12 @@ export class AuthorizePages {
       demoUsers: state.demoUsers,
       certificateUser: state.certificateUser?.name,
       expected: asked.demand.loginHint,
+      isAnother,
     });
     sendPage(response, page);
   }
+}
+
+function loginRequired(): AuthorizationError {
+  return new AuthorizationError('login_required', 'the user has to sign in');
 }

@@ -144,7 +144,7 @@ export class AuthorizationQuery {
 /** The consent form. */
 @Shape(PAGE_FORM)
 export class ConsentForm extends PageForm {
-  @ApiProperty({ enum: ['allow', 'deny'], required: true })
+  @ApiProperty({ enum: ['allow', 'deny', 'another'], required: true })
   @IsOptional()
   @IsString()
   decision?: string;

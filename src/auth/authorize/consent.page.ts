@@ -1,5 +1,4 @@
 import type { Client, User } from '#src/registry/index.js';
-import { providerForms, type ProviderChoice } from '../sign-in/providers/login.page.js';
 import {
   consentFields,
   clientTitle,
@@ -18,7 +17,6 @@ export interface ConsentView {
   csrfToken: string;
   /** Path and query of the authorization request; the form is sent to it. */
   action: string;
-  providers: readonly ProviderChoice[];
   fault?: string;
 }
 
@@ -30,7 +28,7 @@ export function consentPage(view: ConsentView): Page {
   return {
     title: `${client.name} asks for access`,
     status: view.fault === undefined ? 200 : 400,
-    formTargets: [cspSource(redirectUri), ...(view.providers.length > 0 ? ['https:'] : [])],
+    formTargets: [cspSource(redirectUri)],
     body: markup`${clientTitle(client)}
       <p class="soft">Your answer is sent to <b>${target}</b>.</p>
       ${signedInUser(user)}
@@ -38,7 +36,6 @@ export function consentPage(view: ConsentView): Page {
       <form method="post" action="${view.action}">
         <input type="hidden" name="csrf" value="${view.csrfToken}" />
         ${consentFields(choices)}
-      </form>
-      ${providerForms({ ...view, returnTo: view.action }, 'Not you? Sign in another way')}`,
+      </form>`,
   };
 }

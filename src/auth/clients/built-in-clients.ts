@@ -41,5 +41,6 @@ export function clientOf(
   if (known || !builtIn) return known;
   const { name, redirectPath } = builtIn;
   const redirectUris = redirectPath === undefined ? [] : [`${publicUrl}${redirectPath}`];
-  return { id, name, redirectUris, confidential: false, origin: 'command' };
+  const afterSignOut = id === PORTAL_CLIENT && { postLogoutRedirectUris: redirectUris };
+  return { id, name, redirectUris, ...afterSignOut, confidential: false, origin: 'command' };
 }

@@ -19,7 +19,6 @@ export function applicationsPage(view: {
   applications: readonly AllowedApplication[];
   csrfToken: string;
   note?: string;
-  maySignOut: boolean;
 }): Page {
   const { user, applications, csrfToken, note } = view;
   const list = applications.map(
@@ -48,13 +47,10 @@ export function applicationsPage(view: {
               ${list}
             </ul>`
       }
-      ${
-        view.maySignOut &&
-        markup`<form method="post" action="/oauth2/logout" class="actions">
-          <input type="hidden" name="csrf" value="${csrfToken}" />
-          <button type="submit" class="plain">Sign out</button>
-        </form>`
-      }`,
+      <form method="post" action="/oauth2/logout" class="actions">
+        <input type="hidden" name="csrf" value="${csrfToken}" />
+        <button type="submit" class="plain">Sign out</button>
+      </form>`,
   };
 }
 

@@ -62,7 +62,6 @@ export class ApplicationsPages {
       user,
       applications: await this.applicationsOf(user),
       csrfToken: session.csrfToken,
-      maySignOut: session.method === 'provider',
       ...(note !== undefined && { note }),
     });
     sendPage(response, page);
@@ -99,6 +98,7 @@ export class ApplicationsPages {
       csrfToken: state.session.csrfToken,
       isCertificateRefused: state.isCertificateRefused,
       demoUsers: state.demoUsers,
+      certificateUser: state.certificateUser?.name,
     });
     sendPage(response, page);
   }

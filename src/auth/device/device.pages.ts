@@ -16,6 +16,7 @@ import { deviceConsentPage, userCodePage } from './device.page.js';
 import type { DeviceDecisionForm, DeviceQuery } from './device.request.js';
 import { DeviceService, type DeviceQuestion } from './device.service.js';
 
+const PATH = '/oauth2/device';
 const NO_SUCH_CODE = 'This code is not known or has expired. Look at your device again.';
 
 interface SignedInCall {
@@ -55,6 +56,11 @@ export class DevicePages {
   ): Promise<void> {
     const state = await this.sessions.resumeByForm(request, response, form);
     const { user_code: typed = '', decision } = form;
+    if (decision === 'another') {
+      const returnTo = `${PATH}?${new URLSearchParams({ user_code: typed }).toString()}`;
+      this.sendLogin(response, state, { returnTo, isAnother: true });
+      return;
+    }
     await this.signedIn(request, response, state, async (call) => {
       const question = await this.lookUp(request, call, typed, decision !== undefined);
       if (question) await this.conclude(call, question, form);
@@ -128,13 +134,23 @@ export class DevicePages {
       await work({ request, response, user, csrfToken: session.csrfToken, authentication });
       return;
     }
+    const returnTo = request.method === 'GET' ? request.originalUrl : PATH;
+    this.sendLogin(response, state, { returnTo });
+  }
+
+  private sendLogin(
+    response: HttpResponse,
+    state: SessionState,
+    view: { returnTo: string; isAnother?: boolean },
+  ): void {
     const page = loginPage({
       purpose: 'To connect a device, first say who you are.',
       providers: this.providers.list(),
-      returnTo: request.method === 'GET' ? request.originalUrl : '/oauth2/device',
-      csrfToken: session.csrfToken,
+      csrfToken: state.session.csrfToken,
       isCertificateRefused: state.isCertificateRefused,
       demoUsers: state.demoUsers,
+      certificateUser: state.certificateUser?.name,
+      ...view,
     });
     sendPage(response, page);
   }

@@ -62,7 +62,7 @@ export class DeviceDecisionForm extends PageForm {
   @IsString()
   setup?: string;
 
-  @ApiProperty({ enum: ['allow', 'deny'], description: 'Absent: look the code up' })
+  @ApiProperty({ enum: ['allow', 'deny', 'another'], description: 'Absent: look the code up' })
   @IsOptional()
   @IsString()
   decision?: string;

@@ -1,14 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { constantTimeEqual } from '#src/kernel/index.js';
 import { Audit, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
 import { IdTokens, type IdTokenHint } from '../bearer/id-token.js';
 import { ClientsService } from '../clients/clients.service.js';
-import { invalidForm } from '../protocol/oauth-errors.js';
 import { isRegisteredRedirect, withParameters } from '../protocol/redirect-uri.js';
 import { messagePage } from '../sign-in/pages/message.page.js';
 import { PageError } from '../sign-in/pages/page-error.js';
 import { sendPage, sendRedirect } from '../sign-in/pages/page.js';
-import type { BrowserSessionEntity } from '../sign-in/sessions/browser-session.entity.js';
 import { BrowserSessionsService } from '../sign-in/sessions/browser-sessions.service.js';
 import { logoutPage } from './logout.page.js';
 import type { LogoutForm } from './logout.request.js';
@@ -33,21 +30,29 @@ export class LogoutPages {
   /**
    * Ends the session of the browser when its user has confirmed it or the application shows an ID token of this very
    * session, else asks. Then the browser goes on where the application wants, if that is registered; else nothing is done.
+   * The form of an application on another site comes without cookies, so the browser brings it again as an address.
    */
   async leave(form: LogoutForm, request: HttpRequest, response: HttpResponse): Promise<void> {
     const hint = form.id_token_hint && (await this.idTokens.read(form.id_token_hint));
     const location = await this.placeAfter(form, hint || undefined);
-    const session = await this.sessions.current(request);
-    if (form.csrf !== undefined && !isOf(session, form.csrf)) throw invalidForm();
-    if (session && session.user !== null) {
-      const { user, sid, csrfToken } = session;
+    const { csrf } = form;
+    if (request.method === 'POST' && csrf === undefined && !this.sessions.hasCookie(request)) {
+      sendRedirect(response, addressOf(form));
+      return;
+    }
+    const { session, user } =
+      csrf === undefined
+        ? await this.sessions.resume(request, response)
+        : await this.sessions.resumeByForm(request, response, { csrf });
+    if (user) {
+      const { sid, csrfToken } = session;
       const isKnown = hint && hint.sid !== undefined && hint.sid === sid;
-      if (form.csrf === undefined && !isKnown) {
-        sendPage(response, logoutPage({ user, csrfToken, form }));
+      if (csrf === undefined && !isKnown) {
+        sendPage(response, logoutPage({ user: user.name, csrfToken, form }));
         return;
       }
       await this.sessions.signOut(response, session);
-      this.audit.done('user.signed-out', {}, { request, actor: { user } });
+      this.audit.done('user.signed-out', {}, { request, actor: { user: user.name } });
     }
     if (location !== undefined) sendRedirect(response, location);
     else sendPage(response, messagePage('Signed out', 'You can close this page.'));
@@ -73,6 +78,7 @@ export class LogoutPages {
   }
 }
 
-function isOf(session: BrowserSessionEntity | undefined, csrf: string): boolean {
-  return session !== undefined && constantTimeEqual(csrf, session.csrfToken);
+function addressOf(form: LogoutForm): string {
+  const given = Object.entries(form).filter(([, value]) => value !== undefined);
+  return `/oauth2/logout?${new URLSearchParams(given).toString()}`;
 }

@@ -23,6 +23,7 @@ export const DEMO_REGISTRY: RegistryContents = {
       id: 'demo-portal',
       name: 'Demo portal',
       redirectUris: ['http://localhost:8900/callback'],
+      postLogoutRedirectUris: ['http://localhost:8900/callback'],
       confidential: false,
       origin: 'file',
     },

@@ -51,7 +51,7 @@ export function signedInUser(user: User): Html {
     </div>`;
 }
 
-/** The part of a form in which group and setup are chosen and the decision is made. */
+/** The part of a form in which group and setup are chosen and the decision is made, or somebody says that they are another. */
 export function consentFields(choices: ConsentChoices): Html {
   const ofGroups = choices.groups.flatMap(({ scopes }) => scopes);
   const rights = [...new Set(readScopes([...ofGroups, ...choices.identity]).map(scopeText))];
@@ -75,6 +75,9 @@ export function consentFields(choices: ConsentChoices): Html {
     <div class="actions">
       <button type="submit" name="decision" value="allow">Allow</button>
       <button type="submit" name="decision" value="deny" class="plain" formnovalidate>Deny</button>
+    </div>
+    <div class="actions">
+      <button type="submit" name="decision" value="another" class="plain" formnovalidate>Use another account</button>
     </div>`;
 }
 

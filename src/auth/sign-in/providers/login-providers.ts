@@ -24,13 +24,13 @@ export class LoginProviders {
   async begin(
     name: string,
     request: HttpRequest,
-    binding: { session: BrowserSessionEntity; returnTo: string },
+    binding: { session: BrowserSessionEntity; returnTo: string; prompt?: string | undefined },
   ): Promise<string | undefined> {
     const named = this.providers.find(name);
     if (!named?.login) return undefined;
     const held: { state?: unknown } = {};
     const begun = await outOfTurn(request, () =>
-      named.provider.submitNewSession({ session: held, ...wishesOf(binding.returnTo) }),
+      named.provider.submitNewSession({ session: held, ...wishesOf(binding) }),
     );
     if (!begun.OK) return undefined;
     const { session, returnTo } = binding;
@@ -41,13 +41,23 @@ export class LoginProviders {
 
 /**
  * What the page to come back to has been asked about the sign-in (OpenID Connect Core §3.1.2.1), for the provider: a fresh one
- * for a request that counts the time since it, and the name that is expected.
+ * for a request that counts the time since it, and the name that is expected; `chosen` is what the person wants.
  */
-function wishesOf(returnTo: string): { prompt?: string; login_hint?: string } {
+function wishesOf({
+  returnTo,
+  prompt: chosen,
+}: {
+  returnTo: string;
+  prompt?: string | undefined;
+}): {
+  prompt?: string;
+  login_hint?: string;
+} {
   const asked = new URLSearchParams(returnTo.split('?')[1]);
   const prompts = asked.get('prompt')?.split(' ') ?? [];
   const isFresh = prompts.includes('login') || asked.has('max_age');
-  const prompt = prompts.includes('select_account') ? 'select_account' : isFresh && 'login';
+  const demanded = prompts.includes('select_account') ? 'select_account' : isFresh && 'login';
+  const prompt = chosen ?? demanded;
   const hint = asked.get('login_hint');
   return { ...(prompt && { prompt }), ...(hint && { login_hint: hint }) };
 }

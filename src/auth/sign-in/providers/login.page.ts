@@ -25,6 +25,8 @@ export interface LoginView {
   certificateUser?: string | undefined;
   /** Whom the application expects, in its own words. */
   expected?: string | undefined;
+  /** Somebody else is signed in: providers are to ask which account it is. */
+  isAnother?: boolean;
 }
 
 /** Where to sign in: by certificate, or through an identity provider. */
@@ -75,12 +77,15 @@ function certificateForm({ certificateUser, csrfToken, returnTo }: LoginView): H
       <input type="hidden" name="csrf" value="${csrfToken}" />
       <input type="hidden" name="return" value="${returnTo}" />
       <button type="submit">Go on as ${certificateUser}</button>
-    </form>`;
+    </form>
+    <p class="soft">
+      For another certificate, close the browser, open this page again and choose it.
+    </p>`;
 }
 
 /** One button for each provider. */
-export function providerForms(
-  view: Pick<LoginView, 'providers' | 'csrfToken' | 'returnTo'>,
+function providerForms(
+  view: Pick<LoginView, 'providers' | 'csrfToken' | 'returnTo' | 'isAnother'>,
   heading = 'With your institution',
 ): Html | undefined {
   if (view.providers.length === 0) return undefined;
@@ -91,6 +96,7 @@ export function providerForms(
           markup`<form method="post" action="/oauth2/login/${encodeURIComponent(name)}">
             <input type="hidden" name="csrf" value="${view.csrfToken}" />
             <input type="hidden" name="return" value="${view.returnTo}" />
+            ${view.isAnother && markup`<input type="hidden" name="prompt" value="select_account" />`}
             <button type="submit" class="plain">${title}</button>
           </form>`,
       )}

@@ -60,7 +60,9 @@ export class LoginPages {
       sendRedirect(response, returnTo);
       return;
     }
-    const url = await this.providers.begin(name, request, { session, returnTo });
+    const url = await this.providers.begin(name, request, {
+      ...{ session, returnTo, prompt: form.prompt },
+    });
     if (url !== undefined) sendRedirect(response, url);
     else {
       const text = 'This identity provider cannot be reached now. Please try again later.';

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsOptional, IsString, Shape } from '#src/platform/index.js';
+import { IsIn, IsOptional, IsString, Shape } from '#src/platform/index.js';
 import { PAGE_FORM, PageForm } from '../pages/page.request.js';
 
 /** The form that leads to an identity provider. */
@@ -13,4 +13,9 @@ export class LoginForm extends PageForm {
   @IsOptional()
   @IsString()
   return?: string;
+
+  @ApiProperty({ enum: ['select_account'], description: 'The provider asks which account' })
+  @IsOptional()
+  @IsIn(['select_account'])
+  prompt?: 'select_account';
 }

@@ -21,11 +21,18 @@ const COOKIE = '__Host-gridgate';
 const SIGNED_IN_SECONDS = 8 * 3600;
 const ANONYMOUS_SECONDS = 3600;
 
+/**
+ * Stands in a browser that was signed out, for as long as browsers keep one: it will show its certificate again, but its
+ * person has to confirm that it is still theirs.
+ */
+const SIGNED_OUT = '__Host-gridgate-signed-out';
+const SIGNED_OUT_SECONDS = 400 * 86_400;
+
 /** The session of the browser that asks for a page, and who is signed in. */
 export interface SessionState {
   session: BrowserSessionEntity;
   user: User | undefined;
-  /** Whose certificate the browser shows, whoever is signed in. */
+  /** Whose certificate the browser shows, whoever is signed in; also of a browser that was signed out. */
   certificateUser: User | undefined;
   /** True when the browser showed a certificate that was not accepted. */
   isCertificateRefused: boolean;
@@ -73,7 +80,7 @@ export class BrowserSessionsService {
 
   /**
    * Resumes the session of the browser that asks for a page. A browser with an accepted certificate is signed in by it,
-   * unless it has signed in through an identity provider; a browser without session gets one.
+   * unless it has signed in through an identity provider or was signed out; a browser without session gets one.
    */
   async resume(request: HttpRequest, response: HttpResponse): Promise<SessionState> {
     const session = await this.current(request);
@@ -83,7 +90,7 @@ export class BrowserSessionsService {
     if (session && user && session.method === 'provider') {
       return { session, user, certificateUser: shown.user, isCertificateRefused: false, demoUsers };
     }
-    if (shown.user) {
+    if (shown.user && !cookiesOf(request)[SIGNED_OUT]) {
       const isSame = session?.user === shown.user.name;
       const kept = isSame
         ? session
@@ -106,7 +113,7 @@ export class BrowserSessionsService {
     return {
       session: anonymous,
       user: undefined,
-      certificateUser: undefined,
+      certificateUser: shown.user,
       isCertificateRefused: shown.isRefused,
       demoUsers,
     };
@@ -140,15 +147,29 @@ export class BrowserSessionsService {
     if (session.signedInFor !== null) await this.sessions.settle(session.idHash);
   }
 
-  /** Ends the session. */
+  /** Ends the session; from now on a certificate signs nobody in here before its person has confirmed it. */
   async signOut(response: HttpResponse, session: BrowserSessionEntity): Promise<void> {
     await this.sessions.remove(session.idHash);
-    setCookie(response, '', 0);
+    response.setHeader('Set-Cookie', [sessionCookie('', 0), signedOutCookie(SIGNED_OUT_SECONDS)]);
+  }
+
+  /**
+   * Whether a certificate may sign its user in without a page. Not in a frame that brings no session: in one of another site
+   * browsers send their certificate, but no cookie of ours, so that a browser that was signed out looks like any other.
+   */
+  async maySignInSilently(request: HttpRequest): Promise<boolean> {
+    const destination = request.headers['sec-fetch-dest'] ?? 'document';
+    return destination === 'document' || (await this.current(request)) !== undefined;
+  }
+
+  /** Whether the request comes with a session, good or not. */
+  hasCookie(request: HttpRequest): boolean {
+    return Boolean(cookiesOf(request)[COOKIE]);
   }
 
   /** The session of the browser's cookie. */
   async current(request: HttpRequest): Promise<BrowserSessionEntity | undefined> {
-    const id = parseCookies(request.headers.cookie ?? '')[COOKIE];
+    const id = cookiesOf(request)[COOKIE];
     if (id === undefined || id === '') return undefined;
     return this.sessions.find(sha256(id), new Date(this.clock.now()));
   }
@@ -193,7 +214,9 @@ export class BrowserSessionsService {
       expiresAt: new Date(now + seconds * 1000),
     };
     await this.sessions.add(session);
-    setCookie(response, id, seconds);
+    const isConfirmed = signIn && cookiesOf(response.req)[SIGNED_OUT];
+    const cookies = [sessionCookie(id, seconds), ...(isConfirmed ? [signedOutCookie(0)] : [])];
+    response.setHeader('Set-Cookie', cookies);
     return session;
   }
 }
@@ -203,7 +226,19 @@ function earlier(said: Date | undefined, now: Date): Date {
   return said !== undefined && said < now ? said : now;
 }
 
-function setCookie(response: HttpResponse, value: string, seconds: number): void {
-  const parts = ['Path=/', 'Secure', 'HttpOnly', 'SameSite=Lax', `Max-Age=${seconds}`];
-  response.setHeader('Set-Cookie', `${COOKIE}=${value}; ${parts.join('; ')}`);
+function cookiesOf(request: Pick<HttpRequest, 'headers'>): Record<string, string | undefined> {
+  return parseCookies(request.headers.cookie ?? '');
+}
+
+function sessionCookie(value: string, seconds: number): string {
+  return cookie(`${COOKIE}=${value}`, 'Lax', seconds);
+}
+
+/** Goes into frames of other sites as well, where browsers let any cookie in; it says nothing about anybody. */
+function signedOutCookie(seconds: number): string {
+  return cookie(`${SIGNED_OUT}=${seconds > 0 ? 1 : ''}`, 'None', seconds);
+}
+
+function cookie(pair: string, sameSite: 'Lax' | 'None', seconds: number): string {
+  return `${pair}; Path=/; Secure; HttpOnly; SameSite=${sameSite}; Max-Age=${seconds}`;
 }
