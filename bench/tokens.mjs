@@ -1,6 +1,6 @@
 /** Figures of tokens: made by certificate, and checked. */
 import 'reflect-metadata';
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { jwtVerify } from 'jose';
 
 const ISSUER = 'https://localhost:8443';
@@ -109,4 +109,67 @@ const knownVerification = {
   },
 };
 
-export const figures = [byCertificate, verification, knownVerification];
+/** Proofs that are made before a second of load; more than it can send. */
+const PROOFS_A_SECOND = 10_000;
+
+/** A DPoP key of a caller (RFC 9449), and proofs by it. */
+function dpopKey() {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { kty, crv, x, y } = publicKey.export({ format: 'jwk' });
+  const part = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const head = part({ typ: 'dpop+jwt', alg: 'ES256', jwk: { kty, crv, x, y } });
+  return (claims) => {
+    const iat = Math.floor(Date.now() / 1000);
+    const text = `${head}.${part({ jti: randomUUID(), iat, ...claims })}`;
+    const options = { key: privateKey, dsaEncoding: 'ieee-p1363' };
+    return `${text}.${sign('sha256', Buffer.from(text), options).toString('base64url')}`;
+  };
+}
+
+const withProofs = {
+  name: 'tokens.dpop',
+  title: 'GET /jobs/<jid> with a token that is bound to a DPoP key, each proof once',
+  unit: 'req/s',
+  better: 'higher',
+  floor: 'the same with a bearer token',
+  async prepare(bench) {
+    const server = await bench.server();
+    const pair = await server.pair('alice');
+    const proof = dpopKey();
+    const bearer = await server.token('alice');
+    const json = { Executable: '/bin/true', Site: 'NOWHERE.bench' };
+    const submitted = await server.call('POST', '/jobs', { token: bearer, json });
+    const path = `/jobs/${submitted.body.jids[0]}`;
+    const origin = server.url;
+    const ask = (nonce) => {
+      const query = 'grant_type=client_credentials&group=grid_user&setup=Prod';
+      const dpop = proof({ htm: 'GET', htu: `${origin}/oauth2/token`, ...(nonce && { nonce }) });
+      const rest = { pair, headers: { dpop }, mayFail: nonce === undefined };
+      return server.call('GET', `/oauth2/token?${query}`, rest);
+    };
+    const nonceNow = async () => (await ask()).headers['dpop-nonce'];
+    const token = (await ask(await nonceNow())).body.access_token;
+    const ath = createHash('sha256').update(token).digest('base64url');
+    return {
+      figure: async (seconds) => {
+        const claims = { htm: 'GET', htu: `${origin}${path}`, ath, nonce: await nonceNow() };
+        const length = Math.ceil(PROOFS_A_SECOND * seconds);
+        const values = Array.from({ length }, () => proof(claims));
+        const headers = { authorization: `DPoP ${token}` };
+        return bench.load({ server, path, headers, seconds, each: { name: 'dpop', values } });
+      },
+      floor: (seconds) => {
+        const values = Array(Math.ceil(PROOFS_A_SECOND * seconds)).fill('-'.repeat(600));
+        return bench.load({
+          server,
+          path,
+          token: bearer,
+          seconds,
+          each: { name: 'x-no-proof', values },
+        });
+      },
+    };
+  },
+};
+
+export const figures = [byCertificate, verification, knownVerification, withProofs];

@@ -86,6 +86,7 @@ export class Bench {
       first: wish.first,
       connections: wish.connections ?? this.options.connections,
       rate: wish.rate,
+      each: wish.each,
       seconds: wish.seconds,
     };
     this.scratch ??= await this.directory();

@@ -1,7 +1,7 @@
 /**
  * The load generator: keep-alive connections that each send the next prepared request as soon as the answer of the
  * last one is complete. It reads no more of an answer than its length, so that it takes little of the machine it
- * shares with the server. With `rate` (requests/s of all connections) each sends when its turn has come instead, and an
+ * shares with the server. `each` names a header and its values, of which every request has the next one. With `rate` (requests/s of all connections) each sends when its turn has come instead, and an
  * answer's time counts from then on, also where the last answer was late. Input as JSON on standard input, result as JSON on
  * standard output.
  */
@@ -23,14 +23,20 @@ let stopped = false;
 
 function nextRequest() {
   const turn = next++;
+  if (plan.each) return rawRequest(plan.paths[turn % plan.paths.length], plan.body, turn);
   if (requests) return requests[turn % requests.length];
   return rawRequest(plan.paths[0], plan.body.replace('{n}', String(turn).padStart(9, '0')));
 }
 
-function rawRequest(path, text) {
+function rawRequest(path, text, turn) {
   const body = Buffer.from(text ?? '');
   const headers = { host: target.host, ...plan.headers };
   if (plan.body !== undefined) headers['content-length'] = body.length;
+  if (turn !== undefined) {
+    const { name, values } = plan.each;
+    if (turn >= values.length) throw new Error(`there are only ${values.length} values of ${name}`);
+    headers[name] = values[turn];
+  }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `${plan.method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
   return Buffer.concat([Buffer.from(head), body]);

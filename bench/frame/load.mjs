@@ -10,10 +10,11 @@ export function hasWrk() {
 
 /**
  * Makes load and answers `{value, p50, p99}`. wrk cannot send client certificates, judge answers by itself or keep to a rate, so
- * requests with a certificate or a rate are made by the generator in Node.
+ * requests with a certificate, a rate or headers of their own (`each`) are made by the generator in Node.
  */
 export function makeLoad(plan, { generator, directory, signal }) {
-  return generator === 'wrk' && plan.pair === undefined && plan.rate === undefined
+  const isPlain = [plan.pair, plan.rate, plan.each].every((wish) => wish === undefined);
+  return generator === 'wrk' && isPlain
     ? loadByWrk(plan, directory, signal)
     : runPlan('load-process.mjs', plan, signal);
 }

@@ -46,7 +46,7 @@ import { PushedRequestsRepository } from './stores/pushed-requests.repository.js
 import { DpopNonces } from './possession/dpop-nonces.js';
 import { DpopProofs } from './possession/dpop-proofs.js';
 import { DpopRequests } from './possession/dpop-requests.js';
-import { RecentProofs } from './possession/recent-proofs.js';
+import { RequestProofEntity } from './possession/request-proof.entity.js';
 import { SenderConstraint } from './possession/sender-constraint.js';
 import { TokenHolders } from './possession/token-holders.js';
 import { UsedProofEntity } from './possession/used-proof.entity.js';
@@ -163,13 +163,13 @@ const CLIENTS = [
   DpopNonces,
   DpopProofs,
   DpopRequests,
-  RecentProofs,
   SenderConstraint,
   TokenHolders,
 ];
 
 const ENTITIES = [
   UsedProofEntity,
+  RequestProofEntity,
   PushedRequestEntity,
   SigningKeyEntity,
   IdTokenKeyEntity,

@@ -39,6 +39,7 @@ import { AuditEvents1763910495001 } from './1763910495001-audit-events.js';
 import { QueueByOwner1763910500001 } from './1763910500001-queue-by-owner.js';
 import { DependenciesByOwner1763910500002 } from './1763910500002-dependencies-by-owner.js';
 import { DisabledUsers1763910600001 } from './1763910600001-disabled-users.js';
+import { RequestProofs1763910700001 } from './1763910700001-request-proofs.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -86,4 +87,5 @@ export const MIGRATIONS: (new () => object)[] = [
   QueueByOwner1763910500001,
   DependenciesByOwner1763910500002,
   DisabledUsers1763910600001,
+  RequestProofs1763910700001,
 ];

@@ -19,6 +19,7 @@ import { StoredTokenEntity } from '../../src/id-provider/module/stored-token.ent
 import { BrowserSessionEntity } from '../../src/auth/sign-in/sessions/browser-session.entity.js';
 import { ConsentEntity } from '../../src/auth/stores/consent.entity.js';
 import { DeviceAuthorizationEntity } from '../../src/auth/stores/device-authorization.entity.js';
+import { RequestProofEntity } from '../../src/auth/possession/request-proof.entity.js';
 import { UsedProofEntity } from '../../src/auth/possession/used-proof.entity.js';
 import { UsedProofsRepository } from '../../src/auth/possession/used-proofs.repository.js';
 import { PushedRequestEntity } from '../../src/auth/stores/pushed-request.entity.js';
@@ -46,6 +47,7 @@ const ROWS: Record<string, string> = {
   pushed_request: `insert into pushed_request (hash, client_id, parameters, expires_at)
     values ($1, 'demo-portal', '', $2)`,
   used_proof: `insert into used_proof (id, expires_at) values ($1, $2)`,
+  request_proof: `insert into request_proof (id, expires_at) values ($1, $2)`,
   revoked_token: `insert into revoked_token (id, expires_at) values ($1, $2)`,
 };
 const TABLES = Object.keys(ROWS);
@@ -58,6 +60,7 @@ const ENTITIES = [
   RefreshTokenEntity,
   RevokedTokenEntity,
   UsedProofEntity,
+  RequestProofEntity,
   LoginSessionEntity,
   StoredTokenEntity,
 ];

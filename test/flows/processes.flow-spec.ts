@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DpopCaller, makeKey } from '../support/applications.js';
 import { awaitFinal, submit } from '../support/jobs.js';
 import { startServerProcess } from '../support/server-process.mjs';
 import { eventually, startGrid, support, type Grid, type GridClient } from '../support/testbed.js';
@@ -93,6 +94,17 @@ describe('three processes on one port', () => {
     for (const number of [0, 1, 2]) {
       expect(text).toContain(`process_start_time_seconds{process="${number}"}`);
     }
+  });
+
+  it('take a DPoP proof once together', async () => {
+    const caller = new DpopCaller(await grid.certificate('alice'), await makeKey());
+    const query = 'grant_type=client_credentials&group=grid_user&setup=Prod';
+    const { body } = await caller.call('GET', `/oauth2/token?${query}`);
+    const token = body.access_token as string;
+    const dpop = await caller.proof('GET', '/jobs', token);
+    const headers = { authorization: `DPoP ${token}`, dpop };
+    const answers = await onNewConnections(9, (client) => client.get('/jobs', { headers }));
+    expect(answers.map(({ status }) => status)).toEqual([200, ...Array(8).fill(401)]);
   });
 
   it('know of each other at once: tokens, jobs, and that a token was revoked', async () => {

@@ -6,7 +6,6 @@ import { rsaKey } from '../../../test/support/rsa-keys.js';
 import type { KeysService } from '../keys/keys.service.js';
 import { DpopNonces } from './dpop-nonces.js';
 import { DpopFault, DpopProofs } from './dpop-proofs.js';
-import { RecentProofs } from './recent-proofs.js';
 import { SenderConstraint } from './sender-constraint.js';
 import { TokenHolders } from './token-holders.js';
 import { proofMemory } from './testing/proof-memory.js';
@@ -14,6 +13,7 @@ import { OAuthProblem, Problem } from '#src/kernel/index.js';
 import type { Client } from '#src/registry/index.js';
 import { DpopRequests } from './dpop-requests.js';
 import type { TokenPlace } from './confirmation.js';
+import type { UsedProofsRepository } from './used-proofs.repository.js';
 
 const NOW = Date.UTC(2026, 0, 2);
 const SECONDS = NOW / 1000;
@@ -32,9 +32,8 @@ const keys = {
 const nonces = new DpopNonces(keys, clock);
 
 /** Proofs with an empty memory. */
-function made(): DpopProofs {
-  const parts = { config: { publicUrl: ORIGIN }, clock, recent: new RecentProofs() };
-  return Object.assign(new DpopProofs(nonces, proofMemory(clock)), parts);
+function made(used = proofMemory(clock)): DpopProofs {
+  return Object.assign(new DpopProofs(nonces, used), { config: { publicUrl: ORIGIN }, clock });
 }
 
 interface Made {
@@ -243,6 +242,12 @@ describe('a DPoP proof', () => {
     const { request } = requestOf({ dpop });
     expect(await proofs.ofTokenRequest(request)).toBe(jkt);
     await expect(proofs.ofTokenRequest(request)).rejects.toThrow('has been used before');
+  });
+
+  it('does not count while nobody can tell whether it has been used', async () => {
+    const away = Problem.unavailable('The database is away');
+    const none = { useForRequest: () => Promise.reject(away) } as unknown as UsedProofsRepository;
+    await expect(outcome({ dpop: await proof() }, made(none))).rejects.toBe(away);
   });
 
   it('counts once for as long as it is good, by a clock that is behind, too', async () => {

@@ -3,7 +3,6 @@ import { calculateJwkThumbprint, EmbeddedJWK, errors, jwtVerify, type JWTPayload
 import { sha256, type Clock } from '#src/kernel/index.js';
 import { CLOCK, CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
 import { DpopNonces, NONCE_SECONDS } from './dpop-nonces.js';
-import { RecentProofs } from './recent-proofs.js';
 import { CLOCK_SLACK_SECONDS, STRONG_ALGORITHMS } from './signature-algorithms.js';
 import { UsedProofsRepository } from './used-proofs.repository.js';
 
@@ -32,7 +31,6 @@ interface ReadProof {
 export class DpopProofs {
   @Inject(CONFIG) private readonly config!: Config;
   @Inject(CLOCK) private readonly clock!: Clock;
-  @Inject() private readonly recent!: RecentProofs;
 
   constructor(
     private readonly nonces: DpopNonces,
@@ -47,26 +45,30 @@ export class DpopProofs {
     const proof = headerOf(request);
     if (proof === undefined) return undefined;
     const { thumbprint, claims } = await this.read(proof, request);
-    const expiresAt = new Date(this.clock.now() + NONCE_SECONDS * 1000);
-    const isFirst = await this.used.use({ owner: thumbprint, jti: claims.jti, expiresAt });
-    if (!isFirst) throw invalid('The DPoP proof has been used before');
+    const shown = { owner: thumbprint, jti: claims.jti, expiresAt: this.lastMoment() };
+    if (!(await this.used.use(shown))) throw invalid('The DPoP proof has been used before');
     return thumbprint;
   }
 
   /**
-   * The same of a request with an access token, which the proof must name (`ath`); undefined without a proof. A proof is good
-   * once on this instance: what all instances would have to remember of each request costs more than the nonce leaves
-   * to win. Throws DpopFault.
+   * The same of a request with an access token, which the proof must name (`ath`); undefined without a proof. It is good once
+   * on all instances, too. Throws DpopFault, and Problem 503 while the database is away.
    */
   async ofResourceRequest(request: HttpRequest, token: string): Promise<string | undefined> {
     const proof = headerOf(request);
     if (proof === undefined) return undefined;
     const { thumbprint, claims } = await this.read(proof, request);
     if (claims['ath'] !== sha256(token)) throw invalid('The DPoP proof is for another token (ath)');
-    if (!this.recent.use(sha256(`${thumbprint} ${claims.jti}`), this.clock.now())) {
+    const shown = { owner: thumbprint, jti: claims.jti, expiresAt: this.lastMoment() };
+    if (!(await this.used.useForRequest(shown))) {
       throw invalid('The DPoP proof has been used before');
     }
     return thumbprint;
+  }
+
+  /** When a proof that is good now is refused for its age, by an instance whose clock is behind, too. */
+  private lastMoment(): Date {
+    return new Date(this.clock.now() + NONCE_SECONDS * 1000);
   }
 
   /** Tells the caller the nonce of its next proof. */

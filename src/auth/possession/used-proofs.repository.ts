@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { sha256 } from '#src/kernel/index.js';
-import { Database, ExpiredRows } from '#src/platform/index.js';
+import { Callers, Database, ExpiredRows, type JoinedWrites } from '#src/platform/index.js';
+import { RequestProofEntity } from './request-proof.entity.js';
 import { UsedProofEntity } from './used-proof.entity.js';
 
 /** Whose proof it is, and what its maker calls it. */
@@ -9,16 +10,36 @@ export interface ProofKey {
   jti: string;
 }
 
-/** Which signed proofs have been shown, on any instance: assertions of applications, DPoP proofs below /oauth2. */
+/** A proof that is shown, and from when on it is refused for its age. */
+interface ShownProof {
+  id: string;
+  expiresAt: Date;
+}
+
+/** Which signed proofs have been shown, on any instance: assertions of applications and DPoP proofs. */
 @Injectable()
 export class UsedProofsRepository implements OnApplicationBootstrap {
+  private readonly shown: JoinedWrites<ShownProof, boolean>;
+
   constructor(
+    callers: Callers,
     private readonly database: Database,
     private readonly expiredRows: ExpiredRows,
-  ) {}
+  ) {
+    this.shown = callers.joinedWrites((proofs) => this.showAll(proofs));
+  }
 
   onApplicationBootstrap(): void {
     this.expiredRows.removeFrom(UsedProofEntity);
+    this.expiredRows.removeFrom(RequestProofEntity);
+  }
+
+  /**
+   * As `use`, of a proof that comes with an access token, one with each request: those that come together are one statement,
+   * and a crash of the database may forget them. Throws Problem 503 while it is away.
+   */
+  async useForRequest({ expiresAt, ...proof }: ProofKey & { expiresAt: Date }): Promise<boolean> {
+    return this.shown.write({ id: idOf(proof), expiresAt });
   }
 
   /**
@@ -42,6 +63,19 @@ export class UsedProofsRepository implements OnApplicationBootstrap {
       text: 'delete from used_proof where id = $1',
       values: [idOf(proof)],
     });
+  }
+
+  private async showAll(proofs: readonly ShownProof[]): Promise<Map<ShownProof, boolean>> {
+    // In one order, so that statements with the same proofs do not wait for each other in a circle.
+    const sorted = proofs.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const added = await this.database.write<{ id: string }>({
+      name: 'auth-use-request-proofs',
+      text: `insert into request_proof (id, expires_at)
+        select * from unnest($1::text[], $2::timestamptz[]) on conflict do nothing returning id`,
+      values: [sorted.map(({ id }) => id), sorted.map(({ expiresAt }) => expiresAt)],
+    });
+    const fresh = new Set(added.map(({ id }) => id));
+    return new Map(proofs.map((proof) => [proof, fresh.delete(proof.id)]));
   }
 }
 
