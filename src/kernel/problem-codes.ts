@@ -9,6 +9,7 @@ export const PROBLEM_CODES = {
   'request.too-large': { status: 413, title: 'The request is too large' },
   'request.unsupported-media-type': { status: 415, title: 'Content type not supported' },
   'request.timeout': { status: 408, title: 'The request was not sent in time' },
+  'request.expectation-failed': { status: 417, title: 'The expectation cannot be met' },
   'request.headers-too-large': { status: 431, title: 'The header of the request is too large' },
   'route.not-found': { status: 404, title: 'No such resource' },
   'route.method-not-allowed': { status: 405, title: 'Method not allowed' },

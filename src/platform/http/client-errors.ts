@@ -20,7 +20,7 @@ const GONE = new Set<string | undefined>(['ECONNRESET', 'ERR_TLS_HANDSHAKE_TIMEO
  * of all other errors, and closes their connection. Node's own answer would be a bare status line.
  */
 export function answerClientErrors(server: Server, log: ClientErrorLog): void {
-  // Node would answer an unknown `Expect` with a bare 417; it may be ignored (RFC 9110 §10.1.1).
+  // Node would answer an unknown `Expect` with a bare 417; headFault answers it like every other fault.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('clientError', (error: Fault, socket: Duplex) => {
     if (!socket.writable || GONE.has(error.code) || hasAnswerUnderWay(socket)) {

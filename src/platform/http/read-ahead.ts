@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { Slices } from '#src/kernel/index.js';
+import { refuseEncoding } from './body.js';
 import { arriving } from './caller-turns.js';
 import { ClientDisconnected } from './client-signal.js';
 import type { HttpRequest } from './messages.js';
@@ -14,9 +15,11 @@ let bodies = 0;
 /**
  * What arrives of the body, read up to 4 MiB ahead of whoever takes it (at most eight bodies at once; others as they are
  * taken). A paused connection tells nothing: that its client has gone is known only when everything is read that it has
- * sent. Who stops taking leaves the rest unread and the connection whole. Throws ClientDisconnected.
+ * sent. Who stops taking leaves the rest unread and the connection whole. Throws ClientDisconnected, and Problem 415 for a content
+ * encoding.
  */
 export async function* arrivingAhead(request: HttpRequest): AsyncGenerator<Buffer> {
+  refuseEncoding(request);
   if (request.destroyed && !request.readableEnded) throw new ClientDisconnected();
   const isAhead = bodies < MAX_BODIES;
   const ahead = new PassThrough(isAhead ? { readableHighWaterMark: AHEAD_BYTES } : {});

@@ -20,6 +20,7 @@ import {
   type HttpResponse,
 } from './messages.js';
 import { isProbe } from './probe-path.js';
+import { headFault } from './request-head.js';
 import type { ProblemFilter } from './problem.filter.js';
 import type { RequestsUnderWay } from './requests-under-way.js';
 
@@ -78,7 +79,9 @@ export function requestMiddleware(input: RequestMiddlewareInput): RequestHandler
       if (readiness.started) work();
       else problems.answer(Problem.unavailable('The service is starting'), request, response);
     };
-    if (isProbe(request.path)) {
+    const fault = headFault(request);
+    if (fault) problems.answer(fault, request, response);
+    else if (isProbe(request.path)) {
       if (readiness.started) work();
       else void answerEarly(input, request, response).then((isAnswered) => isAnswered || work());
     } else if (config.role === 'worker') problems.answer(onWorker(), request, response);
