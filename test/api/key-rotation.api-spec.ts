@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { text } from 'node:stream/consumers';
 import { randomBytes } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 import { spawn } from 'node:child_process';
@@ -143,5 +147,52 @@ describe('rotation of signing keys', () => {
   it('refuses to start with another key-encryption key, and says so', async () => {
     const wrong = { GRID_KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64') };
     await expect(grid.second(wrong)).rejects.toThrow('GRID_KEY_ENCRYPTION_KEY');
+  });
+
+  it('says with another encryption key at a start, and in commands, that sentence alone', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'grid-home-'));
+    const env = {
+      ...process.env,
+      ...{ GRID_HOME: home, GRID_PORT: '0', DATABASE_URL: grid.database.url },
+      GRID_KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    };
+    const said = async (...words: string[]): Promise<unknown> => {
+      const [script = '', ...rest] = words;
+      const program = [join(support().root, 'dist/src', script), ...rest];
+      const child = spawn(process.execPath, program, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+      const ended = once(child, 'close');
+      const [out, error] = await Promise.all([text(child.stdout), text(child.stderr)]);
+      return [((await ended) as [number])[0], out, error];
+    };
+    const sentence =
+      'gridgate: the secrets in the database were encrypted with another key than GRID_KEY_ENCRYPTION_KEY\n';
+    try {
+      expect(await said('main.js')).toEqual([1, '', sentence]);
+      expect(await said('cli/main.js', 'keys', 'list')).toEqual([1, '', sentence]);
+    } finally {
+      await rm(home, { recursive: true, force: true });
+    }
+  });
+
+  it('is told from a clock that was set back behind the first key', async () => {
+    await grid.sql("update signing_key set active_from = active_from + interval '1 day'");
+    await grid.sql("select pg_notify('signing_keys', '')");
+    const alice = await grid.certificate('alice');
+    const query = { grant_type: 'client_credentials', group: 'grid_user', setup: 'Prod' };
+    const answer = await eventually(async () => {
+      const got = await alice.get('/oauth2/token', { query });
+      return got.status === 503 && got;
+    }, 'the clock to be behind');
+    const time = /\d{4}-\d\d-\d\dT[\d:.]+Z/;
+    const detail = new RegExp(
+      `^The clock of the server is wrong: it is ${time.source} here, and the first signing key signs from ${time.source} on. Set the clock$`,
+    );
+    expect(answer.body).toMatchObject({
+      code: 'service.unavailable',
+      detail: expect.stringMatching(detail),
+    });
+    await grid.sql("update signing_key set active_from = active_from - interval '1 day'");
+    await grid.sql("select pg_notify('signing_keys', '')");
+    expect(await grid.token('alice', 'grid_user')).toBeDefined();
   });
 });

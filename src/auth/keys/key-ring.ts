@@ -88,17 +88,18 @@ export abstract class KeyRing implements OnModuleDestroy {
     });
   }
 
-  /** True once a key signs. */
-  protected async isReady(): Promise<boolean> {
+  /** Why no key signs; undefined when one does. */
+  protected async whyNotReady(): Promise<string | undefined> {
     await this.load().catch(() => undefined);
-    return signingKeyAt(this.keys, this.clock.now()) !== undefined;
+    const now = this.clock.now();
+    return signingKeyAt(this.keys, now) ? undefined : noKeyYet(this.keys, now);
   }
 
   /** The key that signs now. Throws Problem 503 while there is none. */
   async signingKey(): Promise<SigningKey> {
     if (this.isStale) await this.load();
     const key = signingKeyAt(this.keys, this.clock.now());
-    if (!key) throw Problem.unavailable('There is no signing key yet');
+    if (!key) throw Problem.unavailable(noKeyYet(this.keys, this.clock.now()));
     return key;
   }
 
@@ -255,6 +256,14 @@ export abstract class KeyRing implements OnModuleDestroy {
       if (this.keys.length === 0) throw error;
     }
   }
+}
+
+/** Keys of an installation that has run before sign already: only a clock that was set back says otherwise. */
+function noKeyYet(keys: readonly SigningKey[], now: number): string {
+  const [first] = keys.flatMap(({ activeFrom }) => activeFrom ?? []).sort((a, b) => +a - +b);
+  if (!first) return 'There is no signing key yet';
+  const times = `it is ${new Date(now).toISOString()} here, and the first signing key signs from ${first.toISOString()} on`;
+  return `The clock of the server is wrong: ${times}. Set the clock`;
 }
 
 function stateOf(

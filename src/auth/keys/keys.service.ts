@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { ChangeFeed, Database, Readiness } from '#src/platform/index.js';
 import { KeyRing } from './key-ring.js';
@@ -6,7 +6,7 @@ import { SigningKeysRepository } from './signing-keys.repository.js';
 
 /** The keys of access tokens, and of ID tokens where an application has not chosen RS256. */
 @Injectable()
-export class KeysService extends KeyRing implements OnApplicationBootstrap {
+export class KeysService extends KeyRing implements OnModuleInit {
   constructor(
     repository: SigningKeysRepository,
     database: Database,
@@ -17,13 +17,14 @@ export class KeysService extends KeyRing implements OnApplicationBootstrap {
       task: 'auth.signing-keys',
       algorithm: ({ signingAlgorithm }) => signingAlgorithm,
     });
-    readiness.add('signingKey', async () =>
-      (await this.isReady()) ? undefined : 'there is no signing key',
-    );
+    readiness.add('signingKey', () => this.whyNotReady());
   }
 
-  /** Makes the first keys and begins to look after them. */
-  async onApplicationBootstrap(): Promise<void> {
+  /**
+   * Makes the first keys and begins to look after them: before any other work begins, so that a start with another encryption
+   * key ends with that sentence alone.
+   */
+  async onModuleInit(): Promise<void> {
     await this.maintain().catch((error: unknown) => {
       if (!(error instanceof Problem)) throw error; // the task waits for a database that is away
     });
