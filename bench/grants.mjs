@@ -1,5 +1,5 @@
 /** Figures of the token endpoint and of introspection, with a million grants in the database. */
-import { REFRESH_TOKEN, serverWithGrants } from './token-data/stored-grants.mjs';
+import { REFRESH_TOKEN, serverWithGrants, tokensOfRound } from './token-data/stored-grants.mjs';
 
 export const options = {
   grants: { default: '1000000', description: 'grants in the database, a refresh token each' },
@@ -7,12 +7,6 @@ export const options = {
 
 /** Length of what a signature of ours is made of, bytes. */
 const SIGNED_BYTES = 700;
-/** A round uses this many refresh tokens at most. */
-const TOKENS_A_ROUND = 50_000;
-
-/** The number of the next refresh token that nobody has used. */
-let nextToken = 1;
-
 const OWN = 'grant_type=client_credentials&scope=jobs:read';
 const RENEWAL = `grant_type=refresh_token&refresh_token=${REFRESH_TOKEN}`;
 
@@ -52,7 +46,7 @@ const renewal = {
       'create table if not exists floor_row (id bigserial primary key, t text)',
     );
     const wish = { method: 'POST', path: '/oauth2/token', headers };
-    const sample = RENEWAL.replace('{n}', String(nextToken++).padStart(9, '0'));
+    const sample = RENEWAL.replace('{n}', String(tokensOfRound(bench, server)).padStart(9, '0'));
     const text = "insert into floor_row (t) values ('a successor')";
     const bare = await bareLike(
       bench,
@@ -61,9 +55,8 @@ const renewal = {
     );
     return {
       figure: (seconds, more) => {
-        const from = nextToken;
-        nextToken += TOKENS_A_ROUND;
-        return bench.load({ server, ...wish, body: RENEWAL, first: from, seconds, ...more });
+        const first = tokensOfRound(bench, server);
+        return bench.load({ server, ...wish, body: RENEWAL, first, seconds, ...more });
       },
       floor: (seconds, more) =>
         bench.load({ server: bare, ...wish, body: sample, seconds, ...more }),

@@ -1,5 +1,5 @@
 /** The same work done by others, in turns with ours: the floor of these figures is the peer. */
-import { REFRESH_TOKEN, serverWithGrants } from './token-data/stored-grants.mjs';
+import { REFRESH_TOKEN, serverWithGrants, tokensOfRound } from './token-data/stored-grants.mjs';
 
 export { options } from './grants.mjs';
 
@@ -7,9 +7,6 @@ const PEER_HEADERS = {
   authorization: `Basic ${Buffer.from('bench:bench-secret').toString('base64')}`,
   'content-type': 'application/x-www-form-urlencoded',
 };
-const TOKENS_A_ROUND = 50_000;
-/** Behind all that rounds of other figures use. */
-const FIRST_TOKEN = 500_000;
 
 /** A figure beside oidc-provider, whose store is a map in memory. */
 const besideOidcProvider = ({ name, title, unit, ours, theirs }) => ({
@@ -22,18 +19,13 @@ const besideOidcProvider = ({ name, title, unit, ours, theirs }) => ({
     const { server, headers } = await serverWithGrants(bench);
     const peer = await bench.oidcProvider();
     const own = await ours({ server, headers });
-    const of = { ours: FIRST_TOKEN, theirs: FIRST_TOKEN };
-    const counted = (wish, whose) => {
-      if (!wish.body.includes('{n}')) return wish;
-      const first = of[whose];
-      of[whose] += TOKENS_A_ROUND;
-      return { ...wish, first };
+    const load = (wish, rest) => {
+      const first = wish.body.includes('{n}') ? tokensOfRound(bench, rest.server) : undefined;
+      return bench.load({ method: 'POST', ...rest, ...wish, first });
     };
-    const load = (wish, whose, rest) =>
-      bench.load({ method: 'POST', ...rest, ...counted(wish, whose) });
     return {
-      figure: (seconds) => load(own, 'ours', { server, headers, seconds }),
-      floor: (seconds) => load(theirs, 'theirs', { server: peer, headers: PEER_HEADERS, seconds }),
+      figure: (seconds) => load(own, { server, headers, seconds }),
+      floor: (seconds) => load(theirs, { server: peer, headers: PEER_HEADERS, seconds }),
     };
   },
 });

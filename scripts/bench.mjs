@@ -31,7 +31,7 @@ async function main() {
   }
 }
 
-/** A figure that fails is said and left out; the others are measured all the same. */
+/** A figure that fails stands in the table with the reason; the others are measured all the same. */
 async function measureAll(chosen, bench) {
   const rows = [];
   const failures = [];
@@ -45,7 +45,10 @@ async function measureAll(chosen, bench) {
       rows.push(row);
     } catch (error) {
       bench.log(`${figure.name} failed: ${error.message}`);
-      failures.push({ name: figure.name, reason: error.message });
+      const { name, title, unit } = figure;
+      const reason = error.message.replaceAll(/\s+/g, ' ');
+      failures.push({ name, reason });
+      rows.push({ name, title, unit, figure: { value: Number.NaN, note: `failed: ${reason}` } });
     }
   }
   return { rows, failures };
@@ -57,7 +60,6 @@ function report(result, asJson) {
   const words = [`${cpus} × ${cpu}`, `${memoryGiB} GiB`, `Node ${node}`, `load by ${generator}`];
   print(`\n${date}, ${revision ?? 'installed package'}, ${words.join(', ')}\n`);
   print(tableOf(result.rows));
-  for (const { name, reason } of result.failures) print(`\n${name} failed: ${reason}`);
 }
 
 function listOf(figures) {

@@ -8,6 +8,25 @@ const CHUNK = 100_000;
 /** How refresh tokens of stored grants are spelt; `{n}` is their number, nine digits long. */
 export const REFRESH_TOKEN = 'bench-{n}';
 
+/** A round uses this many refresh tokens at most. */
+const TOKENS_A_ROUND = 50_000;
+
+/** Server → number of its first refresh token that nobody has used. */
+const UNUSED = new WeakMap();
+
+/** The first number of refresh tokens for a round, which no other round uses. Throws when the server has no more. */
+export function tokensOfRound(bench, server) {
+  const first = UNUSED.get(server) ?? 1;
+  const grants = Number(bench.options.grants);
+  if (first + TOKENS_A_ROUND - 1 > grants) {
+    throw new Error(
+      `all refresh tokens are used: take more than --grants ${grants}, or fewer rounds`,
+    );
+  }
+  UNUSED.set(server, first + TOKENS_A_ROUND);
+  return first;
+}
+
 const ADD_GRANTS = `
   insert into authorization_grant (id, user_name, client_id, group_name, setup, scope, created_at, used_at, expires_at)
   select 'bench-' || n, 'alice', 'bench', 'grid_user', 'Prod', 'jobs:read jobs:submit', now(), now(),
