@@ -4,7 +4,8 @@ export const JOB_STATES = {
   Received: 'Accepted; nobody has looked at its input data yet.',
   Checking: 'Its input data is being looked up.',
   Scouting: 'Waits for the result of a scout job.',
-  Staging: 'Its input data is being brought to disk.',
+  Staging:
+    'For input data that must be brought to disk first. Nothing here brings any, so no job comes here.',
   Waiting: 'Ready; waits for a free slot at a site that it allows.',
   Matched: 'Given to a site, but its program has certainly not been started.',
   Rescheduled: 'Passed through on the way back to the queue.',
