@@ -10,3 +10,4 @@ export { decodeBase64UrlText, encodeBase64UrlText } from './base64url.js';
 export { stringifyJson, parseJson, isJsonObject, type JsonValue, type JsonObject } from './json.js';
 export { loopTurn } from './loop-turn.js';
 export { isPlainText } from './plain-text.js';
+export { MachineFault, machineFaultOf, machineProblem } from './machine-fault.js';

@@ -22,18 +22,18 @@ export class DirectorySandboxStore implements SandboxStore {
     if (await isFile(target, archive.sizeBytes)) return;
     await this.makeParent(target);
     if ('content' in archive) {
-      const draft = `${target}.${randomBytes(6).toString('hex')}`;
-      await writeFile(draft, archive.content, { mode: 0o600 });
-      await rename(draft, target);
+      const { content } = archive;
+      await placeNew(target, (draft) => writeFile(draft, content, { mode: 0o600 }));
       return;
     }
-    await flush(archive.path);
-    await rename(archive.path, target).catch(async (error: unknown) => {
+    const { path } = archive;
+    await flush(path);
+    await rename(path, target).catch(async (error: unknown) => {
       if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
-      const draft = `${target}.${randomBytes(6).toString('hex')}`;
-      await copyFile(archive.path, draft);
-      await flush(draft);
-      await rename(draft, target);
+      await placeNew(target, async (draft) => {
+        await copyFile(path, draft);
+        await flush(draft);
+      });
     });
   }
 
@@ -62,6 +62,18 @@ export class DirectorySandboxStore implements SandboxStore {
     if (this.made.has(parent)) return;
     await mkdir(parent, { recursive: true, mode: 0o700 });
     this.made.add(parent);
+  }
+}
+
+/** A file that is there whole or not at all, also when it cannot be written. */
+async function placeNew(target: string, write: (draft: string) => Promise<void>): Promise<void> {
+  const draft = `${target}.${randomBytes(6).toString('hex')}`;
+  try {
+    await write(draft);
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
   }
 }
 

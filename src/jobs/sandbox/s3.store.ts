@@ -191,7 +191,10 @@ export class S3SandboxStore implements SandboxStore, OnApplicationBootstrap {
   }
 
   private sdk(): Promise<Sdk> {
-    this.loaded ??= this.load();
+    this.loaded ??= this.load().catch((error: unknown) => {
+      this.loaded = undefined; // it had too many open files, perhaps
+      throw error;
+    });
     return this.loaded;
   }
 

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { Readable, Writable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Problem, Slices } from '#src/kernel/index.js';
-import { setTurn, type Turn } from '#src/platform/http/caller-turns.js';
+import { CallerTurns, setTurn, Turn } from '#src/platform/http/caller-turns.js';
 import { readConfig, type HttpRequest } from '#src/platform/index.js';
 import { MultipartReading } from './multipart-reading.js';
 
@@ -50,4 +50,94 @@ it('does not call a form broken whose turn came too late', async () => {
   setTurn(request, { leave: () => undefined, enter } as unknown as Turn);
   const reading = new MultipartReading(request, directory, readConfig({}));
   await expect(reading.finished()).rejects.toBe(late);
+});
+
+describe('a spool that fails', () => {
+  const FILE_BYTES = 40;
+  const FULL = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+  const limits = {
+    most: 1,
+    longestWaitMs: 60_000,
+    longestWaitInDoubtMs: 60_000,
+    isInDoubt: () => false,
+  };
+
+  /** Takes so many bytes of all files together, and fails with the next one, or when it is opened. */
+  function failingAt(most: number, error: Error): (path: string) => Writable {
+    let taken = 0;
+    return () =>
+      new Writable({
+        highWaterMark: 1,
+        construct: (done) => done(most < 0 ? error : null),
+        write(chunk: Buffer, _encoding, done) {
+          taken += chunk.length;
+          setImmediate(() => done(taken > most ? error : null));
+        },
+      });
+  }
+
+  function requestOf(fileBytes: number, chunkBytes: number): HttpRequest {
+    const part = (name: string, content: string): string =>
+      `--x\r\nContent-Disposition: form-data; name="${name}"${content}\r\n`;
+    const file = (name: string): string =>
+      part(name, `; filename="${name}"\r\n\r\n${'y'.repeat(fileBytes)}`);
+    const text = `${part('manifest', '\r\n\r\n{}')}${file('a')}${file('b')}--x--\r\n`;
+    const body = Buffer.from(text);
+    const chunks = Array.from({ length: Math.ceil(body.length / chunkBytes) }, (_, index) =>
+      body.subarray(index * chunkBytes, (index + 1) * chunkBytes),
+    );
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    return Object.assign(Readable.from(chunks), { headers }) as unknown as HttpRequest;
+  }
+
+  /** What becomes of a form, and whether its turn is free and its body read to the end then. */
+  async function outcomeOf(
+    request: HttpRequest,
+    open: (path: string) => Writable,
+  ): Promise<{ error: unknown; isFree: boolean; isRead: boolean }> {
+    const turns = new CallerTurns();
+    const turn = new Turn(turns, limits);
+    await turn.enter();
+    setTurn(request, turn);
+    const reading = new MultipartReading(request, directory, readConfig({}), open);
+    const error = await reading.finished().catch((fault: unknown) => fault);
+    turn.end(true);
+    return { error, isFree: turns.isIdle, isRead: request.readableEnded };
+  }
+
+  const refused = {
+    error: expect.objectContaining({
+      code: 'service.unavailable',
+      detail: 'The service cannot do this now, since its disk is full: send it again later',
+      retryAfterSeconds: 10,
+    }),
+    isFree: true,
+    isRead: true,
+  };
+
+  it.each([1, 7, 1_000])('refuses the form at whichever byte, in chunks of %d', async (chunk) => {
+    for (let at = -1; at < 2 * FILE_BYTES; at += 1) {
+      const request = requestOf(FILE_BYTES, chunk);
+      expect({ at, ...(await outcomeOf(request, failingAt(at, FULL))) }).toEqual({
+        at,
+        ...refused,
+      });
+    }
+    const whole = await outcomeOf(requestOf(FILE_BYTES, chunk), failingAt(2 * FILE_BYTES, FULL));
+    expect(whole.error).toMatchObject({ manifests: ['{}'], files: [{ name: 'a' }, { name: 'b' }] });
+  });
+
+  it.each([-1, 0, 1, 65_535, 65_536, 300_000, 599_999])(
+    'waits for nothing more of a large form after byte %d',
+    async (at) => {
+      const request = requestOf(300_000, 65_536);
+      expect(await outcomeOf(request, failingAt(at, FULL))).toEqual(refused);
+    },
+  );
+
+  it('calls what is no fault of the machine a fault of the program', async () => {
+    const error = Object.assign(new Error('EACCES'), { code: 'EACCES' });
+    const outcome = await outcomeOf(requestOf(300_000, 65_536), failingAt(3, error));
+    expect(outcome.error).toMatchObject({ code: 'service.failure', cause: error });
+  });
 });

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
-import { Transform, type Readable } from 'node:stream';
+import { Transform, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
-import { ByteBuffer, Problem, Slices } from '#src/kernel/index.js';
+import { ByteBuffer, machineProblem, Problem, Slices } from '#src/kernel/index.js';
 import {
   decodeText,
   outOfTurn,
@@ -23,13 +23,18 @@ export interface ReceivedFile {
   hash: string;
 }
 
+/** Opens a new file of the spool. */
+type OpenFile = (path: string) => Writable;
+
+const newFile: OpenFile = (path) => createWriteStream(path, { mode: 0o600 });
 const PIECE_BYTES = 4 * 1024;
 const DRAIN_MS = 10_000;
 const DRAIN_BYTES = 256 * 1024 * 1024;
 
 /**
  * One multipart body on its way in. A part named `manifest` is a manifest, with or without a file name; every other
- * part needs a file name and is an input file. After the first fault nothing is kept any more.
+ * part needs a file name and is an input file. After the first fault, also of a file that cannot be written, nothing is
+ * kept and nothing is waited for any more.
  */
 export class MultipartReading {
   private readonly manifests: string[] = [];
@@ -42,13 +47,15 @@ export class MultipartReading {
   private faultAt: number | undefined;
   private isBroken = false;
   private drained = 0;
-  private readonly open = new Set<Readable>();
+  private readonly parts = new Set<Readable>();
   private readonly busboy: InstanceType<typeof Busboy>;
+  private stopWaiting: () => void = () => undefined;
 
   constructor(
     private readonly request: HttpRequest,
     private readonly directory: string,
     private readonly config: Config,
+    private readonly open: OpenFile = newFile,
   ) {
     refuseEncoding(request);
     try {
@@ -90,11 +97,11 @@ export class MultipartReading {
     try {
       await outOfTurn(this.request, () => Promise.all([end, this.feed(broken)]));
     } catch (cause) {
-      // With an error: a pipeline may wait for ever for the end of a stream that is closed without one.
-      for (const stream of this.open) stream.destroy(cause as Error);
       const detail = 'The multipart body is cut or broken';
       this.fault ??=
         cause instanceof Problem ? cause : new Problem('request.malformed-body', detail, { cause });
+      // With an error: a pipeline may wait for ever for the end of a stream that is closed without one.
+      for (const stream of this.parts) stream.destroy(cause as Error);
     }
     const written = await outOfTurn(this.request, () => Promise.allSettled(this.writing));
     if (this.fault) throw this.fault;
@@ -110,17 +117,20 @@ export class MultipartReading {
       this.boundDrain((chunk as Buffer).length);
       for (const piece of piecesOf(chunk as Buffer)) {
         if (this.isBroken || this.fault) break; // the rest is read and thrown away
-        if (!this.busboy.write(piece)) {
-          await Promise.race([
-            new Promise((drained) => this.busboy.once('drain', drained)),
-            broken,
-          ]);
-        }
+        if (!this.busboy.write(piece)) await Promise.race([this.takesMore(), broken]);
         if (slices.isOver) await slices.rest();
       }
     }
     if (this.fault) throw this.fault;
     if (!this.isBroken) this.busboy.end();
+  }
+
+  /** Resolves when the parser takes more, and when nothing more is to be given to it. */
+  private takesMore(): Promise<void> {
+    return new Promise((resolve) => {
+      this.stopWaiting = resolve;
+      this.busboy.once('drain', resolve);
+    });
   }
 
   private onField(name: string | undefined, value: string, isCut: boolean): void {
@@ -149,8 +159,8 @@ export class MultipartReading {
         this.refuse(error as Problem);
       }
     });
-    this.open.add(stream);
-    this.writing.push(whole.finally(() => this.open.delete(stream)));
+    this.parts.add(stream);
+    this.writing.push(whole.finally(() => this.parts.delete(stream)));
   }
 
   private setManifest(index: number, text: string): void {
@@ -173,8 +183,8 @@ export class MultipartReading {
       stream.resume();
       return;
     }
-    this.open.add(stream);
-    const written = this.write(stream, name ?? '').finally(() => this.open.delete(stream));
+    this.parts.add(stream);
+    const written = this.write(stream, name ?? '').finally(() => this.parts.delete(stream));
     written.catch(() => undefined);
     this.writing.push(written);
   }
@@ -212,7 +222,9 @@ export class MultipartReading {
       },
     });
     const index = this.files.push({ name, path, sizeBytes: 0, hash: '' }) - 1;
-    await pipeline(stream, meter, createWriteStream(path, { mode: 0o600 }));
+    const file = this.open(path);
+    file.once('error', (error) => this.cannotWrite(error));
+    await pipeline(stream, meter, file);
     this.files[index] = { name, path, sizeBytes, hash: hash.digest('hex') };
   }
 
@@ -221,9 +233,15 @@ export class MultipartReading {
     this.refuse(new Problem('request.too-large', text, { members }));
   }
 
+  private cannotWrite(cause: Error): void {
+    const detail = 'A file of the request cannot be kept';
+    this.refuse(machineProblem(cause) ?? new Problem('service.failure', detail, { cause }));
+  }
+
   private refuse(fault: Problem): void {
     this.fault ??= fault;
     this.faultAt ??= Date.now();
+    this.stopWaiting();
   }
 
   /**

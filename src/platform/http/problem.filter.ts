@@ -1,5 +1,5 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import { Problem, stringifyJson } from '#src/kernel/index.js';
+import { machineProblem, Problem, stringifyJson } from '#src/kernel/index.js';
 import type { Logger } from '../observe/logging/logger.js';
 import { ClientDisconnected } from './client-signal.js';
 import type { HttpRequest, HttpResponse } from './messages.js';
@@ -52,6 +52,8 @@ export class ProblemFilter implements ExceptionFilter {
     if (status !== undefined && status >= 400 && status < 500) {
       return new Problem('request.invalid', 'The request cannot be understood', { cause: error });
     }
+    const ofMachine = machineProblem(error);
+    if (ofMachine) return ofMachine;
     return new Problem('service.failure', 'Something went wrong on our side', { cause: error });
   }
 
