@@ -142,6 +142,7 @@ export {
 export { Callers } from './http/callers.js';
 export { AddressList } from './http/address-list.js';
 export { ClientAddresses } from './http/client-address.js';
+export { DiskPlaces } from './home/disk-places.js';
 export { openHome, type GridHome } from './home/grid-home.js';
 export { isRunning, processStat } from './home/process-identity.js';
 export { acquireProcessLock, LockHeldError, type ProcessLock } from './home/process-lock.js';

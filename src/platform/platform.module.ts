@@ -27,6 +27,7 @@ import { AuditEventsRepository } from './trail/audit-events.repository.js';
 import { AuditKeeper } from './trail/audit-keeper.js';
 import { AuditTrailModule } from './trail/audit-trail.module.js';
 import type { AuditWriter } from './trail/audit-writer.js';
+import { DiskPlaces } from './home/disk-places.js';
 import { ExpiredRows } from './schedule/expired-rows.js';
 import { Scheduler } from './schedule/scheduler.js';
 import { Tracing } from './observe/tracing/tracing.js';
@@ -59,17 +60,7 @@ export interface PlatformInput {
 export class PlatformModule {
   static forRoot(input: PlatformInput): DynamicModule {
     const providers: Provider[] = [
-      { provide: CONFIG, useValue: input.config },
-      { provide: LOGGER, useValue: input.logger },
-      { provide: CLOCK, useValue: systemClock },
-      { provide: getDataSourceToken(), useValue: input.dataSource },
-      { provide: Database, useValue: input.database },
-      { provide: ChangeFeed, useValue: input.changeFeed },
-      { provide: Metrics, useValue: input.metrics },
-      { provide: Readiness, useValue: input.readiness },
-      { provide: Tracing, useValue: input.tracing },
-      { provide: Audit, useValue: input.audit },
-      { provide: TrustedAuthorities, useValue: input.authorities },
+      ...openedParts(input),
       RouteTable,
       {
         provide: ProblemFilter,
@@ -118,4 +109,28 @@ export class PlatformModule {
       ),
     };
   }
+}
+
+/** What the process has opened, by injection. */
+function openedParts(input: PlatformInput): Extract<Provider, { provide: unknown }>[] {
+  return [
+    { provide: CONFIG, useValue: input.config },
+    { provide: LOGGER, useValue: input.logger },
+    { provide: CLOCK, useValue: systemClock },
+    { provide: getDataSourceToken(), useValue: input.dataSource },
+    { provide: Database, useValue: input.database },
+    { provide: ChangeFeed, useValue: input.changeFeed },
+    { provide: Metrics, useValue: input.metrics },
+    { provide: Readiness, useValue: input.readiness },
+    { provide: DiskPlaces, useFactory: () => diskPlacesOf(input) },
+    { provide: Tracing, useValue: input.tracing },
+    { provide: Audit, useValue: input.audit },
+    { provide: TrustedAuthorities, useValue: input.authorities },
+  ];
+}
+
+function diskPlacesOf({ config, metrics, readiness }: PlatformInput): DiskPlaces {
+  const places = new DiskPlaces(readiness, metrics);
+  places.add('home', () => Promise.resolve(config.homePath));
+  return places;
 }

@@ -133,7 +133,7 @@ describe('GET /health/ready', () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({
       status: 'ready',
-      checks: { database: 'ok', migrations: 'ok', signingKey: 'ok' },
+      checks: { database: 'ok', migrations: 'ok', signingKey: 'ok', home: 'ok', sandboxes: 'ok' },
     });
   });
 });

@@ -37,7 +37,7 @@ describe('GRID_METRICS_PORT', () => {
     const ready = JSON.parse((await inner('/health/ready')).text) as object;
     expect(ready).toEqual({
       status: 'ready',
-      checks: { database: 'ok', migrations: 'ok', signingKey: 'ok' },
+      checks: { database: 'ok', migrations: 'ok', signingKey: 'ok', home: 'ok', sandboxes: 'ok' },
     });
   });
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config } from '#src/platform/index.js';
+import { CONFIG, DiskPlaces, type Config } from '#src/platform/index.js';
 
 const ABANDONED_MS = 24 * 3600_000;
 
@@ -19,8 +19,12 @@ export class SandboxSpool {
   private readonly directory: string;
   private ready: Promise<unknown> | undefined;
 
-  constructor(@Inject(CONFIG) config: Config) {
+  constructor(@Inject(CONFIG) config: Config, places: DiskPlaces) {
     this.directory = join(sandboxDirectory(config), 'spool');
+    places.add('sandboxes', async () => {
+      await this.prepare();
+      return this.directory;
+    });
   }
 
   /** A fresh directory; the caller removes it. */
@@ -48,6 +52,11 @@ export class SandboxSpool {
 
   private async prepare(): Promise<void> {
     this.ready ??= mkdir(this.directory, { recursive: true, mode: 0o700 });
-    await this.ready;
+    try {
+      await this.ready;
+    } catch (error) {
+      this.ready = undefined; // a full disk will have room again
+      throw error;
+    }
   }
 }

@@ -47,7 +47,8 @@ export interface RequestMiddlewareInput {
 /**
  * The first handler of every request: request id, security headers, deadline, and at the end one log line and the
  * metrics. What comes during the start waits for it (see Readiness.whenStartedOrLate), the probes excepted; when the
- * start takes long it is answered 503 with Retry-After.
+ * start takes long it is answered 503 with Retry-After. So is what is not answered in time, and what makes no progress for
+ * as long while its body arrives: its connection is ended, and whatever is kept for it given back.
  */
 export function requestMiddleware(input: RequestMiddlewareInput): RequestHandler {
   const { config, readiness, tracing, problems, underWay } = input;
@@ -63,9 +64,14 @@ export function requestMiddleware(input: RequestMiddlewareInput): RequestHandler
     for (const [name, value] of HEADERS) response.setHeader(name, value);
     const span = tracing.request(request.method, headerOf(request.headers['traceparent']));
     const started = process.hrtime.bigint();
+    let moved = movedBy(request);
     const timer = setTimeout(() => {
-      // A body that is still arriving is Connections' business; its time to be answered begins when it is here.
-      if (!request.complete && !request.destroyed) timer.refresh();
+      // A body that is still arriving has its time to be answered when it is here; a slow client is Connections' business.
+      const isArriving = !request.complete && !request.destroyed;
+      if (isArriving && moved !== movedBy(request)) {
+        moved = movedBy(request);
+        timer.refresh();
+      } else if (isArriving) problems.answer(stuckProblem(), request, response);
       else if (!response.headersSent) problems.answer(lateProblem(), request, response);
     }, deadlineMs).unref();
     response.once('close', () => {
@@ -113,6 +119,16 @@ function onWorker(): Problem {
 
 function lateProblem(): Problem {
   return Problem.unavailable('The request could not be answered in time');
+}
+
+/** Of a body that nobody here takes any more. */
+function stuckProblem(): Problem {
+  return Problem.unavailable('The request made no progress', { headers: { Connection: 'close' } });
+}
+
+/** Bytes that have come and gone on the connection of a request. */
+function movedBy({ socket }: HttpRequest): number {
+  return socket.bytesRead + socket.bytesWritten;
 }
 
 interface Outcome {

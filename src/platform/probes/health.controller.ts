@@ -13,13 +13,17 @@ export class LiveResponse {
 
 /** Answer of the readiness probe: the state of each part this instance needs. */
 class ReadyResponse {
-  @ApiProperty({ enum: ['ready', 'not ready'], example: 'ready' })
+  @ApiProperty({
+    enum: ['ready', 'degraded', 'not ready'],
+    example: 'ready',
+    description: '`degraded`: it answers, but cannot write files',
+  })
   status!: string;
 
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'string' },
-    example: { database: 'ok', migrations: 'ok', signingKey: 'ok' },
+    example: { database: 'ok', migrations: 'ok', signingKey: 'ok', home: 'ok', sandboxes: 'ok' },
   })
   checks!: Record<string, string>;
 }
@@ -42,11 +46,11 @@ export class HealthController {
   @ApiResponse({ status: 200, type: ReadyResponse })
   @ApiResponse({ status: 503, type: ReadyResponse, description: 'Not ready; the checks say why' })
   async healthReady(@Res() response: HttpResponse): Promise<void> {
-    const { ready, checks } = await this.readiness.report();
-    const body: ReadyResponse = { status: ready ? 'ready' : 'not ready', checks };
-    response.statusCode = ready ? 200 : 503;
+    const body: ReadyResponse = await this.readiness.report();
+    const isReady = body.status !== 'not ready';
+    response.statusCode = isReady ? 200 : 503;
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    if (!ready) response.setHeader('Retry-After', '2');
+    if (!isReady) response.setHeader('Retry-After', '2');
     response.end(stringifyJson(body));
   }
 }

@@ -24,13 +24,13 @@ export async function probeReply(
     case '/health/live':
       return { status: 200, type: JSON_TYPE, text: '{"status":"live"}' };
     case '/health/ready': {
-      const { ready, checks } = await readiness.report();
-      const text = JSON.stringify({ status: ready ? 'ready' : 'not ready', checks });
+      const report = await readiness.report();
+      const isReady = report.status !== 'not ready';
       return {
-        status: ready ? 200 : 503,
+        status: isReady ? 200 : 503,
         type: JSON_TYPE,
-        text,
-        ...(ready ? {} : { retryAfter: '2' }),
+        text: JSON.stringify(report),
+        ...(isReady ? {} : { retryAfter: '2' }),
       };
     }
     default:

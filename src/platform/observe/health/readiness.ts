@@ -3,11 +3,21 @@ import { sleep } from '#src/kernel/index.js';
 /** Why the instance is not ready, or undefined when this part is. Must not throw for an ordinary outage. */
 export type ReadinessCheck = () => Promise<string | undefined>;
 
+/** `degraded`: it answers, but not everything. */
+export type ReadinessStatus = 'ready' | 'degraded' | 'not ready';
+
+/** What a probe is told. */
+export interface ReadinessReport {
+  status: ReadinessStatus;
+  /** Each part with `ok` or its reason. */
+  checks: Record<string, string>;
+}
+
 const CHECK_DEADLINE_MS = 1_500;
 
 /** What an instance needs before it may be sent requests; rooms add their own checks. */
 export class Readiness {
-  private readonly checks = new Map<string, ReadinessCheck>();
+  private readonly checks = new Map<string, { check: ReadinessCheck; isNeeded: boolean }>();
   private draining = false;
   private complete = false;
   private decide!: () => void;
@@ -40,9 +50,12 @@ export class Readiness {
     return this.decision;
   }
 
-  /** Adds a named check; a check of the same name is replaced. */
-  add(name: string, check: ReadinessCheck): void {
-    this.checks.set(name, check);
+  /**
+   * Adds a named check; a check of the same name is replaced. Without a part that is not needed the instance is degraded,
+   * without any other it is not ready.
+   */
+  add(name: string, check: ReadinessCheck, { isNeeded = true } = {}): void {
+    this.checks.set(name, { check, isNeeded });
   }
 
   /** From now on the instance is not ready: it is about to stop. */
@@ -52,17 +65,22 @@ export class Readiness {
     this.stop.abort(new Error('the service is stopping'));
   }
 
-  /** Each part with `ok` or its reason; ready only when all are ok. */
-  async report(): Promise<{ ready: boolean; checks: Record<string, string> }> {
+  /** What of this instance is there; `ready` only when all is. */
+  async report(): Promise<ReadinessReport> {
     const checks: Record<string, string> = {};
     if (!this.complete) checks['start'] = 'the service is starting';
     if (this.draining) checks['stop'] = 'the service is stopping';
     await Promise.all(
-      [...this.checks].map(async ([name, check]) => {
+      [...this.checks].map(async ([name, { check }]) => {
         checks[name] = (await this.outcome(check)) ?? 'ok';
       }),
     );
-    return { ready: Object.values(checks).every((state) => state === 'ok'), checks };
+    const failed = Object.keys(checks).filter((name) => checks[name] !== 'ok');
+    const isDegraded = failed.every((name) => this.checks.get(name)?.isNeeded === false);
+    return {
+      status: failed.length === 0 ? 'ready' : isDegraded ? 'degraded' : 'not ready',
+      checks,
+    };
   }
 
   private async outcome(check: ReadinessCheck): Promise<string | undefined> {

@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, expect, it } from '@jest/globals';
+import express from 'express';
+import type { Server } from 'node:http';
+import { readConfig } from '../config/env.js';
+import { Readiness } from '../observe/health/readiness.js';
+import { Metrics } from '../observe/metrics/metrics.js';
+import type { Logger } from '../observe/logging/logger.js';
+import type { Tracing } from '../observe/tracing/tracing.js';
+import { ProblemFilter } from './problem.filter.js';
+import { requestMiddleware } from './request-middleware.js';
+import { RequestsUnderWay } from './requests-under-way.js';
+import type { RouteTable } from './route-table.js';
+
+let server: Server | undefined;
+afterEach(() => void server?.close());
+
+/** A server whose only handler is given. */
+async function serve(handler: express.RequestHandler): Promise<number> {
+  const quiet = (): void => undefined;
+  const logger = { info: quiet, warn: quiet, error: quiet, debug: quiet } as unknown as Logger;
+  const readiness = new Readiness();
+  readiness.start();
+  const app = express();
+  app.use(
+    requestMiddleware({
+      config: readConfig({ GRID_REQUEST_TIMEOUT: '1' }),
+      logger,
+      metrics: new Metrics(),
+      readiness,
+      tracing: { request: () => undefined } as unknown as Tracing,
+      problems: new ProblemFilter(logger, {} as RouteTable),
+      underWay: new RequestsUnderWay(),
+    }),
+  );
+  app.use(handler);
+  server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+it('ends a request whose body nobody takes any more, and tells whoever waits for its end', async () => {
+  let onClose: () => void = () => undefined;
+  const closed = new Promise<void>((resolve) => (onClose = resolve));
+  const port = await serve((request, response) => {
+    request.pause();
+    response.once('close', onClose);
+  });
+  const socket = connect(port, '127.0.0.1');
+  const answer = text(socket);
+  const head = ['POST / HTTP/1.1', 'Host: localhost', 'Content-Length: 100000000'];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${'x'.repeat(1_000)}`);
+  const [status = '', ...rest] = (await answer).split('\r\n');
+  expect(status).toBe('HTTP/1.1 503 Service Unavailable');
+  expect(rest).toEqual(expect.arrayContaining(['Retry-After: 2', 'Connection: close']));
+  expect(JSON.parse(rest.at(-1) ?? '')).toMatchObject({
+    code: 'service.unavailable',
+    detail: 'The request made no progress',
+  });
+  await closed;
+});
+
+it('leaves alone a body that goes on arriving for longer than that', async () => {
+  const port = await serve((request, response) => {
+    request.resume().once('end', () => response.end('whole'));
+  });
+  const socket = connect(port, '127.0.0.1');
+  const answer = text(socket);
+  const lines = ['POST / HTTP/1.1', 'Host: localhost', 'Content-Length: 15', 'Connection: close'];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  for (let sent = 0; sent < 15; sent += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.write('x');
+  }
+  expect((await answer).split('\r\n\r\n')[1]).toContain('whole');
+});
