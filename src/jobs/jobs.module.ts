@@ -331,8 +331,9 @@ const PARTS = [
       leadership: SlurmLeadership,
     ): Executor[] => {
       const onIsolation = ({ level }: IsolationReport): void => metrics.isolation(level);
+      const onFault = (fault: string | null): void => metrics.localPause(fault !== null);
       return [
-        new LocalProcessExecutor({ ...parts, onIsolation, scheduler }),
+        new LocalProcessExecutor({ ...parts, onIsolation, onFault, scheduler }),
         SlurmExecutor.ofSettings(parts, leadership),
       ];
     },

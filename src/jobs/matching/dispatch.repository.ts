@@ -117,6 +117,17 @@ export class DispatchRepository {
     return rows.length > 0;
   }
 
+  /** How often the job was given back to the queue with a reason that begins so. */
+  async countGivenBack(jid: Jid, reason: string): Promise<number> {
+    const [row] = await this.database.query<{ n: number }>({
+      name: 'jobs-given-back',
+      text: `select count(*)::integer as n from job_history
+        where jid = $1 and status = 'Rescheduled' and starts_with(app_status, $2)`,
+      values: [String(jid), reason],
+    });
+    return row?.n ?? 0;
+  }
+
   /** Adds what became known of a run after its end; nothing when the job has gone on to another attempt. */
   async addParameters(
     run: { jid: Jid; attempt: number },

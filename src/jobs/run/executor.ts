@@ -102,6 +102,8 @@ export interface HeldRuns {
   release(run: { jid: Jid; attempt: number; executor: string }, left?: RunLeft): Promise<void>;
   /** True while the very run is under way in the hands of the executor. */
   isUnderWay(run: { jid: Jid; attempt: number; executor: string }): Promise<boolean>;
+  /** How often the job was given back to the queue with a reason that begins so. */
+  countGivenBack(jid: Jid, reason: string): Promise<number>;
   /** Adds what became known of a run after its end; nothing when the job has gone on to another attempt. */
   addParameters(
     run: { jid: Jid; attempt: number },

@@ -1,4 +1,4 @@
-import { Problem } from '#src/kernel/index.js';
+import { machineFaultOf, Problem } from '#src/kernel/index.js';
 import type { Config, Logger } from '#src/platform/index.js';
 import type { Clock } from '#src/kernel/index.js';
 import type { Move } from '../state/jobs.repository.js';
@@ -16,6 +16,8 @@ import type { Verdict } from './run-verdict.js';
 const MAX_OUTPUT_FILES = 10_000;
 const MAX_REQUEUES = 20;
 const SHOWN_NAMES = 100;
+/** Begin of what the history says of a job that was given back because of the machine. */
+const OF_MACHINE = 'Not started by a fault of the machine';
 
 /** One attempt of a job in the hands of an executor. */
 export interface Run {
@@ -142,10 +144,8 @@ export class RunLife<R extends Run> {
 
   /** Certainly not started: back to the queue, without counting as a reschedule, also when it was stalled. */
   async requeue(run: R, reason?: string): Promise<void> {
-    await this.resume(run);
     if (await this.isRefused(run, reason)) return;
-    await this.report(run, { ...backToQueue(reason), from: ['Matched', 'Running'] });
-    await this.release(run);
+    await this.giveBack(run, reason);
   }
 
   /**
@@ -157,8 +157,16 @@ export class RunLife<R extends Run> {
     if (await this.report(run, { ...backToQueue(), from: ['Matched'] })) await this.release(run);
   }
 
-  /** It was not started and never will be: the job fails. */
+  /**
+   * It was not started and never will be: the job fails. For a fault of the machine it goes back to the queue instead, however
+   * often that happens.
+   */
   async refuse(run: R, error: unknown): Promise<void> {
+    const reason = machineFaultOf(error);
+    if (reason !== undefined) {
+      await this.giveBack(run, `${OF_MACHINE}: ${reason}`);
+      return;
+    }
     const fault = error instanceof RunFault ? error : undefined;
     if (!fault) {
       const jid = String(run.order.jid);
@@ -200,8 +208,19 @@ export class RunLife<R extends Run> {
     });
   }
 
+  private async giveBack(run: R, reason?: string): Promise<void> {
+    await this.resume(run);
+    await this.report(run, { ...backToQueue(reason), from: ['Matched', 'Running'] });
+    await this.release(run);
+  }
+
+  /** Attempts that failed by the machine do not count: the job is not to blame for them. */
   private async isRefused(run: R, reason?: string): Promise<boolean> {
-    if (run.order.attempt <= MAX_REQUEUES) return false;
+    const { attempt, jid } = run.order;
+    if (attempt <= MAX_REQUEUES) return false;
+    const forMachine = await this.parts.repository.countGivenBack(jid, OF_MACHINE);
+    if (attempt - forMachine <= MAX_REQUEUES) return false;
+    await this.resume(run);
     const why = reason === undefined ? '' : `: ${reason}`;
     await this.refuse(run, new RunFault(MINOR.submitting, `Given back too often${why}`));
     return true;

@@ -9,6 +9,7 @@ export class JobMetrics {
   private readonly latency;
   private readonly submitted;
   private readonly isolationLevel;
+  private readonly localPaused;
 
   constructor(metrics: Metrics, repository: JobsRepository) {
     this.latency = metrics.histogram(
@@ -20,6 +21,10 @@ export class JobMetrics {
       'gridgate_local_isolation',
       'Isolation of local jobs on this instance: 1 for the level in force (off: they are not run)',
       ['level'],
+    );
+    this.localPaused = metrics.gauge(
+      'gridgate_local_jobs_paused',
+      'Whether no local jobs are started on this instance because of its machine',
     );
     metrics.gauge('gridgate_jobs', 'Jobs by state', ['status'], async (gauge) => {
       const states = new Map(
@@ -39,6 +44,11 @@ export class JobMetrics {
   isolation(level: string): void {
     this.isolationLevel.reset();
     this.isolationLevel.set({ level }, 1);
+  }
+
+  /** Whether the machine of this instance keeps local jobs from starting. */
+  localPause(isPaused: boolean): void {
+    this.localPaused.set(isPaused ? 1 : 0);
   }
 
   /** A job was given to an executor. */

@@ -30,6 +30,11 @@ export const LOCAL_JOBS = {
     '',
     'Directories of the machine that local jobs see: `/cvmfs:ro,/scratch:rw`',
   ),
+  localMinFreeBytes: v.integer('GRID_LOCAL_MIN_FREE', 256 * 1024 * 1024, {
+    min: 0,
+    description:
+      'Bytes that must be free on the disk for local jobs (`GRID_HOME/jobs`); with less no job is started, and those that run go on',
+  }),
   localPrograms: v.list(
     'GRID_LOCAL_PROGRAMS',
     'SHA-256 (hexadecimal) of the only uploaded files that jobs may have, without arguments and variables of their own; ' +

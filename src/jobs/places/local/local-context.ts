@@ -25,6 +25,8 @@ export interface LocalProcessParts extends LifeParts {
   siteOf: (name: string) => Promise<Site | undefined>;
   /** Told how jobs are kept apart here, once that is known. */
   onIsolation: (report: IsolationReport) => void;
+  /** Told why no job can be started on this machine now, and with null when jobs can. */
+  onFault: (fault: string | null) => void;
 }
 
 /** What `open()` has found and made. */

@@ -1,7 +1,6 @@
 import { chmodSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { loopTurn } from '#src/kernel/index.js';
-import { MINOR } from '../../state/job-state.js';
+import { loopTurn, MachineFault } from '#src/kernel/index.js';
 import type { HeldJob } from '../../run/executor.js';
 import type { OutputPlaces } from '../../run/output-places.js';
 import type { RunEnd, RunPlace } from '../../run/run-life.js';
@@ -54,29 +53,29 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
 
   /**
    * How a run ended whose supervisor is gone. Whatever may live of it is ended first: a job must not have ended while
-   * its program goes on.
+   * its program goes on. Throws MachineFault for one whose sandbox could not be made, so that its program has not run.
    */
   async endOf(run: LocalRun): Promise<RunEnd> {
-    const isEndedFromOutside = run.isStopped || run.isOverLimit || run.isAttached;
+    const isEndedFromOutside = run.isStopped || run.limitReason !== undefined || run.isAttached;
     if (isEndedFromOutside || !this.cleaner.isEndCertain(run)) {
       await this.cleaner.endProcesses(run);
     }
     await loopTurn.room();
     const exit = run.directory.exit();
-    const verdict = this.unenclosed(run, exit) ?? judgeRun(run, exit);
+    this.requireEnclosed(run, exit);
+    const verdict = judgeRun(run, exit);
     const endedAt = exit?.endedAt ?? this.context.now();
     const usage = this.usageOf(run, exit, endedAt);
     return { verdict, endedAt, usage, parameters: this.parametersOf(run, exit) };
   }
 
-  /** The sandbox could not be made, so the program has not run: no fault of the job. */
-  private unenclosed(run: LocalRun, exit: ExitRecord | undefined): Verdict | undefined {
-    if (exit?.code !== SETUP_FAILED || run.directory.verdict() !== undefined) return undefined;
-    if (!this.context.place.isolation.hasDescriptors) return undefined; // nothing is told of it
+  private requireEnclosed(run: LocalRun, exit: ExitRecord | undefined): void {
+    if (exit?.code !== SETUP_FAILED || reasonOf(run) !== undefined) return;
+    if (!this.context.place.isolation.hasDescriptors) return; // nothing is told of it
     const said = run.directory.enclosureFault();
-    if (said === undefined) return undefined;
+    if (said === undefined) return;
     this.context.parts.logger.error({ jid: run.key, said }, 'a job cannot be enclosed');
-    return { isGood: false, minor: MINOR.initialization, app: 'The job could not be started' };
+    throw new MachineFault('a job could not be isolated');
   }
 
   private usageOf(run: LocalRun, exit: ExitRecord | undefined, endedAt: Date): RunUsage {
@@ -108,7 +107,12 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
 
 function judgeRun(run: LocalRun, exit: ExitRecord | undefined): Verdict {
   const used = exit && { ...exit, cpuSeconds: cpuOf(run, exit) };
-  return judge(used, run.directory.verdict(), run.order.cpuTime);
+  return judge(used, reasonOf(run), run.order.cpuTime);
+}
+
+/** Why the service has ended it; on a full disk only this process knows. */
+function reasonOf(run: LocalRun): string | undefined {
+  return run.limitReason ?? run.directory.verdict();
 }
 
 /** The supervisor is told at the end, of all whom somebody waited for; the watch sees in between whatever lives. */

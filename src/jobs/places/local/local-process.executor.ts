@@ -1,5 +1,5 @@
-import { loopTurn, sleep } from '#src/kernel/index.js';
-import type { RunningTask, ScheduledTask } from '#src/platform/index.js';
+import { loopTurn, MachineFault, sleep } from '#src/kernel/index.js';
+import type { RunningTask } from '#src/platform/index.js';
 import type { Site } from '#src/registry/index.js';
 import type { Executor, FreeMachine, HeldJob, RunOrder } from '../../run/executor.js';
 import type { OutputPlaces } from '../../run/output-places.js';
@@ -9,17 +9,17 @@ import { locateProgram, sitePath } from './find-program.js';
 import { bootId, runName, type LocalContext, type LocalProcessParts } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { MachineLoad } from './machine-load.js';
-import { openExecutor, type OpenExecutor } from './open-executor.js';
+import { openExecutor, tasksOf, type OpenExecutor } from './open-executor.js';
 import { ownProcessors } from './processors.js';
 import type { RunCleaner } from './run-cleaner.js';
 import { launchRun, prepareRun } from './run-launch.js';
 import { RunPace } from './run-pace.js';
-import { isUnderWay } from './run-recovery.js';
+import { isUnderWay, untilEnd } from './run-recovery.js';
 import { closeRunRoot } from './run-root.js';
-import { renewTokens } from './run-tokens.js';
 import { namesOf } from './run-watchdog.js';
 import { StarterExitedError } from './start/starter.js';
 import { isAlive } from './watch/process-table.js';
+import type { StartGate } from './start-gate.js';
 import { Watcher } from './watch/watcher.js';
 
 const MAX_COLLECTING = 64;
@@ -27,7 +27,6 @@ const PREPARING_AT_ONCE = 3;
 /** While the database or the sandbox store is away a run is prepared again so often, and then given back. */
 const PREPARING_ATTEMPTS = 30;
 const AWAY_MS = 1_000;
-const WATCH_MS = 1_000;
 const FORGOTTEN_MS = 10_000;
 /** A prepared run that finds no free place for so long is better off with another instance. */
 const READY_TIMEOUT_MS = 5_000;
@@ -68,9 +67,17 @@ export class LocalProcessExecutor implements Executor {
     return this.context.id;
   }
 
+  get fault(): string | null {
+    return this.opened?.gate.fault ?? null;
+  }
+
   async open(): Promise<boolean> {
     this.opened = await openExecutor(this.parts, this.watcher, this.reference);
-    if (this.opened) this.tasks = this.allTasks().map((task) => this.parts.scheduler.add(task));
+    this.opened?.gate.look();
+    if (this.opened) {
+      const tasks = tasksOf(this.opened, this.runs);
+      this.tasks = tasks.map((task) => this.parts.scheduler.add(task));
+    }
     return this.opened !== undefined;
   }
 
@@ -79,7 +86,7 @@ export class LocalProcessExecutor implements Executor {
   }
 
   freeSlots(): number {
-    if (this.isClosed || this.collecting >= MAX_COLLECTING) return 0;
+    if (this.isClosed || this.fault !== null || this.collecting >= MAX_COLLECTING) return 0;
     return this.pace.wanted(
       this.machine.running + this.waiting.length + this.preparing + this.ready.length,
     );
@@ -120,7 +127,7 @@ export class LocalProcessExecutor implements Executor {
     for (const job of held) {
       const run = this.runs.get(String(job.jid));
       if (run?.order.attempt === job.attempt) await this.compare(run, job);
-      else if (!run) await this.recover(job);
+      else if (!run) await this.recover(job).catch((error: unknown) => this.gate.forgive(error));
     }
     for (const name of namesOf(this.runs.values())) known.add(name);
     await this.whenOpen().remains.remove(known);
@@ -160,8 +167,7 @@ export class LocalProcessExecutor implements Executor {
     try {
       isPrepared = await this.prepareWhenPossible(run);
     } catch (error) {
-      await this.life.refuse(run, error);
-      this.forget(run);
+      await this.refuse(run, error);
       return;
     }
     if (!isPrepared || this.isClosed || run.isStopped) await this.requeue(run);
@@ -221,11 +227,14 @@ export class LocalProcessExecutor implements Executor {
       await launchRun(this.context, run);
     } catch (error) {
       if (!(error instanceof StarterExitedError)) {
-        await this.life.refuse(run, error);
-        this.forget(run);
+        await this.refuse(run, error);
         return;
       }
       if (!(await this.isEndedWithout(run))) return;
+    }
+    if (await this.whenOpen().recovery.isNeverStarted(run)) {
+      await this.refuse(run, new MachineFault('nothing can be written on its disk'));
+      return;
     }
     this.pace.learn((this.parts.clock.now() - run.startedMs) / 1000);
     this.collect(run);
@@ -238,7 +247,7 @@ export class LocalProcessExecutor implements Executor {
       return false;
     }
     run.isAttached = true;
-    return this.untilEnd(run);
+    return untilEnd(run, () => this.isClosed);
   }
 
   /** Brings the output home beside the next run; its place is free already. */
@@ -256,7 +265,12 @@ export class LocalProcessExecutor implements Executor {
   }
 
   private async finish(run: LocalRun): Promise<void> {
-    await this.life.finish(run, await this.whenOpen().place.endOf(run));
+    try {
+      await this.life.finish(run, await this.whenOpen().place.endOf(run));
+    } catch (error) {
+      if (!(error instanceof MachineFault)) throw error;
+      await this.refuse(run, error); // its program has not run
+    }
   }
 
   /** Asked again while a stopped run goes on: what is started this very moment cannot be seen by the first try. */
@@ -272,6 +286,12 @@ export class LocalProcessExecutor implements Executor {
       return;
     }
     await this.cleaner.endProcesses(run); // whoever waits for its end collects it
+  }
+
+  private async refuse(run: LocalRun, error: unknown): Promise<void> {
+    this.gate.blame(error);
+    await this.life.refuse(run, error);
+    this.forget(run);
   }
 
   private async requeue(run: LocalRun): Promise<void> {
@@ -326,32 +346,12 @@ export class LocalProcessExecutor implements Executor {
     if (run.isStopped) await this.cleaner.endProcesses(run);
     const leader = run.leader();
     this.machine.enter(run, leader && isAlive(leader) ? leader.pid : undefined);
-    const followed = this.untilEnd(run)
+    const followed = untilEnd(run, () => this.isClosed)
       .then((isEnded) => {
         if (isEnded) this.collect(run);
       })
       .finally(() => this.leave(run));
     this.inBackground(run, followed);
-  }
-
-  private async untilEnd(run: LocalRun): Promise<boolean> {
-    for (let pause = 20; !this.isClosed; pause = Math.min(1_000, pause * 2)) {
-      const leader = run.leader();
-      const isEnded = run.directory.exit() !== undefined || !leader || !isAlive(leader);
-      if (isEnded) return true;
-      await sleep(pause, { unref: true });
-    }
-    return false;
-  }
-
-  private allTasks(): ScheduledTask[] {
-    const watch = (): Promise<void> => this.whenOpen().watchdog.watch([...this.runs.values()]);
-    const renew = (): Promise<void> => renewTokens(this.context, this.runs.values());
-    const rounds = { firstMs: 0, everyMs: WATCH_MS };
-    return [
-      { name: 'jobs.watch', ...rounds, run: watch },
-      { name: 'jobs.renew tokens', ...rounds, run: renew },
-    ];
   }
 
   // -- small parts ----------------------------------------------------------------------------------------------
@@ -370,6 +370,7 @@ export class LocalProcessExecutor implements Executor {
   /** A fault (the database is away for good, a disk is full) forgets the run: `reconcile` takes it up again. */
   private inBackground(run: LocalRun, work: Promise<unknown>): void {
     work.catch((error: unknown) => {
+      this.gate.blame(error);
       this.parts.logger.error({ err: error, jid: run.key }, 'a step of a run failed');
       this.forget(run);
     });
@@ -381,6 +382,10 @@ export class LocalProcessExecutor implements Executor {
 
   private get life(): RunLife<LocalRun> {
     return this.whenOpen().life;
+  }
+
+  private get gate(): StartGate {
+    return this.whenOpen().gate;
   }
 
   private get cleaner(): RunCleaner {

@@ -30,8 +30,8 @@ export class LocalRun {
   isOver = false;
   /** Nobody wants it any more. */
   isStopped = false;
-  /** It went over a limit. */
-  isOverLimit = false;
+  /** The limit that it went over. */
+  limitReason: string | undefined;
   /** Started by a predecessor of this process. */
   isAttached = false;
   private started: StartRecord | undefined;

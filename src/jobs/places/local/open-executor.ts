@@ -1,3 +1,4 @@
+import type { ScheduledTask } from '#src/platform/index.js';
 import { RunLife } from '../../run/run-life.js';
 import type { IsolationReport } from './isolation/isolation.js';
 import { LocalContext, type LocalProcessParts } from './local-context.js';
@@ -7,8 +8,12 @@ import { closeInherited, logIsolation, openPlace } from './open-place.js';
 import { RunCleaner } from './run-cleaner.js';
 import { RunRecovery } from './run-recovery.js';
 import { RunRemains } from './run-remains.js';
+import { renewTokens } from './run-tokens.js';
 import { RunWatchdog } from './run-watchdog.js';
+import { StartGate } from './start-gate.js';
 import type { Watcher } from './watch/watcher.js';
+
+const WATCH_MS = 1_000;
 
 /** What an executor of local jobs works with once its machine has been looked at. */
 export interface OpenExecutor {
@@ -19,6 +24,7 @@ export interface OpenExecutor {
   watchdog: RunWatchdog;
   recovery: RunRecovery;
   remains: RunRemains;
+  gate: StartGate;
 }
 
 /** Opens the place where jobs run and tells how they are enclosed there; undefined when no job may run here. */
@@ -48,13 +54,42 @@ export async function openExecutor(
   }
 }
 
+/** What is done again and again while these runs are looked after. */
+export function tasksOf(
+  { context, gate, watchdog }: OpenExecutor,
+  runs: ReadonlyMap<string, LocalRun>,
+): ScheduledTask[] {
+  const rounds = { firstMs: 0, everyMs: WATCH_MS };
+  const look = (): Promise<void> => {
+    gate.look();
+    return Promise.resolve();
+  };
+  return [
+    { name: 'jobs.watch', ...rounds, run: () => watchdog.watch([...runs.values()]) },
+    { name: 'jobs.renew tokens', ...rounds, run: () => renewTokens(context, runs.values()) },
+    { name: 'jobs.look at the disk', ...rounds, run: look },
+  ];
+}
+
 function assemble(context: LocalContext, watcher: Watcher, reference: string): OpenExecutor {
   const { parts } = context;
   const cleaner = new RunCleaner(context, watcher);
   const place = new LocalRunPlace(context, cleaner);
   const life = new RunLife(parts, place);
   const watchdog = new RunWatchdog(context, cleaner, watcher);
-  const recovery = new RunRecovery(context, life, reference);
+  const recovery = new RunRecovery(context, life, cleaner, reference);
   const remains = new RunRemains(cleaner, watchdog, parts.clock);
-  return { context, place, life, cleaner, watchdog, recovery, remains };
+  return { context, place, life, cleaner, watchdog, recovery, remains, gate: gateOf(context) };
+}
+
+function gateOf({ parts, place }: LocalContext): StartGate {
+  const { config, logger, clock, onFault } = parts;
+  return new StartGate({
+    ...{ path: place.root.path, minFreeBytes: config.localMinFreeBytes, clock },
+    onChange: (fault) => {
+      onFault(fault);
+      if (fault === null) logger.info('local jobs are started again');
+      else logger.warn({ fault }, 'no local jobs are started');
+    },
+  });
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { supervisorCommand } from './isolation/supervisor.js';
@@ -46,6 +46,28 @@ describe('the directory of a run', () => {
       cpuSeconds: expect.any(Number),
       endedAt: expect.anything(),
     });
+  });
+
+  it('gives the program, and not its supervisor, to the kernel first when memory is short', () => {
+    supervise('cat /proc/self/oom_score_adj > adj; cat /proc/$PPID/oom_score_adj >> adj');
+    const own = readFileSync('/proc/self/oom_score_adj', 'utf8');
+    expect(readFileSync(join(directory.path, 'adj'), 'utf8')).toBe(`1000\n${own}`);
+  });
+
+  it('has no start while nothing stands in its record', () => {
+    expect([directory.start(), directory.startWrittenMs()]).toEqual(['none', undefined]);
+    put('started', '');
+    expect([directory.start(), directory.startWrittenMs()]).toEqual([
+      'being written',
+      ENDED.getTime(),
+    ]);
+  });
+
+  it('has no reason of an end that was noted without room for it', () => {
+    put('verdict', '');
+    expect(directory.verdict()).toBeUndefined();
+    directory.noteLimit('why');
+    expect(directory.verdict()).toBeUndefined();
   });
 
   it('knows the sandbox as made when it was told the code of its end', () => {

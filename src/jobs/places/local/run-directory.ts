@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { machineFaultOf } from '#src/kernel/index.js';
 import { tailOf } from '../../run/output-tail.js';
 import type { ExitRecord } from '../../run/run-verdict.js';
 import { RUN_FILES } from './isolation/isolation.js';
@@ -147,19 +148,28 @@ export class RunDirectory {
     return tailOf(join(this.path, RUN_FILES.stderr), SAID_BYTES).trim();
   }
 
-  /** Notes why the service ends the payload, before it does; the first reason stays. */
+  /** When the start record was written last, milliseconds; undefined when there is none. */
+  startWrittenMs(): number | undefined {
+    return statSync(join(this.path, 'started'), { throwIfNoEntry: false })?.mtimeMs;
+  }
+
+  /**
+   * Notes why the service ends the payload, before it does; the first reason stays. On a full disk nothing is noted: the job
+   * that has filled it is to be ended all the same.
+   */
   noteLimit(reason: string): void {
     try {
       this.write('verdict', reason);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code !== 'EEXIST' && code !== 'ENOENT') throw error;
+      const isFine = code === 'EEXIST' || code === 'ENOENT' || machineFaultOf(error) !== undefined;
+      if (!isFine) throw error;
     }
   }
 
   /** The reason noted by `noteLimit`. */
   verdict(): string | undefined {
-    return this.read('verdict');
+    return this.read('verdict') || undefined;
   }
 
   /** The files of the output by the names that the job gave them; both may be one. */

@@ -1,8 +1,13 @@
+import { sleep } from '#src/kernel/index.js';
 import type { HeldJob } from '../../run/executor.js';
 import type { RunLife } from '../../run/run-life.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
+import type { RunCleaner } from './run-cleaner.js';
+import { isAlive } from './watch/process-table.js';
 
+/** A supervisor needs no time to write its first line; one that has taken so long cannot. */
+const STARTING_MS = 10_000;
 const NOTHING_LEFT = 'Nothing is left of the run on its machine';
 
 /** Finds out by its directory what became of a run of which this process knows nothing: its predecessor was killed. */
@@ -11,6 +16,7 @@ export class RunRecovery {
   constructor(
     private readonly context: LocalContext,
     private readonly life: RunLife<LocalRun>,
+    private readonly cleaner: RunCleaner,
     private readonly reference: string,
   ) {}
 
@@ -33,11 +39,28 @@ export class RunRecovery {
     // Who creates the start record first decides: if it is us, the program will never start.
     const isUnstarted = !run.directory.exists() || run.directory.abandon();
     const start = isUnstarted ? 'abandoned' : run.directory.start();
-    if (start === 'being written') return false;
-    if (start !== 'abandoned') return true;
+    if (start === 'being written' && !(await this.isNeverWritten(run))) return false;
+    if (typeof start === 'object') return true;
     if (isWanted) await this.life.requeue(run);
     else await this.life.release(run);
     return false;
+  }
+
+  /**
+   * True when a run whose supervisor is gone, or ended here, has no start record, for example since the disk was full: its
+   * program comes after that.
+   */
+  async isNeverStarted(run: LocalRun): Promise<boolean> {
+    if (typeof run.directory.start() === 'object') return false;
+    if (run.isAttached) await this.cleaner.endProcesses(run); // else it was seen to end
+    return typeof run.directory.start() !== 'object';
+  }
+
+  /** True when the start record was made so long ago that nobody writes into it any more. */
+  private async isNeverWritten(run: LocalRun): Promise<boolean> {
+    run.isAttached = true;
+    const age = this.context.parts.clock.now() - (run.directory.startWrittenMs() ?? 0);
+    return age >= STARTING_MS && this.isNeverStarted(run);
   }
 
   /**
@@ -54,4 +77,15 @@ export class RunRecovery {
 /** True for a job whose run is wanted. */
 export function isUnderWay(job: HeldJob): boolean {
   return ['Matched', 'Running', 'Stalled', 'Completing', 'Completed'].includes(job.status);
+}
+
+/** Waits for the end of a run that nobody tells of; false when it is not waited for any more. */
+export async function untilEnd(run: LocalRun, isClosed: () => boolean): Promise<boolean> {
+  for (let pause = 20; !isClosed(); pause = Math.min(1_000, pause * 2)) {
+    const leader = run.leader();
+    const isEnded = run.directory.exit() !== undefined || !leader || !isAlive(leader);
+    if (isEnded) return true;
+    await sleep(pause, { unref: true });
+  }
+  return false;
 }

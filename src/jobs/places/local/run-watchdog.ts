@@ -63,8 +63,8 @@ export class RunWatchdog {
     run.maxDiskBytes = Math.max(run.maxDiskBytes, use.disk?.bytes ?? 0);
     run.cpuSeconds = Math.max(run.cpuSeconds, use.cpuSeconds);
     const reason = this.overLimit(run, use, wallSeconds);
-    if (reason === undefined || run.isOverLimit) return;
-    run.isOverLimit = true;
+    if (reason === undefined || run.limitReason !== undefined) return;
+    run.limitReason = reason;
     run.directory.noteLimit(reason);
     // Not waited for: the end of one run must not keep the next look at the others.
     void this.cleaner.endProcesses(run).catch((error: unknown) => {

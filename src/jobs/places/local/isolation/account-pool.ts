@@ -11,7 +11,7 @@ import {
 import { readdir, readlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { randomId } from '#src/kernel/index.js';
+import { MachineFault, randomId } from '#src/kernel/index.js';
 import { hasProcesses, isAlive, processEntry } from '../watch/process-table.js';
 
 /** First and last account of those that jobs may have (`GRID_LOCAL_ACCOUNTS`). */
@@ -64,7 +64,7 @@ export class AccountPool {
     this.next = range.first + Math.floor(start * (range.last - range.first + 1));
   }
 
-  /** Takes a free account for a run, whose directory is there already. Throws Error when none is free. */
+  /** Takes a free account for a run, whose directory is there already. Throws MachineFault when none is free. */
   async take(runPath: string): Promise<number> {
     const { first, last } = this.range;
     const count = last - first + 1;
@@ -75,7 +75,7 @@ export class AccountPool {
       await this.freeWhenAbandoned(uid); // for others: this run goes on to another
       if (tried % TRIES_A_TURN === TRIES_A_TURN - 1) await setImmediate();
     }
-    throw new Error(`no account of ${first}-${last} is free`);
+    throw new MachineFault(`no account of ${first}-${last} is free`);
   }
 
   /** The directory of a run was moved; nobody must take its account for abandoned. */

@@ -28,6 +28,10 @@ export interface SupervisedCommand {
  *  the output of `times`      after the payload: CPU of the payload in its second line.
  *  "<exit code> end"          by one write.
  *
+ * The payload is the first that the kernel ends when the machine is out of memory, before the service. The supervisor is not.
+ *
+ * What is written after the first line needs no further block of the disk: the end is told also when that is full.
+ *
  * It uses no program but the payload's, so a short job costs one fork beside it. Its last act ends its process group.
  */
 const SUPERVISOR_SCRIPT = `
@@ -43,6 +47,7 @@ cpu=$1 memory=$2 blocks=$3 files=$4 filter=$5
 shift 5
 (
   ulimit -c 0
+  echo 1000 2>/dev/null >|/proc/self/oom_score_adj
   ulimit -f "$blocks"
   ulimit -n "$files" 2>/dev/null
   [ "$memory" = 0 ] || ulimit -v "$memory" 2>/dev/null

@@ -16,4 +16,5 @@ export interface StartQuestion extends StartOrder {
 }
 
 /** What it answers, once for each question: the code of a program that has ended (null by a signal), or why there is none. */
-export type StartAnswer = { id: number; code: number | null } | { id: number; fault: string };
+export type StartAnswer =
+  { id: number; code: number | null } | { id: number; fault: string; errno?: string | undefined };

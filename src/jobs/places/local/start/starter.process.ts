@@ -20,7 +20,7 @@ function start(question: StartQuestion): void {
       stdio: ['ignore', stdout ?? 'ignore', stderr ?? 'ignore'],
       ...(timeoutMs === undefined ? {} : { timeout: timeoutMs, killSignal: 'SIGKILL' as const }),
     });
-    child.once('error', (error) => answer({ id, fault: error.message }));
+    child.once('error', (error) => answer(faultOf(id, error)));
     child.once('exit', (code) => answer({ id, code }));
   } finally {
     for (const file of new Set(files)) closeSync(file);
@@ -49,8 +49,12 @@ function take(line: string): void {
   try {
     start(question);
   } catch (error) {
-    answer({ id: question.id, fault: (error as Error).message });
+    answer(faultOf(question.id, error as Error));
   }
+}
+
+function faultOf(id: number, { message, code }: NodeJS.ErrnoException): StartAnswer {
+  return { id, fault: message, errno: code };
 }
 
 // Whoever ends the service decides about this process, too: it goes when the service has gone.

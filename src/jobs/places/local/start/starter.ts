@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { MachineFault } from '#src/kernel/index.js';
 import type { StartAnswer, StartOrder } from './start-messages.js';
 
 const HEAP_MIB = 64;
@@ -37,7 +38,8 @@ export class Starter {
 
   /**
    * Starts a program in a session of its own and resolves with its code when it has ended, with null after a signal.
-   * Rejects with StarterExitedError, and with Error when it cannot be started.
+   * Rejects with StarterExitedError, and with Error when it cannot be started,
+   * whose `code` is that of the system.
    */
   async run(order: StartOrder): Promise<number | null> {
     if (this.isClosed) throw new StarterExitedError();
@@ -63,6 +65,9 @@ export class Starter {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     child.unref();
+    child.once('error', () => undefined);
+    // Without files for its pipes, which Node does not throw.
+    if (!isWhole(child)) throw new MachineFault('it has too many open files');
     for (const stream of [child.stdin, child.stdout]) unref(stream);
     child.stdin.on('error', () => undefined); // its end is told below
     createInterface({ input: child.stdout }).on('line', (line) => {
@@ -83,9 +88,15 @@ export class Starter {
   private settle(answer: StartAnswer): void {
     const waiting = this.pending.get(answer.id);
     this.pending.delete(answer.id);
-    if ('fault' in answer) waiting?.reject(new Error(answer.fault));
-    else waiting?.resolve(answer.code);
+    if ('fault' in answer) {
+      waiting?.reject(Object.assign(new Error(answer.fault), { code: answer.errno }));
+    } else waiting?.resolve(answer.code);
   }
+}
+
+/** It has no streams when the process could not be made at all. */
+function isWhole({ stdin }: { stdin: Writable | undefined }): boolean {
+  return stdin !== undefined;
 }
 
 /** The service ends when nothing else keeps it. */

@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import { MachineFault } from '#src/kernel/index.js';
+import type { Move } from '../state/jobs.repository.js';
+import { RunLife, type LifeParts, type Run, type RunPlace } from './run-life.js';
+import { RunFault } from './run-plan.js';
+
+const FULL = Object.assign(new Error('write'), { code: 'ENOSPC' });
+
+/** A life whose moves are kept, of a job that was given back so often because of the machine. */
+function lifeOf(givenBack = 0): { life: RunLife<Run>; told: () => string[] } {
+  const moves: Move[] = [];
+  const parts = {
+    clock: { now: () => 0 },
+    logger: { error: () => undefined },
+    tokens: { end: () => Promise.resolve() },
+    repository: {
+      release: () => Promise.resolve(),
+      countGivenBack: () => Promise.resolve(givenBack),
+    },
+    reports: {
+      report: (move: Move) => {
+        if (!move.from?.includes('Stalled')) moves.push(move);
+        return Promise.resolve(true);
+      },
+    },
+  } as unknown as LifeParts;
+  const place = { source: 'test', remove: () => Promise.resolve() } as unknown as RunPlace<Run>;
+  const told = (): string[] =>
+    moves.flatMap(({ steps }) => steps.map(({ to, app }) => `${to}: ${app ?? ''}`));
+  return { life: new RunLife(parts, place), told };
+}
+
+const runOf = (attempt: number): Run => ({ order: { jid: 1, attempt } }) as unknown as Run;
+const FAULT = 'Not started by a fault of the machine';
+
+describe('a run that cannot be started', () => {
+  it.each<[string, unknown, string[]]>([
+    ['its disk is full', FULL, [`Rescheduled: ${FAULT}: its disk is full`, 'Waiting: ']],
+    [
+      'its input does not fit the disk',
+      new RunFault('Input', 'It cannot be unpacked', { cause: FULL }),
+      [`Rescheduled: ${FAULT}: its disk is full`, 'Waiting: '],
+    ],
+    [
+      'no account is free',
+      new MachineFault('no account is free'),
+      [`Rescheduled: ${FAULT}: no account is free`, 'Waiting: '],
+    ],
+    [
+      'it has a fault of its own',
+      new RunFault('Input', 'It is not in the store'),
+      ['Failed: It is not in the store'],
+    ],
+    ['the program has a fault', new TypeError('x'), ['Failed: The job could not be started']],
+  ])('since %s', async (_why, error, told) => {
+    const seen = lifeOf();
+    await seen.life.refuse(runOf(1_000), error);
+    expect(seen.told()).toEqual(told);
+  });
+
+  it.each([
+    [20, 0, ['Rescheduled: why', 'Waiting: ']],
+    [21, 0, ['Failed: Given back too often: why']],
+    [21, 1, ['Rescheduled: why', 'Waiting: ']],
+    [500, 480, ['Rescheduled: why', 'Waiting: ']],
+    [500, 479, ['Failed: Given back too often: why']],
+  ])('at attempt %d, of which the machine is to blame for %d', async (attempt, machine, told) => {
+    const seen = lifeOf(machine);
+    await seen.life.requeue(runOf(attempt), 'why');
+    expect(seen.told()).toEqual(told);
+  });
+});
