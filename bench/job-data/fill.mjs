@@ -23,8 +23,8 @@ const ADD = `
 
 const MERGE = [
   ['job_totals', 'setup, owner, owner_group, vo, status, minor_status, site, job_type'],
-  ['job_label_counts', 'setup, kind, label, owner, owner_group, status, site'],
-  ['job_block_counts', 'setup, block, owner, status, site'],
+  ['job_label_counts', 'setup, kind, label, owner, owner_group, vo, status, site'],
+  ['job_block_counts', 'setup, block, owner, vo, status, site'],
 ];
 
 /** Adds `count` jobs and brings the counters and statistics into the state of a table that has stood for a while. */

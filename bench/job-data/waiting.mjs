@@ -5,8 +5,8 @@ const CHUNK = 50_000;
 const WRITERS = 2;
 const MERGE = [
   ['job_totals', 'setup, owner, owner_group, vo, status, minor_status, site, job_type'],
-  ['job_label_counts', 'setup, kind, label, owner, owner_group, status, site'],
-  ['job_block_counts', 'setup, block, owner, status, site'],
+  ['job_label_counts', 'setup, kind, label, owner, owner_group, vo, status, site'],
+  ['job_block_counts', 'setup, block, owner, vo, status, site'],
 ];
 
 /**

@@ -39,6 +39,7 @@ import { AuditEvents1763910495001 } from './1763910495001-audit-events.js';
 import { QueueByOwner1763910500001 } from './1763910500001-queue-by-owner.js';
 import { DependenciesByOwner1763910500002 } from './1763910500002-dependencies-by-owner.js';
 import { DisabledUsers1763910600001 } from './1763910600001-disabled-users.js';
+import { VirtualOrganisationsOfCounts1763910600002 } from './1763910600002-virtual-organisations-of-counts.js';
 import { RequestProofs1763910700001 } from './1763910700001-request-proofs.js';
 
 /**
@@ -87,5 +88,6 @@ export const MIGRATIONS: (new () => object)[] = [
   QueueByOwner1763910500001,
   DependenciesByOwner1763910500002,
   DisabledUsers1763910600001,
+  VirtualOrganisationsOfCounts1763910600002,
   RequestProofs1763910700001,
 ];

@@ -25,20 +25,17 @@ export interface Source {
 
 /** The jobs themselves. */
 export const JOBS: Source = { table: 'jobs', column: ({ sql }) => sql };
+/** The same, passed in an order until a page is full: no index finds them. */
+export const PASSED_JOBS: Source = { ...JOBS };
 const TOTALS: Source = { table: 'job_totals', column: ({ sql }) => sql };
 
 /** The smallest table that can answer: totals, counters by name or job group, or the jobs themselves. */
-export function sourceOf(
-  selection: Selection,
-  groups: readonly JobAttribute[],
-  visibility: Visibility,
-): Source {
+export function sourceOf(selection: Selection, groups: readonly JobAttribute[]): Source {
   if (selection.fromDate ?? selection.toDate) return JOBS;
   const used = [...selection.filters.map(({ attribute }) => attribute), ...groups];
   const isIn = (table: CounterTable, attribute: JobAttribute): boolean =>
     COUNTERS[table].columns.includes(attribute.column ?? '');
   if (used.every((attribute) => isIn('job_totals', attribute))) return TOTALS;
-  if (visibility.vo !== undefined) return JOBS;
   const kinds = ['name', 'job_group'];
   const labels = new Set(used.flatMap(({ column }) => kinds.filter((kind) => kind === column)));
   const others = used.filter(({ column }) => !labels.has(column ?? ''));

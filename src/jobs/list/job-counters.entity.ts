@@ -64,6 +64,9 @@ export class JobLabelCountEntity extends CounterEntity {
   ownerGroup!: string;
 
   @Column('text')
+  vo!: string;
+
+  @Column('text')
   status!: string;
 
   @Column('text')
@@ -83,6 +86,9 @@ export class JobBlockCountEntity extends CounterEntity {
 
   @Column('text')
   owner!: string;
+
+  @Column('text')
+  vo!: string;
 
   @Column('text')
   status!: string;

@@ -12,7 +12,14 @@ import {
 import { Job } from '../state/job.entity.js';
 import { keyColumn, type JobAttribute } from './job-attributes.js';
 import { JOB_RECORD } from './job-record.sql.js';
-import { JOBS, sourceOf, whereOf, type Selection, type Source } from './job-conditions.sql.js';
+import {
+  JOBS,
+  PASSED_JOBS,
+  sourceOf,
+  whereOf,
+  type Selection,
+  type Source,
+} from './job-conditions.sql.js';
 import { COUNTERS } from './job-counters.repository.js';
 import { afterCondition, cursorColumns, orderBy } from './job-order.sql.js';
 import { PreparedNames } from './prepared-names.js';
@@ -80,8 +87,8 @@ function isFew(query: JobsWanted, visibility: Visibility, found: Extent): boolea
     return entries < walked;
   }
   const columns = query.filters.map(({ attribute }) => attribute.sql);
-  if (visibility.owner !== undefined) columns.push('owner');
   if (visibility.vo !== undefined) columns.push('vo');
+  else if (visibility.owner !== undefined) columns.push('owner');
   if (columns.length <= 1 && columns.every((column) => INDEXED.has(column))) return false;
   return entries <= (columns.length === 2 ? 300 : 2_000);
 }
@@ -103,7 +110,7 @@ export class JobListRepository {
    * are of one moment: a job that came to them in between would be neither on the page nor behind its position in the feed.
    */
   async list(query: JobsWanted, visibility: Visibility): Promise<JobPage> {
-    return sourceOf(query, [], visibility) === JOBS
+    return sourceOf(query, []) === JOBS
       ? this.database.snapshot((state) => this.page(query, visibility, state))
       : this.page(query, visibility, this.database);
   }
@@ -118,7 +125,8 @@ export class JobListRepository {
     if (entries === 0 || query.startJob >= entries)
       return { entries, position: found.position, jobs: [] };
     const jump = await this.jump(query, visibility, database);
-    const where = whereOf(query, visibility);
+    const areFew = isFew(query, visibility, found);
+    const where = whereOf(query, visibility, areFew ? JOBS : PASSED_JOBS);
     const values = [...where.values];
     const conditions = [where.sql];
     if (query.after) conditions.push(afterCondition(query.sort, query.after, values));
@@ -131,7 +139,7 @@ export class JobListRepository {
     }
     const limit = values.push(query.maxJobs + 1);
     const offset = values.push(jump.offset);
-    const order = orderBy(query.sort, isFew(query, visibility, found));
+    const order = orderBy(query.sort, areFew);
     const page = `${conditions.join(' and ')} order by ${order} limit $${limit} offset $${offset}`;
     // Ids alone are skipped in an index; only the rows of the page are fetched.
     const isDeep = jump.offset > DEEP;
@@ -159,7 +167,7 @@ export class JobListRepository {
     visibility: Visibility,
     database: Reading,
   ): Promise<Extent> {
-    const source = sourceOf(selection, [], visibility);
+    const source = sourceOf(selection, []);
     const where = whereOf(selection, visibility, source);
     const sums =
       source === JOBS
@@ -243,12 +251,11 @@ export class JobListRepository {
       !query.fromDate &&
       !query.toDate &&
       visibility.group === undefined &&
-      visibility.vo === undefined &&
       query.filters.every(({ attribute }) => columns.includes(attribute.column ?? ''));
     if (!isNewestFirst || !isCounted || query.startJob < 1 << BLOCK_BITS) {
       return { offset: query.startJob };
     }
-    const where = whereOf(query, visibility);
+    const where = whereOf(query, visibility, PASSED_JOBS);
     const blocks = await database.query<{ block: number; total: number }>({
       text: `select block, sum(n)::bigint as total from job_block_counts where ${where.sql}
         group by block having sum(n) <> 0 order by block desc`,
@@ -285,7 +292,7 @@ function countsOf(
   visibility: Visibility,
   { groups, limit }: { groups: readonly JobAttribute[]; limit: number },
 ): { source: Source; values: unknown[]; counted: string; columns: string[]; sum: string } {
-  const source = sourceOf(selection, groups, visibility);
+  const source = sourceOf(selection, groups);
   const where = whereOf(selection, visibility, source);
   const rows = `from ${source.table} where ${where.sql}`;
   // Each job is a count of its own: no more of them need be looked at.
