@@ -81,6 +81,7 @@ import { SUBMIT_SCHEMAS } from './submit/submit.openapi.js';
 import { LIST_SCHEMAS } from './list/job-list.openapi.js';
 import { INSIGHT_SCHEMAS } from './insight/job-insight.openapi.js';
 import { LimitObstacles } from './insight/limit-obstacles.js';
+import { QueuePlace } from './insight/queue-place.js';
 import { JobInsightService } from './insight/job-insight.service.js';
 import { JobListRepository } from './list/job-list.repository.js';
 import { JobRunEntity } from './state/job-run.entity.js';
@@ -229,6 +230,7 @@ const PARTS = [
   DependenciesRepository,
   JobInsightService,
   LimitObstacles,
+  QueuePlace,
   JobOutputService,
   JobAccess,
   JobPointReads,

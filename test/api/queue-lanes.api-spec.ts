@@ -123,22 +123,26 @@ describe('lanes of the queue', () => {
 
   it('are counted for the place of a job, also when they are thousands', async () => {
     const dispatch = new DispatchRepository(database, undefined as never, systemClock);
-    const ahead = async (owner: string, isOwn: boolean, last = true): Promise<number> => {
+    const ahead = async (owner: string, of: boolean | string[], last = true): Promise<number> => {
       const [row] = await scratch.dataSource.query(
         `select jid, priority, owner, owner_group as "ownerGroup" from jobs
           where owner = $1 and owner_group = 'g1' and held_by is null
           order by priority ${last ? '' : 'desc'}, jid ${last ? 'desc' : ''} limit 1`,
         [owner],
       );
-      return dispatch.jobsAhead(row, isOwn);
+      const counted = of === false ? undefined : 'owner';
+      return dispatch.jobsAhead(row, Array.isArray(of) ? new Set(of) : counted);
     };
     // 40 of priority 2 and 39 of priority 1 before the last one; and of all those of carol's four of higher priority, too.
     expect(await ahead('alice', true)).toBe(79);
     expect(await ahead('alice', true, false)).toBe(0);
     expect(await ahead('alice', false)).toBe(79 + 4);
+    // The groups that are told, and its own.
+    expect([await ahead('alice', []), await ahead('alice', ['g2'])]).toEqual([79, 79 + 4]);
     await add('g1', 'erin', 3_000, 1);
     expect([await ahead('erin', true), await ahead('erin', true, false)]).toEqual([2_999, 0]);
     expect(await ahead('erin', false)).toBeGreaterThan(2_999);
+    expect((await ahead('erin', false)) - (await ahead('erin', []))).toBe(5);
     await add('g1', 'frank', 10_500, 1);
     expect([await ahead('frank', true), await ahead('frank', true, false)]).toEqual([10_000, 0]);
     await scratch.dataSource.query(`delete from jobs where owner in ('erin', 'frank')`);

@@ -33,6 +33,9 @@ describe('the border of a virtual organisation', () => {
     ['vo', [], 'vo'],
     ['vo', ['JobAdministrator', 'ServiceAdministrator'], undefined],
     [undefined, ['JobAdministrator'], undefined],
+    [undefined, ['NormalUser', 'JobMonitor'], undefined],
+    [undefined, ['NormalUser'], ''],
+    [undefined, [], ''],
   ])('of a group of %s with %j is %s', (vo, properties, border) => {
     const caller = { ...(vo !== undefined && { vo }), properties: new Set(properties) };
     expect(borderOf(caller)).toBe(border);

@@ -49,12 +49,15 @@ export interface Principal {
 }
 
 /**
- * The virtual organisation at whose border the properties of the group end (contract 12): they reach its jobs and its
- * part of the catalogue only. Undefined where they reach everything: without virtual organisation, and with
- * ServiceAdministrator.
+ * The virtual organisation at whose border what the bearer sees of others ends (contract 12 and 18): its jobs and its part of
+ * the catalogue only; '' for what belongs to none. Undefined where they reach everything: with ServiceAdministrator, and
+ * in a group without virtual organisation that has a property beyond NormalUser.
  */
 export function borderOf(caller: Pick<Principal, 'vo' | 'properties'>): string | undefined {
-  return caller.properties.has('ServiceAdministrator') ? undefined : caller.vo;
+  if (caller.properties.has('ServiceAdministrator')) return undefined;
+  if (caller.vo !== undefined) return caller.vo;
+  const isOffice = [...caller.properties].some((property) => property !== 'NormalUser');
+  return isOffice ? undefined : '';
 }
 
 /** Who the audit trail says it was. */

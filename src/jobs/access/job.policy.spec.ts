@@ -16,6 +16,9 @@ const bobShare = caller('bob', 'grid_share', ['NormalUser', 'JobSharing']);
 const mona = caller('mona', 'grid_mon', ['JobMonitor']);
 const adam = caller('adam', 'grid_adm', ['JobAdministrator', 'ServiceAdministrator']);
 
+const free = caller('fay', 'free', ['NormalUser'], '');
+const freeSharer = caller('fay', 'free_share', ['NormalUser', 'JobSharing'], '');
+const carol = caller('carol', 'else_user', ['NormalUser'], 'else');
 const monaElsewhere = caller('mona', 'else_mon', ['JobMonitor'], 'else');
 const monaFree = caller('mona', 'free_mon', ['JobMonitor'], '');
 const adamElsewhere = caller('adam', 'else_adm', ['JobAdministrator'], 'else');
@@ -25,12 +28,13 @@ const serviceOnly = caller('adam', 'srv', ['ServiceAdministrator'], '');
 
 const job = { owner: 'alice', ownerGroup: 'grid_user', setup: 'Prod', vo: 'vo' };
 const shared = { owner: 'alice', ownerGroup: 'grid_share', setup: 'Prod', vo: 'vo' };
-const free = { owner: 'alice', ownerGroup: 'free', setup: 'Prod', vo: '' };
+const ofNone = { owner: 'alice', ownerGroup: 'free', setup: 'Prod', vo: '' };
 const ofMona = { owner: 'mona', ownerGroup: 'grid_user', setup: 'Prod', vo: 'vo' };
 
 describe('JobPolicy', () => {
-  const open = new JobPolicy(true);
-  const closed = new JobPolicy(false);
+  const open = new JobPolicy('true');
+  const bordered = new JobPolicy('vo');
+  const closed = new JobPolicy('false');
 
   it.each([
     ['owner', alice, job, [true, true, true, true]],
@@ -43,21 +47,42 @@ describe('JobPolicy', () => {
     ['administrator', adam, job, [true, true, true, true]],
     ['monitor of another VO', monaElsewhere, job, [false, false, false, false]],
     ['monitor of another VO, own job', monaElsewhere, ofMona, [true, true, true, true]],
-    ['monitor of a VO, job without', mona, free, [false, false, false, false]],
+    ['monitor of a VO, job without', mona, ofNone, [false, false, false, false]],
     ['monitor without VO', monaFree, job, [true, true, true, false]],
     ['administrator of another VO', adamElsewhere, job, [false, false, false, false]],
-    ['administrator of a VO, job without', adamElsewhere, free, [false, false, false, false]],
+    ['administrator of a VO, job without', adamElsewhere, ofNone, [false, false, false, false]],
     ['administrator without VO', adamFree, job, [true, true, true, true]],
     ['administrator of jobs and service', service, job, [true, true, true, true]],
     ['administrator of the service alone', serviceOnly, job, [false, false, false, false]],
   ] as const)('%s', (_who, who, what, [read, manifest, sandbox, control]) => {
     expect(closed.mayRead(who, what)).toBe(read);
     expect(open.mayRead(who, what)).toBe(true);
-    for (const policy of [open, closed]) {
+    for (const policy of [open, bordered, closed]) {
       expect(policy.mayReadManifest(who, what)).toBe(manifest);
       expect(policy.mayReadSandbox(who, what)).toBe(sandbox);
       expect(policy.mayControl(who, what)).toBe(control);
     }
+  });
+
+  it.each([
+    ['of the VO', bob, [true, false, false]],
+    ['of the VO, monitor', mona, [true, false, false]],
+    ['of another VO', carol, [false, false, true]],
+    ['of another VO, monitor', monaElsewhere, [false, false, true]],
+    ['of another VO, administrator of the service', service, [true, true, true]],
+    ['without VO', free, [false, true, false]],
+    ['without VO, sharing jobs', freeSharer, [true, true, true]],
+    ['without VO, monitor', monaFree, [true, true, true]],
+    ['without VO, administrator of the service', serviceOnly, [true, true, true]],
+  ] as const)('with `vo` shows somebody %s the records of jobs of these VOs', (_who, who, seen) => {
+    const jobs = [job, ofNone, { ...job, vo: 'else' }].map((one) => ({ ...one, owner: 'zoe' }));
+    expect(jobs.map((one) => bordered.mayRead(who, one))).toEqual(seen);
+    const { vo, owner } = bordered.visibility(who, true);
+    const isListed = (one: typeof job): boolean => owner === undefined || one.vo === vo;
+    expect(jobs.map(isListed)).toEqual(seen);
+    expect(jobs.map((one) => bordered.mayRead(who, { ...one, owner: who.user }))).toEqual(
+      jobs.map(() => true),
+    );
   });
 
   it.each([alice, mona, adam])('lets nobody see or change a job of another setup', (who) => {
@@ -81,6 +106,33 @@ describe('JobPolicy', () => {
       open.readsByPrivilege(who, what, 'record'),
     ]).toEqual(expected);
     expect(closed.readsByPrivilege(who, what, 'inside')).toBe(expected[1]);
+  });
+
+  it('with `vo` takes for privilege what reaches beyond the VO of the group alone', () => {
+    const elsewhere = { ...job, vo: 'else' };
+    const seen = [
+      [mona, job],
+      [service, elsewhere],
+      [free, ofNone],
+      [service, job],
+      [monaFree, job],
+      [freeSharer, job],
+    ] as const;
+    expect(seen.map(([who, what]) => bordered.readsByPrivilege(who, what, 'record'))).toEqual([
+      ...[false, false, false],
+      ...[true, true, true],
+    ]);
+    expect(bordered.readsByPrivilege(mona, job, 'inside')).toBe(true);
+  });
+
+  it('tells whose jobs count in figures', () => {
+    const callers = [bob, mona, free, monaFree, service];
+    expect(callers.map((who) => open.borderOf(who))).toEqual(callers.map(() => undefined));
+    for (const policy of [bordered, closed]) {
+      expect(callers.map((who) => policy.borderOf(who))).toEqual([
+        ...['vo', 'vo', '', undefined, undefined],
+      ]);
+    }
   });
 
   it.each([
@@ -109,6 +161,10 @@ describe('JobPolicy', () => {
       setup: 'Prod',
       owner: 'bob',
       group: 'grid_share',
+    });
+    expect(bordered.visibility(bob, false)).toEqual({ setup: 'Prod', owner: 'bob' });
+    expect(bordered.visibility(bobShare, true)).toEqual({
+      ...{ setup: 'Prod', owner: 'bob', group: 'grid_share', vo: 'vo' },
     });
     expect(open.visibility(monaElsewhere, true)).toEqual({ setup: 'Prod' });
     expect(closed.visibility(mona, true)).toEqual({ setup: 'Prod', owner: 'mona', vo: 'vo' });

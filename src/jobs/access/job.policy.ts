@@ -1,4 +1,5 @@
 import { borderOf, type Principal, type Property } from '#src/auth/index.js';
+import type { Config } from '#src/platform/index.js';
 
 /** What the rules need to know of a job. */
 export interface JobOwnership {
@@ -33,10 +34,12 @@ type Caller = Pick<Principal, 'user' | 'group' | 'setup' | 'vo' | 'properties'>;
  * 6. JobMonitor may see every job, its manifest and its sandboxes, and change nothing.
  * 7. A virtual organisation is a border: in a group of one, 5 and 6 reach only jobs that were submitted in groups of the
  *    same one; in a group without, and with ServiceAdministrator, they reach all (ADR 0295).
- * 8. Everybody may see every record while GRID_GLOBAL_JOBS is on; manifests and sandboxes never.
+ * 8. With GRID_GLOBAL_JOBS=vo everybody may see the records of the jobs of their virtual organisation, in a group without
+ *    one those of groups without; with ServiceAdministrator, and in a group without one that has a property beyond NormalUser,
+ *    those of all. With `true` everybody may see every record. Manifests and sandboxes never.
  */
 export class JobPolicy {
-  constructor(private readonly globalJobs: boolean) {}
+  constructor(private readonly globalJobs: Config['globalJobs']) {}
 
   /** May make new jobs. */
   maySubmit(caller: Caller): boolean {
@@ -46,12 +49,12 @@ export class JobPolicy {
   /** May see that the job exists: record, history, parameters, explanation. */
   mayRead(caller: Caller, job: JobOwnership): boolean {
     if (caller.setup !== job.setup) return false;
-    return this.globalJobs || this.sees(caller, job);
+    return this.isOpen(caller, job) || sees(caller, job);
   }
 
   /** May read the manifest, which may hold secrets in its arguments. */
   mayReadManifest(caller: Caller, job: JobOwnership): boolean {
-    return caller.setup === job.setup && this.sees(caller, job);
+    return caller.setup === job.setup && sees(caller, job);
   }
 
   /** May read sandboxes, their files, and the running output. */
@@ -70,9 +73,9 @@ export class JobPolicy {
     return oversees(caller, job, 'JobAdministrator');
   }
 
-  /** Is it by JobAdministrator or JobMonitor alone that the caller, who may, reads this of the job? */
+  /** Is it by a property alone that the caller, who may, reads this of the job? */
   readsByPrivilege(caller: Caller, job: JobOwnership, what: 'record' | 'inside'): boolean {
-    if (what === 'record' && this.globalJobs) return false;
+    if (what === 'record' && this.isOpenToMembers(caller, job)) return false;
     return !owns(caller, job);
   }
 
@@ -80,20 +83,41 @@ export class JobPolicy {
   visibility(caller: Caller, allOwners: boolean): Visibility {
     const { setup } = caller;
     if (!allOwners) return { setup, owner: caller.user };
-    const isOverseer = isOneOf(caller, 'JobAdministrator', 'JobMonitor');
-    const border = borderOf(caller);
-    if (this.globalJobs || (isOverseer && border === undefined)) return { setup };
+    const border = this.borderOf(caller);
+    const reaches =
+      this.globalJobs !== 'false' || isOneOf(caller, 'JobAdministrator', 'JobMonitor');
+    if (reaches && border === undefined) return { setup };
     return {
       setup,
       owner: caller.user,
       ...(isOneOf(caller, 'JobSharing') && { group: caller.group }),
-      ...(isOverseer && { vo: border }),
+      ...(reaches && { vo: border }),
     };
   }
 
-  private sees(caller: Caller, job: JobOwnership): boolean {
-    return oversees(caller, job, 'JobAdministrator', 'JobMonitor') || owns(caller, job);
+  /**
+   * The virtual organisation whose groups are counted where others come into a figure: positions in the queue, parts of what was
+   * used. Undefined: all groups.
+   */
+  borderOf(caller: Caller): string | undefined {
+    return this.globalJobs === 'true' ? undefined : borderOf(caller);
   }
+
+  /** Does GRID_GLOBAL_JOBS alone let the caller see the record? */
+  private isOpen(caller: Caller, job: JobOwnership): boolean {
+    if (this.globalJobs === 'false') return false;
+    const border = this.borderOf(caller);
+    return border === undefined || border === job.vo;
+  }
+
+  /** The same, whatever the properties of the caller's group. */
+  private isOpenToMembers(caller: Caller, job: JobOwnership): boolean {
+    return this.globalJobs === 'true' || (this.globalJobs === 'vo' && job.vo === (caller.vo ?? ''));
+  }
+}
+
+function sees(caller: Caller, job: JobOwnership): boolean {
+  return oversees(caller, job, 'JobAdministrator', 'JobMonitor') || owns(caller, job);
 }
 
 function oversees(caller: Caller, job: JobOwnership, ...properties: Property[]): boolean {

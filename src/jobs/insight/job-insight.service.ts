@@ -9,8 +9,8 @@ import { Dependencies } from '../dependencies/dependencies.js';
 import { DispatchRepository, type LiveExecutor } from '../matching/dispatch.repository.js';
 import { placeFault } from '../matching/place-report.js';
 import { OutputReads } from '../matching/output-reads.js';
-import { ShareStandings } from '../matching/share-standings.js';
 import { LimitObstacles, type Obstacles } from './limit-obstacles.js';
+import { QueuePlace, type Ahead } from './queue-place.js';
 import { tailText } from '../run/output-tail.js';
 import { planOf } from '../run/run-plan.js';
 import type { Job } from '../state/job.entity.js';
@@ -35,7 +35,7 @@ export class JobInsightService {
     private readonly access: JobAccess,
     private readonly jobs: JobsRepository,
     private readonly dispatch: DispatchRepository,
-    private readonly shares: ShareStandings,
+    private readonly queue: QueuePlace,
     private readonly limits: LimitObstacles,
     private readonly dependencies: Dependencies,
     private readonly registry: RegistryService,
@@ -100,9 +100,7 @@ export class JobInsightService {
     const registry = await this.registry.current();
     const live = await this.dispatch.liveExecutors(this.config.jobLease);
     const isQueued = job.status === 'Waiting' && job.heldBy === null;
-    const share = isQueued ? await this.shares.standingOf(job, registry) : undefined;
-    const jobs = isQueued ? await this.dispatch.jobsAhead(job, share !== undefined) : 0;
-    const ahead = { jobs, ...(share && { owners: share.ownersBefore }) };
+    const ahead = isQueued ? await this.queue.ahead(principal, job, registry) : { jobs: 0 };
     const wanted = resourcesOf((await this.jobs.manifest(job.jid)) ?? {});
     const ofSetup = registry.sitesOf(job.setup);
     const limits = isQueued
@@ -116,19 +114,11 @@ export class JobInsightService {
       jid: job.jid,
       status: job.status,
       waitsFor: others ?? waitsFor(job, sites, ahead),
-      ...(isQueued && { place: jobs + 1 }),
-      ...(share && { share }),
+      ...(isQueued && { place: ahead.jobs + 1 }),
+      ...(ahead.share && { share: ahead.share }),
       sites: Object.fromEntries(sites.map(([name, { reason }]) => [name, reason])),
     };
   }
-}
-
-/** What comes before a job. */
-interface Ahead {
-  /** Of its owner, when places are shared. */
-  jobs: number;
-  /** Who come before its owner; only when places are shared. */
-  owners?: number;
 }
 
 interface Now {
@@ -180,9 +170,10 @@ function obstacleAt(job: Job, site: Site, now: Now): string | undefined {
   return placeFault(site, now.live);
 }
 
-function inFront({ jobs, owners }: Ahead): string {
+function inFront({ jobs, share }: Ahead): string {
+  const owners = share?.ownersBefore;
   if (jobs === 0 && !owners) return 'it is the next one';
-  const of = owners === undefined ? '' : ' of its owner';
+  const of = share === undefined ? '' : ' of its owner';
   const parts = [
     ...(jobs > 0 ? [`${jobs} ${jobs === 1 ? 'job' : 'jobs'}${of}`] : []),
     ...(owners ? [`${owners} other ${owners === 1 ? 'owner' : 'owners'}`] : []),

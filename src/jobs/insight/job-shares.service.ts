@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/platform/index.js';
 import { RegistryService } from '#src/registry/index.js';
+import { countedGroups } from '../access/counted-groups.js';
 import { JobPolicy } from '../access/job.policy.js';
 import { ShareReport, type GroupShare, type OwnerShare } from '../matching/share-report.js';
 import type { JobSharesQuery } from './job-shares.query.js';
@@ -20,8 +21,9 @@ export class JobSharesService {
   /** Groups that have used something lately or wait. */
   async show(principal: Principal, { group }: JobSharesQuery): Promise<JobSharesResponse> {
     const { shareHalfLife: halfLife } = this.config;
-    const all = await this.report.read();
     const registry = await this.registry.current();
+    const border = this.policy.borderOf(principal);
+    const all = await this.report.read(countedGroups(registry, border));
     const wanted = (all ?? []).filter((one) => group === undefined || one.group === group);
     const groups = wanted.flatMap((one) => {
       const vo = registry.group(one.group)?.vo ?? '';

@@ -260,9 +260,17 @@ export class DispatchRepository {
     return new Map(rows.map(({ executor, backend, fault }) => [executor, { backend, fault }]));
   }
 
-  /** How many jobs wait in front of this one, at most 10,000, also when nobody can say: all, or those of its owner. */
-  async jobsAhead({ jid, priority, owner, ownerGroup }: Job, isOwn: boolean): Promise<number> {
-    const values = [String(jid), priority, ...(isOwn ? [ownerGroup, owner] : [])];
+  /**
+   * How many jobs wait in front of this one, at most 10,000, also when nobody can say: those of its owner, those of these groups
+   * and its own, or all.
+   */
+  async jobsAhead(
+    { jid, priority, owner, ownerGroup }: Job,
+    of: 'owner' | ReadonlySet<string> | undefined,
+  ): Promise<number> {
+    const isOwn = of === 'owner';
+    const groups = of && !isOwn ? [...of, ownerGroup] : null;
+    const values = [String(jid), priority, ...(isOwn ? [ownerGroup, owner] : [groups])];
     const [row] = await this.database.query<{ n: number; isWhole: boolean }>({
       name: isOwn ? 'jobs-own-ahead' : 'jobs-ahead',
       text: isOwn ? OWN_AHEAD : AHEAD,
@@ -318,7 +326,7 @@ const RELEASE = `
  * Two parts of each lane, each from its front on: however many wait, no more is read than is counted. `isWhole` is false when there
  * are more lanes than that.
  */
-const aheadIn = (first: string, next: string): string => `
+const aheadIn = (first: string, next: string, counted = 'true'): string => `
   with recursive lanes as (
     (select ${LANE} from jobs j where ${isQueued('j')} and ${first} order by ${IN_LANE_ORDER} limit 1)
     union all
@@ -328,7 +336,7 @@ const aheadIn = (first: string, next: string): string => `
     select * from lanes limit ${MOST_LANES}
   )
   select (select count(*) from lane) < ${MOST_LANES} as "isWhole", (select count(*) from (
-    select from lane cross join lateral (
+    select from (select * from lane where ${counted}) lane cross join lateral (
       (select from jobs j where ${isQueued('j')} and (${LANE}) = (lane.owner_group, lane.owner, lane.shape)
         and j.priority > $2 limit ${MOST_AHEAD})
       union all
@@ -337,13 +345,14 @@ const aheadIn = (first: string, next: string): string => `
     limit ${MOST_AHEAD}) x) as n`;
 
 /** What has very many lanes has few jobs in each, and is walked: as far as is bearable. */
-const walked = (which: string): string => `
+const walked = (which: string, counted = 'true'): string => `
   select count(*) = ${MOST_WALKED} as "isCut", least(${MOST_AHEAD}, count(*) filter (
-    where priority > $2 or priority = $2 and jid < $1)) as n
-  from (select j.priority, j.jid from jobs j where ${isQueued('j')} and ${which} limit ${MOST_WALKED}) x`;
+    where (priority > $2 or priority = $2 and jid < $1) and ${counted})) as n
+  from (select j.priority, j.jid, j.owner_group from jobs j where ${isQueued('j')} and ${which} limit ${MOST_WALKED}) x`;
 
 const OF_OWNER = '(j.owner_group, j.owner) = ($3, $4)';
-const AHEAD = aheadIn('true', `(${LANE}) > (l.owner_group, l.owner, l.shape)`);
+const OF_COUNTED = '($3::text[] is null or owner_group = any ($3))';
+const AHEAD = aheadIn('true', `(${LANE}) > (l.owner_group, l.owner, l.shape)`, OF_COUNTED);
 const OWN_AHEAD = aheadIn(OF_OWNER, `${OF_OWNER} and j.shape > l.shape`);
-const WALKED = walked('true');
+const WALKED = walked('true', OF_COUNTED);
 const OWN_WALKED = walked(OF_OWNER);

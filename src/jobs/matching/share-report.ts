@@ -45,8 +45,8 @@ export class ShareReport {
     private readonly registry: RegistryService,
   ) {}
 
-  /** Groups by name; undefined when places are not shared. */
-  async read(): Promise<GroupShare[] | undefined> {
+  /** Groups by name, of these alone when they are told: all parts are parts of theirs. Undefined when places are not shared. */
+  async read(counted?: ReadonlySet<string>): Promise<GroupShare[] | undefined> {
     const shares = await this.book.current(await this.registry.current());
     if (!shares) return undefined;
     const parties = new Parties();
@@ -54,7 +54,9 @@ export class ShareReport {
     // What the book counts as held is a look of some seconds ago, good for turns; people are told what is held now.
     for (const one of await this.repository.held()) parties.of(one).held += one.held;
     for (const one of await this.lanes.owners(MOST_OWNERS)) parties.of(one).isWaiting = true;
-    const groups = [...parties.groups].sort(byName);
+    const groups = [...parties.groups]
+      .filter(([group]) => counted?.has(group) ?? true)
+      .sort(byName);
     const weights = sum(groups.map(([group]) => shares.weightOf(group)));
     const all = sum(groups.map(([, owners]) => usedBy(owners)));
     return groups.map(([group, owners]) => {

@@ -29,14 +29,25 @@ export class ShareStandings {
     private readonly lanes: LanesRepository,
   ) {}
 
-  /** Where the owner of a waiting job stands; undefined when places are not shared. */
-  async standingOf(owned: Owned, registry: RegistrySnapshot): Promise<ShareStanding | undefined> {
-    const shares = await this.book.current(registry);
-    if (!shares) return undefined;
-    const waiting = ownersOf([...(await this.lanes.owners(MOST_OWNERS)), owned]);
+  /**
+   * Where the owner of a waiting job stands, beside the group's own owners and those of these groups, or of all when none are
+   * told; undefined when places are not shared.
+   */
+  async standingOf(
+    owned: Owned,
+    registry: RegistrySnapshot,
+    counted?: ReadonlySet<string>,
+  ): Promise<ShareStanding | undefined> {
+    const all = await this.book.current(registry);
+    if (!all) return undefined;
+    const group = owned.ownerGroup;
+    const counts = ({ ownerGroup }: Owned): boolean =>
+      !counted || ownerGroup === group || counted.has(ownerGroup);
+    const shares = { ...all, uses: all.uses.filter(counts) };
+    const owners = (await this.lanes.owners(MOST_OWNERS)).filter(counts);
+    const waiting = ownersOf([...owners, owned]);
     const ledger = new ShareLedger(shares);
     const own = ledger.accountOf(owned);
-    const group = owned.ownerGroup;
     const groups = new Set([...shares.uses, ...waiting].map(({ ownerGroup }) => ownerGroup));
     const weights = sum([...groups].map((name) => shares.weightOf(name)));
     const usedBy = (which: (one: Owned) => boolean): number =>

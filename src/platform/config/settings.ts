@@ -238,10 +238,11 @@ export const VARIABLES = {
   }),
 
   // jobs
-  globalJobs: v.flag(
+  globalJobs: v.oneOf(
     'GRID_GLOBAL_JOBS',
-    true,
-    '`allOwners` shows the jobs of all owners of the setup; `false`: only visible ones',
+    ['vo', 'true', 'false'],
+    'vo',
+    'Whose records of jobs users see, in lists with `allOwners`, totals, feeds, usage and shares: `vo`: those of their own virtual organisation; `true`: of all; `false`: their own, and those that a property of their group opens',
   ),
   maxJobs: v.integer('GRID_MAX_JOBS', 10_000, { min: 1, description: 'Upper bound of `maxJobs`' }),
   maxManifests: v.integer('GRID_MAX_MANIFESTS', 10_000, {
