@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { Agent } from 'undici';
 import { isNightly } from '../support/counts.js';
 import { freePorts } from '../support/ports.mjs';
-import { issueBadCertificates, type BadCertificates } from '../support/tenants/certificates.js';
+import {
+  issueBadCertificates,
+  issueFor,
+  type BadCertificates,
+} from '../support/tenants/certificates.js';
 import {
   BEARER,
   CERTIFICATE,
@@ -11,11 +15,11 @@ import {
   EXPECTED,
   OPEN,
 } from '../support/tenants/expectations.js';
-import { OTHERS, type Other } from '../support/tenants/verdicts.js';
+import { MODES, OTHERS, type Mode, type Other } from '../support/tenants/verdicts.js';
 import { NOT_TRIED, outcomeOf } from '../support/tenants/outcome.js';
 import { tenantMatrixPage } from '../support/tenants/page.js';
 import { makePlaces, type Call, type Place } from '../support/tenants/place.js';
-import { writeRegistry } from '../support/tenants/registry.js';
+import { STRANGER, writeRegistry } from '../support/tenants/registry.js';
 import { badTokens, TokenForge, withoutScope } from '../support/tenants/tokens.js';
 import { startGrid, support, GridClient, type Answer, type Grid } from '../support/testbed.js';
 
@@ -23,13 +27,14 @@ const PAGE = 'docs/tenant-matrix.md';
 const REALM = 'Bearer realm="gridgate"';
 const INVALID = `${REALM}, error="invalid_token", error_description="The access token is unknown, expired or revoked"`;
 
+/** With the defaults. */
 let shared: Grid;
-/** The same registry, jobs and catalogue where everybody sees only what is theirs. */
-let closed: Grid;
-let closedUrl: string;
+/** The same registry, jobs and catalogue where settings open more or less. */
+const others = new Map<Mode, { grid: Grid; url: string }>();
 const agents: Agent[] = [];
 let certificates: BadCertificates;
 let tokens: Record<string, string>;
+let stranger: { cert: string; key: string };
 const places = new Map<string, Place>();
 
 beforeAll(async () => {
@@ -44,15 +49,21 @@ beforeAll(async () => {
     GRID_REGISTRY_SYNC: 'true',
   };
   shared = await startGrid({ env });
-  const [port = 0] = await freePorts(1);
-  closedUrl = `https://127.0.0.1:${port}`;
-  closed = await shared.second({
-    GRID_PORT: String(port),
-    GRID_PUBLIC_URL: shared.url,
-    GRID_GLOBAL_JOBS: 'false',
-    GRID_CATALOGUE_GLOBAL_READ: 'false',
-    GRID_SANDBOX_STORE: join(shared.home, 'sandboxes'),
-  });
+  for (const mode of ['true', 'false'] as const) {
+    const [port = 0] = await freePorts(1);
+    const second = {
+      GRID_PORT: String(port),
+      GRID_PUBLIC_URL: shared.url,
+      GRID_GLOBAL_JOBS: mode,
+      GRID_CATALOGUE_GLOBAL_READ: mode,
+      GRID_SANDBOX_STORE: join(shared.home, 'sandboxes'),
+    };
+    others.set(mode, {
+      grid: await shared.second(second),
+      url: `https://127.0.0.1:${port}`,
+    });
+  }
+  stranger = await issueFor(support().pki, STRANGER.user);
   const names = Object.keys(BEARER);
   const made = await makePlaces(shared, names);
   names.forEach((name, index) => places.set(name, made[index] as Place));
@@ -60,7 +71,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(agents.map((agent) => agent.close()));
-  await closed?.stop();
+  for (const { grid } of others.values()) await grid.stop();
   await shared?.remove();
   await certificates?.remove();
 });
@@ -80,7 +91,7 @@ function refusal(answer: Answer): [string, unknown] {
   return [outcomeOf(answer), answer.headers['www-authenticate']];
 }
 
-async function somebody(mode: 'shared' | 'closed', who: Other): Promise<GridClient> {
+async function somebody(mode: Mode, who: Other): Promise<GridClient> {
   const token = await {
     groupMate: () => shared.token('bob', 'grid_user'),
     otherGroup: () => shared.token('bob', 'grid_share'),
@@ -91,11 +102,13 @@ async function somebody(mode: 'shared' | 'closed', who: Other): Promise<GridClie
     monitorElsewhere: () => shared.token('mona', 'else_mon'),
     administratorElsewhere: () => shared.token('adam', 'else_adm'),
     managerElsewhere: () => shared.token('fred', 'else_fc'),
+    stranger: () => shared.token(stranger, STRANGER.group),
   }[who]();
-  if (mode === 'shared') return shared.bearer(token);
+  const other = others.get(mode);
+  if (!other) return shared.bearer(token);
   const agent = new Agent({ connect: { ca: shared.ca } });
   agents.push(agent);
-  return new GridClient(closedUrl, agent, token);
+  return new GridClient(other.url, agent, token);
 }
 
 /** The outcomes of a call for all operations, in turn. */
@@ -199,8 +212,8 @@ describe('operations that need a token', () => {
     );
   });
 
-  it.each(OTHERS.flatMap((who) => (['shared', 'closed'] as const).map((mode) => ({ who, mode }))))(
-    'give $who what the table says where everything is $mode',
+  it.each(OTHERS.flatMap((who) => MODES.map((mode) => ({ who, mode }))))(
+    'give $who what the table says where the settings say $mode',
     async ({ who, mode }) => {
       const client = await somebody(mode, who);
       const index = OTHERS.indexOf(who);

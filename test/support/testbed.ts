@@ -140,7 +140,12 @@ export class Grid {
   }
 
   /** A fresh token by certificate. Throws when it is refused. */
-  async token(name: Identity, group: string, setup = 'Prod', scope?: string): Promise<string> {
+  async token(
+    name: Identity | { cert: string; key: string },
+    group: string,
+    setup = 'Prod',
+    scope?: string,
+  ): Promise<string> {
     const client = await this.certificate(name);
     const query = { grant_type: 'client_credentials', group, setup, ...(scope ? { scope } : {}) };
     const answer = await client.get('/oauth2/token', { query });

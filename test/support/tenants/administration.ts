@@ -1,14 +1,13 @@
-import type { BearerExpectation } from './expectations.js';
+import type { BearerExpectation } from './rule.js';
 import { outcomeOf } from './outcome.js';
-import { ANYBODY, OTHERS } from './verdicts.js';
+import { always, ANYBODY, OTHERS } from './verdicts.js';
 
 const SCOPE = '403 auth.insufficient-scope';
 
 /** It takes a scope that no token has that did not ask for it. */
 function administration(path: string, json?: object): BearerExpectation {
   const call = () => ({ path: `/admin/${path}`, ...(json && { options: { json } }) });
-  const nobody = OTHERS.map(() => SCOPE);
-  const others = { shared: nobody, closed: nobody };
+  const others = always(OTHERS.map(() => SCOPE));
   return { scope: 'admin', call, own: SCOPE, others, outcome: outcomeOf };
 }
 

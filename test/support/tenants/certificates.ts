@@ -6,8 +6,9 @@ import {
   issueRevocationList,
   type IssuedCertificate,
 } from '../../../src/x509/issuing/certificate-issuer.js';
+import { subjectOf } from './registry.js';
 
-const ALICE = '/DC=org/DC=grid/CN=alice';
+const ALICE = subjectOf('alice');
 const DAY = 86_400_000;
 
 /** Client certificates that are no good, by what is wrong with them, and the directory of trusted CAs that says so. */
@@ -19,10 +20,7 @@ export interface BadCertificates {
 
 /** Issues them with the CA of the demo identities (`pki` is its folder); one of them stands in the CA's CRL. */
 export async function issueBadCertificates(pki: string): Promise<BadCertificates> {
-  const [certificatePem, keyPem] = await Promise.all(
-    ['ca.crt', 'ca.key'].map((name) => readFile(join(pki, name), 'utf8')),
-  );
-  const issuer = { certificatePem: certificatePem ?? '', keyPem: keyPem ?? '' };
+  const issuer = await demoCa(pki);
   const other = await issueCertificate({ subject: '/DC=org/DC=else/CN=CA', purpose: 'ca' });
   const bound = await issueCertificate({ subject: '/DC=org/DC=bound/CN=CA', purpose: 'ca' });
   const client = { subject: ALICE, purpose: 'client', issuer } as const;
@@ -54,4 +52,18 @@ export async function issueBadCertificates(pki: string): Promise<BadCertificates
     ]),
   );
   return { directory, byFault, remove: () => rm(directory, { recursive: true, force: true }) };
+}
+
+/** A client certificate of the same CA. */
+export async function issueFor(pki: string, name: string): Promise<{ cert: string; key: string }> {
+  const issuer = await demoCa(pki);
+  const one = await issueCertificate({ subject: subjectOf(name), purpose: 'client', issuer });
+  return { cert: one.certificatePem, key: one.keyPem };
+}
+
+async function demoCa(pki: string): Promise<Pick<IssuedCertificate, 'certificatePem' | 'keyPem'>> {
+  const [certificatePem = '', keyPem = ''] = await Promise.all(
+    ['ca.crt', 'ca.key'].map((name) => readFile(join(pki, name), 'utf8')),
+  );
+  return { certificatePem, keyPem };
 }

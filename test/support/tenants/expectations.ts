@@ -1,117 +1,71 @@
-import type { Answer } from '../testbed.js';
 import { ADMINISTRATION } from './administration.js';
-import { array, directory, file, job, webhook } from './addresses.js';
-import { encoded, FIELD, type Call, type Place } from './place.js';
-import { ANYBODY, four, LISTED, OTHERS, SEEN, SHARES, three, type Verdicts } from './verdicts.js';
-import { firstItem, firstLine, NOT_TRIED, outcomeOf, showing, type Outcome } from './outcome.js';
-
-/** What is expected of one operation that needs a bearer token. */
-export interface BearerExpectation {
-  scope: string;
-  call: (place: Place) => Call;
-  /** What alice gets in the end. */
-  own: Outcome;
-  others: Verdicts;
-  outcome: (answer: Answer, place: Place) => Outcome;
-}
+import { array, job, webhook } from './addresses.js';
+import { CATALOGUE } from './catalogue.js';
+import { firstItem, NOT_TRIED, showing, type Outcome } from './outcome.js';
+import type { Call, Place } from './place.js';
+import { rule, type BearerExpectation } from './rule.js';
+import { always, elsewhere, LISTED, OTHERS, SHARES, three } from './verdicts.js';
 
 const SCOPE = '403 auth.insufficient-scope';
 const NO_JOB = '404 job.not-found';
 const NOT_YOURS = '403 job.forbidden';
-const CLOSED = '403 catalogue.forbidden';
-/** What may not be seen is answered like what is not there. */
-const NO_DIRECTORY = '404 catalogue.directory-not-found';
-const NO_FILE = '404 catalogue.file-not-found';
 const NO_WEBHOOK = '404 webhook.not-found';
-/** The mate of alice's group may write where her closed directory stands, and learns that its name is taken. */
-const TAKEN = '409 catalogue.exists';
-const GROUP_MATE = 0;
 
-type Rule = Omit<BearerExpectation, 'outcome'> & Partial<Pick<BearerExpectation, 'outcome'>>;
-
-function rule({ outcome = outcomeOf, ...rest }: Rule): BearerExpectation {
-  return { ...rest, outcome };
-}
-
-/** The same where a monitor has no scope. */
+/** For those of the other virtual organisation, of whom the monitor has no scope. */
 function noMonitor(outcome: Outcome): Outcome[] {
-  return [outcome, SCOPE, outcome, outcome];
+  return [SCOPE, ...three(outcome)];
 }
 
-/** Records of jobs: everybody of the setup sees them, unless that is switched off. */
+/** Records of jobs: everybody of the virtual organisation sees them, or of the setup, or nobody. */
 function record(call: (place: Place) => Call): BearerExpectation {
+  const inVo = ['200', '200', NO_JOB, ...three('200')];
   const others = {
-    shared: ['200', '200', NO_JOB, '200', '200', ...four('200')],
-    closed: [NO_JOB, NO_JOB, NO_JOB, '200', '200', ...four(NO_JOB)],
+    true: [...inVo, ...elsewhere('200')],
+    vo: [...inVo, ...elsewhere(NO_JOB)],
+    false: [...three(NO_JOB), '200', '200', NO_JOB, ...elsewhere(NO_JOB)],
   };
   return rule({ scope: 'jobs:read', call, own: '200', others });
 }
 
 /** What only those who are responsible for a job see. */
 function inside(call: (place: Place) => Call, own: Outcome = '200'): BearerExpectation {
+  const inVo = [NOT_YOURS, NOT_YOURS, NO_JOB, own, own, NOT_YOURS];
   const others = {
-    shared: [NOT_YOURS, NOT_YOURS, NO_JOB, own, own, ...four(NOT_YOURS)],
-    closed: [NO_JOB, NO_JOB, NO_JOB, own, own, ...four(NO_JOB)],
+    true: [...inVo, ...elsewhere(NOT_YOURS)],
+    vo: [...inVo, ...elsewhere(NO_JOB)],
+    false: [...three(NO_JOB), own, own, NO_JOB, ...elsewhere(NO_JOB)],
   };
   return rule({ scope: 'jobs:read', call, own, others });
 }
 
 /** What belongs to a webhook: there is none to anybody else, nor to its user with another group or setup. */
 function ofWebhook(call: (place: Place) => Call): BearerExpectation {
-  const nobody = OTHERS.map(() => NO_WEBHOOK);
-  return rule({ scope: 'webhooks', call, own: '200', others: { shared: nobody, closed: nobody } });
+  const others = always(OTHERS.map(() => NO_WEBHOOK));
+  return rule({ scope: 'webhooks', call, own: '200', others });
 }
 
 /** What changes a job; the administrator may as well, so the table has nothing to try there. */
 function control(call: (place: Place) => Call): BearerExpectation {
+  const inVo = [NOT_YOURS, NOT_YOURS, NO_JOB, SCOPE, NOT_TRIED, NOT_YOURS];
   const others = {
-    shared: [NOT_YOURS, NOT_YOURS, NO_JOB, SCOPE, NOT_TRIED, ...noMonitor(NOT_YOURS)],
-    closed: [NO_JOB, NO_JOB, NO_JOB, SCOPE, NOT_TRIED, ...noMonitor(NO_JOB)],
+    true: [...inVo, ...noMonitor(NOT_YOURS)],
+    vo: [...inVo, ...noMonitor(NO_JOB)],
+    false: [...three(NO_JOB), SCOPE, NOT_TRIED, NO_JOB, ...noMonitor(NO_JOB)],
   };
   return rule({ scope: 'jobs:kill', call, own: '200', others });
 }
-
-/** Reading in the catalogue, which has no setups. */
-function reading(call: (place: Place) => Call, hidden: Outcome): BearerExpectation {
-  const others = {
-    shared: ['200', '200', '200', '200', '200', ...four('200')],
-    closed: [hidden, hidden, '200', hidden, hidden, '200', hidden, hidden, hidden],
-  };
-  return rule({ scope: 'catalogue:read', call, own: '200', others });
-}
-
-/** Changing something in a directory of alice; in her other setup she is still its owner. */
-function writing(
-  call: (place: Place) => Call,
-  { own = '200', hidden = CLOSED }: { own?: Outcome; hidden?: Outcome },
-): BearerExpectation {
-  const verdicts = [CLOSED, CLOSED, NOT_TRIED, SCOPE, SCOPE, NOT_TRIED, SCOPE, SCOPE, CLOSED];
-  return rule({
-    scope: 'catalogue:write',
-    call,
-    own,
-    others: {
-      shared: verdicts,
-      closed: verdicts.map((verdict, who) => {
-        if (verdict !== CLOSED) return verdict;
-        return hidden === CLOSED && who === GROUP_MATE ? TAKEN : hidden;
-      }),
-    },
-  });
-}
-
-const DELETED_BY: readonly Outcome[] = [
-  ...['200 item 403', '200 item 403', NOT_TRIED, SCOPE, SCOPE],
-  ...[NOT_TRIED, SCOPE, SCOPE, '200 item 403'],
-];
 
 /** Tokens that were given for certificates say nothing of the user: nobody of the matrix has the scope. */
 const userinfo = rule({
   scope: 'openid',
   call: () => ({ path: '/oauth2/userinfo' }),
   own: SCOPE,
-  others: { shared: OTHERS.map(() => SCOPE), closed: OTHERS.map(() => SCOPE) },
+  others: always(OTHERS.map(() => SCOPE)),
 });
+const KILLED_IN_VO = [
+  ...['200 item 403', '200 item 403', '200 item 404'],
+  ...[SCOPE, NOT_TRIED, '200 item 403'],
+];
 const WEBHOOK = { url: 'https://127.0.0.1:9/', source: 'jobs' };
 
 /** Every operation that needs a token. An operation of the service that is not here makes the matrix fail. */
@@ -174,21 +128,19 @@ export const BEARER: Record<string, BearerExpectation> = {
     scope: 'jobs:submit',
     call: () => ({ path: '/jobs', options: { json: { Executable: '/bin/true' } } }),
     own: '200',
-    others: {
-      shared: [...three('200'), SCOPE, SCOPE, '200', SCOPE, SCOPE, '200'],
-      closed: [...three('200'), SCOPE, SCOPE, '200', SCOPE, SCOPE, '200'],
-    },
+    others: always([...three('200'), SCOPE, SCOPE, '200', SCOPE, SCOPE, '200', '200']),
   }),
   'DELETE /jobs': rule({
     scope: 'jobs:kill',
     call: ({ jid }) => ({ path: '/jobs', options: { query: { jid } } }),
     own: '200 item 200',
     others: {
-      shared: [
-        ...['200 item 403', '200 item 403', '200 item 404', SCOPE, NOT_TRIED],
-        ...noMonitor('200 item 403'),
+      true: [...KILLED_IN_VO, ...noMonitor('200 item 403')],
+      vo: [...KILLED_IN_VO, ...noMonitor('200 item 404')],
+      false: [
+        ...[...three('200 item 404'), SCOPE, NOT_TRIED, '200 item 404'],
+        ...noMonitor('200 item 404'),
       ],
-      closed: [...three('200 item 404'), SCOPE, NOT_TRIED, ...noMonitor('200 item 404')],
     },
     outcome: firstItem,
   }),
@@ -212,119 +164,24 @@ export const BEARER: Record<string, BearerExpectation> = {
   'POST /jobs/{jid}/hold': control(job('/hold')),
   'POST /jobs/{jid}/release': control(job('/release')),
   'POST /jobs/{jid}/reschedule': control(job('/reschedule')),
-  'GET /filecatalogue/metadata': rule({
-    scope: 'catalogue:read',
-    call: () => ({ path: '/filecatalogue/metadata' }),
-    own: '200 shown',
-    others: SEEN,
-    outcome: (answer, place) => showing(`"${place.directory}"`)(answer),
-  }),
-  'POST /filecatalogue/metadata': rule({
-    scope: 'catalogue:write',
-    call: () => ({
-      path: '/filecatalogue/metadata',
-      options: { json: { name: 'x', type: 'int' } },
-    }),
-    own: CLOSED,
-    others: {
-      shared: [...three(CLOSED), SCOPE, SCOPE, NOT_TRIED, SCOPE, SCOPE, NOT_TRIED],
-      closed: [...three(CLOSED), SCOPE, SCOPE, NOT_TRIED, SCOPE, SCOPE, NOT_TRIED],
-    },
-  }),
-  'GET /filecatalogue/events': rule({
-    scope: 'catalogue:read',
-    call: (place) => ({
-      path: '/filecatalogue/events',
-      options: { query: { prefix: place.directory, wait: '0', after: '0' } },
-    }),
-    own: '200 shown',
-    others: SEEN,
-    outcome: (answer, place) => showing(`"${place.file}"`)(answer),
-  }),
-  'GET /filecatalogue/directory': rule({
-    scope: 'catalogue:read',
-    call: () => ({ path: '/filecatalogue/directory' }),
-    own: '200',
-    others: ANYBODY,
-  }),
-  'GET /filecatalogue/directory/{directory}': reading(directory(''), NO_DIRECTORY),
-  'GET /filecatalogue/directory/{directory}/metadata': reading(
-    directory('/metadata'),
-    NO_DIRECTORY,
-  ),
-  'GET /filecatalogue/directory/{directory}/search': reading(directory('/search'), NO_DIRECTORY),
-  'GET /filecatalogue/file/{file}/attributes': reading(file('/attributes'), NO_FILE),
-  'GET /filecatalogue/file/{file}/metadata': reading(file('/metadata'), NO_FILE),
-  'POST /filecatalogue/lookup': {
-    ...reading(
-      ({ file: path }) => ({ path: '/filecatalogue/lookup', options: { json: { paths: [path] } } }),
-      NO_FILE,
-    ),
-    outcome: firstLine,
-  },
-  'POST /filecatalogue/directory/{directory}': writing(
-    ({ directory: place }) => ({ path: `/filecatalogue/directory/${encoded(`${place}/new`)}` }),
-    { own: '201' },
-  ),
-  'DELETE /filecatalogue/directory/{directory}': writing(
-    ({ directory: place }) => ({ path: `/filecatalogue/directory/${encoded(`${place}/empty`)}` }),
-    { hidden: NO_DIRECTORY },
-  ),
-  'PUT /filecatalogue/directory/{directory}/metadata': writing(
-    directory('/metadata', { [FIELD]: 'changed' }),
-    { hidden: NO_DIRECTORY },
-  ),
-  'PATCH /filecatalogue/directory/{directory}/metadata': writing(
-    directory('/metadata', { [FIELD]: 'changed' }),
-    { hidden: NO_DIRECTORY },
-  ),
-  'PUT /filecatalogue/file/{file}': writing(
-    ({ directory: place }) => ({
-      path: `/filecatalogue/file/${encoded(`${place}/new`)}`,
-      options: { json: { Size: 1 } },
-    }),
-    { own: '201' },
-  ),
-  'DELETE /filecatalogue/file/{file}': writing(file(''), { hidden: NO_FILE }),
-  'PUT /filecatalogue/file/{file}/metadata': writing(file('/metadata', { note: 'changed' }), {
-    hidden: NO_FILE,
-  }),
-  'PATCH /filecatalogue/file/{file}/metadata': writing(file('/metadata', { note: 'changed' }), {
-    hidden: NO_FILE,
-  }),
-  'POST /filecatalogue/bulk': rule({
-    scope: 'catalogue:write',
-    call: (place) => ({
-      path: '/filecatalogue/bulk',
-      options: {
-        body: `{"kind":"file","path":"${place.file}","op":"delete"}\n`,
-        headers: { 'content-type': 'application/x-ndjson' },
-      },
-    }),
-    own: '200 item done',
-    others: {
-      shared: DELETED_BY,
-      closed: DELETED_BY.map((outcome) => (outcome === '200 item 403' ? '200 item done' : outcome)),
-    },
-    outcome: firstItem,
-  }),
+  ...CATALOGUE,
   'GET /admin/audit': rule({
     scope: 'admin',
     call: () => ({ path: '/admin/audit' }),
     own: SCOPE,
-    others: { shared: OTHERS.map(() => SCOPE), closed: OTHERS.map(() => SCOPE) },
+    others: always(OTHERS.map(() => SCOPE)),
   }),
   'POST /webhooks': rule({
     scope: 'webhooks',
     call: () => ({ path: '/webhooks', options: { json: WEBHOOK } }),
     own: '201',
-    others: { shared: OTHERS.map(() => '201'), closed: OTHERS.map(() => '201') },
+    others: always(OTHERS.map(() => '201')),
   }),
   'GET /webhooks': rule({
     scope: 'webhooks',
     call: () => ({ path: '/webhooks' }),
     own: '200 shown',
-    others: { shared: OTHERS.map(() => '200 hidden'), closed: OTHERS.map(() => '200 hidden') },
+    others: always(OTHERS.map(() => '200 hidden')),
     outcome: (answer, place) => showing(place.webhook)(answer),
   }),
   'GET /webhooks/{id}': ofWebhook(webhook('')),

@@ -1,5 +1,6 @@
-import { BEARER, CERTIFICATE, OPEN, type BearerExpectation } from './expectations.js';
-import type { Outcome } from './outcome.js';
+import { BEARER, CERTIFICATE, OPEN } from './expectations.js';
+import type { BearerExpectation } from './rule.js';
+import { MODES, OTHERS } from './verdicts.js';
 
 const HEAD = `# Who may call what
 
@@ -21,10 +22,11 @@ const PEOPLE = `| Column | Who |
 | administrator | adam (JobAdministrator, ServiceAdministrator) |
 | manager | fred in a group of the same virtual organisation (NormalUser, FileCatalogManagement) |
 | … elsewhere | mona, adam (without ServiceAdministrator) and fred in groups of another virtual organisation |
+| stranger | somebody of a third virtual organisation (NormalUser), whose names are found nowhere else |
 
-Where two outcomes stand, the first one is with the defaults and the second one with \`GRID_GLOBAL_JOBS=false\` and
-\`GRID_CATALOGUE_GLOBAL_READ=false\`, where everybody sees only what is theirs. \`allowed\`: not tried, since it would take
-the thing away before the others have tried. \`shown\`/\`hidden\`: whether alice's thing is in the answer. \`item 403\`: the
+Where three outcomes stand, they are those with \`GRID_GLOBAL_JOBS\` and \`GRID_CATALOGUE_GLOBAL_READ\` at \`true\`, at the
+default (\`vo\`, the border of a virtual organisation), and at \`false\`, where everybody sees only what is theirs. \`allowed\`: not tried,
+since it would take the thing away before the others have tried. \`shown\`/\`hidden\`: whether alice's thing is in the answer. \`item 403\`: the
 result of the single item.`;
 
 /** The page docs/tenant-matrix.md. */
@@ -78,6 +80,7 @@ export function tenantMatrixPage(faults: { tokens: string[]; certificates: strin
           'monitor elsewhere',
           'administrator elsewhere',
           'manager elsewhere',
+          'stranger',
         ],
         others,
       ),
@@ -97,12 +100,12 @@ export function tenantMatrixPage(faults: { tokens: string[]; certificates: strin
   );
 }
 
+/** One outcome where the settings make no difference, or one for each of their values. */
 function verdicts({ others }: BearerExpectation): string[] {
-  return others.shared.map((shared, index) => both(shared, others.closed[index] ?? ''));
-}
-
-function both(shared: Outcome, closed: Outcome): string {
-  return shared === closed ? shared : `${shared} / ${closed}`;
+  return OTHERS.map((_who, index) => {
+    const outcomes = MODES.map((mode) => others[mode][index] ?? '');
+    return new Set(outcomes).size === 1 ? (outcomes[0] ?? '') : outcomes.join(' / ');
+  });
 }
 
 function table(head: string[], rows: string[][]): string {

@@ -5,9 +5,15 @@ import {
   writeRegistryFile,
   type Group,
   type Property,
+  type User,
 } from '#src/registry/index.js';
 
-/** The demo registry, and beside its virtual organisation `vo` another one with people in office. */
+/** Somebody of whose virtual organisation nothing else is: no name of theirs is a part of another name. */
+export const STRANGER = { user: 'zq7-sam', group: 'zq7-users', vo: 'zq7-vo' };
+
+/**
+ * The demo registry, beside its virtual organisation `vo` another one with people in office, and one of a stranger.
+ */
 export async function writeRegistry(directory: string): Promise<string> {
   const path = join(directory, 'two-organisations.yaml');
   const groups = [
@@ -22,12 +28,25 @@ export async function writeRegistry(directory: string): Promise<string> {
     group('free_user', undefined, ['NormalUser'], 'bob'),
     group('service_adm', 'else', ['JobAdministrator', 'ServiceAdministrator'], 'adam'),
     group('service_fc', 'else', ['FileCatalogManagement', 'ServiceAdministrator'], 'fred'),
+    group(STRANGER.group, STRANGER.vo, ['NormalUser'], STRANGER.user),
   ];
-  await writeFile(path, writeRegistryFile({ ...DEMO_REGISTRY, groups }));
+  const users = [...DEMO_REGISTRY.users, userOf(STRANGER.user)];
+  await writeFile(path, writeRegistryFile({ ...DEMO_REGISTRY, users, groups }));
   return path;
 }
 
-function group(
+/** Somebody with a certificate of the demo's CA. */
+export function userOf(name: string): User {
+  return { name, certificates: [{ subject: subjectOf(name) }], subjects: [] };
+}
+
+/** The DN of somebody. */
+export function subjectOf(name: string): string {
+  return `/DC=org/DC=grid/CN=${name}`;
+}
+
+/** A group with its members. */
+export function group(
   name: string,
   vo: string | undefined,
   properties: Property[],

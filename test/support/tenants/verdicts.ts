@@ -11,41 +11,56 @@ export const OTHERS = [
   'monitorElsewhere',
   'administratorElsewhere',
   'managerElsewhere',
+  'stranger',
 ] as const;
 export type Other = (typeof OTHERS)[number];
 
-/** Outcomes in the order of OTHERS; `shared` with the defaults, `closed` where everybody sees only what is theirs. */
-export interface Verdicts {
-  shared: readonly Outcome[];
-  closed: readonly Outcome[];
-}
+/** Values of GRID_GLOBAL_JOBS and GRID_CATALOGUE_GLOBAL_READ together; `vo` is the default of both. */
+export const MODES = ['true', 'vo', 'false'] as const;
+export type Mode = (typeof MODES)[number];
+
+/** Outcomes in the order of OTHERS, by what the settings say. */
+export type Verdicts = Readonly<Record<Mode, readonly Outcome[]>>;
 
 /** Three of them. */
 export function three(outcome: Outcome): Outcome[] {
   return [outcome, outcome, outcome];
 }
 
-/** For the catalogue managers and those of the other virtual organisation, whose properties do not reach alice. */
-export function four(outcome: Outcome): Outcome[] {
+/** For those of the other virtual organisation, whose properties do not reach alice. */
+export function elsewhere(outcome: Outcome): Outcome[] {
   return [...three(outcome), outcome];
 }
 
+/** The same, whatever the settings say. */
+export function always(outcomes: readonly Outcome[]): Verdicts {
+  return { true: outcomes, vo: outcomes, false: outcomes };
+}
+
+/** What the catalogue has no rule of its own for, where the settings say `vo`. */
+export function openAtVo(verdicts: Pick<Verdicts, 'true' | 'false'>): Verdicts {
+  return { ...verdicts, vo: verdicts.true };
+}
+
+const IN_VO = ['200 shown', '200 shown', '200 hidden', ...three('200 shown')];
 export const LISTED: Verdicts = {
-  shared: ['200 shown', '200 shown', '200 hidden', '200 shown', '200 shown', ...four('200 shown')],
-  closed: [...three('200 hidden'), '200 shown', '200 shown', ...four('200 hidden')],
+  true: [...IN_VO, ...elsewhere('200 shown')],
+  vo: [...IN_VO, ...elsewhere('200 hidden')],
+  false: [
+    ...[...three('200 hidden'), '200 shown', '200 shown', '200 hidden'],
+    ...elsewhere('200 hidden'),
+  ],
 };
 /** What somebody has used counts for all setups. */
 export const SHARES: Verdicts = {
-  shared: LISTED.shared.with(2, '200 shown'),
-  closed: LISTED.closed.with(2, '200 shown'),
+  true: LISTED.true.with(2, '200 shown'),
+  vo: LISTED.vo.with(2, '200 shown'),
+  false: LISTED.false.with(2, '200 shown'),
 };
-export const ANYBODY: Verdicts = {
-  shared: OTHERS.map(() => '200'),
-  closed: OTHERS.map(() => '200'),
-};
-export const SEEN: Verdicts = {
-  shared: OTHERS.map(() => '200 shown'),
-  closed: OTHERS.map((who) =>
+export const ANYBODY = always(OTHERS.map(() => '200'));
+export const SEEN = openAtVo({
+  true: OTHERS.map(() => '200 shown'),
+  false: OTHERS.map((who) =>
     who === 'otherSetup' || who === 'manager' ? '200 shown' : '200 hidden',
   ),
-};
+});
