@@ -2,12 +2,23 @@ import { readFile } from 'node:fs/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { DemoCatalogue } from '../file-catalogue/index.js';
 import { refuseTrustedNetwork } from '../jobs/index.js';
-import { LOGGER, type Config, type Logger } from '../platform/index.js';
-import { RegistryLoader, RegistryService } from '../registry/index.js';
+import { LOGGER, openSettings, type Config, type Logger } from '../platform/index.js';
+import {
+  groupsBesideVos,
+  hasSeveralVos,
+  RegistryLoader,
+  RegistryService,
+  type Group,
+} from '../registry/index.js';
 import type { Runtime } from './runtime.js';
 
 const NOT_LOADED =
   'the registry is not what its file says, as the file is loaded into an empty one only: load it with `gridgate registry load`, or set GRID_REGISTRY_SYNC=true for a file that rules';
+
+const BESIDE_VOS =
+  'these groups have NormalUser and no virtual organisation, beside several: what their members submit belongs to none, and with another property they see that of all; give them a `vo`';
+const OPEN_BORDERS =
+  'these settings are `true`: users see what belongs to other virtual organisations; leave them out, or set them to `vo`';
 
 /**
  * Loads what the configuration asks for: the registry file or the demo registry, and the demo catalogue. Throws Error for
@@ -25,8 +36,20 @@ export async function prepareData(app: INestApplicationContext, config: Config):
   } else if (config.loadDemo) {
     await registry.loadDemo();
   }
-  refuseTrustedNetwork(config, (await app.get(RegistryService).current()).sites());
+  const current = await app.get(RegistryService).current();
+  refuseTrustedNetwork(config, current.sites());
+  warnOfBorders(config, current.groups(), logger);
   if (config.loadDemo) await app.get(DemoCatalogue).load();
+}
+
+/** With several virtual organisations: what lets their users see what belongs to others. */
+function warnOfBorders(config: Config, groups: readonly Group[], logger: Logger): void {
+  const outside = groupsBesideVos(groups);
+  if (outside.length > 0) logger.warn({ groups: outside }, BESIDE_VOS);
+  const settings = openSettings(config);
+  if (config.production && settings.length > 0 && hasSeveralVos(groups)) {
+    logger.warn({ settings }, OPEN_BORDERS);
+  }
 }
 
 async function readRegistryFile(path: string): Promise<string> {

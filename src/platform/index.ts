@@ -2,6 +2,7 @@ export {
   CONFIG,
   ConfigurationFault,
   configuredDatabase,
+  openSettings,
   readConfig,
   VARIABLES,
   type Config,

@@ -15,6 +15,7 @@ export { ClientsRepository } from './store/clients.repository.js';
 export type { Property } from './model/property.js';
 export { type RegistryDocument, type UserEntry } from './file/registry-document.js';
 export { writeRegistryFile, RegistryFileError } from './file/registry-file.js';
+export { groupsBesideVos, hasSeveralVos } from './model/vo-borders.js';
 export { describeDifference } from './model/registry-difference.js';
 export { isLoopbackHost, redirectUriFault } from './model/redirect-uri.js';
 export { AUDIENCE_FORM, isAudience } from './model/audience.js';

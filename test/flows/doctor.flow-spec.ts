@@ -71,6 +71,7 @@ describe('gridgate doctor', () => {
       'sessions: ok',
       'signing keys: warning',
       'applications: warning',
+      'virtual organisations: ok',
       'sandbox store: ok',
       'Slurm: skipped',
       'trusted CAs: ok',

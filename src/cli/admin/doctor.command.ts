@@ -15,6 +15,7 @@ import { checkSlurm, checkSlurmSites } from '../doctor/slurm-checks.js';
 import { checkDisk, checkStore } from '../doctor/storage-checks.js';
 import { isolationFinding } from '../doctor/isolation-check.js';
 import { checkTrust } from '../doctor/trust-checks.js';
+import { checkBorders } from '../doctor/vo-check.js';
 import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
 
 interface DoctorOptions extends BalancerInput, Printing {}
@@ -83,6 +84,7 @@ async function examineService(context: CliContext): Promise<Finding[]> {
     return [
       await checkKeys(context.config, app.get(KeysService)),
       checkApplications(context.config, contents.applications),
+      checkBorders(context.config, contents.groups),
       await checkStore(context.config, app.get<SandboxStore>(SANDBOX_STORE)),
       ...(await checkSlurm(context.config, { owners, groups })),
       ...(await checkSlurmSites(context.config, contents.sites, { owners, groups })),
@@ -94,9 +96,14 @@ async function examineService(context: CliContext): Promise<Finding[]> {
 }
 
 function notTried(reason: string): Finding[] {
-  return ['signing keys', 'applications', 'sandbox store', 'Slurm'].map((check) =>
-    skipped(check, reason),
-  );
+  const checks = [
+    'signing keys',
+    'applications',
+    'virtual organisations',
+    'sandbox store',
+    'Slurm',
+  ];
+  return checks.map((check) => skipped(check, reason));
 }
 
 function faultsOf(findings: Finding[]): number {

@@ -39,6 +39,15 @@ export function configuredDatabase(config: Config): DatabaseConnection | undefin
     : { url: databaseUrl, directUrl: databaseDirectUrl };
 }
 
+/** The settings with which everybody sees what belongs to other virtual organisations, by name. */
+export function openSettings(
+  config: Pick<Config, 'globalJobs' | 'catalogueGlobalRead'>,
+): readonly string[] {
+  const settings = [VARIABLES.globalJobs, VARIABLES.catalogueGlobalRead];
+  const values: unknown[] = [config.globalJobs, config.catalogueGlobalRead];
+  return settings.map(({ name }) => name).filter((_name, index) => values[index] === 'true');
+}
+
 /** Reads the environment. Throws ConfigurationFault with every fault at once. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const faults: string[] = [];
