@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Counts by name, job group, array and block know the virtual organisation, at whose border most lists end. */
+/**
+ * Counts by name, job group, array and block know the virtual organisation, at whose border most lists end. The column has no
+ * default: an instance of the version before, which knows nothing of it, cannot merge these counts and leaves that to others.
+ */
 export class VirtualOrganisationsOfCounts1763910600002 implements MigrationInterface {
   name = 'VirtualOrganisationsOfCounts1763910600002';
 

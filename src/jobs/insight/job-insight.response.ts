@@ -23,7 +23,7 @@ export class JobPeekResponse {
   stderr!: string;
 }
 
-/** What the owner of a job has had of the processors, and is due; shares are parts of 1. */
+/** What the owner of a job has had of the processors, and is due, among the groups that you see; shares are parts of 1. */
 export class JobShareResponse {
   /** The group of the job */
   group!: string;

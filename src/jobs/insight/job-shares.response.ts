@@ -28,7 +28,7 @@ export class JobOwnerShare extends Share {
   owner!: string;
 }
 
-/** A group's share of everything. */
+/** A group's share of what all groups have had, or those of your virtual organisation where you see no others. */
 export class JobGroupShare extends Share {
   @ApiProperty({ example: 'grid_user' })
   group!: string;

@@ -56,7 +56,7 @@ export const COUNTABLE = JOB_ATTRIBUTES.filter(({ type }) => type !== 'time').fl
 /** Which jobs are asked for. Filters: every attribute of jobs in each of its spellings, repeatable (reference 1.5). */
 @Filtered
 export class JobSelectionQuery {
-  /** Jobs of all owners */
+  /** Jobs of all owners whose records you may see */
   @IsOptional()
   @IsBoolean()
   allOwners: boolean = false;
