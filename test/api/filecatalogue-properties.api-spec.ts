@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import type { Property } from '#src/auth/index.js';
 import { Problem } from '#src/kernel/index.js';
+import { DEMO_REGISTRY } from '#src/registry/index.js';
 import type {
   CatalogueLine,
   LineOutcome,
@@ -9,17 +11,12 @@ import { PLAN_LIMITS } from '../../src/file-catalogue/matching/match-plan.js';
 import { FEW_LIMITS } from '../../src/file-catalogue/matching/few-matches.repository.js';
 import { NEW_FILES_LIMITS } from '../../src/file-catalogue/writing/new-files.js';
 import { aggregatePending } from '../../src/file-catalogue/totals/totals.repository.js';
-import {
-  change,
-  conditions,
-  MODEL_FIELDS,
-  user,
-  type Change,
-} from '../support/catalogue/arbitraries.js';
+import { change, conditions, MODEL_FIELDS, type Change } from '../support/catalogue/arbitraries.js';
 import { runs, seed } from '../support/counts.js';
 import {
   CatalogueModel,
   type ModelActor,
+  type ModelBorder,
   type ModelCondition,
   type ModelOutcome,
 } from '../support/catalogue/model.js';
@@ -33,26 +30,63 @@ import {
 const SAMPLING = { numRuns: runs(40), seed, endOnFailure: true };
 /** Directories from which every question is asked. */
 const MOST_STARTS = 6;
-let open: ScratchCatalogue;
-let guarded: ScratchCatalogue;
+/** A catalogue, and what its rules are for the model; `true` where everybody reads everything. */
+interface Ruled extends ScratchCatalogue {
+  border: ModelBorder | true;
+}
+let open: Ruled;
+let guarded: Ruled;
+let shared: Ruled;
+let divided: Ruled;
+
+const VOS = ['a', 'b'];
+const TWO_ORGANISATIONS = {
+  ...DEMO_REGISTRY,
+  groups: [
+    ...DEMO_REGISTRY.groups,
+    ...VOS.map((vo) => ({
+      name: vo,
+      vo,
+      properties: new Set<Property>(),
+      members: [],
+      idpScopes: [],
+    })),
+  ],
+};
 
 beforeAll(async () => {
-  open = await scratchCatalogue();
-  guarded = await scratchCatalogue({ GRID_CATALOGUE_GLOBAL_READ: 'false' });
+  const made = async (value: string, border: Ruled['border'], contents = DEMO_REGISTRY) => ({
+    ...(await scratchCatalogue({ GRID_CATALOGUE_GLOBAL_READ: value }, contents)),
+    border,
+  });
+  open = await made('true', true, TWO_ORGANISATIONS);
+  guarded = await made('false', { vos: [], membersReadAll: false });
+  shared = await made('vo', { vos: VOS, membersReadAll: true }, TWO_ORGANISATIONS);
+  divided = await made('false', { vos: VOS, membersReadAll: false }, TWO_ORGANISATIONS);
 });
 
 afterAll(async () => {
-  await open?.remove();
-  await guarded?.remove();
+  for (const grid of [open, guarded, shared, divided]) await grid?.remove();
 });
 
-function principal(actor: ModelActor) {
-  return caller(
-    actor.user,
-    actor.group,
-    actor.isManager ? ['NormalUser', 'FileCatalogManagement'] : ['NormalUser'],
-  );
+function principal({ user: name, group, isManager, vo, hasNoBorder }: ModelActor) {
+  const more: Property[] = isManager
+    ? ['FileCatalogManagement']
+    : hasNoBorder
+      ? ['JobMonitor']
+      : [];
+  return caller(name, group, ['NormalUser', ...more], vo);
 }
+
+/** Members of two virtual organisations, one of none, and two who reach both. */
+const people = fc.constantFrom<ModelActor>(
+  { user: 'alice', group: 'grid_user', isManager: false, vo: 'a' },
+  { user: 'bob', group: 'grid_share', isManager: false, vo: 'b' },
+  { user: 'alice', group: 'grid_share', isManager: false, vo: 'b' },
+  { user: 'carol', group: 'grid_user', isManager: false },
+  { user: 'mona', group: 'grid_mon', isManager: false, hasNoBorder: true },
+  { user: 'fred', group: 'grid_fc', isManager: true },
+);
 
 async function prepare(grid: ScratchCatalogue): Promise<void> {
   await grid.clear();
@@ -62,8 +96,8 @@ async function prepare(grid: ScratchCatalogue): Promise<void> {
   await grid.writer.apply(system, (await grid.reader.read([...fields, top])) as CatalogueLine[]);
 }
 
-function emptyModel(): CatalogueModel {
-  const model = new CatalogueModel();
+function emptyModel({ border }: Ruled): CatalogueModel {
+  const model = new CatalogueModel(border === true ? undefined : border);
   model.putDirectory({ user: 'root', group: 'root', isManager: true }, '/', { mode: 0o777 });
   return model;
 }
@@ -129,12 +163,12 @@ function sorted<K, V>(map: Map<K, V>): [K, V][] {
 }
 
 async function compare(
-  grid: ScratchCatalogue,
+  grid: Ruled,
   model: CatalogueModel,
   reader: ModelActor,
   asked: ModelCondition[][],
 ) {
-  const limits = grid === guarded ? reader : undefined;
+  const limits = grid.border === true ? undefined : reader;
   const starts = [...model.directories.keys()];
   const step = Math.ceil(starts.length / MOST_STARTS);
   for (const start of starts.filter((_path, index) => index % step === 0)) {
@@ -162,7 +196,7 @@ async function compare(
   }
 }
 
-const session = fc.array(fc.tuple(user, fc.array(change, { minLength: 1, maxLength: 12 })), {
+const session = fc.array(fc.tuple(people, fc.array(change, { minLength: 1, maxLength: 12 })), {
   minLength: 1,
   maxLength: 5,
 });
@@ -179,21 +213,30 @@ describe('the catalogue against a brute-force model', () => {
     for (const each of shortWays) Object.assign(each.limits, each.usual);
   });
 
-  it('is the same by the short ways, and where they end', async () => {
-    Object.assign(FEW_LIMITS, { segments: 2, matches: 2, pending: 3 });
-    Object.assign(NEW_FILES_LIMITS, { least: 1, most: 3 });
-    const asked = fc.array(conditions, { minLength: 1, maxLength: 3 });
-    await fc.assert(
-      fc.asyncProperty(session, user, asked, (batches, reader, questions) =>
-        replay(open, { batches, reader, questions }),
-      ),
-      SAMPLING,
-    );
-  }, 600_000);
+  it.each([
+    ['with global reading', () => open],
+    ['within virtual organisations', () => shared],
+  ])(
+    'is the same by the short ways, and where they end, %s',
+    async (_what, grid) => {
+      Object.assign(FEW_LIMITS, { segments: 2, matches: 2, pending: 3, boundaries: 2 });
+      Object.assign(NEW_FILES_LIMITS, { least: 1, most: 3 });
+      const asked = fc.array(conditions, { minLength: 1, maxLength: 3 });
+      await fc.assert(
+        fc.asyncProperty(session, people, asked, (batches, reader, questions) =>
+          replay(grid(), { batches, reader, questions }),
+        ),
+        SAMPLING,
+      );
+    },
+    600_000,
+  );
 
   it.each([
     ['with global reading', () => open, usual],
     ['with POSIX bits', () => guarded, usual],
+    ['within virtual organisations', () => shared, usual],
+    ['with bits within virtual organisations', () => divided, usual],
     ['probing ranges', () => guarded, { fewSegments: 0, fewTimes: 0, manyRanges: 0, firstRows: 2 }],
   ])(
     '%s: outcomes, searches, values, counts and totals are the same, before and after aggregation',
@@ -201,7 +244,7 @@ describe('the catalogue against a brute-force model', () => {
       Object.assign(PLAN_LIMITS, limits);
       const asked = fc.array(conditions, { minLength: 1, maxLength: 3 });
       await fc.assert(
-        fc.asyncProperty(session, user, asked, (batches, reader, questions) =>
+        fc.asyncProperty(session, people, asked, (batches, reader, questions) =>
           replay(grid(), { batches, reader, questions }),
         ),
         SAMPLING,
@@ -217,15 +260,12 @@ interface Replay {
   questions: ModelCondition[][];
 }
 
-async function replay(
-  grid: ScratchCatalogue,
-  { batches, reader, questions }: Replay,
-): Promise<void> {
+async function replay(grid: Ruled, { batches, reader, questions }: Replay): Promise<void> {
   await prepare(grid);
-  const model = emptyModel();
+  const model = emptyModel(grid);
   for (const [actor, changes] of batches) {
     const expected = changes.map((line) => {
-      const closed = grid === guarded ? firstClosed(model, actor, line) : undefined;
+      const closed = grid.border === true ? undefined : firstClosed(model, actor, line);
       if (closed !== undefined) return outcomeBehind(model, actor, { line, closed });
       return applyToModel(model, actor, line);
     });
@@ -238,6 +278,7 @@ async function replay(
 
 /** The first directory on the way to what a line changes that the actor may not read. */
 function firstClosed(model: CatalogueModel, actor: ModelActor, line: Change): string | undefined {
+  if (model.isForeign(actor, line.path)) return line.path.split('/').slice(0, 2).join('/');
   const isFile = line.kind === 'file';
   const parent = line.path.slice(0, line.path.lastIndexOf('/')) || '/';
   const last = isFile && line.op === 'delete' ? parent : line.path;

@@ -28,6 +28,7 @@ import { CatalogueNames } from '../../src/file-catalogue/names/catalogue-names.s
 import { NamespaceService } from '../../src/file-catalogue/namespace/namespace.service.js';
 import type { CatalogueLine } from '../../src/file-catalogue/writing/catalogue-line.js';
 import { CatalogueWriter } from '../../src/file-catalogue/writing/catalogue-writer.service.js';
+import type { RegistryService } from '#src/registry/index.js';
 import { EventLogRepository } from '../../src/platform/feed/event-log.repository.js';
 import { readCursor } from '../../src/platform/feed/feed-cursor.js';
 import { FeedFollower } from '../../src/platform/streams/feed-follower.js';
@@ -103,7 +104,8 @@ describe(`${ROUNDS} rounds of changes and mirrors of the catalogue`, () => {
     const names = new CatalogueNames(
       new CatalogueNamesRepository(database.dataSource.getRepository(CatalogueNameEntity)),
     );
-    const policy = new CataloguePolicy(names, config);
+    const registry = { current: () => Promise.resolve({ vos: [] }) };
+    const policy = new CataloguePolicy(names, config, registry as unknown as RegistryService);
     const { files, first } = joinedReads(database, config);
     return {
       writer: new CatalogueWriter(database, policy, log, config),

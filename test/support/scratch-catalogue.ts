@@ -14,7 +14,7 @@ import {
   type Config,
   type HttpRequest,
 } from '#src/platform/index.js';
-import type { RegistryService } from '#src/registry/index.js';
+import type { RegistryContents, RegistryService } from '#src/registry/index.js';
 import { DEMO_REGISTRY, RegistrySnapshot } from '#src/registry/index.js';
 import { MIGRATIONS } from '../../src/migrations/index.js';
 import { AnswerWriter } from '../../src/file-catalogue/answer/answer-writer.js';
@@ -52,9 +52,10 @@ export interface ScratchCatalogue {
   remove(): Promise<void>;
 }
 
-/** Makes a database with the schema of this version. */
+/** Makes a database with the schema of this version; users are those of a registry, the demo's by default. */
 export async function scratchCatalogue(
   environment: Record<string, string> = {},
+  contents: RegistryContents = DEMO_REGISTRY,
 ): Promise<ScratchCatalogue> {
   const { admin } = support();
   const name = `c_${randomBytes(6).toString('hex')}`;
@@ -79,7 +80,7 @@ export async function scratchCatalogue(
     undefined,
     () => pooler,
   );
-  const services = catalogueServices(database, environment);
+  const services = catalogueServices(database, environment, contents);
   return {
     ...services,
     clear: () => clear(services.database),
@@ -107,20 +108,21 @@ export function joinedReads(
 function catalogueServices(
   database: Database,
   environment: Record<string, string>,
+  contents: RegistryContents,
 ): Omit<ScratchCatalogue, 'clear' | 'remove'> {
   const config = readConfig(environment);
-  const registry = new RegistrySnapshot(DEMO_REGISTRY, 1);
+  const registry = new RegistrySnapshot(contents, 1);
+  const current = { current: () => Promise.resolve(registry) } as unknown as RegistryService;
   const names = new CatalogueNames(
     new CatalogueNamesRepository(database.dataSource.getRepository(CatalogueNameEntity)),
   );
-  const policy = new CataloguePolicy(names, config);
+  const policy = new CataloguePolicy(names, config, current);
   const { callers, files, first } = joinedReads(database, config);
   const namespace = new NamespaceService(database, policy, names, files, first);
   const writer = new CatalogueWriter(database, policy, silentLog(), config);
   const fields = new MetadataFieldCache();
   const finder = new MatchFinder(database, policy, fields);
-  const few = new FewMatchesReader(callers, database, fields);
-  const current = { current: () => Promise.resolve(registry) } as unknown as RegistryService;
+  const few = new FewMatchesReader(callers, database, policy, fields);
   const reader = new LineReader(current, names);
   return {
     database,
@@ -160,12 +162,14 @@ export function caller(
   user: string,
   group: string,
   properties: Property[] = ['NormalUser'],
+  vo?: string,
 ): Principal {
   return {
     user,
     dn: `/DC=org/DC=grid/CN=${user}`,
     group,
     setup: 'Prod',
+    ...(vo !== undefined && { vo }),
     properties: new Set(properties),
     scopes: new Set(['catalogue:read', 'catalogue:write']),
     clientId: 'certificate',

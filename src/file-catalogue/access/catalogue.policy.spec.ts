@@ -1,7 +1,8 @@
 import type { Principal, Property } from '#src/auth/index.js';
 import type { Config } from '#src/platform/index.js';
+import type { RegistryService } from '#src/registry/index.js';
 import type { CatalogueNames } from '../names/catalogue-names.service.js';
-import { CataloguePolicy, type Actor } from './catalogue.policy.js';
+import { CataloguePolicy, type Actor, type Reach } from './catalogue.policy.js';
 
 const NUMBERS: Record<string, number> = {
   'user root': 1,
@@ -17,10 +18,17 @@ const names = {
     Promise.resolve(new Map([[name, NUMBERS[`${kind} ${name}`] ?? 99]])),
 } as unknown as CatalogueNames;
 
-const policyOf = (catalogueGlobalRead: boolean, from = names): CataloguePolicy =>
-  new CataloguePolicy(from, { catalogueGlobalRead } as Config);
-const policy = policyOf(false);
-const open = policyOf(true);
+/** The virtual organisations of the registry; they may change. */
+let vos = ['vo', 'else'];
+const registry = { current: () => Promise.resolve({ vos }) } as unknown as RegistryService;
+
+const policyOf = (
+  catalogueGlobalRead: Config['catalogueGlobalRead'],
+  from = names,
+): CataloguePolicy => new CataloguePolicy(from, { catalogueGlobalRead }, registry);
+const policy = policyOf('false');
+const open = policyOf('true');
+const shared = policyOf('vo');
 
 function principal(properties: Property[], vo?: string, name = 'alice'): Principal {
   return {
@@ -43,70 +51,112 @@ const service = principal(['FileCatalogManagement', 'ServiceAdministrator'], 'vo
 
 const NUMBER = { userId: 10, groupId: 20 };
 const UNKNOWN_ID = { userId: -1, groupId: -1 };
+const NONE = new Set<string>();
+/** No border, that of `vo`, and that of nobody. */
+const OPEN = { readsAll: true, opened: NONE, closed: NONE };
+const IN_VO = { readsAll: false, opened: NONE, closed: new Set(['/else']) };
+const ALL_CLOSED = { readsAll: false, opened: NONE, closed: new Set(['/vo', '/else']) };
 
 describe('actors of the catalogue', () => {
-  it('read by their numbers, with the part that they rule', async () => {
-    expect(await policy.readerOf(user)).toEqual({ ...NUMBER, readsAll: false });
-    expect(await policy.readerOf(managerOfVo)).toEqual({
-      ...NUMBER,
-      managedPath: '/vo',
-      readsAll: false,
-    });
-    expect(await policy.readerOf({ ...user, user: 'stranger' })).toEqual({
-      userId: -1,
-      groupId: 20,
-      readsAll: false,
-    });
+  it('read by their numbers, with the part that they rule, and nothing of other organisations', async () => {
+    expect(await policy.readerOf(user)).toEqual({ ...NUMBER, ...IN_VO });
+    const ruler = { ...NUMBER, managedPath: '/vo', ...IN_VO };
+    expect(await policy.readerOf(managerOfVo)).toEqual(ruler);
+    const stranger = { userId: -1, groupId: 20, ...IN_VO };
+    expect(await policy.readerOf({ ...user, user: 'stranger' })).toEqual(stranger);
   });
 
-  it('need no numbers where they read everything', async () => {
+  it('read everything of their own organisation where it is shared', async () => {
+    const opened = new Set(['/vo']);
+    expect(await shared.readerOf(user)).toEqual({ ...NUMBER, ...IN_VO, opened });
+    expect(await shared.lookedUp(user)).toEqual({ ...NUMBER, ...IN_VO, opened });
+    expect(await shared.writerOf(user)).toEqual({ ...NUMBER, ...IN_VO, opened });
+  });
+
+  it.each<[Property[], string | undefined, string[]]>([
+    [['NormalUser'], undefined, []],
+    [[], undefined, []],
+    [['NormalUser', 'JobMonitor'], undefined, ['/vo', '/else']],
+    [['NormalUser', 'ServiceAdministrator'], 'vo', ['/vo', '/else']],
+    [['NormalUser', 'JobMonitor'], 'else', ['/else']],
+    [['NormalUser'], 'gone', []],
+  ])('with %j in %s reach %j', async (properties, vo, reached) => {
+    const reader = await shared.readerOf(principal(properties, vo));
+    const closed = ['/vo', '/else'].filter((path) => !reached.includes(path));
+    expect([[...reader.opened], [...reader.closed]]).toEqual([reached, closed]);
+    const guarded = await policy.readerOf(principal(properties, vo));
+    expect([[...guarded.opened], [...guarded.closed]]).toEqual([[], closed]);
+  });
+
+  it('are kept from an organisation as soon as the registry has it', async () => {
+    vos = ['vo', 'else', 'new'];
+    const { closed } = await shared.readerOf(user);
+    vos = ['vo', 'else'];
+    expect(closed).toEqual(new Set(['/else', '/new']));
+  });
+
+  it('need no numbers where nothing is left to bits', async () => {
     for (const everywhere of [manager, service]) {
-      const reader = { ...UNKNOWN_ID, managedPath: '/', readsAll: true };
+      const reader = { ...UNKNOWN_ID, managedPath: '/', ...OPEN };
       expect(await policy.readerOf(everywhere)).toEqual(reader);
     }
-    expect(await open.readerOf(user)).toEqual({ ...UNKNOWN_ID, readsAll: true });
-    expect(await open.readerOf(managerOfVo)).toEqual({
-      ...UNKNOWN_ID,
-      managedPath: '/vo',
-      readsAll: true,
-    });
+    expect(await open.readerOf(user)).toEqual({ ...UNKNOWN_ID, ...OPEN });
+    const ruler = { ...UNKNOWN_ID, managedPath: '/vo', ...OPEN };
+    expect(await open.readerOf(managerOfVo)).toEqual(ruler);
+    const member = { ...UNKNOWN_ID, ...IN_VO, opened: new Set(['/vo']) };
+    expect(await shared.readerOf(user, '/vo/a')).toEqual(member);
+    expect(await shared.readerOf(user, '/else')).toEqual(member);
+    expect(await shared.readerOf(user, '/demo')).toEqual({ ...member, ...NUMBER });
   });
 
   it('write under numbers of their own', async () => {
-    expect(await policy.writerOf(user)).toEqual({ ...NUMBER, readsAll: false });
-    expect(await open.writerOf(user)).toEqual({ ...NUMBER, readsAll: true });
-    expect(await policy.writerOf(managerOfVo)).toEqual({
-      ...NUMBER,
-      managedPath: '/vo',
-      readsAll: false,
-    });
-    expect(await policy.writerOf(manager)).toEqual({ ...NUMBER, managedPath: '/', readsAll: true });
-    expect(await policy.writerOf(principal([], 'vo', 'new'))).toEqual({
-      userId: 99,
-      groupId: 20,
-      readsAll: false,
-    });
+    expect(await policy.writerOf(user)).toEqual({ ...NUMBER, ...IN_VO });
+    expect(await open.writerOf(user)).toEqual({ ...NUMBER, ...OPEN });
+    const ruler = { ...NUMBER, managedPath: '/vo', ...IN_VO };
+    expect(await policy.writerOf(managerOfVo)).toEqual(ruler);
+    expect(await policy.writerOf(manager)).toEqual({ ...NUMBER, managedPath: '/', ...OPEN });
+    const beginner = { userId: 99, groupId: 20, ...IN_VO };
+    expect(await policy.writerOf(principal([], 'vo', 'new'))).toEqual(beginner);
     const forgetful = { ensure: () => Promise.resolve(new Map()) } as unknown as CatalogueNames;
-    expect(await policyOf(false, forgetful).writerOf(user)).toEqual({
-      ...UNKNOWN_ID,
-      readsAll: false,
-    });
+    expect(await policyOf('false', forgetful).writerOf(user)).toEqual({ ...UNKNOWN_ID, ...IN_VO });
   });
 
   it('are root where the service itself acts', async () => {
-    expect(await policy.systemActor()).toEqual({
-      userId: 1,
-      groupId: 2,
-      managedPath: '/',
-      readsAll: true,
-    });
+    const root = { userId: 1, groupId: 2, managedPath: '/', ...OPEN };
+    expect(await policy.systemActor()).toEqual(root);
+  });
+});
+
+describe('what is decided before the bits', () => {
+  const member: Actor = { ...NUMBER, ...IN_VO, opened: new Set(['/vo']) };
+
+  it.each<[string, Reach, Reach, Reach, Reach]>([
+    ['/', 'bits', 'bits', 'bits', 'everything'],
+    ['/vo', 'everything', 'bits', 'nothing', 'everything'],
+    ['/vo/a/b', 'everything', 'bits', 'nothing', 'everything'],
+    ['/else', 'nothing', 'nothing', 'nothing', 'everything'],
+    ['/else/vo', 'nothing', 'nothing', 'nothing', 'everything'],
+    ['/else2', 'bits', 'bits', 'bits', 'everything'],
+    ['/demo/else', 'bits', 'bits', 'bits', 'everything'],
+  ])('of %s is %s, with bits in the own organisation %s, without one %s', (path, ...reach) => {
+    const actors: Actor[] = [member, { ...NUMBER, ...IN_VO }, { ...NUMBER, ...ALL_CLOSED }];
+    const all = [...actors, { ...NUMBER, ...OPEN }];
+    expect(all.map((actor) => policy.reach(actor, path))).toEqual(reach);
+  });
+
+  it('is everything for the manager of the place', () => {
+    const ruler = { ...NUMBER, ...IN_VO, managedPath: '/vo' };
+    expect(['/vo/a', '/else/a'].map((path) => policy.reach(ruler, path))).toEqual([
+      'everything',
+      'nothing',
+    ]);
   });
 });
 
 describe('what the bits say', () => {
-  const owner: Actor = { ...NUMBER, readsAll: false };
-  const member: Actor = { userId: 11, groupId: 20, readsAll: false };
-  const other: Actor = { userId: 11, groupId: 21, readsAll: false };
+  const owner: Actor = { ...NUMBER, ...IN_VO };
+  const member: Actor = { userId: 11, groupId: 20, ...IN_VO };
+  const other: Actor = { userId: 11, groupId: 21, ...IN_VO };
 
   it.each([
     [0o400, [true, false, false], [false, false, false]],
@@ -132,7 +182,7 @@ describe('what the bits say', () => {
 });
 
 describe('what FileCatalogManagement rules', () => {
-  const nobody: Actor = { ...NUMBER, readsAll: false };
+  const nobody: Actor = { ...NUMBER, ...IN_VO };
   const everywhere: Actor = { ...nobody, managedPath: '/' };
   const inVo: Actor = { ...nobody, managedPath: '/vo' };
 

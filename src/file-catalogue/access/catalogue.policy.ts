@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { borderOf, type Principal } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/platform/index.js';
+import { RegistryService } from '#src/registry/index.js';
 import { CatalogueNames, UNKNOWN_ID } from '../names/catalogue-names.service.js';
+import { topOf } from '../path/catalogue-path.js';
 
 /** Whose bits decide, as the numbers that the tables hold. */
 export interface Actor {
@@ -11,6 +13,10 @@ export interface Actor {
   readonly managedPath?: string;
   /** Reads everything: who rules `/`, or everybody where reading is global. */
   readonly readsAll: boolean;
+  /** Directories below `/` that are open to the reader with everything in them, whatever the bits say. */
+  readonly opened: ReadonlySet<string>;
+  /** Directories below `/` that are not there for the reader, nor anything in them. */
+  readonly closed: ReadonlySet<string>;
   /** Where the token may be used; absent: everywhere. */
   readonly paths?: NonNullable<Principal['paths']>;
 }
@@ -25,7 +31,11 @@ export interface Guarded {
   mode: number;
 }
 
+/** What is decided of a path before any bits. */
+export type Reach = 'everything' | 'nothing' | 'bits';
+
 const EVERYTHING = '/';
+const NO_BORDER = { opened: new Set<string>(), closed: new Set<string>() };
 
 const READ = 4;
 const WRITE = 2;
@@ -37,8 +47,10 @@ const WRITE = 2;
  * - FileCatalogManagement reads and writes everything and is alone in declaring fields. A virtual organisation is a
  *   border: in a group of one it is for `/<vo>` and what lies below only, whatever the bits above say, and not for
  *   deleting fields, whose values lie anywhere; with ServiceAdministrator there is no border (ADR 0295).
- * - While GRID_CATALOGUE_GLOBAL_READ is on, everybody reads everything.
- * - Otherwise a directory is readable when it and every directory above it grant r (ADR 0082); what is not readable
+ * - While GRID_CATALOGUE_GLOBAL_READ is `true`, everybody reads everything.
+ * - Otherwise `/<name of a virtual organisation of the registry>` with everything below it is not there for who does not
+ *   reach that organisation, whatever the bits say, to be read or to be written. `vo`: who reaches it reads everything there.
+ * - Elsewhere, and there with `false`, the bits decide: a directory is readable when it and every directory above it grant r (ADR 0082); what is not readable
  *   is left out of listings, searches, values and totals, and is not there for who asks for it (ADR 0286).
  * - Entries of a directory and its metadata are written with w on the directory (ADR 0083).
  */
@@ -46,36 +58,27 @@ const WRITE = 2;
 export class CataloguePolicy {
   constructor(
     private readonly names: CatalogueNames,
-    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'catalogueGlobalRead'>,
+    private readonly registry: RegistryService,
   ) {}
 
-  /** The caller as a reader; whoever reads everything needs no numbers. */
-  async readerOf(principal: Reader): Promise<Actor> {
-    const managed = managedPathOf(principal);
-    if (managed.managedPath === EVERYTHING || this.config.catalogueGlobalRead) {
-      return { userId: UNKNOWN_ID, groupId: UNKNOWN_ID, ...managed, readsAll: true };
-    }
-    const [userId, groupId] = await Promise.all([
-      this.names.find('user', principal.user),
-      this.names.find('group', principal.group),
-    ]);
-    return { userId, groupId, ...managed, readsAll: false };
+  /** The caller as a reader, of `path` alone where it is given; numbers are looked up only where bits may decide. */
+  async readerOf(principal: Reader, path?: string): Promise<Actor> {
+    const rights = await this.rightsOf(principal);
+    const reader = { userId: UNKNOWN_ID, groupId: UNKNOWN_ID, ...rights };
+    const isDecided = path !== undefined && this.reach(reader, path) !== 'bits';
+    return rights.readsAll || isDecided
+      ? reader
+      : { ...rights, ...(await this.numbersOf(principal)) };
   }
 
   /** Somebody whose rights are looked up only: reads and writes by bits, with numbers that are there already. */
   async lookedUp(reader: Reader): Promise<Actor> {
-    const managed = managedPathOf(reader);
-    const [userId, groupId] = await Promise.all([
-      this.names.find('user', reader.user),
-      this.names.find('group', reader.group),
-    ]);
-    const readsAll = managed.managedPath === EVERYTHING || this.config.catalogueGlobalRead;
-    return { userId, groupId, ...managed, readsAll };
+    return { ...(await this.rightsOf(reader)), ...(await this.numbersOf(reader)) };
   }
 
   /** The caller as a writer, who will own what is made. */
   async writerOf(principal: Principal): Promise<Actor> {
-    const managed = managedPathOf(principal);
     const [users, groups] = await Promise.all([
       this.names.ensure('user', [principal.user]),
       this.names.ensure('group', [principal.group]),
@@ -83,8 +86,7 @@ export class CataloguePolicy {
     return {
       userId: users.get(principal.user) ?? UNKNOWN_ID,
       groupId: groups.get(principal.group) ?? UNKNOWN_ID,
-      ...managed,
-      readsAll: managed.managedPath === EVERYTHING || this.config.catalogueGlobalRead,
+      ...(await this.rightsOf(principal)),
       ...(principal.paths && { paths: principal.paths }),
     };
   }
@@ -95,7 +97,7 @@ export class CataloguePolicy {
       this.names.find('user', 'root'),
       this.names.find('group', 'root'),
     ]);
-    return { userId, groupId, managedPath: EVERYTHING, readsAll: true };
+    return { userId, groupId, managedPath: EVERYTHING, readsAll: true, ...NO_BORDER };
   }
 
   /** Does the path lie where the caller's FileCatalogManagement holds? Whatever the bits say, all may be done there. */
@@ -103,6 +105,14 @@ export class CataloguePolicy {
     // Stryker disable next-line ConditionalExpression: no path begins with the word undefined
     if (managedPath === undefined) return false;
     return managedPath === EVERYTHING || path === managedPath || path.startsWith(`${managedPath}/`);
+  }
+
+  /** May everything at the path and below it be read, nothing, or what the bits say? */
+  reach(actor: Actor, path: string): Reach {
+    if (actor.readsAll || this.manages(actor, path)) return 'everything';
+    const top = topOf(path);
+    if (actor.closed.has(top)) return 'nothing';
+    return actor.opened.has(top) ? 'everything' : 'bits';
   }
 
   /** May the caller see what is in this directory, as far as its own bits say? */
@@ -134,12 +144,33 @@ export class CataloguePolicy {
   mayDeleteFields({ managedPath }: Actor): boolean {
     return managedPath === EVERYTHING;
   }
-}
 
-function managedPathOf(principal: Reader): { managedPath?: string } {
-  if (!principal.properties.has('FileCatalogManagement')) return {};
-  const border = borderOf(principal);
-  return { managedPath: border === undefined ? EVERYTHING : `/${border}` };
+  private async numbersOf({ user, group }: Reader): Promise<Pick<Actor, 'userId' | 'groupId'>> {
+    const [userId, groupId] = await Promise.all([
+      this.names.find('user', user),
+      this.names.find('group', group),
+    ]);
+    return { userId, groupId };
+  }
+
+  /** What the reader's group opens and closes, whatever the bits say. */
+  private async rightsOf(reader: Reader): Promise<Omit<Actor, 'userId' | 'groupId' | 'paths'>> {
+    const { catalogueGlobalRead } = this.config;
+    const border = borderOf(reader);
+    const isManager = reader.properties.has('FileCatalogManagement');
+    const managed = isManager && { managedPath: border === undefined ? EVERYTHING : `/${border}` };
+    const readsAll = catalogueGlobalRead === 'true' || (isManager && border === undefined);
+    if (readsAll) return { ...managed, readsAll, ...NO_BORDER };
+    const { vos } = await this.registry.current();
+    const paths = (isReached: boolean): Set<string> =>
+      new Set(
+        vos
+          .filter((vo) => (border === undefined || vo === border) === isReached)
+          .map((vo) => `/${vo}`),
+      );
+    const opened = catalogueGlobalRead === 'vo' ? paths(true) : NO_BORDER.opened;
+    return { ...managed, readsAll, opened, closed: paths(false) };
+  }
 }
 
 function grants(actor: Actor, directory: Guarded, bit: number): boolean {

@@ -17,16 +17,16 @@ export function readableEnd<Directory extends Guarded & { path: string }>(
   throw new Problem('catalogue.forbidden', 'You may not read this directory');
 }
 
-/** May the caller read the path and all directories on the way to it, which are given? */
+/** May the caller see what has this path, as the directories on the way to it say, which are given? */
 export function isSeen(
   policy: CataloguePolicy,
   actor: Actor,
   chain: readonly Guarded[],
   path: string,
 ): boolean {
-  return (
-    policy.manages(actor, path) || chain.every((directory) => policy.mayRead(actor, directory))
-  );
+  const reach = policy.reach(actor, path);
+  if (reach !== 'bits') return reach === 'everything';
+  return chain.every((directory) => policy.mayRead(actor, directory));
 }
 
 /** 404 for a directory. */

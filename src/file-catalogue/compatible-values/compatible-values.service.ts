@@ -32,7 +32,7 @@ export class CompatibleValuesService {
     writer: AnswerWriter,
   ): Promise<void> {
     requirePath(principal, 'read', { path: request.path, kind: 'directory' });
-    const actor = await this.policy.readerOf(principal);
+    const actor = await this.policy.readerOf(principal, request.path);
     const text = new ValuesText(request.shape, request);
     await this.finder.find(actor, { ...request, withTotals: false }, async (snapshot, { plan }) => {
       for await (const rows of readCompatibleValues(snapshot, plan, request)) {

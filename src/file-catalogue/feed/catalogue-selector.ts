@@ -9,8 +9,7 @@ export interface Sight {
   actor: Actor;
   policy: CataloguePolicy;
   token: Pick<Principal, 'paths'>;
-  /** Undefined where nobody is kept out. */
-  present: PresentBits | undefined;
+  present: PresentBits;
 }
 
 /** What is told of a change. */
@@ -74,6 +73,7 @@ function toldMove(
 function isClosedBy(sight: Sight, place: Place, before: Place): boolean {
   const { path } = before;
   return (
+    sight.policy.reach(sight.actor, path) === 'bits' &&
     isOpen(sight, before.bits) &&
     !isOpen(sight, place.bits) &&
     isOpen(sight, presentOn(sight, chainAbove(path))) &&
@@ -89,7 +89,8 @@ function sees(
   const { actor, policy, token } = sight;
   const { path, isDirectory, place, isGone } = asked;
   if (!opensPath(token, 'read', { path, kind: isDirectory ? 'directory' : 'file' })) return false;
-  if (actor.readsAll || policy.manages(actor, path)) return true;
+  const reach = policy.reach(actor, path);
+  if (reach !== 'bits') return reach === 'everything';
   const way = isGone ? chainAbove(path) : pathChain(place.path);
   return isOpen(sight, place.bits) && isOpen(sight, presentOn(sight, way));
 }
@@ -103,5 +104,5 @@ function isOpen({ actor, policy }: Sight, bits: readonly Guarded[]): boolean {
 }
 
 function presentOn({ present }: Sight, directories: readonly string[]): Guarded[] {
-  return directories.flatMap((directory) => present?.(directory) ?? []);
+  return directories.flatMap((directory) => present(directory) ?? []);
 }

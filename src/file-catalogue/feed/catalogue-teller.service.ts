@@ -22,13 +22,10 @@ export class CatalogueTeller {
   ): Promise<Tell<LoggedChange>> {
     const { policy } = this;
     const actor = await policy.readerOf(caller);
-    const places = changes.flatMap(({ place, before }) => [
-      place.path,
-      ...(before ? [before.path] : []),
-    ]);
-    const present = actor.readsAll
-      ? undefined
-      : await this.rights.of(places, changes.at(-1)?.position ?? 0);
+    const places = changes
+      .flatMap(({ place, before }) => [place.path, ...(before ? [before.path] : [])])
+      .filter((path) => policy.reach(actor, path) === 'bits');
+    const present = await this.rights.of(places, changes.at(-1)?.position ?? 0);
     const select = catalogueSelector(prefix, { actor, policy, token: caller, present });
     return (change) => {
       const told = select(change);

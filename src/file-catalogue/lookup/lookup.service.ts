@@ -3,13 +3,13 @@ import { requirePath, type Principal } from '#src/auth/index.js';
 import { Problem, Slices } from '#src/kernel/index.js';
 import { CONFIG, Database, type Config, type HttpRequest } from '#src/platform/index.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
-import { fileNotFound, isSeen } from '../access/directory-access.js';
+import { fileNotFound } from '../access/directory-access.js';
 import type { AnswerWriter } from '../answer/answer-writer.js';
 import { CatalogueNames } from '../names/catalogue-names.service.js';
-import { readDirectories } from '../namespace/directory-chain.repository.js';
 import { fileAttributesText } from '../namespace/entry-json.js';
 import { findFiles, type FileRow } from '../namespace/files.repository.js';
-import { filePathFault, parentPath, pathChain } from '../path/catalogue-path.js';
+import { seenFiles } from '../namespace/seen-files.js';
+import { filePathFault } from '../path/catalogue-path.js';
 import { pathsOf } from './lookup-paths.js';
 
 /** Paths of one statement: between two of them nothing of the database is held. */
@@ -70,23 +70,11 @@ export class LookupService {
 
   /** Those of the paths that are files which the reader may see. */
   private async readFiles(actor: Actor, paths: readonly string[]): Promise<Map<string, FileRow>> {
-    const seen = actor.readsAll ? paths : await this.seenOf(actor, paths);
+    const seen = await seenFiles(this.database, this.policy, { actor, paths });
     if (seen.length === 0) return new Map();
     const files = await findFiles(this.database, seen);
     await this.names.load([...files.values()].flatMap((file) => [file.owner_id, file.group_id]));
     return files;
-  }
-
-  private async seenOf(actor: Actor, paths: readonly string[]): Promise<string[]> {
-    const directories = [...new Set(paths.map(parentPath))];
-    if (directories.length === 0) return [];
-    const known = await readDirectories(this.database, directories);
-    const seen = directories.filter((directory) => {
-      const chain = pathChain(directory).flatMap((path) => known.get(path) ?? []);
-      return isSeen(this.policy, actor, chain, directory);
-    });
-    const isIn = new Set(seen);
-    return paths.filter((path) => isIn.has(parentPath(path)));
   }
 
   private lineOf(path: string, found: FileRow | Problem): string {

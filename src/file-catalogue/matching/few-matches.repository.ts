@@ -3,7 +3,7 @@ import type { FieldType, MetadataField, StoredValue } from '../metadata/metadata
 import { VALUE_COLUMN } from '../metadata/metadata-field.js';
 import { StatementText } from '../statements/catalogue-statements.repository.js';
 import { ExactTotals, type Match } from '../totals/exact-totals.js';
-import { pendingTotals } from '../totals/visible-part.repository.js';
+import { pendingTotals, rangesBeside } from '../totals/visible-part.repository.js';
 
 /** A field that has one value, and in which directories that is asked. */
 export interface ValueWanted {
@@ -15,6 +15,8 @@ export interface ValueWanted {
 export interface FewQuestion {
   path: string;
   wanted: readonly ValueWanted[];
+  /** The bits decide, save in these directories: it is answered only where they keep nobody out. */
+  opened?: readonly string[];
 }
 
 /** The whole answer of such a search, in depth-first order. */
@@ -25,7 +27,7 @@ export interface FewMatches {
 }
 
 /** Up to so many segments of each value, directories of an answer and pending changes; more is searched for alone. Only speed depends on them. */
-export const FEW_LIMITS = { segments: 64, matches: 100, pending: 500 };
+export const FEW_LIMITS = { segments: 64, matches: 100, pending: 500, boundaries: 64 };
 
 /** Searches of one statement. */
 const MOST_TOGETHER = 50;
@@ -41,7 +43,7 @@ interface Facts {
 interface Row {
   place: number;
   facts: Facts | null;
-  has_many: boolean | null;
+  is_left: boolean | null;
   label: Buffer | null;
   path: string;
   files: number;
@@ -58,7 +60,8 @@ export async function readFewMatches(
 ): Promise<Map<FewQuestion, FewMatches>> {
   const shapes = new Map<string, FewQuestion[]>();
   for (const question of questions) {
-    const shape = question.wanted.map(({ field }) => VALUE_COLUMN[field.type]).join();
+    const columns = question.wanted.map(({ field }) => VALUE_COLUMN[field.type]);
+    const shape = JSON.stringify([columns, question.opened]);
     const alike = shapes.get(shape);
     if (alike) alike.push(question);
     else shapes.set(shape, [question]);
@@ -87,7 +90,7 @@ async function readAlike(
   for (const row of rows) {
     const { label, path, files, bytes } = row;
     const question = questions[row.place - 1];
-    if (!question || row.has_many === true) continue;
+    if (!question || row.is_left === true) continue;
     const matches = found.get(question) ?? [];
     found.set(question, matches);
     if (label) matches.push({ path, ...totals.of(label, { files, bytes: BigInt(bytes) }) });
@@ -154,12 +157,14 @@ function statementOf(questions: readonly FewQuestion[]): ReturnType<StatementTex
   const segments = wanted.map(segmentsWith);
   const counts = wanted.map((_each, index) => `n${index}`).join(', ');
   const spans = wanted.map((_each, index) => `spans${index}`).join(' * ');
+  const opened = questions[0]?.opened;
+  const guard = opened ? `or ${mayBeClosed(text.bind(opened, 'text[]'))}` : '';
   return text.statement(`
     with asked as materialized (
       select place::integer, ${columns.join(', ')}, label as start_lo, label || '\\xff'::bytea as start_hi
       from unnest(${arrays.map((array) => `(select ${array})`).join(', ')}) with ordinality w (path, ${columns.join(', ')}, place)
       join catalogue_directory using (path))
-    select 0 as place, row_to_json(f) as facts, null::boolean as has_many, null::bytea as label,
+    select 0 as place, row_to_json(f) as facts, null::boolean as is_left, null::bytea as label,
       null::text as path, null::bigint as files, null::text as bytes
     from (select (select json_agg(a) from (
         select id, name, type from catalogue_field where name = any(${names})) a) as fields,
@@ -167,16 +172,37 @@ function statementOf(questions: readonly FewQuestion[]): ReturnType<StatementTex
         ${pendingTotals()} limit ${FEW_LIMITS.pending + 1}) p) as pending,
       ${FEED}) f
     union all
-    select place, null, has_many, d.label, d.path, d.sub_files, d.sub_bytes::text
+    select place, null, is_left, d.label, d.path, d.sub_files, d.sub_bytes::text
     from asked ${segments.join('')}
-    cross join lateral (select greatest(${counts}) > ${FEW_LIMITS.segments} as has_many) many
+    cross join lateral (select greatest(${counts}) > ${FEW_LIMITS.segments} ${guard} as is_left) many
     left join lateral (
-      select d.* from unnest(case when has_many then '{}'::catalogue_spans
+      select d.* from unnest(case when is_left then '{}'::catalogue_spans
           else catalogue_spans(catalogue_span(start_lo, start_hi)) * ${spans} end) span
       cross join lateral (
         select label, path, sub_files, sub_bytes from catalogue_directory
         where label >= lower(span) and label < upper(span) order by label offset 0) d
       limit ${FEW_LIMITS.matches + 1}) d on true`);
+}
+
+const ALL_READ = 0o444;
+
+/**
+ * Is a directory on the way to the start or below it, save in the opened ones, closed to anybody, or are there more
+ * boundaries than are looked at? The beginnings of a label are the labels of all directories above it.
+ */
+function mayBeClosed(opened: string): string {
+  const isClosed = `mode & ${ALL_READ} <> ${ALL_READ}`;
+  return `exists (
+      select from generate_series(0, length(start_lo)) n (bytes) cross join lateral (
+        select mode from catalogue_directory where label = substr(start_lo, 1, n.bytes) offset 0) above
+      where ${isClosed})
+    or (select count(*) > ${FEW_LIMITS.boundaries} or coalesce(bool_or(${isClosed}), false) from (
+      select mode from (select start_lo as lo, start_hi as hi offset 0) start
+      cross join lateral ${rangesBeside(opened)} span
+      cross join lateral (
+        select mode from catalogue_directory where boundary and label >= lower(span) and label < upper(span)
+        limit ${FEW_LIMITS.boundaries + 1}) d
+      limit ${FEW_LIMITS.boundaries + 1}) b)`;
 }
 
 /** Adds the number of segments that have the value wanted at this place, and their ranges. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { Callers, Database, type JoinedReads } from '#src/platform/index.js';
-import type { Actor } from '../access/catalogue.policy.js';
+import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import {
   bindConditions,
   type MetadataCondition,
@@ -27,6 +27,7 @@ export class FewMatchesReader {
   constructor(
     callers: Callers,
     database: Database,
+    private readonly policy: CataloguePolicy,
     private readonly fields: MetadataFieldCache,
   ) {
     this.reads = callers.joined((questions) => readFewMatches(database, questions));
@@ -37,8 +38,12 @@ export class FewMatchesReader {
     actor: Actor,
     { path, conditions }: { path: string; conditions: readonly RawCondition[] },
   ): Promise<FewMatches | undefined> {
-    const wanted = actor.readsAll ? this.wantedOf(conditions) : undefined;
-    return wanted && this.reads.get({ path, wanted });
+    const reach = this.policy.reach(actor, path);
+    if (reach === 'nothing' || (reach === 'bits' && !mayBeOpen(actor, path))) return undefined;
+    const wanted = this.wantedOf(conditions);
+    if (!wanted) return undefined;
+    if (reach === 'everything') return this.reads.get({ path, wanted });
+    return this.reads.get({ path, wanted, opened: path === '/' ? [...actor.opened].sort() : [] });
   }
 
   private wantedOf(conditions: readonly RawCondition[]): ValueWanted[] | undefined {
@@ -51,6 +56,11 @@ export class FewMatchesReader {
       ? bound.map(({ field, operands: [value = ''] }) => ({ field, value }))
       : undefined;
   }
+}
+
+/** Where bits decide beside the own virtual organisation they usually keep nobody out; nothing may be closed otherwise. */
+function mayBeOpen({ opened, closed }: Actor, path: string): boolean {
+  return opened.size > 0 && (path !== '/' || closed.size === 0);
 }
 
 function isForOneValue({ operator, operands }: MetadataCondition): boolean {

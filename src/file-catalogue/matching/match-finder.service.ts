@@ -84,8 +84,9 @@ export class MatchFinder {
     request: MatchRequest & { withTotals: boolean },
   ): Promise<{ groups: FieldConditions[]; facts: StartFacts }> {
     const names = [...new Set(request.conditions.map(({ key }) => key))];
+    const readsAll = this.policy.reach(actor, request.path) === 'everything';
     const ask = async (groups: FieldConditions[]): Promise<StartFacts> =>
-      readStart(snapshot, { ...request, actor, names, groups });
+      readStart(snapshot, { ...request, actor, readsAll, names, groups });
     const known = this.fields.known(names);
     const bound = known && boundOrNothing(request.conditions, known);
     if (bound) {

@@ -9,10 +9,11 @@ import {
 import { cursorRows, StatementText } from '../statements/catalogue-statements.repository.js';
 import type { Actor, Guarded } from '../access/catalogue.policy.js';
 import type { FieldType, MetadataField, StoredValue } from '../metadata/metadata-field.js';
-import { pathChain } from '../path/catalogue-path.js';
+import { baseName, pathChain } from '../path/catalogue-path.js';
 import type { TotalsChange } from '../totals/exact-totals.js';
 import {
   PENDING_TOTALS,
+  unreadableBesideTops,
   unreadableDirectories,
   type ChangesInOrder,
 } from '../totals/visible-part.repository.js';
@@ -31,6 +32,8 @@ export interface StartDirectory extends Guarded {
 export interface StartQuestion {
   path: string;
   actor: Actor;
+  /** Nothing below the start is kept from the actor. */
+  readsAll: boolean;
   /** Names of the fields of the conditions. */
   names: readonly string[];
   groups: readonly FieldConditions[];
@@ -83,15 +86,15 @@ const FEED = feedColumns('filecatalogue');
 /** Reads the facts about a start directory. A label followed by 0xff is the end of its subtree: no label has 0xff. */
 export async function readStart(source: Transaction, question: StartQuestion): Promise<StartFacts> {
   const text = new StatementText();
-  const { groups, actor } = question;
+  const { groups } = question;
   const paths = text.bind(pathChain(question.path), 'text[]');
   const path = text.bind(question.path, 'text');
   const columns = [
     `(select json_agg(c) from chain c) as chain`,
     FEED,
     ...fieldColumns(text, question),
-    actor.readsAll ? 'null as hidden' : `(${asArray(hiddenTops(text, actor))}) as hidden`,
-    question.withTotals ? `(${asArray(PENDING_TOTALS)}) as pending` : 'null as pending',
+    question.readsAll ? 'null as hidden' : `(${asArray(hiddenTops(text, question))}) as hidden`,
+    question.withTotals ? `(${asArray(changes(text, question))}) as pending` : 'null as pending',
     needsNoChoice(question) ? 'null as costs' : `(${costs(text, groups, question)}) as costs`,
   ];
   const [row] = await source.query<FactsRow>(
@@ -109,8 +112,8 @@ export async function readStart(source: Transaction, question: StartQuestion): P
       : [(few ?? []).map(changeOf)];
   return {
     ...factsOf(row, groups.length),
-    hidden: all(row?.hidden, (further) => hiddenTops(further, actor)),
-    pending: all(row?.pending, () => PENDING_TOTALS),
+    hidden: all(row?.hidden, (further) => hiddenTops(further, question)),
+    pending: all(row?.pending, (further) => changes(further, question)),
   };
 }
 
@@ -132,7 +135,8 @@ async function* readAll(
   const start = `with start as materialized (
     select label as lo, label || '\\xff'::bytea as hi from catalogue_directory
     where path = ${text.bind(path, 'text')})`;
-  const statement = { text: `${start} ${select(text)}`, values: text.values };
+  const rows = `select * from (${select(text)}) changes order by label`;
+  const statement = { text: `${start} ${rows}`, values: text.values };
   for await (const rows of cursorRows<ChangeRow>(source, statement)) {
     yield rows.map(({ label, files, bytes: total }) => ({
       label,
@@ -159,14 +163,28 @@ function fieldColumns(text: StatementText, { names, groups }: StartQuestion): st
   ];
 }
 
-function hiddenTops(text: StatementText, actor: Actor): string {
-  const managedPath =
-    actor.managedPath === undefined ? undefined : text.bind(actor.managedPath, 'text');
+/** What is opened or closed whatever the bits say lies directly in the root, and so below no other start that bits decide of. */
+function hiddenTops(text: StatementText, { path, actor }: StartQuestion): string {
   const numbers = [
     text.bind(actor.userId, 'integer'),
     text.bind(actor.groupId, 'integer'),
   ] as const;
-  return unreadableDirectories(...numbers, managedPath);
+  const closed = [...actor.closed];
+  const decided = [...closed, ...actor.opened, ...(actor.managedPath ? [actor.managedPath] : [])];
+  if (path !== '/' || decided.length === 0) return unreadableDirectories(...numbers);
+  const tops = { closed: text.bind(closed, 'text[]'), decided: text.bind(decided, 'text[]') };
+  return unreadableBesideTops(...numbers, tops);
+}
+
+/** What is pending, and files of the root with names of other organisations, which do not count. */
+function changes(text: StatementText, { path, actor }: StartQuestion): string {
+  if (path !== '/' || actor.closed.size === 0) return PENDING_TOTALS;
+  const names = text.bind([...actor.closed].map(baseName), 'text[]');
+  return `
+    (${PENDING_TOTALS}) union all
+    select d.label, -count(*), -sum(f.size::numeric) from catalogue_directory d
+    join catalogue_file f on f.directory_id = d.id
+    where d.path = '/' and f.name = any(${names}) group by d.label`;
 }
 
 /** One condition on the whole tree is always looked up by its values. */

@@ -9,7 +9,7 @@ const BITS = {
 
 /**
  * Does a directory below the one of the label keep the actor out by its bits? Asked of those alone whose bits are not those
- * of the directory above, by their index; what the actor manages is open.
+ * of the directory above, by their index; what the actor manages is open, and to be read what is opened.
  */
 export async function isClosedBelow(
   source: Queryable,
@@ -17,6 +17,7 @@ export async function isClosedBelow(
   { actor, right }: { actor: Actor; right: 'read' | 'write' },
 ): Promise<boolean> {
   const { owner, group, other } = BITS[right];
+  const tops = [actor.managedPath ?? [], right === 'read' ? [...actor.opened] : []].flat();
   const [row] = await source.query<{ closed: boolean }>({
     name: `catalogue-closed-below-${right}`,
     text: `select exists (
@@ -24,8 +25,8 @@ export async function isClosedBelow(
       where boundary and label > $1 and label < $2
         and case when owner_id = $3 then mode & ${owner} when group_id = $4 then mode & ${group}
                  else mode & ${other} end = 0
-        and ($5::text is null or (path <> $5 and not starts_with(path, $5 || '/')))) as closed`,
-    values: [label, endOfSubtree(label), actor.userId, actor.groupId, actor.managedPath ?? null],
+        and '/' || split_part(path, '/', 2) <> all($5::text[])) as closed`,
+    values: [label, endOfSubtree(label), actor.userId, actor.groupId, tops],
   });
   return row?.closed ?? true;
 }

@@ -12,16 +12,17 @@ import {
 } from '../access/catalogue.policy.js';
 import { valuesHolding } from '../metadata/fields.repository.js';
 import { presentValue } from '../metadata/metadata-field.js';
-import { joinPath, parentPath, pathChain } from '../path/catalogue-path.js';
+import { joinPath, parentPath } from '../path/catalogue-path.js';
 import { listSubDirectories, type SubDirectoryRow } from './directories.repository.js';
 import { fileNotFound, isSeen, readableEnd } from '../access/directory-access.js';
-import { readChain, readChainNow, readDirectories } from './directory-chain.repository.js';
+import { readChain, readChainNow } from './directory-chain.repository.js';
 import { fileAttributes, fileMetadata, fileText, namesIn, subDirectoryText } from './entry-json.js';
 import { FIRST_ENTRIES, type FirstEntries } from './first-entries.repository.js';
 import { FirstEntriesReader } from './first-entries.service.js';
 import { FilePointReads } from './file-point-reads.js';
 import { existingFiles, findFile, listFiles, type FileRow } from './files.repository.js';
 import type { ListingCursor, ListingWanted } from './listing.query.js';
+import { seenFiles } from './seen-files.js';
 
 type Entry = { kind: 'directories'; row: SubDirectoryRow } | { kind: 'files'; row: FileRow };
 
@@ -65,7 +66,8 @@ export class NamespaceService {
     writer: AnswerWriter,
   ): Promise<void> {
     requirePath(principal, 'read', { path: request.path, kind: 'directory' });
-    const opened = await this.open(await this.policy.readerOf(principal), request);
+    const actor = await this.policy.readerOf(principal, request.path);
+    const opened = await this.open(actor, request);
     const text = new ListingText(this.names, request.verbose);
     let left = request.limit ?? Infinity;
     let last: ListingCursor | undefined;
@@ -110,15 +112,7 @@ export class NamespaceService {
   /** Which of the paths are registered files that the reader may see: the check of a job's input data. */
   async existingFor(reader: Reader, paths: readonly string[]): Promise<Set<string>> {
     const actor = await this.policy.readerOf(reader);
-    if (actor.readsAll || paths.length === 0) return this.existing(paths);
-    const directories = [...new Set(paths.map(parentPath))];
-    const known = await readDirectories(this.database, directories);
-    const seen = directories.filter((directory) => {
-      const chain = pathChain(directory).flatMap((path) => known.get(path) ?? []);
-      return isSeen(this.policy, actor, chain, directory);
-    });
-    const isIn = new Set(seen);
-    return this.existing(paths.filter((path) => isIn.has(parentPath(path))));
+    return this.existing(await seenFiles(this.database, this.policy, { actor, paths }));
   }
 
   /** Is there such a directory, whoever asks? */
@@ -128,22 +122,20 @@ export class NamespaceService {
 
   /** As `readFile`, together with others and without its long columns. */
   private async readJoined(principal: Principal, path: string): Promise<Readonly<FileRow>> {
-    const actor = await this.policy.readerOf(principal);
+    const actor = await this.policy.readerOf(principal, path);
     const [chain, file] = await Promise.all([
-      actor.readsAll ? [] : this.reads.chainTo(path),
+      this.policy.reach(actor, path) === 'bits' ? this.reads.chainTo(path) : [],
       this.reads.file(path),
     ]);
-    const isShown = actor.readsAll || isSeen(this.policy, actor, chain, parentPath(path));
-    if (!file || !isShown) throw fileNotFound(path);
+    if (!file || !isSeen(this.policy, actor, chain, path)) throw fileNotFound(path);
     return file;
   }
 
   private async readFile(principal: Principal, path: string): Promise<FileRow> {
-    const actor = await this.policy.readerOf(principal);
-    if (!actor.readsAll) {
-      const directory = parentPath(path);
-      const chain = await readChain(this.database, directory);
-      if (!isSeen(this.policy, actor, chain, directory)) throw fileNotFound(path);
+    const actor = await this.policy.readerOf(principal, path);
+    if (this.policy.reach(actor, path) !== 'everything') {
+      const chain = await readChain(this.database, parentPath(path));
+      if (!isSeen(this.policy, actor, chain, path)) throw fileNotFound(path);
     }
     const file = await findFile(this.database, path);
     if (!file) throw fileNotFound(path);
@@ -181,16 +173,14 @@ export class NamespaceService {
     if (after.kind === 'directories') {
       for await (const rows of this.directoryPages(opened)) {
         yield rows
-          .filter(
-            (row) =>
-              this.policy.manages(actor, joinPath(path, row.name)) ||
-              this.policy.mayRead(actor, row),
-          )
+          .filter((row) => isSeen(this.policy, actor, [row], joinPath(path, row.name)))
           .map((row) => ({ kind: 'directories', row }));
       }
     }
     for await (const rows of this.filePages(opened)) {
-      yield rows.map((row) => ({ kind: 'files', row }));
+      yield rows
+        .filter(({ name }) => isSeen(this.policy, actor, [], joinPath(path, name)))
+        .map((row) => ({ kind: 'files', row }));
     }
   }
 

@@ -41,6 +41,7 @@ export class CatalogueStorageRights implements StorageRights {
   ): Promise<boolean> {
     if (pathFault(path) !== undefined) return false;
     if (this.policy.manages(actor, path)) return true;
+    if (path === '/' && actor.closed.size > 0) return false;
     const chain = pathChain(path).flatMap((one) => known.get(one) ?? []);
     const nearest = chain.at(-1);
     if (!nearest || !isSeen(this.policy, actor, chain, path)) return false;
@@ -49,7 +50,7 @@ export class CatalogueStorageRights implements StorageRights {
     // What may not be read is not written either: it is not there for the one who asks.
     const needed = [
       ...(right === 'write' ? [right] : []),
-      ...(actor.readsAll ? [] : ['read' as const]),
+      ...(this.policy.reach(actor, path) === 'everything' ? [] : ['read' as const]),
     ];
     for (const one of needed) {
       if (await isClosedBelow(this.database, nearest.label, { actor, right: one })) return false;

@@ -52,7 +52,7 @@ export class SearchService {
 
   private async readerOf(principal: Principal, { path }: MatchRequest): Promise<Actor> {
     requirePath(principal, 'read', { path, kind: 'directory' });
-    return this.policy.readerOf(principal);
+    return this.policy.readerOf(principal, path);
   }
 
   /** Hands over the matching directories in depth-first order, some hundred at a time. */

@@ -20,25 +20,52 @@ export interface VisiblePart {
   totals: ExactTotals;
 }
 
+/** Text that is true for directories whose own bits keep the caller out. */
+function keepsOut(userId: string, groupId: string): string {
+  return `case when owner_id = ${userId} then mode & 256 when group_id = ${groupId} then mode & 32
+               else mode & 4 end = 0`;
+}
+
 /**
  * Select of the directories of `start` whose own bits keep the caller out, in order: readability changes only at
- * boundaries. Nothing keeps the caller out of `managedPath` (a path), where there is one.
+ * boundaries.
  */
-export function unreadableDirectories(
-  userId: string,
-  groupId: string,
-  managedPath?: string,
-): string {
-  const outside =
-    managedPath === undefined
-      ? ''
-      : `and path <> ${managedPath} and not starts_with(path, ${managedPath} || '/')`;
+export function unreadableDirectories(userId: string, groupId: string): string {
   return `
     select label, sub_files as files, sub_bytes as bytes from catalogue_directory
     where boundary and label >= (select lo from start) and label < (select hi from start)
-      and case when owner_id = ${userId} then mode & 256 when group_id = ${groupId} then mode & 32
-               else mode & 4 end = 0 ${outside}
+      and ${keepsOut(userId, groupId)}
     order by label`;
+}
+
+/**
+ * The same of the whole tree, in no order, where it is decided of some directories of the root (arrays of paths) whatever the
+ * bits say: those that are `closed`, and of what lies in none that is `decided` those whose bits keep the caller out. Nothing
+ * inside a decided one is read.
+ */
+export function unreadableBesideTops(
+  userId: string,
+  groupId: string,
+  { closed, decided }: { closed: string; decided: string },
+): string {
+  return `
+    select label, sub_files as files, sub_bytes as bytes from catalogue_directory
+    where path = any(${closed})
+    union all
+    select d.label, d.sub_files, d.sub_bytes from start
+    cross join lateral ${rangesBeside(decided)} span
+    cross join lateral (
+      select label, sub_files, sub_bytes from catalogue_directory
+      where boundary and label >= lower(span) and label < upper(span) and ${keepsOut(userId, groupId)}
+      offset 0) d`;
+}
+
+/** Set of the ranges of labels from `lo` to `hi` that are left beside the directories with these paths. */
+export function rangesBeside(paths: string): string {
+  return `unnest(
+      catalogue_spans(catalogue_span(lo, hi))
+      - coalesce((select range_agg(catalogue_span(label, label || '\\xff'::bytea))
+                  from catalogue_directory where path = any(${paths})), '{}'))`;
 }
 
 /** Select of what is pending, in order, where that is asked. */

@@ -11,7 +11,7 @@ import {
   type StoredValue,
 } from '../metadata/metadata-field.js';
 import { directoryNotFound, fileNotFound } from '../access/directory-access.js';
-import { parentPath, pathChain } from '../path/catalogue-path.js';
+import { parentPath, pathChain, topOf } from '../path/catalogue-path.js';
 import type { Attributes, BatchState, DirectoryState, FileData } from './batch-state.js';
 import type {
   DirectoryPut,
@@ -31,10 +31,10 @@ const MAX_METADATA_KEYS = 256;
 
 type Owned = Ownership & { path: string };
 
-/** The deepest directory on a way that the caller sees, and the one below it that may not be seen. */
+/** The deepest directory on a way that the caller sees, and the path of what may not be seen below it. */
 interface Seen {
   nearest: DirectoryState;
-  hidden?: DirectoryState;
+  hidden?: string | undefined;
 }
 
 /** What the rules need beside the state. */
@@ -75,7 +75,7 @@ export class BatchRules {
     if (!existing) {
       this.refuseCreation(line.path, place, line);
       this.refuseValueConflicts(line.path, nearest, values);
-      if (hidden) throw pathTaken(hidden.path, 'taken');
+      if (hidden !== undefined) throw pathTaken(hidden, 'taken');
       const made = this.makeDirectories(line.path, nearest, line);
       for (const [field, value] of values) made.setValue(field.id, value);
       return 'created';
@@ -105,7 +105,7 @@ export class BatchRules {
     else this.refuseCreation(directory, place, line);
     const attributes = this.newAttributes(line);
     const metadata = this.readFileMetadata(line.metadata, {});
-    if (hidden) throw pathTaken(hidden.path, 'taken');
+    if (hidden !== undefined) throw pathTaken(hidden, 'taken');
     if (nearest.path !== directory)
       this.makeDirectories(directory, nearest, { ...line, mode: undefined });
     this.state.setFile(line.path, {
@@ -142,8 +142,8 @@ export class BatchRules {
   private delete(line: EntryDelete): LineOutcome {
     const { path } = line;
     const place = line.kind === 'file' ? parentPath(path) : path;
-    const { nearest, hidden } = this.seen(place);
-    if (hidden) return 'absent';
+    const { nearest } = this.seen(place);
+    if (this.seen(path).hidden !== undefined) return 'absent';
     if (line.kind === 'file') {
       if (this.state.file(path) === undefined) return 'absent';
       this.refuseUnwritable(nearest, place);
@@ -185,13 +185,16 @@ export class BatchRules {
   private seen(path: string): Seen {
     const { actor, policy } = this.context;
     const nearest = this.state.nearest(path);
-    if (policy.manages(actor, path)) return { nearest };
+    const reach = policy.reach(actor, path);
+    if (reach === 'everything') return { nearest };
     const way = [...nearest.upwards()].reverse();
     const closed = way.findIndex(({ attributes }) => !policy.mayRead(actor, attributes));
-    if (closed < 0) return { nearest };
-    const last = way[closed - 1];
+    // Of another virtual organisation nothing but the root is looked at, whether its directory is there or not.
+    const end = reach === 'nothing' && closed !== 0 ? 1 : closed;
+    if (end < 0) return { nearest };
+    const last = way[end - 1];
     if (!last) throw new Problem('catalogue.forbidden', 'You may not read this directory');
-    return { nearest: last, hidden: way[closed] };
+    return { nearest: last, hidden: reach === 'nothing' ? topOf(path) : way[end]?.path };
   }
 
   /** `path` is what is written: a directory where the caller manages may be made and removed as well. */

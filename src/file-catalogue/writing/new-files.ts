@@ -1,5 +1,6 @@
 import { sqlState, type EventLog, type Transaction } from '#src/platform/index.js';
 import type { Actor, CataloguePolicy } from '../access/catalogue.policy.js';
+import { isSeen } from '../access/directory-access.js';
 import { ChangeLog, type WrittenPlace } from '../events/change-log.js';
 import { bitsText } from '../events/logged-change.js';
 import { baseName, parentPath, pathChain } from '../path/catalogue-path.js';
@@ -119,8 +120,11 @@ function refuseUnwritable(
   const directory = known.get(path) as FilledDirectory;
   if (policy.manages(actor, path)) return;
   const way = pathChain(path).flatMap((above) => known.get(above) ?? []);
-  const isSeen = way.every((each) => policy.mayRead(actor, each));
-  if (!isSeen || !policy.mayWrite(actor, directory)) throw new NotOnlyNew();
+  // Names in the root may be those of other organisations.
+  if (path === '/' && actor.closed.size > 0) throw new NotOnlyNew();
+  if (!isSeen(policy, actor, way, path) || !policy.mayWrite(actor, directory)) {
+    throw new NotOnlyNew();
+  }
 }
 
 /** By directory and name, each place once: of a file that is named twice the second line is not new. */

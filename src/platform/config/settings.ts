@@ -374,9 +374,10 @@ export const VARIABLES = {
     description:
       'Bytes below `$GRID_HOME/answers` that searches may take whose readers are slower than the database; one answer gets a quarter',
   }),
-  catalogueGlobalRead: v.flag(
+  catalogueGlobalRead: v.oneOf(
     'GRID_CATALOGUE_GLOBAL_READ',
-    true,
-    'Everybody with `catalogue:read` reads everything; `false`: POSIX bits decide',
+    ['vo', 'true', 'false'],
+    'vo',
+    'What is read in the catalogue: `vo`: members of a virtual organisation (VO) read everything below `/<its name>`, where nobody else sees anything; `false`: the same border, within which POSIX bits decide; `true`: everybody with `catalogue:read` reads everything. Elsewhere bits decide with `vo` and `false`',
   ),
 } as const;

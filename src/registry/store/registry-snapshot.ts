@@ -41,6 +41,9 @@ export class RegistrySnapshot {
   private readonly elementNames: ReadonlyMap<string, StorageElement>;
   private readonly applicationIds: ReadonlyMap<string, Client>;
 
+  /** Virtual organisations of the groups, each once. */
+  readonly vos: readonly string[];
+
   private readonly drains: ReadonlyMap<string, Drain>;
   private readonly registrations: ReadonlyMap<string, number>;
   private readonly issuerVo: string | undefined;
@@ -67,6 +70,7 @@ export class RegistrySnapshot {
       contents.users.flatMap((u) => u.subjects.map((s) => [subjectKey(s.issuer, s.sub), u])),
     );
     this.groupNames = byName(contents.groups);
+    this.vos = [...new Set(contents.groups.flatMap(({ vo }) => vo ?? []))];
     this.groupsByUser = groupsByUser(
       contents.groups.filter((group) => this.isOfIssuer(group)),
       new Set(contents.users.flatMap(({ name, disabled }) => (disabled ? [name] : []))),

@@ -9,6 +9,16 @@ export interface ModelActor {
   user: string;
   group: string;
   isManager: boolean;
+  /** Virtual organisation of the group. */
+  vo?: string;
+  /** Reaches all virtual organisations. */
+  hasNoBorder?: boolean;
+}
+
+/** Virtual organisations that there are, and whether their members read everything of them. */
+export interface ModelBorder {
+  vos: readonly string[];
+  membersReadAll: boolean;
 }
 
 export type ModelOutcome = 'created' | 'updated' | 'unchanged' | 'deleted' | 'absent' | number;
@@ -22,6 +32,8 @@ interface ModelDirectory {
 }
 
 export class CatalogueModel {
+  constructor(private readonly border: ModelBorder = { vos: [], membersReadAll: false }) {}
+
   readonly directories = new Map<string, ModelDirectory>([
     ['/', { owner: 'root', group: 'root', mode: 0o755, values: new Map(), files: new Map() }],
   ]);
@@ -121,9 +133,18 @@ export class CatalogueModel {
     return carrier === undefined ? undefined : this.directories.get(carrier)?.values.get(field);
   }
 
-  /** Readable: it and everything above it grant r. */
+  /** Does the path belong to a virtual organisation that the reader does not reach? */
+  isForeign(reader: ModelActor, path: string): boolean {
+    const vo = this.voOf(path);
+    if (vo === undefined || reader.isManager || reader.hasNoBorder) return false;
+    return vo !== reader.vo;
+  }
+
+  /** Readable: it and everything above it grant r, unless the border of virtual organisations says it. */
   isReadable(reader: ModelActor | undefined, path: string): boolean {
     if (!reader || reader.isManager) return true;
+    if (this.isForeign(reader, path)) return false;
+    if (this.voOf(path) !== undefined && this.border.membersReadAll) return true;
     return chain(path).every((above) => this.grants(reader, above, 4));
   }
 
@@ -181,6 +202,10 @@ export class CatalogueModel {
 
   mayWrite(actor: ModelActor, path: string): boolean {
     return actor.isManager || this.grants(actor, path, 2);
+  }
+
+  private voOf(path: string): string | undefined {
+    return this.border.vos.find((vo) => path === `/${vo}` || isBelow(path, `/${vo}`));
   }
 
   private grants(actor: ModelActor, path: string, bit: number): boolean {
