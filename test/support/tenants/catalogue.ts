@@ -2,7 +2,7 @@ import { directory, file } from './addresses.js';
 import { firstItem, firstLine, NOT_TRIED, showing, type Outcome } from './outcome.js';
 import { encoded, FIELD, type Call, type Place } from './place.js';
 import { rule, type BearerExpectation } from './rule.js';
-import { always, ANYBODY, elsewhere, openAtVo, OTHERS, SEEN, three } from './verdicts.js';
+import { always, ANYBODY, elsewhere, openInVo, OTHERS, SEEN, three } from './verdicts.js';
 
 const SCOPE = '403 auth.insufficient-scope';
 const CLOSED = '403 catalogue.forbidden';
@@ -19,7 +19,7 @@ function reading(call: (place: Place) => Call, hidden: Outcome): BearerExpectati
     true: OTHERS.map(() => '200'),
     false: [hidden, hidden, '200', hidden, hidden, '200', ...elsewhere(hidden)],
   };
-  return rule({ scope: 'catalogue:read', call, own: '200', others: openAtVo(others) });
+  return rule({ scope: 'catalogue:read', call, own: '200', others: openInVo(others) });
 }
 
 /** Changing something in a directory of alice; in her other setup she is still its owner. */
@@ -43,7 +43,7 @@ function writing(
     scope: 'catalogue:write',
     call,
     own,
-    others: openAtVo({
+    others: openInVo({
       true: verdicts,
       false: verdicts.map((verdict, who) => {
         if (verdict !== CLOSED) return verdict;
@@ -150,7 +150,7 @@ export const CATALOGUE: Record<string, BearerExpectation> = {
       },
     }),
     own: '200 item done',
-    others: openAtVo({
+    others: openInVo({
       true: DELETED_BY,
       false: DELETED_BY.map((outcome) => (outcome === '200 item 403' ? '200 item done' : outcome)),
     }),

@@ -258,7 +258,7 @@ export const OPEN: Record<string, OpenExpectation> = {
     outcome: '403',
   },
   'GET /oauth2/logout': { why: PAGE, outcome: '200' },
-  'POST /oauth2/logout': { why: PAGE, call: emptyForm('/oauth2/logout'), outcome: '200' },
+  'POST /oauth2/logout': { why: PAGE, call: emptyForm('/oauth2/logout'), outcome: '303' },
   'POST /oauth2/login': { why: PAGE, call: emptyForm('/oauth2/login'), outcome: '403' },
   'POST /oauth2/login/{provider}': {
     why: PAGE,

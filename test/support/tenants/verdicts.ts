@@ -37,9 +37,13 @@ export function always(outcomes: readonly Outcome[]): Verdicts {
   return { true: outcomes, vo: outcomes, false: outcomes };
 }
 
-/** What the catalogue has no rule of its own for, where the settings say `vo`. */
-export function openAtVo(verdicts: Pick<Verdicts, 'true' | 'false'>): Verdicts {
-  return { ...verdicts, vo: verdicts.true };
+/** With `vo` the members of the virtual organisation read everything, and others what they would with `false`. */
+export function openInVo(verdicts: Pick<Verdicts, 'true' | 'false'>): Verdicts {
+  const isElsewhere = (index: number): boolean => index >= OTHERS.length - elsewhere('200').length;
+  const vo = verdicts.true.map((open, index) =>
+    isElsewhere(index) ? (verdicts.false[index] ?? open) : open,
+  );
+  return { ...verdicts, vo };
 }
 
 const IN_VO = ['200 shown', '200 shown', '200 hidden', ...three('200 shown')];
@@ -58,7 +62,7 @@ export const SHARES: Verdicts = {
   false: LISTED.false.with(2, '200 shown'),
 };
 export const ANYBODY = always(OTHERS.map(() => '200'));
-export const SEEN = openAtVo({
+export const SEEN = openInVo({
   true: OTHERS.map(() => '200 shown'),
   false: OTHERS.map((who) =>
     who === 'otherSetup' || who === 'manager' ? '200 shown' : '200 hidden',
