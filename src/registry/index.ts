@@ -1,21 +1,19 @@
 export { RegistryModule } from './registry.module.js';
 export { RegistryService } from './store/registry.service.js';
 export { DrainFault, DrainsService, type SiteState } from './store/drains.service.js';
-export {
-  keepAdministrator,
-  MembershipFault,
-  withMember,
-  withoutMember,
-  withDisabled,
-  withoutUser,
-} from './model/membership.js';
+export { ChangeFault, type ChangeReason } from './model/change-fault.js';
+export { keepAdministrator, withAdministrator } from './model/administrators.js';
+export { withMember, withoutMember, withDisabled, withoutUser } from './model/membership.js';
+export { withChangedEntry, withEntry, withoutGroup, withoutSite } from './file/registry-entries.js';
 export { RegistryLoader } from './file/registry-loader.service.js';
 export { RegistrySnapshot } from './store/registry-snapshot.js';
 export { ClientsRepository } from './store/clients.repository.js';
-export type { Property } from './model/property.js';
+export { PROPERTIES, type Property } from './model/property.js';
+export { SITE_BACKENDS } from './model/registry.types.js';
 export { type RegistryDocument, type UserEntry } from './file/registry-document.js';
-export { writeRegistryFile, RegistryFileError } from './file/registry-file.js';
 export { groupsBesideVos, hasSeveralVos } from './model/vo-borders.js';
+export { readEntry, RegistryFileError, type EntrySection } from './file/registry-file.js';
+export { writeRegistryFile } from './file/registry-writing.js';
 export { describeDifference } from './model/registry-difference.js';
 export { isLoopbackHost, redirectUriFault } from './model/redirect-uri.js';
 export { AUDIENCE_FORM, isAudience } from './model/audience.js';

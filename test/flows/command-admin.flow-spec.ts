@@ -118,7 +118,7 @@ describe('gridgate user and group', () => {
     const dn = '/DC=org/DC=grid/CN=dora';
     const add = ['user', 'add', 'dora', '-c', dn, '-g', 'grid_user', '--full-name', 'Dora D'];
     expect(await admin(...add)).toEqual(done('+ users.dora\n~ groups.grid_user: members +dora\n'));
-    expect(await admin('user', 'add', 'dora')).toEqual(refused('dora is there already'));
+    expect(await admin('user', 'add', 'dora')).toEqual(refused('there is already a user dora'));
     expect(await admin('user', 'add', 'a b')).toEqual(
       refused('users.a b: is no name: 1 to 128 characters without blank, slash or comma'),
     );
@@ -136,11 +136,54 @@ describe('gridgate user and group', () => {
     );
     expect(await admin('user', 'disable', 'dora')).toEqual(done('~ users.dora: disabled\n'));
     expect(await admin('user', 'disable', 'dora')).toEqual(done('no difference\n'));
+    expect((await admin('user', 'list')).stdout).toMatch(/\ndora +disabled +grid_user /);
     expect((await admin('user', 'show', 'dora')).stdout).toContain('disabled: true\n');
     expect(await admin('user', 'enable', 'dora')).toEqual(done('~ users.dora: enabled\n'));
     expect(await admin('user', 'enable', 'nobody')).toEqual(refused('there is no user nobody'));
+    expect(await admin('user', 'change', 'dora', '--full-name', '', '--email', 'd@x.org')).toEqual(
+      done('~ users.dora: fullName Dora D -> (none), email (none) -> d@x.org\n'),
+    );
+    const account = ['user', 'change', 'dora', '--subject', 'https://idp.example.org'];
+    expect(await admin(...account)).toEqual(
+      refused(
+        '--subject https://idp.example.org is not an issuer, a blank and the subject there, such as "https://idp.example.org 7d3f"',
+      ),
+    );
     expect(await admin('user', 'remove', 'dora')).toEqual(
       done('- users.dora\n~ groups.grid_user: members -dora\n'),
+    );
+  });
+
+  it('makes an administrator once, and nobody who cannot sign in', async () => {
+    const dn = ['-c', '/DC=org/DC=grid/CN=dora'];
+    const add = (...words: string[]) => admin('user', 'add', 'dora', '--administrator', ...words);
+    const problem =
+      'nobody signs in as dora: an administrator needs a certificate or a subject at an identity provider';
+    expect(await add()).toEqual(refused(problem));
+    expect(await add(...dn)).toEqual(done('+ users.dora\n~ groups.grid_adm: members +dora\n'));
+    expect(await add(...dn)).toEqual(done('no difference\n'));
+    expect(await add('-c', '/CN=other')).toEqual(
+      refused(
+        'dora is there already with other certificates: change that first (gridgate user change dora), or leave it out here',
+      ),
+    );
+    expect((await admin('user', 'remove', 'dora')).code).toBe(0);
+  });
+
+  it('makes sites, changes and removes them', async () => {
+    const add = ['site', 'add', 'BATCH.new', '--backend', 'slurm', '--slots', '2', '--tag', 'el9'];
+    expect(await admin(...add, '--option', 'memoryMb=2048')).toEqual(done('+ sites.BATCH.new\n'));
+    const change = (...words: string[]) => admin('site', 'change', 'BATCH.new', ...words);
+    expect(await change('--slots', '', '--tag', '', '--gpus', '1')).toEqual(
+      done('~ sites.BATCH.new: slots 2 -> (none), tags ["el9"] -> (none), gpus (none) -> 1\n'),
+    );
+    expect(await change('--slots', 'many')).toEqual(
+      refused('sites.BATCH.new.slots: must be a whole number from 1 to 1000000'),
+    );
+    expect(await change('--option', 'x')).toEqual(refused('--option x is not key=value'));
+    expect(await admin('site', 'remove', 'BATCH.new')).toEqual(done('- sites.BATCH.new\n'));
+    expect(await admin('site', 'remove', 'BATCH.new')).toEqual(
+      refused('there is no site BATCH.new'),
     );
   });
 
@@ -149,6 +192,14 @@ describe('gridgate user and group', () => {
     expect(await admin(...add)).toEqual(done('+ groups.night\n'));
     expect(await admin('group', 'remove', 'night')).toEqual(
       refused('night has 1 member(s); --force removes it anyway'),
+    );
+    expect(await admin('group', 'change', 'night', '--vo', '', '-p', 'JobSharing')).toEqual(
+      done('~ groups.night: vo vo -> (none), properties -NormalUser +JobSharing\n'),
+    );
+    expect(await admin('group', 'add', 'night', 'bob')).toEqual(
+      refused(
+        'group add makes a new group; take users into one with gridgate group add-member night bob',
+      ),
     );
     expect(await admin('group', 'remove-member', 'night', 'bob')).toEqual(
       refused('bob is no member of night'),

@@ -3,8 +3,8 @@ import { Problem, type ProblemCode } from '#src/kernel/index.js';
 import { CONFIG, type AuditOrigin, type Config } from '#src/platform/index.js';
 import {
   describeDifference,
+  ChangeFault,
   keepAdministrator,
-  MembershipFault,
   RegistryFileError,
   RegistryLoader,
   RegistryService,
@@ -19,10 +19,15 @@ import type { ListUsersQuery } from './users.query.js';
 
 type Change = (contents: RegistryContents) => Partial<Pick<RegistryContents, 'users' | 'groups'>>;
 
-const CODES: Record<MembershipFault['reason'], ProblemCode> = {
+const CODES: Record<ChangeFault['reason'], ProblemCode> = {
   'no-user': 'user.not-found',
   'no-group': 'group.not-found',
+  'no-site': 'site.not-found',
   'no-member': 'group.no-such-member',
+  'user-exists': 'user.exists',
+  'group-exists': 'group.exists',
+  'site-exists': 'site.exists',
+  conflict: 'registry.conflict',
   'last-administrator': 'group.last-administrator',
 };
 
@@ -111,6 +116,6 @@ export class MembersService {
 
 function problemOf(error: unknown): unknown {
   if (error instanceof RegistryFileError) return new Problem('registry.conflict', error.message);
-  if (!(error instanceof MembershipFault)) return error;
+  if (!(error instanceof ChangeFault)) return error;
   return new Problem(CODES[error.reason], error.message.replace(/^there/, 'There'));
 }

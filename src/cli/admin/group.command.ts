@@ -1,7 +1,10 @@
 import { Command } from 'commander';
 import {
   RegistryService,
+  withChangedEntry,
+  withEntry,
   withMember,
+  withoutGroup,
   withoutMember,
   type Group,
   type RegistryContents,
@@ -15,21 +18,22 @@ import {
   type Printing,
 } from '../terminal/output-format.js';
 import type { CliContext } from './context.js';
-import { addEntry, changeRegistry, changeSections, entryOf, takeOut } from './registry-change.js';
+import { changeSections } from './registry-change.js';
 
 interface GroupOptions extends Printing {
   vo?: string;
-  property: string[];
-  member: string[];
+  property?: string[];
+  member?: string[];
 }
 
-/** `gridgate group list|show|add|remove|add-member|remove-member`: groups and who is in them. */
+/** `gridgate group list|show|add|change|remove|add-member|remove-member`: groups and who is in them. */
 export function groupCommand(context: CliContext): Command {
   return new Command('group')
     .description('groups and who is in them; one change at a time, in one step')
     .addCommand(listCommand(context))
     .addCommand(showCommand(context))
     .addCommand(addCommand(context))
+    .addCommand(changeCommand(context))
     .addCommand(removeCommand(context))
     .addCommand(memberCommand(context, 'add-member', 'take users into a group', withMember))
     .addCommand(
@@ -89,28 +93,44 @@ function showCommand(context: CliContext): Command {
 }
 
 function addCommand(context: CliContext): Command {
-  return new Command('add')
-    .description('a new group')
-    .argument('<name>', 'name of the group')
-    .option('--vo <name>', 'its virtual organisation')
+  return membersOf(new Command('add').description('a new group').argument('<name>', 'its name'))
+    .argument('[user...]')
+    .option('-m, --member <user>', 'a member; may be repeated', collect)
+    .action((name: string, users: string[], { member, ...options }: GroupOptions) => {
+      if (users.length > 0) {
+        const text = `group add makes a new group; take users into one with gridgate group add-member ${name} ${users.join(' ')}`;
+        throw new CommandError(text, 2);
+      }
+      const body = { ...bodyOf(options), members: member };
+      return changeSections(context, options, (it) => withEntry(it, 'groups', name, body));
+    });
+}
+
+function changeCommand(context: CliContext): Command {
+  const command = new Command('change')
+    .description('change what is said of a group; what is left out stays')
+    .argument('<name>', 'name of the group');
+  return membersOf(command).action((name: string, options: GroupOptions) =>
+    changeSections(context, options, (it) => withChangedEntry(it, 'groups', name, bodyOf(options))),
+  );
+}
+
+/** What is said of a group beside its members. */
+function membersOf(command: Command): Command {
+  return command
+    .option('--vo <name>', 'its virtual organisation; an empty one takes it away')
     .option(
       '-p, --property <name>',
       'what it may do, NormalUser for example; may be repeated',
       collect,
-      [],
     )
-    .option('-m, --member <user>', 'a member; may be repeated', collect, [])
     .addOption(outputOption())
-    .addOption(jsonOption())
-    .action((name: string, { vo, property, member, ...options }: GroupOptions) =>
-      changeRegistry(context, options, ({ groups }) =>
-        addEntry(groups, name, {
-          ...(vo !== undefined && { vo }),
-          properties: property,
-          members: member,
-        }),
-      ),
-    );
+    .addOption(jsonOption());
+}
+
+/** What the file would say of the group, of what was given. */
+function bodyOf({ vo, property }: GroupOptions): object {
+  return { vo: vo === '' ? null : vo, properties: property };
 }
 
 function removeCommand(context: CliContext): Command {
@@ -121,19 +141,14 @@ function removeCommand(context: CliContext): Command {
     .addOption(jsonOption())
     .option('--force', 'also one that has members')
     .action((name: string, options: Printing & { force?: boolean }) =>
-      changeRegistry(context, options, ({ groups, setups }) => {
-        const { length } = entryOf(groups, name, 'group').members;
-        if (length > 0 && !options.force) {
+      changeSections(context, options, (contents) => {
+        const length = contents.groups.find((group) => group.name === name)?.members.length ?? 0;
+        if (length === 0) return withoutGroup(contents, name);
+        if (!options.force) {
           throw new CommandError(`${name} has ${length} member(s); --force removes it anyway`, 2);
         }
-        delete groups[name];
-        for (const [setup, { groups: listed = [] }] of Object.entries(setups)) {
-          // a setup without a list is open to all groups
-          if (takeOut(listed, (one) => one === name) && listed.length === 0) {
-            const text = `${name} is the only group of the setup ${setup}: change that first (gridgate registry load)`;
-            throw new CommandError(text, 2);
-          }
-        }
+        const groups = withChangedEntry(contents, 'groups', name, { members: [] });
+        return withoutGroup({ ...contents, ...groups }, name);
       }),
     );
 }
@@ -160,6 +175,6 @@ function memberCommand(
     );
 }
 
-function collect(value: string, before: string[]): string[] {
+function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }

@@ -1,6 +1,6 @@
 import {
   describeDifference,
-  MembershipFault,
+  ChangeFault,
   RegistryFileError,
   RegistryLoader,
   type RegistryContents,
@@ -40,7 +40,7 @@ async function changed(
     const names = found.changes.map(({ name }) => name);
     await show(options, found, () => (lines.length > 0 ? lines : ['no difference']), names);
   } catch (error) {
-    if (error instanceof RegistryFileError || error instanceof MembershipFault) {
+    if (error instanceof RegistryFileError || error instanceof ChangeFault) {
       throw new CommandError(error.message, 2);
     }
     throw error;
@@ -52,15 +52,6 @@ export function entryOf<T>(section: Record<string, T>, name: string, what: strin
   const entry = Object.hasOwn(section, name) ? section[name] : undefined;
   if (entry === undefined) throw new CommandError(`there is no ${what} ${name}`, 2);
   return entry;
-}
-
-/** Adds an entry, whatever its name. Throws CommandError when there is one already. */
-export function addEntry(section: Record<string, unknown>, name: string, value: unknown): void {
-  if (Object.hasOwn(section, name)) throw new CommandError(`${name} is there already`, 2);
-  Object.defineProperty(section, name, {
-    value,
-    ...{ enumerable: true, configurable: true, writable: true },
-  });
 }
 
 /** Takes a name out of a list; false when it was not in it. */

@@ -1,14 +1,31 @@
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { SiteReports, type SiteReport } from '../../administration/index.js';
-import { DrainFault } from '../../registry/index.js';
+import { DrainFault, withChangedEntry, withEntry, withoutSite } from '../../registry/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import type { CliContext } from './context.js';
+import { changeSections } from './registry-change.js';
 import { jsonOption, outputOption, present, type Printing } from '../terminal/output-format.js';
 
-/** `gridgate site drain|resume|show`: which sites get new jobs. */
+interface SiteOptions extends Printing {
+  backend?: string;
+  setup?: string[];
+  slots?: string;
+  processors?: string;
+  ramMb?: string;
+  gpus?: string;
+  tag?: string[];
+  maxWallTime?: string;
+  network?: string;
+  option?: string[];
+}
+
+/** `gridgate site add|change|remove|drain|resume|show`: where jobs run, and which sites get new ones. */
 export function siteCommand(context: CliContext): Command {
-  const command = new Command('site').description('which sites get new jobs');
+  const command = new Command('site').description('where jobs run, and which sites get new ones');
+  command.addCommand(addCommand(context));
+  command.addCommand(changeCommand(context));
+  command.addCommand(removeCommand(context));
   command
     .command('drain')
     .description('give a site no new jobs; what runs there goes on')
@@ -44,6 +61,94 @@ export function siteCommand(context: CliContext): Command {
       ),
     );
   return command;
+}
+
+function addCommand(context: CliContext): Command {
+  const command = new Command('add')
+    .description('a new site; one with a cluster of its own is added by the registry file')
+    .argument('<site>', 'its name')
+    .requiredOption('--backend <kind>', 'what runs its jobs: local-process or slurm');
+  return membersOf(command).action((name: string, options: SiteOptions) => {
+    const body = bodyOf(options);
+    return changeSections(context, options, (it) => withEntry(it, 'sites', name, body));
+  });
+}
+
+function changeCommand(context: CliContext): Command {
+  const command = new Command('change')
+    .description('change what is said of a site; what is left out stays, an empty text takes away')
+    .argument('<site>', 'name of the site')
+    .option('--backend <kind>', 'what runs its jobs: local-process or slurm');
+  return membersOf(command).action((name: string, options: SiteOptions) => {
+    const changes = bodyOf(options);
+    return changeSections(context, options, (it) => withChangedEntry(it, 'sites', name, changes));
+  });
+}
+
+function removeCommand(context: CliContext): Command {
+  return new Command('remove')
+    .description('remove a site, with its drain; what runs there goes on to its end')
+    .argument('<site>', 'name of the site')
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((name: string, options: Printing) =>
+      changeSections(context, options, (contents) => withoutSite(contents, name)),
+    );
+}
+
+function membersOf(command: Command): Command {
+  return command
+    .option('--setup <name>', 'setup whose jobs it runs; may be repeated', collect)
+    .option('--slots <count>', 'jobs at once')
+    .option('--processors <count>', 'processors for all of its jobs')
+    .option('--ram-mb <count>', 'memory for all of its jobs, in MB')
+    .option('--gpus <count>', 'GPUs for all of its jobs')
+    .option('--tag <name>', 'what jobs may ask for by name; may be repeated', collect)
+    .option('--max-wall-time <seconds>', 'how long a job may run')
+    .option('--network <kind>', 'what jobs of a local site reach: none or host')
+    .option('--option <key=value>', 'setting of the backend; may be repeated', collect)
+    .addOption(outputOption())
+    .addOption(jsonOption());
+}
+
+/** What the file would say of the site: what was not given is undefined, what was given as an empty text null. */
+function bodyOf(options: SiteOptions): object {
+  const { backend, setup, slots, processors, ramMb, gpus, tag, maxWallTime, network } = options;
+  const counts = { slots, processors, ramMB: ramMb, gpus, maxWallTime };
+  return {
+    ...{ backend, setups: listOf(setup), tags: listOf(tag), network: orNull(network) },
+    ...Object.fromEntries(Object.entries(counts).map(([name, text]) => [name, countOf(text)])),
+    options: settingsOf(options.option),
+  };
+}
+
+function orNull(text: string | undefined): string | null | undefined {
+  return text === '' ? null : text;
+}
+
+function listOf(words: string[] | undefined): string[] | null | undefined {
+  return words?.every((word) => word === '') ? null : words;
+}
+
+/** What is no number is refused where the file is read. */
+function countOf(text: string | undefined): number | string | null | undefined {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : orNull(text);
+}
+
+function settingsOf(settings: string[] | undefined): object | null | undefined {
+  const given = listOf(settings);
+  if (!given) return given;
+  return Object.fromEntries(
+    given.map((setting) => {
+      const [, key, value] = /^([^=]+)=(.*)$/s.exec(setting) ?? [];
+      if (key === undefined) throw new CommandError(`--option ${setting} is not key=value`, 2);
+      return [key, countOf(value)];
+    }),
+  );
+}
+
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value];
 }
 
 async function answer(

@@ -1,10 +1,16 @@
 import { Command } from 'commander';
 import {
   canonicalDn,
+  readEntry,
   RegistryService,
+  withAdministrator,
+  withChangedEntry,
   withDisabled,
+  withEntry,
+  withMember,
   withoutUser,
   type Group,
+  type RegistryContents,
   type User,
   type UserEntry,
 } from '../../registry/index.js';
@@ -17,7 +23,11 @@ import {
   type Printing,
 } from '../terminal/output-format.js';
 import type { CliContext } from './context.js';
-import { addEntry, changeRegistry, changeSections, entryOf, takeOut } from './registry-change.js';
+import { changeRegistry, changeSections, entryOf, takeOut } from './registry-change.js';
+
+/** What `--subject` takes. */
+const ACCOUNT =
+  'account at an identity provider: its issuer, a blank and the subject there; may be repeated';
 
 interface AddOptions extends Printing {
   certificate: string[];
@@ -25,15 +35,18 @@ interface AddOptions extends Printing {
   group: string[];
   fullName?: string;
   email?: string;
+  subject: string[];
+  administrator?: boolean;
 }
 
-/** `gridgate user list|show|add|remove|disable|enable|certificate`: who may use the service, one change at a time. */
+/** `gridgate user list|show|add|change|remove|disable|enable|certificate`: who may use the service, one change at a time. */
 export function userCommand(context: CliContext): Command {
   return new Command('user')
     .description('who may use the service; one change at a time, in one step')
     .addCommand(listCommand(context))
     .addCommand(showCommand(context))
     .addCommand(addCommand(context))
+    .addCommand(changeCommand(context))
     .addCommand(
       setDisabledCommand(
         context,
@@ -72,9 +85,10 @@ function listCommand(context: CliContext): Command {
         .filter((user) => group === undefined || user.groups.includes(group));
       await present(options, {
         value: { users: found },
-        heading: ['USER', 'GROUPS', 'CERTIFICATE', 'NAME', 'E-MAIL'],
-        rows: found.map(({ name, groups: of, certificates: [first], fullName, email }) => [
-          ...[name, of.join(' '), first?.subject ?? '', fullName ?? '', email ?? ''],
+        heading: ['USER', 'STATE', 'GROUPS', 'CERTIFICATE', 'NAME', 'E-MAIL'],
+        rows: found.map(({ name, disabled, groups: of, certificates: [first], ...more }) => [
+          ...[name, disabled ? 'disabled' : '', of.join(' '), first?.subject ?? ''],
+          ...[more.fullName ?? '', more.email ?? ''],
         ]),
         names: found.map(({ name }) => name),
         wide: 2,
@@ -109,27 +123,90 @@ function addCommand(context: CliContext): Command {
     .argument('<name>', 'name of the user')
     .option('-c, --certificate <dn>', 'subject of a certificate; may be repeated', collect, [])
     .option('--issuer <dn>', 'CA that must have signed them')
+    .option('-s, --subject <account>', ACCOUNT, collect, [])
     .option('-g, --group <name>', 'group to be a member of; may be repeated', collect, [])
     .option('--full-name <text>', 'for people')
     .option('--email <address>', 'e-mail address')
+    .option(
+      '--administrator',
+      'also a member of the first group with ServiceAdministrator; made with a setup where there is none, for a new site',
+    )
     .addOption(outputOption())
     .addOption(jsonOption())
     .action((name: string, options: AddOptions) =>
-      changeRegistry(context, options, (document) => {
-        const { issuer, fullName, email } = options;
-        const entry: UserEntry = {
-          certificates: options.certificate.map((subject) =>
-            issuer === undefined ? subject : { subject, issuer },
+      options.administrator
+        ? addAdministrator(context, name, options)
+        : changeSections(context, options, (before) =>
+            inGroups(
+              { ...before, ...withEntry(before, 'users', name, bodyOf(options)) },
+              name,
+              options.group,
+            ),
           ),
-          ...(fullName !== undefined && { fullName }),
-          ...(email !== undefined && { email }),
-        };
-        addEntry(document.users, name, entry);
-        for (const group of options.group) {
-          entryOf(document.groups, group, 'group').members.push(name);
-        }
-      }),
     );
+}
+
+function changeCommand(context: CliContext): Command {
+  return new Command('change')
+    .description('change what is said of a user; what is left out stays, an empty text takes away')
+    .argument('<name>', 'name of the user')
+    .option('--full-name <text>', 'for people')
+    .option('--email <address>', 'e-mail address')
+    .option('-s, --subject <account>', `${ACCOUNT}; in place of all others`, collect)
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action((name: string, options: Printing & Partial<AddOptions>) => {
+      const { fullName, email, subject } = options;
+      const changes = {
+        fullName: fullName === '' ? null : fullName,
+        email: email === '' ? null : email,
+        subjects: subject?.filter((text) => text !== '').map(subjectOf),
+      };
+      return changeSections(context, options, (it) => withChangedEntry(it, 'users', name, changes));
+    });
+}
+
+/** Repeated, it changes nothing. Throws CommandError where the file of GRID_REGISTRY is still to be loaded into the empty registry. */
+async function addAdministrator(
+  context: CliContext,
+  name: string,
+  options: AddOptions,
+): Promise<void> {
+  const registry = await (await context.application()).get(RegistryService).current();
+  const { registryFile: file } = context.config;
+  await changeSections(context, options, (before) => {
+    if (file !== undefined && before.users.length === 0 && before.groups.length === 0) {
+      const text = `the registry is empty, and the file of GRID_REGISTRY would not be loaded any more: load it first (gridgate registry load ${file}), or leave GRID_REGISTRY out`;
+      throw new CommandError(text, 2);
+    }
+    const user = readEntry('users', name, bodyOf(options));
+    const changed = withAdministrator(before, user, (group) => registry.isOfIssuer(group));
+    return inGroups({ ...before, ...changed }, name, options.group);
+  });
+}
+
+/** What the file would say of the user. */
+function bodyOf({ certificate, subject, issuer, fullName, email }: AddOptions): object {
+  return {
+    certificates: certificate.map((dn) => (issuer === undefined ? dn : { subject: dn, issuer })),
+    subjects: subject.map(subjectOf),
+    fullName,
+    email,
+  };
+}
+
+function subjectOf(text: string): { issuer: string; sub: string } {
+  const [issuer = '', sub = '', ...rest] = text.split(' ');
+  if (issuer !== '' && sub !== '' && rest.length === 0) return { issuer, sub };
+  const problem = `--subject ${text} is not an issuer, a blank and the subject there, such as "https://idp.example.org 7d3f"`;
+  throw new CommandError(problem, 2);
+}
+
+function inGroups(contents: RegistryContents, user: string, groups: string[]): RegistryContents {
+  return groups.reduce(
+    (before, group) => ({ ...before, ...withMember(before, group, user) }),
+    contents,
+  );
 }
 
 function setDisabledCommand(
@@ -202,6 +279,6 @@ function spelled(dn: string): string {
   }
 }
 
-function collect(value: string, before: string[]): string[] {
+function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }

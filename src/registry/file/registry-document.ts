@@ -1,5 +1,6 @@
 import { parse, stringify } from 'yaml';
-import { parseRegistryFile, RegistryFileError, writeRegistryFile } from './registry-file.js';
+import { parseRegistryFile, RegistryFileError } from './registry-file.js';
+import { writeRegistryFile } from './registry-writing.js';
 import type { RegistryContents } from '../model/registry.types.js';
 
 /** Users as the file says them. */

@@ -1,6 +1,7 @@
 import { DEMO_REGISTRY } from '../model/demo-registry.js';
 import { describeDifference, difference } from '../model/registry-difference.js';
-import { parseRegistryFile, RegistryFileError, writeRegistryFile } from './registry-file.js';
+import { parseRegistryFile, RegistryFileError } from './registry-file.js';
+import { writeRegistryFile } from './registry-writing.js';
 import type { RegistryContents } from '../model/registry.types.js';
 
 function faultsOf(text: string): string[] {

@@ -1,5 +1,6 @@
-import { isMap, isScalar, LineCounter, parseDocument, stringify, type Document } from 'yaml';
+import { isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
 import { DocumentNode } from './document-node.js';
+import { APPLICATION_MEMBERS, SITE_MEMBERS } from './registry-writing.js';
 import { readSiteConnection } from './connection-reading.js';
 import { readGroupLimits, readSiteLimits, readUserLimits } from './limits-reading.js';
 import { isSiteTag, SITE_TAG_FORM } from '../model/site-tag.js';
@@ -46,22 +47,6 @@ const SECTIONS = [
   'shares',
 ] as const satisfies (keyof RegistryContents)[];
 
-const APPLICATION_MEMBERS = [
-  'name',
-  'redirectUris',
-  'postLogoutRedirectUris',
-  'confidential',
-  'secretHash',
-  'audiences',
-  'authentication',
-  'jwks',
-  'subjectDn',
-  'profile',
-  'idTokenAlg',
-  'scopes',
-  'group',
-] as const;
-
 const USER_MEMBERS = [
   'sub',
   'fullName',
@@ -72,20 +57,6 @@ const USER_MEMBERS = [
   'disabled',
 ] as const;
 
-const SITE_MEMBERS = [
-  'backend',
-  'slots',
-  'setups',
-  'processors',
-  'ramMB',
-  'gpus',
-  'tags',
-  'maxWallTime',
-  'network',
-  'limits',
-  'options',
-  'connection',
-] as const;
 const NAME = /^\P{Cc}{1,200}$/u;
 const EMAIL = /^[^\s\p{Cc}@]{1,64}@[^\s\p{Cc}@]{1,255}$/u;
 const MAX_RAM_MB = 1_000_000_000;
@@ -110,52 +81,25 @@ export function parseRegistryFile(text: string): Partial<RegistryContents> {
   return contents;
 }
 
-/** Writes the registry as YAML; reading it gives the same contents. */
-export function writeRegistryFile(contents: RegistryContents): string {
-  const named = <T extends { name: string }>(
-    items: readonly T[],
-    bodyOf: (item: T) => object,
-  ): object => Object.fromEntries(items.map((item) => [item.name, bodyOf(item)]));
-  const file = {
-    users: named(contents.users, ({ certificates, subjects, ...user }) => ({
-      sub: user.sub,
-      fullName: user.fullName,
-      email: user.email,
-      certificates: certificates.map((one) => (one.issuer === undefined ? one.subject : one)),
-      ...(subjects.length > 0 && { subjects }),
-      limits: user.limits,
-      disabled: user.disabled,
-    })),
-    groups: named(contents.groups, ({ vo, properties, members, idpScopes, idpRole, limits }) => ({
-      vo,
-      properties: [...properties],
-      members,
-      ...(idpScopes.length > 0 && { idpScopes }),
-      idpRole,
-      limits,
-    })),
-    setups: named(contents.setups, ({ groups }) => ({ groups })),
-    applications: Object.fromEntries(
-      contents.applications.map((client) => [client.id, applicationBody(client)]),
-    ),
-    storageElements: named(contents.storageElements, ({ description }) => ({ description })),
-    shares: Object.fromEntries(contents.shares.map(({ name, weight }) => [name, weight])),
-    // The last one: pages tell to add sites at the end of what `dump` writes.
-    sites: named(contents.sites, siteBody),
-  };
-  return stringify(file, { aliasDuplicateObjects: false, lineWidth: 0 });
-}
+const ENTRY_READERS: {
+  [S in EntrySection]: (name: string, place: DocumentNode) => RegistryContents[S][number];
+} = { users: readUser, groups: readGroup, sites: readSite };
 
-/** Without its id, which is the key, and without who keeps it. */
-function applicationBody(client: Client): object {
-  return Object.fromEntries(APPLICATION_MEMBERS.map((member) => [member, client[member]] as const));
-}
+/** A section whose items can be read one by one. */
+export type EntrySection = 'users' | 'groups' | 'sites';
 
-/** Members in one order, whatever order the database has answered; undefined ones are left out when it is written. */
-function siteBody(site: Site): object {
-  const options = Object.keys(site.options).length > 0 ? site.options : undefined;
-  const body = { ...site, options };
-  return Object.fromEntries(SITE_MEMBERS.map((member) => [member, body[member]]));
+/** One user, group or site, of what a file says of it. Throws RegistryFileError with every fault of form. */
+export function readEntry<S extends EntrySection>(
+  section: S,
+  name: string,
+  body: unknown,
+): RegistryContents[S][number] {
+  const faults: RegistryFault[] = [];
+  const named = Object.defineProperty({}, name, { value: body, enumerable: true });
+  const places = new DocumentNode(named, [section], faults).items();
+  const [entry] = places.map(([, place]) => ENTRY_READERS[section](name, place));
+  if (entry === undefined || faults.length > 0) throw new RegistryFileError(faults);
+  return entry;
 }
 
 function readSections(root: DocumentNode): Partial<RegistryContents> {
@@ -191,7 +135,7 @@ function readUser(name: string, place: DocumentNode): User {
       return { issuer: issuer.text(), sub: sub.text() };
     }),
     limits: readUserLimits(limits),
-    disabled: disabled.flag(false) || undefined,
+    disabled: disabled.isGiven ? disabled.flag(false) : undefined,
   });
 }
 

@@ -14,7 +14,8 @@ import {
   type RegistryDifference,
 } from '../model/registry-difference.js';
 import { editedContents, type RegistryDocument } from './registry-document.js';
-import { parseRegistryFile, RegistryFileError, writeRegistryFile } from './registry-file.js';
+import { parseRegistryFile, RegistryFileError } from './registry-file.js';
+import { writeRegistryFile } from './registry-writing.js';
 import { faultsOf, type RegistryFault } from '../model/registry-rules.js';
 import { RegistryRepository } from '../store/registry.repository.js';
 import { RegistryService } from '../store/registry.service.js';
@@ -160,7 +161,7 @@ function isEmpty({ users, groups }: RegistryContents): boolean {
   return users.length === 0 && groups.length === 0;
 }
 
-/** Only `user enable` enables: a file that was written before somebody was disabled does not bring them back. */
+/** A file that was written before somebody was disabled does not bring them back: only `disabled: false` and `user enable` do. */
 function keepDisabled(
   before: RegistryContents,
   file: Partial<RegistryContents>,
@@ -169,7 +170,10 @@ function keepDisabled(
   const disabled = new Set(before.users.flatMap((user) => (user.disabled ? [user.name] : [])));
   return {
     ...file,
-    users: file.users.map((user) => (disabled.has(user.name) ? { ...user, disabled: true } : user)),
+    users: file.users.map((user) => ({
+      ...user,
+      disabled: user.disabled ?? disabled.has(user.name),
+    })),
   };
 }
 
@@ -188,7 +192,11 @@ function merge(before: RegistryContents, sections: Partial<RegistryContents>): R
 /** Who is known keeps the subject, unless the file says another; who is new gets one. */
 function mergeUsers(before: readonly User[], file: readonly User[]): User[] {
   const known = new Map(before.map(({ name, sub }) => [name, sub]));
-  return file.map((user) => ({ ...user, sub: user.sub ?? known.get(user.name) ?? randomId() }));
+  return file.map(({ disabled = false, ...user }) => ({
+    ...user,
+    sub: user.sub ?? known.get(user.name) ?? randomId(),
+    ...(disabled && { disabled }),
+  }));
 }
 
 function mergeApplications(before: readonly Client[], file: readonly Client[]): Client[] {

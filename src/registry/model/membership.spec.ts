@@ -1,12 +1,7 @@
 import { DEMO_REGISTRY } from './demo-registry.js';
-import {
-  keepAdministrator,
-  MembershipFault,
-  withMember,
-  withoutMember,
-  withDisabled,
-  withoutUser,
-} from './membership.js';
+import { keepAdministrator } from './administrators.js';
+import { ChangeFault } from './change-fault.js';
+import { withMember, withoutMember, withDisabled, withoutUser } from './membership.js';
 import type { Group, RegistryContents, User } from './registry.types.js';
 
 const demo = DEMO_REGISTRY;
@@ -20,7 +15,7 @@ function faultOf(work: () => unknown): [string, string] | undefined {
     work();
     return undefined;
   } catch (error) {
-    if (!(error instanceof MembershipFault)) throw error;
+    if (!(error instanceof ChangeFault)) throw error;
     return [error.reason, error.message];
   }
 }

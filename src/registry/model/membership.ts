@@ -1,23 +1,10 @@
+import { ChangeFault } from './change-fault.js';
 import type { Group, RegistryContents, User } from './registry.types.js';
-
-/** Why somebody's place in groups cannot be changed. */
-export type MembershipReason = 'no-user' | 'no-group' | 'no-member' | 'last-administrator';
-
-/** A change of members that cannot be. */
-export class MembershipFault extends Error {
-  constructor(
-    readonly reason: MembershipReason,
-    message: string,
-  ) {
-    super(message);
-    this.name = 'MembershipFault';
-  }
-}
 
 /** The sections that a change of members changes. */
 export type ChangedGroups = Pick<RegistryContents, 'groups'>;
 
-/** A user is removed, from all groups, too. Throws MembershipFault. */
+/** A user is removed, from all groups, too. Throws ChangeFault. */
 export function withoutUser(
   contents: RegistryContents,
   user: string,
@@ -29,7 +16,7 @@ export function withoutUser(
   };
 }
 
-/** No token of a disabled user is good; the groups stay, for when they are enabled again. Throws MembershipFault. */
+/** No token of a disabled user is good; the groups stay, for when they are enabled again. Throws ChangeFault. */
 export function withDisabled(
   contents: RegistryContents,
   user: string,
@@ -41,7 +28,7 @@ export function withDisabled(
   return { users: contents.users.map((one) => (one.name === user ? changed(one) : one)) };
 }
 
-/** A user is taken into a group; nothing changes for a member. Throws MembershipFault. */
+/** A user is taken into a group; nothing changes for a member. Throws ChangeFault. */
 export function withMember(contents: RegistryContents, group: string, user: string): ChangedGroups {
   const { members } = groupIn(contents, group);
   userIn(contents, user);
@@ -49,7 +36,7 @@ export function withMember(contents: RegistryContents, group: string, user: stri
   return replaced(contents, group, (one) => ({ ...one, members: [...one.members, user] }));
 }
 
-/** A user is taken out of a group. Throws MembershipFault. */
+/** A user is taken out of a group. Throws ChangeFault. */
 export function withoutMember(
   contents: RegistryContents,
   group: string,
@@ -58,59 +45,20 @@ export function withoutMember(
   const { members } = groupIn(contents, group);
   userIn(contents, user);
   if (!members.includes(user)) {
-    throw new MembershipFault('no-member', `${user} is no member of ${group}`);
+    throw new ChangeFault('no-member', `${user} is no member of ${group}`);
   }
   return replaced(contents, group, (one) => without(one, user));
 }
 
-/**
- * Throws MembershipFault for a change after which nobody could administer the service any more; of the groups those count that
- * there may be tokens for.
- */
-export function keepAdministrator(
-  before: RegistryContents,
-  after: RegistryContents,
-  isOfIssuer: (group: Group) => boolean,
-): void {
-  if (hasAdministrator(after, isOfIssuer) || !hasAdministrator(before, isOfIssuer)) return;
-  throw new MembershipFault(
-    'last-administrator',
-    'Nobody could administer the service any more: make somebody else a member of a group with ServiceAdministrator first',
-  );
-}
-
-/** Whether a member of such a group with ServiceAdministrator can sign in, for some setup. */
-function hasAdministrator(
-  contents: RegistryContents,
-  isOfIssuer: (group: Group) => boolean,
-): boolean {
-  const canSignIn = new Set(contents.users.filter(maySignIn).map(({ name }) => name));
-  return contents.groups.some(
-    (group) =>
-      group.properties.has('ServiceAdministrator') &&
-      isOfIssuer(group) &&
-      hasSetup(contents, group) &&
-      group.members.some((member) => canSignIn.has(member)),
-  );
-}
-
-function maySignIn({ certificates, subjects, disabled }: User): boolean {
-  return !disabled && (certificates.length > 0 || subjects.length > 0);
-}
-
-function hasSetup({ setups }: RegistryContents, { name }: Group): boolean {
-  return setups.some(({ groups }) => groups === undefined || groups.includes(name));
-}
-
 function userIn({ users }: RegistryContents, name: string): User {
   const user = users.find((one) => one.name === name);
-  if (!user) throw new MembershipFault('no-user', `there is no user ${name}`);
+  if (!user) throw new ChangeFault('no-user', `there is no user ${name}`);
   return user;
 }
 
 function groupIn({ groups }: RegistryContents, name: string): Group {
   const group = groups.find((one) => one.name === name);
-  if (!group) throw new MembershipFault('no-group', `there is no group ${name}`);
+  if (!group) throw new ChangeFault('no-group', `there is no group ${name}`);
   return group;
 }
 

@@ -34,8 +34,8 @@ export interface User {
   readonly subjects: readonly Subject[];
   /** Of the jobs that the user owns, in all groups and setups together. */
   readonly limits?: JobLimits;
-  /** No token is good, whatever groups list the user. */
-  readonly disabled?: true;
+  /** No token is good, whatever groups list the user. In a file `false` enables; otherwise who is not disabled has no such member. */
+  readonly disabled?: boolean;
 }
 
 /** Members who share rights; every token is for one group. */

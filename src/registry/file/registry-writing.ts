@@ -1,0 +1,94 @@
+import { stringify } from 'yaml';
+import type { Client, Group, RegistryContents, Site, User } from '../model/registry.types.js';
+
+/** Members of an application in the file, in the order in which they are written. */
+export const APPLICATION_MEMBERS = [
+  'name',
+  'redirectUris',
+  'postLogoutRedirectUris',
+  'confidential',
+  'secretHash',
+  'audiences',
+  'authentication',
+  'jwks',
+  'subjectDn',
+  'profile',
+  'idTokenAlg',
+  'scopes',
+  'group',
+] as const;
+
+/** The same of a site. */
+export const SITE_MEMBERS = [
+  'backend',
+  'slots',
+  'setups',
+  'processors',
+  'ramMB',
+  'gpus',
+  'tags',
+  'maxWallTime',
+  'network',
+  'limits',
+  'options',
+  'connection',
+] as const;
+
+/** Writes the registry as YAML; reading it gives the same contents. */
+export function writeRegistryFile(contents: RegistryContents): string {
+  const named = <T extends { name: string }>(
+    items: readonly T[],
+    bodyOf: (item: T) => object,
+  ): object => Object.fromEntries(items.map((item) => [item.name, bodyOf(item)]));
+  const file = {
+    users: named(contents.users, userBody),
+    groups: named(contents.groups, groupBody),
+    setups: named(contents.setups, ({ groups }) => ({ groups })),
+    applications: Object.fromEntries(
+      contents.applications.map((client) => [client.id, applicationBody(client)]),
+    ),
+    storageElements: named(contents.storageElements, ({ description }) => ({ description })),
+    shares: Object.fromEntries(contents.shares.map(({ name, weight }) => [name, weight])),
+    // The last one: pages tell to add sites at the end of what `dump` writes.
+    sites: named(contents.sites, siteBody),
+  };
+  return stringify(file, { aliasDuplicateObjects: false, lineWidth: 0 });
+}
+
+/** What the file says of a user. */
+export function userBody({ certificates, subjects, ...user }: User): object {
+  return {
+    sub: user.sub,
+    fullName: user.fullName,
+    email: user.email,
+    certificates: certificates.map((one) => (one.issuer === undefined ? one.subject : one)),
+    ...(subjects.length > 0 && { subjects }),
+    limits: user.limits,
+    disabled: user.disabled,
+  };
+}
+
+/** What the file says of a group. */
+export function groupBody(group: Group): object {
+  const { vo, properties, members, idpScopes, idpRole, limits } = group;
+  return {
+    vo,
+    properties: [...properties],
+    members,
+    ...(idpScopes.length > 0 && { idpScopes }),
+    idpRole,
+    limits,
+  };
+}
+
+/** Without its id, which is the key, and without who keeps it. */
+function applicationBody(client: Client): object {
+  return Object.fromEntries(APPLICATION_MEMBERS.map((member) => [member, client[member]] as const));
+}
+
+/** What the file says of a site, in one order, whatever order the database has answered. */
+export function siteBody(site: Site): object {
+  const options = Object.keys(site.options).length > 0 ? site.options : undefined;
+  const body = { ...site, options };
+  return Object.fromEntries(SITE_MEMBERS.map((member) => [member, body[member]]));
+}
