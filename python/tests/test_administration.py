@@ -35,6 +35,25 @@ def test_shows_users_and_changes_groups(adam):
         adam.user("..")
 
 
+def test_adds_changes_and_removes_users_groups_and_sites(adam):
+    dora = adam.add_user("dora", certificates=[{"subject": "/CN=Dora"}], email="d@example.org", groups=["grid_user"])
+    assert dora["groups"] == ["grid_user"] and not dora["disabled"]
+    with pytest.raises(Conflict, match="already a user dora"):
+        adam.add_user("dora")
+    assert adam.change_user("dora", email=None) == {"changes": ["~ users.dora: email d@example.org -> (none)"]}
+    assert adam.add_group("night", properties=["NormalUser"], members=["dora"])["members"] == ["dora"]
+    with pytest.raises(Conflict, match="take them out first"):
+        adam.remove_group("night")
+    assert adam.change_group("night", members=[]) == {"changes": ["~ groups.night: members -dora"]}
+    assert adam.remove_group("night") is None and adam.remove_user("dora") is None
+    with pytest.raises(NotFound):
+        adam.remove_user("dora")
+    assert adam.add_site("BATCH.new", "slurm", slots=2)["slots"] == 2
+    assert adam.change_site("BATCH.new", slots=None) == {"changes": ["~ sites.BATCH.new: slots 2 -> (none)"]}
+    assert "slots" not in adam.site("BATCH.new")
+    assert adam.remove_site("BATCH.new") is None
+
+
 def test_keeps_applications_keys_and_sites(adam):
     added = adam.add_application("Python", id="python", confidential=True)
     assert added["id"] == "python" and len(added["secret"]) > 40

@@ -9,6 +9,7 @@ import { SigningKeysController } from './keys/signing-keys.controller.js';
 import { AdministeredGroupsController } from './members/groups.controller.js';
 import { MembersService } from './members/members.service.js';
 import { UsersController } from './members/users.controller.js';
+import { RegistryChanges } from './registry/registry-changes.js';
 import { SiteReports } from './sites/site-reports.js';
 import { SitesController } from './sites/sites.controller.js';
 import { SitesService } from './sites/sites.service.js';
@@ -42,6 +43,7 @@ export class AdministrationModule {
       imports: [RegistryModule, auth, jobs],
       controllers: hasRoutes ? CONTROLLERS : [],
       providers: [
+        RegistryChanges,
         MembersService,
         AdministeredApplications,
         SiteReports,

@@ -240,7 +240,7 @@ describe('the file of GRID_REGISTRY', () => {
   const remembered = {
     ...{ status: 409, code: 'registry.file-rules' },
     detail:
-      'A file rules the registry (GRID_REGISTRY_SYNC): change the file and load it with `gridgate registry load`; a start with GRID_REGISTRY_SYNC=false ends that',
+      'A file rules the registry (GRID_REGISTRY_SYNC): change the file and load it with `gridgate registry load` (`disabled: false` there enables a user); a start with GRID_REGISTRY_SYNC=false ends that',
   };
   let path: string;
   beforeAll(async () => {
@@ -307,6 +307,15 @@ describe('the file of GRID_REGISTRY', () => {
           await client.post('/admin/users/carol/disable'),
           await client.post('/admin/users/carol/enable'),
           await client.put('/admin/groups/grid_mon/members/carol'),
+          await client.post('/admin/users', { json: { name: 'new' } }),
+          await client.patch('/admin/users/carol', { json: { fullName: 'C' } }),
+          await client.delete('/admin/users/carol'),
+          await client.post('/admin/groups', { json: { name: 'new' } }),
+          await client.patch('/admin/groups/grid_mon', { json: { vo: null } }),
+          await client.delete('/admin/groups/grid_mon'),
+          await client.post('/admin/sites', { json: { name: 'new', backend: 'slurm' } }),
+          await client.patch('/admin/sites/LOCAL.demo', { json: { slots: 1 } }),
+          await client.delete('/admin/sites/LOCAL.demo'),
           await client.delete('/admin/groups/grid_user/members/carol'),
           await client.post('/admin/applications', { json: { name: 'New' } }),
           await client.delete('/admin/applications/demo-portal'),
@@ -327,6 +336,18 @@ describe('the file of GRID_REGISTRY', () => {
       const client = await asAdam(again);
       expect((await client.get('/admin/users/carol')).body.disabled).toBe(true);
       await again.stop();
+      await writeFile(path, disabling.replace('    disabled: true\n', ''));
+      const silent = await first.again();
+      const kept = await asAdam(silent);
+      expect((await kept.get('/admin/users/carol')).body.disabled).toBe(true);
+      await silent.stop();
+      await writeFile(path, disabling.replace('disabled: true', 'disabled: false'));
+      const enabling = await first.again();
+      const enabled = await asAdam(enabling);
+      expect((await enabled.get('/admin/users/carol')).body.disabled).toBe(false);
+      await enabling.stop();
+      await writeFile(path, disabling);
+      await (await first.again()).stop();
       const free = await second.second({ GRID_DEMO: 'false', GRID_REGISTRY_SYNC: 'false' });
       const back = await asAdam(second);
       expect((await back.post('/admin/users/carol/enable')).body).toEqual({

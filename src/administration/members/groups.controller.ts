@@ -1,7 +1,20 @@
-import { Controller, Delete, Get, Param, Put, Req } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  Patch,
+  Post,
+  Put,
+  Req,
+} from '@nestjs/common';
 import { Access } from '#src/auth/index.js';
 import type { AuditDetails, HttpRequest } from '#src/platform/index.js';
+import { CreatedAt } from '../answer/created-at.decorator.js';
 import { AuditedRefusal } from '../answer/refused.decorator.js';
+import { AddGroupRequest, ChangeGroupRequest } from './group.request.js';
 import { GroupListResponse, GroupResponse, RegistryChangeResponse } from './member.response.js';
 import { MembersService } from './members.service.js';
 
@@ -32,6 +45,55 @@ export class AdministeredGroupsController {
   @Access('bearer', 'admin')
   async getGroup(@Param('group') group: string): Promise<GroupResponse> {
     return this.members.group(group);
+  }
+
+  /**
+   * Add a group.
+   *
+   * @remarks Setups with a list of groups are not open to it: the registry file says which they are.
+   * @throws {409} The group is there already, or the registry does not allow it
+   */
+  @Post()
+  @Access('bearer', 'admin')
+  @CreatedAt('/admin/groups', GroupResponse)
+  @AuditedRefusal('registry.changed', () => ({ changes: ['+ groups'] }))
+  async addGroup(
+    @Body() body: AddGroupRequest,
+    @Req() request: HttpRequest,
+  ): Promise<GroupResponse> {
+    return this.members.addGroup(body, { request });
+  }
+
+  /**
+   * Change a group: what is left out stays, null takes away.
+   *
+   * @throws {404} Unknown
+   * @throws {409} Nobody could administer the service any more, or the registry does not allow it
+   */
+  @Patch(':group')
+  @Access('bearer', 'admin')
+  @AuditedRefusal('registry.changed', ({ group }) => ({ changes: [`~ groups.${group}`] }))
+  async changeGroup(
+    @Param('group') group: string,
+    @Body() body: ChangeGroupRequest,
+    @Req() request: HttpRequest,
+  ): Promise<RegistryChangeResponse> {
+    return this.members.changeGroup(group, body, { request });
+  }
+
+  /**
+   * Remove a group that has no members, also from the setups that name it.
+   *
+   * @remarks Jobs and files stay with its name.
+   * @throws {404} Unknown
+   * @throws {409} It has members, or something else needs it
+   */
+  @Delete(':group')
+  @HttpCode(204)
+  @Access('bearer', 'admin')
+  @AuditedRefusal('registry.changed', ({ group }) => ({ changes: [`- groups.${group}`] }))
+  async removeGroup(@Param('group') group: string, @Req() request: HttpRequest): Promise<void> {
+    await this.members.removeGroup(group, { request });
   }
 
   /**

@@ -1,6 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Group, User } from '#src/registry/index.js';
 
+const LIMITS = { type: 'object', additionalProperties: true } as const;
+
 /** A certificate of a user. */
 export class CertificateResponse {
   @ApiProperty({ description: 'Canonical DN', example: '/DC=org/DC=example/CN=Alice Example' })
@@ -40,11 +42,14 @@ export class UserResponse {
   @ApiProperty({ description: 'Names of groups, in the order of the registry', type: [String] })
   groups!: string[];
 
+  @ApiProperty({ ...LIMITS, description: 'Of the jobs: `running` and `waiting`' })
+  limits?: object;
+
   @ApiProperty({ description: 'No token is good, whatever the groups are' })
   disabled!: boolean;
 
   static from(user: User, groups: readonly string[]): UserResponse {
-    const { name, sub, fullName, email, disabled = false } = user;
+    const { name, sub, fullName, email, limits, disabled = false } = user;
     return {
       name,
       ...(sub !== undefined && { sub }),
@@ -56,6 +61,7 @@ export class UserResponse {
       })),
       subjects: user.subjects.map(({ issuer, sub: subject }) => ({ issuer, sub: subject })),
       groups: [...groups],
+      ...(limits && { limits }),
       disabled,
     };
   }
@@ -83,13 +89,32 @@ export class GroupResponse {
   @ApiProperty({ description: 'Names of users', type: [String], example: ['alice'] })
   members!: string[];
 
+  @ApiProperty({
+    description: 'Scopes at an identity provider that stand for it',
+    type: [String],
+    required: false,
+  })
+  idpScopes?: string[];
+
+  @ApiProperty({ description: 'Role at an identity provider that stands for it', required: false })
+  idpRole?: string;
+
+  @ApiProperty({
+    ...LIMITS,
+    description: 'Of the jobs: `running`, `waiting`, `ownerRunning` and `ownerWaiting`',
+  })
+  limits?: object;
+
   static from(group: Group): GroupResponse {
-    const { name, vo, properties, members } = group;
+    const { name, vo, properties, members, idpScopes, idpRole, limits } = group;
     return {
       name,
       ...(vo !== undefined && { vo }),
       properties: [...properties],
       members: [...members],
+      ...(idpScopes.length > 0 && { idpScopes: [...idpScopes] }),
+      ...(idpRole !== undefined && { idpRole }),
+      ...(limits && { limits }),
     };
   }
 }

@@ -1,35 +1,24 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Problem, type ProblemCode } from '#src/kernel/index.js';
+import { Problem } from '#src/kernel/index.js';
 import { CONFIG, type AuditOrigin, type Config } from '#src/platform/index.js';
 import {
-  describeDifference,
   ChangeFault,
-  keepAdministrator,
-  RegistryFileError,
-  RegistryLoader,
   RegistryService,
-  withMember,
-  withoutMember,
+  withChangedEntry,
   withDisabled,
+  withEntry,
+  withMember,
+  withoutGroup,
+  withoutMember,
+  withoutUser,
   type RegistryContents,
 } from '#src/registry/index.js';
+import { RegistryChanges } from '../registry/registry-changes.js';
+import type { AddGroupRequest, ChangeGroupRequest } from './group.request.js';
 import { GroupResponse, UserResponse, type RegistryChangeResponse } from './member.response.js';
 import { membershipsOf, pageOf } from './user-list.js';
+import type { AddUserRequest, ChangeUserRequest } from './user.request.js';
 import type { ListUsersQuery } from './users.query.js';
-
-type Change = (contents: RegistryContents) => Partial<Pick<RegistryContents, 'users' | 'groups'>>;
-
-const CODES: Record<ChangeFault['reason'], ProblemCode> = {
-  'no-user': 'user.not-found',
-  'no-group': 'group.not-found',
-  'no-site': 'site.not-found',
-  'no-member': 'group.no-such-member',
-  'user-exists': 'user.exists',
-  'group-exists': 'group.exists',
-  'site-exists': 'site.exists',
-  conflict: 'registry.conflict',
-  'last-administrator': 'group.last-administrator',
-};
 
 /** Users and groups as administrators see them, and who is in which group. */
 @Injectable()
@@ -38,7 +27,7 @@ export class MembersService {
 
   constructor(
     private readonly registry: RegistryService,
-    private readonly loader: RegistryLoader,
+    private readonly changes: RegistryChanges,
   ) {}
 
   /** GET /admin/users, and where the next page is. */
@@ -77,45 +66,75 @@ export class MembersService {
     return GroupResponse.from(group);
   }
 
+  /** Throws Problem 400, 409. */
+  async addUser(
+    { name, groups = [], ...body }: AddUserRequest,
+    origin: AuditOrigin,
+  ): Promise<UserResponse> {
+    await this.changes.make((contents) => {
+      const unknown = groups.find((group) => !contents.groups.some((one) => one.name === group));
+      if (unknown !== undefined) {
+        throw new ChangeFault('conflict', `there is no group ${unknown}: add it first`);
+      }
+      return groups.reduce<RegistryContents>(
+        (before, group) => ({ ...before, ...withMember(before, group, name) }),
+        { ...contents, ...withEntry(contents, 'users', name, body) },
+      );
+    }, origin);
+    return this.user(name);
+  }
+
+  /** Throws Problem 400, 404, 409. */
+  changeUser(
+    name: string,
+    body: ChangeUserRequest,
+    origin: AuditOrigin,
+  ): Promise<RegistryChangeResponse> {
+    return this.changes.make((it) => withChangedEntry(it, 'users', name, body), origin);
+  }
+
+  /** Throws Problem 404, 409. */
+  async removeUser(name: string, origin: AuditOrigin): Promise<void> {
+    await this.changes.make((contents) => withoutUser(contents, name), origin);
+  }
+
+  /** Throws Problem 400, 409. */
+  async addGroup({ name, ...body }: AddGroupRequest, origin: AuditOrigin): Promise<GroupResponse> {
+    await this.changes.make((contents) => withEntry(contents, 'groups', name, body), origin);
+    return this.group(name);
+  }
+
+  /** Throws Problem 400, 404, 409. */
+  changeGroup(
+    name: string,
+    body: ChangeGroupRequest,
+    origin: AuditOrigin,
+  ): Promise<RegistryChangeResponse> {
+    return this.changes.make((it) => withChangedEntry(it, 'groups', name, body), origin);
+  }
+
+  /** Throws Problem 404, 409. */
+  async removeGroup(name: string, origin: AuditOrigin): Promise<void> {
+    await this.changes.make((contents) => withoutGroup(contents, name), origin);
+  }
+
   /** No token of the user is good until they are enabled again. Throws Problem 404, 409. */
   disable(user: string, origin: AuditOrigin): Promise<RegistryChangeResponse> {
-    return this.change((contents) => withDisabled(contents, user, true), origin);
+    return this.changes.make((contents) => withDisabled(contents, user, true), origin);
   }
 
   /** Throws Problem 404, 409. */
   enable(user: string, origin: AuditOrigin): Promise<RegistryChangeResponse> {
-    return this.change((contents) => withDisabled(contents, user, false), origin);
+    return this.changes.make((contents) => withDisabled(contents, user, false), origin);
   }
 
   /** Throws Problem 404. */
   addMember(group: string, user: string, origin: AuditOrigin): Promise<RegistryChangeResponse> {
-    return this.change((contents) => withMember(contents, group, user), origin);
+    return this.changes.make((contents) => withMember(contents, group, user), origin);
   }
 
   /** Throws Problem 404, 409. */
   removeMember(group: string, user: string, origin: AuditOrigin): Promise<RegistryChangeResponse> {
-    return this.change((contents) => withoutMember(contents, group, user), origin);
+    return this.changes.make((contents) => withoutMember(contents, group, user), origin);
   }
-
-  /** The last administrator is looked for in what the change finds, whatever others have changed meanwhile. */
-  private async change(change: Change, origin: AuditOrigin): Promise<RegistryChangeResponse> {
-    const registry = await this.registry.current();
-    try {
-      const found = await this.loader.change((contents) => {
-        const changed = change(contents);
-        const after = { ...contents, ...changed };
-        keepAdministrator(contents, after, (group) => registry.isOfIssuer(group));
-        return changed;
-      }, origin);
-      return { changes: describeDifference(found) };
-    } catch (error) {
-      throw problemOf(error);
-    }
-  }
-}
-
-function problemOf(error: unknown): unknown {
-  if (error instanceof RegistryFileError) return new Problem('registry.conflict', error.message);
-  if (!(error instanceof ChangeFault)) return error;
-  return new Problem(CODES[error.reason], error.message.replace(/^there/, 'There'));
 }

@@ -1,9 +1,23 @@
-import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  Patch,
+  Post,
+  Query,
+  Req,
+  Res,
+} from '@nestjs/common';
 import { Access } from '#src/auth/index.js';
 import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
+import { CreatedAt } from '../answer/created-at.decorator.js';
 import { AuditedRefusal } from '../answer/refused.decorator.js';
 import { RegistryChangeResponse, UserListResponse, UserResponse } from './member.response.js';
 import { MembersService } from './members.service.js';
+import { AddUserRequest, ChangeUserRequest } from './user.request.js';
 import { ListUsersQuery } from './users.query.js';
 
 /** Users, for administrators. */
@@ -35,9 +49,55 @@ export class UsersController {
   }
 
   /**
+   * Add a user.
+   *
+   * @remarks Without a certificate or a subject nobody signs in as the user. Whoever is added under the name of a user who was removed has their jobs and files.
+   * @throws {409} The user is there already, or the registry does not allow it
+   */
+  @Post()
+  @Access('bearer', 'admin')
+  @CreatedAt('/admin/users', UserResponse)
+  @AuditedRefusal('registry.changed', () => ({ changes: ['+ users'] }))
+  async addUser(@Body() body: AddUserRequest, @Req() request: HttpRequest): Promise<UserResponse> {
+    return this.members.addUser(body, { request });
+  }
+
+  /**
+   * Change a user: what is left out stays, null takes away.
+   *
+   * @throws {404} Unknown
+   * @throws {409} It is the last administrator, or the registry does not allow it
+   */
+  @Patch(':user')
+  @Access('bearer', 'admin')
+  @AuditedRefusal('registry.changed', ({ user }) => ({ changes: [`~ users.${user}`] }))
+  async changeUser(
+    @Param('user') user: string,
+    @Body() body: ChangeUserRequest,
+    @Req() request: HttpRequest,
+  ): Promise<RegistryChangeResponse> {
+    return this.members.changeUser(user, body, { request });
+  }
+
+  /**
+   * Remove a user, from all groups, too; no token is good any more.
+   *
+   * @remarks Jobs go on, and jobs and files stay with the name. The subject of the user's tokens is never given to another.
+   * @throws {404} Unknown
+   * @throws {409} It is the last administrator
+   */
+  @Delete(':user')
+  @HttpCode(204)
+  @Access('bearer', 'admin')
+  @AuditedRefusal('registry.changed', ({ user }) => ({ changes: [`- users.${user}`] }))
+  async removeUser(@Param('user') user: string, @Req() request: HttpRequest): Promise<void> {
+    await this.members.removeUser(user, { request });
+  }
+
+  /**
    * Disable a user: no token is good any more.
    *
-   * @remarks The groups stay for `POST /admin/users/{user}/enable`, which alone brings one back.
+   * @remarks The groups stay for `POST /admin/users/{user}/enable`.
    * @throws {404} Unknown
    * @throws {409} It is the last administrator
    */

@@ -1,10 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { PlaceReport } from '#src/jobs/index.js';
 import type { AuditOrigin } from '#src/platform/index.js';
-import { DrainsService, type SiteConnection, type SiteState } from '#src/registry/index.js';
+import {
+  DrainsService,
+  type Site,
+  type SiteConnection,
+  type SiteState,
+} from '#src/registry/index.js';
 
 /** A site as administrators see it. */
-export interface SiteReport {
+export interface SiteReport extends Partial<Pick<Site, (typeof SHOWN)[number] | 'options'>> {
   name: string;
   backend: string;
   state: 'open' | 'drained';
@@ -18,6 +23,18 @@ export interface SiteReport {
   /** Why nothing can start there now. */
   fault?: string;
 }
+
+/** What is shown of a site as the registry says it. */
+const SHOWN = [
+  'setups',
+  'slots',
+  'processors',
+  'ramMB',
+  'gpus',
+  'tags',
+  'maxWallTime',
+  'limits',
+] as const;
 
 /** Which sites get new jobs, and which cannot be used now. Throws DrainFault for an unknown one. */
 @Injectable()
@@ -67,6 +84,10 @@ function shown({ site, drain }: SiteState, fault: string | undefined): SiteRepor
     ...(drain ? { state: 'drained', ...drain } : { state: 'open' }),
     ...(connection && { cluster: clusterOf(connection) }),
     ...(fault !== undefined && { fault }),
+    ...Object.fromEntries(
+      SHOWN.flatMap((member) => (site[member] === undefined ? [] : [[member, site[member]]])),
+    ),
+    ...(Object.keys(site.options).length > 0 && { options: site.options }),
   };
 }
 

@@ -1,8 +1,10 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { AuditDetails, HttpRequest } from '#src/platform/index.js';
+import { CreatedAt } from '../answer/created-at.decorator.js';
 import { AuditedRefusal } from '../answer/refused.decorator.js';
-import { DrainSiteRequest } from './site.request.js';
+import { RegistryChangeResponse } from '../members/member.response.js';
+import { AddSiteRequest, ChangeSiteRequest, DrainSiteRequest } from './site.request.js';
 import { SiteListResponse, SiteResponse } from './site.response.js';
 import { SitesService } from './sites.service.js';
 
@@ -20,6 +22,62 @@ export class SitesController {
   @Access('bearer', 'admin')
   async listSites(): Promise<SiteListResponse> {
     return { sites: await this.sites.all() };
+  }
+
+  /**
+   * A site.
+   *
+   * @throws {404} Unknown
+   */
+  @Get(':site')
+  @Access('bearer', 'admin')
+  async getSite(@Param('site') site: string): Promise<SiteResponse> {
+    return this.sites.get(site);
+  }
+
+  /**
+   * Add a site.
+   *
+   * @remarks How a cluster of its own and the network are reached (`connection`, `network`) only the registry file and the command beside the service say.
+   * @throws {409} The site is there already, or the registry does not allow it
+   */
+  @Post()
+  @Access('bearer', 'admin')
+  @CreatedAt('/admin/sites', SiteResponse)
+  @AuditedRefusal('registry.changed', () => ({ changes: ['+ sites'] }))
+  async addSite(@Body() body: AddSiteRequest, @Req() request: HttpRequest): Promise<SiteResponse> {
+    return this.sites.add(body, { request });
+  }
+
+  /**
+   * Change a site: what is left out stays, null takes away.
+   *
+   * @throws {404} Unknown
+   * @throws {409} The registry does not allow it
+   */
+  @Patch(':site')
+  @Access('bearer', 'admin')
+  @AuditedRefusal('registry.changed', siteChange('change'))
+  async changeSite(
+    @Param('site') site: string,
+    @Body() body: ChangeSiteRequest,
+    @Req() request: HttpRequest,
+  ): Promise<RegistryChangeResponse> {
+    return this.sites.change(site, body, { request });
+  }
+
+  /**
+   * Remove a site, with its drain; what runs there goes on to its end.
+   *
+   * @remarks Jobs that wait for it wait until they are killed, or a site of the name is there again.
+   * @throws {404} Unknown
+   */
+  @Delete(':site')
+  @HttpCode(204)
+  @Access('bearer', 'admin')
+  @AuditedRefusal('registry.changed', ({ site }) => ({ changes: [`- sites.${site}`] }))
+  async removeSite(@Param('site') site: string, @Req() request: HttpRequest): Promise<void> {
+    await this.sites.remove(site, { request });
   }
 
   /**

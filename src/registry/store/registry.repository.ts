@@ -19,7 +19,7 @@ import type {
 export const REGISTRY_CHANNEL = 'registry';
 
 const FILE_RULES =
-  'A file rules the registry (GRID_REGISTRY_SYNC): change the file and load it with `gridgate registry load`; a start with GRID_REGISTRY_SYNC=false ends that';
+  'A file rules the registry (GRID_REGISTRY_SYNC): change the file and load it with `gridgate registry load` (`disabled: false` there enables a user); a start with GRID_REGISTRY_SYNC=false ends that';
 
 type Nullable<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | null };
 

@@ -28,6 +28,21 @@ class Administration:
         """One user."""
         return self._json(Call("GET", f"/admin/users/{_part(name)}"))
 
+    def add_user(self, name: str, **members: Any) -> dict[str, Any]:
+        """Adds a user and answers it. Raises Conflict for a name or an identity that is taken.
+
+        ``members`` are those of the body: ``certificates=[{"subject": "/DC=org/CN=Dora"}]``, ``groups=["grid_user"]``.
+        """
+        return self._json(Call("POST", "/admin/users", json={"name": name, **members}))
+
+    def change_user(self, name: str, **members: Any) -> dict[str, Any]:
+        """Changes a user: what is left out stays, lists are replaced, None takes away."""
+        return self._json(Call("PATCH", f"/admin/users/{_part(name)}", json=members, again=True))
+
+    def remove_user(self, name: str) -> None:
+        """Removes a user, from all groups, too; jobs and files stay with the name. Raises Conflict for the last administrator."""
+        self._transport.answer(Call("DELETE", f"/admin/users/{_part(name)}"))
+
     def disable(self, name: str) -> dict[str, Any]:
         """Disables a user: no token is good any more; the groups stay. Raises Conflict for the last administrator."""
         return self._json(Call("POST", f"/admin/users/{_part(name)}/disable", again=True))
@@ -43,6 +58,18 @@ class Administration:
     def group(self, name: str) -> dict[str, Any]:
         """One group with its members."""
         return self._json(Call("GET", f"/admin/groups/{_part(name)}"))
+
+    def add_group(self, name: str, **members: Any) -> dict[str, Any]:
+        """Adds a group and answers it: ``add_group("night", properties=["NormalUser"], members=["dora"])``."""
+        return self._json(Call("POST", "/admin/groups", json={"name": name, **members}))
+
+    def change_group(self, name: str, **members: Any) -> dict[str, Any]:
+        """Changes a group: what is left out stays, lists are replaced, None takes away."""
+        return self._json(Call("PATCH", f"/admin/groups/{_part(name)}", json=members, again=True))
+
+    def remove_group(self, name: str) -> None:
+        """Removes a group. Raises Conflict when it has members."""
+        self._transport.answer(Call("DELETE", f"/admin/groups/{_part(name)}"))
 
     def add_member(self, group: str, user: str) -> dict[str, Any]:
         """Takes a user into a group."""
@@ -82,6 +109,22 @@ class Administration:
     def sites(self) -> list[dict[str, Any]]:
         """All sites, and which are drained."""
         return list((self._json(Call("GET", "/admin/sites")))["sites"])
+
+    def site(self, name: str) -> dict[str, Any]:
+        """One site."""
+        return self._json(Call("GET", f"/admin/sites/{_part(name)}"))
+
+    def add_site(self, name: str, backend: str, **members: Any) -> dict[str, Any]:
+        """Adds a site and answers it; ``backend`` is ``local-process`` or ``slurm``."""
+        return self._json(Call("POST", "/admin/sites", json={"name": name, "backend": backend, **members}))
+
+    def change_site(self, name: str, **members: Any) -> dict[str, Any]:
+        """Changes a site: what is left out stays, lists are replaced, None takes away."""
+        return self._json(Call("PATCH", f"/admin/sites/{_part(name)}", json=members, again=True))
+
+    def remove_site(self, name: str) -> None:
+        """Removes a site; what runs there goes on to its end."""
+        self._transport.answer(Call("DELETE", f"/admin/sites/{_part(name)}"))
 
     def drain(self, site: str, reason: str) -> dict[str, Any]:
         """Gives a site no new jobs; what runs there goes on."""

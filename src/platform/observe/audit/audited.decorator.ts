@@ -24,11 +24,17 @@ export type DetailsOf<T> = (
 interface Rule {
   event: AuditEvent;
   detailsOf: DetailsOf<unknown>;
+  /** The service that does it records that. */
+  isRefusalsOnly: boolean;
 }
 
 /** Records in the audit trail what a route has done or refused. For routes that return their answer. */
-export function Audited<T>(event: AuditEvent, detailsOf: DetailsOf<T>): MethodDecorator {
-  const rule: Rule = { event, detailsOf: detailsOf as DetailsOf<unknown> };
+export function Audited<T>(
+  event: AuditEvent,
+  detailsOf: DetailsOf<T>,
+  { isRefusalsOnly = false }: { isRefusalsOnly?: boolean } = {},
+): MethodDecorator {
+  const rule: Rule = { event, detailsOf: detailsOf as DetailsOf<unknown>, isRefusalsOnly };
   return applyDecorators(SetMetadata(RULE, rule), UseInterceptors(AuditInterceptor));
 }
 
@@ -41,11 +47,15 @@ class AuditInterceptor implements NestInterceptor {
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const { event, detailsOf } = this.reflector.get<Rule>(RULE, context.getHandler());
+    const { event, detailsOf, isRefusalsOnly } = this.reflector.get<Rule>(
+      RULE,
+      context.getHandler(),
+    );
     const request = context.switchToHttp().getRequest<HttpRequest>();
     return next.handle().pipe(
       tap({
         next: (answer) => {
+          if (isRefusalsOnly) return;
           const details = detailsOf(request, answer);
           if (details) this.audit.done(event, details, { request });
         },

@@ -1,0 +1,93 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsString } from '#src/platform/index.js';
+import { Members, Records, Text, Texts } from '../registry/member-rules.js';
+
+const SUB = {
+  description: 'What tokens call the user: made up when it is left out, and never given to another',
+};
+const FULL_NAME = {
+  description: 'For people',
+  minLength: 1,
+  maxLength: 200,
+  example: 'Dora Example',
+};
+const EMAIL = { description: 'E-mail address', example: 'dora@example.org' };
+const LIMITS = {
+  description: 'Of the jobs: `running` and `waiting`, whole numbers; none when it is empty',
+  example: { running: 500 },
+};
+
+const CERTIFICATES = [
+  {
+    subject: { description: 'DN in any spelling', example: '/DC=org/DC=example/CN=Dora Example' },
+    issuer: {
+      description: 'DN of the trusted CA that must have signed it; left out: any trusted one',
+      example: '/DC=org/DC=example/CN=Example CA',
+    },
+  },
+  ['subject'],
+  'Certificates that the user signs in with; each belongs to one user only',
+] as const;
+
+const SUBJECTS = [
+  {
+    issuer: { description: 'Identity provider', example: 'https://idp.example.org' },
+    sub: { description: 'What it calls the user', example: '7d3f' },
+  },
+  ['issuer', 'sub'],
+  'Accounts at identity providers; each belongs to one user only',
+] as const;
+
+/** Body of `POST /admin/users`. */
+export class AddUserRequest {
+  @ApiProperty({
+    description: 'Owner of jobs and files; 1 to 128 characters without blank, slash and comma',
+    minLength: 1,
+    maxLength: 128,
+    example: 'dora',
+  })
+  @IsString()
+  name!: string;
+
+  @Text(SUB)
+  sub?: string;
+
+  @Text(FULL_NAME)
+  fullName?: string;
+
+  @Text(EMAIL)
+  email?: string;
+
+  @Records(CERTIFICATES[0], [...CERTIFICATES[1]], CERTIFICATES[2])
+  certificates?: { subject: string; issuer?: string }[];
+
+  @Records(SUBJECTS[0], [...SUBJECTS[1]], SUBJECTS[2])
+  subjects?: { issuer: string; sub: string }[];
+
+  @Members(LIMITS)
+  limits?: object;
+
+  @Texts({ description: 'Groups that the user becomes a member of', example: ['grid_user'] })
+  groups?: string[];
+}
+
+/** Body of `PATCH /admin/users/<user>`: what is left out stays, lists and objects are replaced as a whole, null takes away. */
+export class ChangeUserRequest {
+  @Text(SUB)
+  sub?: string;
+
+  @Text(FULL_NAME, { removable: true })
+  fullName?: string | null;
+
+  @Text(EMAIL, { removable: true })
+  email?: string | null;
+
+  @Records(CERTIFICATES[0], [...CERTIFICATES[1]], CERTIFICATES[2])
+  certificates?: { subject: string; issuer?: string }[];
+
+  @Records(SUBJECTS[0], [...SUBJECTS[1]], SUBJECTS[2])
+  subjects?: { issuer: string; sub: string }[];
+
+  @Members(LIMITS)
+  limits?: object;
+}
