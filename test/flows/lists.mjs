@@ -56,6 +56,7 @@ export const CI_FLOWS = [
   'storage-judges',
   'audit-trail-kept',
   'callers',
+  'registry-restarts',
   'processes',
   'slow-clients',
   'slow-readers',
