@@ -130,6 +130,22 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     await page.getByRole('cell', { name: 'grid_user', exact: true }).waitFor();
   });
 
+  it('adds a user, and says why somebody cannot be', async () => {
+    await open('#/admin/users', /^Users$/);
+    const add = page.getByRole('button', { name: 'Add', exact: true });
+    await page.getByLabel('Name', { exact: true }).fill('dora');
+    await page.getByLabel('Certificate').fill('/DC=org/CN=Dora Example');
+    await page.getByLabel('Groups').fill('grid_user');
+    await add.click();
+    await said('dora is added.');
+    await page.getByRole('cell', { name: 'dora', exact: true }).waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('Name', { exact: true }).fill('dora');
+    await add.click();
+    await page.getByRole('alert').getByText('There is already a user dora').waitFor();
+    expect(complaints.splice(0)).toEqual([expect.stringContaining('409')]);
+  });
+
   it('takes a user out of a group and into it, and nobody who is not there', async () => {
     await open('#/admin/groups/grid_user', /^grid_user$/);
     await page.getByRole('button', { name: 'Remove carol' }).click();

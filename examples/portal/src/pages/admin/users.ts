@@ -1,5 +1,5 @@
 import type { UserListResponse, UserResponse } from 'gridgate/client';
-import { actionButton, wideTable } from '../../parts/action.js';
+import { actionButton, once, wideTable } from '../../parts/action.js';
 import { h, update, type Child } from '../../parts/dom.js';
 import { textField } from '../../parts/field.js';
 import { confirmed } from '../../parts/pieces.js';
@@ -33,6 +33,7 @@ export const usersSection: Section = async (input) => {
       ),
     next !== undefined &&
       h('p', {}, h('a', { href: `#/admin/users?${next.split('?')[1] ?? ''}` }, 'Next page')),
+    addForm(input),
   ].filter((part) => part !== false);
 };
 
@@ -77,6 +78,47 @@ function enableButton({ name }: UserResponse, input: SectionInput): HTMLElement 
     await refresh();
     update(note, doneBox(`${name} is enabled.`));
   });
+}
+
+function addForm({ client, note, refresh }: SectionInput): HTMLElement {
+  const name = textField('user-name', 'Name', 'dora', {
+    required: true,
+    hint: 'Owner of the jobs and files; without blanks, slashes and commas',
+  });
+  const certificate = textField('user-certificate', 'Certificate', '/DC=org/CN=Dora Example', {
+    hint: 'Its subject; left out where an identity provider says who it is',
+  });
+  const fullName = textField('user-full-name', 'Full name', 'Dora Example');
+  const email = textField('user-email', 'E-mail address', 'dora@example.org');
+  const groups = textField('user-groups', 'Groups', 'grid_user', {
+    hint: 'Several are separated by blanks',
+  });
+  const button = h('button', { type: 'submit' }, 'Add');
+  const add = async (): Promise<void> => {
+    const [subject, full, address] = [certificate, fullName, email].map(({ input }) =>
+      input.value.trim(),
+    );
+    const added = await client.addUser({
+      name: name.input.value.trim(),
+      groups: groups.input.value.split(/\s+/).filter((group) => group !== ''),
+      ...(subject && { certificates: [{ subject }] }),
+      ...(full && { fullName: full }),
+      ...(address && { email: address }),
+    });
+    await refresh();
+    update(note, doneBox(`${added.name} is added.`));
+  };
+  const onSubmit = (event: Event): void => {
+    event.preventDefault();
+    once(button, note, add);
+  };
+  return h(
+    'form',
+    { class: 'form', noValidate: true, onSubmit },
+    h('h3', {}, 'Add a user'),
+    ...[name, certificate, fullName, email, groups].map(({ element }) => element),
+    button,
+  );
 }
 
 /** What was looked for stands in the address. */
