@@ -1,3 +1,4 @@
+import { parseJson } from '#src/kernel/json.js';
 import type { FileAttributesResponse, ReplicaResponse } from './generated/schemas.js';
 import type { CallOptions } from './request/operation-request.js';
 import type { GridClient } from './grid-client.js';
@@ -32,7 +33,7 @@ export async function readFileEntry(
       { method: 'GET', path: listing, query, answer: 'json' },
       options,
     );
-    const page = (await answer.json()) as {
+    const page = parseJson(await answer.text()) as unknown as {
       Files: Record<string, { MetaData: FileAttributesResponse; Replicas?: FileEntry['replicas'] }>;
     };
     const found = Object.hasOwn(page.Files, name) ? page.Files[name] : undefined;

@@ -1,3 +1,4 @@
+import { parseJson } from '#src/kernel/json.js';
 import { GridError } from './grid-error.js';
 import { serverEvents } from './request/server-events.js';
 
@@ -28,7 +29,7 @@ export async function* followedOutput(call: FollowCall): AsyncGenerator<OutputEv
       for await (const { name, data, id } of serverEvents(lines)) {
         inVain = 0;
         last = id ?? last;
-        const event = { event: name, ...(JSON.parse(data) as object) } as OutputEvent;
+        const event = { event: name, ...(parseJson(data) as object) } as OutputEvent;
         yield event;
         if (event.event === 'end') return;
       }

@@ -1,3 +1,4 @@
+import { parseJson, stringifyJson } from '#src/kernel/json.js';
 import type {
   JobListResponse,
   JobResponse,
@@ -36,7 +37,7 @@ export interface GridClientOptions {
   renew?: () => Promise<string | undefined>;
   /** Replaces the platform's own fetch. */
   fetch?: typeof fetch;
-  /** Replaces JSON.parse, for callers that need every digit of numbers beyond 2^53. Throws when the text is no JSON. */
+  /** Reads an answer in place of {@link parseJson}: `JSON.parse` rounds integers beyond 2^53. Throws when the text is no JSON. */
   parse?: (text: string) => unknown;
 }
 
@@ -59,7 +60,7 @@ export interface RawAnswer {
 
 /**
  * Calls a Gridgate. Every operation of the OpenAPI document is a method of the same name; a failure throws GridError.
- * Runs in browsers and in Node. 64-bit numbers arrive as `number`, exact up to 2^53 (decision 0241).
+ * Runs in browsers and in Node. An integer beyond 2^53 arrives and is sent as bigint (decision 0241).
  */
 export class GridClient extends Operations {
   readonly url: string;
@@ -76,7 +77,7 @@ export class GridClient extends Operations {
     options: CallOptions = {},
   ): Promise<number> {
     const form = new FormData();
-    form.append('manifest', JSON.stringify(manifest));
+    form.append('manifest', stringifyJson(manifest));
     for (const { name, content } of files) form.append('file', content, name);
     const answer = await this.submitJobs(form, {}, options);
     const jid = 'jids' in answer ? answer.jids[0] : undefined;
@@ -89,7 +90,7 @@ export class GridClient extends Operations {
     manifests: Iterable<ManifestRequest>,
     { dryRun, ...options }: CallOptions & { dryRun?: boolean } = {},
   ): Promise<SubmitJobsResponse> {
-    const lines = Array.from(manifests, (manifest) => `${JSON.stringify(manifest)}\n`);
+    const lines = Array.from(manifests, (manifest) => `${stringifyJson(manifest)}\n`);
     const query = { ...(dryRun !== undefined && { dryRun }) };
     const type = 'application/x-ndjson';
     const body = new Blob(lines);
@@ -213,7 +214,7 @@ export class GridClient extends Operations {
 
   private parsed<T>(text: string): T {
     try {
-      return (this.settings.parse ?? JSON.parse)(text) as T;
+      return (this.settings.parse ?? parseJson)(text) as T;
     } catch (cause) {
       throw new GridError(0, { detail: 'The answer is not one of the service' }, { cause });
     }
@@ -268,7 +269,7 @@ function bodyOf({ body, type }: OperationRequest): {
   if (typeof body === 'string' || body instanceof Blob || body instanceof ArrayBuffer) {
     return { body, ...(type !== undefined && { type }) };
   }
-  return { body: JSON.stringify(body), type: 'application/json' };
+  return { body: stringifyJson(body), type: 'application/json' };
 }
 
 /** A form; a key whose value is a list is repeated. */

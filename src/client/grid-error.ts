@@ -1,3 +1,4 @@
+import { isJsonObject, parseJson } from '#src/kernel/json.js';
 import type { Violation } from './generated/schemas.js';
 
 /** What an error says: the members of a problem document, as far as the answer has them. */
@@ -45,8 +46,8 @@ export class GridError extends Error {
 
 function problemOf(text: string): GridProblem {
   try {
-    const problem: unknown = JSON.parse(text);
-    if (typeof problem === 'object' && problem !== null) return { ...problem };
+    const problem = parseJson(text);
+    if (isJsonObject(problem)) return problem;
   } catch {
     // something between the service and us has answered
   }

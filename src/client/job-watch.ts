@@ -1,3 +1,4 @@
+import { parseJson } from '#src/kernel/json.js';
 import type { JobResponse, JobEventsResponse } from './generated/schemas.js';
 import type { ListJobsQuery } from './generated/operations.js';
 import { GridError } from './grid-error.js';
@@ -100,7 +101,7 @@ export class JobWatch {
       );
       for await (const line of linesOf(answer, { heard })) {
         this.pauseMs = FIRST_PAUSE_MS;
-        const { id, event, data } = JSON.parse(line) as JobEvent;
+        const { id, event, data } = parseJson(line) as unknown as JobEvent;
         if (event === 'job' || event === 'left') yield { kind: event, job: data };
         if (id !== undefined) this.moveTo(id);
       }

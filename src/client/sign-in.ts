@@ -1,3 +1,4 @@
+import { parseJson } from '#src/kernel/json.js';
 import { base64Url } from './request/encoding.js';
 import type { TokenResponse } from './generated/schemas.js';
 import { GridError } from './grid-error.js';
@@ -96,7 +97,7 @@ async function requestToken(
   const body = new URLSearchParams(form);
   const answer = await send(`${url}/oauth2/token`, { method: 'POST', body });
   if (!answer.ok) throw await GridError.of(answer);
-  return (await answer.json()) as TokenResponse;
+  return parseJson(await answer.text()) as unknown as TokenResponse;
 }
 
 function refusal(code: string, detail: string): GridError {

@@ -12,12 +12,14 @@ describe('stringifyJson', () => {
   });
 
   it('does not touch texts that look like its mark', () => {
-    const value = { text: '\u0001big:5', big: 9007199254740993n };
-    expect(parseJson(stringifyJson({ text: 'big:5', big: 9007199254740993n }))).toEqual({
-      text: 'big:5',
+    const value = {
+      text: '\u0001big:5',
+      other: 'big:5',
+      '"': '"1-2-3-4:5"',
       big: 9007199254740993n,
-    });
-    expect(JSON.parse(stringifyJson({ text: value.text }))).toEqual({ text: value.text });
+    };
+    expect(parseJson(stringifyJson(value))).toEqual(value);
+    expect(parseJson(stringifyJson(value, 2))).toEqual(value);
   });
 });
 

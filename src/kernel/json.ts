@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { jsonFault } from './json-fault.js';
 
 /** What JSON text can hold; integers beyond 2^53 are bigint. */
@@ -8,8 +7,6 @@ export type JsonValue =
 /** An object of JSON values. */
 export type JsonObject = Record<string, JsonValue>;
 
-const BIG_MARK = '\u0001big:';
-const BIG_MARK_IN_JSON = /"\\u0001big:(-?\d+)"/g;
 const BACKSLASH = 0x5c;
 const MANY_DIGITS = /\d{16}/;
 const INTEGER = /^-?\d+$/;
@@ -19,8 +16,8 @@ const MAY_BE_INFINITE = /e\+?\d{3}|(?<!\d)\d{200}/i;
 const LONG_NUMBER = /(?<![\d.eE+-])-?\d{16,}[\d.eE+-]*/g;
 /** Longest number that is read digit by digit: a bigint of a million digits takes 90 ms. */
 const MAX_DIGITS = 1_000;
-/** Stands before an integer beyond 2^53 while the text is parsed; no caller can know it. */
-const LONG_MARK = `\u0001${randomUUID()}:`;
+/** Stands before an integer beyond 2^53 while a text is read or written; no caller can know it. */
+const LONG_MARK = `${crypto.getRandomValues(new Uint32Array(4)).join('-')}:`;
 
 /** Writes JSON; bigint becomes a plain number with all its digits (contract 2: 64-bit totals are numbers). */
 export function stringifyJson(value: unknown, indent?: number): string {
@@ -42,11 +39,13 @@ function stringifyWithBig(value: unknown, indent?: number): string {
         return Number(member);
       }
       sawBig = true;
-      return `${BIG_MARK}${member}`;
+      return `${LONG_MARK}${member}`;
     },
     indent,
   );
-  return sawBig ? text.replace(BIG_MARK_IN_JSON, '$1') : text;
+  if (!sawBig) return text;
+  const [start = '', ...pieces] = text.split(`"${LONG_MARK}`);
+  return start + pieces.map((piece) => piece.replace('"', '')).join('');
 }
 
 /**

@@ -1,4 +1,4 @@
-import { GridError, type Application } from 'gridgate/client';
+import { GridError, parseJson, type Application } from 'gridgate/client';
 import { byId, h } from './parts/dom.js';
 import { openPalette, type Command } from './parts/palette.js';
 import { faultBox } from './parts/pieces.js';
@@ -47,7 +47,7 @@ let isAdministrator = false;
 
 async function start(): Promise<void> {
   const answer = await fetch('./config.json');
-  const application = (await answer.json()) as Application;
+  const application = parseJson(await answer.text()) as unknown as Application;
   if (new URL(application.redirectUri).origin !== location.origin) {
     location.replace(application.redirectUri); // another name of this host: the service answers only its own
     return;

@@ -3,8 +3,10 @@ import {
   finishSignIn,
   GridClient,
   GridError,
+  parseJson,
   renewToken,
   signOut,
+  stringifyJson,
   type Application,
   type SignInState,
   type TokenResponse,
@@ -103,7 +105,7 @@ export class Session {
   async complete(answer: URLSearchParams): Promise<string | undefined> {
     const text = sessionStorage.getItem(KEPT) ?? '{}';
     sessionStorage.removeItem(KEPT);
-    const kept = JSON.parse(text) as SignInState & SignInWish & { back?: string };
+    const kept = parseJson(text) as unknown as SignInState & SignInWish & { back?: string };
     const { back = '#/jobs' } = kept;
     try {
       this.store(await finishSignIn(this.application, answer, kept));
@@ -134,7 +136,7 @@ export class Session {
 
   private async leave(back: string, wish: SignInWish): Promise<void> {
     const { address, kept } = await beginSignIn(this.application, { scope: SCOPE, ...wish });
-    sessionStorage.setItem(KEPT, JSON.stringify({ ...kept, ...wish, back }));
+    sessionStorage.setItem(KEPT, stringifyJson({ ...kept, ...wish, back }));
     location.assign(address);
   }
 
@@ -201,7 +203,7 @@ function isOld({ expiresAt }: StoredTokens): boolean {
 /** The user's name, for the eyes only: the service checks the token, not we. */
 function subjectOf(token: string): string {
   const payload = token.split('.')[1] ?? '';
-  const claims = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as {
+  const claims = parseJson(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as {
     preferred_username?: string;
   };
   return claims.preferred_username ?? '';

@@ -1,3 +1,5 @@
+import { parseJson, stringifyJson } from 'gridgate/client';
+
 const KEPT = 'portal.tokens';
 const LOCK = 'portal.renewal';
 /** How long a new tab waits for another one to tell what it knows. */
@@ -35,7 +37,7 @@ export class SharedTokens {
 
   get current(): StoredTokens | undefined {
     const text = sessionStorage.getItem(KEPT);
-    return text === null ? undefined : (JSON.parse(text) as StoredTokens);
+    return text === null ? undefined : (parseJson(text) as unknown as StoredTokens);
   }
 
   /** Asks the other tabs when this one knows nothing; resolves when one has told, or none does. */
@@ -57,7 +59,7 @@ export class SharedTokens {
   }
 
   set(tokens: StoredTokens): void {
-    sessionStorage.setItem(KEPT, JSON.stringify(tokens));
+    sessionStorage.setItem(KEPT, stringifyJson(tokens));
     this.say({ kind: 'have', tokens });
   }
 
@@ -83,7 +85,7 @@ export class SharedTokens {
       sessionStorage.removeItem(KEPT);
       if (before) this.onChange();
     } else if (said.tokens.expiresAt >= (before?.expiresAt ?? 0)) {
-      sessionStorage.setItem(KEPT, JSON.stringify(said.tokens));
+      sessionStorage.setItem(KEPT, stringifyJson(said.tokens));
       if (!before || DEFINING.some((name) => before[name] !== said.tokens[name])) this.onChange();
     }
   }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { request, type RequestOptions } from 'node:https';
 import { text } from 'node:stream/consumers';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
+import { parseJson } from '#src/kernel/index.js';
 import type { Config } from '../../platform/index.js';
 import { fault, ok, reasonOf, skipped, warning, type Finding } from './finding.js';
 
@@ -94,7 +95,7 @@ async function issuerFinding({ publicUrl }: Config, call: Call): Promise<Finding
 
 function issuerOf(body: string): string | undefined {
   try {
-    return (JSON.parse(body) as { issuer?: string }).issuer;
+    return (parseJson(body) as { issuer?: string }).issuer;
   } catch {
     return undefined;
   }
@@ -150,7 +151,7 @@ async function forgedFinding(pem: Buffer, call: Call): Promise<Finding> {
 
 function detailOf(body: string): string {
   try {
-    const answer = JSON.parse(body) as { detail?: string; error_description?: string };
+    const answer = parseJson(body) as { detail?: string; error_description?: string };
     return answer.error_description ?? answer.detail ?? '';
   } catch {
     return body.slice(0, 100);

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { parseJson } from '#src/kernel/index.js';
 import { jsonText } from './output.js';
 
 /**
@@ -6,6 +7,6 @@ import { jsonText } from './output.js';
  * that is loaded when YAML is asked for: from a bundle a package of CommonJS that is loaded so has no names.
  */
 export function yamlText(value: unknown): string {
-  const plain = JSON.parse(jsonText(value)) as unknown;
+  const plain = parseJson(jsonText(value));
   return stringify(plain, { defaultStringType: 'QUOTE_DOUBLE' }).trimEnd();
 }

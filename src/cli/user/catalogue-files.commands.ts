@@ -7,6 +7,7 @@ import {
   readFileEntry,
   type RegisterFileRequest,
 } from '#src/client/index.js';
+import { parseJson } from '#src/kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import {
   jsonOption,
@@ -116,8 +117,7 @@ async function registration(options: PutOptions): Promise<RegisterFileRequest> {
 }
 
 function bytes(text: string): number {
-  const size = Number(text);
-  if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(size)) return size;
+  if (/^(?:0|[1-9]\d{0,18})$/.test(text)) return parseJson(text) as number;
   throw new CommandError(`--size ${text} is no number of bytes`, 2);
 }
 

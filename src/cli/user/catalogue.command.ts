@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { encodePath, type DeclareFieldRequest, type MetadataValues } from '#src/client/index.js';
-import { isJsonObject, parseJson } from '#src/kernel/index.js';
+import { isJsonObject, parseJson, stringifyJson } from '#src/kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import {
   jsonOption,
@@ -117,7 +117,7 @@ async function read(
 }
 
 function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? value : stringifyJson(value);
 }
 
 function pairOf(word: string): [string, MetadataValues[string]] {

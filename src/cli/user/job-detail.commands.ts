@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
 import pLimit from 'p-limit';
+import { stringifyJson } from '#src/kernel/index.js';
 import type { JobHistoryResponse } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import {
@@ -89,7 +90,7 @@ function membersOf(value: object, before = ''): string[] {
     if (typeof member === 'object' && !Array.isArray(member)) {
       return membersOf(member, `${before}${name}.`);
     }
-    const text = typeof member === 'string' ? member : JSON.stringify(member);
+    const text = typeof member === 'string' ? member : stringifyJson(member);
     return [`${before}${name}: ${text}`];
   });
 }

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Command } from 'commander';
+import { parseJson } from '#src/kernel/index.js';
 import type { FileAttributesResponse } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import { emit, jsonText, say, tell } from '../terminal/output.js';
@@ -39,7 +40,7 @@ async function lookUp(grid: GridConnection, files: string[], options: Printing):
     const lines = (await answer.text()).split('\n').filter((line) => line !== '');
     asked += lines.length;
     for (const line of lines) {
-      const one = JSON.parse(line) as Found;
+      const one = parseJson(line) as unknown as Found;
       const { path, attributes, error } = one;
       if (error) {
         missing += 1;

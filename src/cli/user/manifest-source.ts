@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { ManifestRequest } from '#src/client/index.js';
-import { isJsonObject, parseJson, type JsonObject } from '#src/kernel/index.js';
+import { isJsonObject, parseJson, stringifyJson, type JsonObject } from '#src/kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import { filled, placesOf, settingsOf } from './manifest-template.js';
 import { countOf, parameterOf, productOf } from './sweep.js';
@@ -86,7 +86,7 @@ function conditionOf(text: string): NonNullable<ManifestRequest['After']>[number
 }
 
 function demandUse(manifest: ManifestRequest, names: string[]): void {
-  const text = JSON.stringify({
+  const text = stringifyJson({
     ...manifest,
     ...Object.fromEntries(names.map((name) => [`Parameters.${name}`, 0])),
   });

@@ -1,3 +1,4 @@
+import { parseJson } from '#src/kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
 
 /** What people want to know of a token. */
@@ -13,7 +14,7 @@ export interface ShownClaims {
 export function claimsOf(token: string): ShownClaims {
   try {
     const text = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
-    const claims = JSON.parse(text) as Record<string, string | number>;
+    const claims = parseJson(text) as Record<string, string | number>;
     return {
       user: String(claims['preferred_username'] ?? claims['sub']),
       group: String(claims['group']),

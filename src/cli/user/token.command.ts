@@ -1,5 +1,6 @@
 import { text as wholeText } from 'node:stream/consumers';
 import { Command } from 'commander';
+import { stringifyJson } from '#src/kernel/index.js';
 import type { IntrospectionResponse, TokenResponse } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
@@ -125,7 +126,7 @@ function linesOf(told: IntrospectionResponse): string[] {
   const times = new Set(['exp', 'iat', 'nbf']);
   return Object.entries(told).map(([name, value]: [string, unknown]) => {
     if (times.has(name)) return `${name}: ${new Date(Number(value) * 1000).toISOString()}`;
-    return `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`;
+    return `${name}: ${typeof value === 'string' ? value : stringifyJson(value)}`;
   });
 }
 

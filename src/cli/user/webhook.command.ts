@@ -5,6 +5,7 @@ import type {
   MakeWebhookRequest,
   WebhookResponse,
 } from '#src/client/index.js';
+import { stringifyJson } from '#src/kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import {
   jsonOption,
@@ -134,7 +135,7 @@ function listCommand(): Command {
 
 function linesOf(webhook: WebhookResponse): string[] {
   return Object.entries(webhook).map(
-    ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ([name, value]) => `${name}: ${typeof value === 'string' ? value : stringifyJson(value)}`,
   );
 }
 

@@ -1,3 +1,5 @@
+import { stringifyJson } from '#src/kernel/json.js';
+
 /** Metadata conditions: field name → `operation|value`, or several of them that all apply. */
 export type Conditions = Record<string, string | string[]>;
 
@@ -42,5 +44,5 @@ export function queryText(query: object): string {
 }
 
 function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? value : stringifyJson(value);
 }

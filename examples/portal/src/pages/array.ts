@@ -1,4 +1,4 @@
-import type { GridClient, JobResponse } from 'gridgate/client';
+import { stringifyJson, type GridClient, type JobResponse } from 'gridgate/client';
 import { differing, varyingParts } from '../parts/difference.js';
 import { h, update } from '../parts/dom.js';
 import { plural } from '../parts/format.js';
@@ -195,5 +195,5 @@ function keyOf({ jid, times }: JobResponse): string {
 
 function textOf(value: unknown): string {
   if (value === undefined) return '—';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? value : stringifyJson(value);
 }

@@ -1,5 +1,5 @@
 import type { GridClient, JobExplainResponse, JobHistoryEntry, JobResponse } from 'gridgate/client';
-import { GridError } from 'gridgate/client';
+import { GridError, stringifyJson } from 'gridgate/client';
 import { h, say, update } from '../parts/dom.js';
 import { moment } from '../parts/format.js';
 import { takeNotice } from '../parts/notice.js';
@@ -228,7 +228,7 @@ async function showPast(
       h(
         'pre',
         { tabIndex: 0, role: 'region', 'aria-label': 'Manifest' },
-        JSON.stringify(manifest, null, 2),
+        stringifyJson(manifest, 2),
       ),
     ),
   );

@@ -1,4 +1,4 @@
-import type { ManifestRequest } from 'gridgate/client';
+import { parseJson, stringifyJson, type ManifestRequest } from 'gridgate/client';
 
 /** A file of a job that is not submitted yet. */
 export interface NamedFile {
@@ -56,7 +56,7 @@ export class Draft {
     files = { key, files: chosen };
     const stored: Stored = { user: this.user, key, fields, rest, given, names };
     try {
-      sessionStorage.setItem(KEPT, JSON.stringify(stored));
+      sessionStorage.setItem(KEPT, stringifyJson(stored));
     } catch {
       this.clear(); // there is no room: the form works, it is only not kept
     }
@@ -73,7 +73,7 @@ export class Draft {
 
   private stored(): Stored | undefined {
     const text = sessionStorage.getItem(KEPT);
-    const stored = text === null ? undefined : (JSON.parse(text) as Stored);
+    const stored = text === null ? undefined : (parseJson(text) as unknown as Stored);
     return stored?.user === this.user ? stored : undefined;
   }
 }

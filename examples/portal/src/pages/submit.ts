@@ -1,4 +1,4 @@
-import { GridError, type GridClient, type ManifestRequest } from 'gridgate/client';
+import { GridError, stringifyJson, type GridClient, type ManifestRequest } from 'gridgate/client';
 import { h, say, update } from '../parts/dom.js';
 import { marker, textField } from '../parts/field.js';
 import { bytes, count } from '../parts/format.js';
@@ -273,7 +273,7 @@ class SubmitForm {
       OutputSandbox: ['std.out', 'std.err', ...output],
       InputSandbox: this.files.map(({ name }) => name),
     };
-    if (values.length > 1 && !JSON.stringify(made).includes('%s')) {
+    if (values.length > 1 && !stringifyJson(made).includes('%s')) {
       throw mark(this.values, 'are used nowhere: write %s where the value belongs');
     }
     return made;
@@ -299,13 +299,13 @@ class SubmitForm {
 
   private body(): FormData {
     const form = new FormData();
-    form.append('manifest', JSON.stringify(this.manifest()));
+    form.append('manifest', stringifyJson(this.manifest()));
     for (const { name, content } of this.files) form.append('file', content, name);
     return form;
   }
 
   private jidOf(text: string): number {
-    if (/^[1-9]\d{0,15}$/.test(text)) return Number(text);
+    if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
     throw mark(this.after, `“${text}” is no number of a job`);
   }
 

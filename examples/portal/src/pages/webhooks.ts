@@ -1,4 +1,4 @@
-import type { GridClient, WebhookResponse } from 'gridgate/client';
+import { stringifyJson, type GridClient, type WebhookResponse } from 'gridgate/client';
 import { actionButton, once } from '../parts/action.js';
 import { h, update } from '../parts/dom.js';
 import { textField } from '../parts/field.js';
@@ -59,7 +59,7 @@ function card(
     h(
       'p',
       { class: 'soft' },
-      `${source === 'jobs' ? 'Jobs' : 'Catalogue'} ${JSON.stringify(webhook.filter)}, as ${webhook.user} in ${webhook.group}. `,
+      `${source === 'jobs' ? 'Jobs' : 'Catalogue'} ${stringifyJson(webhook.filter)}, as ${webhook.user} in ${webhook.group}. `,
       enabled ? 'On.' : `Off${disabledReason === undefined ? '' : `: ${disabledReason}`}.`,
     ),
     h(

@@ -1,3 +1,4 @@
+import { stringifyJson } from 'gridgate/client';
 import { h } from './dom.js';
 
 /** Two things by name of their parts. */
@@ -7,7 +8,7 @@ export type Parts = Readonly<Record<string, unknown>>;
 export function differing(one: Parts, other: Parts, but: ReadonlySet<string> = new Set()) {
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   return names.filter(
-    (name) => !but.has(name) && JSON.stringify(one[name]) !== JSON.stringify(other[name]),
+    (name) => !but.has(name) && stringifyJson(one[name]) !== stringifyJson(other[name]),
   );
 }
 
@@ -45,7 +46,7 @@ export function sideBySide(
 
 function text(value: unknown): string {
   if (value === undefined) return '—';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? value : stringifyJson(value);
 }
 
 /** Of texts that are the same at both ends, what is between. */

@@ -7,9 +7,9 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60],
 ];
 
-/** `1.5 MB` */
-export function bytes(size: number): string {
-  let value = size;
+/** `1.5 MB`; sizes beyond 2^53 are bigint. */
+export function bytes(size: number | bigint): string {
+  let value = Number(size);
   let unit = 0;
   while (value >= 1000 && unit < UNITS.length - 1) {
     value /= 1000;

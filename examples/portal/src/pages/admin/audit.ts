@@ -1,4 +1,9 @@
-import { GridError, type AuditEventResponse, type AuditSearchResponse } from 'gridgate/client';
+import {
+  GridError,
+  stringifyJson,
+  type AuditEventResponse,
+  type AuditSearchResponse,
+} from 'gridgate/client';
 import { wideTable } from '../../parts/action.js';
 import { h, type Child } from '../../parts/dom.js';
 import { textField, type TextField } from '../../parts/field.js';
@@ -64,7 +69,7 @@ function row({
       h(
         'div',
         { class: 'file' },
-        `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+        `${name}: ${typeof value === 'string' ? value : stringifyJson(value)}`,
       ),
     ),
     instance,

@@ -1,4 +1,4 @@
-import type { UserListResponse, UserResponse } from 'gridgate/client';
+import { parseJson, type UserListResponse, type UserResponse } from 'gridgate/client';
 import { actionButton, once, wideTable } from '../../parts/action.js';
 import { h, update, type Child } from '../../parts/dom.js';
 import { textField } from '../../parts/field.js';
@@ -19,7 +19,7 @@ export const usersSection: Section = async (input) => {
     { method: 'GET', path: `/admin/users?${asked.toString()}`, answer: 'json' },
     { signal },
   );
-  const { users, total } = (await answer.json()) as UserListResponse;
+  const { users, total } = parseJson(await answer.text()) as unknown as UserListResponse;
   const count = total === 1 ? 'One user' : `${total} users`;
   return [
     h('h2', {}, 'Users'),

@@ -3,6 +3,7 @@ import {
   type CompatibleFieldResponse,
   type CompatibleValue,
   type GridClient,
+  type MetadataValue,
 } from 'gridgate/client';
 import { brush } from '../../parts/brush.js';
 import { h, svg, type Child } from '../../parts/dom.js';
@@ -103,12 +104,12 @@ function asField(field: unknown, type: CompatibleFieldResponse['type']): Compati
 }
 
 /** A day is enough where the time is midnight. */
-function wordOf(value: string | number, type: string): string {
+function wordOf(value: MetadataValue, type: string): string {
   const text = String(value);
   return type === 'date' ? text.replace('T00:00:00.000Z', '') : text;
 }
 
-function valueOf(value: CompatibleValue): { value: string | number; directories?: number } {
+function valueOf(value: CompatibleValue): { value: MetadataValue; directories?: number } {
   return typeof value === 'object' ? value : { value };
 }
 

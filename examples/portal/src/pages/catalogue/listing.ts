@@ -1,4 +1,9 @@
-import { encodePath, type DirectoryContentsResponse, type GridClient } from 'gridgate/client';
+import {
+  encodePath,
+  parseJson,
+  type DirectoryContentsResponse,
+  type GridClient,
+} from 'gridgate/client';
 import { h, update, type Child } from '../../parts/dom.js';
 import { bytes } from '../../parts/format.js';
 import { faultBox } from '../../parts/pieces.js';
@@ -39,7 +44,7 @@ export class Listing {
   private async add(path: string): Promise<void> {
     const request = { method: 'GET', path, answer: 'json' } as const;
     const { answer, next } = await this.client.raw(request, { signal: this.signal });
-    const contents = (await answer.json()) as DirectoryContentsResponse;
+    const contents = parseJson(await answer.text()) as unknown as DirectoryContentsResponse;
     this.list.append(...rowsOf(contents, this.place));
     this.next = next;
     this.more.hidden = next === undefined;

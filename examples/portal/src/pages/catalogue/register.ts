@@ -1,4 +1,4 @@
-import { encodePath, type GridClient } from 'gridgate/client';
+import { encodePath, parseJson, type GridClient } from 'gridgate/client';
 import { h } from '../../parts/dom.js';
 import { textField, type TextField } from '../../parts/field.js';
 import { form, mark, required } from '../../parts/form.js';
@@ -37,13 +37,13 @@ function fileForm(client: GridClient, base: string, onDone: () => void): HTMLEle
   return form('Register file', [name, size, checksum, element, pfn], async () => {
     const path = `${base}/${nameIn(name)}`;
     const bytes = required(size);
-    if (!/^\d{1,16}$/.test(bytes)) throw mark(size, 'must be a whole number of bytes');
-    if (!/^([0-9a-f]{8})?$/i.test(checksum.input.value.trim())) {
-      throw mark(checksum, 'must be eight hexadecimal digits');
+    if (!/^(?:0|[1-9]\d{0,18})$/.test(bytes)) throw mark(size, 'must be a whole number of bytes');
+    if (!/^[0-9a-f]{0,8}$/i.test(checksum.input.value.trim())) {
+      throw mark(checksum, 'must be up to eight hexadecimal digits');
     }
     const [sum, se, address] = [checksum, element, pfn].map(({ input }) => input.value.trim());
     await client.registerFile(encodePath(path), {
-      Size: Number(bytes),
+      Size: parseJson(bytes) as number,
       ...(sum && { Checksum: sum, ChecksumType: 'Adler32' }),
       ...(se && { Replicas: { [se]: address ? { PFN: address } : {} } }),
     });

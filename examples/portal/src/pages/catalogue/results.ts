@@ -26,7 +26,7 @@ export async function searchResults(
   for await (const line of asked) lines.push(line);
   const top = topmost(lines);
   const files = top.reduce((sum, line) => sum + line.files, 0);
-  const size = top.reduce((sum, line) => sum + line.size, 0);
+  const size = top.reduce((sum, line) => sum + Number(line.size), 0);
   const total = lines.length === 1 ? '1 directory' : `${count(lines.length)} directories`;
   const summary = `${total}, ${plural(files, 'file')}, ${bytes(size)}`;
   say(`Found ${summary}`);

@@ -1,3 +1,4 @@
+import { parseJson, stringifyJson } from 'gridgate/client';
 import { h, type Child } from '../dom.js';
 import { plainText } from '../plain-text.js';
 import { pageFrame, pdfFrame } from './frame.js';
@@ -11,8 +12,7 @@ type Show = (content: Blob, name: string) => Promise<Child>;
 const SHOWN: Record<string, Show> = {
   csv: async (content, name) => showTable(await content.text(), name),
   tsv: async (content, name) => showTable(await content.text(), name),
-  json: async (content, name) =>
-    pre(JSON.stringify(JSON.parse(await content.text()), undefined, 2), name),
+  json: async (content, name) => pre(stringifyJson(parseJson(await content.text()), 2), name),
   md: async (content) => markdown(await content.text()),
   ipynb: async (content) => notebook(await content.text()),
   html: async (content, name) => pageFrame(await content.text(), name),

@@ -1,3 +1,4 @@
+import { parseJson } from 'gridgate/client';
 import { h, type Child } from '../dom.js';
 import { plainText } from '../plain-text.js';
 import { pageFrame } from './frame.js';
@@ -10,7 +11,7 @@ const BASE64 = /^[A-Za-z0-9+/=\s]*$/;
 
 /** A notebook: its cells and what they gave. Nothing in it is run; pages in it stand in frames that may do nothing. */
 export function notebook(text: string): Child {
-  const { cells } = JSON.parse(text) as { cells?: unknown };
+  const { cells } = parseJson(text) as { cells?: unknown };
   if (!Array.isArray(cells)) throw new Error('This is no notebook: it has no cells.');
   const hidden = cells.length - MOST_CELLS;
   return h(
