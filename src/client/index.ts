@@ -9,6 +9,7 @@ export { moveFile, readFileEntry, type FileEntry } from './catalogue-files.js';
 export type { OutputEvent } from './follow-output.js';
 export type { JobChange, WatchedJobs, WatchOptions } from './job-watch.js';
 export { GridError } from './grid-error.js';
+export { metadataValue } from './metadata-value.js';
 export { base64Url, decodePath, encodePath } from './request/encoding.js';
 export {
   beginSignIn,

@@ -288,7 +288,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('everyday tasks in the 
     await page.getByLabel('Bytes').fill('8');
     await page.getByLabel('Checksum (adler32)').fill('hello');
     await button('Register file').click();
-    await page.getByText('must be eight hexadecimal digits').waitFor();
+    await page.getByText('must be up to eight hexadecimal digits').waitFor();
     await page.getByLabel('Checksum (adler32)').fill('0a1b2c3d');
     await page.getByLabel('Storage element').fill('SE-A');
     await button('Register file').click();
@@ -303,9 +303,9 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('everyday tasks in the 
       await button('Set metadata').click();
     };
     await set('nothing', '1');
-    await page.getByText('is no field of the catalogue').waitFor();
+    await page.getByText('is no metadata field').waitFor();
     await set('energy', 'much');
-    await page.getByText('must be a number').waitFor();
+    await page.getByText('is not a number').waitFor();
     await expectAccessible(page);
     await set('energy', '42');
     await page.locator('[data-field="energy"]').getByText('42').waitFor();

@@ -1,6 +1,11 @@
 import { Command } from 'commander';
-import { encodePath, type DeclareFieldRequest, type MetadataValues } from '#src/client/index.js';
-import { isJsonObject, parseJson, stringifyJson } from '#src/kernel/index.js';
+import {
+  encodePath,
+  metadataValue,
+  type DeclareFieldRequest,
+  type MetadataValues,
+} from '#src/client/index.js';
+import { stringifyJson } from '#src/kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import {
   jsonOption,
@@ -63,7 +68,10 @@ function metaCommand(): Command {
       'show the metadata of a directory or file, or set values: meta /vo/a energy=100 note=null',
     )
     .argument('<path>', 'directory or file')
-    .argument('[key=value...]', 'values as JSON, or as plain text; null removes one')
+    .argument(
+      '[key=value...]',
+      'values of declared fields by their type; of other keys texts, or JSON in quotation marks or brackets; null removes one',
+    )
     .option('--inherited', 'of a file: with what its directories have')
     .addOption(outputOption())
     .addOption(jsonOption())
@@ -120,17 +128,12 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : stringifyJson(value);
 }
 
+/** `null` alone removes the value. Throws CommandError. */
 function pairOf(word: string): [string, MetadataValues[string]] {
   const at = word.indexOf('=');
   if (at < 1) throw new CommandError(`${word} is not key=value`, 2);
-  const value = word.slice(at + 1);
-  try {
-    const json = parseJson(value);
-    const isPlain = !isJsonObject(json) && !Array.isArray(json);
-    return [word.slice(0, at), isPlain ? (json as MetadataValues[string]) : value];
-  } catch {
-    return [word.slice(0, at), value];
-  }
+  const text = word.slice(at + 1);
+  return [word.slice(0, at), text === 'null' ? null : metadataValue(text)];
 }
 
 function fieldsCommand(): Command {

@@ -22,6 +22,20 @@ describe('a template', () => {
     expect([...left]).toEqual([]);
   });
 
+  it.each([
+    ['5', 5],
+    ['-1.5', -1.5],
+    ['9007199254740993', 9007199254740993n],
+    ['true', true],
+    ['4.10', '4.10'],
+    ['4.0', '4.0'],
+    ['1e3', '1e3'],
+    ['0123', '0123'],
+  ])('takes %s alone as %p', (text, value) => {
+    const made = filled({ Key: '{{key}}' }, settingsOf([`key=${text}`]), new Set());
+    expect(made).toEqual({ Key: value });
+  });
+
   it('names the places that are left', () => {
     expect([...placesOf(template)]).toEqual(['program', 'n', 'sites']);
   });

@@ -190,6 +190,11 @@ describe('metadata values', () => {
     ['int', 3, 3],
     ['int', 2n ** 60n, 2n ** 60n],
     ['float', 2, 2],
+    ['int', '9007199254740993', 9007199254740993n],
+    ['int', '07', 7],
+    ['float', '4.10', 4.1],
+    ['string', '07', '07'],
+    ['string', '4.10', '4.10'],
     ['string', 'a|b', 'a|b'],
     ['date', '2026-01-02', '2026-01-02T00:00:00.000Z'],
   ] as const)('of type %s take %s', (type, json, shown) => {
@@ -199,7 +204,11 @@ describe('metadata values', () => {
 
   it.each([
     ['int', 1.5],
-    ['int', '3'],
+    ['int', '3.0'],
+    ['int', ' 3'],
+    ['int', '9223372036854775808'],
+    ['int', ''],
+    ['float', '1e999'],
     ['int', 2n ** 63n],
     ['float', 'x'],
     ['string', 3],

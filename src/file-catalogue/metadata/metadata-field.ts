@@ -67,12 +67,17 @@ export function readOperand(type: FieldType, text: string): ReadValue {
   return type === 'date' ? readDate(bare) : readString(bare);
 }
 
-/** Reads a value of a JSON body. */
+/** Reads a value of a JSON body; a number may be written as a text, which has all its digits everywhere. */
 export function readJsonValue(type: FieldType, json: JsonValue): ReadValue {
   if (type === 'string')
     return typeof json === 'string' ? readString(json) : { fault: 'is not a string' };
   if (type === 'date') {
     return typeof json === 'string' ? readDate(json) : { fault: 'is not an ISO 8601 date' };
+  }
+  if (typeof json === 'string') {
+    return NUMBER.test(json) || INTEGER.test(json)
+      ? readOperand(type, json)
+      : { fault: 'is not a number' };
   }
   if (typeof json !== 'number' && typeof json !== 'bigint') return { fault: 'is not a number' };
   if (type === 'float') return float(Number(json));

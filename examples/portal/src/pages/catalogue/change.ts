@@ -1,9 +1,15 @@
-import { encodePath, moveFile, type GridClient, type MetadataValues } from 'gridgate/client';
+import {
+  encodePath,
+  GridError,
+  metadataValue,
+  moveFile,
+  type GridClient,
+  type MetadataValues,
+} from 'gridgate/client';
 import { h } from '../../parts/dom.js';
 import { textField } from '../../parts/field.js';
 import { form, mark, required } from '../../parts/form.js';
 import { confirmed } from '../../parts/pieces.js';
-import { typesOf } from './facets.js';
 
 /** What is changed, and where to go after it. */
 export interface Changed {
@@ -65,6 +71,7 @@ function moveForm(client: GridClient, changed: Changed): HTMLElement {
   });
 }
 
+/** Files take values of keys that nobody has declared; the service says what does not fit. */
 function metadataForm(
   client: GridClient,
   set: (values: MetadataValues) => Promise<unknown>,
@@ -74,14 +81,14 @@ function metadataForm(
   const value = textField('meta-value', 'Value', '100', { hint: 'Empty: the value is removed' });
   return form('Set metadata', [name, value], async () => {
     const field = required(name);
-    const type = (await typesOf(client))[field];
-    if (type === undefined) throw mark(name, 'is no field of the catalogue');
     const text = value.input.value.trim();
-    const isNumber = type === 'int' || type === 'float';
-    if (isNumber && text !== '' && !Number.isFinite(Number(text))) {
-      throw mark(value, 'must be a number');
+    try {
+      await set({ [field]: text === '' ? null : metadataValue(text) });
+    } catch (error) {
+      const problem = error instanceof GridError && error.violations[0]?.problem;
+      if (!problem) throw error;
+      throw mark(problem === 'is no metadata field' ? name : value, problem);
     }
-    await set({ [field]: text === '' ? null : isNumber ? Number(text) : text });
     changed.stays();
   });
 }

@@ -81,9 +81,7 @@ async function compatible(
 const KNOWN = new WeakMap<GridClient, Promise<Record<string, CompatibleFieldResponse['type']>>>();
 
 /** Types of all fields; the answers about a directory do not name them. */
-export function typesOf(
-  client: GridClient,
-): Promise<Record<string, CompatibleFieldResponse['type']>> {
+function typesOf(client: GridClient): Promise<Record<string, CompatibleFieldResponse['type']>> {
   const asked =
     KNOWN.get(client) ??
     client
