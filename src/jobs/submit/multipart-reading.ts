@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Transform, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import { Busboy, type BusboyHeaders, type Dicer } from '@fastify/busboy';
 import { ByteBuffer, machineProblem, Problem, Slices } from '#src/kernel/index.js';
 import {
   decodeText,
@@ -13,6 +13,7 @@ import {
   type HttpRequest,
 } from '#src/platform/index.js';
 import { fileNameFault } from '../manifest/file-name.js';
+import { exactDisposition, partNames } from './form-names.js';
 
 /** A file that came with a submit, in the spool. */
 export interface ReceivedFile {
@@ -33,8 +34,8 @@ const DRAIN_BYTES = 256 * 1024 * 1024;
 
 /**
  * One multipart body on its way in. A part named `manifest` is a manifest, with or without a file name; every other
- * part needs a file name and is an input file. After the first fault, also of a file that cannot be written, nothing is
- * kept and nothing is waited for any more.
+ * part needs a file name and is an input file; one with an empty name and no content is a field that was left empty. After the
+ * first fault, also of a file that cannot be written, nothing is kept and nothing is waited for any more.
  */
 export class MultipartReading {
   private readonly manifests: string[] = [];
@@ -62,6 +63,7 @@ export class MultipartReading {
       this.busboy = new Busboy({
         headers: request.headers as BusboyHeaders,
         preservePath: true,
+        defCharset: 'latin1', // characters are bytes, which are judged here
         limits: {
           fieldSize: config.maxManifestBytes + 1,
           fields: config.maxManifests + 1,
@@ -72,11 +74,13 @@ export class MultipartReading {
     } catch (cause) {
       throw new Problem('request.malformed-body', 'The multipart body has no boundary', { cause });
     }
+    this.readNames();
     this.busboy.on('field', (name, value, _cut, isCut) => this.onField(name, value, isCut));
     this.busboy.on('file', (field, stream, name: string | undefined) => {
       stream.on('error', () => undefined);
       if (this.fault) stream.resume();
       else if (field === 'manifest') this.onManifestFile(stream);
+      else if (name === '') this.onEmptyFile(stream);
       else this.onFile(stream, name);
     });
   }
@@ -133,13 +137,50 @@ export class MultipartReading {
     });
   }
 
+  /** Before the parser of forms reads the names of a part, which it would take otherwise or leave out: exactly. */
+  private readNames(): void {
+    const { parser } = (
+      this.busboy as unknown as { _parser: { parser: InstanceType<typeof Dicer> } }
+    )._parser;
+    parser.prependListener('part', (part: Dicer.PartStream) => {
+      part.once('header', (header: Record<string, string[] | undefined>) => {
+        const [disposition = ''] = header['content-disposition'] ?? [];
+        const names = partNames(disposition);
+        if ('fault' in names) {
+          this.refuse(new Problem('request.malformed-body', names.fault));
+          return;
+        }
+        // The parser leaves parts out whose names have ends of lines.
+        const broken = [names.name, names.file].find((text) => /[\r\n]/.test(text ?? ''));
+        const fault = broken === undefined ? undefined : this.fileFault(broken);
+        if (fault) this.refuse(fault);
+        const [type] = header['content-type']?.[0]?.split(';') ?? [];
+        header['content-disposition'] = [exactDisposition(names)];
+        if (type !== undefined) header['content-type'] = [type.trim()];
+      });
+    });
+  }
+
+  /** A field for files that nobody has filled in: browsers send an empty name and nothing. */
+  private onEmptyFile(stream: Readable): void {
+    stream.once('data', () => this.refuse(Problem.invalidField('files', 'a file has no name')));
+    stream.resume();
+  }
+
   private onField(name: string | undefined, value: string, isCut: boolean): void {
     if (this.fault) return;
     if (name === 'access_token') return; // the guard has spoken; some clients repeat it here
     if (name !== 'manifest') {
       this.refuse(Problem.invalidField(name ?? '', 'is not known; files need a file name'));
     } else if (isCut) this.manifestTooLarge();
-    else this.setManifest(this.manifests.push('') - 1, value);
+    else {
+      try {
+        const text = decodeText(Buffer.from(value, 'latin1'), 'A manifest');
+        this.setManifest(this.manifests.push('') - 1, text);
+      } catch (error) {
+        this.refuse(error as Problem);
+      }
+    }
   }
 
   /** `curl -F manifest=@job.json`: the manifest is the content of the file. */

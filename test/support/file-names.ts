@@ -1,0 +1,38 @@
+/**
+ * Names of files that go through a form and come out the same, whichever client sends them. Only `%22`, `%0D` and `%0A` in a
+ * name cannot: browsers write `"` and ends of lines so.
+ */
+export const FILE_NAMES = [
+  'final "v2".dat',
+  '"',
+  '"quoted"',
+  "it's.dat",
+  'a b.dat',
+  'two  blanks.dat',
+  ' leading.dat',
+  'trailing.dat ',
+  'a;b.dat',
+  'a; filename=b.dat',
+  'a,b.dat',
+  'a=b.dat',
+  'a&b.dat',
+  'a?b#c.dat',
+  '100%.txt',
+  '%20.txt',
+  '%2F%41%25.txt',
+  '%0d%0a.txt',
+  '%u0022.txt',
+  "utf-8''x.dat",
+  '*?.dat',
+  '$(id).dat',
+  '`id`.dat',
+  '<b>|.dat',
+  '~.dat',
+  '-rf',
+  '...',
+  'größe.dat',
+  'gro\u0308ße.dat',
+  '日本.dat',
+  '🚀.dat',
+  `${'n'.repeat(251)}.dat`,
+];
