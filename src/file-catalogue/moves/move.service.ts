@@ -7,7 +7,14 @@ import type { Guarded } from '../access/catalogue.policy.js';
 import { directoryNotFound } from '../access/directory-access.js';
 import { readChain } from '../namespace/directory-chain.repository.js';
 import { findFile } from '../namespace/files.repository.js';
-import { MAX_DEPTH, MAX_PATH_BYTES, parentPath, pathFault } from '../path/catalogue-path.js';
+import {
+  baseName,
+  MAX_DEPTH,
+  MAX_PATH_BYTES,
+  newNameFault,
+  parentPath,
+  pathFault,
+} from '../path/catalogue-path.js';
 import { isInSubtree } from '../path/label.js';
 import { extentOf, fieldsOnBoth, findDirectory, lockForMove, relocate } from './move.repository.js';
 
@@ -30,6 +37,8 @@ export class MoveService {
       const fault = path === '/' ? 'is the root directory' : pathFault(path);
       if (fault !== undefined) throw Problem.invalidField(field, fault);
     }
+    const fault = newNameFault(baseName(to));
+    if (fault !== undefined) throw Problem.invalidField('to', fault);
     return this.database.transaction(async (transaction) => {
       await lockForMove(transaction);
       return this.moveLocked(transaction, from, to);

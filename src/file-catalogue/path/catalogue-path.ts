@@ -7,6 +7,7 @@ export const MAX_DEPTH = 100;
 /** Bytes of a whole path: its base 64 and a token fit into the 16 KiB that Node gives to a request's head. */
 export const MAX_PATH_BYTES = 4096;
 
+const CONTROL = /\p{Cc}/u;
 const SURROGATE = /\p{Surrogate}/u;
 
 /**
@@ -29,6 +30,13 @@ export function pathFault(path: string): string | undefined {
     }
   }
   return undefined;
+}
+
+/** What is wrong with a name that is to be made; names of before may have control characters, so that paths may. */
+export function newNameFault(name: string): string | undefined {
+  return CONTROL.test(name)
+    ? 'has a name with control characters, such as an end of a line'
+    : undefined;
 }
 
 /** What is wrong with the path of a file: `/` is none. */

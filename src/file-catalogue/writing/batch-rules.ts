@@ -11,7 +11,8 @@ import {
   type StoredValue,
 } from '../metadata/metadata-field.js';
 import { directoryNotFound, fileNotFound } from '../access/directory-access.js';
-import { parentPath, pathChain, topOf } from '../path/catalogue-path.js';
+import { namesBelow, newNameFault, parentPath, pathChain, topOf } from '../path/catalogue-path.js';
+import { bareChecksum, bareGuid, bareType } from './member-rules.js';
 import type { Attributes, BatchState, DirectoryState, FileData } from './batch-state.js';
 import type {
   DirectoryPut,
@@ -74,6 +75,7 @@ export class BatchRules {
     const values = this.readDirectoryValues(line.metadata);
     if (!existing) {
       this.refuseCreation(line.path, place, line);
+      refuseNewNames(line.path, nearest.path);
       this.refuseValueConflicts(line.path, nearest, values);
       if (hidden !== undefined) throw pathTaken(hidden, 'taken');
       const made = this.makeDirectories(line.path, nearest, line);
@@ -103,6 +105,7 @@ export class BatchRules {
     if (existing) return this.changeFile(line, existing, nearest);
     if (nearest.path === directory) this.refuseUnwritable(nearest, directory);
     else this.refuseCreation(directory, place, line);
+    refuseNewNames(line.path, nearest.path);
     const attributes = this.newAttributes(line);
     const metadata = this.readFileMetadata(line.metadata, {});
     if (hidden !== undefined) throw pathTaken(hidden, 'taken');
@@ -332,16 +335,27 @@ function snapshotOf({ attributes, values }: DirectoryState): string {
 function refuseOtherContent(line: FilePut, existing: FileData): void {
   const differs: string[] = [];
   if (line.size !== undefined && line.size !== existing.size) differs.push('size');
-  const both = (given: string | undefined, known: string | null): boolean =>
-    given !== undefined && known !== null && given.toLowerCase() !== known.toLowerCase();
-  if (both(line.checksum, existing.checksum)) differs.push('checksum');
-  if (both(line.checksumType, existing.checksum_type)) differs.push('checksum type');
-  if (both(line.guid, existing.guid)) differs.push('GUID');
+  const type = existing.checksum_type ?? line.checksumType ?? '';
+  const isOther = (
+    given: string | undefined,
+    known: string | null,
+    bare: (text: string) => string,
+  ): boolean => given !== undefined && known !== null && bare(given) !== bare(known);
+  if (isOther(line.checksum, existing.checksum, (text) => bareChecksum(text, type)))
+    differs.push('checksum');
+  if (isOther(line.checksumType, existing.checksum_type, bareType)) differs.push('checksum type');
+  if (isOther(line.guid, existing.guid, bareGuid)) differs.push('GUID');
   if (differs.length === 0) return;
   throw new Problem(
     'catalogue.exists',
     `${line.path} is registered with another ${differs.join(' and ')}`,
   );
+}
+
+/** Names that are there already may have what new ones may not. */
+function refuseNewNames(path: string, there: string): void {
+  const fault = namesBelow(there, path).map(newNameFault).find(Boolean);
+  if (fault !== undefined) throw Problem.invalidField('path', fault);
 }
 
 function pathTaken(path: string, what: string): Problem {

@@ -36,6 +36,25 @@ export function isPfn(text: string): boolean {
   return Buffer.byteLength(text) <= MAX_PFN_BYTES;
 }
 
+/** The checksum as it is compared: Adler-32 is a number of 32 bits, often written without its leading zeros. */
+export function bareChecksum(checksum: string, type: string): string {
+  const text = checksum.toLowerCase();
+  const isNumber = bareType(type) === 'adler32' && /^[0-9a-f]+$/.test(text);
+  return isNumber ? text.replace(/^0+(?=.)/, '') : text;
+}
+
+/** The algorithm as it is compared: `Adler-32` and `ADLER32` are one. */
+export function bareType(type: string): string {
+  return type.toLowerCase().replaceAll('-', '');
+}
+
+/** The GUID as it is compared: a number of 128 bits, written with hyphens or without. */
+export function bareGuid(guid: string): string {
+  const text = guid.toLowerCase();
+  const digits = text.replaceAll('-', '');
+  return /^[0-9a-f]{32}$/.test(digits) ? digits : text;
+}
+
 /** The algorithm that a checksum has when none is said. */
 export function checksumTypeOf(
   checksum: string | undefined,

@@ -3,7 +3,7 @@ import type { Actor, CataloguePolicy } from '../access/catalogue.policy.js';
 import { isSeen } from '../access/directory-access.js';
 import { ChangeLog, type WrittenPlace } from '../events/change-log.js';
 import { bitsText } from '../events/logged-change.js';
-import { baseName, parentPath, pathChain } from '../path/catalogue-path.js';
+import { baseName, newNameFault, parentPath, pathChain } from '../path/catalogue-path.js';
 import { addPendingTotals, type PendingChange } from './batch-changes.repository.js';
 import { DEFAULT_MODE } from './batch-rules.js';
 import type { CatalogueLine, FilePut } from './catalogue-line.js';
@@ -140,6 +140,7 @@ function filesInOrder(
   for (const { id, lines } of groups.sort((a, b) => a.id - b.id)) {
     const inside = lines.map(({ path, size = 0, checksum, checksumType, guid, replicas }) => {
       const name = baseName(path);
+      if (newNameFault(name) !== undefined) throw new NotOnlyNew();
       return { directoryId: id, name, size, checksum, checksumType, guid, replicas };
     });
     inside.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
