@@ -2,7 +2,14 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { ManifestRequest } from '#src/client/index.js';
-import { isJsonObject, parseJson, stringifyJson, type JsonObject } from '#src/kernel/index.js';
+import {
+  isJsonObject,
+  parseJson,
+  repeatedMember,
+  stringifyJson,
+  type JsonObject,
+  type JsonValue,
+} from '#src/kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import { filled, placesOf, settingsOf } from './manifest-template.js';
 import { countOf, parameterOf, productOf } from './sweep.js';
@@ -139,12 +146,18 @@ async function readJson(path: string): Promise<JsonObject> {
     const reason = (error as NodeJS.ErrnoException).code ?? 'unreadable';
     throw new CommandError(`${path} cannot be read (${reason})`, 2);
   }
+  let value: JsonValue;
   try {
-    const value = parseJson(text);
-    if (isJsonObject(value)) return value;
+    value = parseJson(text);
   } catch (error) {
     throw new CommandError(`${path} is not valid JSON: ${(error as Error).message}`, 2);
   }
+  const twice = repeatedMember(text, value);
+  if (twice !== undefined) {
+    const fault = `${path} has the member "${twice}" twice in one object; leave one of them out`;
+    throw new CommandError(fault, 2);
+  }
+  if (isJsonObject(value)) return value;
   throw new CommandError(`${path} must hold a JSON object`, 2);
 }
 

@@ -5,7 +5,9 @@ import {
   loopTurn,
   parseJson,
   Problem,
+  repeatedMember,
   Slices,
+  stringifyJson,
 } from '#src/kernel/index.js';
 import type { JsonObject, JsonValue } from '#src/kernel/index.js';
 import { arriving, outOfTurn } from './caller-turns.js';
@@ -14,6 +16,8 @@ import { QueryValues } from './query-values.js';
 
 /** Escapes of what the database cannot keep; as themselves NUL is no JSON and half pairs are no UTF-8. */
 const MAY_BE_UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
+/** Characters of a member's name that are told. */
+const MOST_OF_A_NAME = 100;
 const UNSTORABLE = /[\0\ud800-\udfff]/u;
 
 /** The media type of the body in lower case without parameters; '' when there is none. */
@@ -143,7 +147,7 @@ export async function readJsonObject(
 
 /**
  * Parses JSON of a caller; `where` names the text in the message. Throws Problem 400 with the position, 413 for more than
- * MAX_VALUES values.
+ * MAX_VALUES values; a member that stands twice in one object is 400 and named.
  */
 export function parseJsonText(text: string, where = 'The body'): JsonValue {
   refuseHeavy(text, where);
@@ -154,6 +158,12 @@ export function parseJsonText(text: string, where = 'The body'): JsonValue {
     const reason = (cause as Error).message.replaceAll('\0', '?');
     // Without a cause: that would be logged, and what is in a body is nothing for a log.
     throw new Problem('request.malformed-body', `${where} is not valid JSON: ${reason}`);
+  }
+  const twice = repeatedMember(text, value);
+  if (twice !== undefined) {
+    const name = stringifyJson(twice.slice(0, MOST_OF_A_NAME));
+    const detail = `${where} has the member ${name} twice in one object; leave one of them out`;
+    throw new Problem('request.malformed-body', detail);
   }
   if (MAY_BE_UNSTORABLE.test(text) && hasUnstorable(value)) {
     const detail = `${where} has a text with a NUL character or half of a surrogate pair`;
