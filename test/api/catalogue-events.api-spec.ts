@@ -321,7 +321,7 @@ describe('the log of the catalogue', () => {
   let grid: ScratchCatalogue;
 
   beforeAll(async () => {
-    grid = await scratchCatalogue();
+    grid = await scratchCatalogue({ GRID_CATALOGUE_GLOBAL_READ: 'true' });
   });
   afterAll(() => grid?.remove());
 

@@ -14,7 +14,7 @@ const alice = caller('alice', 'grid_user');
 let grid: ScratchCatalogue;
 
 beforeAll(async () => {
-  grid = await scratchCatalogue();
+  grid = await scratchCatalogue({ GRID_CATALOGUE_GLOBAL_READ: 'true' });
   const lines = [...demoLines()];
   const small = lines.slice(
     0,

@@ -17,7 +17,7 @@ let guarded: ScratchCatalogue;
 const alice = caller('alice', 'grid_user');
 
 beforeAll(async () => {
-  open = await scratchCatalogue();
+  open = await scratchCatalogue({ GRID_CATALOGUE_GLOBAL_READ: 'true' });
   guarded = await scratchCatalogue({ GRID_CATALOGUE_GLOBAL_READ: 'false' });
 });
 

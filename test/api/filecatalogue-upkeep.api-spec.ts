@@ -27,7 +27,7 @@ let verification: VerificationService;
 let aggregator: TotalsAggregator;
 
 beforeAll(async () => {
-  grid = await scratchCatalogue();
+  grid = await scratchCatalogue({ GRID_CATALOGUE_GLOBAL_READ: 'true' });
   const scheduler = new Scheduler(new SchedulerRegistry(), grid.database, silentLogger());
   aggregator = new TotalsAggregator(grid.database, scheduler);
   imports = new ImportService(new BulkService(grid.reader, grid.writer), grid.policy, aggregator);

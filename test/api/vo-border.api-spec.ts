@@ -114,7 +114,7 @@ describe('the border of a virtual organisation, for the catalogue', () => {
   const file = (of: string): string => `/filecatalogue/file/${encoded(of)}`;
   const closed = [403, 'catalogue.forbidden'];
   const unseen = [404, 'catalogue.directory-not-found'];
-  const hidden = [404, 'catalogue.file-not-found'];
+  const noFile = [404, 'catalogue.file-not-found'];
   let here: GridClient;
   let elsewhere: GridClient;
 
@@ -170,7 +170,7 @@ describe('the border of a virtual organisation, for the catalogue', () => {
         here.put(file('/else/a/forged'), { json: { Size: 1 } }),
         here.delete(path('/else')),
       ),
-    ).toEqual([closed, closed, closed, hidden, closed, closed, closed, unseen]);
+    ).toEqual([closed, closed, closed, noFile, closed, closed, closed, unseen]);
   });
 
   it('lets managers give away what is theirs only', async () => {

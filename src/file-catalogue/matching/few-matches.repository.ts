@@ -174,7 +174,7 @@ function statementOf(questions: readonly FewQuestion[]): ReturnType<StatementTex
     union all
     select place, null, is_left, d.label, d.path, d.sub_files, d.sub_bytes::text
     from asked ${segments.join('')}
-    cross join lateral (select greatest(${counts}) > ${FEW_LIMITS.segments} ${guard} as is_left) many
+    cross join lateral (select greatest(${counts}) > ${FEW_LIMITS.segments} ${guard} as is_left offset 0) many
     left join lateral (
       select d.* from unnest(case when is_left then '{}'::catalogue_spans
           else catalogue_spans(catalogue_span(start_lo, start_hi)) * ${spans} end) span
@@ -193,9 +193,8 @@ const ALL_READ = 0o444;
 function mayBeClosed(opened: string): string {
   const isClosed = `mode & ${ALL_READ} <> ${ALL_READ}`;
   return `exists (
-      select from generate_series(0, length(start_lo)) n (bytes) cross join lateral (
-        select mode from catalogue_directory where label = substr(start_lo, 1, n.bytes) offset 0) above
-      where ${isClosed})
+      select from catalogue_directory where ${isClosed} and label = any(array(
+        select substr(start_lo, 1, bytes) from generate_series(0, length(start_lo)) n (bytes))))
     or (select count(*) > ${FEW_LIMITS.boundaries} or coalesce(bool_or(${isClosed}), false) from (
       select mode from (select start_lo as lo, start_hi as hi offset 0) start
       cross join lateral ${rangesBeside(opened)} span
