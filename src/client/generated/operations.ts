@@ -9,6 +9,9 @@ import {
 } from '../request/operation-request.js';
 import type {
   AddApplicationRequest,
+  AddGroupRequest,
+  AddSiteRequest,
+  AddUserRequest,
   AddedApplicationResponse,
   AdministrationAccessResponse,
   ApplicationListResponse,
@@ -19,6 +22,9 @@ import type {
   AuditSearchResponse,
   BulkKillResponse,
   CatalogueEventsResponse,
+  ChangeGroupRequest,
+  ChangeSiteRequest,
+  ChangeUserRequest,
   ChangeWebhookRequest,
   DeclareFieldRequest,
   DeletedResponse,
@@ -174,7 +180,7 @@ export interface ReadCatalogueEventsQuery {
 
 /** Query of {@link Operations.readJobEvents}. */
 export interface ReadJobEventsQuery {
-  /** Jobs of all owners */
+  /** Jobs of all owners whose records you may see */
   allOwners?: boolean;
   /** Last update at or after; a day or an instant */
   fromDate?: string;
@@ -284,7 +290,7 @@ export interface ReadJobEventsQuery {
 
 /** Query of {@link Operations.showJobTimeline}. */
 export interface ShowJobTimelineQuery {
-  /** Jobs of all owners */
+  /** Jobs of all owners whose records you may see */
   allOwners?: boolean;
   /** Last update at or after; a day or an instant */
   fromDate?: string;
@@ -474,7 +480,7 @@ export interface KillArrayQuery {
 
 /** Query of {@link Operations.listJobs}. */
 export interface ListJobsQuery {
-  /** Jobs of all owners */
+  /** Jobs of all owners whose records you may see */
   allOwners?: boolean;
   /** Last update at or after; a day or an instant */
   fromDate?: string;
@@ -604,7 +610,7 @@ export interface KillJobsQuery {
 
 /** Query of {@link Operations.summarizeJobs}. */
 export interface SummarizeJobsQuery {
-  /** Jobs of all owners */
+  /** Jobs of all owners whose records you may see */
   allOwners?: boolean;
   /** Last update at or after; a day or an instant */
   fromDate?: string;
@@ -1736,6 +1742,18 @@ export abstract class Operations {
     );
   }
 
+  /**
+   * Add a user
+   *
+   * Without a certificate or a subject nobody signs in as the user. Whoever is added under the name of a user who was removed has their jobs and files.
+   */
+  addUser(body: AddUserRequest, options: CallOptions = {}): Promise<UserResponse> {
+    return this.call<UserResponse>(
+      { method: 'POST', path: `/admin/users`, body, type: 'application/json', answer: 'json' },
+      options,
+    );
+  }
+
   /** A user with certificates and groups */
   getUser(user: string, options: CallOptions = {}): Promise<UserResponse> {
     return this.call<UserResponse>(
@@ -1744,10 +1762,40 @@ export abstract class Operations {
     );
   }
 
+  /** Change a user: what is left out stays, null takes away */
+  changeUser(
+    user: string,
+    body: ChangeUserRequest,
+    options: CallOptions = {},
+  ): Promise<RegistryChangeResponse> {
+    return this.call<RegistryChangeResponse>(
+      {
+        method: 'PATCH',
+        path: `/admin/users/${pathPart(user)}`,
+        body,
+        type: 'application/json',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /**
+   * Remove a user, from all groups, too; no token is good any more
+   *
+   * Jobs go on, and jobs and files stay with the name. The subject of the user's tokens is never given to another.
+   */
+  removeUser(user: string, options: CallOptions = {}): Promise<void> {
+    return this.call<void>(
+      { method: 'DELETE', path: `/admin/users/${pathPart(user)}`, answer: 'nothing' },
+      options,
+    );
+  }
+
   /**
    * Disable a user: no token is good any more
    *
-   * The groups stay for `POST /admin/users/{user}/enable`, which alone brings one back.
+   * The groups stay for `POST /admin/users/{user}/enable`.
    */
   disableUser(user: string, options: CallOptions = {}): Promise<RegistryChangeResponse> {
     return this.call<RegistryChangeResponse>(
@@ -1772,10 +1820,52 @@ export abstract class Operations {
     );
   }
 
+  /**
+   * Add a group
+   *
+   * Setups with a list of groups are not open to it: the registry file says which they are.
+   */
+  addGroup(body: AddGroupRequest, options: CallOptions = {}): Promise<GroupResponse> {
+    return this.call<GroupResponse>(
+      { method: 'POST', path: `/admin/groups`, body, type: 'application/json', answer: 'json' },
+      options,
+    );
+  }
+
   /** A group with its members */
   getGroup(group: string, options: CallOptions = {}): Promise<GroupResponse> {
     return this.call<GroupResponse>(
       { method: 'GET', path: `/admin/groups/${pathPart(group)}`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Change a group: what is left out stays, null takes away */
+  changeGroup(
+    group: string,
+    body: ChangeGroupRequest,
+    options: CallOptions = {},
+  ): Promise<RegistryChangeResponse> {
+    return this.call<RegistryChangeResponse>(
+      {
+        method: 'PATCH',
+        path: `/admin/groups/${pathPart(group)}`,
+        body,
+        type: 'application/json',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /**
+   * Remove a group that has no members, also from the setups that name it
+   *
+   * Jobs and files stay with its name.
+   */
+  removeGroup(group: string, options: CallOptions = {}): Promise<void> {
+    return this.call<void>(
+      { method: 'DELETE', path: `/admin/groups/${pathPart(group)}`, answer: 'nothing' },
       options,
     );
   }
@@ -1880,6 +1970,56 @@ export abstract class Operations {
   listSites(options: CallOptions = {}): Promise<SiteListResponse> {
     return this.call<SiteListResponse>(
       { method: 'GET', path: `/admin/sites`, answer: 'json' },
+      options,
+    );
+  }
+
+  /**
+   * Add a site
+   *
+   * How a cluster of its own and the network are reached (`connection`, `network`) only the registry file and the command beside the service say.
+   */
+  addSite(body: AddSiteRequest, options: CallOptions = {}): Promise<SiteResponse> {
+    return this.call<SiteResponse>(
+      { method: 'POST', path: `/admin/sites`, body, type: 'application/json', answer: 'json' },
+      options,
+    );
+  }
+
+  /** A site */
+  getSite(site: string, options: CallOptions = {}): Promise<SiteResponse> {
+    return this.call<SiteResponse>(
+      { method: 'GET', path: `/admin/sites/${pathPart(site)}`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Change a site: what is left out stays, null takes away */
+  changeSite(
+    site: string,
+    body: ChangeSiteRequest,
+    options: CallOptions = {},
+  ): Promise<RegistryChangeResponse> {
+    return this.call<RegistryChangeResponse>(
+      {
+        method: 'PATCH',
+        path: `/admin/sites/${pathPart(site)}`,
+        body,
+        type: 'application/json',
+        answer: 'json',
+      },
+      options,
+    );
+  }
+
+  /**
+   * Remove a site, with its drain; what runs there goes on to its end
+   *
+   * Jobs that wait for it wait until they are killed, or a site of the name is there again.
+   */
+  removeSite(site: string, options: CallOptions = {}): Promise<void> {
+    return this.call<void>(
+      { method: 'DELETE', path: `/admin/sites/${pathPart(site)}`, answer: 'nothing' },
       options,
     );
   }

@@ -29,6 +29,87 @@ export interface AddApplicationRequest {
   group?: string;
 }
 
+/** Body of `POST /admin/groups`. */
+export interface AddGroupRequest {
+  /** 1 to 128 characters without blank, slash and comma */
+  name: string;
+  /** Virtual organisation: a name of a directory */
+  vo?: string;
+  /** What members may do */
+  properties?: (
+    | 'NormalUser'
+    | 'JobSharing'
+    | 'JobMonitor'
+    | 'JobAdministrator'
+    | 'ServiceAdministrator'
+    | 'FileCatalogManagement'
+  )[];
+  /** Names of users */
+  members?: string[];
+  /** Scopes at an identity provider that stand for the group */
+  idpScopes?: string[];
+  /** Role at an identity provider that stands for the group */
+  idpRole?: string;
+  /** Of the jobs: `running`, `waiting`, `ownerRunning` and `ownerWaiting`, whole numbers; none when it is empty */
+  limits?: Record<string, unknown>;
+}
+
+/** Body of `POST /admin/sites`. */
+export interface AddSiteRequest {
+  /** 1 to 128 characters without blank, slash and comma */
+  name: string;
+  /** Setups whose jobs it runs; left out: all */
+  setups?: string[];
+  /** Jobs at once */
+  slots?: number;
+  /** Processors for all of its jobs */
+  processors?: number;
+  /** MB (2^20 bytes) for all of its jobs */
+  ramMB?: number;
+  /** GPUs for all of its jobs */
+  gpus?: number;
+  /** What jobs may ask for by name */
+  tags?: string[];
+  /** Seconds that a job may run */
+  maxWallTime?: number;
+  /** Of the jobs: `running` and `waiting`, whole numbers, and `tags` of such; none when it is empty */
+  limits?: Record<string, unknown>;
+  /** Settings of the backend, such as `partition` and `account` of Slurm */
+  options?: Record<string, unknown>;
+  /** What runs its jobs */
+  backend: 'local-process' | 'slurm';
+}
+
+/** Body of `POST /admin/users`. */
+export interface AddUserRequest {
+  /** Owner of jobs and files; 1 to 128 characters without blank, slash and comma */
+  name: string;
+  /** What tokens call the user: made up when it is left out, and never given to another */
+  sub?: string;
+  /** For people */
+  fullName?: string;
+  /** E-mail address */
+  email?: string;
+  /** Certificates that the user signs in with; each belongs to one user only */
+  certificates?: {
+    /** DN in any spelling */
+    subject: string;
+    /** DN of the trusted CA that must have signed it; left out: any trusted one */
+    issuer?: string;
+  }[];
+  /** Accounts at identity providers; each belongs to one user only */
+  subjects?: {
+    /** Identity provider */
+    issuer: string;
+    /** What it calls the user */
+    sub: string;
+  }[];
+  /** Of the jobs: `running` and `waiting`, whole numbers; none when it is empty */
+  limits?: Record<string, unknown>;
+  /** Groups that the user becomes a member of */
+  groups?: string[];
+}
+
 /** Answer of `POST /admin/applications`. */
 export interface AddedApplicationResponse {
   /** The client_id */
@@ -193,6 +274,79 @@ export interface CertificateResponse {
   issuer?: string;
 }
 
+/** Body of `PATCH /admin/groups/{group}`. */
+export interface ChangeGroupRequest {
+  /** Virtual organisation: a name of a directory */
+  vo?: string | null;
+  /** What members may do */
+  properties?: (
+    | 'NormalUser'
+    | 'JobSharing'
+    | 'JobMonitor'
+    | 'JobAdministrator'
+    | 'ServiceAdministrator'
+    | 'FileCatalogManagement'
+  )[];
+  /** Names of users */
+  members?: string[];
+  /** Scopes at an identity provider that stand for the group */
+  idpScopes?: string[];
+  /** Role at an identity provider that stands for the group */
+  idpRole?: string | null;
+  /** Of the jobs: `running`, `waiting`, `ownerRunning` and `ownerWaiting`, whole numbers; none when it is empty */
+  limits?: Record<string, unknown>;
+}
+
+/** Body of `PATCH /admin/sites/{site}`. */
+export interface ChangeSiteRequest {
+  /** What runs its jobs */
+  backend?: 'local-process' | 'slurm';
+  /** Setups whose jobs it runs; left out: all */
+  setups?: string[] | null;
+  /** Jobs at once */
+  slots?: number | null;
+  /** Processors for all of its jobs */
+  processors?: number | null;
+  /** MB (2^20 bytes) for all of its jobs */
+  ramMB?: number | null;
+  /** GPUs for all of its jobs */
+  gpus?: number | null;
+  /** What jobs may ask for by name */
+  tags?: string[];
+  /** Seconds that a job may run */
+  maxWallTime?: number | null;
+  /** Of the jobs: `running` and `waiting`, whole numbers, and `tags` of such; none when it is empty */
+  limits?: Record<string, unknown>;
+  /** Settings of the backend, such as `partition` and `account` of Slurm */
+  options?: Record<string, unknown>;
+}
+
+/** Body of `PATCH /admin/users/{user}`. */
+export interface ChangeUserRequest {
+  /** What tokens call the user: made up when it is left out, and never given to another */
+  sub?: string;
+  /** For people */
+  fullName?: string | null;
+  /** E-mail address */
+  email?: string | null;
+  /** Certificates that the user signs in with; each belongs to one user only */
+  certificates?: {
+    /** DN in any spelling */
+    subject: string;
+    /** DN of the trusted CA that must have signed it; left out: any trusted one */
+    issuer?: string;
+  }[];
+  /** Accounts at identity providers; each belongs to one user only */
+  subjects?: {
+    /** Identity provider */
+    issuer: string;
+    /** What it calls the user */
+    sub: string;
+  }[];
+  /** Of the jobs: `running` and `waiting`, whole numbers; none when it is empty */
+  limits?: Record<string, unknown>;
+}
+
 /** Body of `PATCH /webhooks/{id}`. */
 export interface ChangeWebhookRequest {
   /** Where to: an https URL of at most 2048 characters without user, fragment and white space, whose name leads to public addresses only */
@@ -224,7 +378,7 @@ export type CompatibleValue = MetadataValue | CountedValueResponse;
 export interface ConsentForm {
   /** From the page; a form without it is refused */
   csrf: string;
-  decision: 'allow' | 'deny';
+  decision: 'allow' | 'deny' | 'another';
   group?: string;
   setup?: string;
 }
@@ -287,7 +441,7 @@ export interface DeviceDecisionForm {
   group?: string;
   setup?: string;
   /** Absent: look the code up */
-  decision?: 'allow' | 'deny';
+  decision?: 'allow' | 'deny' | 'another';
 }
 
 /** Body of `POST /oauth2/device_authorization`. */
@@ -447,7 +601,7 @@ export interface GroupListResponse {
   groups: GroupResponse[];
 }
 
-/** Answer of `GET /admin/groups/{group}`. */
+/** Answer of `POST /admin/groups`, `GET /admin/groups/{group}`. */
 export interface GroupResponse {
   name: string;
   /** Virtual organisation */
@@ -455,6 +609,12 @@ export interface GroupResponse {
   properties: string[];
   /** Names of users */
   members: string[];
+  /** Scopes at an identity provider that stand for it */
+  idpScopes?: string[];
+  /** Role at an identity provider that stands for it */
+  idpRole?: string;
+  /** Of the jobs: `running`, `waiting`, `ownerRunning` and `ownerWaiting` */
+  limits?: Record<string, unknown>;
 }
 
 /** Answer of `GET /oauth2/groups`. */
@@ -875,6 +1035,8 @@ export interface LoginForm {
   csrf: string;
   /** Own path to come back to */
   return: string;
+  /** The provider asks which account */
+  prompt?: 'select_account';
 }
 
 /** Body of `POST /oauth2/logout`. */
@@ -1079,6 +1241,7 @@ export type ProblemCode =
   | 'request.too-large'
   | 'request.unsupported-media-type'
   | 'request.timeout'
+  | 'request.expectation-failed'
   | 'request.headers-too-large'
   | 'route.not-found'
   | 'route.method-not-allowed'
@@ -1094,6 +1257,9 @@ export type ProblemCode =
   | 'group.not-found'
   | 'group.no-such-member'
   | 'group.last-administrator'
+  | 'user.exists'
+  | 'group.exists'
+  | 'site.exists'
   | 'registry.conflict'
   | 'registry.file-rules'
   | 'site.not-found'
@@ -1185,7 +1351,8 @@ export type ReadMetadataResponse = Record<string, CompatibleFieldResponse>;
 
 /** Answer of `GET /health/ready`. */
 export interface ReadyResponse {
-  status: 'ready' | 'not ready';
+  /** `degraded`: it answers, but cannot write files */
+  status: 'ready' | 'degraded' | 'not ready';
   checks: Record<string, string>;
 }
 
@@ -1205,7 +1372,7 @@ export interface RegisterFileRequest {
   Replicas?: Record<string, ReplicaRequest>;
 }
 
-/** Answer of `POST /admin/users/{user}/disable`, `POST /admin/users/{user}/enable`, `PUT /admin/groups/{group}/members/{user}`, `DELETE /admin/groups/{group}/members/{user}`. */
+/** Answer of `PATCH /admin/users/{user}`, `POST /admin/users/{user}/disable`, `POST /admin/users/{user}/enable`, `PATCH /admin/groups/{group}`, `PUT /admin/groups/{group}/members/{user}`, `DELETE /admin/groups/{group}/members/{user}`, `PATCH /admin/sites/{site}`. */
 export interface RegistryChangeResponse {
   /** Each change as a line; none when everything was so already */
   changes: string[];
@@ -1287,7 +1454,7 @@ export interface SiteListResponse {
   sites: SiteResponse[];
 }
 
-/** Answer of `POST /admin/sites/{site}/drain`, `POST /admin/sites/{site}/resume`. */
+/** Answer of `POST /admin/sites`, `GET /admin/sites/{site}`, `POST /admin/sites/{site}/drain`, `POST /admin/sites/{site}/resume`. */
 export interface SiteResponse {
   name: string;
   backend: string;
@@ -1303,6 +1470,24 @@ export interface SiteResponse {
   cluster?: string;
   /** Why nothing can start there now */
   fault?: string;
+  /** Setups whose jobs it runs */
+  setups?: string[];
+  /** Jobs at once */
+  slots?: number;
+  /** Processors for all of its jobs */
+  processors?: number;
+  /** MB for all of its jobs */
+  ramMB?: number;
+  /** GPUs for all of its jobs */
+  gpus?: number;
+  /** What jobs may ask for by name */
+  tags?: string[];
+  /** Seconds that a job may run */
+  maxWallTime?: number;
+  /** Of its jobs: `running`, `waiting`, `tags` */
+  limits?: Record<string, unknown>;
+  /** Settings of the backend */
+  options?: Record<string, unknown>;
 }
 
 /** `true`, or with `verbose` the attributes */
@@ -1416,7 +1601,7 @@ export interface UserListResponse {
   users: UserResponse[];
 }
 
-/** Answer of `GET /admin/users/{user}`. */
+/** Answer of `POST /admin/users`, `GET /admin/users/{user}`. */
 export interface UserResponse {
   name: string;
   /** What tokens call the user */
@@ -1425,6 +1610,8 @@ export interface UserResponse {
   email?: string;
   /** Names of groups, in the order of the registry */
   groups: string[];
+  /** Of the jobs: `running` and `waiting` */
+  limits?: Record<string, unknown>;
   /** No token is good, whatever the groups are */
   disabled: boolean;
   certificates: CertificateResponse[];
