@@ -24,17 +24,24 @@ export function typeOf(schema) {
   if (!schema || Object.keys(schema).length === 0) return 'unknown';
   if (schema.$ref) return nameOf(schema.$ref);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
-  if (schema.oneOf ?? schema.anyOf) return (schema.oneOf ?? schema.anyOf).map(typeOf).join(' | ');
+  if (schema.oneOf ?? schema.anyOf)
+    return withBigint((schema.oneOf ?? schema.anyOf).map(typeOf)).join(' | ');
   if (schema.allOf)
     return [...schema.allOf.map(typeOf), ownObject(schema)].filter(Boolean).join(' & ');
   if (Array.isArray(schema.type))
-    return schema.type.map((type) => typeOf({ ...schema, type })).join(' | ');
+    return withBigint(schema.type.map((type) => typeOf({ ...schema, type }))).join(' | ');
   if (schema.type === 'array') return `(${typeOf(schema.items)})[]`;
   if (schema.type === 'integer' || schema.type === 'number') return 'number';
   if (schema.type === 'boolean') return 'boolean';
   if (schema.type === 'null') return 'null';
   if (schema.type === 'string') return schema.format === 'binary' ? 'Blob' : 'string';
   return ownObject(schema) ?? 'Record<string, unknown>';
+}
+
+/** Where a number or a text may stand, users have values of their own: integers beyond 2^53 are among them. */
+function withBigint(types) {
+  const isOfUsers = types.includes('number') && types.includes('string');
+  return isOfUsers ? [...types, 'bigint'] : types;
 }
 
 function ownObject({ properties, required = [], additionalProperties }) {

@@ -41,6 +41,10 @@ beforeAll(async () => {
   };
   const json = { id: 'bounds', name: 'Bounds', redirectUris: ['https://a.example/cb'] };
   await clients.administration.post('/admin/applications', { json });
+  for (const section of ['users', 'groups', 'sites']) {
+    const removed = { name: 'removed', ...(section === 'sites' && { backend: 'slurm' }) };
+    await clients.administration.post(`/admin/${section}`, { json: removed });
+  }
   const [place] = await makePlaces(grid, ['one', 'two']);
   bounds = new Bounds(document, {
     jid: place?.jid,
@@ -75,6 +79,9 @@ const LEFT_OUT = new Set([
   'POST /admin/applications inside scopes maxItems 100',
   'POST /admin/applications inside authentication enum',
   'GET /admin/audit inside before pattern',
+  // accounts are objects, and those of one user only
+  'POST /admin/users inside certificates maxItems 1000',
+  'POST /admin/users inside subjects maxItems 1000',
   // a cursor of jobs is made of a job
   'GET /jobs inside after pattern',
   // and one of a feed of a moment of the database
@@ -166,6 +173,7 @@ async function valuesFor(operation: Operation, place: Place): Promise<Record<str
   const isRemoval = operation.name === 'DELETE /filecatalogue/directory/{directory}';
   const isNew = operation.name === 'PUT /filecatalogue/file/{file}';
   const isOfTokens = operation.path.startsWith('/oauth2/');
+  const removed = /^DELETE \/admin\/(?:users|groups|sites)\/\{(\w+)\}$/.exec(operation.name)?.[1];
   const { access_token, refresh_token } = isOfTokens ? await portalTokens(grid, 'alice') : {};
   return {
     jid: place.jid,
@@ -175,6 +183,7 @@ async function valuesFor(operation: Operation, place: Place): Promise<Record<str
     file: encoded(isNew ? `${place.directory}/new` : place.file),
     name: operation.path.includes('{name}') ? 'in.txt' : 'bounds_run',
     metadata: { [FIELD]: place.directory },
+    ...(removed !== undefined && { [removed]: 'removed' }),
     token: access_token,
     refresh_token,
   };

@@ -142,14 +142,14 @@ describe(`users, groups, applications and sites, of two instances with a registr
         const { status, body } = await change(client, one);
         expect({ one, status, ...body }).toMatchObject({
           ...{ one, status: 409, code: 'registry.file-rules' },
-          detail: expect.stringMatching(REFUSED) as unknown as string,
+          detail: expect.stringMatching(REFUSED),
         });
       }
     }
     for (const words of BY_COMMAND) {
       expect({ words, ...(await run(instances[1]!, words)) }).toMatchObject({
         ...{ words, code: 2, stdout: '' },
-        stderr: expect.stringMatching(REFUSED) as unknown as string,
+        stderr: expect.stringMatching(REFUSED),
       });
     }
     expect(await seen(instances[0]!)).toEqual(ruled);

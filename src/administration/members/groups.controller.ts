@@ -15,7 +15,8 @@ import type { AuditDetails, HttpRequest } from '#src/platform/index.js';
 import { CreatedAt } from '../answer/created-at.decorator.js';
 import { AuditedRefusal } from '../answer/refused.decorator.js';
 import { AddGroupRequest, ChangeGroupRequest } from './group.request.js';
-import { GroupListResponse, GroupResponse, RegistryChangeResponse } from './member.response.js';
+import { GroupListResponse, GroupResponse } from './member.response.js';
+import { RegistryChangeResponse } from '../registry/registry-change.response.js';
 import { MembersService } from './members.service.js';
 
 const membersChange =

@@ -15,7 +15,8 @@ import {
 } from '#src/registry/index.js';
 import { RegistryChanges } from '../registry/registry-changes.js';
 import type { AddGroupRequest, ChangeGroupRequest } from './group.request.js';
-import { GroupResponse, UserResponse, type RegistryChangeResponse } from './member.response.js';
+import { GroupResponse, UserResponse } from './member.response.js';
+import type { RegistryChangeResponse } from '../registry/registry-change.response.js';
 import { membershipsOf, pageOf } from './user-list.js';
 import type { AddUserRequest, ChangeUserRequest } from './user.request.js';
 import type { ListUsersQuery } from './users.query.js';

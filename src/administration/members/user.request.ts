@@ -17,26 +17,33 @@ const LIMITS = {
   example: { running: 500 },
 };
 
-const CERTIFICATES = [
-  {
-    subject: { description: 'DN in any spelling', example: '/DC=org/DC=example/CN=Dora Example' },
-    issuer: {
-      description: 'DN of the trusted CA that must have signed it; left out: any trusted one',
-      example: '/DC=org/DC=example/CN=Example CA',
-    },
-  },
-  ['subject'],
-  'Certificates that the user signs in with; each belongs to one user only',
-] as const;
+const CERTIFICATES = 'Certificates that the user signs in with; each belongs to one user only';
+const SUBJECTS = 'Accounts at identity providers; each belongs to one user only';
 
-const SUBJECTS = [
-  {
-    issuer: { description: 'Identity provider', example: 'https://idp.example.org' },
-    sub: { description: 'What it calls the user', example: '7d3f' },
-  },
-  ['issuer', 'sub'],
-  'Accounts at identity providers; each belongs to one user only',
-] as const;
+/** A certificate, as a body says it. */
+export class CertificateRequest {
+  @ApiProperty({
+    description: 'DN in any spelling',
+    example: '/DC=org/DC=example/CN=Dora Example',
+  })
+  subject!: string;
+
+  @ApiProperty({
+    description: 'DN of the trusted CA that must have signed it; left out: any trusted one',
+    required: false,
+    example: '/DC=org/DC=example/CN=Example CA',
+  })
+  issuer?: string;
+}
+
+/** An account at an identity provider, as a body says it. */
+export class SubjectRequest {
+  @ApiProperty({ description: 'Identity provider', example: 'https://idp.example.org' })
+  issuer!: string;
+
+  @ApiProperty({ description: 'What it calls the user', example: '7d3f' })
+  sub!: string;
+}
 
 /** Body of `POST /admin/users`. */
 export class AddUserRequest {
@@ -58,11 +65,11 @@ export class AddUserRequest {
   @Text(EMAIL)
   email?: string;
 
-  @Records(CERTIFICATES[0], [...CERTIFICATES[1]], CERTIFICATES[2])
-  certificates?: { subject: string; issuer?: string }[];
+  @Records(CertificateRequest, CERTIFICATES)
+  certificates?: CertificateRequest[];
 
-  @Records(SUBJECTS[0], [...SUBJECTS[1]], SUBJECTS[2])
-  subjects?: { issuer: string; sub: string }[];
+  @Records(SubjectRequest, SUBJECTS)
+  subjects?: SubjectRequest[];
 
   @Members(LIMITS)
   limits?: object;
@@ -82,11 +89,11 @@ export class ChangeUserRequest {
   @Text(EMAIL, { removable: true })
   email?: string | null;
 
-  @Records(CERTIFICATES[0], [...CERTIFICATES[1]], CERTIFICATES[2])
-  certificates?: { subject: string; issuer?: string }[];
+  @Records(CertificateRequest, CERTIFICATES)
+  certificates?: CertificateRequest[];
 
-  @Records(SUBJECTS[0], [...SUBJECTS[1]], SUBJECTS[2])
-  subjects?: { issuer: string; sub: string }[];
+  @Records(SubjectRequest, SUBJECTS)
+  subjects?: SubjectRequest[];
 
   @Members(LIMITS)
   limits?: object;

@@ -1,4 +1,4 @@
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { isJsonObject, Problem, type JsonValue } from '#src/kernel/index.js';
 import { IsOptional, ReadBy } from '#src/platform/index.js';
@@ -65,28 +65,12 @@ export const Texts = (shown: object, { removable }: Removable = {}): PropertyDec
     ...shown,
   });
 
-/** A list of objects of these texts that may be left out. */
-export const Records = (
-  properties: Record<string, { description: string; example: string }>,
-  required: string[],
-  description: string,
-): PropertyDecorator =>
+/** A list of objects of this shape that may be left out. */
+export const Records = (shape: Type, description: string): PropertyDecorator =>
   member(
     (value) => Array.isArray(value) && value.length <= MOST && value.every(isJsonObject),
     `is not a list of at most ${MOST} objects`,
-    {
-      type: 'array',
-      maxItems: MOST,
-      description,
-      items: {
-        type: 'object',
-        properties: Object.fromEntries(
-          Object.entries(properties).map(([name, shown]) => [name, { type: 'string', ...shown }]),
-        ),
-        required,
-        additionalProperties: false,
-      },
-    },
+    { type: [shape], maxItems: MOST, description },
   );
 
 /** An object that may be left out; what may stand in it the registry file says. */

@@ -11,7 +11,7 @@ import {
   type ChangeReason,
   type RegistryContents,
 } from '#src/registry/index.js';
-import type { RegistryChangeResponse } from '../members/member.response.js';
+import type { RegistryChangeResponse } from './registry-change.response.js';
 
 /** Sections after a change of them. Throws ChangeFault, and RegistryFileError for faults of form. */
 type Change = (contents: RegistryContents) => Partial<RegistryContents>;

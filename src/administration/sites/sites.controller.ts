@@ -3,7 +3,7 @@ import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { AuditDetails, HttpRequest } from '#src/platform/index.js';
 import { CreatedAt } from '../answer/created-at.decorator.js';
 import { AuditedRefusal } from '../answer/refused.decorator.js';
-import { RegistryChangeResponse } from '../members/member.response.js';
+import { RegistryChangeResponse } from '../registry/registry-change.response.js';
 import { AddSiteRequest, ChangeSiteRequest, DrainSiteRequest } from './site.request.js';
 import { SiteListResponse, SiteResponse } from './site.response.js';
 import { SitesService } from './sites.service.js';
@@ -25,7 +25,7 @@ export class SitesController {
   }
 
   /**
-   * A site.
+   * A site with its drain.
    *
    * @throws {404} Unknown
    */

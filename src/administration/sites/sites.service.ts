@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import type { AuditOrigin } from '#src/platform/index.js';
 import { DrainFault, withChangedEntry, withEntry, withoutSite } from '#src/registry/index.js';
-import type { RegistryChangeResponse } from '../members/member.response.js';
+import type { RegistryChangeResponse } from '../registry/registry-change.response.js';
 import { RegistryChanges } from '../registry/registry-changes.js';
 import { SiteReports } from './site-reports.js';
 import type { AddSiteRequest, ChangeSiteRequest } from './site.request.js';
