@@ -36,7 +36,7 @@ export async function writeRegistry(directory: string): Promise<string> {
 }
 
 /** Somebody with a certificate of the demo's CA. */
-export function userOf(name: string): User {
+function userOf(name: string): User {
   return { name, certificates: [{ subject: subjectOf(name) }], subjects: [] };
 }
 
@@ -46,7 +46,7 @@ export function subjectOf(name: string): string {
 }
 
 /** A group with its members. */
-export function group(
+function group(
   name: string,
   vo: string | undefined,
   properties: Property[],
