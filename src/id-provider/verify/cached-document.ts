@@ -25,7 +25,7 @@ const LAST_BACK_OFF_SECONDS = 300;
 const MIN_AGE_SECONDS = 60;
 
 /** Ages are measured by a clock that nobody sets, unless the caller brought an own one. */
-function ageClockOf(clock: Clock): Clock {
+export function ageClockOf(clock: Clock): Clock {
   return clock === systemClock ? { now: () => performance.now() } : clock;
 }
 

@@ -13,8 +13,9 @@ export interface TokenHeader {
   kid?: string | undefined;
 }
 
-const MAX_KEYS = 100;
 const MAX_HEADERS = 64;
+/** Keys of one key id that are tried for a token: more would let anybody spend our time. */
+const MAX_TRIED = 4;
 
 const KEY_TYPES: Record<string, { kty: string; crv?: string }> = {
   RS256: { kty: 'RSA' },
@@ -55,14 +56,10 @@ export function verifySignatureBy(chosen: ChosenKey, data: Buffer, signature: Bu
   return verify(digest, data, { key, padding, saltLength: Number(alg.slice(2)) / 8 }, signature);
 }
 
-function isKeySet(value: unknown): value is JsonWebKeySet {
-  if (typeof value !== 'object' || value === null) return false;
-  const { keys } = value as { keys?: unknown };
-  return (
-    Array.isArray(keys) &&
-    keys.length <= MAX_KEYS &&
-    keys.every((key) => typeof key === 'object' && key !== null && !Array.isArray(key))
-  );
+/** Whether an entry of a set is a key of a kind that is known here; others are skipped (RFC 7517 §5). */
+function isUsable(entry: unknown): entry is JWK {
+  const { kty } = (entry ?? {}) as { kty?: unknown };
+  return kty === 'RSA' || kty === 'EC' || kty === 'OKP';
 }
 
 function fits(jwk: JWK, header: TokenHeader): boolean {
@@ -70,11 +67,11 @@ function fits(jwk: JWK, header: TokenHeader): boolean {
   if (type === undefined || jwk.kty !== type.kty) return false;
   if (type.crv !== undefined && jwk.crv !== type.crv) return false;
   if (header.kid !== undefined && jwk.kid !== header.kid) return false;
-  if (jwk.alg !== undefined && jwk.alg !== header.alg) return false;
-  if (jwk.use !== undefined && jwk.use !== 'sig') return false;
-  return (
-    jwk.key_ops === undefined || (Array.isArray(jwk.key_ops) && jwk.key_ops.includes('verify'))
-  );
+  // some providers write null for a member that they do not set
+  const { alg = null, use = null, key_ops: operations = null } = jwk as Record<string, unknown>;
+  if (alg !== null && alg !== header.alg) return false;
+  if (use !== null && use !== 'sig') return false;
+  return operations === null || (Array.isArray(operations) && operations.includes('verify'));
 }
 
 /** Only the public members: a set that publishes private ones must not make us hold them. */
@@ -86,33 +83,49 @@ function publicPart(jwk: JWK): JWK {
 
 /**
  * The keys of a provider. A key is chosen by algorithm, key type, `kid`, `use` and `alg` together (RFC 8725 §3.1),
- * imported once, and remembered per token header.
+ * imported once, and remembered per token header. Entries that are no keys, or of a kind that is not known, are
+ * skipped; the size of the document bounds their number.
  */
 export class KeySet {
+  readonly #keys: readonly JWK[];
   readonly #imported = new Map<JWK, KeyObject>();
-  readonly #byHeader = new Map<string, ChosenKey>();
+  readonly #byHeader = new Map<string, readonly ChosenKey[]>();
 
-  private constructor(readonly jwks: JsonWebKeySet) {}
-
-  /** Makes a key set from a document; undefined when it is none. */
-  static from(document: unknown): KeySet | undefined {
-    return isKeySet(document) ? new KeySet(document) : undefined;
+  private constructor(readonly jwks: JsonWebKeySet) {
+    this.#keys = (jwks.keys as unknown[]).filter(isUsable);
   }
 
-  /** The key remembered for an encoded header. */
-  remembered(encodedHeader: string): ChosenKey | undefined {
+  /** Makes a key set from a document; undefined when it has no list of keys. */
+  static from(document: unknown): KeySet | undefined {
+    const { keys } = (document ?? {}) as { keys?: unknown };
+    return Array.isArray(keys) ? new KeySet(document as JsonWebKeySet) : undefined;
+  }
+
+  /** The keys remembered for an encoded header. */
+  remembered(encodedHeader: string): readonly ChosenKey[] | undefined {
     return this.#byHeader.get(encodedHeader);
   }
 
   /**
-   * The only key that fits a header; undefined when none or (without `kid`) more than one does. Throws when the key
-   * cannot be imported or is too short.
+   * The keys that fit a header: several only where they have the same `kid`; none when nothing fits or (without `kid`)
+   * more than one does. Keys that cannot be imported or are too short are left out; throws when no other fits.
    */
-  choose(encodedHeader: string, header: TokenHeader): ChosenKey | undefined {
-    const candidates = this.jwks.keys.filter((jwk) => fits(jwk, header));
-    const [jwk] = candidates;
-    if (jwk === undefined || (candidates.length > 1 && header.kid === undefined)) return undefined;
-    const chosen = { alg: header.alg, key: this.#import(jwk) };
+  choose(encodedHeader: string, header: TokenHeader): readonly ChosenKey[] {
+    const candidates = this.#keys.filter((jwk) => fits(jwk, header));
+    if (candidates.length > 1 && header.kid === undefined) return [];
+    const chosen: ChosenKey[] = [];
+    let fault: unknown;
+    for (const jwk of candidates.slice(0, MAX_TRIED)) {
+      try {
+        chosen.push({ alg: header.alg, key: this.#import(jwk) });
+      } catch (cause) {
+        fault = cause;
+      }
+    }
+    if (chosen.length === 0) {
+      if (fault === undefined) return [];
+      throw new TypeError('no key that fits can be used', { cause: fault });
+    }
     if (this.#byHeader.size >= MAX_HEADERS) this.#byHeader.clear();
     this.#byHeader.set(encodedHeader, chosen);
     return chosen;

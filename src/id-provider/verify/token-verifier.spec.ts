@@ -156,6 +156,26 @@ describe('verifyToken with given keys', () => {
     expect(await outcome(narrow.verifyToken(weak, { keys: [jwkOf(rsa)] }))).toBe('alg');
   });
 
+  const good = jwkOf(rsa, { kid: 'k' });
+
+  // RFC 7517 §5: what is not understood is skipped, entry by entry
+  it.each<[string, unknown[]]>([
+    ['null', [null, good]],
+    ['a text, a number and a list', ['k', 7, [good], good]],
+    ['a key without a type', [{ kid: 'k' }, good]],
+    ['a key of a later type', [{ kty: 'AKP', alg: 'ML-DSA-44', kid: 'k', pub: 'AAAA' }, good]],
+    ['a secret', [{ kty: 'oct', kid: 'k', k: 'AAAA' }, good]],
+    ['a type that is no text', [{ kty: ['RSA'], kid: 'k' }, { ...good, kty: 1 }, good]],
+    ['a broken key of the same key id', [{ kty: 'RSA', kid: 'k', n: '!', e: 7 }, good]],
+    ['a key of the same key id that is too short', [jwkOf(short, { kid: 'k' }), good]],
+    ['a key id that is no text', [{ ...good, kid: 7 }, good]],
+    ['members that are null', [{ ...good, alg: null, use: null, key_ops: null, x5c: null }]],
+    ['a thousand others', [...Array.from({ length: 1000 }, (_, n) => ({ kty: 'EC', n })), good]],
+  ])('%s among the keys spoils nothing', async (_what, keys) => {
+    const token = await sign(rsa, { alg: 'RS256', kid: 'k' });
+    expect(await outcome(provider().verifyToken(token, { keys } as never))).toBe('ok');
+  });
+
   it.each([{}, { keys: 'x' }, { keys: null }])('%j is no key set', async (jwks) => {
     const token = await sign(rsa, { alg: 'RS256' });
     expect(await outcome(provider().verifyToken(token, jwks as never))).toBe('no_keys');

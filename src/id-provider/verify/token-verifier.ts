@@ -24,10 +24,13 @@ export interface TokenBinding {
   jkt?: string | undefined;
 }
 
-/** Where keys come from: the set at hand, and a newer one when a key is unknown (null = no newer one). */
+/** What says that a provider has changed its keys: a key that is not there, or a key that did not sign. */
+export type RotationSign = 'unknown key' | 'wrong signature';
+
+/** Where keys come from: the set at hand, and one that is newer than the set tried (null = no newer one). */
 export interface KeySource {
   current(): Promise<KeySet | null> | KeySet | null;
-  newer(): Promise<KeySet | null> | KeySet | null;
+  newer(tried: KeySet | null, sign: RotationSign): Promise<KeySet | null> | KeySet | null;
 }
 
 /** What a token is held against. */
@@ -118,38 +121,25 @@ function headerOf(encoded: string, rules: VerifyRules): TokenHeader {
   return { alg, kid };
 }
 
-async function keyFor(encoded: string, rules: VerifyRules, keys: KeySource): Promise<ChosenKey> {
-  const set = await keys.current();
+/** The keys of a set that fit the header of a token; empty when none does. */
+function keysFor(set: KeySet | null, encoded: string, rules: VerifyRules): readonly ChosenKey[] {
   const memory = `${rules.kind}.${encoded}`;
   const known = set?.remembered(memory);
   if (known !== undefined) return known;
   const header = headerOf(encoded, rules);
   try {
-    const chosen = set?.choose(memory, header);
-    if (chosen !== undefined) return chosen;
-    const newer = await keys.newer();
-    if (newer === null && set === null)
-      throw refuse('no_keys', 'the keys of the provider are not available');
-    const found = newer?.choose(memory, header);
-    if (found !== undefined) return found;
+    return set?.choose(memory, header) ?? [];
   } catch (cause) {
-    if (cause instanceof InvalidTokenError) throw cause;
     throw refuse('unknown_key', 'the key of the token cannot be used', cause);
   }
-  throw refuse('unknown_key', 'the provider has no key that fits the token');
 }
 
-/** The claims of a token whose signature is right; `second` is where its second dot stands. */
-function signedClaims(token: string, second: number, chosen: ChosenKey): TokenClaims {
+/** Whether one of the keys made the signature of a token; `second` is where its second dot stands. */
+function isSignedBy(keys: readonly ChosenKey[], token: string, second: number): boolean {
   if (!SIGNED.test(token)) throw refuse('malformed', 'the token is no signed token');
   const data = Buffer.from(token.slice(0, second), 'latin1');
   const signature = Buffer.from(token.slice(second + 1), 'base64url');
-  if (!verifySignatureBy(chosen, data, signature)) {
-    throw refuse('signature', 'the signature of the token is wrong');
-  }
-  const claims = decodePart(token.slice(token.indexOf('.') + 1, second));
-  if (claims === undefined) throw refuse('malformed', 'the claims of the token are no object');
-  return claims;
+  return keys.some((key) => verifySignatureBy(key, data, signature));
 }
 
 function secondsClaim(claims: TokenClaims, name: 'exp' | 'nbf' | 'iat'): number | undefined {
@@ -221,7 +211,8 @@ export function checkBinding(claims: TokenClaims, binding: TokenBinding): void {
 
 /**
  * Verifies the signature alone: length, header (algorithm, crit, typ), key, signature. For signed answers that are
- * no tokens (userinfo).
+ * no tokens (userinfo). A provider may replace a key under the same key id, so a wrong signature is looked at again
+ * with newer keys, as an unknown key is.
  */
 export async function verifySignature(
   token: string,
@@ -236,8 +227,23 @@ export async function verifySignature(
   if (token.includes('.', second + 1)) {
     throw refuse('malformed', 'the token is not a signed token in three parts');
   }
-  const chosen = await keyFor(token.slice(0, first), rules, keys);
-  return signedClaims(token, second, chosen);
+  const header = token.slice(0, first);
+  const set = await keys.current();
+  let fitting = keysFor(set, header, rules);
+  const isKnown = fitting.length > 0;
+  if (!isKnown || !isSignedBy(fitting, token, second)) {
+    const newer = await keys.newer(set, isKnown ? 'wrong signature' : 'unknown key');
+    if (newer === null && set === null)
+      throw refuse('no_keys', 'the keys of the provider are not available');
+    fitting = newer === null ? [] : keysFor(newer, header, rules);
+    if (fitting.length === 0 && !isKnown)
+      throw refuse('unknown_key', 'the provider has no key that fits the token');
+    if (!isSignedBy(fitting, token, second))
+      throw refuse('signature', 'the signature of the token is wrong');
+  }
+  const claims = decodePart(token.slice(first + 1, second));
+  if (claims === undefined) throw refuse('malformed', 'the claims of the token are no object');
+  return claims;
 }
 
 /**
