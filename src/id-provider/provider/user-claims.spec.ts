@@ -173,6 +173,52 @@ describe('profileOf', () => {
       { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_sub'], group: 'vo_sub' },
     ],
     [
+      'entitlements in the claim of AARC-G069',
+      { entitlements: [entitlement('vo:role=member'), entitlement('vo:role=admin')] },
+      { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_admin', 'vo_user'], group: 'vo_admin' },
+    ],
+    [
+      'one of them as text',
+      { entitlements: entitlement('vo:role=admin') },
+      { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_admin'], group: 'vo_admin' },
+    ],
+    [
+      'entitlements in both claims',
+      {
+        entitlements: entitlement('vo:role=member'),
+        eduperson_entitlement: [entitlement('vo:role=admin'), entitlement('vo:role=member')],
+      },
+      { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_admin', 'vo_user'], group: 'vo_admin' },
+    ],
+    [
+      'an entitlement without a role, which is that of a member',
+      { entitlements: entitlement('vo') },
+      { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_user'], group: 'vo_user' },
+    ],
+    [
+      'an entitlement without a role or authority',
+      { eduperson_entitlement: ['urn:geant:x:group:vo'] },
+      { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_user'], group: 'vo_user' },
+    ],
+    [
+      'an entitlement without a role in a sub-group, which is none in the VO',
+      { entitlements: [entitlement('vo:sub')] },
+      { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_sub'], group: 'vo_sub' },
+    ],
+    [
+      'no other role of a member',
+      { entitlements: [entitlement('vo:x'), entitlement('elsewhere'), entitlement('')] },
+      { ID: 'j', DN: '/O=GRID/CN=j' },
+    ],
+    [
+      'entitlements among entries that are none',
+      {
+        entitlements: [null, 7, {}, ['urn:x:y:group:vo'], 'urn:', entitlement('vo:role=admin')],
+        eduperson_entitlement: { urn: entitlement('vo:role=member') },
+      },
+      { ID: 'j', DN: '/O=GRID/CN=j', groups: ['vo_admin'], group: 'vo_admin' },
+    ],
+    [
       'a role in a sub-group, which is none in the VO',
       {
         eduperson_entitlement: [entitlement('vo:sub:role=admin'), entitlement('vo:x:role=member')],
@@ -217,6 +263,9 @@ describe('profileOf', () => {
     expect(groupsOf(['urn:mace:egi.eu#aai.egi.eu'])).toEqual(['vo_user']);
     expect(groupsOf(['urn:mace:egi.eu'])).toEqual(['vo_admin', 'vo_user']);
     expect(groupsOf()).toEqual(['vo_admin', 'vo_user']);
+    const members = { sub: 'j', entitlements: ['urn:mace:home.example:group:vo'] };
+    const named = { ...rules, entitlements: ['urn:mace:egi.eu'] };
+    expect(profileOf(members, named).groups).toBeUndefined();
   });
 
   it('follows configured patterns', () => {

@@ -28,6 +28,10 @@ interface ParsedIdentity {
 }
 
 const MAX_ENTITLEMENTS = 1000;
+/** The claims of AARC-G069 (now, and where the eduPerson schema named it) in which entitlements stand. */
+const ENTITLEMENT_CLAIMS = ['entitlements', 'eduperson_entitlement'];
+/** What an entitlement to a group says when it names no role (AARC-G069 §2). */
+const ROLE_OF_MEMBERS = 'member';
 
 function textsOf(value: unknown): string[] {
   const list: unknown[] = Array.isArray(value) ? value.slice(0, MAX_ENTITLEMENTS) : [value];
@@ -39,10 +43,12 @@ function edupersonIdentity(
   claims: TokenClaims,
   { scopes, entitlements }: ProfileRules,
 ): ParsedIdentity {
-  const groups = textsOf(claims['eduperson_entitlement']).flatMap((value) => {
+  const values = ENTITLEMENT_CLAIMS.flatMap((claim) => textsOf(claims[claim]));
+  const groups = values.flatMap((value) => {
     const entitlement = parseEntitlement(value);
-    if (entitlement?.role === undefined || !isFrom(entitlement, entitlements)) return [];
-    return scopes.groupsOfRole(entitlement.vo, entitlement.subgroups, entitlement.role);
+    if (entitlement === undefined || !isFrom(entitlement, entitlements)) return [];
+    const { vo, subgroups, role = ROLE_OF_MEMBERS } = entitlement;
+    return scopes.groupsOfRole(vo, subgroups, role);
   });
   const [ID] = textsOf(claims['eduperson_unique_id']);
   return { ID: ID === '' ? undefined : ID, groups };
