@@ -17,6 +17,15 @@ describe('OAuth2Token', () => {
       NOW + 9,
     ],
     ['expires_at 0', { expires_at: 0 }, 0],
+    ['a date', { expires_at: '2030-10-10T12:00:00Z' }, undefined],
+    ['a date of another kind', { expires_at: '2030-JUN-12 13:42:36' }, undefined],
+    ['a list', { expires_at: [1] as never }, undefined],
+    ['an object', { expires_at: { seconds: NOW } as never }, undefined],
+    ['a negative number', { expires_at: -1 }, undefined],
+    ['milliseconds', { expires_at: NOW * 1000 }, undefined],
+    ['milliseconds as text', { expires_at: `${NOW * 1000}` }, undefined],
+    ['milliseconds beside expires_in', { expires_at: NOW * 1000, expires_in: 9 }, NOW + 9],
+    ['an object beside expires_in', { expires_at: {} as never, expires_in: '9' }, NOW + 9],
     ['null members', { expires_in: null, expires_at: null }, undefined],
   ])('expires_at from %s', (_name, fields, expected) => {
     const token = new OAuth2Token(fields, { clock: clockAt(NOW) });
@@ -26,7 +35,7 @@ describe('OAuth2Token', () => {
   it.each([
     ['text', { expires_in: 'soon' }],
     ['a negative number', { expires_in: -1 }],
-    ['a list', { expires_at: [1] as never }],
+    ['text beside a date', { expires_in: 'soon', expires_at: '2030-10-10T12:00:00Z' }],
     ['an endless one', { expires_in: Infinity }],
   ])('refuses %s as expiry', (_name, fields) => {
     expect(() => new OAuth2Token(fields)).toThrow('configuration_error');

@@ -28,6 +28,9 @@ const DECIMAL = /^\d{1,15}(?:\.\d{1,9})?$/;
 /** A server must not replace the object's own operations with data. */
 const RESERVED = new Set(['__proto__', 'constructor', 'is_expired', 'toJSON', 'then']);
 
+/** Later times since 1970 are no seconds (the year 5138): whoever writes them means milliseconds. */
+const LATEST_SECONDS = 1e11;
+
 /** Seconds from a number or a numeric string ≥ 0; undefined when absent, null when it is no such thing. */
 function secondsOf(value: unknown): number | null | undefined {
   if (value === undefined || value === null || value === '') return undefined;
@@ -37,9 +40,19 @@ function secondsOf(value: unknown): number | null | undefined {
 }
 
 /**
+ * A moment in seconds since 1970. `expires_at` is no member of RFC 6749: what is no such number (a date, milliseconds) is
+ * left out, not refused and not guessed at.
+ */
+function momentOf(value: unknown): number | undefined {
+  const seconds = secondsOf(value) ?? undefined;
+  return seconds !== undefined && seconds < LATEST_SECONDS ? seconds : undefined;
+}
+
+/**
  * A token: dict-like (every member of the response is a property), with `expires_at` in seconds since 1970
  * computed from `expires_in` and the time the request was sent. The dictionary handed in is not changed.
- * Throws ConfigurationError when neither expiry member given is a number ≥ 0.
+ * An `expires_at` in another notation is left out; without `expires_in` the expiry is then unknown. Throws
+ * ConfigurationError when the only expiry is an `expires_in` that is no number ≥ 0.
  */
 export class OAuth2Token implements TokenFields {
   [field: string]: unknown;
@@ -59,18 +72,16 @@ export class OAuth2Token implements TokenFields {
       if (!RESERVED.has(name)) this[name] = value;
     }
     const lifetime = secondsOf(fields.expires_in);
-    const expiresAt = secondsOf(fields.expires_at);
+    const expiresAt = momentOf(fields.expires_at);
     this.#lifetime = lifetime ?? undefined;
     delete this.expires_at;
-    if (typeof expiresAt === 'number') {
+    if (expiresAt !== undefined) {
       this.expires_at = expiresAt;
     } else if (typeof lifetime === 'number') {
       const sentAt = options.sentAt ?? this.#clock.now();
       this.expires_at = Math.floor(sentAt / 1000) + lifetime;
-    } else if (expiresAt === null || lifetime === null) {
-      throw new ConfigurationError(
-        'expires_in or expires_at of the token is not a number of seconds',
-      );
+    } else if (lifetime === null) {
+      throw new ConfigurationError('expires_in of the token is not a number of seconds');
     }
   }
 
