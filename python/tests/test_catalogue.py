@@ -1,3 +1,5 @@
+import io
+
 import fsspec
 import pytest
 
@@ -38,6 +40,53 @@ def test_registers_and_removes(grid):
     assert grid.catalogue.make_directory("/vo/a/python") is True
     assert grid.catalogue.make_directory("/vo/a/python") is False
     grid.catalogue.remove_directory("/vo/a/python")
+
+
+@pytest.fixture
+def table(grid, service):
+    """A path of a table that a job has brought back as CSV and parquet, with options for whoever opens it."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    content = io.BytesIO()
+    pandas.DataFrame({"a": [1, 3], "b": [2, 4]}).to_parquet(content)
+    wish = {"Executable": "/bin/sh", "Arguments": ["run.sh"], "OutputSandbox": ["t.csv", "t.parquet"]}
+    script = b"cp in.parquet t.parquet; (echo a,b; echo 1,2; echo 3,4) > t.csv"
+    [jid] = grid.submit(wish, {"run.sh": script, "in.parquet": content.getvalue()})
+    grid.wait(jid, check=True)
+    options = {"endpoint": service.url, "cert": service.cert(), "ca": service.ca, "group": "grid_user"}
+    return f"gridgate://jobs/{jid}/output", options
+
+
+def test_is_opened_by_functions_of_fsspec(table):
+    folder, options = table
+    with fsspec.open(f"{folder}/t.csv", **options) as file:
+        assert file.read() == b"a,b\n1,2\n3,4\n"
+    files, path = fsspec.url_to_fs(folder, **options)
+    assert sorted(files.ls(path, detail=False)) == [f"{path}/t.csv", f"{path}/t.parquet"]
+    assert fsspec.get_mapper(folder, **options)["t.csv"] == b"a,b\n1,2\n3,4\n"
+    assert [file.path for file in fsspec.open_files(f"{folder}/*.csv", **options)] == [f"{path}/t.csv"]
+    with pytest.raises(TypeError, match="endpoint, not url"):
+        fsspec.filesystem("gridgate", url=options["endpoint"])
+
+
+def test_is_read_by_pandas_and_pyarrow(table):
+    import pandas
+    import pyarrow.dataset
+    import pyarrow.parquet
+
+    folder, options = table
+    assert pandas.read_parquet(f"{folder}/t.parquet", storage_options=options).b.tolist() == [2, 4]
+    assert pandas.read_csv(f"{folder}/t.csv", storage_options=options).b.tolist() == [2, 4]
+    files, path = fsspec.url_to_fs(folder, **options)
+    assert pyarrow.parquet.read_table(f"{path}/t.parquet", filesystem=files)["a"].to_pylist() == [1, 3]
+    assert pyarrow.dataset.dataset(f"{path}/t.parquet", filesystem=files).count_rows() == 2
+
+
+def test_is_read_by_dask(table):
+    dask = pytest.importorskip("dask.dataframe")
+    folder, options = table
+    assert dask.read_csv(f"{folder}/t.csv", storage_options=options).b.compute().tolist() == [2, 4]
+    assert dask.read_parquet(f"{folder}/t.parquet", storage_options=options).a.compute().tolist() == [1, 3]
 
 
 def test_is_a_file_system(grid):

@@ -127,7 +127,8 @@ for work in (lambda: grid.map(abs, [1]), lambda: __import__('gridgate.frame').fr
         "map needs cloudpickle: pip install 'gridgate[map]'\na frame needs pandas: pip install 'gridgate[pandas]'\n",
       );
       const all = `${join(folder, 'wheel', wheel)}[all]`;
-      await pip('install', '--no-compile', all, 'pytest', 'ruff', 'mypy');
+      const readers = ['pyarrow', 'dask[dataframe]'];
+      await pip('install', '--no-compile', all, ...readers, 'pytest', 'ruff', 'mypy');
     },
     4 * MINUTES,
   );

@@ -19,15 +19,20 @@ KINDS = {"output": "outputsandbox", "input": "inputsandbox"}
 
 
 class GridFileSystem(AbstractFileSystem):  # type: ignore[misc]
-    """Reads sandboxes and the catalogue; options are those of ``Client``, or ``client`` itself."""
+    """Reads sandboxes and the catalogue; options are those of ``Client``, or ``client`` itself.
+
+    The address of the service is ``endpoint`` here, since fsspec has a ``url`` of its own in its functions.
+    """
 
     protocol = "gridgate"
     root_marker = ""
 
-    def __init__(self, client: Optional[Client] = None, **options: Any) -> None:
+    def __init__(self, client: Optional[Client] = None, endpoint: Optional[str] = None, **options: Any) -> None:
         kept = {name: options.pop(name) for name in list(options) if name in _FSSPEC}
         super().__init__(client=client, **kept)
-        self.client = client or Client(**options)
+        if "url" in options:
+            raise TypeError("the address of the service is the option endpoint, not url")
+        self.client = client or Client(endpoint, **options)
 
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
         """The entries of a folder. Raises FileNotFoundError."""
