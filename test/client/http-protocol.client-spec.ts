@@ -1,7 +1,9 @@
 import { createServer } from 'node:net';
+import { promisify } from 'node:util';
 import { ConnectionError, InvalidHeader, InvalidURL, Session } from '#src/http-client/index.js';
 import { listen, startServer } from './support/local-server.js';
 
+const turn = promisify(setImmediate);
 const session = new Session({ trust_env: false });
 afterAll(() => session.close());
 
@@ -46,6 +48,83 @@ describe('an answer', () => {
     const reply = 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\n\r\nuntil the end';
     const response = await answered(reply, (url) => session.get(url));
     expect([response.status_code, response.text]).toEqual([200, 'until the end']);
+  });
+
+  const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';
+
+  it.each([
+    ['a 304 with the length of the page', 'HTTP/1.1 304 X\r\nContent-Length: 5\r\n\r\n', 304, ''],
+    [
+      'a 304 with a length beyond the limit',
+      'HTTP/1.1 304 X\r\nContent-Length: 99999\r\n\r\n',
+      304,
+      '',
+    ],
+    [
+      'a 304 of a compressed page',
+      'HTTP/1.1 304 X\r\nContent-Encoding: gzip\r\nContent-Length: 70\r\n\r\n',
+      304,
+      '',
+    ],
+    ['a 304 in chunks', 'HTTP/1.1 304 X\r\nTransfer-Encoding: chunked\r\n\r\n', 304, ''],
+    ['a 204 with a length', 'HTTP/1.1 204 X\r\nContent-Length: 5\r\n\r\n', 204, ''],
+    ['a 204 with the length 0', 'HTTP/1.1 204 X\r\nContent-Length: 0\r\n\r\n', 204, ''],
+    ['a 100 that was not asked for', `HTTP/1.1 100 Continue\r\n\r\n${OK}`, 200, 'hello'],
+    ['a 100 with a length', `HTTP/1.1 100 X\r\nContent-Length: 0\r\n\r\n${OK}`, 200, 'hello'],
+    ['a 102', `HTTP/1.1 102 Processing\r\n\r\n${OK}`, 200, 'hello'],
+    [
+      'a 100, a 103 and an unknown 1xx',
+      `HTTP/1.1 100 X\r\n\r\nHTTP/1.1 103 X\r\nLink: x\r\n\r\nHTTP/1.1 199 X\r\n\r\n${OK}`,
+      200,
+      'hello',
+    ],
+    [
+      'a 100 before a 304',
+      `HTTP/1.1 100 X\r\n\r\nHTTP/1.1 304 X\r\nContent-Length: 5\r\n\r\n`,
+      304,
+      '',
+    ],
+  ])('%s has its usual meaning, and the connection goes on', async (_name, reply, status, text) => {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections += 1;
+      socket.on('data', () => socket.write(reply));
+    });
+    const { port, close } = await listen(server);
+    const own = new Session({ trust_env: false });
+    const answers = [];
+    for (const stream of [false, true]) {
+      const response = await own.get(`http://127.0.0.1:${port}/`, {
+        stream,
+        timeout: 5,
+        max_response_bytes: 1000,
+      });
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of response.body) chunks.push(chunk);
+      answers.push([response.status_code, Buffer.concat(chunks).toString()]);
+      // undici takes a connection again a turn of the loop after its answer
+      await turn();
+      await turn();
+    }
+    await own.close();
+    await close();
+    expect(answers).toEqual([
+      [status, text],
+      [status, text],
+    ]);
+    expect(connections).toBe(1);
+  });
+
+  it.each([
+    ['with a length', 'HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n'],
+    [
+      'of a compressed page',
+      'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 70\r\n\r\n',
+    ],
+    ['behind a 100', 'HTTP/1.1 100 X\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n'],
+  ])('to HEAD, %s, has no body', async (_name, reply) => {
+    const response = await answered(reply, (url) => session.head(url));
+    expect([response.status_code, response.text]).toEqual([200, '']);
   });
 
   it('that redirects to nowhere is an InvalidURL', async () => {

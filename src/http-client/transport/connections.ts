@@ -3,6 +3,7 @@ import { Agent, buildConnector, Pool, ProxyAgent, type Dispatcher } from 'undici
 import { parseProxyUrl, proxyCredentials, select_proxy } from '../message/proxies.js';
 import type { AdapterOptions, ClientCert, Verify } from '../message/types.js';
 import { tlsKey, tlsSettings, type TlsSettings } from './tls-settings.js';
+import { readUsually } from './usual-answers.js';
 
 /** Sets of connections beyond this number are closed, the oldest first. */
 const MAX_LINES = 32;
@@ -56,6 +57,7 @@ export class Line {
       // eslint-disable-next-line @typescript-eslint/no-confusing-void-expression -- it answers the socket, which its type hides
       const socket: unknown = connect(options, (...answer: Parameters<typeof callback>) => {
         if (socket instanceof Socket) this.#opening.delete(socket);
+        if (answer[1]) readUsually(answer[1]);
         callback(...answer);
       });
       if (socket instanceof Socket) this.#opening.add(socket);
@@ -117,6 +119,7 @@ export class Connections {
         uri: `${proxy.protocol}//${proxy.host}`,
         ...(token === undefined ? {} : { token }),
         requestTls: { ...requestTls, timeout: 0 } as buildConnector.BuildOptions,
+        factory: (origin, options) => new Pool(origin, usual(options)),
         clientFactory: (origin) =>
           new Pool(origin, { connect, headersTimeout: TUNNEL_TIMEOUT_MS, bodyTimeout: 0 }),
         headersTimeout: 0,
@@ -138,6 +141,21 @@ export class Connections {
     }
     return line;
   }
+}
+
+/** The same options with a connector whose sockets are read as usual. */
+function usual(options: Pool.Options): Pool.Options {
+  const { connect } = options;
+  if (typeof connect !== 'function') return options;
+  return {
+    ...options,
+    connect: (to, callback) => {
+      connect(to, (...answer: Parameters<typeof callback>) => {
+        if (answer[1]) readUsually(answer[1]);
+        callback(...answer);
+      });
+    },
+  };
 }
 
 /** Timeouts are the exchange's own: they are exact and know when a reader pauses. */

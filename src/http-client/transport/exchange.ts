@@ -8,6 +8,7 @@ import type { AdapterOptions } from '../message/types.js';
 import type { Route } from './connections.js';
 import { contentCodings, decodeContent, decodeStream, tooLarge } from './content-decoding.js';
 import { toRequestException } from './failures.js';
+import { isWithoutBody } from './usual-answers.js';
 
 /** Room for the frame that a coding puts around a small body. */
 const CODING_OVERHEAD_BYTES = 1024;
@@ -96,7 +97,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     };
     if (statusMessage) this.#init.reason = statusMessage;
     if (setCookies) this.#init.set_cookies = [setCookies].flat();
-    this.#checkAnnouncedLength(headers['content-length']);
+    if (!isWithoutBody(statusCode)) this.#checkAnnouncedLength(headers['content-length']);
     if (options.stream && !this.#isOver) this.#openStream(this.#init);
   }
 
