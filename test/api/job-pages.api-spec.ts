@@ -97,7 +97,7 @@ describe('pages of GET /jobs', () => {
 
   it('count what a filter leaves', async () => {
     const rows = await grid.sql(
-      `select jid from jobs where status = 'Done' and setup = 'Prod' order by jid desc`,
+      `select jid from jobs where status = 'Done' and setup = 'Prod' and vo = 'vo' order by jid desc`,
     );
     const mona = await grid.as('mona');
     const query = { allOwners: true, status: 'Done', startJob: 9001 };
