@@ -1986,7 +1986,7 @@ export abstract class Operations {
     );
   }
 
-  /** A site */
+  /** A site with its drain */
   getSite(site: string, options: CallOptions = {}): Promise<SiteResponse> {
     return this.call<SiteResponse>(
       { method: 'GET', path: `/admin/sites/${pathPart(site)}`, answer: 'json' },

@@ -91,19 +91,9 @@ export interface AddUserRequest {
   /** E-mail address */
   email?: string;
   /** Certificates that the user signs in with; each belongs to one user only */
-  certificates?: {
-    /** DN in any spelling */
-    subject: string;
-    /** DN of the trusted CA that must have signed it; left out: any trusted one */
-    issuer?: string;
-  }[];
+  certificates?: CertificateRequest[];
   /** Accounts at identity providers; each belongs to one user only */
-  subjects?: {
-    /** Identity provider */
-    issuer: string;
-    /** What it calls the user */
-    sub: string;
-  }[];
+  subjects?: SubjectRequest[];
   /** Of the jobs: `running` and `waiting`, whole numbers; none when it is empty */
   limits?: Record<string, unknown>;
   /** Groups that the user becomes a member of */
@@ -266,6 +256,14 @@ export interface CatalogueEventsResponse {
   events: CatalogueEventResponse[];
 }
 
+/** Part of {@link AddUserRequest}, {@link ChangeUserRequest}. */
+export interface CertificateRequest {
+  /** DN in any spelling */
+  subject: string;
+  /** DN of the trusted CA that must have signed it; left out: any trusted one */
+  issuer?: string;
+}
+
 /** Part of {@link UserResponse}. */
 export interface CertificateResponse {
   /** Canonical DN */
@@ -330,19 +328,9 @@ export interface ChangeUserRequest {
   /** E-mail address */
   email?: string | null;
   /** Certificates that the user signs in with; each belongs to one user only */
-  certificates?: {
-    /** DN in any spelling */
-    subject: string;
-    /** DN of the trusted CA that must have signed it; left out: any trusted one */
-    issuer?: string;
-  }[];
+  certificates?: CertificateRequest[];
   /** Accounts at identity providers; each belongs to one user only */
-  subjects?: {
-    /** Identity provider */
-    issuer: string;
-    /** What it calls the user */
-    sub: string;
-  }[];
+  subjects?: SubjectRequest[];
   /** Of the jobs: `running` and `waiting`, whole numbers; none when it is empty */
   limits?: Record<string, unknown>;
 }
@@ -811,7 +799,7 @@ export interface JobOwnerShare {
 }
 
 /** What was measured and noted, by name */
-export type JobParameters = Record<string, string | number | boolean | null>;
+export type JobParameters = Record<string, string | number | boolean | null | bigint>;
 
 /** Answer of `GET /jobs/{jid}/peek`. */
 export interface JobPeekResponse {
@@ -1211,10 +1199,10 @@ export interface MetadataResponse {
 }
 
 /** A value of a metadata field: a number for `int` and `float`, else a text */
-export type MetadataValue = number | string;
+export type MetadataValue = number | string | bigint;
 
 /** Values by field name; in a request null removes a value */
-export type MetadataValues = Record<string, number | string | null>;
+export type MetadataValues = Record<string, number | string | null | bigint>;
 
 /** An error of the authorization server (RFC 6749 §5.2) */
 export type OAuthError = Problem & { error: string; error_description: string };
@@ -1492,6 +1480,14 @@ export interface SiteResponse {
 
 /** `true`, or with `verbose` the attributes */
 export type SubDirectory = true | DirectoryAttributesResponse;
+
+/** Part of {@link AddUserRequest}, {@link ChangeUserRequest}. */
+export interface SubjectRequest {
+  /** Identity provider */
+  issuer: string;
+  /** What it calls the user */
+  sub: string;
+}
 
 /** Part of {@link UserResponse}. */
 export interface SubjectResponse {
