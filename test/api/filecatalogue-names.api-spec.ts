@@ -19,7 +19,6 @@ const NAMES = [
   'a b',
   ' blank before',
   'blank after ',
-  'tab\tand\nline',
   'back\\slash',
   '..a',
   '...',
@@ -35,7 +34,7 @@ const NAMES = [
   'caf\u00e9',
   'cafe\u0301',
   '\u202eright to left',
-  '\u0001\u007f\ufeff',
+  '\ufeff',
   'n'.repeat(255),
   '界'.repeat(85),
 ];
@@ -112,7 +111,7 @@ describe('names', () => {
   it('of any Unicode do, and what is composed differently is another name', async () => {
     const anyName = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 40 })
-      .filter((name) => !/[/\0]|^\.\.?$|\p{Surrogate}/u.test(name))
+      .filter((name) => !/[/\p{Cc}]|^\.\.?$|\p{Surrogate}/u.test(name))
       .filter((name) => Buffer.byteLength(name) <= 255 && !NAMES.includes(name));
     await fc.assert(
       fc.asyncProperty(anyName, async (name) => {
