@@ -88,6 +88,13 @@ async function knownValues(): Promise<KnownValues> {
     const json = { id, name: id, redirectUris: ['https://a.example/cb'] };
     await clients['root']!.post('/admin/applications', { json });
   }
+  const removable = Array.from({ length: 20 }, (_, n) => `spare-${n}`);
+  for (const section of ['users', 'groups', 'sites']) {
+    for (const name of removable) {
+      const json = { name, ...(section === 'sites' && { backend: 'slurm' }) };
+      await clients['root']!.post(`/admin/${section}`, { json });
+    }
+  }
   const paths = [
     '/',
     '/vo',
@@ -109,9 +116,9 @@ async function knownValues(): Promise<KnownValues> {
     file: ['/vo/a/f1', '/vo/none', '/vo/fuzz/f', ...places.map((place) => place.file)].map(encoded),
     path: [...paths, '/vo/fuzz/f', '/vo/a/f1'],
     provider: ['none'],
-    user: ['carol', 'nobody'], // the others call
+    user: [...removable, 'nobody'], // the others call
     application: [...applications, 'none'],
-    site: ['LOCAL.demo', 'none'],
+    site: [...removable, 'LOCAL.demo', 'none'],
     event: ['job.*', 'keys.rotated', 'nothing'],
     where: ['jids=7', 'no condition'],
     since: ['2026-01-01', 'yesterday'],
@@ -121,7 +128,7 @@ async function knownValues(): Promise<KnownValues> {
     sort: ['-jid', 'jid,-status', 'lastUpdate', 'nothing'],
     fromDate: ['2026-01-01', '2026-01-01T00:00:00Z'],
     status: ['Waiting', 'Killed', 'Nothing'],
-    group: ['grid_user', 'grid_share', 'status', 'owner', 'none'],
+    group: ['grid_user', 'grid_share', 'status', 'owner', 'none', ...removable],
     setup: ['Prod', 'Test', 'None'],
     limit: ['1', '2', '1000'],
     maxValues: ['1', '3'],

@@ -157,10 +157,11 @@ const SUB_ROOMS: Record<string, Record<string, string[]>> = {
   administration: {
     access: [],
     answer: [],
-    members: ['answer'],
+    registry: [],
+    members: ['answer', 'registry'],
     applications: ['answer'],
     keys: ['answer'],
-    sites: ['answer'],
+    sites: ['answer', 'registry'],
   },
 };
 
