@@ -50,8 +50,8 @@ const SUB_ROOMS: Record<string, Record<string, string[]>> = {
     module: ['provider', 'claims', 'verify', 'flows'],
   },
   platform: {
-    home: [],
     observe: [],
+    home: ['observe'],
     database: ['observe', 'home'],
     config: ['database', 'observe'],
     vault: ['config', 'observe', 'home'],
@@ -101,7 +101,7 @@ const SUB_ROOMS: Record<string, Record<string, string[]>> = {
     statements: [],
     answer: [],
     names: [],
-    access: ['names'],
+    access: ['names', 'path'],
     events: ['access', 'path'],
     tree: [],
     metadata: ['tree', 'path'],

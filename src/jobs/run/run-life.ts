@@ -145,7 +145,7 @@ export class RunLife<R extends Run> {
   /** Certainly not started: back to the queue, without counting as a reschedule, also when it was stalled. */
   async requeue(run: R, reason?: string): Promise<void> {
     if (await this.isRefused(run, reason)) return;
-    await this.giveBack(run, reason);
+    await this.requeueNow(run, reason);
   }
 
   /**
@@ -164,7 +164,7 @@ export class RunLife<R extends Run> {
   async refuse(run: R, error: unknown): Promise<void> {
     const reason = machineFaultOf(error);
     if (reason !== undefined) {
-      await this.giveBack(run, `${OF_MACHINE}: ${reason}`);
+      await this.requeueNow(run, `${OF_MACHINE}: ${reason}`);
       return;
     }
     const fault = error instanceof RunFault ? error : undefined;
@@ -208,7 +208,7 @@ export class RunLife<R extends Run> {
     });
   }
 
-  private async giveBack(run: R, reason?: string): Promise<void> {
+  private async requeueNow(run: R, reason?: string): Promise<void> {
     await this.resume(run);
     await this.report(run, { ...backToQueue(reason), from: ['Matched', 'Running'] });
     await this.release(run);

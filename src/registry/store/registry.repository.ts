@@ -52,6 +52,9 @@ interface RegistryRow {
   registrations: { id: string; seconds: number }[];
 }
 
+/** First the row that every change of the registry writes: whoever writes the whole registry has it before the drains. */
+const HELD = 'held as materialized (select from registry_state for update)';
+
 // One statement sees one state of all tables, also without a transaction. json, not jsonb: putting a jsonb list of 40,000 members
 // into a jsonb object takes PostgreSQL 7 s (the square of the length), text of the same takes 0.03 s.
 const READ_ALL = `
@@ -230,7 +233,8 @@ export class RegistryRepository {
   ): Promise<void> {
     await this.database.execute({
       name: 'registry-drain',
-      text: `insert into registry_drain (site, reason, drained_by, drained_at) values ($1, $2, $3, $4)
+      text: `with ${HELD} insert into registry_drain (site, reason, drained_by, drained_at)
+        select $1::text, $2::text, $3::text, $4::timestamptz from held
         on conflict (site) do update set
           reason = excluded.reason, drained_by = excluded.drained_by, drained_at = excluded.drained_at`,
       values: [site, reason, by, since],
@@ -241,7 +245,7 @@ export class RegistryRepository {
   async resume(site: string): Promise<void> {
     await this.database.execute({
       name: 'registry-resume',
-      text: 'delete from registry_drain where site = $1',
+      text: `with ${HELD} delete from registry_drain where site = $1 and exists (select from held)`,
       values: [site],
     });
   }
