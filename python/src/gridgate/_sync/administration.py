@@ -40,7 +40,7 @@ class Administration:
         return self._json(Call("PATCH", f"/admin/users/{_part(name)}", json=members, again=True))
 
     def remove_user(self, name: str) -> None:
-        """Removes a user, from all groups, too; jobs and files stay with the name. Raises Conflict for the last administrator."""
+        """Removes a user; jobs and files stay with the name. Raises Conflict for the last administrator."""
         self._transport.answer(Call("DELETE", f"/admin/users/{_part(name)}"))
 
     def disable(self, name: str) -> dict[str, Any]:
