@@ -8,6 +8,7 @@ import { Agent, fetch as send, FormData as SentForm } from 'undici';
 import { GridClient } from '#src/client/index.js';
 import { CommandUser } from '../support/command.js';
 import { FILE_NAMES } from '../support/file-names.js';
+import { describeWith, has } from '../support/missing.js';
 import { startGrid, type Grid, type GridClient as Caller } from '../support/testbed.js';
 
 const run = promisify(execFile);
@@ -76,18 +77,23 @@ describe('POST /jobs with files', () => {
     expect(await namesOf(Number(stdout))).toEqual(sorted(FILE_NAMES));
   });
 
-  it('keeps the names that curl sends', async () => {
-    const content = join(home, 'content');
-    await writeFile(content, 'x');
-    const escaped = (name: string): string => name.replaceAll('"', '\\"');
-    const files = FILE_NAMES.flatMap((name) => ['-F', `f=@${content};filename="${escaped(name)}"`]);
-    const { stdout } = await run('curl', [
-      ...['-sS', '--cacert', join(grid.home, 'pki/ca.crt')],
-      ...['-H', `Authorization: Bearer ${alice.token}`],
-      ...['-F', `manifest=${JSON.stringify(manifest)}`, ...files, `${grid.url}/jobs`],
-    ]);
-    const { jids } = JSON.parse(stdout) as { jids: number[] };
-    expect(await namesOf(jids[0] ?? 0)).toEqual(sorted(FILE_NAMES));
+  describeWith({ met: has('curl'), name: 'curl' })('by curl', () => {
+    it('keep their names', async () => {
+      const content = join(home, 'content');
+      await writeFile(content, 'x');
+      const escaped = (name: string): string => name.replaceAll('"', '\\"');
+      const files = FILE_NAMES.flatMap((name) => [
+        '-F',
+        `f=@${content};filename="${escaped(name)}"`,
+      ]);
+      const { stdout } = await run('curl', [
+        ...['-sS', '--cacert', join(grid.home, 'pki/ca.crt')],
+        ...['-H', `Authorization: Bearer ${alice.token}`],
+        ...['-F', `manifest=${JSON.stringify(manifest)}`, ...files, `${grid.url}/jobs`],
+      ]);
+      const { jids } = JSON.parse(stdout) as { jids: number[] };
+      expect(await namesOf(jids[0] ?? 0)).toEqual(sorted(FILE_NAMES));
+    });
   });
 
   it.each([

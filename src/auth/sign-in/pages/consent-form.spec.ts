@@ -136,6 +136,9 @@ describe('the form of consent', () => {
         <div class="actions">
         <button type="submit" name="decision" value="allow">Allow</button>
         <button type="submit" name="decision" value="deny" class="plain" formnovalidate>Deny</button>
+        </div>
+        <div class="actions">
+        <button type="submit" name="decision" value="another" class="plain" formnovalidate>Use another account</button>
         </div>`),
     );
   });
