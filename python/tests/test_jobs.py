@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tracemalloc
 
+import fsspec
 import pytest
 
 from gridgate import AsyncClient, InvalidRequest, JobFailed, MapFailed, NotFound
@@ -125,6 +126,24 @@ def test_a_large_output_goes_to_the_disk_and_goes_on_after_a_cut(grid, service, 
     assert subprocess.run(["sha256sum", paths[0]], capture_output=True, text=True).stdout.split()[0] == sums
     assert peak < 8 << 20
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["big"]
+
+
+def test_links_are_listed_and_downloaded_as_what_they_lead_to(grid, tmp_path):
+    script = "mkdir d; echo 1 > d/run; ln -s run d/latest; ln -s d all; ln -s nowhere gone; echo 2 > plot.svg"
+    [jid] = grid.submit(shell(script, OutputSandbox=["d", "all", "gone"]))
+    grid.wait(jid, check=True)
+    files = {file.name: (file.size, file.link) for file in grid.output_files(jid)}
+    assert files == {"d/latest": (2, "d/run"), "d/run": (2, None), "all": (0, "d"), "gone": (0, "nowhere")}
+    paths = grid.download(jid, tmp_path)
+    assert [(path.name, path.read_bytes()) for path in paths] == [("latest", b"1\n"), ("run", b"1\n")]
+    assert grid.read_output(jid, "d/latest") == b"1\n"
+    with pytest.raises(NotFound):
+        grid.read_output(jid, "all")
+    assert grid.parameters(jid)["OutputNotRequested"] == "plot.svg"
+    fs = fsspec.filesystem("gridgate", client=grid)
+    listed = {entry["name"].split("/")[-1]: entry["type"] for entry in fs.ls(f"jobs/{jid}/output")}
+    assert listed == {"d": "directory", "all": "other", "gone": "other"}
+    assert fs.cat(f"jobs/{jid}/output/d/latest") == b"1\n"
 
 
 def test_map_brings_results_back_in_order(grid, job_python):

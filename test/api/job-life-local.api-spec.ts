@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -117,10 +118,45 @@ describe('the life of a job on local-process', () => {
     expect(await run(manifest)).toMatchObject({ status, minorStatus, appStatus });
   });
 
-  it('packs only plain files of the job', async () => {
-    const script = 'ln -s /etc/passwd link; mkfifo pipe; mkdir d; ln -s /etc d/etc; echo x > d/x';
-    const job = await run(sh(script, { OutputSandbox: ['link', 'pipe', 'd'] }));
-    expect(await sandboxOf(alice, job.jid)).toEqual({ 'd/x': 'x\n' });
+  it('brings plain files and links that stay in its directory, and names everything else', async () => {
+    const script = [
+      'mkdir d; echo x > d/x; ln -s x d/latest; ln -s "$PWD/d" all; ln -s nowhere d/gone',
+      'ln -s /etc/passwd link; mkfifo pipe; ln -s /etc d/etc; echo 2 > d/"$(printf "gr\\374n")"',
+      'echo 3 > plot.svg; echo 4 > .hidden; : > empty',
+    ].join('; ');
+    const job = await run(
+      sh(script, { OutputSandbox: ['link', 'pipe', 'all', 'none', 'std.err'] }),
+    );
+    expect(job.status).toBe('Done');
+    const { body } = await alice.get(`/jobs/${job.jid}/outputsandbox/files`);
+    expect(body.files).toEqual([
+      { name: 'all', size: 0, link: 'd' },
+      { name: 'd/gone', size: 0, link: 'd/nowhere' },
+      { name: 'd/latest', size: 2, link: 'd/x' },
+      { name: 'd/x', size: 2 },
+      { name: 'std.err', size: 0 },
+    ]);
+    const read = (name: string) => alice.get(`/jobs/${job.jid}/outputsandbox/files/${name}`);
+    expect((await read('d/latest')).bytes.toString()).toBe('x\n');
+    const detail = 'The link leads to d, which is no file of the sandbox';
+    expect((await read('all')).body).toMatchObject({ code: 'job.no-such-file', detail });
+    const parameters = await alice.get(`/jobs/${job.jid}/parameters`);
+    expect(parameters.body).toMatchObject({
+      MissingOutput: 'none',
+      OutputLeftOut: [
+        'link (it is a link that leaves the directory)',
+        'pipe (it is not a plain file)',
+        'd/etc (it is a link that leaves the directory)',
+        'd/gr\\xFCn (its name is not UTF-8)',
+      ].join(', '),
+      OutputNotRequested: 'plot.svg',
+    });
+    const archive = await alice.get(`/jobs/${job.jid}/outputsandbox`);
+    const listing = execFileSync('tar', ['-tvzf', '-'], { input: archive.bytes, encoding: 'utf8' });
+    expect(listing.split('\n').map((line) => line.split(' ').slice(-3).join(' '))).toEqual(
+      expect.arrayContaining([expect.stringContaining('d/latest -> x')]),
+    );
+    expect(listing).toContain('all -> d\n');
   });
 
   it('shows the running output, and a kill ends every process', async () => {

@@ -136,16 +136,26 @@ def _folder(path: str) -> dict[str, Any]:
     return {"name": path, "size": 0, "type": "directory"}
 
 
+def _file(name: str, file: dict[str, Any], plain: set[str]) -> dict[str, Any]:
+    """A file, or a link, which fsspec calls ``other`` when it leads to no file."""
+    entry = {"name": name, "size": file["size"], "type": "file"}
+    if "link" in file:
+        kind = "file" if file["link"] in plain else "other"
+        entry.update(type=kind, islink=True, destination=file["link"])
+    return entry
+
+
 def _below(folder: str, sandbox: str, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The entries of a folder of a sandbox, whose files may have folders in their names."""
     entries: dict[str, dict[str, Any]] = {}
+    plain = {file["name"] for file in files if "link" not in file}
     for file in files:
         whole = f"{sandbox}/{file['name']}"
         if not whole.startswith(f"{folder}/"):
             continue
         first, _, rest = whole[len(folder) + 1 :].partition("/")
         name = f"{folder}/{first}"
-        entries[name] = _folder(name) if rest else {"name": name, "size": file["size"], "type": "file"}
+        entries[name] = _folder(name) if rest else _file(name, file, plain)
     if not entries and folder != sandbox:
         raise FileNotFoundError(folder)
     return list(entries.values())

@@ -80,10 +80,14 @@ class Change:
 
 @dataclass(frozen=True)
 class SandboxFile:
-    """A file of a sandbox: its name, and its size in bytes."""
+    """A file of a sandbox: its name, and its size in bytes.
+
+    ``link`` is what a symbolic link leads to, a path in the sandbox; ``size`` is then that of the file there.
+    """
 
     name: str
     size: int
+    link: Optional[str] = None
 
 
 @dataclass(frozen=True)

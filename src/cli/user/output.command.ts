@@ -7,6 +7,7 @@ import {
   show,
   type Printing,
 } from '../terminal/output-format.js';
+import { tell } from '../terminal/output.js';
 import type { GridConnection } from './grid-connection.js';
 import { progress, type Progress } from './progress.js';
 import { unpack } from './unpack.js';
@@ -48,7 +49,19 @@ async function output(grid: GridConnection, jid: number, options: OutputOptions)
     bar.stop();
   }
   await show(options, { directory, files }, () => files.map((name) => `${directory}/${name}`));
+  if (isForPrograms(options)) return;
+  const parameters = await grid.client.getJobParameters(jid);
+  for (const [name, text] of NOTES) {
+    if (parameters[name] !== undefined) tell(`${text}: ${parameters[name]}`);
+  }
 }
+
+/** Parameters of a job that tell what is not among its files. */
+const NOTES = [
+  ['MissingOutput', 'asked for, and was not made'],
+  ['OutputLeftOut', 'asked for, and could not be kept'],
+  ['OutputNotRequested', 'made, and not asked for (OutputSandbox)'],
+] as const;
 
 async function* counted(answer: Response, bar: Progress): AsyncGenerator<Uint8Array> {
   let received = 0;

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -14,8 +14,14 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-async function archiveOf(files: Record<string, string>): Promise<Buffer> {
+async function archiveOf(
+  files: Record<string, string>,
+  links: Record<string, string> = {},
+): Promise<Buffer> {
   const tar = pack();
+  for (const [name, linkname] of Object.entries(links)) {
+    tar.entry({ name, type: 'symlink', linkname });
+  }
   for (const [name, text] of Object.entries(files)) tar.entry({ name }, text);
   tar.finalize();
   return await buffer(tar.pipe(createGzip()));
@@ -27,4 +33,32 @@ it('unpacks every file, also when the directory is made more slowly than the arc
   expect(await unpack([archive] as never, directory)).toEqual(['a', 'b/c']);
   expect(await readFile(join(directory, 'a'), 'utf8')).toBe('1');
   expect(await readFile(join(directory, 'b/c'), 'utf8')).toBe('2');
+});
+
+it('makes links that stay in the directory, also a second time', async () => {
+  const links = { 'd/latest': 'run_1', 'd/up': '..', top: 'd/run_1', gone: 'nowhere' };
+  const archive = await archiveOf({ 'd/run_1': '1' }, links);
+  await unpack([archive] as never, home);
+  expect(await unpack([archive] as never, home)).toEqual([...Object.keys(links), 'd/run_1']);
+  for (const [name, target] of Object.entries(links)) {
+    expect(await readlink(join(home, name))).toBe(target);
+  }
+  expect(await readFile(join(home, 'd/latest'), 'utf8')).toBe('1');
+});
+
+it.each([
+  ['is absolute', { link: '/etc/passwd' }],
+  ['leads up', { link: '..' }],
+  ['leads up from a directory', { 'd/link': '../../x' }],
+  ['turns back on its way', { 'd/up': '..', link: 'd/up/..' }],
+  ['has a name outside', { '../link': 'x' }],
+])('refuses a link that %s', async (_what, links) => {
+  const archive = await archiveOf({ a: '1' }, links);
+  await expect(unpack([archive] as never, join(home, 'out'))).rejects.toThrow('refused to unpack');
+});
+
+it('writes no file through a link of the archive', async () => {
+  const archive = await archiveOf({ 'd/x': '1' }, { d: 'e' });
+  await expect(unpack([archive] as never, join(home, 'out'))).rejects.toThrow();
+  await expect(readFile(join(home, 'out/e/x'))).rejects.toThrow('ENOENT');
 });

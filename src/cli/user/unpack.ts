@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, rm, symlink } from 'node:fs/promises';
+import { dirname, join, posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -9,35 +9,58 @@ import { CommandError } from '../terminal/command-error.js';
 import { safeFileName } from '../terminal/output.js';
 
 /**
- * Unpacks a tar.gz into the directory and answers the names of its files. Names that lead out of the directory,
- * links and devices are refused: the archive comes from a job. Characters that would act on a terminal are written
- * as %XX in the names, which are then those that are answered.
+ * Unpacks a tar.gz into the directory and answers the names of its files. Names and links that lead out of the directory,
+ * and devices, are refused: the archive comes from a job. Links are made last, so that nothing is written through one.
+ * Characters that would act on a terminal are written as %XX in the names, which are then those that are answered.
  */
 export async function unpack(
   archive: AsyncIterable<Uint8Array>,
   directory: string,
 ): Promise<string[]> {
   const names = new Set<string>();
+  const links: [path: string, target: string][] = [];
   await mkdir(directory, { recursive: true });
   const entries = extract();
   // Nothing is awaited from here to the loop: an entry that nobody listens for yet would be lost.
   const feeding = pipeline(Readable.from(archive), createGunzip(), entries);
   feeding.catch(() => undefined); // the loop below sees the same error
   for await (const entry of entries) {
-    const { name, type, mode } = entry.header;
+    const { name, type, mode, linkname } = entry.header;
     if (type === 'directory') {
       entry.resume();
       continue;
     }
-    const isInside = !name.startsWith('/') && !name.split('/').includes('..');
-    if (type !== 'file' || !isInside) throw new CommandError(`refused to unpack ${name}`);
+    const target = type === 'symlink' ? (linkname ?? '') : undefined;
+    const isPlain = type === 'file' || target !== undefined;
+    if (!isPlain || !isInside(name) || (target !== undefined && !leadsInside(name, target))) {
+      throw new CommandError(`refused to unpack ${name}`);
+    }
     const safe = safeFileName(name);
     if (names.has(safe)) throw new CommandError(`refused to unpack ${safe} twice`);
     names.add(safe);
     const path = join(directory, safe);
     await mkdir(dirname(path), { recursive: true });
-    await pipeline(entry, createWriteStream(path, { mode: (mode ?? 0o644) & 0o755 }));
+    if (target === undefined) {
+      await pipeline(entry, createWriteStream(path, { mode: (mode ?? 0o644) & 0o755 }));
+      continue;
+    }
+    links.push([path, safeFileName(target)]);
+    entry.resume();
   }
   await feeding;
+  for (const [path, target] of links) {
+    await rm(path, { force: true }); // of an earlier time
+    await symlink(target, path);
+  }
   return [...names];
+}
+
+function isInside(path: string): boolean {
+  return !path.startsWith('/') && !path.split('/').includes('..');
+}
+
+/** Whether a link stays in the archive whatever other links there are: its `..` stand at its begin. */
+function leadsInside(name: string, target: string): boolean {
+  const isDirect = !target.startsWith('/') && target === posix.normalize(target);
+  return isDirect && isInside(posix.join(posix.dirname(name), target));
 }

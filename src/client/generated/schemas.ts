@@ -1403,9 +1403,11 @@ export type RevokeTokenResponse = Record<string, unknown>;
 
 /** Part of {@link SandboxFilesResponse}. */
 export interface SandboxFileEntry {
-  /** Bytes */
+  /** Bytes; of a link those of the file to which it leads */
   size: number;
   name: string;
+  /** A symbolic link: the path in the sandbox to which it leads, a file, a directory, or nothing that was brought back. */
+  link?: string;
 }
 
 /** Answer of `GET /jobs/{jid}/inputsandbox/files`, `GET /jobs/{jid}/outputsandbox/files`. */

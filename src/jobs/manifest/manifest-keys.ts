@@ -83,7 +83,8 @@ export const MANIFEST_KEYS = {
   },
   OutputSandbox: {
     kind: 'texts',
-    meaning: 'Files and patterns that are brought back; default: both outputs.',
+    meaning:
+      'Files, directories and patterns that are brought back; default: both outputs. What is made and not named here is told in the parameter `OutputNotRequested`.',
   },
   InputData: {
     kind: 'texts',

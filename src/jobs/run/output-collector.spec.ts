@@ -1,13 +1,25 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { matchesPattern } from './name-pattern.js';
-import { collectOutput } from './output-collector.js';
+import { collectOutput, type Collected, type CollectWish } from './output-collector.js';
+import type { OutputPlaces } from './output-places.js';
 
 describe('collectOutput', () => {
   let directory: string;
-  const limits = { maxBytes: 1000, maxFiles: 10 };
+  const limits = { maxBytes: 1000, maxFiles: 10, maxFileBytes: 100_000_000 };
 
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'collect-'));
@@ -16,19 +28,24 @@ describe('collectOutput', () => {
   afterEach(() => rmSync(directory, { recursive: true }));
 
   const write = (name: string, text = 'x'): void => writeFileSync(join(directory, name), text);
-  const names = async (
+  const collect = async (
     wanted: string[],
-    more: { uid?: number; maxFiles?: number; maxLookedAt?: number } = {},
-    files: ReadonlyMap<string, string> = new Map(),
-  ) => {
-    const places = { directory, files, uid: more.uid ?? process.getuid?.() };
-    const found = await collectOutput(places, wanted, { ...limits, ...more });
-    await found.close();
+    { uid, seenAs, files, ...more }: Partial<OutputPlaces & CollectWish> = {},
+  ): Promise<Collected> => {
+    const account = uid ?? process.getuid?.();
+    const places = { directory, files: files ?? new Map<string, string>(), uid: account };
+    const wish = { wanted, inputs: [], ...limits, ...more };
+    return collectOutput({ ...places, ...(seenAs === undefined ? {} : { seenAs }) }, wish);
+  };
+  const names = async (...args: Parameters<typeof collect>) => {
+    const { files, missing, leftOut, isCut } = await collect(...args);
     return {
-      files: found.files.map(({ name }) => name),
-      missing: found.missing,
-      leftOut: found.leftOut,
-      ...(found.isCut ? { isCut: true } : {}),
+      files: files.map(({ name, content }) =>
+        'linkTo' in content ? `${name} -> ${content.linkTo}` : name,
+      ),
+      missing,
+      leftOut: leftOut.map(({ name, reason }) => `${name}: ${reason}`),
+      ...(isCut ? { isCut } : {}),
     };
   };
 
@@ -42,27 +59,141 @@ describe('collectOutput', () => {
     });
   });
 
-  it('passes over links, pipes and what is reached through a link', async () => {
+  it('brings links that stay in the directory, with what they lead to, and names the others', async () => {
+    mkdirSync(join(directory, 'out'));
+    mkdirSync(join(directory, 'more/deep'), { recursive: true });
+    write('out/run_42');
+    write('more/deep/x');
     write('real');
-    symlinkSync('/etc/passwd', join(directory, 'link'));
+    const links = {
+      'out/latest': 'run_42',
+      'out/chain': 'latest',
+      'out/above': '../real',
+      'out/more': '../more/deep/../deep',
+      'out/seen': '/work/real',
+      'out/whole': join(directory, 'out/run_42'),
+      'out/self': '.',
+      'out/gone': 'nowhere/at/all',
+      'out/passwd': '/etc/passwd',
+      'out/host': '../../../etc/passwd',
+      'out/through': 'more/../../../../../etc/passwd',
+      'out/loop': 'loop',
+      'out/near': '/workspace/real',
+    };
+    for (const [name, target] of Object.entries(links)) symlinkSync(target, join(directory, name));
+    expect(await names(['out'], { seenAs: '/work', maxFiles: 20 })).toEqual({
+      files: [
+        'out/above -> real',
+        'out/chain -> out/run_42',
+        'out/gone -> out/nowhere/at/all',
+        'out/latest -> out/run_42',
+        'out/more -> more/deep',
+        'out/run_42',
+        'out/seen -> real',
+        'out/self -> out',
+        'out/whole -> out/run_42',
+        'real',
+        'more/deep/x',
+      ],
+      missing: [],
+      leftOut: [
+        'out/host: it is a link that leaves the directory',
+        'out/loop: it is a link in a loop',
+        'out/near: it is a link that leaves the directory',
+        'out/passwd: it is a link that leaves the directory',
+        'out/through: it is a link that leaves the directory',
+      ],
+    });
+  });
+
+  it('names special files and what is reached through a link', async () => {
+    write('real');
     symlinkSync('/etc', join(directory, 'etc'));
     execFileSync('mkfifo', [join(directory, 'pipe')]);
-    expect(await names(['link', 'etc', 'etc/passwd', 'pipe', 'real', '*'])).toEqual({
+    expect(await names(['etc/passwd', 'etc/nothing*', 'pipe', 'real', '*'])).toEqual({
       files: ['real'],
-      missing: ['link', 'etc', 'etc/passwd', 'pipe'],
-      leftOut: [],
+      missing: ['etc/nothing*'],
+      leftOut: [
+        'etc/passwd: it is reached through a link: ask for it by its own path',
+        'pipe: it is not a plain file',
+        'etc: it is a link that leaves the directory',
+      ],
     });
+  });
+
+  const isRoot = process.getuid?.() === 0; // who can read everything
+  (isRoot ? it.skip : it)('names files and directories that are closed to everybody', async () => {
+    mkdirSync(join(directory, 'd/e'), { recursive: true });
+    write('d/e/x');
+    write('shut');
+    chmodSync(join(directory, 'shut'), 0);
+    chmodSync(join(directory, 'd/e'), 0);
+    const { files, leftOut } = await names(['d', 'shut']);
+    chmodSync(join(directory, 'd/e'), 0o700);
+    expect([files, leftOut]).toEqual([[], ['d/e: it cannot be read', 'shut: it cannot be read']]);
+  });
+
+  it('names what has a name that is no UTF-8, in directories and by patterns', async () => {
+    const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
+    const at = (name: string): Buffer => Buffer.concat([Buffer.from(`${directory}/`), bytes(name)]);
+    mkdirSync(join(directory, 'out'));
+    for (const name of ['out/gr\u00fcn.txt', 'out/\u00ff', 'b\u00e4d.log'])
+      writeFileSync(at(name), 'x');
+    mkdirSync(at('out/d\u00fcr'));
+    write('out/gut');
+    write('out/grün', 'x');
+    expect(await names(['out', '*.log'])).toEqual({
+      files: ['out/grün', 'out/gut'],
+      missing: [],
+      leftOut: ['out/\\xFF', 'out/d\\xFCr', 'out/gr\\xFCn.txt', 'b\\xE4d.log'].map(
+        (name) => `${name}: its name is not UTF-8`,
+      ),
+    });
+  });
+
+  it('names what the job has made and nobody has asked for, without its input, hidden and empty files', async () => {
+    mkdirSync(join(directory, 'd/.git'), { recursive: true });
+    mkdirSync(join(directory, '__pycache__'));
+    for (const name of ['plot.svg', 'd/x', 'd/.git/x', '__pycache__/m.pyc', '.cache', 'in.py']) {
+      write(name);
+    }
+    write('lock', '');
+    write('wanted');
+    symlinkSync('wanted', join(directory, 'link'));
+    const wish = { inputs: ['in.py'], files: new Map([['std.out', join(directory, 'lock')]]) };
+    expect((await collect(['wanted'], wish)).notRequested).toEqual({
+      names: ['plot.svg', 'd/x'],
+      count: 2,
+    });
+    for (let index = 0; index < 200; index += 1) write(`n${index}`);
+    const { notRequested } = await collect(['wanted', 'd', 'plot.svg'], wish);
+    expect([notRequested.names.length, notRequested.count]).toEqual([100, 200]);
+  });
+
+  it('reads large files when they are packed, more than a process may open, and no other in their place', async () => {
+    write('large', 'x'.repeat(100_000));
+    const read = async (): Promise<number> => {
+      const { files } = await collect(['large'], { maxBytes: 1_000_000 });
+      renameSync(join(directory, 'other'), join(directory, 'large'));
+      const content = files[0]?.content as { stream: () => Readable };
+      return (await buffer(content.stream())).length;
+    };
+    linkSync(join(directory, 'large'), join(directory, 'other')); // a rename to itself changes nothing
+    expect(await read()).toBe(100_000);
+    rmSync(join(directory, 'other'));
+    write('other', 'y'.repeat(100_000));
+    await expect(read()).rejects.toThrow('was exchanged');
   });
 
   it('knows names that cannot be: below a file, too long, in a loop of links', async () => {
     write('file');
     symlinkSync('loop', join(directory, 'loop'));
     const long = 'd/'.repeat(3_000) + 'x';
-    const wanted = ['file/x', 'loop/x', long, `${long}*`, 'file/*', 'loop/*', 'file'];
+    const wanted = ['file/x', long, `${long}*`, 'file/*', 'loop/*', 'loop/x', 'file'];
     expect(await names(wanted)).toEqual({
       files: ['file'],
-      missing: wanted.slice(0, -1),
-      leftOut: [],
+      missing: wanted.slice(0, -2),
+      leftOut: ['loop/x: it is reached through a link: ask for it by its own path'],
     });
   });
 
@@ -72,15 +203,17 @@ describe('collectOutput', () => {
     mkdirSync(join(directory, 'd/'.repeat(40)), { recursive: true });
     write('d/d/near');
     write(`${'d/'.repeat(30)}far`);
-    expect((await names(['*'])).files.sort()).toEqual([...strange, 'd/d/near'].sort());
+    const { files, leftOut } = await names(['*']);
+    expect(files.sort()).toEqual([...strange, 'd/d/near'].sort());
+    expect(leftOut).toEqual([`${'d/'.repeat(30)}far: it is deeper than 16 directories`]);
   });
 
   it('leaves out what belongs to somebody else', async () => {
     write('mine');
     expect(await names(['mine'], { uid: 12345 })).toEqual({
       files: [],
-      missing: ['mine'],
-      leftOut: [],
+      missing: [],
+      leftOut: ['mine: it belongs to another account'],
     });
   });
 
@@ -91,9 +224,20 @@ describe('collectOutput', () => {
     expect(await names(['big', 'small', 'z'])).toEqual({
       files: ['small', 'z'],
       missing: [],
-      leftOut: ['big'],
+      leftOut: ['big: the output is larger than 1000 bytes'],
     });
-    expect((await names(['small', 'z'], { maxFiles: 1 })).leftOut).toEqual(['z']);
+    expect((await names(['small', 'z'], { maxFiles: 1 })).leftOut).toEqual([
+      'z: the output has more than 1 files',
+    ]);
+  });
+
+  it('tells of a file that has the largest size that a job may write, since it was cut there', async () => {
+    write('cut', 'x'.repeat(512));
+    write('whole', 'x'.repeat(400));
+    const { files, leftOut, excess } = await collect(['cut', 'whole'], { maxFileBytes: 512 });
+    expect(files.map(({ name }) => name)).toEqual(['cut', 'whole']);
+    const reason = 'a file was cut at 512 bytes';
+    expect([leftOut, excess]).toEqual([[{ name: 'cut', reason }], reason]);
   });
 
   it('names what is missing', async () => {
@@ -114,8 +258,7 @@ describe('collectOutput', () => {
       ['std.out', join(outside, 'out')],
       ['std.err', join(outside, 'err')],
     ]);
-    const found = await collectOutput({ directory, files, uid: 12345 }, ['*'], limits);
-    await found.close();
+    const found = await collect(['*'], { uid: 12345, files });
     rmSync(outside, { recursive: true });
     const text = (content: unknown): string => (content as Buffer).toString('utf8');
     expect(found.files.map(({ name, content }) => [name, text(content)])).toEqual([

@@ -5,7 +5,7 @@ import type { Move } from '../state/jobs.repository.js';
 import type { SandboxService } from '../sandbox/sandbox.service.js';
 import { MINOR } from '../state/job-state.js';
 import type { HeldRuns, RunLeft, RunOrder } from './executor.js';
-import { collectOutput } from './output-collector.js';
+import { collectOutput, type Collected } from './output-collector.js';
 import type { OutputPlaces } from './output-places.js';
 import type { JobTokens } from './job-tokens.js';
 import { RunFault, type RunPlan } from './run-plan.js';
@@ -16,6 +16,7 @@ import type { Verdict } from './run-verdict.js';
 const MAX_OUTPUT_FILES = 10_000;
 const MAX_REQUEUES = 20;
 const SHOWN_NAMES = 100;
+const SHOWN_LENGTH = 255;
 /** Begin of what the history says of a job that was given back because of the machine. */
 const OF_MACHINE = 'Not started by a fault of the machine';
 
@@ -64,8 +65,8 @@ export interface RunPlace<R extends Run> {
 
 interface Output {
   hash?: string;
-  missing: string[];
-  leftOut: string[];
+  /** What is told of what was not brought back. */
+  parameters: Parameters;
   /** Why the output is not whole. */
   fault?: string;
 }
@@ -123,7 +124,7 @@ export class RunLife<R extends Run> {
         use: end.usage,
         ...(output.hash === undefined ? {} : { outputSandbox: output.hash }),
       },
-      parameters: { ...end.parameters, ...this.told(end.usage), ...parametersOf(output) },
+      parameters: { ...end.parameters, ...this.told(end.usage), ...output.parameters },
     });
     if (moved) await this.place.remove(run);
     else await this.finishOther(run, end, output.hash);
@@ -243,17 +244,16 @@ export class RunLife<R extends Run> {
 
   private async keepOutput(run: R): Promise<Output> {
     const { config, sandboxes, logger } = this.parts;
-    const found = await collectOutput(this.place.outputOf(run), run.plan.outputs, {
-      maxBytes: config.maxSandboxBytes,
-      maxFiles: MAX_OUTPUT_FILES,
-    });
+    const { maxSandboxBytes: maxBytes, jobOutputBytes: maxFileBytes } = config;
+    const { outputs: wanted, inputs } = run.plan;
+    const wish = { wanted, inputs, maxBytes, maxFiles: MAX_OUTPUT_FILES, maxFileBytes };
+    const found = await collectOutput(this.place.outputOf(run), wish);
+    const parameters = parametersOf(found);
     try {
-      const { missing, leftOut } = found;
       const hash = found.files.length > 0 ? await sandboxes.keep(found.files) : undefined;
-      const fault = faultOf(found, config.maxSandboxBytes);
+      const fault = faultOf(found);
       return {
-        missing,
-        leftOut,
+        parameters,
         ...(hash === undefined ? {} : { hash }),
         ...(fault === undefined ? {} : { fault }),
       };
@@ -263,9 +263,7 @@ export class RunLife<R extends Run> {
         { err: error, jid: String(run.order.jid) },
         'the output of a job cannot be packed',
       );
-      return { missing: [], leftOut: [], fault: 'The output cannot be packed' };
-    } finally {
-      await found.close();
+      return { parameters, fault: 'The output cannot be packed' };
     }
   }
 
@@ -305,26 +303,33 @@ function backToQueue(reason?: string): Pick<Move, 'steps' | 'source' | 'set'> {
   };
 }
 
-function faultOf(
-  found: { leftOut: readonly string[]; isCut: boolean },
-  maxBytes: number,
-): string | undefined {
-  if (found.isCut) return 'The sandbox directory has too many files to look through';
-  return found.leftOut.length > 0 ? `The output is larger than ${maxBytes} bytes` : undefined;
+function faultOf({ isCut, excess }: Collected): string | undefined {
+  if (isCut) return 'The sandbox directory has too many files to look through';
+  return excess?.replace(/^t/, 'T');
 }
 
-function parametersOf({ missing, leftOut }: Output): Parameters {
-  return {
-    ...(missing.length > 0 ? { MissingOutput: shortList(missing) } : {}),
-    ...(leftOut.length > 0 ? { OutputLeftOut: shortList(leftOut) } : {}),
+/** What was asked for and is not there, what is there and cannot be brought, and what nobody has asked for. */
+function parametersOf({ missing, leftOut, notRequested }: Collected): Parameters {
+  const left = leftOut.map(({ name, reason }) => `${shown(name)} (${reason})`);
+  const lists = {
+    MissingOutput: shortList(missing.map(shown)),
+    OutputLeftOut: shortList(left),
+    OutputNotRequested: shortList(notRequested.names.map(shown), notRequested.count),
   };
+  return Object.fromEntries(Object.entries(lists).filter(([, text]) => text !== ''));
 }
 
-/** A job may have made any number of names, of any length. */
-function shortList(names: readonly string[]): string {
-  const shown = names.slice(0, SHOWN_NAMES).map((name) => name.slice(0, 255));
-  const more = names.length - shown.length;
-  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
+/** A job may have made names of any length, with any characters. */
+function shown(name: string): string {
+  // eslint-disable-next-line no-control-regex -- those that would break the line
+  return name.slice(0, SHOWN_LENGTH).replaceAll(/[\x00-\x1f\x7f]/g, '?');
+}
+
+/** The first texts of a list, and how many there are more; the list may be the begin of one of `count`. */
+function shortList(texts: readonly string[], count = texts.length): string {
+  const shownTexts = texts.slice(0, SHOWN_NAMES);
+  const more = count - shownTexts.length;
+  return shownTexts.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /** True for the fault of something that the service needs and that will be back. */

@@ -23,6 +23,8 @@ export interface RunPlan {
   stdout: string;
   stderr: string;
   outputs: string[];
+  /** Names of the files that came with the job. */
+  inputs: string[];
   environment: Record<string, string>;
   arguments: string[];
 }
@@ -36,6 +38,7 @@ export function planOf(order: Pick<RunOrder, 'manifest'>): RunPlan {
     stdout,
     stderr,
     outputs: listOf(manifest['OutputSandbox'] ?? [stdout, stderr]).filter((name) => name !== ''),
+    inputs: listOf(manifest['InputSandbox'] ?? []),
     environment: environmentOf(manifest['ExecutionEnvironment'] ?? {}) ?? {},
     arguments: splitArguments(manifest['Arguments'] as string | string[] | undefined),
   };

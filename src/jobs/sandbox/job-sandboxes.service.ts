@@ -59,7 +59,11 @@ export class JobSandboxesService {
   /** Names and sizes of the files in the archive. */
   async files(principal: Principal, jid: string, kind: SandboxKind): Promise<SandboxFilesResponse> {
     const { sandbox } = await this.find(principal, jid, kind);
-    return { files: sandbox.files.map(({ name, size }) => ({ name, size })) };
+    const files = sandbox.files.map(({ name, size, link }) => ({
+      ...{ name, size },
+      ...(link === undefined ? {} : { link }),
+    }));
+    return { files };
   }
 
   /** Answers one file of the archive; byte ranges are honoured. Throws Problem 404 for a name that is not in it. */
@@ -80,8 +84,17 @@ export class JobSandboxesService {
    */
   async fileOf(job: Job, kind: SandboxKind, name: string): Promise<Download> {
     const sandbox = await this.sandboxOf(job, kind);
-    const index = sandbox.files.findIndex((file) => file.name === name);
-    const file = sandbox.files[index];
+    const { files } = sandbox;
+    const link = files.find((file) => file.name === name)?.link;
+    const index = files.findIndex(
+      (file) => file.name === (link ?? name) && file.link === undefined,
+    );
+    const file = files[index];
+    if (!file && link !== undefined) {
+      throw noSuchFile(
+        `The link leads to ${link || 'the directory of the job'}, which is no file of the sandbox`,
+      );
+    }
     if (!file) throw noSuchFile('The sandbox has no file of that name');
     return {
       sizeBytes: file.size,
@@ -89,7 +102,7 @@ export class JobSandboxesService {
       contentType: 'application/octet-stream',
       fileName: plainName(name),
       send: async (range, target) => {
-        const found = await copyFileOfArchive(await this.open(sandbox), name, target, range);
+        const found = await copyFileOfArchive(await this.open(sandbox), file.name, target, range);
         if (!found) throw new SandboxMissingError(sandbox.hash);
       },
     };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { chown, constants, mkdir, open } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { Transform, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
@@ -14,8 +14,11 @@ import type { NewArchive } from './sandbox.store.js';
 export interface ArchiveFile {
   name: string;
   sizeBytes: number;
-  /** Where the bytes come from: memory, a file, or a stream of exactly `sizeBytes`. */
-  content: Buffer | { path: string } | { stream: () => Readable };
+  /**
+   * Where the bytes come from: memory, a file, or a stream of exactly `sizeBytes`. Or it is a link and has none: `linkTo` is
+   * the path in the archive to which it leads, in or out of the list of files.
+   */
+  content: Buffer | { path: string } | { stream: () => Readable } | { linkTo: string };
   modifiedAt?: Date;
   isExecutable?: boolean;
 }
@@ -42,9 +45,7 @@ export async function packArchive(
 ): Promise<NewArchive> {
   const total = files.reduce((sum, file) => sum + file.sizeBytes, 0);
   const isSmall = total <= SMALL_BYTES && files.length <= SMALL_FILES;
-  if (isSmall && files.every((file) => Buffer.isBuffer(file.content))) {
-    return packSmall(files);
-  }
+  if (isSmall && files.every(isInMemory)) return packSmall(files);
   const hash = createHash('sha256');
   let sizeBytes = 0;
   const meter = new Transform({
@@ -64,7 +65,7 @@ export async function packArchive(
 
 async function packSmall(files: readonly ArchiveFile[]): Promise<NewArchive> {
   const archive = pack();
-  for (const file of files) archive.entry(headerOf(file), file.content as Buffer);
+  for (const file of files) addInMemory(archive, file);
   archive.finalize();
   const chunks: Buffer[] = [];
   for await (const chunk of archive as AsyncIterable<Buffer>) chunks.push(chunk);
@@ -88,15 +89,28 @@ async function addAll(archive: Pack, files: readonly ArchiveFile[]): Promise<voi
 
 async function add(archive: Pack, file: ArchiveFile): Promise<void> {
   const { content } = file;
-  if (Buffer.isBuffer(content)) {
-    archive.entry(headerOf(file), content);
+  if (Buffer.isBuffer(content) || 'linkTo' in content) {
+    addInMemory(archive, file);
     return;
   }
   const source = 'path' in content ? createReadStream(content.path) : content.stream();
   await pipeline(source, archive.entry(headerOf(file)));
 }
 
-function headerOf(file: ArchiveFile): Parameters<Pack['entry']>[0] {
+function isInMemory({ content }: ArchiveFile): boolean {
+  return Buffer.isBuffer(content) || 'linkTo' in content;
+}
+
+function addInMemory(archive: Pack, { content, ...file }: ArchiveFile): void {
+  const header = headerOf(file);
+  if (Buffer.isBuffer(content)) archive.entry(header, content);
+  else if ('linkTo' in content) {
+    const linkname = posix.relative(posix.dirname(file.name), content.linkTo) || '.';
+    archive.entry({ ...header, type: 'symlink', mode: 0o777, linkname });
+  }
+}
+
+function headerOf(file: Omit<ArchiveFile, 'content'>): Parameters<Pack['entry']>[0] {
   return {
     name: file.name,
     size: file.sizeBytes,

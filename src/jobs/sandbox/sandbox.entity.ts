@@ -3,7 +3,10 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 /** One file in an archive. */
 export interface SandboxFile {
   name: string;
+  /** Bytes; of a link those of the file to which it leads. */
   size: number;
+  /** A symbolic link: the path in the archive to which it leads, which may be a directory or not be there. */
+  link?: string;
 }
 
 /** What the database knows of an archive; its bytes are in the sandbox store. */

@@ -5,8 +5,18 @@ import { INT64 } from '../state/job.openapi.js';
 export class SandboxFileEntry {
   /** @example 'std.out' */
   name!: string;
-  @ApiProperty({ ...INT64, description: 'Bytes', example: 12 })
+  @ApiProperty({
+    ...INT64,
+    description: 'Bytes; of a link those of the file to which it leads',
+    example: 12,
+  })
   size!: number | bigint;
+  /**
+   * A symbolic link: the path in the sandbox to which it leads, a file, a directory, or nothing that was brought back.
+   *
+   * @example 'out/run_0042.root'
+   */
+  link?: string;
 }
 
 /** The files of a sandbox. */

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#src/kernel/index.js';
 import { CLOCK, type HttpRequest, outOfTurn } from '#src/platform/index.js';
 import { packArchive, type ArchiveFile } from './sandbox-archive.js';
-import type { SandboxEntity } from './sandbox.entity.js';
+import type { SandboxEntity, SandboxFile } from './sandbox.entity.js';
 import { SandboxRepository } from './sandbox.repository.js';
 import { SandboxSpool } from './sandbox-spool.js';
 import { SANDBOX_STORE, type NewArchive, type SandboxStore } from './sandbox.store.js';
@@ -47,7 +47,7 @@ export class SandboxService {
     const now = this.clock.now();
     const kept = this.recent.get(hash);
     if (kept !== undefined && now - kept < RECENT_MS) return;
-    const entries = files.map(({ name, sizeBytes: size }) => ({ name, size }));
+    const entries = entriesOf(files);
     await this.repository.touch({ hash, sizeBytes, files: entries }, new Date(now));
     await outOfTurn(request, () => this.store.put(archive));
     if (this.recent.size >= MAX_RECENT) this.recent.clear();
@@ -58,4 +58,13 @@ export class SandboxService {
   async describe(hash: string): Promise<SandboxEntity | undefined> {
     return this.repository.find(hash);
   }
+}
+
+/** The list of an archive. A link has the size of the file that somebody reads through it. */
+function entriesOf(files: readonly ArchiveFile[]): SandboxFile[] {
+  const sizes = new Map(files.map(({ name, sizeBytes }) => [name, sizeBytes]));
+  return files.map(({ name, sizeBytes: size, content }) => {
+    if (Buffer.isBuffer(content) || !('linkTo' in content)) return { name, size };
+    return { name, size: sizes.get(content.linkTo) ?? 0, link: content.linkTo };
+  });
 }

@@ -71,7 +71,7 @@ export const LOCAL_JOBS = {
     min: 16,
     description: 'Memory limit of a local job, MiB',
   }),
-  jobOutputBytes: v.integer('GRID_JOB_MAX_OUTPUT', 100 * 1024 * 1024, {
+  jobOutputBytes: v.integer('GRID_JOB_MAX_OUTPUT', 1024 * 1024 * 1024, {
     min: 1024,
     description: 'Bytes that a local job may write into one file',
   }),

@@ -262,9 +262,9 @@ export const VARIABLES = {
     min: 1,
     description: 'Jobs that one submit request may make',
   }),
-  maxSandboxBytes: v.integer('GRID_MAX_SANDBOX', 10 * 1024 * 1024, {
+  maxSandboxBytes: v.integer('GRID_MAX_SANDBOX', 1024 * 1024 * 1024, {
     min: 1024,
-    description: 'Bytes of the files of one sandbox',
+    description: 'Bytes of the files of one sandbox: of one submit, and of the output of one job',
   }),
   maxSandboxFiles: v.integer('GRID_MAX_SANDBOX_FILES', 50, {
     min: 1,

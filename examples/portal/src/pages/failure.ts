@@ -26,6 +26,8 @@ const ADVICE: Record<string, string> = {
     'It wrote more than the site allows: let it write less, or remove what it does not need.',
   'Job has exceeded maximum number of processes': 'Let it start fewer processes at once.',
   'Input Data Not Available': 'A file of the catalogue that it names is not there, or not yours.',
+  'Uploading Output Sandbox':
+    'Not all of its output could be kept: what was left out is named below. Let it write less, or ask for fewer files (OutputSandbox). The same again would end the same way.',
   'Dependency failed': 'A job that it had to wait for did not end as it should: look at that one.',
   'Job stalled: pilot not running':
     'The place where it ran is gone. Nothing is known to be wrong with the job: retry it.',

@@ -1,5 +1,5 @@
-import type { GridClient } from 'gridgate/client';
-import { h, update } from '../parts/dom.js';
+import type { GridClient, JobParameters, SandboxFileEntry } from 'gridgate/client';
+import { h, update, type Child } from '../parts/dom.js';
 import { bytes } from '../parts/format.js';
 import { faultBox, saveAs } from '../parts/pieces.js';
 import { dataUrl } from '../parts/show/frame.js';
@@ -19,6 +19,13 @@ const PICTURES: Record<string, string> = {
   webp: 'image/webp',
   svg: 'image/svg+xml',
 };
+
+/** Parameters of a job that tell what is not among its files. */
+const NOTES = [
+  ['OutputNotRequested', 'Made, and not asked for:'],
+  ['OutputLeftOut', 'Asked for, and could not be kept:'],
+  ['MissingOutput', 'Asked for, and was not made:'],
+] as const;
 
 type Kind = 'input' | 'output';
 
@@ -42,20 +49,13 @@ export async function sandboxSection(
     saveAs(archive, `${jid}-${kind}sandbox.tar.gz`);
   };
   const title = isOutput ? 'Output files' : 'Input files';
-  const rows = files.map(({ name, size }) => {
+  const plain = new Set(files.flatMap(({ name, link }) => (link === undefined ? [name] : [])));
+  const rows = files.map((file) => {
+    const { name, link } = file;
     const read = (): Promise<Blob> =>
       isOutput ? client.readOutputSandboxFile(jid, name) : client.readInputSandboxFile(jid, name);
-    return h(
-      'li',
-      {},
-      h('span', { class: 'file' }, name),
-      h('span', { class: 'soft' }, bytes(size)),
-      size <= limitOf(name) &&
-        button(`View`, `View ${name}`, place, async () => view(place, name, await read())),
-      button('Save', `Save ${name}`, place, async () =>
-        saveAs(await read(), name.split('/').at(-1) ?? name),
-      ),
-    );
+    const isReadable = link === undefined || plain.has(link);
+    return fileRow(file, place, isReadable ? read : undefined);
   });
   return h(
     'section',
@@ -75,6 +75,49 @@ export async function sandboxSection(
     place,
     isOutput && (await pictures(client, jid, files, signal)),
   );
+}
+
+/** A file, or a link to one, to look at and to save; of a link to anything else only where it leads. */
+function fileRow(
+  { name, size, link }: SandboxFileEntry,
+  place: HTMLElement,
+  read: (() => Promise<Blob>) | undefined,
+): HTMLElement {
+  const label = h('span', { class: 'file' }, name);
+  const target = link === undefined ? '' : `leads to ${link || 'all files'}`;
+  if (!read) return h('li', {}, label, soft(target));
+  return h(
+    'li',
+    {},
+    label,
+    soft([bytes(size), target].filter(Boolean).join(', ')),
+    size <= limitOf(name) &&
+      button(`View`, `View ${name}`, place, async () => view(place, name, await read())),
+    button('Save', `Save ${name}`, place, async () =>
+      saveAs(await read(), name.split('/').at(-1) ?? name),
+    ),
+  );
+}
+
+/** What a job has made or was to make, and did not bring back. */
+export function outputNotes(parameters: JobParameters, jid: number): Child {
+  const notes = NOTES.flatMap(([key, text]) => {
+    const names = parameters[key];
+    return names === undefined ? [] : [h('p', {}, h('b', {}, text), ` ${names}`)];
+  });
+  if (notes.length === 0) return undefined;
+  return h(
+    'section',
+    { class: 'card', 'aria-labelledby': 'not-brought' },
+    h('h2', { id: 'not-brought' }, 'Not brought back'),
+    notes,
+    parameters['OutputNotRequested'] !== undefined &&
+      h('a', { class: 'button plain', href: `#/submit?like=${jid}` }, 'Add them and run again'),
+  );
+}
+
+function soft(text: string): HTMLElement {
+  return h('span', { class: 'soft' }, text);
 }
 
 function limitOf(name: string): number {

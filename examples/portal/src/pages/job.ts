@@ -7,7 +7,7 @@ import { confirmed, faultBox, stateLabel, timeText } from '../parts/pieces.js';
 import { isFinal, toneOf } from '../parts/states.js';
 import { swimLanes } from '../parts/swim-lanes.js';
 import { failureCard, type Failure } from './failure.js';
-import { sandboxSection } from './job-files.js';
+import { outputNotes, sandboxSection } from './job-files.js';
 import { LiveOutput } from './job/live-output.js';
 import { measuredSection } from './job/measured.js';
 import { atMoves } from './moves.js';
@@ -216,7 +216,7 @@ async function showPast(
   );
   view.history = history;
   showLanes(view, Date.now());
-  update(view.files, output, input);
+  update(view.files, output, outputNotes(parameters, job.jid), input);
   update(
     view.past,
     h('section', { class: 'card' }, h('h2', {}, 'History'), h('ol', { class: 'history' }, steps)),

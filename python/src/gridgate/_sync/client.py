@@ -216,7 +216,7 @@ class Client(Transport):
     def output_files(self, jid: int) -> list[SandboxFile]:
         """The files that a job has brought back."""
         answer = self.json(Call("GET", f"/jobs/{int(jid)}/outputsandbox/files"))
-        return [SandboxFile(file["name"], file["size"]) for file in answer["files"]]
+        return [SandboxFile(file["name"], file["size"], file.get("link")) for file in answer["files"]]
 
     def read_output(self, jid: int, name: str = "std.out", *, start: int = 0, end: Optional[int] = None) -> bytes:
         """A file of the output, or its bytes from ``start`` to before ``end``, in memory; ``download`` is for large ones."""
@@ -244,10 +244,11 @@ class Client(Transport):
     def download(self, jid: int, to: Union[str, Path] = ".", names: Optional[Iterable[str]] = None) -> list[Path]:
         """Downloads the output of a job into a folder, file by file and never whole in memory; answers the paths.
 
-        What breaks off goes on where it was; a file has its name only when it is whole.
+        What breaks off goes on where it was; a file has its name only when it is whole. A link becomes a copy of the file
+        to which it leads; one to a directory is left out, since the files of the directory are there.
         """
         folder = Path(to)
-        wanted = [file.name for file in self.output_files(jid)] if names is None else list(names)
+        wanted = readable(self.output_files(jid)) if names is None else list(names)
         return [self._download(jid, name, folder) for name in wanted]
 
     def _download(self, jid: int, name: str, folder: Path) -> Path:
@@ -324,6 +325,12 @@ class Client(Transport):
 def chunks_of(ids: Sequence[int]) -> Iterable[list[int]]:
     """Ids in pieces that fit into an address."""
     return (list(ids[at : at + IDS]) for at in range(0, len(ids), IDS))
+
+
+def readable(files: list[SandboxFile]) -> list[str]:
+    """Names of the files, and of the links that lead to one of them."""
+    plain = {file.name for file in files if file.link is None}
+    return [file.name for file in files if file.link is None or file.link in plain]
 
 
 def _output(jid: int, name: str) -> str:

@@ -31,7 +31,8 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
     const { directory, plan, uid } = run;
     const files = directory.outputs(plan);
     if (uid === undefined) for (const path of files.values()) makeReadable(path);
-    return { directory: directory.work, files, uid };
+    const seenAs = this.context.place.isolation.placesOf(directory.path).work;
+    return { directory: directory.work, seenAs, files, uid };
   }
 
   /** Where a running job writes; undefined for one that does not run here. */

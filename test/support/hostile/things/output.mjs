@@ -1,6 +1,7 @@
 import { call, perl } from './shell.mjs';
 
-const PLAIN = 'only plain files of the job’s own account are collected, links are not followed';
+const PLAIN =
+  'only plain files of the job’s own account are collected, links are kept as links and never followed';
 const TRIES = 50;
 /** RENAME_EXCHANGE of two names of the working directory. */
 const exchange = (one, other) => call('renameat2', `-100, ${one}, -100, ${other}, 2`);
@@ -16,7 +17,8 @@ const racing = (before) =>
 export const OUTPUT = [
   {
     thing: 'put a link in the place of its output',
-    sentence: 'its standard output lies outside of its directory; links are not followed',
+    sentence:
+      'its standard output lies outside of its directory; links are kept as links and never followed',
     script: ({ home }) =>
       `rm -f std.out; ln -s ${home}/pki/ca.key std.out; ln -s /etc/shadow std.err`,
   },
@@ -47,7 +49,7 @@ export const OUTPUT = [
   {
     thing: 'name files so that they lead away',
     sentence:
-      'names are those of entries of a directory; odd ones are kept or left out as they are',
+      'names are those of entries of a directory; those that are no UTF-8 are named and left out',
     script: () =>
       "touch -- -rf '..x' ' ' \"a\nb\" \"$(printf 'bad\\377')\" '..\\..\\x' '%2e%2e%2fx'; mkdir -- -p '...'; " +
       `ln -s .. up; ln -s / top; ${perl('open $f, ">", "n" x 255')}`,
