@@ -110,6 +110,89 @@ describe('warnings of POST /jobs', () => {
     });
   });
 
+  describe('about an uploaded script', () => {
+    const uploaded = async (
+      content: string | Buffer,
+      more: object = {},
+      path = '/jobs?dryRun=true',
+    ): Promise<Answer> => {
+      const form = new FormData();
+      form.append('manifest', JSON.stringify({ Executable: 'run.sh', ...more }));
+      form.append('file', new File([content], 'run.sh'));
+      form.append('file', new File(['#!/bin/sh\n'], 'tool'));
+      return alice.post(path, { multipart: form });
+    };
+    const pointer = '/Executable';
+    const lineEnds = (line: string): object => ({
+      code: 'manifest.script-line-ends',
+      detail: `The first line of run.sh has a carriage return (CRLF), which belongs to the word before it: ${line}; save the file with LF line ends`,
+      pointer,
+    });
+    const mark = (line: string): object => ({
+      code: 'manifest.script-byte-order-mark',
+      detail: `run.sh begins with a byte order mark, behind which Linux sees no #!: ${line}; save the file as UTF-8 without it`,
+      pointer,
+    });
+    const noInterpreter = (line: string): object => ({
+      code: 'manifest.no-interpreter',
+      detail: `The interpreter of run.sh was not found on a site that can run the job: ${line}`,
+      pointer,
+    });
+
+    it.each<[string, string | Buffer, object]>([
+      ['CRLF', '#!/bin/bash\r\necho hello\r\n', lineEnds('"#!/bin/bash\\r"')],
+      ['CRLF behind env', '#!/usr/bin/env python\r\n', lineEnds('"#!/usr/bin/env python\\r"')],
+      ['CRLF without #!', 'echo hello\r\n', lineEnds('"echo hello\\r"')],
+      ['a byte order mark', '\u{feff}#!/bin/sh\n', mark('"\\u{feff}#!/bin/sh"')],
+      ['it with CRLF', '\u{feff}#!/bin/sh\r\n', mark('"\\u{feff}#!/bin/sh\\r"')],
+      ['no interpreter', '#!/opt/none/python\n', noInterpreter('"#!/opt/none/python"')],
+      ['none for env', '#!/usr/bin/env none\n', noInterpreter('"#!/usr/bin/env none"')],
+      [
+        'none with env -S',
+        '#!/usr/bin/env -S none -u\n',
+        noInterpreter('"#!/usr/bin/env -S none -u"'),
+      ],
+      ['none that was uploaded', '#!./none\n', noInterpreter('"#!./none"')],
+    ])('names %s', async (_what, content, warning) => {
+      expect((await uploaded(content)).body.warnings).toEqual([warning]);
+    });
+
+    it.each<[string, string | Buffer]>([
+      ['a good line', '#!/bin/sh\n'],
+      ['a blank behind #!', '#! /bin/sh -e\n'],
+      ['env', '#!/usr/bin/env sh\n'],
+      ['env -S', '#!/usr/bin/env -S sh -e\n'],
+      ['an interpreter that was uploaded', '#!./tool\n'],
+      ['an empty file', ''],
+      ['a binary', Buffer.from('7f454c460201010000000d0a', 'hex')],
+      ['carriage returns further on', '#!/bin/sh\nprintf "a\r\n"\n'],
+    ])('is silent about %s', async (_what, content) => {
+      expect((await uploaded(content)).body.warnings).toEqual([]);
+    });
+
+    it('looks for nothing on a PATH of the job', async () => {
+      const ExecutionEnvironment = { PATH: '/opt/mine' };
+      const { body } = await uploaded('#!/usr/bin/env mine\n', { ExecutionEnvironment });
+      expect(body.warnings).toEqual([]);
+    });
+
+    it('is said when the jobs are made, once for each manifest', async () => {
+      const warning = lineEnds('"#!/bin/sh\\r"');
+      const content = '#!/bin/sh\r\n';
+      submitted(await uploaded(content, {}, '/jobs'), [warning]);
+      submitted(await uploaded(content, { Parameters: 3 }, '/jobs'), [warning]);
+      const form = new FormData();
+      form.append('manifest', JSON.stringify({ Executable: 'true' }));
+      form.append('manifest', JSON.stringify({ Executable: './run.sh', Parameters: 2 }));
+      form.append('file', new File([content], 'run.sh'));
+      const { status, body } = await alice.post('/jobs?array=true', { multipart: form });
+      expect([status, body.warnings]).toEqual([
+        200,
+        [{ ...warning, pointer: '/manifests/1/Executable' }],
+      ]);
+    });
+  });
+
   describe('about input files', () => {
     const job = (InputData: string | string[]): object => ({ Executable: '/bin/true', InputData });
 

@@ -12,6 +12,12 @@ export const WARNING_CODES = {
     'Every site that can hold the job is drained: it waits until one gets jobs again',
   'manifest.no-program':
     'The executable was neither uploaded nor is it found where the job would run: the job would fail',
+  'manifest.script-line-ends':
+    'The executable is a script with ends of lines of Windows (CRLF): the carriage return belongs to the name before it',
+  'manifest.script-byte-order-mark':
+    'The executable begins with a byte order mark: Linux does not see its `#!`, and `/bin/sh` would run it',
+  'manifest.no-interpreter':
+    'The interpreter in the `#!` line of the executable is not found where the job would run: the job would fail',
   'manifest.no-input-file':
     'An input file that the catalogue does not have, or not for the submitter: the job would fail',
   'manifest.token-scope':

@@ -13,6 +13,7 @@ import {
   type HttpRequest,
 } from '#src/platform/index.js';
 import { fileNameFault } from '../manifest/file-name.js';
+import { HEAD_BYTES } from '../run/script-head.js';
 import { exactDisposition, partNames } from './form-names.js';
 
 /** A file that came with a submit, in the spool. */
@@ -22,6 +23,8 @@ export interface ReceivedFile {
   sizeBytes: number;
   /** SHA-256 of the content, hexadecimal. */
   hash: string;
+  /** Its first bytes, at most HEAD_BYTES. */
+  head: Buffer;
 }
 
 /** Opens a new file of the spool. */
@@ -248,11 +251,14 @@ export class MultipartReading {
     const path = join(this.directory, String(this.names.size));
     const hash = createHash('sha256');
     let sizeBytes = 0;
+    let head: Buffer = Buffer.alloc(0);
     const meter = new Transform({
       transform: (chunk: Buffer, _encoding, done) => {
         sizeBytes += chunk.length;
         this.totalBytes += chunk.length;
         hash.update(chunk);
+        const missing = HEAD_BYTES - head.length;
+        if (missing > 0) head = Buffer.concat([head, chunk.subarray(0, missing)]);
         const limit = this.config.maxSandboxBytes;
         if (this.totalBytes <= limit) {
           done(null, chunk);
@@ -262,11 +268,11 @@ export class MultipartReading {
         done(); // read on, keep nothing
       },
     });
-    const index = this.files.push({ name, path, sizeBytes: 0, hash: '' }) - 1;
+    const index = this.files.push({ name, path, sizeBytes: 0, hash: '', head }) - 1;
     const file = this.open(path);
     file.once('error', (error) => this.cannotWrite(error));
     await pipeline(stream, meter, file);
-    this.files[index] = { name, path, sizeBytes, hash: hash.digest('hex') };
+    this.files[index] = { name, path, sizeBytes, hash: hash.digest('hex'), head };
   }
 
   private tooLarge(text: string, limit?: number): void {

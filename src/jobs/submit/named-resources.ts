@@ -1,14 +1,18 @@
 import { cataloguePath } from '../manifest/manifest-places.js';
-import type { JobRequest } from '../manifest/manifest.js';
+import { environmentOf, type JobRequest } from '../manifest/manifest.js';
 import { pointerTo, type ManifestWarning } from '../manifest/manifest-warning.js';
 import { executableOf, uploadedProgram } from '../run/run-plan.js';
 
 /** A warning about the manifest of that number, from 0. */
 export type PlacedWarning = ManifestWarning & { place: number };
 
-/** A program that was not uploaded, and what decides where it is looked for. */
+/** A program, and what decides where it is looked for. */
 export interface NamedProgram {
   name: string;
+  /** It is an uploaded file of that name. */
+  isUploaded: boolean;
+  /** It was uploaded, and the job has a PATH of its own. */
+  hasPath: boolean;
   wanted: Pick<JobRequest, 'sites' | 'bannedSites' | 'resources'>;
   /** Numbers of the manifests that name it. */
   places: number[];
@@ -41,18 +45,21 @@ export class NamedResources {
 
   /** Takes what a job names; the jobs of one manifest come one after the other. */
   note(job: JobRequest, place: number): void {
-    if (uploadedProgram(job) === undefined) this.noteProgram(job, place);
+    this.noteProgram(job, place);
     if (job.inputData.length > 0) this.noteFiles(job, place);
   }
 
   private noteProgram(job: JobRequest, place: number): void {
     const { sites, bannedSites, resources } = job;
-    const name = executableOf(job);
-    const key = JSON.stringify([name, sites, bannedSites, resources]);
+    const uploaded = uploadedProgram(job);
+    const [name, isUploaded] = [uploaded ?? executableOf(job), uploaded !== undefined];
+    const hasPath = isUploaded && hasOwnPath(job);
+    const key = JSON.stringify([name, isUploaded, hasPath, sites, bannedSites, resources]);
     const known = this.byKey.get(key);
     if (!known) {
       if (this.byKey.size >= MAX_PROGRAMS) return;
-      this.byKey.set(key, { name, wanted: { sites, bannedSites, resources }, places: [place] });
+      const wanted = { sites, bannedSites, resources };
+      this.byKey.set(key, { name, isUploaded, hasPath, wanted, places: [place] });
     } else if (known.places.at(-1) !== place && known.places.length < this.maxPlaces) {
       known.places.push(place);
     }
@@ -74,4 +81,8 @@ export class NamedResources {
       else this.files.set(path, [{ place, pointer }]);
     });
   }
+}
+
+function hasOwnPath({ manifest }: JobRequest): boolean {
+  return environmentOf(manifest['ExecutionEnvironment'] ?? {})?.['PATH'] !== undefined;
 }

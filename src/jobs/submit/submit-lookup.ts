@@ -11,6 +11,8 @@ import {
   type Executor,
   type InputDataCatalogue,
 } from '../run/executor.js';
+import { scriptFault, scriptStart, shownFirstLine } from '../run/script-head.js';
+import type { ReceivedFile } from './multipart-reading.js';
 import type { NamedProgram, NamedResources, PlacedWarning } from './named-resources.js';
 
 /** Programs may lie on a file system that does not answer; a submit does not wait for it. */
@@ -28,18 +30,24 @@ export class SubmitLookup {
     @Inject(INPUT_DATA_CATALOGUE) private readonly catalogue: InputDataCatalogue,
   ) {}
 
-  /** Warnings about programs that no site has, and about files that the catalogue does not show to the submitter. */
+  /**
+   * Warnings about programs and interpreters that no site has, about scripts that were saved so that Linux cannot start them, and
+   * about files that the catalogue does not show to the submitter.
+   */
   async warningsOf(
     submitter: Pick<Principal, 'user' | 'group'>,
-    named: NamedResources,
+    { named, files }: { named: NamedResources; files: readonly ReceivedFile[] },
     siteList: readonly Site[],
   ): Promise<PlacedWarning[]> {
-    const programs = await this.missingPrograms(named, siteList);
-    return [...programs, ...(await this.missingFiles(submitter, named))];
+    const heads = new Map(files.map(({ name, head }) => [name, head]));
+    const scripts = scriptWarnings(named, heads);
+    const programs = await this.missingPrograms(named, heads, siteList);
+    return [...scripts, ...programs, ...(await this.missingFiles(submitter, named))];
   }
 
   private async missingPrograms(
     named: NamedResources,
+    heads: Heads,
     siteList: readonly Site[],
   ): Promise<PlacedWarning[]> {
     const warnings: PlacedWarning[] = [];
@@ -49,23 +57,42 @@ export class SubmitLookup {
       () => undefined,
     );
     for (const program of named.programs) {
-      const isMissing = await Promise.race([this.isMissing(program, siteList), isLate]);
+      const look = this.lookFor(program, heads, siteList);
+      const isMissing = await Promise.race([look, isLate]);
       if (isMissing === undefined) break;
-      if (!isMissing) continue;
-      const shown = program.name.slice(0, MAX_SHOWN);
-      const detail = `${shown} was neither uploaded nor found on a site that can run the job`;
-      const pointer = pointerTo('Executable');
-      for (const place of program.places) {
-        warnings.push({ code: 'manifest.no-program', detail, pointer, place });
-      }
+      if (isMissing) warnings.push(...atPlaces(program, missing(program, heads)));
     }
     enough.abort();
     return warnings;
   }
 
+  /** True when the program is missing or, of an uploaded one, what its first line names. */
+  private async lookFor(
+    program: NamedProgram,
+    heads: Heads,
+    siteList: readonly Site[],
+  ): Promise<boolean> {
+    const { name, isUploaded, hasPath, wanted } = program;
+    if (!isUploaded) return this.isMissing(name, wanted, siteList);
+    const head = heads.get(name);
+    const start = head && scriptFault(head) === undefined ? scriptStart(head) : undefined;
+    if (start === undefined) return false;
+    const names = [start.interpreter, hasPath ? undefined : start.name];
+    for (const one of names) {
+      if (one === undefined) continue;
+      const isOwn = one.includes('/') ? !one.startsWith('/') : one === start.interpreter;
+      const isMissing = isOwn
+        ? !heads.has(one.replace(/^\.\//, ''))
+        : await this.isMissing(one, wanted, siteList);
+      if (isMissing) return true;
+    }
+    return false;
+  }
+
   /** True only when every site that can hold the job was asked and has it not. */
   private async isMissing(
-    { name, wanted }: NamedProgram,
+    name: string,
+    wanted: NamedProgram['wanted'],
     siteList: readonly Site[],
   ): Promise<boolean> {
     const sites = allowedSites(wanted, siteList).filter(
@@ -93,4 +120,50 @@ export class SubmitLookup {
       }));
     });
   }
+}
+
+/** The first bytes of the uploaded files, by their names. */
+type Heads = ReadonlyMap<string, Buffer>;
+
+/** Scripts that were saved so that Linux reads their first line otherwise than their author. */
+function scriptWarnings({ programs }: NamedResources, heads: Heads): PlacedWarning[] {
+  return [...programs].flatMap((program) => {
+    const head = program.isUploaded ? heads.get(program.name) : undefined;
+    const fault = head && scriptFault(head);
+    return fault === undefined ? [] : atPlaces(program, SCRIPT_FAULTS[fault](program.name, head));
+  });
+}
+
+type Said = Pick<PlacedWarning, 'code' | 'detail'>;
+
+const SCRIPT_FAULTS = {
+  'line-ends': (name: string, head: Buffer | undefined): Said => ({
+    code: 'manifest.script-line-ends',
+    detail: `The first line of ${shown(name)} has a carriage return (CRLF), which belongs to the word before it: ${line(head)}; save the file with LF line ends`,
+  }),
+  'byte-order-mark': (name: string, head: Buffer | undefined): Said => ({
+    code: 'manifest.script-byte-order-mark',
+    detail: `${shown(name)} begins with a byte order mark, behind which Linux sees no #!: ${line(head)}; save the file as UTF-8 without it`,
+  }),
+};
+
+function missing({ name, isUploaded }: NamedProgram, heads: Heads): Said {
+  if (!isUploaded) {
+    const detail = `${shown(name)} was neither uploaded nor found on a site that can run the job`;
+    return { code: 'manifest.no-program', detail };
+  }
+  const detail = `The interpreter of ${shown(name)} was not found on a site that can run the job: ${line(heads.get(name))}`;
+  return { code: 'manifest.no-interpreter', detail };
+}
+
+function atPlaces({ places }: NamedProgram, said: Said): PlacedWarning[] {
+  return places.map((place) => ({ ...said, pointer: pointerTo('Executable'), place }));
+}
+
+function shown(name: string): string {
+  return name.slice(0, MAX_SHOWN);
+}
+
+function line(head: Buffer | undefined): string {
+  return shownFirstLine(head ?? Buffer.alloc(0));
 }

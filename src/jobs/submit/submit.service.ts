@@ -207,7 +207,8 @@ export class SubmitService {
     preparation.fault(await this.dependencies.faultsOf(principal, links));
     preparation.finish();
     array.finish();
-    for (const warning of await this.lookup.warningsOf(principal, preparation.named, siteList)) {
+    const said = { named: preparation.named, files: submission.files };
+    for (const warning of await this.lookup.warningsOf(principal, said, siteList)) {
       preparation.warn(warning);
     }
     const warnings = preparation.allWarnings();
