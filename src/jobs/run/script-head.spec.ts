@@ -74,6 +74,7 @@ describe('shownFirstLine', () => {
     ['#!\x1b[31m\0\u{202e}é\n', '"#!\\x1b[31m\\x00\\u{202e}é"'],
     ['', '""'],
     [`#!/${'x'.repeat(150)}\n`, `"#!/${'x'.repeat(117)}…"`],
+    [`#!${'\r'.repeat(150)}\n`, `"#!${'\\r'.repeat(59)}…"`],
     [Buffer.from(`#!${'ä'.repeat(127)}ää`).subarray(0, 256), `"#!${'ä'.repeat(118)}…"`],
     [Buffer.from('#!\xff\n', 'latin1'), '"#!\u{fffd}"'],
     [Buffer.from('#!/bin/😀').subarray(0, 9), '"#!/bin/"'],

@@ -4,7 +4,7 @@ export const HEAD_BYTES = 256;
 const MAX_SHOWN = 120;
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 const UTF8_MARK = '\u{feff}';
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cn}]/gu;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cn}]/u;
 const NAMED: Record<string, string> = { '\r': '\\r', '\t': '\\t', '\n': '\\n' };
 
 /** What a script is started by. */
@@ -56,10 +56,13 @@ export function shownFirstLine(head: Uint8Array): string {
   const text = UTF8.decode(head.subarray(0, HEAD_BYTES), { stream: true });
   UTF8.decode();
   const [line = ''] = text.split('\n', 1);
-  const characters = [...line];
-  const isCut = characters.length > MAX_SHOWN || (line === text && head.length >= HEAD_BYTES);
-  const shown = characters.slice(0, MAX_SHOWN).join('').replace(UNSEEN, escaped);
-  return `"${shown}${isCut ? '…' : ''}"`;
+  const isWhole = line !== text || head.length < HEAD_BYTES;
+  let shown = '';
+  for (const character of line) {
+    if (shown.length >= MAX_SHOWN) return `"${shown}…"`;
+    shown += character.replace(UNSEEN, escaped);
+  }
+  return `"${shown}${isWhole ? '' : '…'}"`;
 }
 
 function escaped(character: string): string {

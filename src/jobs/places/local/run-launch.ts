@@ -14,6 +14,7 @@ import {
 } from '../../run/run-plan.js';
 import { findProgram, sitePath } from './find-program.js';
 import { RUN_FILES, type JobPlaces } from './isolation/isolation.js';
+import { requireInterpreter } from './find-interpreter.js';
 import { refuseTrustedNetwork } from './network-rule.js';
 import { refuseForeignProgram } from './own-program-rule.js';
 import { launchScript } from './launch-script.js';
@@ -58,6 +59,7 @@ export async function prepareRun(context: LocalContext, run: LocalRun): Promise<
   run.program = await findProgram(order, { path: run.path, isolation: place.isolation });
   const uploaded = uploadedProgram(order);
   if (uploaded !== undefined) chmodSync(join(directory.work, uploaded), 0o755);
+  await requireInterpreter(run, place.isolation);
   await giveToken(context, run);
   directory.handOver(run.uid, launchOf(context, run));
 }
