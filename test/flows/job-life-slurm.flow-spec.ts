@@ -126,6 +126,20 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     });
   });
 
+  it('does not start a script whose interpreter is not there, and shows its first line', async () => {
+    const form = new FormData();
+    form.append('manifest', JSON.stringify({ ...SITE, Executable: 'job.sh' }));
+    form.append('job.sh', new Blob(['#!/bin/bash\r\necho\r\n']), 'job.sh');
+    const answer = await alice.post<{ jids: number[] }>('/jobs', { multipart: form });
+    const [job] = await awaitFinal(alice, answer.body.jids);
+    expect(job).toMatchObject({
+      status: 'Failed',
+      minorStatus: 'Application not found',
+      appStatus: 'The interpreter of the program was not found: "#!/bin/bash\\r"',
+    });
+    await slurm.awaitNoJobs();
+  });
+
   it('records exit code, times, memory, efficiency and host of a job that fails', async () => {
     const [jid = 0] = await submit(alice, [
       sh('echo no >&2; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; sleep 2; exit 3', {

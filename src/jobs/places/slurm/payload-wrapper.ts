@@ -1,3 +1,4 @@
+import { HEAD_BYTES } from '../../run/script-head.js';
 import { exportLines, shellWord } from '../../run/shell-word.js';
 
 /** What the wrapper of one run must know. Paths are absolute; texts may hold anything but NUL. */
@@ -76,7 +77,7 @@ function head({ key, root, uid, limits }: WrapperInput): string[] {
     'ln -s started "$record/claim" 2>/dev/null || exit 0',
     'umask 077',
     'note() { printf "%s\\n" "$2" >"$record/$1.new" && mv -f "$record/$1.new" "$record/$1"; }',
-    'begin=$(date +%s.%N)',
+    'begin=$(date +%s.%N) head=',
     'host=$(uname -n)',
     'end() {',
     '  cpu=$(tr "\\n" " " <"$record/times" 2>/dev/null)',
@@ -89,7 +90,8 @@ function head({ key, root, uid, limits }: WrapperInput): string[] {
     'host=$host',
     'batch=${SLURM_JOB_ID:-}',
     'cpu=$cpu',
-    'rss=$rss $page"',
+    'rss=$rss $page',
+    'head=$head"',
     '  sync "$record/exit" 2>/dev/null',
     '  : >"$root/marks/ended/$uid/$key"',
     '  exit "$1"',
@@ -111,6 +113,8 @@ function payload(input: WrapperInput): string[] {
     `name=${shellWord(isUploaded ? `./${executable}` : executable)}`,
     isUploaded ? 'chmod u+x "$name" 2>/dev/null' : `path=${shellWord(input.path)}`,
     ...FIND_PROGRAM,
+    `search=${shellWord(environment['PATH'] ?? input.path)}`,
+    ...FIND_INTERPRETER,
     `out=${shellWord(stdOutput)}`,
     `err=${shellWord(stdError)}`,
     '(',
@@ -143,6 +147,48 @@ const FIND_PROGRAM = [
   '    done ;;',
   'esac',
   '[ -n "$program" ] || end 127 not-found',
+];
+
+/**
+ * A script whose interpreter is not there is not started, and shells say 127 then, like many a program. The first line is
+ * read as `scriptStart` does; in doubt the script is started. `head` are the first bytes of the file, hexadecimal.
+ */
+const FIND_INTERPRETER = [
+  'is_program() { [ -f "$1" ] && [ -x "$1" ]; }',
+  'on_path() {',
+  '  case $1 in */*) is_program "$1"; return ;; esac',
+  '  rest=$search:',
+  '  while [ -n "$rest" ]; do',
+  '    place=${rest%%:*}; rest=${rest#*:}',
+  '    is_program "${place:-.}/$1" && return 0',
+  '  done',
+  '  return 1',
+  '}',
+  'return_mark=$(printf "\\r")',
+  'may_start() {',
+  '  case $1 in /*) ;; *) chmod u+x "$1" 2>/dev/null ;; esac',
+  '  is_program "$1" || return 1',
+  '  case $1 in /usr/bin/env | /bin/env) shift ;; *) return 0 ;; esac',
+  '  case $* in',
+  '    -S*)',
+  '      wanted=${1#-S}; wanted=${wanted:-${2:-}}; wanted=${wanted%"$return_mark"}',
+  '      case $wanted in "" | -* | *[!A-Za-z0-9_./+-]*) return 0 ;; esac',
+  '      on_path "$wanted" ;;',
+  '    "" | -* | *=*) return 0 ;;',
+  // Linux gives `env` the rest of the line as one word.
+  '    *) [ $# -eq 1 ] && on_path "$1" ;;',
+  '  esac',
+  '}',
+  `first=$(head -c ${HEAD_BYTES} "$program" 2>/dev/null | tr "\\000" "\\n" | {`,
+  '  IFS= read -r line && printf "%s" "$line"',
+  '})',
+  'case $first in "#!"*)',
+  '  set -f; IFS=" \t"; set -- ${first#??}; unset IFS; set +f',
+  '  if [ $# -gt 0 ] && ! may_start "$@"; then',
+  `    head=$(head -c ${HEAD_BYTES} "$program" | od -An -v -tx1 | tr -d " \\n")`,
+  '    end 127 no-interpreter',
+  '  fi ;;',
+  'esac',
 ];
 
 /** Memory is looked at every second of the first so many, then with each heartbeat. */

@@ -18,6 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { shellWord } from '../../run/shell-word.js';
 import { batchScript, wrapperScript, type WrapperInput } from './payload-wrapper.js';
 import { RunDirectory } from './run-directory.js';
+import { verdictOfRecord } from './slurm-place.js';
 
 const run = promisify(execFile);
 const { uid: UID, gid: GID } = userInfo();
@@ -137,6 +138,56 @@ describe('a run in its directory', () => {
     child.kill('SIGTERM');
     await ended;
     expect(await directory.exitRecord('8-1')).toMatchObject({ reason: 'term' });
+  });
+
+  const script = async (key: string, content: string, path = '/usr/bin:/bin'): Promise<number> => {
+    await stage(key, { executable: 'run.sh', isUploaded: true, environment: { PATH: path } });
+    const work = join(directory.pathOf(key), 'work');
+    await writeFile(join(work, 'run.sh'), content);
+    await writeFile(join(work, 'tool'), '#!/bin/sh\necho "tool $1"\n');
+    if (path.includes('.')) await chmod(join(work, 'tool'), 0o755); // only what #! names itself is made executable
+    return wrapper(key);
+  };
+
+  it.each([
+    ['CRLF', '#!/bin/sh\r\necho\r\n', '"#!/bin/sh\\r"'],
+    ['CRLF behind env', '#!/usr/bin/env sh\r\n', '"#!/usr/bin/env sh\\r"'],
+    ['no interpreter', '#! /opt/nowhere/*\n', '"#! /opt/nowhere/*"'],
+    ['a directory for one', '#!/usr/bin\n', '"#!/usr/bin"'],
+    ['none that was uploaded', '#!./none\n', '"#!./none"'],
+    ['none for env', '#!/usr/bin/env none\n', '"#!/usr/bin/env none"'],
+    ['none for env -S', '#!/usr/bin/env -S none -u\n', '"#!/usr/bin/env -S none -u"'],
+    ['options for env', '#!/usr/bin/env sh -e\n', '"#!/usr/bin/env sh -e"'],
+  ])('does not start a script with %s', async (_what, content, firstLine) => {
+    expect(await script('16-1', content)).toBe(127);
+    const record = await directory.exitRecord('16-1');
+    expect(record).toMatchObject({ status: 127, reason: 'no-interpreter', firstLine });
+    await expect(output('16-1')).rejects.toThrow('ENOENT');
+    expect(record && verdictOfRecord(record, 100)).toEqual({
+      isGood: false,
+      minor: 'Application not found',
+      app: `The interpreter of the program was not found: ${firstLine}`,
+    });
+  });
+
+  it.each([
+    ['a blank behind #!', '#! \t/bin/sh\necho ran\n', 0, 'ran\n'],
+    ['env', '#!/usr/bin/env sh\necho ran\n', 0, 'ran\n'],
+    ['env -S', '#!/usr/bin/env -S sh -e\necho ran\n', 0, 'ran\n'],
+    ['env -S and CRLF', '#!/usr/bin/env -Ssh\r\necho ran #\r\n', 0, 'ran\n'],
+    ['an interpreter that was uploaded', '#!./tool\n', 0, 'tool ./run.sh\n'],
+    ['no #!', 'echo ran #\r\n', 0, 'ran\n'],
+    ['nothing in it', '', 0, ''],
+    ['an exit code like that of the shell', '#!/bin/sh\nexit 127\n', 127, ''],
+  ])('starts a script with %s', async (_what, content, status, out) => {
+    expect(await script('17-1', content)).toBe(status);
+    expect(await output('17-1')).toBe(out);
+    expect(await directory.exitRecord('17-1')).toMatchObject({ status, reason: '' });
+  });
+
+  it('starts a script whose interpreter is on the PATH of the job', async () => {
+    expect(await script('18-1', '#!/usr/bin/env tool\n', '/nowhere:.:/usr/bin:/bin')).toBe(0);
+    expect(await output('18-1')).toBe('tool ./run.sh\n');
   });
 
   it('follows no link that a payload left for a record', async () => {

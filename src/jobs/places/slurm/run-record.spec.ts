@@ -35,6 +35,16 @@ describe('parseExitRecord', () => {
   });
 
   it.each([
+    ['23212f6e6f0d0a', '"#!/no\\r"'],
+    ['', undefined],
+    ['23212', undefined],
+    ['#!/no', undefined],
+    ['23'.repeat(257), undefined],
+  ])('shows the first line of a script that was not started: %s', (head, firstLine) => {
+    expect(parseExitRecord(`${WHOLE}\nhead=${head}`)?.firstLine).toBe(firstLine);
+  });
+
+  it.each([
     ['half a record', 'status=3\nwhy='],
     ['nothing', ''],
     ['a status that is no number', WHOLE.replace('status=3', 'status=x')],

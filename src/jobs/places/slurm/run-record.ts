@@ -1,3 +1,5 @@
+import { shownFirstLine } from '../../run/script-head.js';
+
 /** How a run began, as the wrapper wrote it on the node. */
 export interface StartRecord {
   begunAt: Date;
@@ -7,7 +9,8 @@ export interface StartRecord {
 }
 
 /** Why the wrapper ended the payload, or did not start it; empty when the payload ended by itself. */
-export type EndReason = '' | 'term' | 'cancel' | 'wall' | 'not-found' | 'no-directory';
+export type EndReason =
+  '' | 'term' | 'cancel' | 'wall' | 'not-found' | 'no-interpreter' | 'no-directory';
 
 /** How a run ended, as the wrapper wrote it on the node: what Slurm says of exit codes is not always true. */
 export interface ExitRecord extends StartRecord {
@@ -19,9 +22,13 @@ export interface ExitRecord extends StartRecord {
   cpuSeconds: number;
   /** The most memory that its processes had at a look; absent when it ended before the first one. */
   maxRssBytes?: number;
+  /** The first line of a script that was not started, for people; only where the wrapper has left it. */
+  firstLine?: string;
 }
 
-const REASONS: readonly string[] = ['', 'term', 'cancel', 'wall', 'not-found', 'no-directory'];
+const REASONS: readonly string[] = [
+  ...['', 'term', 'cancel', 'wall', 'not-found', 'no-interpreter', 'no-directory'],
+];
 
 /** Reads `record/start`. Undefined when it is not whole: the wrapper is writing it, or it was tampered with. */
 export function parseStartRecord(text: string): StartRecord | undefined {
@@ -41,8 +48,11 @@ export function parseExitRecord(text: string): ExitRecord | undefined {
   if (start === undefined || endedAt === undefined || !/^\d{1,3}$/.test(status)) return undefined;
   if (!REASONS.includes(reason)) return undefined;
   const maxRssBytes = pagesOf(fields.get('rss') ?? '');
+  const head = fields.get('head') ?? '';
+  const isHead = /^(?:[0-9a-f]{2}){1,256}$/.test(head);
   return {
     ...start,
+    ...(isHead ? { firstLine: shownFirstLine(Buffer.from(head, 'hex')) } : {}),
     ...(maxRssBytes > 0 ? { maxRssBytes } : {}),
     status: Number(status),
     reason: reason as EndReason,

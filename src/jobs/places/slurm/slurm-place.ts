@@ -22,6 +22,10 @@ export function verdictOfRecord(record: ExitRecord, cpuTime: number): Verdict | 
       return { isGood: false, minor: MINOR.wallClockLimit, app: 'Ran longer than it may' };
     case 'not-found':
       return { isGood: false, minor: MINOR.applicationNotFound, app: 'The program was not found' };
+    case 'no-interpreter': {
+      const app = `The interpreter of the program was not found: ${record.firstLine ?? ''}`;
+      return { isGood: false, minor: MINOR.applicationNotFound, app };
+    }
     case 'no-directory':
       return { isGood: false, minor: MINOR.inputSandboxFailed, app: 'The node lacks its files' };
     case 'cancel':
