@@ -51,7 +51,7 @@ export class SearchController {
       onPosition: telling(response),
       takeTurn: () => takeTurn(response.req),
     };
-    response.setHeader('Vary', 'Accept');
+    response.vary('Accept');
     await this.answers.spool(response, `${type}; charset=utf-8`, (writer) =>
       type === LINES_TYPE
         ? this.search.writeLines(principal, wanted, writer)
