@@ -1,4 +1,5 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
+import { Cached } from '#src/platform/index.js';
 import { Access } from '../access/access.decorator.js';
 import { IdTokenKeysService } from '../keys/id-token-keys.service.js';
 import { KeysService } from '../keys/keys.service.js';
@@ -15,7 +16,7 @@ export class KeysController {
   /** Public keys of access and ID tokens (RFC 7517). */
   @Get('jwks.json')
   @Access('open')
-  @Header('Cache-Control', 'public, max-age=300')
+  @Cached(300)
   async keySet(): Promise<KeySetResponse> {
     const rings = [this.keys, this.idTokenKeys];
     return { keys: (await Promise.all(rings.map((ring) => ring.publicKeys()))).flat() };

@@ -1,5 +1,5 @@
-import { Controller, Get, Header, Inject } from '@nestjs/common';
-import { CONFIG, type Config } from '#src/platform/index.js';
+import { Controller, Get, Inject } from '@nestjs/common';
+import { Cached, CONFIG, type Config } from '#src/platform/index.js';
 import { ID_TOKEN_ALGORITHMS, KEY_AUTHENTICATIONS } from '#src/registry/index.js';
 import { Access } from '../access/access.decorator.js';
 import { ASSERTION_ALGORITHMS, STRONG_ALGORITHMS } from '../possession/signature-algorithms.js';
@@ -44,7 +44,7 @@ export class MetadataController {
   /** What this authorization server can do (RFC 8414). */
   @Get('oauth-authorization-server')
   @Access('open')
-  @Header('Cache-Control', 'public, max-age=300')
+  @Cached(300)
   describeServer(): MetadataResponse {
     return this.metadata();
   }
@@ -52,7 +52,7 @@ export class MetadataController {
   /** The same, where OpenID Connect looks for it (Discovery §4). */
   @Get('openid-configuration')
   @Access('open')
-  @Header('Cache-Control', 'public, max-age=300')
+  @Cached(300)
   describeProvider(): MetadataResponse {
     return this.metadata();
   }

@@ -34,7 +34,7 @@ interface MessageOwner {
 
 /**
  * Express without its change of two prototypes at each request: the server makes messages that have them already (see
- * `messageClasses`). JSON answers keep every digit of bigint and carry no ETag.
+ * `messageClasses`). JSON answers keep every digit of bigint and carry no ETag but that of their route.
  */
 export class GridExpressAdapter extends ExpressAdapter {
   constructor(private readonly listener: ListenerOptions) {
@@ -64,7 +64,12 @@ export class GridExpressAdapter extends ExpressAdapter {
       response.setHeader('Content-Type', 'application/json; charset=utf-8');
     }
     const text = body instanceof JsonText ? body.text : stringifyJson(body);
-    if (text.length >= LEAST_COMPRESSED && this.isCompressible(response.req.originalUrl)) {
+    const isCompressible =
+      text.length >= LEAST_COMPRESSED && this.isCompressible(response.req.originalUrl);
+    if (response.hasHeader('ETag') && response.req.fresh) {
+      if (isCompressible) response.vary('Accept-Encoding'); // as with 200 (RFC 9110 §15.4.5)
+      sendUnchanged(response);
+    } else if (isCompressible) {
       sendCompressible(response, text);
     } else sendWhole(response, text);
     return response;
@@ -92,6 +97,13 @@ export class GridExpressAdapter extends ExpressAdapter {
       connectionsCheckingInterval: 2_000,
     };
   }
+}
+
+/** 304: the caller has what would be sent, a form of it in another content encoding too. */
+function sendUnchanged(response: HttpResponse): void {
+  response.removeHeader('Content-Type');
+  response.statusCode = 304;
+  response.end();
 }
 
 /**
