@@ -19,7 +19,10 @@ let server: Server | undefined;
 afterEach(() => void server?.close());
 
 /** A server whose only handler is given. */
-async function serve(handler: express.RequestHandler): Promise<number> {
+async function serve(
+  handler: express.RequestHandler,
+  environment: Record<string, string> = {},
+): Promise<number> {
   const quiet = (): void => undefined;
   const logger = { info: quiet, warn: quiet, error: quiet, debug: quiet } as unknown as Logger;
   const readiness = new Readiness();
@@ -27,7 +30,7 @@ async function serve(handler: express.RequestHandler): Promise<number> {
   const app = express();
   app.use(
     requestMiddleware({
-      config: readConfig({ GRID_REQUEST_TIMEOUT: '1' }),
+      config: readConfig({ GRID_REQUEST_TIMEOUT: '1', ...environment }),
       logger,
       metrics: new Metrics(),
       readiness,
@@ -76,4 +79,25 @@ it('leaves alone a body that goes on arriving for longer than that', async () =>
     socket.write('x');
   }
   expect((await answer).split('\r\n\r\n')[1]).toContain('whole');
+});
+
+const AWAY = { GRID_PUBLIC_URL: 'https://grid.example.org' };
+const CERTIFICATE = { GRID_TLS_CERT: '/tls/server.crt', GRID_TLS_KEY: '/tls/server.key' };
+it.each<[string, Record<string, string>, string | null]>([
+  ['localhost', {}, null],
+  ['localhost with a certificate of its own', CERTIFICATE, null],
+  ['an address', { GRID_PUBLIC_URL: 'https://127.0.0.1:8443', ...CERTIFICATE }, null],
+  ['a name below localhost', { GRID_PUBLIC_URL: 'https://grid.localhost', ...CERTIFICATE }, null],
+  ['a public name with the development CA', AWAY, null],
+  ['a public name', { ...AWAY, ...CERTIFICATE }, 'max-age=31536000'],
+  [
+    'a public name with the development CA for people',
+    { ...AWAY, ...CERTIFICATE, GRID_DEVELOPMENT_CA: 'true' },
+    'max-age=31536000',
+  ],
+  ['a public name of a load balancer', { ...AWAY, GRID_TLS: 'off' }, 'max-age=31536000'],
+])('%s: Strict-Transport-Security', async (_name, environment, expected) => {
+  const port = await serve((_request, response) => void response.end(), environment);
+  const { headers } = await fetch(`http://127.0.0.1:${port}/`);
+  expect(headers.get('strict-transport-security')).toBe(expected);
 });

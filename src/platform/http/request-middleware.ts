@@ -27,11 +27,14 @@ import type { RequestsUnderWay } from './requests-under-way.js';
 const HEADERS: [string, string][] = [
   ['X-Content-Type-Options', 'nosniff'],
   ['Referrer-Policy', 'no-referrer'],
-  ['Strict-Transport-Security', 'max-age=31536000'],
   ['X-Frame-Options', 'DENY'],
   ['Cross-Origin-Resource-Policy', 'same-origin'],
   ['Cache-Control', 'no-store'],
 ];
+
+const TLS_ONLY: [string, string] = ['Strict-Transport-Security', 'max-age=31536000'];
+/** Names by which a machine knows itself. */
+const OF_THE_MACHINE = /^(127(\.\d{1,3}){3}|\[::1\]|(.+\.)?localhost)$/;
 
 /** What the middleware needs. */
 export interface RequestMiddlewareInput {
@@ -54,6 +57,7 @@ export function requestMiddleware(input: RequestMiddlewareInput): RequestHandler
   const { config, readiness, tracing, problems, underWay } = input;
   const record = recorder(input);
   const deadlineMs = config.requestTimeout * 1000;
+  const fixed = headersFor(config);
   const addresses = new ClientAddresses(config.trustedProxies);
   return (request, response, next) => {
     const requestId = randomId();
@@ -61,7 +65,7 @@ export function requestMiddleware(input: RequestMiddlewareInput): RequestHandler
     setClientAddress(request, addresses.addressOf(request));
     const place = underWay.begin(request);
     response.setHeader('X-Request-Id', requestId);
-    for (const [name, value] of HEADERS) response.setHeader(name, value);
+    for (const [name, value] of fixed) response.setHeader(name, value);
     const span = tracing.request(request.method, headerOf(request.headers['traceparent']));
     const started = process.hrtime.bigint();
     let moved = movedBy(request);
@@ -94,6 +98,18 @@ export function requestMiddleware(input: RequestMiddlewareInput): RequestHandler
     else if (readiness.started) enter();
     else void readiness.whenStartedOrLate().then(() => loopTurn.enter(enter));
   };
+}
+
+/**
+ * Headers of every answer. That a host is reached by TLS only (RFC 6797) holds for a year and for all of its ports: not for
+ * the names of a developer's own machine, nor where the certificate is one of the development CA, whose warnings
+ * nobody could pass any more.
+ */
+function headersFor(config: Config): [string, string][] {
+  const isDevelopment =
+    config.useDevelopmentCa && config.tlsMode === 'on' && config.tlsCertificate === undefined;
+  const isHere = OF_THE_MACHINE.test(new URL(config.publicUrl).hostname);
+  return isDevelopment || isHere ? HEADERS : [...HEADERS, TLS_ONLY];
 }
 
 /** Answers a probe before there are routes; false for one that is not here. */

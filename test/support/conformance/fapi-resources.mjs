@@ -4,7 +4,6 @@ import {
   profiles,
   openid,
   listener,
-  conventions,
   certificateTokens,
   refresh,
   assertions,
@@ -63,8 +62,13 @@ export const NETWORK = [
   },
   {
     section: '5.2.3-1',
-    text: 'Browsers are told to come by TLS only (HSTS).',
-    shown: [conventions('every answer › carries a request id, security headers and no-store')],
+    text: 'Browsers are told to come by TLS only (HSTS), but at `localhost` and with the development CA.',
+    shown: [
+      of('src/platform/http/request-middleware.spec.ts')(
+        '%s: Strict-Transport-Security',
+        'a public name',
+      ),
+    ],
   },
   {
     section: '5.2.3-2',

@@ -9,7 +9,6 @@ export const openid = of('test/api/openid-connect.api-spec.ts');
 export const signIn = of('test/api/openid-sign-in.api-spec.ts');
 export const logout = of('test/api/openid-logout.api-spec.ts');
 export const listener = of('src/platform/http/open-tls.spec.ts');
-export const conventions = of('test/api/conventions.api-spec.ts');
 export const certificateTokens = of('test/api/oauth2-token.api-spec.ts');
 export const refresh = of('test/api/oauth2-refresh.api-spec.ts');
 const faults = of('test/api/other-systems-faults.api-spec.ts');
