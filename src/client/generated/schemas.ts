@@ -1098,7 +1098,7 @@ export interface ManifestRequest {
   StdError?: string;
   /** Names of uploaded files; uploaded files that are not listed are added. */
   InputSandbox?: string[];
-  /** Files and patterns that are brought back; default: both outputs. */
+  /** Files, directories and patterns that are brought back; default: both outputs. What is made and not named here is told in the parameter `OutputNotRequested`. */
   OutputSandbox?: string[];
   /** Catalogue paths under the virtual organisation, with or without `LFN:`. */
   InputData?: string[];
@@ -1524,6 +1524,9 @@ export interface SubmitWarning {
     | 'manifest.no-site'
     | 'manifest.sites-drained'
     | 'manifest.no-program'
+    | 'manifest.script-line-ends'
+    | 'manifest.script-byte-order-mark'
+    | 'manifest.no-interpreter'
     | 'manifest.no-input-file'
     | 'manifest.token-scope';
   detail: string;
