@@ -1,8 +1,10 @@
 import { decodeJwt } from 'jose';
 import { startAdministered, told } from '../support/administration.js';
 import { AuditTrail } from '../support/audit-trail.js';
-import { type Grid, type GridClient } from '../support/testbed.js';
+import { eventually, type Grid, type GridClient } from '../support/testbed.js';
 
+/** Whoever changes the registry has it. */
+const LOCK = 'select pg_advisory_xact_lock(1735551332, 2)';
 const STRANGER = '/DC=org/DC=grid/CN=stranger';
 
 let grid: Grid;
@@ -304,5 +306,56 @@ describe('sites', () => {
     expect(told(await adam.patch('/admin/sites/LOCAL.demo', { json }))).toEqual(
       conflict('sites.LOCAL.demo.setups[0]: there is no setup None'),
     );
+  });
+});
+
+describe('single entries and a change of the whole registry at the same time', () => {
+  const waiting = `select from pg_stat_activity where datname = current_database()
+    and wait_event_type = 'Lock' and state = 'active'`;
+  const application = { id: 'short-lived', name: 'Short', redirectUris: ['https://a.example/cb'] };
+
+  /** What a request answers that waits while `change` is done in the transaction that holds the registry. */
+  const meanwhile = async (
+    ask: () => Promise<{ status: number }>,
+    change: string,
+  ): Promise<number> => {
+    const other = await grid.connection();
+    try {
+      await other.query(
+        `begin; set local deadlock_timeout = '1h'; ${LOCK}; select from registry_state for update`,
+      );
+      const answer = ask();
+      await eventually(async () => (await grid.sql(waiting)).length === 1, 'the request to wait');
+      await other.query(change);
+      await other.query('commit');
+      return (await answer).status;
+    } finally {
+      await other.end();
+    }
+  };
+
+  it('wait for each other in one order, and both are done', async () => {
+    expect((await adam.post('/admin/applications', { json: application })).status).toBe(201);
+    const remove = () => adam.delete(`/admin/applications/${application.id}`);
+    const rename = `update registry_application set name = 'Other' where id = '${application.id}'`;
+    expect(await meanwhile(remove, rename)).toBe(200);
+    expect(
+      (await adam.post('/admin/sites/LOCAL.demo/drain', { json: { reason: 'x' } })).status,
+    ).toBe(200);
+    const resume = () => adam.post('/admin/sites/LOCAL.demo/resume');
+    expect(await meanwhile(resume, 'delete from registry_drain')).toBe(200);
+  });
+
+  it('lose nothing: an application that is added while the registry is written stays', async () => {
+    const other = await grid.connection();
+    await other.query(`begin; ${LOCK}`);
+    const added = adam.post('/admin/applications', { json: application });
+    await eventually(async () => (await grid.sql(waiting)).length === 1, 'the request to wait');
+    await other.query(`delete from registry_application where id = '${application.id}'`);
+    await other.query('commit');
+    await other.end();
+    expect((await added).status).toBe(201);
+    expect((await adam.get(`/admin/applications/${application.id}`)).status).toBe(200);
+    expect((await adam.delete(`/admin/applications/${application.id}`)).status).toBe(200);
   });
 });
