@@ -82,6 +82,11 @@ const LEFT_OUT = new Set([
   // accounts are objects, and those of one user only
   'POST /admin/users inside certificates maxItems 1000',
   'POST /admin/users inside subjects maxItems 1000',
+  'PATCH /admin/users/{user} inside certificates maxItems 1000',
+  'PATCH /admin/users/{user} inside subjects maxItems 1000',
+  // and there are not so many properties
+  'POST /admin/groups inside properties maxItems 1000',
+  'PATCH /admin/groups/{group} inside properties maxItems 1000',
   // a cursor of jobs is made of a job
   'GET /jobs inside after pattern',
   // and one of a feed of a moment of the database
@@ -142,6 +147,10 @@ describe('docs/openapi.json', () => {
     const faults: string[] = [];
     for (const probe of some(probes)) {
       const answer = await send(probe.operation, probe);
+      // The next probe adds an entry of the same name.
+      const location = String(answer.headers['location']);
+      const isAdded = /^\/admin\/(users|groups|sites)\//.test(location);
+      if (isAdded) await clients.administration.delete(location);
       if (isRefused(answer, probe) !== probe.isInside && answer.status < 500) continue;
       faults.push(`${titleOf(probe)}: ${answer.status} ${answer.bytes.toString().slice(0, 200)}`);
     }
