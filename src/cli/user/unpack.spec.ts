@@ -62,3 +62,19 @@ it('writes no file through a link of the archive', async () => {
   await expect(unpack([archive] as never, join(home, 'out'))).rejects.toThrow();
   await expect(readFile(join(home, 'out/e/x'))).rejects.toThrow('ENOENT');
 });
+
+it('writes nothing through a link of an archive before', async () => {
+  const directory = join(home, 'a/b/out');
+  const first = await archiveOf({ 'top/x': '1' }, { 'a/b/c': '../../top', file: 'top/x' });
+  await unpack([first] as never, directory);
+  const below: Record<string, string>[] = [{ 'a/b/c/up': '../../..' }, { 'a/b/c/y': 'x' }];
+  for (const links of below) {
+    const archive = await archiveOf({ z: '2' }, links);
+    await expect(unpack([archive] as never, directory)).rejects.toThrow('through a link');
+  }
+  const file = await archiveOf({ 'a/b/c/y': '2' });
+  await expect(unpack([file] as never, directory)).rejects.toThrow('through a link');
+  await unpack([await archiveOf({ file: '2' })] as never, directory);
+  expect(await readFile(join(directory, 'top/x'), 'utf8')).toBe('1');
+  expect(await readFile(join(directory, 'file'), 'utf8')).toBe('2');
+});

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, rm, symlink } from 'node:fs/promises';
+import { mkdir, realpath, rm, symlink } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,7 +10,8 @@ import { safeFileName } from '../terminal/output.js';
 
 /**
  * Unpacks a tar.gz into the directory and answers the names of its files. Names and links that lead out of the directory,
- * and devices, are refused: the archive comes from a job. Links are made last, so that nothing is written through one.
+ * and devices, are refused: the archive comes from a job. Nothing is written through a link: those of the archive are made last,
+ * and what lies below one of an archive before is refused.
  * Characters that would act on a terminal are written as %XX in the names, which are then those that are answered.
  */
 export async function unpack(
@@ -20,6 +21,7 @@ export async function unpack(
   const names = new Set<string>();
   const links: [path: string, target: string][] = [];
   await mkdir(directory, { recursive: true });
+  const root = await realpath(directory);
   const entries = extract();
   // Nothing is awaited from here to the loop: an entry that nobody listens for yet would be lost.
   const feeding = pipeline(Readable.from(archive), createGunzip(), entries);
@@ -40,6 +42,10 @@ export async function unpack(
     names.add(safe);
     const path = join(directory, safe);
     await mkdir(dirname(path), { recursive: true });
+    if ((await realpath(dirname(path))) !== dirname(join(root, safe))) {
+      throw new CommandError(`refused to unpack ${safe} through a link; choose another directory`);
+    }
+    await rm(path, { force: true }); // of an earlier time, a link perhaps
     if (target === undefined) {
       await pipeline(entry, createWriteStream(path, { mode: (mode ?? 0o644) & 0o755 }));
       continue;
@@ -48,10 +54,7 @@ export async function unpack(
     entry.resume();
   }
   await feeding;
-  for (const [path, target] of links) {
-    await rm(path, { force: true }); // of an earlier time
-    await symlink(target, path);
-  }
+  for (const [path, target] of links) await symlink(target, path);
   return [...names];
 }
 

@@ -305,7 +305,7 @@ function backToQueue(reason?: string): Pick<Move, 'steps' | 'source' | 'set'> {
 
 function faultOf({ isCut, excess }: Collected): string | undefined {
   if (isCut) return 'The sandbox directory has too many files to look through';
-  return excess?.replace(/^t/, 'T');
+  return excess?.replace(/^./, (first) => first.toUpperCase());
 }
 
 /** What was asked for and is not there, what is there and cannot be brought, and what nobody has asked for. */
