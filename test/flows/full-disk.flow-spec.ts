@@ -20,6 +20,7 @@ const MIB = 1024 * 1024;
 const DISK_BYTES = 24 * MIB;
 /** Of the caller, at work at once: a request that is never answered is soon missed. */
 const CONCURRENCY = 4;
+const SLOTS = 4;
 /** Nothing fits, then one thing after the other. */
 const FREE_PAGES = [0, 1, 2, 4, 8, 20, 100];
 /** Nobody else on the machine has these, so whatever is theirs is a job's of this test. */
@@ -58,7 +59,7 @@ class Installation {
         GRID_SANDBOX_STORE: store,
         GRID_LOCAL_MIN_FREE: String(minFreeBytes),
         GRID_LOCAL_ACCOUNTS: `${ACCOUNTS.first}-${ACCOUNTS.last}`,
-        GRID_LOCAL_SLOTS: '4',
+        GRID_LOCAL_SLOTS: String(SLOTS),
         GRID_JOB_LEASE: '5',
         GRID_CALLER_CONCURRENCY: String(CONCURRENCY),
         GRID_LOG_LEVEL: 'warn',
@@ -240,15 +241,20 @@ function judged({ status, headers, body }: Answer): unknown {
   );
 
   it('finds every job again after it was killed while its disk was full', async () => {
-    const later = { ...QUIET, Arguments: ['-c', 'sleep 2'] };
-    const manifests = Array.from({ length: 12 }, () => later);
-    const own = await submit(alice, manifests);
-    const seen = async (...wanted: string[]): Promise<boolean> => {
-      const jobs = await Promise.all(own.map((jid) => show(alice, jid)));
-      return jobs.some(({ status }) => wanted.includes(status));
+    const holder = { ...QUIET, Arguments: ['-c', 'sleep 600'] };
+    const holders = await submit(alice, Array(SLOTS).fill(holder));
+    const all = async (): Promise<boolean> => {
+      const jobs = await Promise.all(holders.map((jid) => show(alice, jid)));
+      return jobs.every(({ status }) => status === 'Running');
     };
-    await eventually(() => seen('Running'), 'a job to run');
+    await eventually(all, 'jobs to have all slots');
+    // What those who wait bring with them is more than the ones that hold the slots leave free.
+    const waiting = await Promise.all(
+      Array.from({ length: 8 }, () => alice.post('/jobs', { multipart: formOf(300_000) })),
+    );
+    const own = [...holders, ...waiting.flatMap(({ body }) => body.jids as number[])];
     at.disk.fill();
+    await Promise.all(holders.map((jid) => alice.delete(`/jobs/${jid}`)));
     const isMet = async (): Promise<boolean> => {
       const { body } = await at.grid.anonymous.get<string>('/metrics');
       return body.includes('gridgate_local_jobs_paused 1');
