@@ -103,7 +103,7 @@ export {
   type Logger,
 } from './observe/logging/logger.js';
 export { Cached } from './http/cached-answer.js';
-export { beginCompressible, sendCompressible } from './http/compressed-answer.js';
+export { beginCompressible, sendCompressible, sendPiece } from './http/compressed-answer.js';
 export { ACCESS_RULE, OpenRoute } from './http/open-route.js';
 export {
   Audit,

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import {
   beginCompressible,
   ClientDisconnected,
   sendCompressible,
+  sendPiece,
   type HttpResponse,
 } from '#src/platform/index.js';
 
@@ -18,20 +18,9 @@ export class AnswerBody {
 
   /** Sends a piece; done when the client can take more. Throws ClientDisconnected. */
   async send(piece: string | Buffer): Promise<void> {
-    const { response } = this;
-    if (response.destroyed || response.closed) throw new ClientDisconnected();
+    if (this.response.destroyed) throw new ClientDisconnected();
     const target = (this.target ??= this.begin());
-    if (piece.length === 0 || target.write(piece)) return;
-    const gone = new AbortController();
-    const onClose = (): void => gone.abort();
-    response.once('close', onClose);
-    try {
-      await once(target, 'drain', { signal: gone.signal });
-    } catch (cause) {
-      throw new ClientDisconnected(cause);
-    } finally {
-      response.off('close', onClose);
-    }
+    if (piece.length > 0) await sendPiece(target, piece);
   }
 
   /** Sends the last piece and ends the answer. */

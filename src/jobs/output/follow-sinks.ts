@@ -1,7 +1,6 @@
-import type { HttpResponse } from '#src/platform/index.js';
+import { sendPiece, type HttpResponse } from '#src/platform/index.js';
 import { disposition, plainName } from '../sandbox/sandbox-download.js';
 import type { JobState } from '../state/job-state.js';
-import { write } from './write.js';
 
 /** Why nothing more is sent. */
 export interface FollowEnd {
@@ -40,7 +39,7 @@ export class PlainSink implements FollowSink {
   }
 
   async send(content: Buffer): Promise<void> {
-    await write(this.response, content);
+    await sendPiece(this.response, content);
   }
 
   restart(): Promise<void> {
@@ -88,7 +87,7 @@ export class EventSink implements FollowSink {
   }
 
   async rest(): Promise<void> {
-    await write(this.response, ': nothing new\n\n');
+    await sendPiece(this.response, ': nothing new\n\n');
   }
 
   async end(end: FollowEnd): Promise<void> {
@@ -110,7 +109,7 @@ export class EventSink implements FollowSink {
 
   private async event(name: string, data: object, at?: OutputPosition): Promise<void> {
     const id = at ? `id: ${at.attempt}.${at.position}\n` : '';
-    await write(this.response, `${id}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+    await sendPiece(this.response, `${id}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 }
 

@@ -1,11 +1,10 @@
 import type { Writable } from 'node:stream';
 import { Problem } from '#src/kernel/index.js';
-import type { HttpRequest } from '#src/platform/index.js';
+import { sendPiece, type HttpRequest } from '#src/platform/index.js';
 import type { OutputReads } from '../matching/output-reads.js';
 import { plainName, type Download } from '../sandbox/sandbox-download.js';
 import type { ByteRange } from '../sandbox/sandbox.store.js';
 import type { Job } from '../state/job.entity.js';
-import { write } from './write.js';
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -26,7 +25,7 @@ export async function runningFile(
       });
       if (!part || part.content.length === 0 || part.file !== now.file) throw changed();
       at += part.content.length;
-      await write(target, part.content);
+      await sendPiece(target, part.content);
     }
     target.end();
   };

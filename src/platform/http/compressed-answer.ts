@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { pipeline, type Writable } from 'node:stream';
 import { constants, createGzip, gzip } from 'node:zlib';
+import { ClientDisconnected } from './client-signal.js';
 import { codingFor, QUICK_GZIP } from './content-coding.js';
 import type { HttpResponse } from './messages.js';
 
@@ -64,6 +66,22 @@ export function beginCompressible(response: HttpResponse): Writable {
     underWay.streams -= 1;
   });
   return stream;
+}
+
+/** Writes a piece to what `beginCompressible` has answered; done when the client can take more. Throws ClientDisconnected. */
+export async function sendPiece(target: Writable, piece: Buffer | string): Promise<void> {
+  if (target.destroyed || target.closed) throw new ClientDisconnected();
+  if (target.write(piece)) return;
+  const gone = new AbortController();
+  const onClose = (): void => gone.abort();
+  target.once('close', onClose);
+  try {
+    await once(target, 'drain', { signal: gone.signal });
+  } catch (cause) {
+    throw new ClientDisconnected(cause);
+  } finally {
+    target.off('close', onClose);
+  }
 }
 
 /**
