@@ -20,6 +20,7 @@ import { DeliveryEntity } from './store/delivery.entity.js';
 import { WebhookSecrets } from './store/webhook-secrets.js';
 import { WebhookEntity } from './store/webhook.entity.js';
 import { WebhooksRepository } from './store/webhooks.repository.js';
+import { HostsFile } from './target/hosts-file.js';
 import { Sender } from './target/sender.js';
 import { TargetResolver } from './target/target-resolver.js';
 
@@ -38,6 +39,7 @@ const PARTS = [
   Deliverer,
   Sender,
   TargetResolver,
+  { provide: HostsFile, useFactory: () => new HostsFile() },
   JobSource,
   CatalogueSource,
   {

@@ -217,7 +217,8 @@ describe('deliveries', () => {
     }, 'an attempt');
     expect(first).toMatchObject({
       state: 'waiting',
-      error: 'its name leads to no address, or to one that webhooks may not reach',
+      error:
+        'it leads to an address that webhooks may not reach: only what an administrator has listed in GRID_WEBHOOK_ALLOW may be no public address',
     });
     expect(bed.receiver.connections()).toBe(before);
     expect(bed.receiver.messages).toEqual([]);

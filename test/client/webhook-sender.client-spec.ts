@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Sender, type SendResult } from '#src/webhooks/target/sender.js';
+import { HostsFile } from '#src/webhooks/target/hosts-file.js';
 import { TargetResolver } from '#src/webhooks/target/target-resolver.js';
 import type { IssuedCertificate } from '../../src/x509/issuing/certificate-issuer.js';
 import { startNameServer, type NameServer } from '../support/name-server.js';
@@ -12,11 +13,21 @@ import {
   type WebhookReceiver,
 } from '../support/webhook-receiver.js';
 
-const NOT_REACHABLE = {
+const NOT_ALLOWED = {
   isDelivered: false,
-  error: 'its name leads to no address, or to one that webhooks may not reach',
+  error:
+    'it leads to an address that webhooks may not reach: only what an administrator has listed in GRID_WEBHOOK_ALLOW may be no public address',
 };
-const NAMES = ['127.0.0.1', 'good.test', 'turning.test', 'both.test', 'six.test'];
+const NOT_FOUND = {
+  isDelivered: false,
+  error: 'its name has no address, neither in /etc/hosts of the service nor at its name servers',
+};
+const HOSTS = `127.0.0.1 good.hosts
+127.0.0.2 inside.hosts half.hosts
+127.0.0.1 half.hosts
+169.254.169.254 metadata.hosts
+`;
+const NAMES = ['127.0.0.1', 'good.test', 'good.hosts', 'turning.test', 'both.test', 'six.test'];
 const ZONE: Record<string, string[]> = {
   'good.test': ['127.0.0.1'],
   'other.test': ['127.0.0.1'],
@@ -38,7 +49,8 @@ let usual: Sender;
 function sender(change: { webhookTimeout?: number; webhookCa?: string } = {}): Sender {
   const settings = { webhookAllow: ['127.0.0.1'], webhookResolvers: [names.address] };
   const trust = { webhookCa: join(directory, 'ca.pem'), webhookTimeout: 3_600, ...change };
-  return new Sender(new TargetResolver(settings), trust);
+  const hosts = new HostsFile(join(directory, 'hosts'));
+  return new Sender(new TargetResolver(settings, hosts), trust);
 }
 
 function send(
@@ -55,6 +67,7 @@ describe('a message', () => {
     directory = await mkdtemp(join(tmpdir(), 'gridgate-webhooks-'));
     ca = await issueReceiverCa();
     await writeFile(join(directory, 'ca.pem'), ca.certificatePem);
+    await writeFile(join(directory, 'hosts'), HOSTS);
     names = await startNameServer((name, turn) => {
       if (name === 'turning.test') return turn === 0 ? ['127.0.0.1'] : ['127.0.0.2'];
       return ZONE[name] ?? [];
@@ -91,7 +104,7 @@ describe('a message', () => {
   it('reaches the address that was checked, whatever the name leads to a moment later', async () => {
     expect(await send('turning.test')).toEqual({ isDelivered: true, status: 204 });
     expect(names.asked).toEqual(['turning.test']);
-    expect(await send('turning.test')).toEqual(NOT_REACHABLE);
+    expect(await send('turning.test')).toEqual(NOT_ALLOWED);
     expect(receiver.messages).toHaveLength(1);
   });
 
@@ -102,8 +115,9 @@ describe('a message', () => {
     'nat64.test',
     'both.test',
     'six.test',
-    'nowhere.test',
-    'localhost',
+    'inside.hosts',
+    'half.hosts',
+    'metadata.hosts',
     '127.0.0.2',
     '2130706434',
     '0x7f000002',
@@ -115,8 +129,27 @@ describe('a message', () => {
     '169.254.169.254',
     '[fd00:ec2::254]',
   ])('does not go to %s', async (host) => {
-    expect(await send(host)).toEqual(NOT_REACHABLE);
+    expect(await send(host)).toEqual(NOT_ALLOWED);
     expect(receiver.messages).toEqual([]);
+  });
+
+  it('goes where the hosts file says, without asking a name server', async () => {
+    expect(await send('good.hosts')).toEqual({ isDelivered: true, status: 204 });
+    expect(await send('GOOD.hosts')).toEqual({ isDelivered: true, status: 204 });
+    await send('inside.hosts');
+    expect(names.asked).toEqual([]);
+    expect(receiver.messages).toHaveLength(2);
+  });
+
+  it('says when nobody knows the name, and when no name server answers', async () => {
+    expect(await send('nowhere.test')).toEqual(NOT_FOUND);
+    const settings = { webhookAllow: [], webhookResolvers: ['127.0.0.1:1'] };
+    const resolver = new TargetResolver(settings, new HostsFile(join(directory, 'hosts')));
+    const by = new Sender(resolver, { webhookCa: undefined, webhookTimeout: 3_600 });
+    expect(await send('good.test', { by })).toEqual({
+      isDelivered: false,
+      error: 'its name is not in /etc/hosts of the service, and its name servers have not answered',
+    });
   });
 
   it('follows no redirect', async () => {
@@ -195,7 +228,7 @@ describe('a message', () => {
 
   it('is not delivered to somebody for whom nobody vouches, or who is another one', async () => {
     const config = { webhookAllow: ['127.0.0.1'], webhookResolvers: [names.address] };
-    const by = new Sender(new TargetResolver(config), {
+    const by = new Sender(new TargetResolver(config, new HostsFile(join(directory, 'hosts'))), {
       webhookTimeout: 3_600,
       webhookCa: undefined,
     });

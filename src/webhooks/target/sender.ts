@@ -4,7 +4,7 @@ import { createSecureContext, rootCertificates, type SecureContext } from 'node:
 import { Inject, Injectable } from '@nestjs/common';
 import { buildConnector, Client } from 'undici';
 import { CONFIG, type Config } from '#src/platform/index.js';
-import { TargetRefusal, TargetResolver } from './target-resolver.js';
+import { NOT_ALLOWED, TargetRefusal, TargetResolver } from './target-resolver.js';
 import { hostOf } from './webhook-url.js';
 
 /** Most bytes of an answer that are read before its connection is cut; nothing of them is kept. */
@@ -104,7 +104,7 @@ export class Sender {
         if (error !== null) return callback(error, null);
         if (this.resolver.rules.allows(socket.remoteAddress)) return callback(null, socket);
         socket.destroy();
-        return callback(new TargetRefusal('its address may not be reached by webhooks'), null);
+        return callback(new TargetRefusal(NOT_ALLOWED), null);
       });
   }
 
