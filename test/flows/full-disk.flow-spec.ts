@@ -179,8 +179,8 @@ function judged({ status, headers, body }: Answer): unknown {
   );
 
   it('says so while it is full: probes, metrics', async () => {
-    at.disk.fill();
     const { status, body } = await eventually(async () => {
+      at.disk.fill(); // jobs that end give room back
       const answer = await at.grid.anonymous.get('/health/ready');
       return (place === 'runs') === (answer.body.status === 'ready') ? answer : undefined;
     }, 'what the probe says');
@@ -225,6 +225,7 @@ function judged({ status, headers, body }: Answer): unknown {
       const reason =
         'It cannot be used now: jobs cannot be started on the machine: its disk is full';
       const why = await eventually(async () => {
+        at.disk.fill();
         const { body } = await alice.get(`/jobs/${jid}/explain`);
         return body.waitsFor.includes('its disk is full') ? body : undefined;
       }, 'the reason');
@@ -256,6 +257,7 @@ function judged({ status, headers, body }: Answer): unknown {
     at.disk.fill();
     await Promise.all(holders.map((jid) => alice.delete(`/jobs/${jid}`)));
     const isMet = async (): Promise<boolean> => {
+      at.disk.fill();
       const { body } = await at.grid.anonymous.get<string>('/metrics');
       return body.includes('gridgate_local_jobs_paused 1');
     };

@@ -63,15 +63,18 @@ describe('a spool that fails', () => {
   };
 
   /** Takes so many bytes of all files together, and fails with the next one, or when it is opened. */
-  function failingAt(most: number, error: Error): (path: string) => Writable {
+  function failingAt(most: number, error: Error, delayMs = 0): (path: string) => Writable {
     let taken = 0;
     return () =>
       new Writable({
-        highWaterMark: 1,
+        highWaterMark: delayMs > 0 ? 65_536 : 1,
         construct: (done) => done(most < 0 ? error : null),
         write(chunk: Buffer, _encoding, done) {
           taken += chunk.length;
-          setImmediate(() => done(taken > most ? error : null));
+          const isOver = taken > most;
+          const end = (): void => done(isOver ? error : null);
+          if (isOver && delayMs > 0) setTimeout(end, delayMs);
+          else setImmediate(end);
         },
       });
   }
@@ -132,6 +135,22 @@ describe('a spool that fails', () => {
     async (at) => {
       const request = requestOf(300_000, 65_536);
       expect(await outcomeOf(request, failingAt(at, FULL))).toEqual(refused);
+    },
+  );
+
+  it.each([-1, 0, 1, 39, 40, 41, 79])(
+    'refuses a form that has been read to its end when byte %d fails',
+    async (at) => {
+      const request = requestOf(FILE_BYTES, 1_000);
+      expect(await outcomeOf(request, failingAt(at, FULL, 20))).toEqual(refused);
+    },
+  );
+
+  it.each([300_000, 540_000, 570_000, 599_000, 599_999])(
+    'refuses a large form that has been read to its end when byte %d fails',
+    async (at) => {
+      const request = requestOf(300_000, 65_536);
+      expect(await outcomeOf(request, failingAt(at, FULL, 20))).toEqual(refused);
     },
   );
 

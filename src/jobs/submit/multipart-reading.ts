@@ -124,19 +124,24 @@ export class MultipartReading {
       this.boundDrain((chunk as Buffer).length);
       for (const piece of piecesOf(chunk as Buffer)) {
         if (this.isBroken || this.fault) break; // the rest is read and thrown away
-        if (!this.busboy.write(piece)) await Promise.race([this.takesMore(), broken]);
+        if (!this.busboy.write(piece)) await Promise.race([this.until('drain'), broken]);
         if (slices.isOver) await slices.rest();
       }
     }
+    if (!this.fault && !this.isBroken) {
+      // It never ends when a file that is still being written fails.
+      const over = this.until('finish');
+      this.busboy.end();
+      await Promise.race([over, broken]);
+    }
     if (this.fault) throw this.fault;
-    if (!this.isBroken) this.busboy.end();
   }
 
-  /** Resolves when the parser takes more, and when nothing more is to be given to it. */
-  private takesMore(): Promise<void> {
+  /** Resolves when the parser says so, and with the first fault, after which it may never. */
+  private until(event: 'drain' | 'finish'): Promise<void> {
     return new Promise((resolve) => {
       this.stopWaiting = resolve;
-      this.busboy.once('drain', resolve);
+      this.busboy.once(event, resolve);
     });
   }
 

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import {
   closeSync,
   existsSync,
+  fstatSync,
   ftruncateSync,
   mkdirSync,
   mkdtempSync,
@@ -43,12 +44,12 @@ export class SmallDisk {
     }
   }
 
-  /** Fills it but for so many pages of 4 KiB. */
+  /** Fills it but for so many pages of 4 KiB; again, when others have given room back meanwhile. */
   fill(freePages = 0): void {
     const file = (this.file ??= openSync(join(this.path, 'full'), 'w', 0o600));
-    let written = 0;
+    let written = fstatSync(file).size;
     for (const piece of [MANY, PAGE]) {
-      for (let more = 1; more > 0; written += more) more = append(file, piece);
+      for (let more = 1; more > 0; written += more) more = append(file, piece, written);
     }
     ftruncateSync(file, Math.max(0, written - freePages * PAGE.length));
   }
@@ -69,9 +70,9 @@ export class SmallDisk {
 }
 
 /** Bytes that were written; 0 when there is no room. */
-function append(file: number, piece: Buffer): number {
+function append(file: number, piece: Buffer, at: number): number {
   try {
-    return writeSync(file, piece);
+    return writeSync(file, piece, 0, piece.length, at);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
     return 0;
