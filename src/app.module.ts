@@ -51,16 +51,12 @@ export class AppModule {
   }
 }
 
-/** The catalogue as jobs see it: which of their input files are not there for those who submitted them. */
+/** The catalogue as jobs see it: their input files as those may see them who submitted the jobs. */
 function inputDataOf(namespace: NamespaceService, registry: RegistryService): InputDataCatalogue {
   return {
-    async missing({ user, group }, paths) {
+    async files({ user, group }, paths) {
       const known = (await registry.current()).group(group);
-      const found = await namespace.existingFor(
-        { user, group, properties: new Set(), ...known },
-        paths,
-      );
-      return paths.filter((path) => !found.has(path));
+      return namespace.inputFiles({ user, group, properties: new Set(), ...known }, paths);
     },
   };
 }

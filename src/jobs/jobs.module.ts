@@ -137,7 +137,7 @@ export interface JobsModuleInput {
 export const JOB_SCHEMAS = { ...SUBMIT_SCHEMAS, ...LIST_SCHEMAS, ...INSIGHT_SCHEMAS };
 
 const NO_CATALOGUE: InputDataCatalogue = {
-  missing: (_submitter, paths) => Promise.resolve([...paths]),
+  files: () => Promise.resolve(new Map()),
 };
 
 /** Jobs: the routes, the sandboxes, and on instances that run jobs the dispatcher and its executors. */
@@ -300,6 +300,7 @@ const PARTS = [
       SANDBOX_STORE,
       RegistryService,
       JobTokens,
+      INPUT_DATA_CATALOGUE,
     ],
     useFactory: (
       config: Config,
@@ -311,11 +312,12 @@ const PARTS = [
       store: SandboxStore,
       registry: RegistryService,
       tokens: JobTokens,
+      catalogue: InputDataCatalogue,
     ): SlurmParts => {
-      const parts = { config, logger, clock, reports, repository, sandboxes, store, tokens };
+      const services = { reports, repository, sandboxes, store, tokens, catalogue };
       const siteOf = async (name: string): Promise<Site | undefined> =>
         (await registry.current()).site(name);
-      return { ...parts, siteOf };
+      return { config, logger, clock, ...services, siteOf };
     },
   },
   {

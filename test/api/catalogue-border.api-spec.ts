@@ -199,7 +199,9 @@ describe.each(['vo', 'false'] as const)('with GRID_CATALOGUE_GLOBAL_READ=%s', (v
       const json = { Executable: '/bin/true', InputData: paths };
       const { status, body } = await client.post('/jobs?dryRun=true', { json });
       expect([status, body]).toMatchObject([200, { warnings: expect.anything() }]);
-      const warned = body.warnings.filter(({ code }: { code: string }) => code.includes('input'));
+      const warned = body.warnings.filter(
+        ({ code }: { code: string }) => code === 'manifest.no-input-file',
+      );
       expect(warned.map(({ pointer }: { pointer: string }) => pointer)).toEqual(
         [0, 1, 2].map((index) => `/InputData/${index}`),
       );

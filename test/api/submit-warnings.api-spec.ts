@@ -23,7 +23,12 @@ describe('warnings of POST /jobs', () => {
     [alice, bob] = [await grid.as('alice'), await grid.as('bob')];
     const lines = [
       { kind: 'directory', path: '/vo/mine', mode: 0o700 },
-      { kind: 'file', path: '/vo/mine/data', size: 10 },
+      {
+        kind: 'file',
+        path: '/vo/mine/data',
+        size: 10,
+        replicas: [{ se: 'SE-A', pfn: 'https://se.example/d' }],
+      },
     ];
     const { bytes } = await alice.post('/filecatalogue/bulk', {
       body: lines.map((line) => JSON.stringify(line)).join('\n'),

@@ -103,16 +103,25 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
   });
 
   it('gives the payload its input files and an account without rights', async () => {
+    const place = { se: 'SE-A', pfn: 'https://se.example/vo/input-data' };
+    const file = { kind: 'file', path: '/vo/input-data', size: 7, replicas: [place] };
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const registered = await alice.post('/filecatalogue/bulk', {
+      body: JSON.stringify(file),
+      headers,
+    });
+    expect(registered.bytes.toString('utf8')).toContain('"failed":0');
     const form = new FormData();
     const manifest = {
       ...SITE,
       Executable: 'job.sh',
       Arguments: 'a "b c"',
+      InputData: 'LFN:/vo/input-data',
       OutputSandbox: ['std.out', 'std.err', 'made/*'],
     };
     form.append('manifest', JSON.stringify(manifest));
     const script =
-      '#!/bin/sh\nid -un; cat data; printf "%s;" "$@"; mkdir made; echo x >made/file\n';
+      '#!/bin/sh\nid -un; cat data; printf "%s;" "$@"; mkdir made; echo x >made/file; cat "$GRIDGATE_INPUT_DATA"\n';
     form.append('job.sh', new Blob([script]), 'job.sh');
     form.append('data', new Blob(['input\n']), 'data');
     const answer = await alice.post<{ jids: number[] }>('/jobs', { multipart: form });
@@ -120,7 +129,13 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     const [jid = 0] = answer.body.jids;
     await awaitStatus(alice, jid, ['Done']);
     expect(await sandboxOf(alice, jid)).toEqual({
-      'std.out': `${slurm.user}\ninput\na;b c;`,
+      'std.out': `${slurm.user}\ninput\na;b c;${JSON.stringify({
+        'LFN:/vo/input-data': {
+          replicas: [{ url: place.pfn, se: place.se }],
+          size_bytes: 7,
+          checksum: {},
+        },
+      })}\n`,
       'std.err': '',
       'made/file': 'x\n',
     });

@@ -52,14 +52,15 @@ export async function findFile(source: Queryable, path: string): Promise<FileRow
   return row;
 }
 
-/** The files of these paths, by path; without their long columns. */
+/** The files of these paths, by path. */
 export async function findFiles(
   source: Queryable,
   paths: readonly string[],
+  detail: FileDetail = 'plain',
 ): Promise<Map<string, FileRow>> {
   const rows = await source.query<FileRow & { place: number | bigint }>({
-    name: 'catalogue-files-by-path',
-    text: `select w.place, ${DETAIL_COLUMNS.plain}
+    name: `catalogue-files-by-path-${detail}`,
+    text: `select w.place, ${DETAIL_COLUMNS[detail]}
            from unnest($1::text[], $2::text[]) with ordinality w (directory, name, place)
            join catalogue_directory d on d.path = w.directory
            join catalogue_file f on f.directory_id = d.id and f.name = w.name`,

@@ -16,11 +16,20 @@ import { joinPath, parentPath } from '../path/catalogue-path.js';
 import { listSubDirectories, type SubDirectoryRow } from './directories.repository.js';
 import { fileNotFound, isSeen, readableEnd } from '../access/directory-access.js';
 import { readChain, readChainNow } from './directory-chain.repository.js';
-import { fileAttributes, fileMetadata, fileText, namesIn, subDirectoryText } from './entry-json.js';
+import {
+  fileAttributes,
+  fileMetadata,
+  fileText,
+  inputFile,
+  namesIn,
+  replicaEntries,
+  subDirectoryText,
+  type InputFile,
+} from './entry-json.js';
 import { FIRST_ENTRIES, type FirstEntries } from './first-entries.repository.js';
 import { FirstEntriesReader } from './first-entries.service.js';
 import { FilePointReads } from './file-point-reads.js';
-import { existingFiles, findFile, listFiles, type FileRow } from './files.repository.js';
+import { existingFiles, findFile, findFiles, listFiles, type FileRow } from './files.repository.js';
 import type { ListingCursor, ListingWanted } from './listing.query.js';
 import { seenFiles } from './seen-files.js';
 
@@ -109,10 +118,13 @@ export class NamespaceService {
     return paths.length === 0 ? new Set() : existingFiles(this.database, paths);
   }
 
-  /** Which of the paths are registered files that the reader may see: the check of a job's input data. */
-  async existingFor(reader: Reader, paths: readonly string[]): Promise<Set<string>> {
+  /** Those of the paths that are files which the reader may see, and where they lie: the input data of jobs. */
+  async inputFiles(reader: Reader, paths: readonly string[]): Promise<Map<string, InputFile>> {
     const actor = await this.policy.readerOf(reader);
-    return this.existing(await seenFiles(this.database, this.policy, { actor, paths }));
+    const seen = await seenFiles(this.database, this.policy, { actor, paths });
+    const files = seen.length === 0 ? [] : [...(await findFiles(this.database, seen, 'replicas'))];
+    await this.names.load(files.flatMap(([, file]) => replicaEntries(file).map(([id]) => id)));
+    return new Map(files.map(([path, file]) => [path, inputFile(file, this.names)]));
   }
 
   /** Is there such a directory, whoever asks? */

@@ -88,7 +88,8 @@ export const MANIFEST_KEYS = {
   },
   InputData: {
     kind: 'texts',
-    meaning: 'Catalogue paths under the virtual organisation, with or without `LFN:`.',
+    meaning:
+      'Catalogue paths under the virtual organisation, with or without `LFN:`. Where they lie stands in the file that `GRIDGATE_INPUT_DATA` names in the job.',
   },
   InputDataPolicy: { kind: 'text', meaning: KEPT, isKept: true },
   InputDataModule: { kind: 'text', meaning: KEPT, isKept: true },

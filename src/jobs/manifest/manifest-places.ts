@@ -61,6 +61,9 @@ function clean(names: string[]): string[] {
   return names.map((name) => name.trim()).filter((name) => name !== '');
 }
 
+/** Name of the file in the directory of a job that says where its input data lies, as DIRAC calls it. */
+export const INPUT_DATA_FILE = 'dirac_job_input.json';
+
 /** Catalogue paths of InputData without `LFN:`. Notes every path that cannot be (reference 3.1). */
 export function readInputData(
   manifest: JsonObject,

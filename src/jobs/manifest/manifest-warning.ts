@@ -20,6 +20,8 @@ export const WARNING_CODES = {
     'The interpreter in the `#!` line of the executable is not found where the job would run: the job would fail',
   'manifest.no-input-file':
     'An input file that the catalogue does not have, or not for the submitter: the job would fail',
+  'manifest.input-not-brought':
+    'An input file of which the catalogue knows no address: the job is not told where it lies',
   'manifest.token-scope':
     'A scope that the token of the job does not get: the submitter does not have it',
 } as const;

@@ -15,7 +15,7 @@ import { readConditions, readJobLabel, type JobCondition } from './job-condition
 import { readToken, TOKEN_FILE_VARIABLE, wantsToken, type TokenWish } from './job-token.js';
 import { Faults, isTextList, splitLists, wholeNumber } from './manifest-values.js';
 import { pointerTo, type ManifestWarning } from './manifest-warning.js';
-import { readInputData, readSites } from './manifest-places.js';
+import { INPUT_DATA_FILE, readInputData, readSites } from './manifest-places.js';
 import { insteadOf } from './not-offered.js';
 import { lackOf, readResources, type JobResources } from './resources.js';
 
@@ -84,6 +84,12 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
   const outputs = readOutputs(manifest, faults);
   const { sites, bannedSites } = readSites(manifest, context.sites, { faults, warnings });
   const inputData = readInputData(manifest, context, faults);
+  if (inputData.length > 0 && files.includes(INPUT_DATA_FILE)) {
+    faults.add(
+      'InputSandbox',
+      `${INPUT_DATA_FILE}: the service writes this file, name yours otherwise`,
+    );
+  }
   checkOtherKeys(manifest, faults);
   const token = readToken(manifest, faults);
   const name = readJobLabel(manifest, faults);

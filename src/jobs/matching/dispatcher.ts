@@ -17,8 +17,7 @@ import {
   Tracing,
 } from '#src/platform/index.js';
 import type { Move } from '../state/jobs.repository.js';
-import { readInputData } from '../manifest/manifest-places.js';
-import { Faults } from '../manifest/manifest-values.js';
+import { inputDataOf, notInCatalogue } from '../run/input-data.js';
 import { admittedSteps, STOP_CHANNEL, WORK_CHANNEL } from '../state/admission.js';
 import { MINOR } from '../state/job-state.js';
 import { JobMetrics } from '../state/job-metrics.js';
@@ -200,12 +199,9 @@ export class Dispatcher
 
   private async admission({ jid, manifest, submitter, heldBy }: JobToAdmit): Promise<Move> {
     const [checking, admitted] = admittedSteps(heldBy);
-    const paths = readInputData(
-      manifest,
-      { vo: undefined, maxInputData: Number.MAX_SAFE_INTEGER },
-      new Faults(),
-    );
-    const missing = paths.length === 0 ? [] : await this.catalogue.missing(submitter, paths);
+    const paths = inputDataOf({ manifest });
+    const files = paths.length === 0 ? new Map() : await this.catalogue.files(submitter, paths);
+    const missing = paths.filter((path) => !files.has(path));
     if (missing.length === 0) {
       return {
         jid,
@@ -215,11 +211,12 @@ export class Dispatcher
         set: { verified: true },
       };
     }
-    const more = missing.length > 1 ? ` and ${missing.length - 1} more` : '';
-    const app = `${(missing[0] ?? '').slice(0, 200)}${more} not in the catalogue`;
     return {
       jid,
-      steps: [checking, { to: 'Failed', minor: MINOR.inputDataMissing, app }],
+      steps: [
+        checking,
+        { to: 'Failed', minor: MINOR.inputDataMissing, app: notInCatalogue(missing) },
+      ],
       from: ['Received'],
       source: 'Optimizer',
     };

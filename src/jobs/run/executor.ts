@@ -136,13 +136,23 @@ export interface Submitter {
   group: string;
 }
 
+/** A file of the catalogue that a job names as input data. */
+export interface InputFile {
+  /** Bytes. */
+  size: number | bigint;
+  /** Hexadecimal, by the name of its kind in small letters: `{adler32: "…"}`. */
+  checksum: Record<string, string>;
+  /** Those that have an address, a URL; and the storage element. */
+  replicas: { url: string; se: string }[];
+}
+
 /** Looks files up that jobs name as input data; the composition root binds it to the catalogue. */
 export interface InputDataCatalogue {
   /**
-   * Those of the paths that are no files of the catalogue as the submitter sees it: what may not be read there is
+   * Those of the paths that are files of the catalogue as the submitter sees it: what may not be read there is
    * missing, and nothing says which of both it is (contract 12).
    */
-  missing(submitter: Submitter, paths: readonly string[]): Promise<string[]>;
+  files(submitter: Submitter, paths: readonly string[]): Promise<Map<string, InputFile>>;
 }
 
 /** Injection token of the InputDataCatalogue. */

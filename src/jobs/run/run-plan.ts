@@ -1,6 +1,7 @@
 import type { JsonValue } from '#src/kernel/index.js';
 import { splitArguments } from '../manifest/arguments.js';
 import { environmentOf } from '../manifest/manifest.js';
+import { INPUT_DATA_FILE } from '../manifest/manifest-places.js';
 import type { RunOrder } from './executor.js';
 
 /** Programs of a site are looked for here; a site's option `path` replaces it. */
@@ -23,7 +24,7 @@ export interface RunPlan {
   stdout: string;
   stderr: string;
   outputs: string[];
-  /** Names of the files that came with the job. */
+  /** Names of the files that the job finds in its directory. */
   inputs: string[];
   environment: Record<string, string>;
   arguments: string[];
@@ -38,7 +39,10 @@ export function planOf(order: Pick<RunOrder, 'manifest'>): RunPlan {
     stdout,
     stderr,
     outputs: listOf(manifest['OutputSandbox'] ?? [stdout, stderr]).filter((name) => name !== ''),
-    inputs: listOf(manifest['InputSandbox'] ?? []),
+    inputs: [
+      ...listOf(manifest['InputSandbox'] ?? []),
+      ...(manifest['InputData'] === undefined ? [] : [INPUT_DATA_FILE]),
+    ],
     environment: environmentOf(manifest['ExecutionEnvironment'] ?? {}) ?? {},
     arguments: splitArguments(manifest['Arguments'] as string | string[] | undefined),
   };

@@ -18,6 +18,8 @@ import type { NamedProgram, NamedResources, PlacedWarning } from './named-resour
 /** Programs may lie on a file system that does not answer; a submit does not wait for it. */
 const PROGRAMS_MS = 500;
 const MAX_SHOWN = 200;
+const NO_ADDRESS =
+  'has no replica with an address: register one with its URL as PFN, or have the program fetch it';
 
 /**
  * Looks for what the manifests of a request name (contract 11). What is not there is a warning and no fault: it may
@@ -32,7 +34,7 @@ export class SubmitLookup {
 
   /**
    * Warnings about programs and interpreters that no site has, about scripts that were saved so that Linux cannot start them, and
-   * about files that the catalogue does not show to the submitter.
+   * about files that the catalogue does not show to the submitter, or of which it knows no address.
    */
   async warningsOf(
     submitter: Pick<Principal, 'user' | 'group'>,
@@ -110,14 +112,13 @@ export class SubmitLookup {
     { files }: NamedResources,
   ): Promise<PlacedWarning[]> {
     if (files.size === 0) return [];
-    const missing = await this.catalogue.missing({ user, group }, [...files.keys()]);
-    return missing.flatMap((path) => {
-      const detail = `${path.slice(0, MAX_SHOWN)} is not in the catalogue`;
-      return (files.get(path) ?? []).map((mention): PlacedWarning => ({
-        code: 'manifest.no-input-file',
-        detail,
-        ...mention,
-      }));
+    const found = await this.catalogue.files({ user, group }, [...files.keys()]);
+    return [...files].flatMap(([path, mentions]) => {
+      const file = found.get(path);
+      if (file && file.replicas.length > 0) return [];
+      const code = file ? 'manifest.input-not-brought' : 'manifest.no-input-file';
+      const detail = `${path.slice(0, MAX_SHOWN)} ${file ? NO_ADDRESS : 'is not in the catalogue'}`;
+      return mentions.map((mention): PlacedWarning => ({ code, detail, ...mention }));
     });
   }
 }

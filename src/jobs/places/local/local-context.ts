@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Scheduler } from '#src/platform/index.js';
 import type { Site } from '#src/registry/index.js';
 import type { SandboxStore } from '../../sandbox/sandbox.store.js';
-import type { RunOrder } from '../../run/executor.js';
+import type { InputDataCatalogue, RunOrder } from '../../run/executor.js';
 import type { LifeParts } from '../../run/run-life.js';
 import { planOf } from '../../run/run-plan.js';
 import type { AccountPool } from './isolation/account-pool.js';
@@ -21,6 +21,7 @@ import type { RunTraces } from './watch/run-members.js';
 export interface LocalProcessParts extends LifeParts {
   scheduler: Scheduler;
   store: SandboxStore;
+  catalogue: InputDataCatalogue;
   /** The site of that name; undefined when the registry has none (any more). */
   siteOf: (name: string) => Promise<Site | undefined>;
   /** Told how jobs are kept apart here, once that is known. */

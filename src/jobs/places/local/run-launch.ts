@@ -12,6 +12,7 @@ import {
   SITE_PATH,
   uploadedProgram,
 } from '../../run/run-plan.js';
+import { inputDataVariables, writeInputData } from '../../run/input-data.js';
 import { findProgram, sitePath } from './find-program.js';
 import { RUN_FILES, type JobPlaces } from './isolation/isolation.js';
 import { requireInterpreter } from './find-interpreter.js';
@@ -52,6 +53,10 @@ export async function prepareRun(context: LocalContext, run: LocalRun): Promise<
     throw new RunFault(MINOR.inputFilesFailed, 'Files of the catalogue cannot be fetched here');
   }
   if (order.inputSandbox !== null) await unpackInput(context, run, order.inputSandbox);
+  await writeInputData(order, parts.catalogue, {
+    directory: directory.work,
+    owner: run.uid === undefined ? undefined : { uid: run.uid, gid: run.uid },
+  });
   await refuseForeignProgram(run, parts.config.localPrograms);
   const site = await parts.siteOf(order.site);
   run.path = sitePath(site);
@@ -155,6 +160,7 @@ function environmentOf(
   const { order, directory } = run;
   return {
     ...(directory.hasToken() && { [TOKEN_FILE_VARIABLE]: join(places.token, TOKEN_FILE) }),
+    ...inputDataVariables(order, places.work),
     PATH: run.path,
     HOME: places.work,
     TMPDIR: places.tmp,

@@ -175,6 +175,11 @@ export class RunDirectory {
     await rm(this.batchPath(id), { force: true });
   }
 
+  /** How the nodes call the working directory of a run. */
+  nodeWorkPath(key: string): string {
+    return join(this.nodeRoot, 'runs', key, 'work');
+  }
+
   /** How the nodes call the list of a batch. */
   nodeBatchPath(id: string): string {
     return join(this.nodeRoot, 'batches', basename(this.batchPath(id)));

@@ -4,7 +4,7 @@ import type { Config, Logger } from '#src/platform/index.js';
 import type { Site, SiteConnection } from '#src/registry/index.js';
 import type { SandboxService } from '../../sandbox/sandbox.service.js';
 import type { SandboxStore } from '../../sandbox/sandbox.store.js';
-import type { HeldRuns } from '../../run/executor.js';
+import type { HeldRuns, InputDataCatalogue } from '../../run/executor.js';
 import type { JobTokens } from '../../run/job-tokens.js';
 import type { RunReports } from '../../run/run-reports.js';
 import type { BatchAccounts } from './batch-accounts.js';
@@ -23,6 +23,7 @@ export interface SlurmParts {
   repository: HeldRuns;
   sandboxes: SandboxService;
   store: SandboxStore;
+  catalogue: InputDataCatalogue;
   tokens: Pick<JobTokens, 'give' | 'end'>;
   /** The site of that name; undefined when the registry has none (any more). */
   siteOf: (name: string) => Promise<Site | undefined>;

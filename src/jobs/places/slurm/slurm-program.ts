@@ -1,4 +1,5 @@
 import type { RunOrder } from '../../run/executor.js';
+import { inputDataVariables } from '../../run/input-data.js';
 import { processorsOf } from '../../run/run-plan.js';
 
 /** The program of a job for the wrapper: an uploaded file, or what the node finds by path or name. */
@@ -15,9 +16,10 @@ export function programOf(order: RunOrder): { executable: string; isUploaded: bo
 /** What every payload finds in its environment, beside Slurm's own variables. */
 export function variablesOf(
   order: RunOrder,
-  place: { path: string; user: string },
+  place: { path: string; user: string; work: string },
 ): Record<string, string> {
   return {
+    ...inputDataVariables(order, place.work),
     PATH: place.path,
     LANG: 'C.UTF-8',
     USER: place.user,

@@ -5,6 +5,7 @@ import { SandboxMissingError } from '../../sandbox/sandbox.store.js';
 import { MINOR } from '../../state/job-state.js';
 import { catalogueInputs, RunFault, SITE_PATH } from '../../run/run-plan.js';
 import type { RunOrder } from '../../run/executor.js';
+import { writeInputData } from '../../run/input-data.js';
 import type { BatchAccount } from './batch-accounts.js';
 import { isSameShape, pathOf, shapeOf, wallSecondsOf, type BatchShape } from './batch-shape.js';
 import { isOfBatch } from './controller-view.js';
@@ -299,7 +300,7 @@ export class SlurmSubmitter {
   }
 
   private async stage(run: SlurmRun, account: BatchAccount): Promise<void> {
-    const { directory, config, siteOf } = this.parts;
+    const { directory, config, siteOf, catalogue, accounts } = this.parts;
     const { order, plan } = run;
     if (catalogueInputs(order).length > 0) {
       throw new RunFault(MINOR.inputFilesFailed, 'Files of the catalogue cannot be fetched here');
@@ -315,7 +316,10 @@ export class SlurmSubmitter {
       arguments: plan.arguments,
       stdOutput: plan.stdout,
       stdError: plan.stderr,
-      environment: { ...variablesOf(order, { path, user: account.name }), ...plan.environment },
+      environment: {
+        ...variablesOf(order, { path, user: account.name, work: directory.nodeWorkPath(run.key) }),
+        ...plan.environment,
+      },
       limits: {
         cpuSeconds: order.cpuTime,
         wallSeconds: wallSecondsOf(order, site, config),
@@ -323,9 +327,11 @@ export class SlurmSubmitter {
       },
     });
     const { key } = run;
-    await directory.stage({ key, account }, wrapper, (work) =>
-      this.unpackInput(order, work, account),
-    );
+    await directory.stage({ key, account }, wrapper, async (work) => {
+      await this.unpackInput(order, work, account);
+      const owner = accounts.givesFiles ? account : undefined;
+      await writeInputData(order, catalogue, { directory: work, owner });
+    });
   }
 
   private async unpackInput(order: RunOrder, work: string, account: BatchAccount): Promise<void> {

@@ -1,0 +1,61 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringifyJson } from '#src/kernel/index.js';
+import { INPUT_DATA_FILE, readInputData } from '../manifest/manifest-places.js';
+import { Faults } from '../manifest/manifest-values.js';
+import { MINOR } from '../state/job-state.js';
+import type { InputDataCatalogue, RunOrder } from './executor.js';
+import { RunFault } from './run-plan.js';
+
+/** Variable of a job with the path of the file that `writeInputData` writes. */
+const INPUT_DATA_VARIABLE = 'GRIDGATE_INPUT_DATA';
+
+/** The catalogue paths that a manifest names as input data, which were checked when it was submitted. */
+export function inputDataOf({ manifest }: Pick<RunOrder, 'manifest'>): string[] {
+  const anything = { vo: undefined, maxInputData: Number.MAX_SAFE_INTEGER };
+  return readInputData(manifest, anything, new Faults());
+}
+
+/** Variables of a job with input data; nothing for others. `directory` is its own, as it sees it. */
+export function inputDataVariables(
+  order: Pick<RunOrder, 'manifest'>,
+  directory: string,
+): Record<string, string> {
+  return inputDataOf(order).length === 0
+    ? {}
+    : { [INPUT_DATA_VARIABLE]: `${directory}/${INPUT_DATA_FILE}` };
+}
+
+/**
+ * Writes where the input data of a run lies into its directory (contract 19): by `LFN:<path>` the replicas with an
+ * address, the size in bytes and the checksum. Nothing for a job without input data. Throws RunFault when a file is not in the
+ * catalogue any more, and Problem `service.unavailable` while the catalogue is away.
+ */
+export async function writeInputData(
+  order: RunOrder,
+  catalogue: InputDataCatalogue,
+  { directory, owner }: { directory: string; owner?: { uid: number; gid: number } | undefined },
+): Promise<void> {
+  const paths = inputDataOf(order);
+  if (paths.length === 0) return;
+  const submitter = { user: order.owner, group: order.ownerGroup };
+  const files = await catalogue.files(submitter, paths);
+  const missing = paths.filter((path) => !files.has(path));
+  if (missing.length > 0) throw new RunFault(MINOR.inputDataMissing, notInCatalogue(missing));
+  const told = [...files].map(([path, { size, checksum, replicas }]) => {
+    return [`LFN:${path}`, { replicas, size_bytes: size, checksum }];
+  });
+  const handle = await open(join(directory, INPUT_DATA_FILE), 'wx', 0o600);
+  try {
+    await handle.writeFile(`${stringifyJson(Object.fromEntries(told))}\n`);
+    if (owner) await handle.chown(owner.uid, owner.gid);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The application status of a job whose input data is missing. */
+export function notInCatalogue(missing: readonly string[]): string {
+  const more = missing.length > 1 ? ` and ${missing.length - 1} more` : '';
+  return `${(missing[0] ?? '').slice(0, 200)}${more} not in the catalogue`;
+}
