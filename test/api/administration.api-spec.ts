@@ -268,6 +268,9 @@ describe('applications', () => {
     const gone = [404, 'client.not-found', 'There is no application mine'];
     expect(told(await adam.delete('/admin/applications/mine'))).toEqual(gone);
     expect(told(await adam.get('/admin/applications/mine'))).toEqual(gone);
+    const none = [404, 'client.not-found', 'There is no application \0'];
+    expect(told(await adam.delete('/admin/applications/%00'))).toEqual(none);
+    expect(told(await adam.get('/admin/applications/%00'))).toEqual(none);
   });
 
   it.each<[object, string, string]>([

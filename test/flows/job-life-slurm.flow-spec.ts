@@ -30,6 +30,8 @@ const SITES = `sites:
     maxWallTime: 3600
     options: { memoryMb: 500, constraints: { large: big, cvmfs: '' } }
 `;
+const REPLICA = { url: 'https://se.example/in', se: 'SE-A' };
+const INPUT = { replicas: [REPLICA], size_bytes: 7, checksum: {} };
 const WAY = [
   ...['Received', 'Checking', 'Waiting', 'Matched', 'Running'],
   ...['Completing', 'Completed', 'Done'],
@@ -103,20 +105,20 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
   });
 
   it('gives the payload its input files and an account without rights', async () => {
-    const place = { se: 'SE-A', pfn: 'https://se.example/vo/input-data' };
-    const file = { kind: 'file', path: '/vo/input-data', size: 7, replicas: [place] };
-    const headers = { 'content-type': 'application/x-ndjson' };
-    const registered = await alice.post('/filecatalogue/bulk', {
-      body: JSON.stringify(file),
-      headers,
-    });
-    expect(registered.bytes.toString('utf8')).toContain('"failed":0');
+    const json = { Size: 7, Replicas: { [REPLICA.se]: { PFN: REPLICA.url } } };
+    expect(
+      (
+        await alice.put(`/filecatalogue/file/${Buffer.from('/vo/in').toString('base64url')}`, {
+          json,
+        })
+      ).status,
+    ).toBe(200);
     const form = new FormData();
     const manifest = {
       ...SITE,
       Executable: 'job.sh',
       Arguments: 'a "b c"',
-      InputData: 'LFN:/vo/input-data',
+      InputData: 'LFN:/vo/in',
       OutputSandbox: ['std.out', 'std.err', 'made/*'],
     };
     form.append('manifest', JSON.stringify(manifest));
@@ -129,13 +131,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
     const [jid = 0] = answer.body.jids;
     await awaitStatus(alice, jid, ['Done']);
     expect(await sandboxOf(alice, jid)).toEqual({
-      'std.out': `${slurm.user}\ninput\na;b c;${JSON.stringify({
-        'LFN:/vo/input-data': {
-          replicas: [{ url: place.pfn, se: place.se }],
-          size_bytes: 7,
-          checksum: {},
-        },
-      })}\n`,
+      'std.out': `${slurm.user}\ninput\na;b c;${JSON.stringify({ 'LFN:/vo/in': INPUT })}\n`,
       'std.err': '',
       'made/file': 'x\n',
     });

@@ -39,6 +39,7 @@ export class ClientsRepository {
 
   /** Removes the application; false when there is none. Throws Problem 409 where a file rules. */
   async remove(id: string): Promise<boolean> {
+    if (id.includes('\0')) return false; // the database keeps no NUL
     const removal = this.applications.createQueryBuilder().delete().where({ id });
     return this.write(removal.getQueryAndParameters());
   }
