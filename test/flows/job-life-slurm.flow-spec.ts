@@ -14,6 +14,7 @@ import {
 import { describeWith } from '../support/missing.js';
 import { slurmFault } from '../support/slurm/packages.js';
 import { startSlurm, type SlurmCluster } from '../support/slurm/slurm-cluster.js';
+import { encoded } from '../support/tenants/place.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
 const fault = slurmFault();
@@ -106,13 +107,7 @@ describeWith(need)('the life of jobs on a real Slurm', () => {
 
   it('gives the payload its input files and an account without rights', async () => {
     const json = { Size: 7, Replicas: { [REPLICA.se]: { PFN: REPLICA.url } } };
-    expect(
-      (
-        await alice.put(`/filecatalogue/file/${Buffer.from('/vo/in').toString('base64url')}`, {
-          json,
-        })
-      ).status,
-    ).toBe(200);
+    await alice.put(`/filecatalogue/file/${encoded('/vo/in')}`, { json });
     const form = new FormData();
     const manifest = {
       ...SITE,
