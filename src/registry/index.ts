@@ -23,7 +23,7 @@ export { DEMO_REGISTRY } from './model/demo-registry.js';
 export { APPLICATION_PREFIX } from './model/registry-rules.js';
 export { canonicalDn } from '#src/x509/index.js';
 export { clientFaults } from './model/client-rules.js';
-export { certificateOf, keysOf } from './model/client-keys.js';
+export { certificateOf, keysOf, signatureKeysOf } from './model/client-keys.js';
 export {
   CLIENT_PROFILES,
   ID_TOKEN_ALGORITHMS,

@@ -18,6 +18,7 @@ const rsa = rsaKey();
 const ed = generateKeyPairSync('ed25519');
 const third = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
+const TO_TOKEN = { originalUrl: '/oauth2/token' } as HttpRequest;
 const clock = { time: NOW, now: () => clock.time };
 beforeEach(() => {
   clock.time = NOW;
@@ -110,6 +111,29 @@ describe('an assertion of an application (private_key_jwt)', () => {
       usually,
       withFapi2,
     ]);
+  });
+
+  it.each<[string, unknown]>([
+    ['no object', 7],
+    ['an empty one', {}],
+    ['a kind of key to come', { kty: 'AKP', alg: 'ML-DSA-44', pub: 'AA' }],
+    ['a point that is on no curve', { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }],
+    ['one of RSA that is too short', rsaKey(1024).publicKey.export({ format: 'jwk' })],
+    ['one for encryption', { ...other.publicKey.export({ format: 'jwk' }), use: 'enc' }],
+    ['one with members of no known type', { kty: ['RSA'], n: 1, e: null, kid: {} }],
+  ])('is verified with the keys beside %s', async (_what, odd) => {
+    for (const keys of [
+      [odd, ...jwks.keys],
+      [...jwks.keys, odd],
+    ]) {
+      const owner = { ...client, jwks: { keys } as JsonObject };
+      const answers = [
+        await made().isProof(owner, await signed(), TO_TOKEN),
+        await made().isProof(owner, await signed({ alg: 'PS256', key: rsa.privateKey }), TO_TOKEN),
+        await made().isProof(owner, await signed({ key: other.privateKey }), TO_TOKEN),
+      ];
+      expect(answers).toEqual([true, true, false]);
+    }
   });
 
   it('may be for the endpoint that it is sent to', async () => {

@@ -4,13 +4,12 @@ import {
   decodeJwt,
   errors,
   jwtVerify,
-  type JSONWebKeySet,
   type JWTPayload,
   type JWTVerifyOptions,
 } from 'jose';
 import type { Clock } from '#src/kernel/index.js';
 import { CLOCK, CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
-import type { Client } from '#src/registry/index.js';
+import { signatureKeysOf, type Client } from '#src/registry/index.js';
 import {
   ASSERTION_ALGORITHMS,
   CLOCK_SLACK_SECONDS,
@@ -93,10 +92,10 @@ export class ClientAssertions {
     }
   }
 
-  private keysOf({ jwks = { keys: [] } }: Client): KeyFinder {
+  private keysOf({ jwks = {} }: Client): KeyFinder {
     const known = this.keySets.get(jwks);
     if (known) return known;
-    const finder = createLocalJWKSet(jwks as unknown as JSONWebKeySet);
+    const finder = createLocalJWKSet({ keys: signatureKeysOf(jwks) });
     this.keySets.set(jwks, finder);
     return finder;
   }

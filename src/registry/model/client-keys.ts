@@ -23,9 +23,15 @@ export function certificateOf(key: JsonObject): X509Certificate | undefined {
   }
 }
 
+/** The keys of an application that its signatures are verified with. What is not understood is left out (RFC 7517 §5). */
+export function signatureKeysOf(jwks: Readonly<JsonObject> | undefined): JsonObject[] {
+  return keysOf(jwks).filter((key) => keyFault(key, 'signatures') === undefined);
+}
+
 /**
- * What is wrong with the key set of an application, undefined when nothing is: it needs public signature keys (RSA of
- * 2048 bits and more, EC of P-256, P-384, P-521, Ed25519), for `self_signed_tls_client_auth` each with its certificate.
+ * What is wrong with the key set of an application, undefined when nothing is: it needs a public signature key (RSA of
+ * 2048 bits and more, EC of P-256, P-384, P-521, Ed25519), for `self_signed_tls_client_auth` one with its certificate. Other keys
+ * beside it are left out (RFC 7517 §5), but none may hold a secret.
  */
 export function keySetFault(
   jwks: Readonly<JsonObject>,
@@ -35,16 +41,29 @@ export function keySetFault(
   if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_KEYS) {
     return `needs a list keys of 1 to ${MAX_KEYS} keys`;
   }
+  const secret = firstFault(keys, (key) => (isJsonObject(key) ? secretFault(key) : undefined));
+  if (secret !== undefined) return secret;
+  const faultOf = (key: JsonValue) => (isJsonObject(key) ? keyFault(key, use) : 'is no map');
+  return keys.some((key) => faultOf(key) === undefined) ? undefined : firstFault(keys, faultOf);
+}
+
+function firstFault(
+  keys: JsonValue[],
+  faultOf: (key: JsonValue) => string | undefined,
+): string | undefined {
   for (const [place, key] of keys.entries()) {
-    const fault = isJsonObject(key) ? keyFault(key, use) : 'is no map';
+    const fault = faultOf(key);
     if (fault !== undefined) return `keys[${place}] ${fault}`;
   }
   return undefined;
 }
 
-function keyFault(key: JsonObject, use: 'signatures' | 'certificates'): string | undefined {
+function secretFault(key: JsonObject): string | undefined {
   const secret = SECRET_MEMBERS.find((member) => key[member] !== undefined);
-  if (secret !== undefined) return `holds ${secret}: only public keys belong here`;
+  return secret && `holds ${secret}: only public keys belong here`;
+}
+
+function keyFault(key: JsonObject, use: 'signatures' | 'certificates'): string | undefined {
   if (use === 'certificates') {
     return certificateOf(key) ? undefined : 'has no certificate (x5c)';
   }

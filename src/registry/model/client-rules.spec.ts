@@ -43,6 +43,19 @@ describe('how an application may be registered', () => {
     expect(faults(change)).toEqual([]);
   });
 
+  it.each<[string, unknown]>([
+    ['no map', 7],
+    ['an empty map', {}],
+    ['a key that cannot be read', { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }],
+    ['a kind of key to come', { kty: 'AKP', alg: 'ML-DSA-44', pub: 'AA' }],
+    ['a curve that is not used', odd],
+    ['a short key', small],
+    ['a key for encryption', { ...ec, use: 'enc' }],
+  ])('with a key beside %s', (_what, other) => {
+    expect(faults({ ...jwt, jwks: set(other, ec) })).toEqual([]);
+    expect(faults({ ...jwt, jwks: set(ec, other) })).toEqual([]);
+  });
+
   const keyFault = (text: string) => [`jwks: ${text}`];
 
   it.each<[string, Partial<Client>, string[]]>([
