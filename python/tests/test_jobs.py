@@ -33,6 +33,15 @@ def test_submits_with_files_waits_and_reads(grid, tmp_path):
     assert list(grid.follow(jids[0])) == ["2\n"]
 
 
+@pytest.mark.parametrize("name", ["a%22b", "%0D", "x%0A.dat"])
+def test_sends_no_file_whose_name_a_form_changes(grid, tmp_path, name):
+    path = tmp_path / name
+    path.write_text("x")
+    for files in ({name: b"x"}, [path]):
+        with pytest.raises(ValueError, match="a form cannot carry %.. in the name of a file, rename it"):
+            grid.submit(shell("true"), files)
+
+
 def test_wait_keeps_the_order_and_takes_more_than_fit_an_address(grid):
     jids = grid.submit({"Executable": "/bin/true", "Parameters": 130})
     jobs = grid.wait(reversed(jids))

@@ -262,7 +262,10 @@ function bodyOf({ body, type }: OperationRequest): {
   type?: string;
 } {
   if (body === undefined) return {};
-  if (body instanceof FormData) return { body }; // the platform adds the boundary
+  if (body instanceof FormData) {
+    for (const [, value] of body) if (typeof value !== 'string') requireFormName(value.name);
+    return { body }; // the platform adds the boundary
+  }
   if (type === 'application/x-www-form-urlencoded') {
     return { body: formOf(body as Record<string, string | string[]>) };
   }
@@ -270,6 +273,15 @@ function bodyOf({ body, type }: OperationRequest): {
     return { body, ...(type !== undefined && { type }) };
   }
   return { body: stringifyJson(body), type: 'application/json' };
+}
+
+/** Browsers and fetch write `"` and ends of lines so, and nothing else of a name: what it was before nobody could tell. */
+function requireFormName(name: string): void {
+  const escaped = /%(?:22|0D|0A)/.exec(name)?.[0];
+  if (escaped === undefined) return;
+  const problem = `${name}: a form cannot carry ${escaped} in the name of a file, rename it`;
+  const violations = [{ field: 'files', problem }];
+  throw new GridError(400, { code: 'request.invalid', detail: problem, violations });
 }
 
 /** A form; a key whose value is a list is repeated. */

@@ -22,20 +22,29 @@ Files = Union[Iterable[Union[str, "os.PathLike[str]"]], Mapping[str, Content], "
 
 
 def named_files(files: Files) -> dict[str, Content]:
-    """Names in the input sandbox with what they hold. Raises ValueError for one name twice."""
+    """Names in the input sandbox with what they hold. Raises ValueError for one name twice, and one that forms change."""
     if isinstance(files, (str, bytes)):
         raise TypeError("files is a list of paths, or names with a path or bytes each")
     if isinstance(files, Mapping):
         for name in files:
             name_in_path(name)
+            _in_form(name)
         return dict(files)
     named: dict[str, Content] = {}
     for path in files:
         name = Path(path).name
+        _in_form(name)
         if name in named:
             raise ValueError(f"two files are named {name}")
         named[name] = path
     return named
+
+
+def _in_form(name: str) -> None:
+    # httpx writes `"` and ends of lines so, and nothing else of a name: what it was before nobody could tell.
+    for escaped in ("%22", "%0D", "%0A"):
+        if escaped in name:
+            raise ValueError(f"{name}: a form cannot carry {escaped} in the name of a file, rename it")
 
 
 class OpenedFiles(ExitStack):
