@@ -41,6 +41,7 @@ import { DependenciesByOwner1763910500002 } from './1763910500002-dependencies-b
 import { DisabledUsers1763910600001 } from './1763910600001-disabled-users.js';
 import { VirtualOrganisationsOfCounts1763910600002 } from './1763910600002-virtual-organisations-of-counts.js';
 import { RequestProofs1763910700001 } from './1763910700001-request-proofs.js';
+import { BatchWaits1763910800001 } from './1763910800001-batch-waits.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -90,4 +91,5 @@ export const MIGRATIONS: (new () => object)[] = [
   DisabledUsers1763910600001,
   VirtualOrganisationsOfCounts1763910600002,
   RequestProofs1763910700001,
+  BatchWaits1763910800001,
 ];

@@ -39,6 +39,22 @@ export class JobShareResponse {
   ownersBefore!: number;
 }
 
+/** What the batch system of its site says of a job that waits in its queue. */
+export class JobBatchQueueResponse {
+  /** Why it has not begun, in the words of the batch system
+   * @example 'Resources' */
+  reason!: string;
+  /** What that means, as a sentence without a full stop; absent for a reason that the service does not know
+   * @example 'What it needs is in use by other jobs' */
+  meaning?: string;
+  /** When it starts by what the batch system knows now; absent when it does not tell, and it may come otherwise */
+  @ApiProperty(TIME)
+  expectedStart?: string;
+  /** When the batch system said so; it is asked again every half minute, except while it is away */
+  @ApiProperty(TIME)
+  asOf!: string;
+}
+
 /** Why a job still waits. */
 export class JobExplainResponse {
   @ApiProperty({ ...INT64, description: 'Id of the job', example: 4711 })
@@ -51,6 +67,8 @@ export class JobExplainResponse {
   place?: number;
   /** What decides when the turn of its owner comes; only of a job that waits for its turn, and where places are shared */
   share?: JobShareResponse;
+  /** Only of a job that waits in the queue of a batch system, once that was asked about it */
+  batchQueue?: JobBatchQueueResponse;
   /**
    * Site → reason.
    * @example { 'LOCAL.demo': 'All slots are taken' }

@@ -2,7 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Problem, type JsonObject } from '#src/kernel/index.js';
 import { requestOf, type Principal } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/platform/index.js';
-import { RegistryService, type RegistrySnapshot, type Site } from '#src/registry/index.js';
+import {
+  RegistryService,
+  type RegistrySnapshot,
+  type Site,
+  type SiteBackend,
+} from '#src/registry/index.js';
 import { JobAccess } from '../access/job-access.service.js';
 import { lackOf, resourcesOf, type JobResources } from '../manifest/resources.js';
 import { Dependencies } from '../dependencies/dependencies.js';
@@ -18,6 +23,7 @@ import type { Jid } from '../state/job.js';
 import { isFinal, isRunning } from '../state/job-state.js';
 import { JobsRepository } from '../state/jobs.repository.js';
 import type {
+  JobBatchQueueResponse,
   JobExplainResponse,
   JobHistoryResponse,
   JobPeekResponse,
@@ -116,6 +122,7 @@ export class JobInsightService {
       waitsFor: others ?? waitsFor(job, sites, ahead),
       ...(isQueued && { place: ahead.jobs + 1 }),
       ...(ahead.share && { share: ahead.share }),
+      batchQueue: batchQueueOf(job),
       sites: Object.fromEntries(sites.map(([name, { reason }]) => [name, reason])),
     };
   }
@@ -134,9 +141,18 @@ interface SiteReason {
   reason: string;
   isOpen?: true;
   isLimited?: true;
+  /** Of the place where it was matched: what can be said of its start. */
+  ofStart?: string;
 }
 
 function reasonAt(job: Job, site: Site, now: Now): SiteReason {
+  if (job.status === 'Matched' && job.site === site.name) {
+    const ofStart = startOf(job, placeFault(site, now.live));
+    return {
+      reason: `The job is ${isSubmitted(job) ? 'queued' : 'Matched'} here${ofStart}`,
+      ofStart,
+    };
+  }
   const reason = obstacleAt(job, site, now);
   if (reason !== undefined) return { reason };
   const limit =
@@ -157,8 +173,7 @@ function obstacleAt(job: Job, site: Site, now: Now): string | undefined {
   }
   if (job.status !== 'Waiting') {
     if (job.site !== site.name) return `The job is ${job.status}`;
-    const fault = job.status === 'Matched' ? placeFault(site, now.live) : undefined;
-    return `The job is ${job.status} here${fault === undefined ? '' : `. ${fault}`}`;
+    return `The job is ${job.status} here`;
   }
   if (job.heldBy !== null) {
     return job.heldBy === 'jobs' ? 'The job waits for other jobs' : 'The job is held';
@@ -168,6 +183,29 @@ function obstacleAt(job: Job, site: Site, now: Now): string | undefined {
   const drain = now.registry.drainOf(site.name);
   if (drain) return `It is drained since ${drain.since}${drain.reason && `: ${drain.reason}`}`;
   return placeFault(site, now.live);
+}
+
+/** It was given to a batch system, which starts it when it likes. */
+function isSubmitted({ status, executor }: Job): boolean {
+  return status === 'Matched' && executor?.split(':')[0] === ('slurm' satisfies SiteBackend);
+}
+
+function batchQueueOf(job: Job): JobBatchQueueResponse | undefined {
+  if (job.batchWait === null || !isSubmitted(job)) return undefined;
+  const { reason, meaning, expectedStart, asOf } = job.batchWait;
+  return { reason, meaning, expectedStart, asOf };
+}
+
+/** What the batch system says of a start that is to come, and why nothing can start there, as sentences to add. */
+function startOf(job: Job, fault?: string): string {
+  const told = batchQueueOf(job);
+  const sentences = [
+    ...(told ? [`Slurm said at ${told.asOf}: ${told.reason}`, told.meaning] : []),
+    told?.expectedStart && `It is expected to start at ${told.expectedStart}`,
+    isSubmitted(job) && !told && 'Slurm has not been asked about it yet',
+    fault,
+  ];
+  return sentences.map((sentence) => (sentence ? `. ${sentence}` : '')).join('');
 }
 
 function inFront({ jobs, share }: Ahead): string {
@@ -195,8 +233,10 @@ function waitsFor(
   }
   if (isRunning(status) || status === 'Completed') return `Nothing: it is ${status} at ${site}`;
   if (status === 'Matched') {
-    const fault = sites.find(([name]) => name === site)?.[1].reason.split('. ', 2)[1];
-    return `Its start at ${site}, which has a place for it${fault ? `. ${fault}` : ''}`;
+    const ofStart = sites.find(([name]) => name === site)?.[1].ofStart ?? startOf(job);
+    return isSubmitted(job)
+      ? `Its start: it is queued at ${site}${ofStart}`
+      : `Its start at ${site}, which has a place for it${ofStart}`;
   }
   if (status !== 'Waiting') return 'The end of its check: its input data is looked up';
   if (heldBy !== null) {

@@ -38,6 +38,7 @@ const JOB: Job = {
   attempt: 1,
   heldBy: null,
   runReference: null,
+  batchWait: null,
 };
 
 const wires = (wanted: (type: string) => boolean): string[] =>

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Clock, JsonObject } from '#src/kernel/index.js';
+import { stringifyJson, type Clock, type JsonObject } from '#src/kernel/index.js';
 import { CLOCK, columnsOf, Database, type Transaction } from '#src/platform/index.js';
 import type { JobExecutorEntity } from './job-executor.entity.js';
+import type { BatchWait } from '../state/batch-wait.js';
 import { Job } from '../state/job.entity.js';
 import type { Jid } from '../state/job.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
@@ -115,6 +116,24 @@ export class DispatchRepository {
       values: [String(run.jid), run.attempt, run.executor],
     });
     return rows.length > 0;
+  }
+
+  /** Notes why jobs that the executor holds wait in its queue; nothing of those that have begun, or are being moved. */
+  async noteWaits(
+    executor: string,
+    waits: readonly { jid: Jid; attempt: number; wait: BatchWait }[],
+  ): Promise<void> {
+    await this.database.execute({
+      name: 'jobs-note-waits',
+      text: `update jobs j set batch_wait = held.wait
+        from (select j.jid, w.wait
+          from jsonb_to_recordset($2::jsonb) as w (jid bigint, attempt integer, wait jsonb)
+            join jobs j using (jid, attempt)
+          where j.executor = $1 and j.status = 'Matched'
+          for no key update of j skip locked) held
+        where j.jid = held.jid`,
+      values: [executor, stringifyJson(waits)],
+    });
   }
 
   /** How often the job was given back to the queue with a reason that begins so. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#src/kernel/index.js';
 import type { Site, SiteBackend } from '#src/registry/index.js';
+import type { BatchWait } from '../state/batch-wait.js';
 import type { Jid } from '../state/job.js';
 import type { JobState } from '../state/job-state.js';
 import type { RunUse } from '../state/run-use.js';
@@ -102,6 +103,11 @@ export interface HeldRuns {
   release(run: { jid: Jid; attempt: number; executor: string }, left?: RunLeft): Promise<void>;
   /** True while the very run is under way in the hands of the executor. */
   isUnderWay(run: { jid: Jid; attempt: number; executor: string }): Promise<boolean>;
+  /** Notes why jobs that the executor holds wait in the queue of its batch system; nothing of those that have begun. */
+  noteWaits(
+    executor: string,
+    waits: readonly { jid: Jid; attempt: number; wait: BatchWait }[],
+  ): Promise<void>;
   /** How often the job was given back to the queue with a reason that begins so. */
   countGivenBack(jid: Jid, reason: string): Promise<number>;
   /** Adds what became known of a run after its end; nothing when the job has gone on to another attempt. */

@@ -1,4 +1,5 @@
 import { Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
+import type { BatchWait } from './batch-wait.js';
 import type { Jid } from './job.js';
 import type { JobState } from './job-state.js';
 
@@ -120,6 +121,10 @@ export class Job {
   /** What the executor noted about the run; for a batch system its id there. */
   @Column('text', { nullable: true })
   runReference!: string | null;
+
+  /** Why it waits in the queue of a batch system, while it is Matched; null until that was asked. */
+  @Column('jsonb', { nullable: true })
+  batchWait!: BatchWait | null;
 }
 
 /**

@@ -237,7 +237,8 @@ const MOVE = `
       reschedules = j.reschedules + m.rescheduled::integer,
       reschedule_time = case when m.rescheduled then $2 else j.reschedule_time end,
       verified = j.verified or m.verified,
-      accounted = (j.accounted or m.accounted) and not m.rescheduled
+      accounted = (j.accounted or m.accounted) and not m.rescheduled,
+      batch_wait = null
     from m, held
     where m.jid = j.jid and held.jid = j.jid
     returning j.jid, j.attempt, j.setup, j.vo, j.owner_group, j.owner, j.app_status, j.site, j.last_update, held.before

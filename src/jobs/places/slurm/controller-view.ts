@@ -5,11 +5,11 @@ import type { SlurmJob } from './slurm-api.js';
 
 /**
  * What the controller's table says about a run that shows no sign of life:
- * `alive` — waits or runs · `forgotten` — shown as waiting although its start failed, and held · `gone` — over or
+ * `alive` — waits or runs, as `job` tells · `forgotten` — shown as waiting although its start failed, and held · `gone` — over or
  * unknown, with Slurm's state (empty when unknown).
  */
 export type ControllerView =
-  { kind: 'alive' } | { kind: 'forgotten' } | { kind: 'gone'; state: string };
+  { kind: 'alive'; job: SlurmJob } | { kind: 'forgotten' } | { kind: 'gone'; state: string };
 
 const ALIVE: ReadonlySet<string> = new Set([
   ...['PENDING', 'CONFIGURING', 'RUNNING', 'SUSPENDED', 'COMPLETING', 'STAGE_OUT', 'SIGNALING'],
@@ -43,7 +43,7 @@ export function viewOf(
   const job = own ?? rest;
   if (job === undefined) return { kind: 'gone', state: '' };
   if (isForgottenStart(job)) return { kind: 'forgotten' };
-  return ALIVE.has(job.state) ? { kind: 'alive' } : { kind: 'gone', state: job.state };
+  return ALIVE.has(job.state) ? { kind: 'alive', job } : { kind: 'gone', state: job.state };
 }
 
 /** What a controller that was killed right after a start shows: PENDING, "launch failed requeued held". */

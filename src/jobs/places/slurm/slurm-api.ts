@@ -31,6 +31,8 @@ export interface SlurmJob {
   waitingIndices: string;
   state: string;
   reason: string;
+  /** When it has started, or is expected to; undefined when Slurm does not know. */
+  startMs?: number | undefined;
   comment: string;
   /** Name of its account; empty where slurmrestd cannot tell it, `uid` is there always. */
   user: string;

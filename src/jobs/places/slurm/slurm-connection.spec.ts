@@ -67,6 +67,34 @@ describe('SlurmConnection', () => {
     expect(seen[0]?.headers['x-slurm-user-token']).toBe('of-slurm');
   });
 
+  it.each([
+    ['seconds', 1_796_378_400, 1_796_378_400_000],
+    ['an object', { set: true, infinite: false, number: 1_796_378_400 }, 1_796_378_400_000],
+    ['an object that is not set', { set: false, infinite: false, number: 1 }, undefined],
+    ['an object without an end', { set: true, infinite: true, number: 1 }, undefined],
+    ['0', 0, undefined],
+    ['the number of no value', 0xff_ff_ff_fe, undefined],
+    ['nothing', undefined, undefined],
+  ])('reads when a job is to start from %s', async (_name, start_time, startMs) => {
+    const job = { job_id: 7, job_state: 'PENDING', start_time };
+    const reasons = { state_reason: 'ReqNodeNotAvail', state_description: '' };
+    answer = () => [200, { jobs: [{ ...job, ...reasons }], errors: [] }];
+    expect(await open({ token: 'x' }).job(7)).toEqual([
+      {
+        ...{ jobId: 7, arrayId: 7, index: undefined, waitingIndices: '', state: 'PENDING' },
+        ...{ reason: 'ReqNodeNotAvail', comment: '', user: '', uid: -1, partition: '', node: '' },
+        startMs,
+      },
+    ]);
+  });
+
+  it('reads why a job waits as squeue tells it', async () => {
+    const description = 'ReqNodeNotAvail, UnavailableNodes:n1';
+    const job = { state_reason: 'ReqNodeNotAvail', state_description: description };
+    answer = () => [200, { jobs: [job], errors: [] }];
+    expect(await open({ token: 'x' }).job(7)).toMatchObject([{ reason: description }]);
+  });
+
   it('remembers which account got no answer, until it gets one', async () => {
     answer = ({ headers }) =>
       headers['x-slurm-user-name'] === 'jane'

@@ -3,6 +3,9 @@ import type { Answer, SlurmConnection } from './slurm-connection.js';
 import { SlurmError } from './slurm-error.js';
 import { useIn, type BatchUse, type UseOf } from './slurm-use.js';
 
+/** The least of the numbers by which Slurm says that there is none. */
+const NO_VALUE = 0xff_ff_ff_fe;
+
 /**
  * What slurmrestd (OpenAPI v0.0.38) is asked in the name of one account: it submits as that account, sees what the
  * cluster shows to it (with `PrivateData=jobs` only its own jobs), and may end nobody else's. Throws SlurmError.
@@ -151,8 +154,9 @@ function jobOf(row: Record<string, unknown>): SlurmJob {
     index: isTask ? numberOf(row['array_task_id']) : undefined,
     waitingIndices: textOf(row['array_task_string']),
     state: textOf(row['job_state']),
-    // The reason alone says `JobHeldUser` for a start that failed.
-    reason: `${textOf(row['state_reason'])} ${textOf(row['state_description'])}`.trim(),
+    // As squeue tells it: the reason alone says `JobHeldUser` for a start that failed.
+    reason: textOf(row['state_description']) || textOf(row['state_reason']),
+    startMs: timeOf(row['start_time']),
     comment: textOf(row['comment']),
     user: textOf(row['user_name']),
     uid: typeof row['user_id'] === 'number' ? row['user_id'] : -1,
@@ -163,6 +167,13 @@ function jobOf(row: Record<string, unknown>): SlurmJob {
 
 function numberOf(value: unknown): number {
   return typeof value === 'number' ? value : 0;
+}
+
+/** Seconds since 1970, by newer releases in an object that says whether they are set; 0 is not known. */
+function timeOf(value: unknown): number | undefined {
+  const { set, infinite, number } = Object(value) as Record<string, unknown>;
+  const seconds = numberOf(set === true && infinite !== true ? number : value);
+  return seconds > 0 && seconds < NO_VALUE ? seconds * 1000 : undefined;
 }
 
 function textOf(value: unknown): string {

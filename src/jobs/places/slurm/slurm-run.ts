@@ -1,4 +1,5 @@
 import type { Jid } from '../../state/job.js';
+import type { BatchWait } from '../../state/batch-wait.js';
 import type { RunOrder } from '../../run/executor.js';
 import type { RunPlan } from '../../run/run-plan.js';
 import type { BatchAccount } from './batch-accounts.js';
@@ -28,6 +29,8 @@ export class SlurmRun {
   seenMs: number;
   /** Since when the controller says that it is over although it has left no record. */
   goneMs: number | undefined;
+  /** What was last written of its waiting in Slurm's queue. */
+  waitNoted: BatchWait | undefined;
   private heartbeat: number | undefined;
 
   constructor(

@@ -48,12 +48,12 @@ export class SlurmSshApi implements SlurmApi {
   }
 
   async jobs(): Promise<SlurmJob[]> {
-    return jobsInQueue(await this.command(this.queueWords()));
+    return this.queue();
   }
 
   async job(id: number): Promise<SlurmJob[]> {
     try {
-      return jobsInQueue(await this.command([...this.queueWords(), `--jobs=${id}`]));
+      return await this.queue(`--jobs=${id}`);
     } catch (error) {
       if (error instanceof SlurmError && error.fault === 'unknown-job') return [];
       throw error;
@@ -86,9 +86,11 @@ export class SlurmSshApi implements SlurmApi {
     await this.connection.close();
   }
 
-  private queueWords(): string[] {
+  private async queue(...which: string[]): Promise<SlurmJob[]> {
     const words = ['squeue', '--noheader', '--states=all', '--array', '--all'];
-    return [...words, `--user=${this.user}`, `--format=${QUEUE_FORMAT}`];
+    const what = [`--user=${this.user}`, `--format=${QUEUE_FORMAT}`, ...which];
+    const result = await this.run(['env', 'TZ=UTC0', ...words, ...what]);
+    return jobsInQueue(this.outputOf('squeue', result));
   }
 
   private async run(words: readonly string[], input?: string): Promise<CommandResult> {
@@ -99,7 +101,10 @@ export class SlurmSshApi implements SlurmApi {
 
   private async command(words: readonly string[], input?: string): Promise<string> {
     const [program = ''] = words;
-    const { code, stdout, stderr } = await this.run(words, input);
+    return this.outputOf(program, await this.run(words, input));
+  }
+
+  private outputOf(program: string, { code, stdout, stderr }: CommandResult): string {
     if (code === 0) return stdout;
     const error = errorOfCommand(program, stderr);
     if (error.fault === 'away') this.connection.noteFault();

@@ -4,10 +4,10 @@ import { errorOfCommand, jobsInQueue, submittedId, useInAccounting } from './slu
 describe('squeue', () => {
   it('is read: tasks, single jobs, those that wait and those that run', () => {
     const text = [
-      '12|10|2|RUNNING|1001|grid|main|node1|None|grid:7:1:abcd',
-      '10|10|3|PENDING|1001|grid|main|n/a|launch failed requeued held|grid:7:1:abcd',
-      '13|13|N/A|COMPLETED|1001|grid|main|node1|None|(null)',
-      '14|14|N/A|PENDING|1001|grid|main|n/a|Resources|a|b',
+      '12|10|2|RUNNING|1001|grid|main|node1|None|2026-12-04T10:00:00|grid:7:1:abcd',
+      '10|10|3|PENDING|1001|grid|main|n/a|launch failed requeued held|N/A|grid:7:1:abcd',
+      '13|13|N/A|COMPLETED|1001|grid|main|node1|None|Unknown|(null)',
+      '14|14|N/A|PENDING|1001|grid|main|n/a|Resources|2026-12-04T10:00:01|a|b',
       '',
     ].join('\n');
     const job = { uid: 1001, user: 'grid', partition: 'main', waitingIndices: '' };
@@ -20,6 +20,7 @@ describe('squeue', () => {
         index: 2,
         state: 'RUNNING',
         reason: 'None',
+        startMs: Date.UTC(2026, 11, 4, 10),
         node: 'node1',
         comment,
       },
@@ -34,11 +35,12 @@ describe('squeue', () => {
       {
         ...{ ...job, jobId: 14, arrayId: 14, index: undefined, state: 'PENDING' },
         ...{ reason: 'Resources', node: '', comment: 'a|b' },
+        startMs: Date.UTC(2026, 11, 4, 10, 0, 1),
       },
     ]);
   });
 
-  it.each(['', 'Welcome to the cluster', 'x|1|N/A|R|1|u|p|n|r|c', '1|1|N/A|R|1|u|p|n|r'])(
+  it.each(['', 'Welcome to the cluster', 'x|1|N/A|R|1|u|p|n|r|s|c', '1|1|N/A|R|1|u|p|n|r|s'])(
     'says nothing by %j',
     (text) => {
       expect(jobsInQueue(text)).toEqual([]);

@@ -2,13 +2,13 @@ import type { SlurmJob } from './slurm-api.js';
 import { SlurmError, type SlurmFault } from './slurm-error.js';
 import type { BatchUse, UseOf } from './slurm-use.js';
 
-/** Format of squeue: what may hold anything stands last. */
-export const QUEUE_FORMAT = '%A|%F|%K|%T|%U|%u|%P|%B|%r|%k';
+/** Format of squeue: what may hold anything stands last. Its times are read as UTC. */
+export const QUEUE_FORMAT = '%A|%F|%K|%T|%U|%u|%P|%B|%r|%S|%k';
 /** Columns of sacct. */
 export const USE_COLUMNS =
   'JobIDRaw,JobID,User,State,End,ElapsedRaw,TotalCPU,MaxRSS,AllocCPUS,AllocTRES';
 
-const QUEUE_FIELDS = 9;
+const QUEUE_FIELDS = 10;
 
 /** Reads what `squeue --array` writes in QUEUE_FORMAT. Lines of another form are left out. */
 export function jobsInQueue(text: string): SlurmJob[] {
@@ -18,7 +18,10 @@ export function jobsInQueue(text: string): SlurmJob[] {
     const isJob =
       fields.length > QUEUE_FIELDS && [id, arrayId, uid].every((one) => /^\d+$/.test(one));
     if (!isJob) return [];
-    const [user = '', partition = '', node = '', reason = ''] = fields.slice(5, QUEUE_FIELDS);
+    const [user = '', partition = '', node = '', reason = '', start = ''] = fields.slice(
+      5,
+      QUEUE_FIELDS,
+    );
     const comment = fields.slice(QUEUE_FIELDS).join('|');
     return [
       {
@@ -28,6 +31,7 @@ export function jobsInQueue(text: string): SlurmJob[] {
         waitingIndices: /^\d+$|^N\/A$/.test(index) ? '' : index,
         ...{ state, reason, user, partition },
         uid: Number(uid),
+        startMs: Date.parse(`${start}Z`) || undefined,
         node: node === 'n/a' ? '' : node,
         comment: comment === '(null)' ? '' : comment,
       },

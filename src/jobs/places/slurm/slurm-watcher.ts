@@ -1,8 +1,10 @@
+import type { BatchWait } from '../../state/batch-wait.js';
 import { MINOR } from '../../state/job-state.js';
 import type { RunLife } from '../../run/run-life.js';
 import type { Verdict } from '../../run/run-verdict.js';
 import { mayTryAgain, verdictOfState, viewOf, type ControllerView } from './controller-view.js';
 import { RunFault } from '../../run/run-plan.js';
+import { waitOf } from './pending-reason.js';
 import type { ExitRecord } from './run-record.js';
 import type { SlurmAccounting } from './slurm-accounting.js';
 import type { SlurmJob } from './slurm-api.js';
@@ -17,6 +19,8 @@ const HEARTBEAT_MS = 10_000;
 const SILENT_MS = 45_000;
 const NOT_BEGUN_MS = 20_000;
 const ASK_MS = 10_000;
+/** What Slurm says of a run that waits is written again after that time although it is the same: it is that old at most. */
+const WAIT_MS = 60_000;
 /** Time for the record of a run that Slurm says is over to become visible (network file systems). */
 const SETTLE_MS = 15_000;
 /** A run that the controller forgot, that has begun and shows no sign of life. */
@@ -200,12 +204,34 @@ export class SlurmWatcher {
 
   private async askAbout(runs: readonly SlurmRun[]): Promise<void> {
     const known = await this.ask(new Set(runs.flatMap((run) => run.batch ?? [])));
+    const waits = new Map<SlurmRun, BatchWait>();
     for (const run of runs) {
       const { batch, index = 0 } = run;
       if (batch === undefined) continue;
       const jobs = known.get(batch);
-      if (jobs !== undefined) await this.follow(run, viewOf(jobs, batch, index));
+      if (jobs === undefined) continue;
+      const view = viewOf(jobs, batch, index);
+      await this.follow(run, view);
+      if (view.kind === 'alive' && !run.hasBegun) waits.set(run, waitOf(view.job, this.now()));
     }
+    await this.noteWaits(waits);
+  }
+
+  /** Each is written when it is new, and else now and then, since every note writes a row. */
+  private async noteWaits(waits: ReadonlyMap<SlurmRun, BatchWait>): Promise<void> {
+    const fresh = [...waits].filter(([{ waitNoted }, wait]) => !isSameWait(waitNoted, wait));
+    if (fresh.length === 0) return;
+    const { repository, executorId } = this.parts;
+    const notes = fresh.map(
+      ([
+        {
+          order: { jid, attempt },
+        },
+        wait,
+      ]) => ({ jid, attempt, wait }),
+    );
+    await repository.noteWaits(executorId, notes);
+    for (const [run, wait] of fresh) run.waitNoted = wait;
   }
 
   /**
@@ -336,6 +362,12 @@ export class SlurmWatcher {
   private now(): number {
     return this.parts.clock.now();
   }
+}
+
+function isSameWait(noted: BatchWait | undefined, wait: BatchWait): boolean {
+  if (noted === undefined || noted.reason !== wait.reason) return false;
+  const isNew = Date.parse(wait.asOf) - Date.parse(noted.asOf) < WAIT_MS;
+  return isNew && noted.expectedStart === wait.expectedStart;
 }
 
 function groupsOf(
