@@ -198,7 +198,7 @@ class AsyncClient(AsyncTransport):
         await self.answer(Call("POST", f"/jobs/{int(jid)}/reschedule"))
 
     async def explain(self, jid: int) -> dict[str, Any]:
-        """Why a job still waits."""
+        """Why a job still waits: ``waitsFor`` as a sentence; ``batchQueue`` of a job in the queue of a Slurm."""
         return dict(await self.json(Call("GET", f"/jobs/{int(jid)}/explain")))
 
     async def manifest(self, jid: int) -> dict[str, Any]:

@@ -198,7 +198,7 @@ class Client(Transport):
         self.answer(Call("POST", f"/jobs/{int(jid)}/reschedule"))
 
     def explain(self, jid: int) -> dict[str, Any]:
-        """Why a job still waits."""
+        """Why a job still waits: ``waitsFor`` as a sentence; ``batchQueue`` of a job in the queue of a Slurm."""
         return dict(self.json(Call("GET", f"/jobs/{int(jid)}/explain")))
 
     def manifest(self, jid: int) -> dict[str, Any]:
