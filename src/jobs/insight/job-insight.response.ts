@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { INT64, TIME } from '../state/job.openapi.js';
 
 /** One move of a job. */
@@ -48,7 +48,7 @@ export class JobBatchQueueResponse {
    * @example 'What it needs is in use by other jobs' */
   meaning?: string;
   /** When it starts by what the batch system knows now; absent when it does not tell, and it may come otherwise */
-  @ApiProperty(TIME)
+  @ApiPropertyOptional(TIME)
   expectedStart?: string;
   /** When the batch system said so; it is asked again every half minute, except while it is away */
   @ApiProperty(TIME)
