@@ -50,7 +50,7 @@ export class JobBatchQueueResponse {
   /** When it starts by what the batch system knows now; absent when it does not tell, and it may come otherwise */
   @ApiPropertyOptional(TIME)
   expectedStart?: string;
-  /** When the batch system said so; it is asked again every half minute, except while it is away */
+  /** When the batch system said so: a minute or two ago at most, except while it is away */
   @ApiProperty(TIME)
   asOf!: string;
 }
