@@ -1,5 +1,5 @@
 import { Problem, type ProblemOptions } from './problem.js';
-import type { ProblemCode } from './problem-codes.js';
+import { PROBLEM_CODES, type ProblemCode } from './problem-codes.js';
 
 /** Error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 8628 §3.5, RFC 7009 §2.2.1, RFC 9449 §12.2. */
 export type OAuthErrorCode =
@@ -43,8 +43,9 @@ export class OAuthProblem extends Problem {
     description: string,
     options: ProblemOptions & { status?: number; code?: ProblemCode } = {},
   ) {
-    const status = options.status ?? 400;
-    super(options.code ?? DEFAULT_CODE[status] ?? 'request.invalid', description, options);
+    const { code: given } = options;
+    const status = options.status ?? (given === undefined ? 400 : PROBLEM_CODES[given].status);
+    super(given ?? DEFAULT_CODE[status] ?? 'request.invalid', description, options);
     this.name = 'OAuthProblem';
     this.status = status;
   }

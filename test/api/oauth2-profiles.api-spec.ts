@@ -328,8 +328,10 @@ describe('a token that is bound to a DPoP key', () => {
       expect([method, path, ...[header, query, bare].map(({ status }) => status)]).toEqual([
         ...[method, path, 401, 401, 401],
       ]);
-      for (const { headers } of [header, query, bare]) {
+      for (const { headers, body } of [header, query, bare]) {
         expect(headers['www-authenticate']).toEqual(challenge);
+        const error = / error="(\w+)"/.exec(String(headers['www-authenticate']))?.[1];
+        expect(body.error).toBe(path.startsWith('/oauth2/') ? error : undefined);
       }
     }
   });

@@ -9,10 +9,25 @@ import {
   portalTokens,
   renew,
 } from '../support/portal.js';
-import { eventually, startGrid, type Grid } from '../support/testbed.js';
+import { PROBLEM_CODES, type ProblemCode } from '#src/kernel/index.js';
+import { eventually, startGrid, type Answer, type Grid } from '../support/testbed.js';
 
 const CERTIFICATE_CLASS = 'urn:oasis:names:tc:SAML:2.0:ac:classes:TLSClient';
 const UUID = /^[\da-f-]{36}$/;
+
+/** The challenge of an answer, and its body with the status of the answer. */
+function refusalOf({ status, headers, body }: Answer): unknown {
+  return [headers['www-authenticate'], { ...body, status }];
+}
+
+function problem(error: string, code: ProblemCode, detail: string): object {
+  const { status, title } = PROBLEM_CODES[code];
+  return {
+    ...{ error, error_description: detail, status, title, detail, code },
+    type: `urn:gridgate:problem:${code}`,
+    instance: expect.stringMatching(/^urn:gridgate:request:./),
+  };
+}
 
 describe('OpenID Connect', () => {
   let grid: Grid;
@@ -260,19 +275,28 @@ describe('OpenID Connect', () => {
     it('are refused without the scope, without token, and with an ID token', async () => {
       const { body } = await openidTokens(grid, 'alice', { scope: 'openid' });
       const older = await (await grid.as('alice')).get('/oauth2/userinfo');
-      expect([older.status, older.headers['www-authenticate']]).toEqual([
-        403,
+      expect(refusalOf(older)).toEqual([
         'Bearer realm="gridgate", error="insufficient_scope", error_description="This needs the scope openid", scope="openid"',
+        problem('insufficient_scope', 'auth.insufficient-scope', 'This needs the scope openid'),
       ]);
       const none = await grid.anonymous.get('/oauth2/userinfo');
-      expect([none.status, none.headers['www-authenticate']]).toEqual([
-        401,
+      expect(refusalOf(none)).toEqual([
         'Bearer realm="gridgate"',
+        problem('invalid_request', 'auth.token-missing', 'Send an access token'),
       ]);
       const wrong = await grid.bearer(body.id_token).get('/oauth2/userinfo');
-      expect([wrong.status, wrong.headers['www-authenticate']]).toEqual([
-        401,
-        expect.stringContaining('error="invalid_token"'),
+      const detail = 'The access token is unknown, expired or revoked';
+      expect(refusalOf(wrong)).toEqual([
+        `Bearer realm="gridgate", error="invalid_token", error_description="${detail}"`,
+        problem('invalid_token', 'auth.token-invalid', detail),
+      ]);
+      const two = await grid.bearer(body.access_token).get('/oauth2/userinfo', {
+        query: { access_token: body.access_token },
+      });
+      const advice = 'Send one access token, in the header or in the query string';
+      expect(refusalOf(two)).toEqual([
+        `Bearer realm="gridgate", error="invalid_request", error_description="${advice}"`,
+        problem('invalid_request', 'auth.token-ambiguous', advice),
       ]);
     });
   });

@@ -1,38 +1,11 @@
-import { Problem, type ProblemCode } from '#src/kernel/index.js';
+import type { OAuthProblem } from '#src/kernel/index.js';
 import type { HttpRequest } from '#src/platform/index.js';
-
-/** The realm of every challenge. */
-export const REALM = 'gridgate';
+import { invalidRequest } from '../protocol/challenges.js';
 
 const SCHEME = /^bearer$/i;
 
-/** A 401 or 403 of RFC 6750 §3.1 with its `WWW-Authenticate` header. */
-export function bearerProblem(
-  error: 'invalid_token' | 'insufficient_scope',
-  detail: string,
-  scope?: string,
-): Problem {
-  const parts = [
-    `realm="${REALM}"`,
-    `error="${error}"`,
-    `error_description="${detail}"`,
-    ...(scope === undefined ? [] : [`scope="${scope}"`]),
-  ];
-  const code = error === 'invalid_token' ? 'auth.token-invalid' : 'auth.insufficient-scope';
-  return new Problem(code, detail, {
-    headers: { 'WWW-Authenticate': `Bearer ${parts.join(', ')}` },
-  });
-}
-
-/** 401 for a request without a token that counts; the challenge says no more (RFC 6750 §3.1). */
-export function tokenMissing(detail: string): Problem {
-  return new Problem('auth.token-missing', detail, {
-    headers: { 'WWW-Authenticate': `Bearer realm="${REALM}"` },
-  });
-}
-
 /** 400 for two tokens at once (RFC 6750 §2). */
-export function tokenAmbiguous(): Problem {
+export function tokenAmbiguous(): OAuthProblem {
   const detail = 'Send one access token, in the header or in the query string';
   return invalidRequest('auth.token-ambiguous', detail);
 }
@@ -65,11 +38,6 @@ export function dpopToken(authorization: string | undefined): string | undefined
 export function bearerHeaderOf(request: Pick<HttpRequest, 'headers'>): string | undefined {
   const [scheme, token, ...rest] = (inUsualOrder(request.headers.authorization) ?? '').split(' ');
   return SCHEME.test(scheme ?? '') && rest.length === 0 ? token : undefined;
-}
-
-function invalidRequest(code: ProblemCode, detail: string): Problem {
-  const parts = `realm="${REALM}", error="invalid_request", error_description="${detail}"`;
-  return new Problem(code, detail, { headers: { 'WWW-Authenticate': `Bearer ${parts}` } });
 }
 
 function isSchemeAndValue(header: string): boolean {

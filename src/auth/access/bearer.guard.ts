@@ -15,6 +15,7 @@ import {
 import { BearerTokens } from '../bearer/bearer-tokens.js';
 import type { Principal } from '../bearer/principal.js';
 import { byStrategy } from './by-strategy.js';
+import { challenged, tokenMissing } from '../protocol/challenges.js';
 import { ADMIN_SCOPE } from '../protocol/scopes.js';
 import {
   accessRuleOf,
@@ -23,13 +24,7 @@ import {
   setPrincipal,
   setTokenLook,
 } from './access.decorator.js';
-import {
-  bearerProblem,
-  dpopToken,
-  tokenAmbiguous,
-  tokenMissing,
-  usualHeader,
-} from './bearer-header.js';
+import { dpopToken, tokenAmbiguous, usualHeader } from './bearer-header.js';
 import { BearerStrategy, type BearerView } from './bearer.strategy.js';
 
 /** The header of nearly all requests; every other one is read by Passport. */
@@ -123,7 +118,8 @@ export class BearerGuard extends AuthGuard() {
     }
     if (scope === undefined || ![scope, ...also].some((one) => scopes.has(one))) {
       const needed = scope ?? '';
-      throw bearerProblem('insufficient_scope', `This needs the scope ${needed}`, needed);
+      const detail = `This needs the scope ${needed}`;
+      throw challenged('Bearer', 'insufficient_scope', detail, { scope: needed });
     }
     setPrincipal(request, found);
     return found as T;
@@ -134,7 +130,8 @@ export class BearerGuard extends AuthGuard() {
 function refusalOf(challenge: string | undefined): Error {
   if (challenge === undefined) return tokenAmbiguous();
   if (challenge.includes('invalid_token')) {
-    return bearerProblem('invalid_token', 'The access token is unknown, expired or revoked');
+    const detail = 'The access token is unknown, expired or revoked';
+    return challenged('Bearer', 'invalid_token', detail);
   }
   return tokenMissing('Send an access token');
 }

@@ -4,9 +4,9 @@ import { Strategy } from 'passport-http-bearer';
 import type { HttpRequest } from '#src/platform/index.js';
 import { BearerTokens } from '../bearer/bearer-tokens.js';
 import type { TokenPlace } from '../possession/confirmation.js';
+import { REALM } from '../protocol/challenges.js';
 import type { Principal } from '../bearer/principal.js';
 import { setTokenLook } from './access.decorator.js';
-import { REALM } from './bearer-header.js';
 
 /** What passport-http-bearer looks at: the places of a token, each at most once, and the request they are from. */
 export interface BearerView {

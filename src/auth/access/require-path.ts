@@ -1,6 +1,6 @@
 import type { Principal } from '../bearer/principal.js';
+import { challenged } from '../protocol/challenges.js';
 import { allowsBelow, allowsPath, type PathUse } from '../protocol/path-rights.js';
-import { bearerProblem } from './bearer-header.js';
 
 /**
  * Refuses a path that no scope of the token opens for this use: 403 `insufficient_scope`, whether there is anything at the
@@ -12,7 +12,8 @@ export function requirePath(
   place: { path: string; kind: 'directory' | 'file' },
 ): void {
   if (opensPath(token, use, place)) return;
-  throw bearerProblem('insufficient_scope', 'The scope of the token does not hold for this path');
+  const detail = 'The scope of the token does not hold for this path';
+  throw challenged('Bearer', 'insufficient_scope', detail);
 }
 
 /** True when the scopes of the token open the path for this use. */

@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { Problem } from '#src/kernel/index.js';
 import type { HttpRequest } from '#src/platform/index.js';
 import { TokenHolders, type PresentedToken } from '../possession/token-holders.js';
+import { tokenMissing } from '../protocol/challenges.js';
 import type { Principal } from './principal.js';
 import { ExternalTokens } from './external-tokens.js';
 import { VerifiedTokens } from './verified-tokens.js';
+
+const NOT_IN_QUERY =
+  'Tokens of this application are not taken from the query string; send the header';
 
 /** Whose token a request carries: one of ours, or one of an identity provider whose tokens are accepted. */
 @Injectable()
@@ -32,7 +35,7 @@ export class BearerTokens {
     const { token, request, place } = presented;
     const own = await this.verified.principal(token);
     if (own) {
-      if (place === 'query' && own.isHeaderOnly) throw inQuery();
+      if (place === 'query' && own.isHeaderOnly) throw tokenMissing(NOT_IN_QUERY);
       await this.holders.check(own.confirmation, presented);
       return own;
     }
@@ -41,13 +44,6 @@ export class BearerTokens {
       setup: header(request, 'x-grid-setup'),
     });
   }
-}
-
-function inQuery(): Problem {
-  const detail = 'Tokens of this application are not taken from the query string; send the header';
-  return new Problem('auth.token-missing', detail, {
-    headers: { 'WWW-Authenticate': 'Bearer realm="gridgate"' },
-  });
 }
 
 function header(request: HttpRequest, name: string): string | undefined {

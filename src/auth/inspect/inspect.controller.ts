@@ -7,7 +7,9 @@ import { InspectService } from './inspect.service.js';
 import { IntrospectionResponse } from './introspection.response.js';
 
 /** Revocation and introspection of tokens. */
-@ApiUnauthorizedResponse({ description: '`invalid_client`' })
+@ApiUnauthorizedResponse({
+  description: '`invalid_client`, or the challenge of a bound token that somebody else shows',
+})
 @Controller('oauth2')
 export class InspectController {
   constructor(private readonly inspection: InspectService) {}

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { OAuthProblem, Problem } from '#src/kernel/index.js';
+import { OAuthProblem } from '#src/kernel/index.js';
 import type { HttpRequest } from '#src/platform/index.js';
 import type { TokenPlace } from '../possession/confirmation.js';
-import { TokenHolders, type PresentedToken } from '../possession/token-holders.js';
+import { TokenHolders } from '../possession/token-holders.js';
 import { bearerHeaderOf, dpopToken } from '../access/bearer-header.js';
 import { CertificateUsers } from '../access/certificate-users.js';
 import { ClientAuthenticator } from '../clients/client-authenticator.js';
@@ -29,7 +29,7 @@ export class TokenInspector {
 
   /**
    * The token of the request, undefined when it is unknown, dead, or not the caller's. Throws 401 `invalid_client` when the
-   * caller does not say who it is.
+   * caller does not say who it is, and with a challenge when it shows the token and is not its holder.
    */
   async inspect(form: InspectForm, request: HttpRequest): Promise<InspectedToken | undefined> {
     const { token } = form;
@@ -42,22 +42,13 @@ export class TokenInspector {
     const found = await this.find(token);
     if (!found) return undefined;
     if (place) {
-      await this.requireHolder(found, { token, place, request });
+      // The very token as bearer is worth nothing to who is not its holder.
+      if (found.kind === 'access_token') {
+        await this.holders.check(found.claims.cnf, { token, place, request });
+      }
       return found;
     }
     return mayAskAbout(found, { client, user }) ? found : undefined;
-  }
-
-  /** The very token as bearer is worth nothing to who is not its holder. */
-  private async requireHolder(found: InspectedToken, presented: PresentedToken): Promise<void> {
-    if (found.kind !== 'access_token') return;
-    try {
-      await this.holders.check(found.claims.cnf, presented);
-    } catch (error) {
-      if (!(error instanceof Problem) || error.status !== 401) throw error;
-      const { detail, code, headers } = error;
-      throw new OAuthProblem('invalid_token', detail, { status: 401, code, headers });
-    }
   }
 
   private async find(token: string): Promise<InspectedToken | undefined> {
@@ -78,6 +69,6 @@ function unauthenticated(): OAuthProblem {
   return new OAuthProblem(
     'invalid_client',
     'Say which application asks (client_id), or present the token itself as bearer',
-    { status: 401, code: 'auth.client-unknown' },
+    { code: 'auth.client-unknown' },
   );
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { RegistryService } from '#src/registry/index.js';
-import { bearerProblem } from '../access/bearer-header.js';
 import type { Principal } from '../bearer/principal.js';
+import { challenged } from '../protocol/challenges.js';
 import { UserinfoResponse } from './userinfo.response.js';
 
 /** What the registry knows of the bearer of a token. */
@@ -12,7 +12,7 @@ export class UserinfoService {
   /** What the token's scopes let be said of its user now. Throws Problem 401 for a user who has just been removed. */
   async describe({ user, scopes }: Principal): Promise<UserinfoResponse> {
     const known = (await this.registry.current()).userByName(user);
-    if (!known) throw bearerProblem('invalid_token', 'The user of the access token is gone');
+    if (!known) throw challenged('Bearer', 'invalid_token', 'The user of the access token is gone');
     return UserinfoResponse.of(known, scopes);
   }
 }

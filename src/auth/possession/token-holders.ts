@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Problem } from '#src/kernel/index.js';
+import type { OAuthProblem } from '#src/kernel/index.js';
 import { PeerCertificates, type HttpRequest } from '#src/platform/index.js';
+import { challenged } from '../protocol/challenges.js';
 import { isConfirmation, type TokenPlace } from './confirmation.js';
 import { DpopFault, DpopProofs } from './dpop-proofs.js';
 import { STRONG_ALGORITHMS } from './signature-algorithms.js';
@@ -32,10 +33,10 @@ export class TokenHolders {
     const { place, request } = presented;
     if (confirmation === undefined) {
       if (place !== 'dpop') return;
-      throw challenge('DPoP', 'invalid_token', 'The access token is not bound to a DPoP key');
+      throw dpopChallenge('invalid_token', 'The access token is not bound to a DPoP key');
     }
     if (!isConfirmation(confirmation)) {
-      throw challenge('Bearer', 'invalid_token', 'The access token is bound in an unknown way');
+      throw challenged('Bearer', 'invalid_token', 'The access token is bound in an unknown way');
     }
     if ('jkt' in confirmation) {
       await this.checkKey(confirmation.jkt, presented);
@@ -44,23 +45,23 @@ export class TokenHolders {
     const isHolder = confirmation['x5t#S256'] === this.certificates.thumbprintOf(request);
     if (!isHolder || place === 'dpop') {
       const detail = 'The access token is bound to a client certificate';
-      throw challenge('Bearer', 'invalid_token', detail);
+      throw challenged('Bearer', 'invalid_token', detail);
     }
   }
 
   private async checkKey(jkt: string, { place, token, request }: PresentedToken): Promise<void> {
     if (place !== 'dpop') {
       const detail = 'The access token is bound to a DPoP key: send it as DPoP token';
-      throw challenge('DPoP', 'invalid_token', detail);
+      throw dpopChallenge('invalid_token', detail);
     }
     if (this.proved.get(request) === token) return;
     const thumbprint = await this.provedKey(token, request);
     if (thumbprint === undefined) {
       await this.proofs.announceNonce(request);
-      throw challenge('DPoP', 'invalid_dpop_proof', 'Send a DPoP proof');
+      throw dpopChallenge('invalid_dpop_proof', 'Send a DPoP proof');
     }
     if (thumbprint !== jkt) {
-      throw challenge('DPoP', 'invalid_token', 'The access token is bound to another DPoP key');
+      throw dpopChallenge('invalid_token', 'The access token is bound to another DPoP key');
     }
     this.proved.set(request, token);
   }
@@ -70,16 +71,12 @@ export class TokenHolders {
       return await this.proofs.ofResourceRequest(request, token);
     } catch (error) {
       if (!(error instanceof DpopFault)) throw error;
-      throw challenge('DPoP', error.error, error.message);
+      throw dpopChallenge(error.error, error.message);
     }
   }
 }
 
-/** 401 with the challenge of RFC 6750 §3 or RFC 9449 §7.1. */
-function challenge(scheme: 'Bearer' | 'DPoP', error: string, detail: string): Problem {
-  const algorithms = scheme === 'DPoP' ? `, algs="${STRONG_ALGORITHMS.join(' ')}"` : '';
-  const parts = `realm="gridgate", error="${error}", error_description="${detail}"${algorithms}`;
-  return new Problem('auth.token-invalid', detail, {
-    headers: { 'WWW-Authenticate': `${scheme} ${parts}` },
-  });
+/** 401 with the challenge of RFC 9449 §7.1, which names the algorithms of proofs. */
+function dpopChallenge(error: DpopFault['error'] | 'invalid_token', detail: string): OAuthProblem {
+  return challenged('DPoP', error, detail, { algs: STRONG_ALGORITHMS.join(' ') });
 }

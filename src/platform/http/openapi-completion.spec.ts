@@ -67,4 +67,30 @@ describe('what OpenAPI follows from', () => {
     const json = completed('/things', { requestBody: bodyOf('Json') });
     expect(Object.keys(json.post.requestBody.content)).toEqual(['application/json']);
   });
+
+  it('shows refusals below /oauth2 with the error that they have', () => {
+    const shown = (path: string, security?: object[]): object => {
+      const responses = { '401': { description: 'No' }, '403': { description: 'Not that' } };
+      const { post } = completed(path, { responses, security });
+      return Object.values(post.responses as Record<string, any>).map(({ content, headers }) => {
+        const { error, code } = Object.values<any>(content)[0].example;
+        return [error, code, headers?.['WWW-Authenticate']?.description];
+      });
+    };
+    const later = [
+      ['temporarily_unavailable', 'rate.limited', undefined],
+      ['temporarily_unavailable', 'service.unavailable', undefined],
+    ];
+    expect(shown('/oauth2/userinfo', [{ bearer: [] }])).toEqual([
+      ['invalid_request', 'request.invalid', undefined],
+      ['invalid_request', 'auth.token-missing', 'RFC 6750 §3'],
+      ['insufficient_scope', 'auth.insufficient-scope', undefined],
+      ...later,
+    ]);
+    expect(shown('/oauth2/token')).toEqual([
+      ['invalid_client', 'auth.certificate-required', 'After Basic credentials (RFC 6749 §5.2)'],
+      ['access_denied', 'auth.forbidden', undefined],
+      ...later,
+    ]);
+  });
 });

@@ -1,4 +1,5 @@
 import { PROBLEM_CODES, type ProblemCode } from '#src/kernel/index.js';
+import { oauthErrorOf } from './problem-body.js';
 
 /** A schema of OpenAPI 3.1, which is JSON Schema 2020-12. */
 export type OpenApiSchema = Record<string, unknown>;
@@ -23,7 +24,6 @@ const ONLY_BELOW: [code: RegExp, path: RegExp][] = [
   [/^webhook\.disabled/, /\/(test|replay)$/],
   [/^webhook\./, /^\/webhooks$/],
   [/^auth\.(certificate|client)-/, /^\/oauth2/],
-  [/^auth\.token-/, /^\/(jobs|filecatalogue|webhooks|admin)/],
   [/^user\./, /^\/admin\/.*\{user\}/],
   [/^group\.(no-|last-)/, /^\/admin\/.*\{user\}/],
   [/^group\./, /^\/admin\/groups\/\{group\}/],
@@ -33,6 +33,13 @@ const ONLY_BELOW: [code: RegExp, path: RegExp][] = [
   [/^client\./, /^\/admin\/applications$/],
   [/^route\./, /^$/], // paths that do not exist
 ];
+
+/** Codes that only operations with a token answer. */
+const OF_TOKENS = /^auth\.(token-|insufficient-scope)/;
+/** They answer a token that is shown by somebody else than its holder. */
+const INSPECTIONS = /^\/oauth2\/(introspect|revoke)$/;
+/** Codes that they do not answer. */
+const OF_OTHERS = /^auth\.(certificate|client)-/;
 
 /** Codes that say more than the general ones; they come first. */
 const SPECIAL = /^(job|idempotency|catalogue|webhook|user|group|registry|site|client)\./;
@@ -139,21 +146,24 @@ export function errorAnswer(
 const RETRY_AFTER = { description: 'Seconds to wait', required: true, schema: { type: 'integer' } };
 
 /** Tokens are always asked for; certificates have no scheme, and applications hear of Basic when they tried it. */
-function challenge({ isOAuth }: OperationNature): Record<string, unknown> {
+function challenge({ isBearer }: OperationNature): Record<string, unknown> {
   const schema = { type: 'string' };
-  return isOAuth
-    ? { description: 'After Basic credentials (RFC 6749 §5.2)', schema }
-    : { description: 'RFC 6750 §3', required: true, schema };
+  return isBearer
+    ? { description: 'RFC 6750 §3', required: true, schema }
+    : { description: 'After Basic credentials (RFC 6749 §5.2)', schema };
 }
 
 /** The codes with this status that the operation may answer, those of its own area first. */
-function codesOf(status: number, { path, hasBody }: OperationNature): ProblemCode[] {
+function codesOf(status: number, { path, hasBody, isBearer }: OperationNature): ProblemCode[] {
   const codes = (Object.keys(PROBLEM_CODES) as ProblemCode[]).filter((code) => {
     if (PROBLEM_CODES[code].status !== status) return false;
     if (code === 'request.malformed-body' && !hasBody) return false;
+    if (code === 'auth.token-invalid' && INSPECTIONS.test(path)) return true;
+    if ((isBearer ? OF_OTHERS : OF_TOKENS).test(code)) return false;
     return areaOf(code)?.test(path) ?? true;
   });
-  const rank = (code: ProblemCode): number => (SPECIAL.test(code) ? 0 : 1);
+  const isLast = (code: ProblemCode): boolean => !isBearer && OF_TOKENS.test(code);
+  const rank = (code: ProblemCode): number => (SPECIAL.test(code) ? 0 : isLast(code) ? 2 : 1);
   return codes.sort((a, b) => rank(a) - rank(b));
 }
 
@@ -161,12 +171,19 @@ function areaOf(code: ProblemCode): RegExp | undefined {
   return ONLY_BELOW.find(([beginning]) => beginning.test(code))?.[1];
 }
 
+/** The error below /oauth2 where it does not follow from the status: that of the challenge. */
+const OF_CHALLENGES: Partial<Record<ProblemCode, string>> = {
+  'auth.token-missing': 'invalid_request',
+  'auth.token-invalid': 'invalid_token',
+  'auth.insufficient-scope': 'insufficient_scope',
+};
+
 function exampleOf(code: ProblemCode, detail: string, isOAuth: boolean): object {
   const { status, title } = PROBLEM_CODES[code];
   const type = `urn:gridgate:problem:${code}`;
   const instance = 'urn:gridgate:request:3kTMd0mVr2c';
   const problem = { type, title, status, detail, code, instance };
   if (!isOAuth) return problem;
-  const error: Record<number, string> = { 401: 'invalid_client', 403: 'access_denied' };
-  return { error: error[status] ?? 'invalid_request', error_description: detail, ...problem };
+  const error = OF_CHALLENGES[code] ?? oauthErrorOf(status);
+  return { error, error_description: detail, ...problem };
 }

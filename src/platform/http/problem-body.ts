@@ -44,7 +44,8 @@ export function problemAnswer(problem: Problem, requestId: string, oauth: boolea
   return { status: problem.status, headers, body };
 }
 
-function oauthErrorOf(status: number): string {
+/** The `error` below /oauth2 of a problem that is not OAuth's own. */
+export function oauthErrorOf(status: number): string {
   if (status >= 500) return status === 503 ? 'temporarily_unavailable' : 'server_error';
   if (status === 429) return 'temporarily_unavailable';
   if (status === 401) return 'invalid_client';
