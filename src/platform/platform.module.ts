@@ -16,6 +16,7 @@ import { Callers } from './http/callers.js';
 import { RequestPipe } from './http/request.pipe.js';
 import { PeerCertificates } from './http/peer-certificates.js';
 import { ProblemFilter } from './http/problem.filter.js';
+import { resourceMetadataUrl } from './http/resource-metadata.js';
 import { RouteTable } from './http/route-table.js';
 import { Audit } from './observe/audit/audit.js';
 import { EventLog } from './feed/event-log.js';
@@ -64,7 +65,8 @@ export class PlatformModule {
       RouteTable,
       {
         provide: ProblemFilter,
-        useFactory: (routes: RouteTable) => new ProblemFilter(input.logger, routes),
+        useFactory: (routes: RouteTable) =>
+          new ProblemFilter(input.logger, routes, resourceMetadataUrl(input.config.publicUrl)),
         inject: [RouteTable],
       },
       PeerCertificates,

@@ -1,4 +1,5 @@
 import { adminToken, NO_SCOPE, startAdministered, told } from '../support/administration.js';
+import { challengeOf } from '../support/challenges.js';
 import { ask, narrow } from '../support/grid-tokens.js';
 import { allow, authorizePath, exchange, portalTokens, renew } from '../support/portal.js';
 import { PageVisitor, redirectOf } from '../support/page-visitor.js';
@@ -153,13 +154,17 @@ describe('administration is closed', () => {
   it('without a token, and without the scope', async () => {
     const missing = await open(grid.anonymous);
     expect([...told(missing), missing.headers['www-authenticate']]).toEqual([
-      ...[401, 'auth.token-missing', 'Send an access token', 'Bearer realm="gridgate"'],
+      ...[401, 'auth.token-missing', 'Send an access token'],
+      challengeOf(grid, 'Bearer realm="gridgate"'),
     ]);
     expect(told(await open(await grid.certificate('adam')))[0]).toBe(401);
     const usual = await open(await grid.as('adam'));
     expect([...told(usual), usual.headers['www-authenticate']]).toEqual([
       ...NO_SCOPE,
-      'Bearer realm="gridgate", error="insufficient_scope", error_description="This needs the scope admin", scope="admin"',
+      challengeOf(
+        grid,
+        'Bearer realm="gridgate", error="insufficient_scope", error_description="This needs the scope admin", scope="admin"',
+      ),
     ]);
     const narrowed = grid.bearer(await grid.token('adam', 'grid_adm', 'Prod', 'jobs:read'));
     expect(told(await open(narrowed))).toEqual(NO_SCOPE);

@@ -6,6 +6,7 @@ const DOCUMENTS = [
   '/.well-known/jwks.json',
   '/.well-known/openid-configuration',
   '/.well-known/oauth-authorization-server',
+  '/.well-known/oauth-protected-resource',
 ];
 /** Kept by browsers and caches as well, and asked for again with the tag. */
 const ASSETS = ['/docs/openapi.json', '/docs'];

@@ -9,6 +9,7 @@ import {
   makeKey,
   type TestKey,
 } from '../support/applications.js';
+import { challengeOf } from '../support/challenges.js';
 import { CommandUser } from '../support/command.js';
 import { createTestPki, type TestPki } from '../support/id-provider-pki.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
@@ -284,7 +285,10 @@ describe('applications with a certificate', () => {
       const stolen = await thief.get('/jobs', { headers });
       expect([stolen.status, stolen.body]).toEqual([401, expect.objectContaining(refusal)]);
       expect(stolen.headers['www-authenticate']).toBe(
-        'Bearer realm="gridgate", error="invalid_token", error_description="The access token is bound to a client certificate"',
+        challengeOf(
+          grid,
+          'Bearer realm="gridgate", error="invalid_token", error_description="The access token is bound to a client certificate"',
+        ),
       );
       const byQuery = await thief.get('/jobs', { query: { access_token: token } });
       expect(byQuery.status).toBe(401);

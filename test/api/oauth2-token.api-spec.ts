@@ -1,6 +1,7 @@
 import { createHash, createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { addApplication } from '../support/applications.js';
+import { challengeOf } from '../support/challenges.js';
 import { FullLog } from '../support/full-log.js';
 import { portalTokens } from '../support/portal.js';
 import { eventually, startGrid, type Grid } from '../support/testbed.js';
@@ -156,12 +157,15 @@ describe('/oauth2/token with a certificate', () => {
       const none = await grid.anonymous.get('/jobs');
       expect([none.status, none.headers['www-authenticate']]).toEqual([
         401,
-        'Bearer realm="gridgate"',
+        challengeOf(grid, 'Bearer realm="gridgate"'),
       ]);
       const bad = await grid.bearer('nonsense').get('/jobs');
       expect([bad.status, bad.headers['www-authenticate']]).toEqual([
         401,
-        'Bearer realm="gridgate", error="invalid_token", error_description="The access token is unknown, expired or revoked"',
+        challengeOf(
+          grid,
+          'Bearer realm="gridgate", error="invalid_token", error_description="The access token is unknown, expired or revoked"',
+        ),
       ]);
     });
 
@@ -179,7 +183,10 @@ describe('/oauth2/token with a certificate', () => {
         400,
         'auth.token-malformed',
         detail,
-        `Bearer realm="gridgate", error="invalid_request", error_description="${detail}"`,
+        challengeOf(
+          grid,
+          `Bearer realm="gridgate", error="invalid_request", error_description="${detail}"`,
+        ),
       ]);
     });
 
@@ -193,7 +200,10 @@ describe('/oauth2/token with a certificate', () => {
       const answer = await mona.post('/jobs', { json: { Executable: '/bin/true' } });
       expect(answer.status).toBe(403);
       expect(answer.headers['www-authenticate']).toBe(
-        'Bearer realm="gridgate", error="insufficient_scope", error_description="This needs the scope jobs:submit", scope="jobs:submit"',
+        challengeOf(
+          grid,
+          'Bearer realm="gridgate", error="insufficient_scope", error_description="This needs the scope jobs:submit", scope="jobs:submit"',
+        ),
       );
     });
 

@@ -1,4 +1,5 @@
 import { decodeProtectedHeader } from 'jose';
+import { challengeOf } from '../support/challenges.js';
 import { formOf, formsOf, PageVisitor, redirectOf } from '../support/page-visitor.js';
 import { accessTokenHash, claimsOf, openidTokens, verifiedIdToken } from '../support/openid.js';
 import {
@@ -54,6 +55,7 @@ describe('OpenID Connect', () => {
         request_uri_parameter_supported: false,
         claims_parameter_supported: false,
         authorization_response_iss_parameter_supported: true,
+        protected_resources: [grid.url],
       });
       for (const scope of ['openid', 'profile', 'email', 'offline_access', 'jobs:read']) {
         expect(body.scopes_supported).toContain(scope);
@@ -276,18 +278,24 @@ describe('OpenID Connect', () => {
       const { body } = await openidTokens(grid, 'alice', { scope: 'openid' });
       const older = await (await grid.as('alice')).get('/oauth2/userinfo');
       expect(refusalOf(older)).toEqual([
-        'Bearer realm="gridgate", error="insufficient_scope", error_description="This needs the scope openid", scope="openid"',
+        challengeOf(
+          grid,
+          'Bearer realm="gridgate", error="insufficient_scope", error_description="This needs the scope openid", scope="openid"',
+        ),
         problem('insufficient_scope', 'auth.insufficient-scope', 'This needs the scope openid'),
       ]);
       const none = await grid.anonymous.get('/oauth2/userinfo');
       expect(refusalOf(none)).toEqual([
-        'Bearer realm="gridgate"',
+        challengeOf(grid, 'Bearer realm="gridgate"'),
         problem('invalid_request', 'auth.token-missing', 'Send an access token'),
       ]);
       const wrong = await grid.bearer(body.id_token).get('/oauth2/userinfo');
       const detail = 'The access token is unknown, expired or revoked';
       expect(refusalOf(wrong)).toEqual([
-        `Bearer realm="gridgate", error="invalid_token", error_description="${detail}"`,
+        challengeOf(
+          grid,
+          `Bearer realm="gridgate", error="invalid_token", error_description="${detail}"`,
+        ),
         problem('invalid_token', 'auth.token-invalid', detail),
       ]);
       const two = await grid.bearer(body.access_token).get('/oauth2/userinfo', {
@@ -295,7 +303,10 @@ describe('OpenID Connect', () => {
       });
       const advice = 'Send one access token, in the header or in the query string';
       expect(refusalOf(two)).toEqual([
-        `Bearer realm="gridgate", error="invalid_request", error_description="${advice}"`,
+        challengeOf(
+          grid,
+          `Bearer realm="gridgate", error="invalid_request", error_description="${advice}"`,
+        ),
         problem('invalid_request', 'auth.token-ambiguous', advice),
       ]);
     });

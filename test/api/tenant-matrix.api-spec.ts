@@ -17,6 +17,7 @@ import {
 } from '../support/tenants/expectations.js';
 import { MODES, OTHERS, type Mode, type Other } from '../support/tenants/verdicts.js';
 import { NOT_TRIED, outcomeOf } from '../support/tenants/outcome.js';
+import { challengeOf } from '../support/challenges.js';
 import { tenantMatrixPage } from '../support/tenants/page.js';
 import { makePlaces, type Call, type Place } from '../support/tenants/place.js';
 import { STRANGER, writeRegistry } from '../support/tenants/registry.js';
@@ -156,7 +157,7 @@ describe('operations that need a token', () => {
   const names = Object.keys(BEARER);
 
   it('refuse calls without one, and a client certificate does not replace it', async () => {
-    const refused = all(names, () => ['401 auth.token-missing', REALM]);
+    const refused = all(names, () => ['401 auth.token-missing', challengeOf(shared, REALM)]);
     for (const client of [shared.anonymous, await shared.certificate('alice')]) {
       const seen = await forEach(names, async (name) =>
         refusal(await attempt(client, name, callOf(name))),
@@ -174,7 +175,7 @@ describe('operations that need a token', () => {
       const seen = await forEach(tried, async (name) =>
         refusal(await attempt(client, name, callOf(name))),
       );
-      const refused = all(tried, () => ['401 auth.token-invalid', INVALID]);
+      const refused = all(tried, () => ['401 auth.token-invalid', challengeOf(shared, INVALID)]);
       expect({ fault, seen }).toEqual({ fault, seen: refused });
     }
   });
@@ -192,7 +193,10 @@ describe('operations that need a token', () => {
       return refusal(answer);
     });
     const detail = 'Send one access token, in the header or in the query string';
-    const challenge = `${REALM}, error="invalid_request", error_description="${detail}"`;
+    const challenge = challengeOf(
+      shared,
+      `${REALM}, error="invalid_request", error_description="${detail}"`,
+    );
     expect(seen).toEqual(all(names, () => ['400 auth.token-ambiguous', challenge]));
   });
 
@@ -206,7 +210,10 @@ describe('operations that need a token', () => {
       refusal(await attempt(without.get(BEARER[name]!.scope)!, name, callOf(name))),
     );
     const challenge = (scope: string): string =>
-      `${REALM}, error="insufficient_scope", error_description="This needs the scope ${scope}", scope="${scope}"`;
+      challengeOf(
+        shared,
+        `${REALM}, error="insufficient_scope", error_description="This needs the scope ${scope}", scope="${scope}"`,
+      );
     expect(seen).toEqual(
       all(names, (name) => ['403 auth.insufficient-scope', challenge(BEARER[name]!.scope)]),
     );

@@ -4,10 +4,11 @@ import { ID_TOKEN_ALGORITHMS, KEY_AUTHENTICATIONS } from '#src/registry/index.js
 import { Access } from '../access/access.decorator.js';
 import { ASSERTION_ALGORITHMS, STRONG_ALGORITHMS } from '../possession/signature-algorithms.js';
 import { AUTHENTICATION_CLASSES } from '../protocol/authentication.js';
-import { supportedScopes } from '../protocol/grid-scopes.js';
+import { scopesOfRoutes, supportedScopes } from '../protocol/grid-scopes.js';
 import { PROMPTS } from '../protocol/prompts.js';
 import { TokenService } from '../token/token.service.js';
 import { MetadataResponse } from './metadata.response.js';
+import { ResourceMetadataResponse } from './resource-metadata.response.js';
 
 /** Of ID tokens, and of the answer at userinfo_endpoint. */
 const CLAIMS = [
@@ -33,7 +34,7 @@ const CLIENT_AUTHENTICATION = [
   ...KEY_AUTHENTICATIONS,
 ];
 
-/** The description of the authorization server. */
+/** The descriptions of the authorization server, and of the service as a resource that takes its tokens. */
 @Controller('.well-known')
 export class MetadataController {
   constructor(
@@ -55,6 +56,25 @@ export class MetadataController {
   @Cached(300)
   describeProvider(): MetadataResponse {
     return this.metadata();
+  }
+
+  /** Which tokens this service takes, where from, and how (RFC 9728). */
+  @Get('oauth-protected-resource')
+  @Access('open')
+  @Cached(300)
+  describeResource(): ResourceMetadataResponse {
+    const server = this.metadata();
+    return {
+      resource: server.issuer,
+      authorization_servers: [server.issuer],
+      scopes_supported: scopesOfRoutes(),
+      bearer_methods_supported: this.config.queryToken ? ['header', 'query'] : ['header'],
+      resource_name: 'Gridgate',
+      resource_documentation: server.service_documentation,
+      tls_client_certificate_bound_access_tokens: server.tls_client_certificate_bound_access_tokens,
+      dpop_signing_alg_values_supported: server.dpop_signing_alg_values_supported,
+      dpop_bound_access_tokens_required: false,
+    };
   }
 
   private metadata(): MetadataResponse {
@@ -94,6 +114,7 @@ export class MetadataController {
       tls_client_certificate_bound_access_tokens: true,
       authorization_response_iss_parameter_supported: true,
       service_documentation: `${issuer}/docs`,
+      protected_resources: [issuer],
     };
   }
 }

@@ -103,4 +103,7 @@ export class MetadataResponse {
 
   @ApiProperty()
   service_documentation!: string;
+
+  @ApiProperty({ description: 'RFC 9728 §4', type: [String] })
+  protected_resources!: string[];
 }

@@ -7,12 +7,22 @@ import {
   readScope,
   readScopes,
   rightsOf,
+  scopesOfRoutes,
   scopeWords,
+  supportedScopes,
 } from './grid-scopes.js';
 
 const demo = new RegistrySnapshot(DEMO_REGISTRY, 1);
 const users = demo.group('grid_user')!;
 const words = (scopes: readonly { word: string }[]): string[] => scopes.map(({ word }) => word);
+
+describe('the scopes that can be asked for', () => {
+  it('are those that open something here, but for a few', () => {
+    const others = ['wlcg', 'wlcg.groups', 'storage.poll:/', 'offline_access'];
+    expect(supportedScopes().filter((word) => !scopesOfRoutes().includes(word))).toEqual(others);
+    expect(supportedScopes()).toEqual(expect.arrayContaining(scopesOfRoutes()));
+  });
+});
 
 describe('a word of a scope', () => {
   it.each([

@@ -48,6 +48,12 @@ export function supportedScopes(): string[] {
   return [...SCOPES, ...Object.keys(COMPUTE), 'wlcg', GROUPS, ...storage, ...IDENTITY_SCOPES];
 }
 
+/** Those of them that open something here. The others ask for claims, or for a refresh token. */
+export function scopesOfRoutes(): string[] {
+  const isOfRoutes = (right: Right): boolean => right !== 'offline_access';
+  return supportedScopes().filter((word) => rightsOf(readScopes([word])).some(isOfRoutes));
+}
+
 /** The scope that a word names; undefined for any other word. */
 export function readScope(word: string): GridScope | undefined {
   const scope = SCOPES.find((one) => one === word);

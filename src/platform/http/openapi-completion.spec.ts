@@ -83,7 +83,7 @@ describe('what OpenAPI follows from', () => {
     ];
     expect(shown('/oauth2/userinfo', [{ bearer: [] }])).toEqual([
       ['invalid_request', 'request.invalid', undefined],
-      ['invalid_request', 'auth.token-missing', 'RFC 6750 §3'],
+      ['invalid_request', 'auth.token-missing', 'RFC 6750 §3; `resource_metadata`: RFC 9728 §5.1'],
       ['insufficient_scope', 'auth.insufficient-scope', undefined],
       ...later,
     ]);

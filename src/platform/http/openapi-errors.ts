@@ -149,7 +149,7 @@ const RETRY_AFTER = { description: 'Seconds to wait', required: true, schema: { 
 function challenge({ isBearer }: OperationNature): Record<string, unknown> {
   const schema = { type: 'string' };
   return isBearer
-    ? { description: 'RFC 6750 §3', required: true, schema }
+    ? { description: 'RFC 6750 §3; `resource_metadata`: RFC 9728 §5.1', required: true, schema }
     : { description: 'After Basic credentials (RFC 6749 §5.2)', schema };
 }
 

@@ -6,6 +6,7 @@ import type { HttpRequest, HttpResponse } from './messages.js';
 import { requestIdOf } from './messages.js';
 import { tellBrowser } from './nothing-here.page.js';
 import { problemAnswer } from './problem-body.js';
+import { withResourceMetadata } from './resource-metadata.js';
 import type { RouteTable } from './route-table.js';
 
 /** Paths whose errors are OAuth's; routes are found in any case. */
@@ -17,6 +18,8 @@ export class ProblemFilter implements ExceptionFilter {
   constructor(
     private readonly logger: Logger,
     private readonly routes: RouteTable,
+    /** Named in every challenge that asks for an access token. */
+    private readonly resourceMetadata: string,
   ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
@@ -38,7 +41,11 @@ export class ProblemFilter implements ExceptionFilter {
       if (/^(content-|etag|last-modified|accept-ranges)/.test(name)) response.removeHeader(name);
     }
     response.statusCode = answer.status;
-    for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
+    for (const [name, value] of Object.entries(answer.headers)) {
+      const isChallenge = name === 'WWW-Authenticate';
+      const whole = isChallenge ? withResourceMetadata(value, this.resourceMetadata) : value;
+      response.setHeader(name, whole);
+    }
     response.end(request.method === 'HEAD' ? undefined : stringifyJson(answer.body));
   }
 

@@ -35,7 +35,7 @@ async function serve(
       metrics: new Metrics(),
       readiness,
       tracing: { request: () => undefined } as unknown as Tracing,
-      problems: new ProblemFilter(logger, {} as RouteTable),
+      problems: new ProblemFilter(logger, {} as RouteTable, ''),
       underWay: new RequestsUnderWay(),
     }),
   );

@@ -226,6 +226,7 @@ export const OPEN: Record<string, OpenExpectation> = {
   'GET /metrics': { why: 'for Prometheus; load balancers hide it', outcome: '200' },
   'GET /.well-known/jwks.json': { why: 'public keys', outcome: '200' },
   'GET /.well-known/oauth-authorization-server': { why: 'public metadata', outcome: '200' },
+  'GET /.well-known/oauth-protected-resource': { why: 'public metadata', outcome: '200' },
   'GET /.well-known/openid-configuration': { why: 'public metadata', outcome: '200' },
   'GET /oauth2/token': { why: 'authenticates by grant', outcome: '400 request.invalid' },
   'POST /oauth2/token': { why: 'authenticates by grant', outcome: '400 request.invalid' },
