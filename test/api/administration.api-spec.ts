@@ -17,6 +17,8 @@ afterAll(async () => grid?.remove());
 const user = (name: string, groups: string[]): object => ({
   name,
   sub: expect.any(String),
+  fullName: `${name[0]?.toUpperCase()}${name.slice(1)} Example`,
+  email: `${name}@example.org`,
   certificates: [{ subject: `/DC=org/DC=grid/CN=${name}` }],
   subjects: [],
   groups,
@@ -67,7 +69,7 @@ describe('users', () => {
       subjects: [{ issuer: 'https://idp.example', sub: 'seven' }],
     };
     expect((await adam.get('/admin/users/carol')).body).toEqual(shown);
-    for (const search of ['carol c', '@EXAMPLE', 'seven', 'idp.ex']) {
+    for (const search of ['carol c', 'C@EXAMPLE', 'seven', 'idp.ex']) {
       const { body } = await adam.get('/admin/users', { query: { search } });
       expect({ search, body }).toEqual({ search, body: { users: [shown], total: 1 } });
     }

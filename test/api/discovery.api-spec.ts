@@ -205,10 +205,6 @@ describe('all that the discovery documents say', () => {
   });
 
   it('are claims of ID tokens and of what is said of users', async () => {
-    await grid.sql(
-      `update registry_user set full_name = 'Alice Example', email = 'alice@example.org'
-        where name = 'alice'`,
-    );
     const parameters = { scope: 'openid profile email', nonce: 'n' };
     const { code } = await allow(grid, 'alice', { parameters });
     const { body } = await exchange(grid, code);

@@ -182,7 +182,7 @@ describe('openid-client, a client that knows nothing of this server', () => {
     });
     const { sub } = tokens.claims()!;
     const user = await oauth.fetchUserInfo(config, tokens.access_token, sub);
-    expect(user).toEqual({ sub, preferred_username: 'alice' });
+    expect(user).toEqual({ sub, name: 'Alice Example', preferred_username: 'alice' });
     const renewed = await oauth.refreshTokenGrant(config, tokens.refresh_token!);
     expect(renewed.claims()).toMatchObject({ sub, auth_time: tokens.claims()!.auth_time });
     const leaving = oauth.buildEndSessionUrl(config, {

@@ -234,13 +234,6 @@ describe('OpenID Connect', () => {
   });
 
   describe('GET and POST /oauth2/userinfo', () => {
-    beforeAll(() =>
-      grid.sql(
-        `update registry_user set full_name = 'Alice Example', email = 'alice@example.org'
-         where name = 'alice'`,
-      ),
-    );
-
     const described = async (scope: string): Promise<unknown[]> => {
       const { body } = await openidTokens(grid, 'alice', { scope });
       const bearer = grid.bearer(body.access_token);

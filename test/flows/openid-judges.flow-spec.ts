@@ -44,7 +44,6 @@ withApache('a page behind mod_auth_openidc', () => {
     const port = await freePort();
     const url = `http://localhost:${port}`;
     await addClient(grid, 'page', `{${url}/private/callback}`, `{${url}/index.html}`);
-    await grid.sql("update registry_user set email = 'alice@example.org' where name = 'alice'");
     const ca = join(grid.home, 'pki', 'ca.crt');
     const page = { port, issuer: grid.url, ca, clientId: 'page', clientSecret: SECRET };
     apache = await OpenidApache.start(page);

@@ -37,7 +37,13 @@ export const DEMO_REGISTRY: RegistryContents = {
 };
 
 function demoUser(name: string): User {
-  return { name, certificates: [{ subject: `/DC=org/DC=grid/CN=${name}` }], subjects: [] };
+  return {
+    name,
+    fullName: `${name.slice(0, 1).toUpperCase()}${name.slice(1)} Example`,
+    email: `${name}@example.org`,
+    certificates: [{ subject: `/DC=org/DC=grid/CN=${name}` }],
+    subjects: [],
+  };
 }
 
 function demoGroup(name: string, properties: Property[], members: string[]): Group {
