@@ -73,6 +73,7 @@ import type {
   RegistryChangeResponse,
   RemovedApplicationResponse,
   RemovedWebhookResponse,
+  ResourceMetadataResponse,
   RevokeTokenResponse,
   SandboxFilesResponse,
   SetupsResponse,
@@ -989,6 +990,14 @@ export abstract class Operations {
   describeProvider(options: CallOptions = {}): Promise<MetadataResponse> {
     return this.call<MetadataResponse>(
       { method: 'GET', path: `/.well-known/openid-configuration`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Which tokens this service takes, where from, and how (RFC 9728) */
+  describeResource(options: CallOptions = {}): Promise<ResourceMetadataResponse> {
+    return this.call<ResourceMetadataResponse>(
+      { method: 'GET', path: `/.well-known/oauth-protected-resource`, answer: 'json' },
       options,
     );
   }

@@ -655,6 +655,18 @@ export interface IntrospectionResponse {
   cnf?: Record<string, string>;
 }
 
+/** Part of {@link JobExplainResponse}. */
+export interface JobBatchQueueResponse {
+  /** When it starts by what the batch system knows now; absent when it does not tell, and it may come otherwise */
+  expectedStart?: string;
+  /** When the batch system said so: a minute or two ago at most, except while it is away */
+  asOf: string;
+  /** Why it has not begun, in the words of the batch system */
+  reason: string;
+  /** What that means, as a sentence without a full stop; absent for a reason that the service does not know */
+  meaning?: string;
+}
+
 /** Part of {@link ManifestRequest}. */
 export interface JobConditionRequest {
   /** A job */
@@ -692,6 +704,8 @@ export interface JobExplainResponse {
   place?: number;
   /** What decides when the turn of its owner comes; only of a job that waits for its turn, and where places are shared */
   share?: JobShareResponse;
+  /** Only of a job that waits in the queue of a batch system, once that was asked about it */
+  batchQueue?: JobBatchQueueResponse;
   /** Site → reason. */
   sites: Record<string, string>;
 }
@@ -1100,7 +1114,7 @@ export interface ManifestRequest {
   InputSandbox?: string[];
   /** Files, directories and patterns that are brought back; default: both outputs. What is made and not named here is told in the parameter `OutputNotRequested`. */
   OutputSandbox?: string[];
-  /** Catalogue paths under the virtual organisation, with or without `LFN:`. */
+  /** Catalogue paths under the virtual organisation, with or without `LFN:`. Where they lie stands in the file that `GRIDGATE_INPUT_DATA` names in the job. */
   InputData?: string[];
   /** Sites on which it may run; none: any. */
   Sites?: string[];
@@ -1196,6 +1210,8 @@ export interface MetadataResponse {
   /** RFC 9207 */
   authorization_response_iss_parameter_supported: boolean;
   service_documentation: string;
+  /** RFC 9728 §4 */
+  protected_resources: string[];
 }
 
 /** A value of a metadata field: a number for `int` and `float`, else a text */
@@ -1398,6 +1414,25 @@ export interface ReplicaResponse {
   PFN: string;
 }
 
+/** Answer of `GET /.well-known/oauth-protected-resource`. */
+export interface ResourceMetadataResponse {
+  /** The audience of access tokens for this service */
+  resource: string;
+  /** Issuers of the tokens that it takes */
+  authorization_servers: string[];
+  scopes_supported: string[];
+  /** RFC 6750 §2; without `query` where GRID_QUERY_TOKEN is off */
+  bearer_methods_supported: string[];
+  resource_name: string;
+  resource_documentation: string;
+  /** RFC 8705 */
+  tls_client_certificate_bound_access_tokens: boolean;
+  /** RFC 9449 */
+  dpop_signing_alg_values_supported: string[];
+  /** False: only some applications need them */
+  dpop_bound_access_tokens_required: boolean;
+}
+
 /** Answer of `POST /oauth2/revoke`. */
 export type RevokeTokenResponse = Record<string, unknown>;
 
@@ -1528,6 +1563,7 @@ export interface SubmitWarning {
     | 'manifest.script-byte-order-mark'
     | 'manifest.no-interpreter'
     | 'manifest.no-input-file'
+    | 'manifest.input-not-brought'
     | 'manifest.token-scope';
   detail: string;
   /** RFC 6901: into the manifest; of several manifests, however they were sent, into `{"manifests": […]}`. */
