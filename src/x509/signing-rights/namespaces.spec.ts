@@ -7,7 +7,7 @@ const ALICE = '/DC=org/DC=grid/CN=alice';
 
 function verdicts(text: string, subject: string): boolean[] {
   return readNamespaces(text)
-    .filter(({ fits }) => fits(subject))
+    .rules.filter(({ fits }) => fits(subject))
     .map(({ isPermit }) => isPermit);
 }
 
@@ -51,7 +51,7 @@ describe('a *.namespaces', () => {
       '',
       'to issuer self deny subject "/DC=org/DC=grid/OU=\\"x\\"#1/.*"',
     ].join('\n');
-    expect(readNamespaces(text).map(({ issuer, isPermit }) => [issuer, isPermit])).toEqual([
+    expect(readNamespaces(text).rules.map(({ issuer, isPermit }) => [issuer, isPermit])).toEqual([
       ['/dc=org/dc=grid/cn=ca', true],
       [SELF, false],
     ]);
@@ -59,7 +59,7 @@ describe('a *.namespaces', () => {
   });
 
   it('that is empty has no rule', () => {
-    expect(readNamespaces('#NAMESPACES-VERSION: 1.0\n')).toEqual([]);
+    expect(readNamespaces('#NAMESPACES-VERSION: 1.0\n')).toEqual({ rules: [], leftOut: [] });
   });
 
   it.each([
@@ -82,8 +82,34 @@ describe('a *.namespaces', () => {
     expect(() => readNamespaces(text)).toThrow(fault);
   });
 
+  it.each([
+    ['TO Issuer SELF PERMIT Subject "/CN=(a"', 'line 2: error parsing regexp'],
+    ['TO Issuer SELF PERMIT Subject "/CN=(?=a)"', 'line 2: error parsing regexp'],
+    ['TO Issuer "CA" PERMIT Subject ".*"', 'line 2: not a distinguished name'],
+    ['TO Issuer "/CN=\\xC3" PERMIT Subject ".*"', 'line 2: not a distinguished name'],
+    ['TO Issuer SELF PERMIT Subject "*"', 'line 2: error parsing regexp'],
+  ])('leaves %s out, and the rest counts', (odd, fault) => {
+    const text = `${permit('/CN=a')}\n${odd}\n${permit('/CN=b')}`;
+    expect(verdicts(text, '/CN=a')).toEqual([true]);
+    expect(verdicts(text, '/CN=b')).toEqual([true]);
+    expect(readNamespaces(text).rules).toHaveLength(2);
+    expect(readNamespaces(text).leftOut.map(({ message }) => message)).toEqual([
+      expect.stringContaining(fault),
+    ]);
+  });
+
+  it.each([
+    'TO Issuer SELF DENY Subject "/CN=(a"',
+    'TO Issuer "CA" DENY Subject ".*"',
+    'TO Issuer SELF PERMIT Subject .*',
+    'TO Issuer CA PERMIT Subject ".*"',
+    'TO Everybody PERMIT Subject ".*"',
+  ])('that has %s is a fault as a whole', (odd) => {
+    expect(() => readNamespaces(`${permit('/CN=a')}\n${odd}`)).toThrow('line 2: ');
+  });
+
   it('matches in linear time whatever its patterns', () => {
-    const [rule] = readNamespaces(permit('/CN=a*a*a*b'));
+    const [rule] = readNamespaces(permit('/CN=a*a*a*b')).rules;
     const subjectOf = (size: number): string => `/CN=${'a'.repeat(size)}`;
     expect(rule?.fits(subjectOf(1_000))).toBe(false);
     expect(growth(subjectOf, 30, (subject) => rule?.fits(subject))).toBeLessThan(LINEAR);

@@ -2,8 +2,10 @@ import {
   atLine,
   issuerKey,
   PolicyError,
+  policyOf,
   SELF,
   withQuotes,
+  type Policy,
   type SigningRule,
 } from './signing-rule.js';
 import { expressionPattern } from './subject-pattern.js';
@@ -19,11 +21,13 @@ interface Token {
 /**
  * Reads a `*.namespaces` of the IGTF (EUGridPMA namespaces format, version 1.0):
  * `TO Issuer "<DN>"|SELF PERMIT|DENY Subject "<regular expression>"`; words in any case, comments from `#`, a backslash
- * at the end of a line goes on with the next. Throws PolicyError, also for any other version.
+ * at the end of a line goes on with the next. A permission of which issuer or subject is not understood is left out. Throws
+ * PolicyError, also for any other version.
  */
-export function readNamespaces(text: string): SigningRule[] {
+export function readNamespaces(text: string): Policy {
   const tokens = tokensOf(text);
   const rules: SigningRule[] = [];
+  const leftOut: PolicyError[] = [];
   let at = 0;
   const next = (): Token => {
     const token = tokens[at++];
@@ -39,20 +43,22 @@ export function readNamespaces(text: string): SigningRule[] {
   while (at < tokens.length) {
     word('TO');
     word('ISSUER');
-    const issuer = issuerOf(next());
+    const issuer = next();
     const isPermit = word('PERMIT', 'DENY') === 'PERMIT';
     word('SUBJECT');
     const subject = next();
     if (!subject.isQuoted || subject.text.trim() === '') {
       throw new PolicyError(subject.line, 'a subject in double quotes is expected');
     }
-    rules.push({
-      issuer,
-      isPermit,
-      fits: atLine(subject.line, () => expressionPattern(subject.text)),
-    });
+    try {
+      const fits = atLine(subject.line, () => expressionPattern(subject.text));
+      rules.push({ issuer: issuerOf(issuer), isPermit, fits });
+    } catch (error) {
+      if (!isPermit || (!issuer.isQuoted && issuer.text.toUpperCase() !== 'SELF')) throw error;
+      leftOut.push(error as PolicyError);
+    }
   }
-  return rules;
+  return policyOf(rules, leftOut);
 }
 
 function issuerOf(token: Token): string | typeof SELF {

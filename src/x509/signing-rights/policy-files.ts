@@ -14,17 +14,21 @@ export interface PolicyFile {
   kind: PolicyKind;
   rules: SigningRule[];
   fault: string | undefined;
+  /** Faults of what it would permit and is left out. */
+  leftOut: string[];
 }
 
 /** Reads the text of a policy file; what is wrong with it, or why there is no text, is its `fault`. */
 export function readPolicyFile(path: string, text: string | undefined, fault?: string): PolicyFile {
-  const kind = /namespaces$/i.test(path) ? 'namespaces' : 'signing_policy';
-  if (text === undefined) return { path, kind, rules: [], fault: fault ?? 'there is no text' };
+  const kind: PolicyKind = /namespaces$/i.test(path) ? 'namespaces' : 'signing_policy';
+  const nothing: Omit<PolicyFile, 'fault'> = { path, kind, rules: [], leftOut: [] };
+  if (text === undefined) return { ...nothing, fault: fault ?? 'there is no text' };
   try {
-    const rules = kind === 'namespaces' ? readNamespaces(text) : readSigningPolicy(text);
-    return { path, kind, rules, fault: undefined };
+    const { rules, leftOut } =
+      kind === 'namespaces' ? readNamespaces(text) : readSigningPolicy(text);
+    return { path, kind, rules, fault: undefined, leftOut: leftOut.map(({ message }) => message) };
   } catch (error) {
-    return { path, kind, rules: [], fault: (error as Error).message };
+    return { ...nothing, fault: (error as Error).message };
   }
 }
 

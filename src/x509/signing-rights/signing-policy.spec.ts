@@ -6,7 +6,9 @@ const CA = "access_id_CA X509 '/DC=org/DC=grid/CN=CA'\npos_rights globus CA:sign
 
 /** What the policy says about a subject of its CA: permit and deny, in the order of the file. */
 function verdicts(text: string, subject: string): boolean[] {
-  const rules = readSigningPolicy(text).filter(({ issuer }) => issuer === '/dc=org/dc=grid/cn=ca');
+  const rules = readSigningPolicy(text).rules.filter(
+    ({ issuer }) => issuer === '/dc=org/dc=grid/cn=ca',
+  );
   return rules.filter(({ fits }) => fits(subject)).map(({ isPermit }) => isPermit);
 }
 
@@ -61,7 +63,7 @@ describe('a *.signing_policy', () => {
       'pos_rights globus CA:sign',
       'cond_subjects globus \'"/O=b/*"\'',
     ].join('\n');
-    const rules = readSigningPolicy(text);
+    const { rules } = readSigningPolicy(text);
     const issuers = (subject: string): unknown[] =>
       rules.filter(({ fits }) => fits(subject)).map(({ issuer }) => issuer);
     expect(issuers('/O=a/CN=x')).toEqual(['/dc=org/dc=grid/cn=ca', '/c=us/cn=old ca']);
@@ -77,7 +79,7 @@ describe('a *.signing_policy', () => {
   ])('has the CA access_id_CA X509 %s', (value, issuer) => {
     const text = `access_id_CA X509 ${value}\npos_rights globus CA:sign\ncond_subjects globus '"*"'`;
     if (issuer === undefined) expect(() => readSigningPolicy(text)).toThrow('line 1');
-    else expect(readSigningPolicy(text).map((rule) => rule.issuer)).toEqual([issuer]);
+    else expect(readSigningPolicy(text).rules.map((rule) => rule.issuer)).toEqual([issuer]);
   });
 
   it('denies by neg_rights, without conditions everything', () => {
@@ -94,7 +96,7 @@ describe('a *.signing_policy', () => {
   });
 
   it('that is empty has no rule', () => {
-    expect(readSigningPolicy('# nothing\n')).toEqual([]);
+    expect(readSigningPolicy('# nothing\n')).toEqual({ rules: [], leftOut: [] });
   });
 
   it.each([
@@ -115,7 +117,6 @@ describe('a *.signing_policy', () => {
     [CA, 'line 2: a right to sign without cond_subjects'],
     ["access_id_CA X509 '/DC=org'", 'line 1: an entry ends without rights'],
     [`${CA}cond_subjects globus ''`, 'line 3: a pattern is empty'],
-    [`${CA}cond_subjects globus '"" "*"'`, 'line 3: a pattern is empty'],
     [`${CA}cond_subjects globus '"/O=a" x'`, 'line 3: patterns must each stand in double quotes'],
     [`${CA}cond_subjects x509 '"*"'`, 'line 3: the authority x509 is not known here'],
     [`${CA}cond_subjects globus '"alice"'`, 'line 3: not a distinguished name'],
@@ -123,8 +124,27 @@ describe('a *.signing_policy', () => {
     expect(() => readSigningPolicy(text)).toThrow(fault);
   });
 
+  it.each([
+    ['"alice"', 'line 3: not a distinguished name'],
+    ['""', 'line 3: a pattern is empty'],
+    ['"/O=\\xC3/*"', 'line 3: not a distinguished name: a value is not UTF-8'],
+    ['" "', 'line 3: a pattern is empty'],
+    ['"CN="', 'line 3: not a distinguished name'],
+  ])('leaves the pattern %s out, and the others count', (odd, fault) => {
+    for (const list of [`${odd} "/O=a/*"`, `"/O=a/*" ${odd}`]) {
+      const text = `${CA}cond_subjects globus '${list}'`;
+      expect(verdicts(text, '/O=a/CN=x')).toEqual([true]);
+      expect(verdicts(text, '/O=b/CN=x')).toEqual([]);
+      expect(readSigningPolicy(text).leftOut.map(({ message }) => message)).toEqual([
+        expect.stringContaining(fault),
+      ]);
+      const denial = `${text}\nneg_rights globus CA:sign\ncond_subjects globus '${list}'`;
+      expect(() => readSigningPolicy(denial)).toThrow('line 5: ');
+    }
+  });
+
   it('matches in linear time whatever its patterns', () => {
-    const [rule] = readSigningPolicy(`${CA}cond_subjects globus '"*a*a*b"'`);
+    const [rule] = readSigningPolicy(`${CA}cond_subjects globus '"*a*a*b"'`).rules;
     const subjectOf = (size: number): string => 'a'.repeat(size);
     expect(rule?.fits(subjectOf(1_000))).toBe(false);
     expect(growth(subjectOf, 30, (subject) => rule?.fits(subject))).toBeLessThan(LINEAR);

@@ -1,5 +1,13 @@
 import { globPattern, type SubjectPattern } from './subject-pattern.js';
-import { atLine, issuerKey, PolicyError, withQuotes, type SigningRule } from './signing-rule.js';
+import {
+  atLine,
+  issuerKey,
+  PolicyError,
+  policyOf,
+  withQuotes,
+  type Policy,
+  type SigningRule,
+} from './signing-rule.js';
 
 const SIGN = 'CA:sign';
 const EVERYTHING: SubjectPattern = () => true;
@@ -22,11 +30,13 @@ interface Right {
 
 /**
  * Reads a `*.signing_policy` of the Globus toolkit (EACL): entries of `access_id_CA X509 '<DN>'`, then rights
- * (`pos_rights globus CA:sign`, seldom `neg_rights`) with `cond_subjects globus '"<glob>" "<glob>"'`. Anything else is a
- * fault: what is not understood must not widen a policy. Throws PolicyError.
+ * (`pos_rights globus CA:sign`, seldom `neg_rights`) with `cond_subjects globus '"<glob>" "<glob>"'`. A pattern of
+ * a right that is not understood is left out. Anything else is a fault: what is not understood must not widen a policy. Throws
+ * PolicyError.
  */
-export function readSigningPolicy(text: string): SigningRule[] {
+export function readSigningPolicy(text: string): Policy {
   const rules: SigningRule[] = [];
+  const leftOut: PolicyError[] = [];
   let issuers: string[] = [];
   let right: Right | undefined;
   const endOfRight = (): void => {
@@ -47,7 +57,7 @@ export function readSigningPolicy(text: string): SigningRule[] {
     } else if (line.word === 'cond_subjects' && right !== undefined) {
       right.isLimited = true;
       const { isPermit, isAboutSigning } = right;
-      const patterns = patternsOf(line);
+      const patterns = patternsOf(line, isPermit ? leftOut : undefined);
       if (!isAboutSigning) continue;
       for (const issuer of issuers) {
         rules.push(...patterns.map((fits) => ({ issuer, isPermit, fits })));
@@ -58,7 +68,7 @@ export function readSigningPolicy(text: string): SigningRule[] {
   if (issuers.length > 0 && right === undefined) {
     throw new PolicyError(text.split('\n').length, 'an entry ends without rights');
   }
-  return rules;
+  return policyOf(rules, leftOut);
 }
 
 function linesOf(text: string): Line[] {
@@ -109,7 +119,8 @@ function rightOf(line: Line): Right {
   };
 }
 
-function patternsOf(line: Line): SubjectPattern[] {
+/** Patterns that are not understood go to `leftOut`, where there is one. */
+function patternsOf(line: Line, leftOut?: PolicyError[]): SubjectPattern[] {
   return atLine(line.number, () => {
     if (line.authority.toLowerCase() !== 'globus') {
       throw new Error(`the authority ${line.authority} is not known here`);
@@ -120,7 +131,12 @@ function patternsOf(line: Line): SubjectPattern[] {
     for (PATTERN.lastIndex = 0; PATTERN.lastIndex < text.length;) {
       const [, pattern] = PATTERN.exec(text) ?? [];
       if (pattern === undefined) throw new Error('patterns must each stand in double quotes');
-      patterns.push(globPattern(notEmpty(withQuotes(pattern, '"'))));
+      try {
+        patterns.push(globPattern(notEmpty(withQuotes(pattern, '"'))));
+      } catch (error) {
+        if (leftOut === undefined) throw error;
+        leftOut.push(new PolicyError(line.number, (error as Error).message, { cause: error }));
+      }
     }
     return patterns;
   });

@@ -16,6 +16,20 @@ export interface SigningRule {
   fits: SubjectPattern;
 }
 
+/** What a policy file says. */
+export interface Policy {
+  rules: SigningRule[];
+  /** What it permits and nobody understands, with the line: it is left out, so that nothing is permitted by it. */
+  leftOut: PolicyError[];
+}
+
+/** The policy; one of which nothing is understood is a fault as a whole. Throws PolicyError. */
+export function policyOf(rules: SigningRule[], leftOut: PolicyError[]): Policy {
+  const [first] = leftOut;
+  if (first !== undefined && rules.length === 0) throw first;
+  return { rules, leftOut };
+}
+
 /** A policy file cannot be understood; the message has the line. */
 export class PolicyError extends Error {
   constructor(line: number, problem: string, options?: ErrorOptions) {

@@ -79,7 +79,10 @@ async function policyOf(path: string): Promise<Pick<CaFile, 'policy' | 'notes'>>
     (error: unknown) => readPolicyFile(path, undefined, (error as Error).message),
   );
   const fault = `${path} cannot be understood (${policy.fault}); its CA may sign nothing`;
-  return { policy, notes: policy.fault === undefined ? [] : [fault] };
+  const leftOut = policy.leftOut.map(
+    (one) => `${path}: ${one}; this permits nothing, the rest counts`,
+  );
+  return { policy, notes: policy.fault === undefined ? leftOut : [fault] };
 }
 
 function addAuthority(path: string, der: Buffer, into: CaFile): void {
