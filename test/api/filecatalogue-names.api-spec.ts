@@ -144,6 +144,28 @@ describe('names', () => {
     expect((await alice.get(routes.directory(`${TOP}/mistyped`))).status).toBe(404);
   });
 
+  it('are given metadata as it is written, by the type of its field', async () => {
+    const directory = `${TOP}/values`;
+    await alice.post(routes.directory(directory));
+    for (const [name, type] of [
+      ['pass', 'string'],
+      ['tag', 'string'],
+      ['count', 'int'],
+      ['mass', 'float'],
+    ])
+      await gridgate(['field', name ?? '', type ?? '']);
+    const set = (...words: string[]) => gridgate(['meta', directory, ...words]);
+    const metadata = async () => (await alice.get(`${routes.directory(directory)}/metadata`)).body;
+    const words = ['pass=07', 'tag=123e4', 'count=7', 'mass=4.10'];
+    expect(await set(...words)).toEqual({ code: 0, stdout: 'updated\n', stderr: '' });
+    expect(await metadata()).toEqual({ pass: ['07'], tag: ['123e4'], count: [7], mass: [4.1] });
+    expect(await set('count=null', 'pass="null"', 'tag=[x')).toMatchObject({ code: 0 });
+    expect(await metadata()).toEqual({ pass: ['null'], tag: ['[x'], mass: [4.1] });
+    expect(await set('count=1.5')).toMatchObject({
+      ...{ code: 2, stderr: 'gridgate: count: is not a decimal integer\n' },
+    });
+  });
+
   it('go 100 levels deep and no deeper', async () => {
     const deep = (levels: number): string => '/vo' + '/d'.repeat(levels - 1);
     expect((await alice.post(routes.directory(deep(100)))).status).toBe(201);

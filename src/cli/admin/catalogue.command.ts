@@ -5,13 +5,7 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import cliProgress from 'cli-progress';
 import { Command, Option } from 'commander';
-import {
-  isJsonObject,
-  parseJson,
-  Problem,
-  stringifyJson,
-  type JsonObject,
-} from '#src/kernel/index.js';
+import { Problem, stringifyJson, type JsonObject } from '#src/kernel/index.js';
 import {
   ExportService,
   ImportService,
@@ -23,6 +17,7 @@ import {
   type ListingFormat,
 } from '../../file-catalogue/index.js';
 import { CommandError } from '../terminal/command-error.js';
+import { pairOf } from '../terminal/metadata-pair.js';
 import type { CliContext } from './context.js';
 import { jsonText, say } from '../terminal/output.js';
 import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
@@ -108,7 +103,7 @@ function addChanges(command: Command, context: CliContext): void {
     .command('meta')
     .description('set metadata of a directory; null removes a value')
     .argument('<directory>')
-    .argument('<key=value...>', 'values as JSON, or as plain text')
+    .argument('<key=value...>', 'values as text; JSON in quotation marks is what it is')
     .action((path: string, pairs: string[]) => setMetadata(context, path, pairs));
   command
     .command('move')
@@ -205,7 +200,7 @@ async function setMetadata(context: CliContext, path: string, pairs: string[]): 
   await apply(context, {
     kind: 'directory',
     path,
-    metadata: Object.fromEntries(pairs.map(pair)),
+    metadata: Object.fromEntries(pairs.map(pairOf)),
   });
 }
 
@@ -258,16 +253,4 @@ function bytes(text: string): number | bigint {
   if (!/^\d{1,19}$/.test(text)) throw new CommandError(`${text} is no number of bytes`, 2);
   const size = Number(text);
   return Number.isSafeInteger(size) ? size : BigInt(text);
-}
-
-function pair(text: string): [string, JsonObject[string]] {
-  const at = text.indexOf('=');
-  if (at < 1) throw new CommandError(`${text} is not key=value`, 2);
-  const value = text.slice(at + 1);
-  try {
-    const json = parseJson(value);
-    return [text.slice(0, at), isJsonObject(json) || Array.isArray(json) ? value : json];
-  } catch {
-    return [text.slice(0, at), value];
-  }
 }

@@ -1,12 +1,6 @@
 import { Command } from 'commander';
-import {
-  encodePath,
-  metadataValue,
-  type DeclareFieldRequest,
-  type MetadataValues,
-} from '#src/client/index.js';
+import { encodePath, type DeclareFieldRequest, type MetadataValues } from '#src/client/index.js';
 import { stringifyJson } from '#src/kernel/index.js';
-import { CommandError } from '../terminal/command-error.js';
 import {
   jsonOption,
   outputOption,
@@ -14,6 +8,7 @@ import {
   show,
   type Printing,
 } from '../terminal/output-format.js';
+import { pairOf } from '../terminal/metadata-pair.js';
 import { say } from '../terminal/output.js';
 import { catalogueCommands } from './catalogue.commands.js';
 import { catalogueFileCommands } from './catalogue-files.commands.js';
@@ -126,14 +121,6 @@ async function read(
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : stringifyJson(value);
-}
-
-/** `null` alone removes the value. Throws CommandError. */
-function pairOf(word: string): [string, MetadataValues[string]] {
-  const at = word.indexOf('=');
-  if (at < 1) throw new CommandError(`${word} is not key=value`, 2);
-  const text = word.slice(at + 1);
-  return [word.slice(0, at), text === 'null' ? null : metadataValue(text)];
 }
 
 function fieldsCommand(): Command {
