@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
+import { SmallDisk } from '../../../test/support/full-disk/small-disk.js';
 import { copyFileOfArchive, packArchive, unpackArchive } from './sandbox-archive.js';
 
 describe('sandbox archives', () => {
@@ -24,6 +26,48 @@ describe('sandbox archives', () => {
     sizeBytes: Buffer.byteLength(text),
     content: Buffer.from(text),
   });
+
+  const packed = async (files: Parameters<typeof packArchive>[0]): Promise<Buffer> => {
+    const archive = await packArchive(files, directory);
+    return 'content' in archive ? archive.content : readFile(archive.path);
+  };
+
+  it.each([
+    '1969-12-31T00:00:00Z',
+    '1950-01-01T00:00:00Z',
+    '1970-01-01T00:00:00Z',
+    '2038-01-19T03:14:07Z',
+    '2038-01-19T03:14:08Z',
+    '2040-02-29T12:00:00Z',
+    '2300-01-01T00:00:00Z',
+  ])('keeps the time %s, and the file behind it', async (time) => {
+    const path = join(directory, 'times.tar.gz');
+    const files = [{ ...small('old', 'a'), modifiedAt: new Date(time) }, small('new', 'b')];
+    await writeFile(path, await packed(files));
+    execFileSync('tar', ['xzf', path], { cwd: directory });
+    expect((await stat(join(directory, 'old'))).mtimeMs).toBe(Date.parse(time));
+    expect(await readFile(join(directory, 'new'), 'utf8')).toBe('b');
+    await mkdir(join(directory, 'own'));
+    await unpackArchive(createReadStream(path), join(directory, 'own'), { maxBytes: 10 });
+    expect(await readFile(join(directory, 'own', 'old'), 'utf8')).toBe('a');
+  });
+
+  // 120,000 bytes end with ENOSPC whatever is done with what a write answers; the last piece of 105,000 fits in part.
+  (SmallDisk.isPossible() ? it : it.skip).each([102_401, 105_000, 120_000, 200_000])(
+    'fails for %d bytes where 102,400 have room',
+    async (size) => {
+      const disk = SmallDisk.mount(join(directory, 'small'), 102_400);
+      try {
+        const path = join(directory, 'large.tar.gz');
+        const content = randomBytes(size);
+        await writeFile(path, await packed([{ name: 'large', sizeBytes: size, content }]));
+        const unpacked = unpackArchive(createReadStream(path), disk.path, { maxBytes: size });
+        await expect(unpacked).rejects.toMatchObject({ code: 'ENOSPC' });
+      } finally {
+        disk.unmount();
+      }
+    },
+  );
 
   it('gives others their turns while it packs very many empty files', async () => {
     let turn = 0;

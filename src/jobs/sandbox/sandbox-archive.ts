@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { chown, constants, mkdir, open } from 'node:fs/promises';
+import { chown, constants, mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { Transform, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -111,11 +111,16 @@ function addInMemory(archive: Pack, { content, ...file }: ArchiveFile): void {
 }
 
 function headerOf(file: Omit<ArchiveFile, 'content'>): Parameters<Pack['entry']>[0] {
+  const modifiedAt = file.modifiedAt ?? FIXED_TIME;
+  const seconds = Math.floor(modifiedAt.getTime() / 1_000);
+  // tar-stream writes a number of 31 bits; any other time has a record of its own (POSIX pax).
+  const fits = seconds >= 0 && seconds < 2 ** 31;
   return {
     name: file.name,
     size: file.sizeBytes,
     mode: file.isExecutable ? 0o755 : 0o644,
-    mtime: file.modifiedAt ?? FIXED_TIME,
+    mtime: fits ? modifiedAt : FIXED_TIME,
+    ...(!fits && { pax: { mtime: String(seconds) } }),
     type: 'file',
     uid: 0,
     gid: 0,
@@ -154,7 +159,7 @@ async function writeEntry(entry: Entry, path: string, mode: number): Promise<voi
   const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
   const handle = await open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, mode);
   try {
-    for await (const chunk of entry as AsyncIterable<Buffer>) await handle.write(chunk);
+    await writeFile(handle, entry as AsyncIterable<Buffer>); // one write alone may take less than it is given
   } finally {
     await handle.close();
   }
