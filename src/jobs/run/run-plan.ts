@@ -62,9 +62,14 @@ export function uploadedProgram(order: Pick<RunOrder, 'manifest'>): string | und
 /** Processors that a job asks for; 1 unless told. */
 export function processorsOf(order: Pick<RunOrder, 'manifest'>): number {
   const { manifest } = order;
-  const value = manifest['NumberOfProcessors'] ?? manifest['MinNumberOfProcessors'];
-  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
-  return typeof number === 'number' && Number.isInteger(number) && number >= 1 ? number : 1;
+  return numberIn(manifest['NumberOfProcessors'] ?? manifest['MinNumberOfProcessors']) ?? 1;
+}
+
+/** A whole number above zero, which a manifest may write as text too (`wholeNumber`); undefined for anything else. */
+function numberIn(value: JsonValue | undefined): number | undefined {
+  const isText = typeof value === 'string' && /^\d{1,15}$/.test(value.trim());
+  const number = isText || typeof value === 'bigint' ? Number(value) : value;
+  return typeof number === 'number' && Number.isInteger(number) && number >= 1 ? number : undefined;
 }
 
 /** Limits of one job: what it asks for, within what the service allows. */
@@ -78,10 +83,8 @@ export function limitsOf(
   order: Pick<RunOrder, 'manifest'>,
   config: { jobWallTime: number; jobMemoryMb: number },
 ): JobLimits {
-  const lower = (key: string, limit: number): number => {
-    const value = order.manifest[key];
-    return typeof value === 'number' && value > 0 ? Math.min(value, limit) : limit;
-  };
+  const lower = (key: string, limit: number): number =>
+    Math.min(numberIn(order.manifest[key]) ?? limit, limit);
   return {
     wallSeconds: lower('WallTime', config.jobWallTime),
     memoryMb: lower('MaxRAM', config.jobMemoryMb),
