@@ -106,10 +106,14 @@ function leaksOf({ target, headers, body }: Partial<FuzzCall>, answer: Answer): 
   );
   const text = textOf(answer);
   const found = marksOf(`${JSON.stringify(answer.headers)}\n${text}`);
-  const jids = [...text.matchAll(/"(?:jid|arrayId)": ?(\d+)/g)].map(([, id]) => Number(id));
+  const numbers = (name: string): number[] =>
+    [...text.matchAll(new RegExp(`"${name}": ?(\\d+)`, 'g'))].map(([, id]) => Number(id));
   const leaks = new Set([
     ...[...found].filter((mark) => !said.has(mark)),
-    ...jids.filter((jid) => theirs.jids.includes(jid)).map((jid) => `job ${jid}`),
+    ...numbers('jid')
+      .filter((jid) => theirs.jids.includes(jid))
+      .map((jid) => `job ${jid}`),
+    ...numbers('arrayId').flatMap((id) => (id === theirs.array ? [`array ${id}`] : [])),
   ]);
   const isTheirs = (target ?? '').split(/[/?]/).some((part) => idsOfTheirs().includes(part));
   const isForbidden = (answer.body?.code ?? '').endsWith('.forbidden');
