@@ -93,3 +93,32 @@ describe('a large revocation list', () => {
     expect(revocationLists[0]?.isSignedBy(issuer)).toBe(true);
   });
 });
+
+describe('a bundle of CAs', () => {
+  const broken = (text: string): string =>
+    `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`;
+
+  it.each([
+    ['cut DER', broken('MIIB')],
+    ['no base64', broken('!!!!')],
+    ['another thing in DER', broken('MAMCAQE=')],
+    ['nothing', broken('')],
+    ['a certificate of trust that is broken', broken('MIIB').replaceAll('CERT', 'TRUSTED CERT')],
+  ])('keeps its good ones beside %s', async (_what, odd) => {
+    for (const text of [odd + ca.certificatePem, ca.certificatePem + odd]) {
+      const { authorities, notes } = await read('bundle.pem', text);
+      expect(authorities.map(({ fields }) => fields.isAuthority)).toEqual([true]);
+      expect(notes).toEqual([
+        expect.stringMatching(
+          /^\/.*\/bundle\.pem holds a certificate that cannot be read \(.+\); it is left out$/,
+        ),
+      ]);
+    }
+    await expect(read('odd.pem', odd)).rejects.toThrow();
+  });
+
+  it('is not taken without a revocation list of it that is broken', async () => {
+    const list = broken('MIIB').replaceAll('CERTIFICATE', 'X509 CRL');
+    await expect(read('bundle.pem', ca.certificatePem + list)).rejects.toThrow();
+  });
+});

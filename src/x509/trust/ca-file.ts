@@ -57,18 +57,30 @@ async function stampOf(path: string): Promise<string | undefined> {
 }
 
 /**
- * Reads one file in slices. Certificates and lists in PEM or DER: throws when there is a fault in it. A policy always
- * answers: one that cannot be read allows nothing.
+ * Reads one file in slices. Certificates and lists in PEM or DER: a certificate that cannot be read is left out beside others;
+ * throws when none can, and for a list that cannot. A policy always answers: one that cannot be read allows nothing.
  */
 export async function readCaFile(path: string, stamp: string, slices: Slices): Promise<CaFile> {
   const file: CaFile = { stamp, authorities: [], revocationLists: [], notes: [] };
   if (POLICY_FILE.test(path)) return { ...file, ...(await policyOf(path)) };
   const bytes = await readFile(path);
   if (bytes.length > MAX_FILE_BYTES) throw new Error('the file is too large');
-  for await (const { label, der } of blocksOf(path, bytes, slices)) {
-    if (label === 'X509 CRL') file.revocationLists.push(await readRevocationList(der, slices));
-    else if (label.endsWith('CERTIFICATE')) addAuthority(path, der, file);
+  const faults: Error[] = [];
+  for await (const { label, read } of blocksOf(path, bytes, slices)) {
+    // A list that cannot be read must not be missed: without it a revoked certificate would be good.
+    if (label === 'X509 CRL')
+      file.revocationLists.push(await readRevocationList(await read(), slices));
+    else if (label.endsWith('CERTIFICATE')) {
+      const der = await read().catch((error: unknown) => error as Error);
+      const fault = der instanceof Error ? der : addAuthority(path, der, file);
+      if (fault) faults.push(fault);
+    }
     if (slices.isOver) await slices.rest();
+  }
+  const [first] = faults;
+  if (first && file.authorities.length === 0) throw first;
+  for (const { message } of faults) {
+    file.notes.push(`${path} holds a certificate that cannot be read (${message}); it is left out`);
   }
   return file;
 }
@@ -85,32 +97,43 @@ async function policyOf(path: string): Promise<Pick<CaFile, 'policy' | 'notes'>>
   return { policy, notes: policy.fault === undefined ? leftOut : [fault] };
 }
 
-function addAuthority(path: string, der: Buffer, into: CaFile): void {
-  const link = chainLink(der);
+/** Answers what is wrong with a certificate that cannot be read. */
+function addAuthority(path: string, der: Buffer, into: CaFile): Error | undefined {
+  let link;
+  try {
+    link = chainLink(der);
+  } catch (error) {
+    return error as Error;
+  }
   const isOldRoot = link.fields.version < 3 && link.isSelfSigned;
   if (link.fields.isAuthority || isOldRoot) into.authorities.push(link);
   else into.notes.push(`${path} holds a certificate that is no CA's; it is left out`);
+  return undefined;
 }
 
 async function* blocksOf(
   path: string,
   bytes: Buffer,
   slices: Slices,
-): AsyncGenerator<{ label: string; der: Buffer }> {
+): AsyncGenerator<{ label: string; read: () => Promise<Buffer> }> {
   if (bytes.length === 0) throw new Error('it is empty');
   const isText = bytes.includes('-----BEGIN ');
   // That has looked at all bytes.
   await slices.rest();
   if (!isText) {
-    yield { label: REVOCATION_FILE.test(path) ? 'X509 CRL' : 'CERTIFICATE', der: bytes };
+    const label = REVOCATION_FILE.test(path) ? 'X509 CRL' : 'CERTIFICATE';
+    yield { label, read: () => Promise.resolve(bytes) };
     return;
   }
   let isEmpty = true;
   for (const { label, base64 } of pemTexts(bytes)) {
     isEmpty = false;
-    const der = await decodeLong(base64, slices);
-    // OpenSSL's own TRUSTED CERTIFICATE has more bytes behind the certificate.
-    yield { label, der: label === 'TRUSTED CERTIFICATE' ? bareCertificate(der) : der };
+    const read = async (): Promise<Buffer> => {
+      const der = await decodeLong(base64, slices);
+      // OpenSSL's own TRUSTED CERTIFICATE has more bytes behind the certificate.
+      return label === 'TRUSTED CERTIFICATE' ? bareCertificate(der) : der;
+    };
+    yield { label, read };
   }
   if (isEmpty) throw new Error('it is cut off');
 }
