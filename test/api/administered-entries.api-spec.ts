@@ -359,3 +359,27 @@ describe('single entries and a change of the whole registry at the same time', (
     expect((await adam.delete(`/admin/applications/${application.id}`)).status).toBe(200);
   });
 });
+
+describe('a group that moves to another virtual organisation', () => {
+  const properties = ['NormalUser', 'JobSharing'];
+
+  it('shares none of the jobs from before', async () => {
+    const json = { name: 'moves', vo: 'vo', properties, members: ['alice'] };
+    expect((await adam.post('/admin/groups', { json })).status).toBe(201);
+    const alice = grid.bearer(await grid.token('alice', 'moves'));
+    const [jid] = (await alice.post('/jobs', { json: { Executable: 'x' } })).body.jids;
+    const moved = { json: { vo: 'else', members: ['carol'] } };
+    expect((await adam.patch('/admin/groups/moves', moved)).status).toBe(200);
+    const carol = grid.bearer(await grid.token('carol', 'moves'));
+    for (const path of ['', '/manifest', '/inputsandbox', '/history', '/explain', '/parameters']) {
+      expect((await carol.get(`/jobs/${jid}${path}`)).body.code).toBe('job.not-found');
+    }
+    expect((await carol.delete(`/jobs/${jid}`)).body.code).toBe('job.not-found');
+    const query = { ownerGroup: 'moves', allOwners: true };
+    const listed = await carol.get('/jobs', { query });
+    const summary = await carol.get('/jobs/summary', { query: { ...query, group: 'owner' } });
+    expect([listed.body.entries, summary.body]).toEqual([0, {}]);
+    await adam.patch('/admin/groups/moves', { json: { members: [] } });
+    expect((await adam.delete('/admin/groups/moves')).status).toBe(204);
+  });
+});

@@ -13,6 +13,8 @@ const alice = caller('alice', 'grid_user', ['NormalUser']);
 const aliceShare = caller('alice', 'grid_share', ['NormalUser', 'JobSharing']);
 const bob = caller('bob', 'grid_user', ['NormalUser']);
 const bobShare = caller('bob', 'grid_share', ['NormalUser', 'JobSharing']);
+const sharerElsewhere = caller('sam', 'grid_share', ['NormalUser', 'JobSharing'], 'else');
+const sharerFree = caller('sam', 'grid_share', ['NormalUser', 'JobSharing'], '');
 const mona = caller('mona', 'grid_mon', ['JobMonitor']);
 const adam = caller('adam', 'grid_adm', ['JobAdministrator', 'ServiceAdministrator']);
 
@@ -42,6 +44,8 @@ describe('JobPolicy', () => {
     ['stranger', bob, job, [false, false, false, false]],
     ['sharer of another group', bobShare, job, [false, false, false, false]],
     ['sharer of the group', bobShare, shared, [true, true, true, true]],
+    ['sharer of its name in another VO', sharerElsewhere, shared, [false, false, false, false]],
+    ['sharer of its name without VO', sharerFree, shared, [false, false, false, false]],
     ['member of the group without sharing', bob, shared, [false, false, false, false]],
     ['monitor', mona, job, [true, true, true, false]],
     ['administrator', adam, job, [true, true, true, true]],
@@ -160,11 +164,11 @@ describe('JobPolicy', () => {
     expect(closed.visibility(bobShare, true)).toEqual({
       setup: 'Prod',
       owner: 'bob',
-      group: 'grid_share',
+      group: { name: 'grid_share', vo: 'vo' },
     });
     expect(bordered.visibility(bob, false)).toEqual({ setup: 'Prod', owner: 'bob' });
     expect(bordered.visibility(bobShare, true)).toEqual({
-      ...{ setup: 'Prod', owner: 'bob', group: 'grid_share', vo: 'vo' },
+      ...{ setup: 'Prod', owner: 'bob', group: { name: 'grid_share', vo: 'vo' }, vo: 'vo' },
     });
     expect(open.visibility(monaElsewhere, true)).toEqual({ setup: 'Prod' });
     expect(closed.visibility(mona, true)).toEqual({ setup: 'Prod', owner: 'mona', vo: 'vo' });

@@ -15,8 +15,8 @@ export interface Visibility {
   setup: string;
   /** Jobs of this owner are visible; without it all of the setup are. */
   owner?: string;
-  /** Jobs of this group are visible too. */
-  group?: string;
+  /** Jobs of this group, submitted while it was of that virtual organisation, are visible too. */
+  group?: { name: string; vo: string };
   /** Jobs of this virtual organisation are visible too. */
   vo?: string;
 }
@@ -29,7 +29,8 @@ type Caller = Pick<Principal, 'user' | 'group' | 'setup' | 'vo' | 'properties'>;
  * 1. Jobs never cross setups: a job of another setup than the token's is not visible to anybody.
  * 2. Submitting needs NormalUser.
  * 3. The owner may do everything with own jobs, whatever group the token is for.
- * 4. Whose token's group has JobSharing may do the same with all jobs of that group.
+ * 4. Whose token's group has JobSharing may do the same with all jobs of that group, but those that were submitted while a group of
+ *    that name was of another virtual organisation.
  * 5. JobAdministrator may do everything with every job, but submit.
  * 6. JobMonitor may see every job, its manifest and its sandboxes, and change nothing.
  * 7. A virtual organisation is a border: in a group of one, 5 and 6 reach only jobs that were submitted in groups of the
@@ -90,7 +91,9 @@ export class JobPolicy {
     return {
       setup,
       owner: caller.user,
-      ...(isOneOf(caller, 'JobSharing') && { group: caller.group }),
+      ...(isOneOf(caller, 'JobSharing') && {
+        group: { name: caller.group, vo: caller.vo ?? '' },
+      }),
       ...(reaches && { vo: border }),
     };
   }
@@ -127,7 +130,8 @@ function oversees(caller: Caller, job: JobOwnership, ...properties: Property[]):
 
 function owns(caller: Caller, job: JobOwnership): boolean {
   if (caller.user === job.owner) return true;
-  return caller.properties.has('JobSharing') && caller.group === job.ownerGroup;
+  const isShared = caller.group === job.ownerGroup && (caller.vo ?? '') === job.vo;
+  return isShared && caller.properties.has('JobSharing');
 }
 
 function isOneOf(caller: Caller, ...properties: Property[]): boolean {

@@ -32,7 +32,8 @@ export function jobSelector(
 function isVisible(job: Job, { setup, owner, group, vo }: Visibility): boolean {
   if (job.setup !== setup) return false;
   if (owner === undefined || job.owner === owner) return true;
-  return job.ownerGroup === group || (vo !== undefined && job.vo === vo);
+  if (vo !== undefined && job.vo === vo) return true;
+  return group !== undefined && job.ownerGroup === group.name && job.vo === group.vo;
 }
 
 function conditionOf({ attribute, values }: JobFilter): (job: Job) => boolean {

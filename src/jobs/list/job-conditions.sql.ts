@@ -69,7 +69,10 @@ export function whereOf(
 
 function visibleTo({ owner, group, vo }: Visibility, source: Source, values: unknown[]): string {
   const ways = [`owner = $${values.push(owner)}`];
-  if (group !== undefined) ways.push(`owner_group = $${values.push(group)}`);
+  if (group !== undefined) {
+    const ofGroup = `owner_group = $${values.push(group.name)}`;
+    ways.push(`(${ofGroup} and vo = $${values.push(group.vo)})`);
+  }
   if (vo !== undefined) {
     const ofVo = `vo = $${values.push(vo)}`;
     // Jobs have an index by group and none by virtual organisation, so the groups are said as well.

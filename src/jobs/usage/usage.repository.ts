@@ -104,7 +104,9 @@ function whereOf(
   const is = (column: string, value: string): string => `${column} = $${values.push(value)}`;
   const seen = [
     ...(visibility.owner === undefined ? [] : [is('owner', visibility.owner)]),
-    ...(visibility.group === undefined ? [] : [is('owner_group', visibility.group)]),
+    ...(visibility.group === undefined
+      ? []
+      : [`(${is('owner_group', visibility.group.name)} and ${is('vo', visibility.group.vo)})`]),
     ...(visibility.vo === undefined ? [] : [is('vo', visibility.vo)]),
   ];
   const all = [
