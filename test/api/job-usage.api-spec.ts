@@ -86,7 +86,9 @@ describe('usage of runs', () => {
     expect(await owners({})).toEqual(['a A 2', 'a B 2', 'b A 1']);
     expect(await owners({ setup: 'Other' })).toEqual(['a A 1']);
     expect(await owners({ owner: 'b' })).toEqual(['b A 1']);
-    expect(await owners({ owner: 'b', group: 'h' })).toEqual(['a B 2', 'b A 1']);
+    const ofGroup = (vo: string): object => ({ owner: 'b', group: { name: 'h', vo } });
+    expect(await owners(ofGroup(''))).toEqual(['a B 2', 'b A 1']);
+    expect(await owners(ofGroup('elsewhere'))).toEqual(['b A 1']);
     expect(await owners({ owner: 'nobody', vo: 'v' })).toEqual(['b A 1']);
     expect(await owners({}, { group: 'h' })).toEqual(['a B 2']);
     expect(await owners({}, { site: 'A', owner: 'b' })).toEqual(['b A 1']);
