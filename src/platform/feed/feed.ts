@@ -76,6 +76,7 @@ export class Feed<E extends Positioned> {
   /** Events behind the cursor, oldest first. Throws Problem 410 when the log does not go back so far. */
   async read({ position, seen }: FeedCursor, limit: number): Promise<FeedPage<E>> {
     if (this.head === undefined && this.listeners.size > 0) void this.pull();
+    if (seen === undefined && position === this.head) await this.pulling; // what is being read may be behind it
     const kept = seen === undefined ? this.keptBehind(position, limit) : undefined;
     if (kept) return { events: kept, upto: kept.at(-1)?.position ?? position };
     await this.place();
@@ -119,7 +120,9 @@ export class Feed<E extends Positioned> {
   private async pullAll(): Promise<void> {
     while (this.isStale && this.listeners.size > 0) {
       this.isStale = false;
-      this.head ??= await this.log.latest(this.source);
+      const start = this.head ?? (await this.log.latest(this.source));
+      if (this.listeners.size === 0) break; // else nobody would ever advance it
+      this.head = start;
       for (;;) {
         const { events } = await this.log.read(this.source, this.head, PAGE);
         const next = await this.complete(events);
