@@ -223,6 +223,23 @@ describe('a chain of CAs', () => {
     expect(await outcome(MALLORY, { ...below, issuer: sub })).toBe(MALLORY);
   });
 
+  it.each([
+    ['namespaces', namespaces(SUB, '/DC=(org'), namespaces(ROOT, '.*')],
+    ['namespaces', namespaces('no name', '.*'), namespaces(ROOT, '.*')],
+    ['signing_policy', eacl(SUB, 'alice'), eacl(ROOT, '*')],
+  ])('is bound by a *.%s of which what it permits is not understood', async (kind, odd, other) => {
+    const above = { namespaces: namespaces, signing_policy: eacl }[kind] as typeof eacl;
+    const all = kind === 'namespaces' ? '.*' : '*';
+    put(`${hash}.${kind}`, above(ROOT, all) + above(SUB, all));
+    expect(await outcome(ALICE, { ...below, issuer: sub })).toBe(ALICE);
+    put(`${subHash}.${kind}`, odd + other);
+    expect(await outcome(ALICE, { ...below, issuer: sub })).toBe(
+      `outside-namespace: ${SUB} may not sign ${ALICE}: ${directory}/${subHash}.${kind} does not permit it`,
+    );
+    put(`${subHash}.${kind}`, odd + other + above(SUB, all));
+    expect(await outcome(ALICE, { ...below, issuer: sub })).toBe(ALICE);
+  });
+
   it('ends at a user, whose proxies no policy needs to name', async () => {
     put(`${hash}.signing_policy`, eacl(ROOT, ALICE));
     const alice = await issueCertificate({ subject: ALICE, purpose: 'client', issuer: root });

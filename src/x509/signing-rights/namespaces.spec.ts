@@ -92,7 +92,7 @@ describe('a *.namespaces', () => {
     const text = `${permit('/CN=a')}\n${odd}\n${permit('/CN=b')}`;
     expect(verdicts(text, '/CN=a')).toEqual([true]);
     expect(verdicts(text, '/CN=b')).toEqual([true]);
-    expect(readNamespaces(text).rules).toHaveLength(2);
+    expect(readNamespaces(text).rules).toHaveLength(3);
     expect(readNamespaces(text).leftOut.map(({ message }) => message)).toEqual([
       expect.stringContaining(fault),
     ]);

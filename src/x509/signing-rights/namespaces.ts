@@ -1,9 +1,11 @@
 import {
   atLine,
   issuerKey,
+  NOTHING,
   PolicyError,
   policyOf,
   SELF,
+  UNKNOWN,
   withQuotes,
   type Policy,
   type SigningRule,
@@ -21,7 +23,7 @@ interface Token {
 /**
  * Reads a `*.namespaces` of the IGTF (EUGridPMA namespaces format, version 1.0):
  * `TO Issuer "<DN>"|SELF PERMIT|DENY Subject "<regular expression>"`; words in any case, comments from `#`, a backslash
- * at the end of a line goes on with the next. A permission of which issuer or subject is not understood is left out. Throws
+ * at the end of a line goes on with the next. A permission of which issuer or subject is not understood permits nothing. Throws
  * PolicyError, also for any other version.
  */
 export function readNamespaces(text: string): Policy {
@@ -43,19 +45,22 @@ export function readNamespaces(text: string): Policy {
   while (at < tokens.length) {
     word('TO');
     word('ISSUER');
-    const issuer = next();
+    const name = next();
     const isPermit = word('PERMIT', 'DENY') === 'PERMIT';
     word('SUBJECT');
     const subject = next();
     if (!subject.isQuoted || subject.text.trim() === '') {
       throw new PolicyError(subject.line, 'a subject in double quotes is expected');
     }
+    let issuer: SigningRule['issuer'] = UNKNOWN;
     try {
+      issuer = issuerOf(name);
       const fits = atLine(subject.line, () => expressionPattern(subject.text));
-      rules.push({ issuer: issuerOf(issuer), isPermit, fits });
+      rules.push({ issuer, isPermit, fits });
     } catch (error) {
-      if (!isPermit || (!issuer.isQuoted && issuer.text.toUpperCase() !== 'SELF')) throw error;
+      if (!isPermit || (issuer === UNKNOWN && !name.isQuoted)) throw error;
       leftOut.push(error as PolicyError);
+      rules.push({ issuer, isPermit, fits: NOTHING });
     }
   }
   return policyOf(rules, leftOut);

@@ -3,7 +3,7 @@ import type { ChainLink } from '../certificate/chain-link.js';
 import { nameHashes } from './name-hash.js';
 import { readNamespaces } from './namespaces.js';
 import { readSigningPolicy } from './signing-policy.js';
-import { SELF, type PolicyKind, type SigningRule } from './signing-rule.js';
+import { SELF, UNKNOWN, type PolicyKind, type SigningRule } from './signing-rule.js';
 
 export const POLICY_FILE = /\.(?:signing_policy|namespaces)$/i;
 const KINDS: PolicyKind[] = ['signing_policy', 'namespaces'];
@@ -114,9 +114,10 @@ function stemOf(path: string): string {
 function rulesFor(issuer: ChainLink, files: PolicyFile[], holder: ChainLink): SigningRule[] {
   return files
     .flatMap(({ rules }) => rules)
-    .filter((rule) =>
-      rule.issuer === SELF ? holder === issuer : rule.issuer === issuer.subjectKey,
-    );
+    .filter((rule) => {
+      if (rule.issuer === SELF) return holder === issuer;
+      return rule.issuer === issuer.subjectKey || rule.issuer === UNKNOWN;
+    });
 }
 
 function silent(files: PolicyFile[]): string {

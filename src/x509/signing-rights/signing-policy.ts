@@ -2,6 +2,7 @@ import { globPattern, type SubjectPattern } from './subject-pattern.js';
 import {
   atLine,
   issuerKey,
+  NOTHING,
   PolicyError,
   policyOf,
   withQuotes,
@@ -30,9 +31,9 @@ interface Right {
 
 /**
  * Reads a `*.signing_policy` of the Globus toolkit (EACL): entries of `access_id_CA X509 '<DN>'`, then rights
- * (`pos_rights globus CA:sign`, seldom `neg_rights`) with `cond_subjects globus '"<glob>" "<glob>"'`. A pattern of
- * a right that is not understood is left out. Anything else is a fault: what is not understood must not widen a policy. Throws
- * PolicyError.
+ * (`pos_rights globus CA:sign`, seldom `neg_rights`) with `cond_subjects globus '"<glob>" "<glob>"'`. A pattern of a
+ * permission that is not understood permits nothing. Anything else is a fault: what is not understood must not widen a
+ * policy. Throws PolicyError.
  */
 export function readSigningPolicy(text: string): Policy {
   const rules: SigningRule[] = [];
@@ -136,6 +137,7 @@ function patternsOf(line: Line, leftOut?: PolicyError[]): SubjectPattern[] {
       } catch (error) {
         if (leftOut === undefined) throw error;
         leftOut.push(new PolicyError(line.number, (error as Error).message, { cause: error }));
+        patterns.push(NOTHING);
       }
     }
     return patterns;

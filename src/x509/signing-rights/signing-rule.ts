@@ -8,10 +8,16 @@ export type PolicyKind = 'signing_policy' | 'namespaces';
 /** Stands for the CA whose file it is (`TO Issuer SELF`). */
 export const SELF = Symbol('the CA of the file');
 
+/** Stands for a CA whose DN is not understood: it may be any. */
+export const UNKNOWN = Symbol('some CA');
+
+/** Stands for a pattern that is not understood: whoever is permitted that is permitted nothing, not unnamed. */
+export const NOTHING: SubjectPattern = () => false;
+
 /** One sentence of a policy: this CA may, or may not, sign these subjects. */
 export interface SigningRule {
   /** nameKey of the CA's DN. */
-  issuer: string | typeof SELF;
+  issuer: string | typeof SELF | typeof UNKNOWN;
   isPermit: boolean;
   fits: SubjectPattern;
 }
@@ -19,14 +25,14 @@ export interface SigningRule {
 /** What a policy file says. */
 export interface Policy {
   rules: SigningRule[];
-  /** What it permits and nobody understands, with the line: it is left out, so that nothing is permitted by it. */
+  /** What it permits and nobody understands, with the line: its rule permits NOTHING. */
   leftOut: PolicyError[];
 }
 
 /** The policy; one of which nothing is understood is a fault as a whole. Throws PolicyError. */
 export function policyOf(rules: SigningRule[], leftOut: PolicyError[]): Policy {
   const [first] = leftOut;
-  if (first !== undefined && rules.length === 0) throw first;
+  if (first !== undefined && rules.every(({ fits }) => fits === NOTHING)) throw first;
   return { rules, leftOut };
 }
 
