@@ -42,6 +42,7 @@ import { DisabledUsers1763910600001 } from './1763910600001-disabled-users.js';
 import { VirtualOrganisationsOfCounts1763910600002 } from './1763910600002-virtual-organisations-of-counts.js';
 import { RequestProofs1763910700001 } from './1763910700001-request-proofs.js';
 import { BatchWaits1763910800001 } from './1763910800001-batch-waits.js';
+import { Departures1763910900001 } from './1763910900001-departures.js';
 
 /**
  * All migrations in the order of their timestamps. They are append-only plain SQL, import no entity and run
@@ -92,4 +93,5 @@ export const MIGRATIONS: (new () => object)[] = [
   VirtualOrganisationsOfCounts1763910600002,
   RequestProofs1763910700001,
   BatchWaits1763910800001,
+  Departures1763910900001,
 ];

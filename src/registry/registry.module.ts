@@ -7,6 +7,7 @@ import { RegistryKnownSubjectEntity } from './entities/registry-known-subject.en
 import { RegistryMemberEntity } from './entities/registry-member.entity.js';
 import { RegistrySetupEntity } from './entities/registry-setup.entity.js';
 import { DrainsService } from './store/drains.service.js';
+import { RegistryDepartureEntity } from './entities/registry-departure.entity.js';
 import { RegistryDrainEntity } from './entities/registry-drain.entity.js';
 import { RegistryShareEntity } from './entities/registry-share.entity.js';
 import { RegistrySiteEntity } from './entities/registry-site.entity.js';
@@ -33,6 +34,7 @@ const ENTITIES = [
   RegistrySiteEntity,
   RegistryShareEntity,
   RegistryDrainEntity,
+  RegistryDepartureEntity,
 ];
 
 /** Who exists: users, groups, setups, applications, storage elements, sites, and the shares of groups. */

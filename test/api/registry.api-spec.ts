@@ -13,6 +13,7 @@ import {
 } from '#src/registry/index.js';
 import { RegistryRepository } from '../../src/registry/store/registry.repository.js';
 import { onDatabaseOf } from '../support/database-of.js';
+import { isOfEarlier } from '../support/time-of-tokens.js';
 import { eventually, startGrid, support, type Grid, type GridClient } from '../support/testbed.js';
 
 /** Runs `gridgate registry …` beside the server; `input` is what the command reads from standard input. */
@@ -49,13 +50,15 @@ function dump(grid: Grid): Promise<string> {
   return withLoader(grid, (loader) => loader.dump());
 }
 
+const CONFIG = { issuerVo: undefined, accessTokenTtl: 3600, refreshTokenTtl: 3600 };
+
 async function withLoader(
   grid: Grid,
   work: (loader: RegistryLoader) => Promise<string>,
 ): Promise<string> {
   let said = '';
   await onDatabaseOf(grid, async (database) => {
-    const repository = new RegistryRepository(database, { issuerVo: undefined });
+    const repository = new RegistryRepository(database, CONFIG);
     const service = { forget: () => undefined } as unknown as RegistryService;
     const audit = { done: () => undefined } as unknown as Audit;
     said = await work(new RegistryLoader(database, repository, service, audit));
@@ -172,6 +175,51 @@ describe('the registry', () => {
     }
     expect(await load(grid, before)).toBe(`~ users.mona: sub set-by-hand -> ${sub}`);
     expect(await subjectOf('mona')).toBe(sub);
+  });
+
+  it('keeps who is disabled, whatever files leave them out or call them otherwise', async () => {
+    const before = await dump(grid);
+    const without = (text: string): string =>
+      text
+        .replace(/^ {2}mona:\n(?: {4}.*\n)+/m, '')
+        .replace(/members:\n {6}- mona\n/, 'members: []\n');
+    const disabled = before.replace(/^ {2}mona:\n/m, '$&    disabled: true\n');
+    expect(await load(grid, disabled)).toBe('~ users.mona: disabled');
+    expect(await load(grid, without(before))).toContain('~ groups.grid_mon: members -mona');
+    expect(await dump(grid)).toMatch(/^ {2}mona:\n(?: {4}.*\n)+? {4}disabled: true\n/m);
+    const unsaid = before.replaceAll(/^ {4}sub: .*\n/gm, '');
+    const other = unsaid.replace('  mona:\n', '  dora:\n').replace('- mona\n', '- dora\n');
+    expect(await load(grid, other)).toContain(
+      'users.dora.certificates[0]: belongs to mona already, who is disabled: enable or remove mona first',
+    );
+    expect(await load(grid, before)).toContain('~ groups.grid_mon: members +mona');
+    const file = before.replace(/^ {2}mona:\n/m, '$&    disabled: false\n');
+    expect(await load(grid, file)).toBe('~ users.mona: enabled');
+    expect(await load(grid, before)).toBe('no difference');
+  });
+
+  it('a token of a membership that has ended, or of who has lost a certificate, does not come back', async () => {
+    const before = await dump(grid);
+    const dn = '/DC=org/DC=grid/CN=mona';
+    const changes = [
+      before.replace(/members:\n {6}- mona\n/, 'members: []\n'),
+      before.replace(dn, `${dn}2`),
+    ];
+    for (const changed of changes) {
+      const token = await grid.token('mona', 'grid_mon');
+      const status = async (): Promise<number> => (await grid.bearer(token).get('/jobs')).status;
+      expect(await status()).toBe(200);
+      await isOfEarlier(token);
+      await load(grid, changed);
+      await load(grid, before);
+      await eventually(async () => (await status()) === 401, 'the end of the token');
+      expect((await (await grid.as('alice')).get('/jobs')).status).toBe(200);
+      await eventually(
+        async () =>
+          (await grid.bearer(await grid.token('mona', 'grid_mon')).get('/jobs')).status === 200,
+        'a token of afterwards',
+      );
+    }
   });
 
   it('gives who comes back a subject of their own, unless the file says which', async () => {

@@ -106,6 +106,16 @@ describe('principal of a token', () => {
     expect(principalFrom({ ...old, clientId: 'gridgate-cli' }, later)?.user).toBe('alice');
   });
 
+  it('is nobody with what was given before the membership ended, also when there is one again', () => {
+    const departures = [{ user: 'alice', group: 'grid_user', seconds: 1000 }];
+    const later = new RegistrySnapshot(DEMO_REGISTRY, 2, { departures });
+    const nameAt = (givenAt: number | undefined, group = 'grid_user'): string | undefined =>
+      principalFrom({ ...alice, group, givenAt }, later)?.user;
+    expect([undefined, 1000, 1001].map((at) => nameAt(at))).toEqual(['alice', 'alice', 'alice']);
+    expect([nameAt(999), nameAt(1)]).toEqual([undefined, undefined]);
+    expect(nameAt(1, 'grid_share')).toBe('alice');
+  });
+
   it('has no setup that is closed to its group', () => {
     const setups = [{ name: 'Prod', groups: ['grid_mon'] }];
     expect(principalFrom(alice, registryWith({ setups }))).toBeUndefined();

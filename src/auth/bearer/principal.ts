@@ -83,7 +83,9 @@ export interface Grantee {
 export function principalFrom(grantee: Grantee, registry: RegistrySnapshot): Principal | undefined {
   const user = registry.userByName(grantee.user);
   const group = registry.group(grantee.group);
-  if (!user || !group || !registry.isMember(user.name, group.name)) return undefined;
+  if (!user || !group || !registry.isMember(user.name, group.name, grantee.givenAt)) {
+    return undefined;
+  }
   const scopes = possibleScopes(group, grantee.scopes);
   return bearerOf(
     grantee,

@@ -16,6 +16,7 @@ import {
 import { editedContents, type RegistryDocument } from './registry-document.js';
 import { parseRegistryFile, RegistryFileError } from './registry-file.js';
 import { writeRegistryFile } from './registry-writing.js';
+import { endedMemberships } from '../model/membership.js';
 import { faultsOf, type RegistryFault } from '../model/registry-rules.js';
 import { RegistryRepository } from '../store/registry.repository.js';
 import { RegistryService } from '../store/registry.service.js';
@@ -33,8 +34,8 @@ export class RegistryLoader {
 
   /**
    * Makes the registry what the file says, in one transaction, and answers what that changed. Sections that are
-   * not in the file stay as they are, and so do applications that a command added, and who is disabled. Loading the same file again
-   * changes nothing. Throws RegistryFileError with every fault and its place; then nothing has changed.
+   * not in the file stay as they are, and so do applications that a command added. Who is disabled stays so, and stays in the
+   * registry, unless the file says `disabled: false`. Loading the same file again changes nothing. Throws RegistryFileError with every fault and its place; then nothing has changed.
    */
   async load(text: string): Promise<RegistryDifference> {
     const parsed = parseRegistryFile(text);
@@ -127,7 +128,10 @@ export class RegistryLoader {
       const after = merge(before, sectionsOf(before));
       await this.refuseFaults(after, transaction);
       const changes = difference(before, after);
-      if (changes.changes.length > 0) await this.repository.write(transaction, after);
+      if (changes.changes.length > 0) {
+        await this.repository.write(transaction, after);
+        await this.repository.noteDepartures(transaction, endedMemberships(before, after));
+      }
       return changes;
     });
     this.registry.forget();
@@ -161,20 +165,24 @@ function isEmpty({ users, groups }: RegistryContents): boolean {
   return users.length === 0 && groups.length === 0;
 }
 
-/** A file that was written before somebody was disabled does not bring them back: only `disabled: false` and `user enable` do. */
+/**
+ * A file that says nothing of somebody who is disabled does not bring them back, nor does a file without them and one with
+ * them after it, nor their certificate under another name: only `disabled: false` and `user enable` do.
+ */
 function keepDisabled(
   before: RegistryContents,
   file: Partial<RegistryContents>,
 ): Partial<RegistryContents> {
   if (!file.users) return file;
-  const disabled = new Set(before.users.flatMap((user) => (user.disabled ? [user.name] : [])));
-  return {
-    ...file,
-    users: file.users.map((user) => ({
-      ...user,
-      disabled: user.disabled ?? disabled.has(user.name),
-    })),
-  };
+  const disabled = new Map(
+    before.users.filter((one) => one.disabled).map((one) => [one.name, one]),
+  );
+  const users = file.users.map((user) => ({
+    ...user,
+    disabled: user.disabled ?? disabled.has(user.name),
+  }));
+  for (const { name } of users) disabled.delete(name);
+  return { ...file, users: [...users, ...disabled.values()] };
 }
 
 function merge(before: RegistryContents, sections: Partial<RegistryContents>): RegistryContents {

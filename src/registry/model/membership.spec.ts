@@ -1,7 +1,13 @@
 import { DEMO_REGISTRY } from './demo-registry.js';
 import { keepAdministrator } from './administrators.js';
 import { ChangeFault } from './change-fault.js';
-import { withMember, withoutMember, withDisabled, withoutUser } from './membership.js';
+import {
+  endedMemberships,
+  withMember,
+  withoutMember,
+  withDisabled,
+  withoutUser,
+} from './membership.js';
 import type { Group, RegistryContents, User } from './registry.types.js';
 
 const demo = DEMO_REGISTRY;
@@ -19,6 +25,37 @@ function faultOf(work: () => unknown): [string, string] | undefined {
     return [error.reason, error.message];
   }
 }
+
+describe('memberships that end', () => {
+  const ended = (change: Partial<RegistryContents>, before = demo): string[] =>
+    endedMemberships(before, { ...before, ...change }).map(({ user, group }) => `${user} ${group}`);
+  const usersWith = (change: Partial<User>, of = demo): User[] =>
+    of.users.map((one) => (one.name === 'alice' ? { ...one, ...change } : one));
+  const ofAlice = ['alice grid_user', 'alice grid_share'];
+
+  it('are those of who leaves a group, is removed or disabled', () => {
+    expect(ended({})).toEqual([]);
+    expect(ended(withoutMember(demo, 'grid_share', 'alice'))).toEqual(['alice grid_share']);
+    expect(ended(withoutUser(demo, 'alice'))).toEqual(ofAlice);
+    const disabled = withDisabled(demo, 'alice', true);
+    expect(ended(disabled)).toEqual(ofAlice);
+    expect(ended(withDisabled(demo, 'alice', false), { ...demo, ...disabled })).toEqual([]);
+    expect(ended(withMember(demo, 'grid_mon', 'alice'))).toEqual([]);
+  });
+
+  it('are those of who loses a certificate or a subject, not of who gains one', () => {
+    const subjects = [{ issuer: 'https://idp.example', sub: 'a' }];
+    const certificates = [{ subject: '/CN=new' }];
+    expect(ended({ users: usersWith({ certificates }) })).toEqual(ofAlice);
+    const [alice] = demo.users.filter(({ name }) => name === 'alice');
+    const more = [...(alice?.certificates ?? []), ...certificates];
+    expect(ended({ users: usersWith({ certificates: more, subjects }) })).toEqual([]);
+    const before = { ...demo, users: usersWith({ subjects }) };
+    const other = [{ issuer: 'https://idp.example', sub: 'b' }];
+    expect(ended({ users: usersWith({ subjects: other }) }, before)).toEqual(ofAlice);
+    expect(ended({ users: usersWith({ fullName: 'A.' }) })).toEqual([]);
+  });
+});
 
 describe('members of groups', () => {
   const before = membersOf(demo);

@@ -1,5 +1,6 @@
 import { ChangeFault } from './change-fault.js';
-import type { Group, RegistryContents, User } from './registry.types.js';
+import { certificateKey } from './user-certificate.js';
+import type { Group, Member, RegistryContents, User } from './registry.types.js';
 
 /** The sections that a change of members changes. */
 export type ChangedGroups = Pick<RegistryContents, 'groups'>;
@@ -48,6 +49,45 @@ export function withoutMember(
     throw new ChangeFault('no-member', `${user} is no member of ${group}`);
   }
   return replaced(contents, group, (one) => without(one, user));
+}
+
+/**
+ * Memberships that a change ends: of those who leave the group, are removed or disabled, or lose a certificate or a subject of
+ * an identity provider. Tokens from before are dead, also when there is the same membership afterwards.
+ */
+export function endedMemberships(before: RegistryContents, after: RegistryContents): Member[] {
+  const stay = new Set(membersOf(after).map(keyOf));
+  const signIns = new Map(after.users.map((user) => [user.name, signInsOf(user)]));
+  const lost = new Set(
+    before.users
+      .filter((user) => !isWithin(signInsOf(user), signIns.get(user.name) ?? new Set()))
+      .map(({ name }) => name),
+  );
+  return membersOf(before).filter((member) => lost.has(member.user) || !stay.has(keyOf(member)));
+}
+
+/** A disabled user is in no group. */
+function membersOf({ users, groups }: RegistryContents): Member[] {
+  const disabled = new Set(users.flatMap((user) => (user.disabled ? [user.name] : [])));
+  return groups.flatMap(({ name: group, members }) =>
+    members.filter((user) => !disabled.has(user)).map((user) => ({ user, group })),
+  );
+}
+
+/** How the user can sign in. */
+function signInsOf({ certificates, subjects }: User): ReadonlySet<string> {
+  return new Set([
+    ...certificates.map(({ subject, issuer }) => certificateKey(subject, issuer)),
+    ...subjects.map(({ issuer, sub }) => JSON.stringify({ issuer, sub })),
+  ]);
+}
+
+function isWithin(some: ReadonlySet<string>, all: ReadonlySet<string>): boolean {
+  return [...some].every((one) => all.has(one));
+}
+
+function keyOf({ user, group }: Member): string {
+  return JSON.stringify([user, group]);
 }
 
 function userIn({ users }: RegistryContents, name: string): User {

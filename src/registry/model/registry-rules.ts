@@ -2,7 +2,7 @@ import { certificateKey } from './user-certificate.js';
 import { PROPERTIES } from './property.js';
 import { clientFaults } from './client-rules.js';
 import { isSameOrWithin } from './site-connection.js';
-import type { RegistryContents } from './registry.types.js';
+import type { RegistryContents, User } from './registry.types.js';
 
 /** One fault of a registry: where it is (path in the file) and what is wrong. */
 export interface RegistryFault {
@@ -33,9 +33,19 @@ function repeatedIdentities({ users }: RegistryContents): RegistryFault[] {
   const claim = (key: string, user: string, place: (string | number)[]): void => {
     const owner = owners.get(key);
     if (owner === undefined) owners.set(key, user);
-    else faults.push({ path: ['users', user, ...place], problem: `belongs to ${owner} already` });
+    else {
+      const hint = disabled.has(owner) ? `, who is disabled: enable or remove ${owner} first` : '';
+      faults.push({
+        path: ['users', user, ...place],
+        problem: `belongs to ${owner} already${hint}`,
+      });
+    }
   };
-  for (const { name, sub, certificates, subjects } of users) {
+  // Those who are disabled first: they may be there although a file leaves them out.
+  const isDisabled = ({ disabled = false }: User): boolean => disabled;
+  const disabled = new Set(users.filter(isDisabled).map(({ name }) => name));
+  const ordered = [...users.filter(isDisabled), ...users.filter((user) => !isDisabled(user))];
+  for (const { name, sub, certificates, subjects } of ordered) {
     if (sub !== undefined) claim(`sub ${sub}`, name, ['sub']);
     certificates.forEach(({ subject, issuer }, place) =>
       claim(`dn ${certificateKey(subject, issuer)}`, name, ['certificates', place]),

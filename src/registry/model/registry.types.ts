@@ -54,6 +54,12 @@ export interface Group {
   readonly limits?: GroupLimits;
 }
 
+/** A user in a group. */
+export interface Member {
+  readonly user: string;
+  readonly group: string;
+}
+
 /** A named installation within the service; jobs never cross setups. */
 export interface Setup {
   readonly name: string;

@@ -4,6 +4,7 @@ import {
   type Client,
   type Drain,
   type Group,
+  type Member,
   type RegistryContents,
   type Setup,
   type Site,
@@ -20,6 +21,8 @@ export interface SnapshotOptions {
   drains?: ReadonlyMap<string, Drain>;
   /** When each application was registered, in seconds since 1970. */
   registrations?: ReadonlyMap<string, number>;
+  /** When a membership ended last, in whole seconds since 1970. */
+  departures?: readonly (Member & { seconds: number })[];
   /** The one virtual organisation that there are tokens for (GRID_ISSUER_VO). */
   issuerVo?: string | undefined;
 }
@@ -46,16 +49,23 @@ export class RegistrySnapshot {
 
   private readonly drains: ReadonlyMap<string, Drain>;
   private readonly registrations: ReadonlyMap<string, number>;
+  private readonly departures: ReadonlyMap<string, number>;
   private readonly issuerVo: string | undefined;
 
   /** `version` grows with every change of the registry. */
   constructor(
     readonly contents: RegistryContents,
     readonly version: number,
-    { drains = new Map(), registrations = new Map(), issuerVo }: SnapshotOptions = {},
+    {
+      drains = new Map(),
+      registrations = new Map(),
+      departures = [],
+      issuerVo,
+    }: SnapshotOptions = {},
   ) {
     this.drains = drains;
     this.registrations = registrations;
+    this.departures = new Map(departures.map((one) => [memberKey(one), one.seconds]));
     this.issuerVo = issuerVo;
     this.userNames = byName(contents.users);
     this.userSubs = new Map(
@@ -123,9 +133,13 @@ export class RegistrySnapshot {
     return this.groupsByUser.get(userName) ?? [];
   }
 
-  /** True when the user is a member of the group. */
-  isMember(userName: string, groupName: string): boolean {
-    return this.groupsOf(userName).some((group) => group.name === groupName);
+  /**
+   * True when the user is a member of the group, and has been so without a break since `then` (seconds since 1970): what
+   * was given before somebody left, was disabled or lost a certificate does not count again afterwards.
+   */
+  isMember(user: string, group: string, then = Infinity): boolean {
+    if (!this.groupsOf(user).some(({ name }) => name === group)) return false;
+    return then >= (this.departures.get(memberKey({ user, group })) ?? -Infinity);
   }
 
   setup(name: string): Setup | undefined {
@@ -204,6 +218,10 @@ export class RegistrySnapshot {
 
 function byName<T extends { name: string }>(items: readonly T[]): ReadonlyMap<string, T> {
   return new Map(items.map((item) => [item.name, item]));
+}
+
+function memberKey({ user, group }: Member): string {
+  return JSON.stringify([user, group]);
 }
 
 function subjectKey(issuer: string, sub: string): string {

@@ -7,6 +7,7 @@ import type {
   Client,
   Drain,
   Group,
+  Member,
   RegistryContents,
   Setup,
   Share,
@@ -20,6 +21,8 @@ export const REGISTRY_CHANNEL = 'registry';
 
 const FILE_RULES =
   'A file rules the registry (GRID_REGISTRY_SYNC): change the file and load it with `gridgate registry load` (`disabled: false` there enables a user); a start with GRID_REGISTRY_SYNC=false ends that';
+
+const DAY_SECONDS = 86_400;
 
 type Nullable<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | null };
 
@@ -50,6 +53,7 @@ interface RegistryRow {
   shares: Share[];
   drains: ({ site: string } & Drain)[];
   registrations: { id: string; seconds: number }[];
+  departures: (Member & { seconds: number })[];
 }
 
 /** First the row that every change of the registry writes: whoever writes the whole registry has it before the drains. */
@@ -101,7 +105,9 @@ const READ_ALL = `
         'since', to_char(drained_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), '[]')
       from registry_drain) as drains,
     (select coalesce(json_agg(json_build_object('id', id, 'seconds', extract(epoch from created_at))), '[]')
-      from registry_application) as registrations`;
+      from registry_application) as registrations,
+    (select coalesce(json_agg(json_build_object('user', user_name, 'group', group_name,
+        'seconds', floor(extract(epoch from left_at)))), '[]') from registry_departure) as departures`;
 
 const REWRITTEN = [
   'registry_share',
@@ -179,7 +185,8 @@ const INSERTS = [
 export class RegistryRepository {
   constructor(
     private readonly database: Database,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'issuerVo'>,
+    @Inject(CONFIG)
+    private readonly config: Pick<Config, 'issuerVo' | 'accessTokenTtl' | 'refreshTokenTtl'>,
   ) {}
 
   /** The number that grows with every change. */
@@ -221,7 +228,7 @@ export class RegistryRepository {
     const drains = new Map(row.drains.map(({ site, ...drain }) => [site, drain]));
     const registrations = new Map(row.registrations.map(({ id, seconds }) => [id, seconds]));
     return new RegistrySnapshot(contentsOf(row), row.version, {
-      ...{ drains, registrations },
+      ...{ drains, registrations, departures: row.departures },
       issuerVo: this.config.issuerVo,
     });
   }
@@ -257,6 +264,21 @@ export class RegistryRepository {
       values: [subs],
     });
     return new Map(rows.map(({ sub, name }) => [sub, name]));
+  }
+
+  /** Notes memberships that end now; forgets those of which no token can be left. */
+  async noteDepartures(transaction: Queryable, departures: readonly Member[]): Promise<void> {
+    const { accessTokenTtl, refreshTokenTtl } = this.config;
+    await transaction.execute({
+      text: 'delete from registry_departure where left_at < clock_timestamp() - make_interval(secs => $1)',
+      values: [Math.max(accessTokenTtl, refreshTokenTtl) + DAY_SECONDS],
+    });
+    await transaction.execute({
+      text: `insert into registry_departure (user_name, group_name, left_at)
+        select *, clock_timestamp() from unnest($1::text[], $2::text[])
+        on conflict (user_name, group_name) do update set left_at = excluded.left_at`,
+      values: [departures.map(({ user }) => user), departures.map(({ group }) => group)],
+    });
   }
 
   /**
