@@ -146,11 +146,13 @@ function siteKey(site: string): string {
   return JSON.stringify(['site', site]);
 }
 
-function tooMany({ name, most, added, waiting }: Check): Problem {
+/** How many wait at a site is not told: they are those of all virtual organisations. */
+function tooMany({ name, most, added, waiting, isOfSite }: Check): Problem {
   const more = added === 1 ? '1 more is' : `${added} more are`;
-  const text = `The limit of ${name} is ${most} waiting jobs, and ${waiting} wait: ${more} too many`;
+  const found = isOfSite ? '' : `, and ${waiting} wait`;
+  const text = `The limit of ${name} is ${most} waiting jobs${found}: ${more} too many`;
   return new Problem('job.limit', text, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
-    members: { limit: most, limitOf: name, waiting, submitted: added },
+    members: { limit: most, limitOf: name, ...(!isOfSite && { waiting }), submitted: added },
   });
 }

@@ -22,7 +22,7 @@ export class WebhookOwners {
     const source = this.sources.find(({ name }) => name === webhook.source);
     if (!principal) {
       return {
-        refusal: `${user} is not in the registry any more, or not in ${group}, or ${group} may not use ${setup}, or the application is gone`,
+        refusal: `${user} is not in the registry any more, or not in ${group}, or was not for a while, or ${group} may not use ${setup}, or the application is gone`,
       };
     }
     for (const scope of ['webhooks', source?.scope ?? 'webhooks'] as const) {
