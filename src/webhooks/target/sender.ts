@@ -112,9 +112,12 @@ export class Sender {
   private trusted(): Promise<SecureContext> | undefined {
     const { webhookCa } = this.config;
     if (webhookCa === undefined) return undefined;
-    this.trust ??= readFile(webhookCa, 'utf8').then((pem) =>
-      createSecureContext({ ca: [...rootCertificates, pem] }),
-    );
+    this.trust ??= readFile(webhookCa, 'utf8')
+      .then((pem) => createSecureContext({ ca: [...rootCertificates, pem] }))
+      .catch((error: unknown) => {
+        this.trust = undefined; // it may be readable the next time
+        throw error;
+      });
     return this.trust;
   }
 }

@@ -23,7 +23,8 @@ const NONE = ['ENOTFOUND', 'ENODATA'];
 
 /**
  * Finds the addresses of receivers and refuses those that webhooks may not reach. Looks into `/etc/hosts`, then
- * asks name servers itself: the system's own lookup keeps a thread of four busy for as long as a name server is silent, and files wait for the same ones.
+ * asks name servers itself: the system's own lookup keeps a thread of four busy for as long as a name server is
+ * silent, and files wait for the same ones.
  */
 @Injectable()
 export class TargetResolver {
