@@ -40,7 +40,11 @@ export class SshConnection {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
 
-  constructor(private readonly settings: SshSettings) {
+  /** In `temporary` is the directory of its sockets. */
+  constructor(
+    private readonly settings: SshSettings,
+    private readonly temporary = tmpdir(),
+  ) {
     this.clock = settings.clock ?? systemClock;
   }
 
@@ -108,10 +112,23 @@ export class SshConnection {
   }
 
   private async options(): Promise<string[]> {
-    this.directory ??= mkdtemp(join(tmpdir(), 'grid-ssh-'));
-    const directory = await this.directory;
+    const directory = await this.socketDirectory();
     const isShort = directory.length + 42 <= MAX_SOCKET_NAME;
     return sshOptions(this.settings, isShort ? join(directory, '%C') : 'none');
+  }
+
+  private async socketDirectory(): Promise<string> {
+    this.directory ??= mkdtemp(join(this.temporary, 'grid-ssh-'));
+    try {
+      return await this.directory;
+    } catch (error) {
+      this.directory = undefined; // a full disk will have room again
+      throw new SlurmError(
+        'away',
+        `no directory for the sockets of ssh: ${(error as Error).message}`,
+        0,
+      );
+    }
   }
 
   private call(args: readonly string[], input: string): Promise<CommandResult> {
