@@ -1,5 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { FormData } from 'undici';
 import { awaitStatus, sandboxOf, show, submit, unpack } from '../support/jobs.js';
@@ -142,6 +147,29 @@ describeWith(need)('sandboxes in a real S3 store', () => {
     expect([forged.status, anonymous.status]).toEqual([403, 403]);
     const bob = await (await grid.as('bob')).get(`/jobs/${jid}/inputsandbox`);
     expect([bob.status, bob.headers['location']]).toEqual([403, undefined]);
+    await again({ GRID_S3_PRESIGN: 'false' });
+  });
+
+  it('tells of an object that is shorter than it was, also where it would redirect', async () => {
+    const [jid = 0] = (await sendFiles({ data: 'cut\n' })).body.jids;
+    const { headers } = await alice.get(`/jobs/${jid}/inputsandbox`);
+    const hash = String(headers['etag']).slice(1, -1);
+    const Key = `some/prefix/${hash.slice(0, 2)}/${hash}.tar.gz`;
+    await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body: 'short' }));
+    const told = {
+      type: 'urn:gridgate:problem:sandbox.damaged',
+      title: 'The stored sandbox is damaged',
+      status: 500,
+      detail: `The stored inputsandbox of job ${jid} is damaged: 5 bytes are there, and ${String(headers['content-length'])} were kept; tell the administrators, who may have a copy of the sandbox store; without one the job must be submitted again`,
+      code: 'sandbox.damaged',
+      instance: expect.any(String),
+    };
+    const range = { headers: { range: 'bytes=20-29' } };
+    expect((await alice.get(`/jobs/${jid}/inputsandbox`)).body).toEqual(told);
+    expect((await alice.get(`/jobs/${jid}/inputsandbox`, range)).body).toEqual(told);
+    expect((await alice.get(`/jobs/${jid}/inputsandbox/files/data`)).body).toEqual(told);
+    await again({ GRID_S3_PRESIGN: 'true' });
+    expect((await alice.get(`/jobs/${jid}/inputsandbox`)).body).toEqual(told);
     await again({ GRID_S3_PRESIGN: 'false' });
   });
 

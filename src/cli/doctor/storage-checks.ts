@@ -19,7 +19,9 @@ export async function checkStore(config: Config, store: SandboxStore): Promise<F
   const started = performance.now();
   try {
     await store.put({ hash, sizeBytes: content.length, content });
-    const read = await buffer(await store.open(hash, { start: 1, end: 4000 }));
+    const read = await buffer(
+      await store.open(hash, { sizeBytes: content.length, range: { start: 1, end: 4000 } }),
+    );
     await store.remove(hash);
     if (!read.equals(content.subarray(1, 4001))) {
       return fault(

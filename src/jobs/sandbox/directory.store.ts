@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { copyFile, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { createReadStream } from 'node:fs';
-import { once } from 'node:events';
+import {
+  copyFile,
+  mkdir,
+  open,
+  rename,
+  rm,
+  stat,
+  writeFile,
+  type FileHandle,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import {
+  SandboxDamagedError,
   SandboxMissingError,
   type ByteRange,
   type NewArchive,
@@ -19,11 +27,15 @@ export class DirectorySandboxStore implements SandboxStore {
 
   async put(archive: NewArchive): Promise<void> {
     const target = this.pathOf(archive.hash);
-    if (await isFile(target, archive.sizeBytes)) return;
+    if (!(await isFile(target, archive.sizeBytes))) await this.write(archive, target);
+    await flushDirectory(dirname(target)); // also after another's write, which may not have come so far
+  }
+
+  private async write(archive: NewArchive, target: string): Promise<void> {
     await this.makeParent(target);
     if ('content' in archive) {
       const { content } = archive;
-      await placeNew(target, (draft) => writeFile(draft, content, { mode: 0o600 }));
+      await placeNew(target, (draft) => writeFile(draft, content, { mode: 0o600, flush: true }));
       return;
     }
     const { path } = archive;
@@ -37,19 +49,28 @@ export class DirectorySandboxStore implements SandboxStore {
     });
   }
 
-  async open(hash: string, range?: ByteRange): Promise<Readable> {
-    const stream = createReadStream(this.pathOf(hash), range);
+  async open(hash: string, wish?: { sizeBytes: number; range?: ByteRange }): Promise<Readable> {
+    const handle = await this.openFile(hash);
     try {
-      await once(stream, 'open');
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
-      throw new SandboxMissingError(hash, { cause });
+      if (wish) SandboxDamagedError.refuseSize((await handle.stat()).size, wish.sizeBytes);
+    } catch (error) {
+      await handle.close();
+      throw error;
     }
-    return stream;
+    return handle.createReadStream(wish?.range);
   }
 
   async remove(hash: string): Promise<void> {
     await rm(this.pathOf(hash), { force: true });
+  }
+
+  private async openFile(hash: string): Promise<FileHandle> {
+    try {
+      return await open(this.pathOf(hash));
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+      throw new SandboxMissingError(hash, { cause });
+    }
   }
 
   private pathOf(hash: string): string {
@@ -61,6 +82,7 @@ export class DirectorySandboxStore implements SandboxStore {
     const parent = dirname(path);
     if (this.made.has(parent)) return;
     await mkdir(parent, { recursive: true, mode: 0o700 });
+    await flushDirectory(dirname(parent));
     this.made.add(parent);
   }
 }
@@ -90,6 +112,18 @@ async function flush(path: string): Promise<void> {
   const handle = await open(path, 'r+');
   try {
     await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes the names in a directory outlast a loss of power; a few file systems of the network have no such call (EINVAL). */
+async function flushDirectory(path: string): Promise<void> {
+  const handle = await open(path);
+  try {
+    await handle.sync();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
   } finally {
     await handle.close();
   }

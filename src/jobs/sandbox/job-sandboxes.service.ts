@@ -13,7 +13,13 @@ import { copyFileOfArchive } from './sandbox-archive.js';
 import { answerDownload, copyTo, plainName, type Download } from './sandbox-download.js';
 import type { SandboxEntity } from './sandbox.entity.js';
 import { SandboxService } from './sandbox.service.js';
-import { SANDBOX_STORE, SandboxMissingError, type SandboxStore } from './sandbox.store.js';
+import {
+  SANDBOX_STORE,
+  SandboxDamagedError,
+  SandboxMissingError,
+  type ByteRange,
+  type SandboxStore,
+} from './sandbox.store.js';
 
 /** Which sandbox of a job. */
 export type SandboxKind = 'inputsandbox' | 'outputsandbox';
@@ -29,7 +35,10 @@ export class JobSandboxesService {
     @Inject(SANDBOX_STORE) private readonly store: SandboxStore,
   ) {}
 
-  /** Answers the whole archive, or redirects to the store. Throws Problem 403 or 404 (also when there is none). */
+  /**
+   * Answers the whole archive, or redirects to the store. Throws Problem 403, 404 (also when there is none), 500 when it is
+   * damaged; what gets shorter while it is sent is cut.
+   */
   async download(
     caller: { principal: Principal; request: HttpRequest; response: HttpResponse },
     jid: string,
@@ -37,22 +46,40 @@ export class JobSandboxesService {
   ): Promise<void> {
     const { principal, request, response } = caller;
     const { job, sandbox } = await this.find(principal, jid, kind);
-    if (kind === 'outputsandbox' && principal.user === job.owner && request.method === 'GET') {
-      await this.jobs.markRetrieved(job.jid);
-    }
+    const { hash } = sandbox;
+    const sizeBytes = Number(sandbox.sizeBytes);
     const fileName = `${job.jid}-${kind}.tar.gz`;
-    if (this.config.s3Presign && this.store.presign) {
-      response.setHeader('Location', await this.store.presign(sandbox.hash, fileName));
-      response.statusCode = 307;
-      response.end();
-      return;
-    }
-    await answerDownload(request, response, {
-      sizeBytes: Number(sandbox.sizeBytes),
-      tag: `"${sandbox.hash}"`,
-      contentType: 'application/gzip',
-      fileName,
-      send: async (range, target) => copyTo(await this.open(sandbox, range), target),
+    const open = (range: ByteRange): Promise<Readable> =>
+      this.store.open(hash, { sizeBytes, range });
+    const noteRetrieval = async (): Promise<void> => {
+      if (kind === 'inputsandbox' || principal.user !== job.owner || request.method !== 'GET')
+        return;
+      await this.jobs.markRetrieved(job.jid);
+    };
+    await telling(job, kind, async () => {
+      if (this.config.s3Presign && this.store.presign) {
+        const location = await this.store.presign({ hash, sizeBytes }, fileName);
+        await noteRetrieval();
+        response.setHeader('Location', location);
+        response.statusCode = 307;
+        response.end();
+        return;
+      }
+      if (request.method === 'HEAD') (await open({ start: 0, end: 0 })).destroy();
+      await answerDownload(request, response, {
+        sizeBytes,
+        tag: `"${hash}"`,
+        contentType: 'application/gzip',
+        fileName,
+        send: async (range, target) => {
+          const source = await open(range);
+          await noteRetrieval().catch((error: unknown) => {
+            source.destroy();
+            throw error;
+          });
+          await copyTo(source, target, range);
+        },
+      });
     });
   }
 
@@ -101,10 +128,13 @@ export class JobSandboxesService {
       tag: `"${sandbox.hash}-${index}"`,
       contentType: 'application/octet-stream',
       fileName: plainName(name),
-      send: async (range, target) => {
-        const found = await copyFileOfArchive(await this.open(sandbox), file.name, target, range);
-        if (!found) throw new SandboxMissingError(sandbox.hash);
-      },
+      send: (range, target) =>
+        telling(job, kind, async () => {
+          const source = await this.store.open(sandbox.hash, {
+            sizeBytes: Number(sandbox.sizeBytes),
+          });
+          await copyFileOfArchive(source, file.name, target, range);
+        }),
     };
   }
 
@@ -124,17 +154,21 @@ export class JobSandboxesService {
     if (!sandbox) throw noSandbox(job, kind);
     return sandbox;
   }
+}
 
-  private async open(
-    sandbox: SandboxEntity,
-    range?: { start: number; end: number },
-  ): Promise<Readable> {
-    try {
-      return await this.store.open(sandbox.hash, range);
-    } catch (cause) {
-      if (!(cause instanceof SandboxMissingError)) throw cause;
+/** Runs work on a stored sandbox; what is wrong with the bytes becomes a Problem that says what to do. */
+async function telling<T>(job: Job, kind: SandboxKind, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof SandboxMissingError) {
       throw Problem.unavailable('The sandbox store does not have the sandbox', { cause });
     }
+    if (!(cause instanceof SandboxDamagedError)) throw cause;
+    const again = kind === 'inputsandbox' ? 'submitted' : 'run';
+    const advice = `tell the administrators, who may have a copy of the sandbox store; without one the job must be ${again} again`;
+    const detail = `The stored ${kind} of job ${job.jid} is damaged: ${cause.problem}; ${advice}`;
+    throw new Problem('sandbox.damaged', detail, { cause });
   }
 }
 

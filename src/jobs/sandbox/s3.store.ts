@@ -6,8 +6,10 @@ import type { OnApplicationBootstrap } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import type { Config, Logger } from '#src/platform/index.js';
 import {
+  SandboxDamagedError,
   SandboxMissingError,
   type ByteRange,
+  type KeptArchive,
   type NewArchive,
   type SandboxStore,
 } from './sandbox.store.js';
@@ -67,14 +69,18 @@ interface Sdk {
  */
 export class S3SandboxStore implements SandboxStore, OnApplicationBootstrap {
   /** Present only when downloads are to be redirected. */
-  readonly presign?: (hash: string, fileName: string) => Promise<string>;
+  readonly presign?: (sandbox: KeptArchive, fileName: string) => Promise<string>;
   private loaded: Promise<Sdk> | undefined;
 
   constructor(
     private readonly settings: S3Settings,
     private readonly logger: Logger,
   ) {
-    if (settings.presign) this.presign = (hash, fileName) => this.sign(hash, fileName);
+    if (!settings.presign) return;
+    this.presign = async (sandbox, fileName) => {
+      await this.refuseOtherSize(sandbox);
+      return this.sign(sandbox.hash, fileName);
+    };
   }
 
   /** No user's request pays for the loading; a store that does not answer is told, and does not keep the server from its start. */
@@ -107,14 +113,28 @@ export class S3SandboxStore implements SandboxStore, OnApplicationBootstrap {
     });
   }
 
-  async open(hash: string, range?: ByteRange): Promise<Readable> {
+  async open(hash: string, wish?: { sizeBytes: number; range?: ByteRange }): Promise<Readable> {
     const { s3, client } = await this.sdk();
     const input: GetObjectCommandInput = this.targetOf(hash);
+    const { range, sizeBytes } = wish ?? {};
     if (range !== undefined) input.Range = `bytes=${range.start}-${range.end}`;
-    const { Body } = await this.attempt('open', hash, () =>
-      client.send(new s3.GetObjectCommand(input)),
-    );
-    return Body as Readable;
+    const answer = await this.attempt('open', hash, async () => {
+      try {
+        return await client.send(new s3.GetObjectCommand(input));
+      } catch (error) {
+        // An object that ends before the range begins: this tells how long it is.
+        if (statusOf(error) === 416 && wish) await this.refuseOtherSize({ hash, ...wish });
+        throw error;
+      }
+    });
+    const body = answer.Body as Readable;
+    try {
+      if (sizeBytes !== undefined) SandboxDamagedError.refuseSize(wholeSizeOf(answer), sizeBytes);
+    } catch (error) {
+      body.destroy();
+      throw error;
+    }
+    return body;
   }
 
   async remove(hash: string): Promise<void> {
@@ -159,6 +179,12 @@ export class S3SandboxStore implements SandboxStore, OnApplicationBootstrap {
     }
   }
 
+  private async refuseOtherSize({ hash, sizeBytes }: KeptArchive): Promise<void> {
+    const found = await this.attempt('open', hash, () => this.sizeOf(hash));
+    if (found === undefined) throw new SandboxMissingError(hash);
+    SandboxDamagedError.refuseSize(found, sizeBytes);
+  }
+
   private async sign(hash: string, fileName: string): Promise<string> {
     const { s3, client } = await this.sdk();
     const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner');
@@ -176,6 +202,7 @@ export class S3SandboxStore implements SandboxStore, OnApplicationBootstrap {
     try {
       return await work();
     } catch (cause) {
+      if (cause instanceof SandboxDamagedError || cause instanceof SandboxMissingError) throw cause;
       if (what === 'open' && (cause as Error).name === 'NoSuchKey') {
         throw new SandboxMissingError(hash, { cause });
       }
@@ -220,6 +247,15 @@ export class S3SandboxStore implements SandboxStore, OnApplicationBootstrap {
     });
     return { s3, client };
   }
+}
+
+/** Bytes of the object, of which an answer may have a part: `bytes 0-9/1234`. */
+function wholeSizeOf(answer: {
+  ContentRange?: string | undefined;
+  ContentLength?: number | undefined;
+}): number {
+  const whole = answer.ContentRange?.match(/\/(\d+)$/)?.[1];
+  return whole === undefined ? (answer.ContentLength ?? Number.NaN) : Number(whole);
 }
 
 function statusOf(error: unknown): number | undefined {

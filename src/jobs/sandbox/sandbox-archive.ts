@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createGunzip, createGzip, gzipSync } from 'node:zlib';
 import { extract, pack, type Extract, type Pack } from 'tar-stream';
 import { relativePathFault } from '../manifest/file-name.js';
-import type { NewArchive } from './sandbox.store.js';
+import { SandboxDamagedError, type NewArchive } from './sandbox.store.js';
 
 /** A file to pack: its name in the archive and where its bytes are. */
 export interface ArchiveFile {
@@ -129,17 +129,31 @@ function headerOf(file: Omit<ArchiveFile, 'content'>): Parameters<Pack['entry']>
 
 /**
  * Unpacks an archive of ours into a fresh directory. Only plain files below it are written, whatever the archive
- * says, and never through a link. Throws Error for anything else and above `maxBytes`.
+ * says, and never through a link. Throws Error for anything else and above `maxBytes`, and SandboxDamagedError when it is no
+ * whole archive.
  */
 export async function unpackArchive(
   source: Readable,
   directory: string,
   options: { maxBytes: number; owner?: FileOwner },
 ): Promise<void> {
-  let left = options.maxBytes;
   const untar = extract();
   const reading = pipeline(source, createGunzip(), untar);
   reading.catch(() => undefined);
+  try {
+    await unpackEntries(untar, directory, options);
+    await reading;
+  } catch (cause) {
+    throw isOfGzip(cause) ? damagedBytes(cause) : cause;
+  }
+}
+
+async function unpackEntries(
+  untar: Extract,
+  directory: string,
+  options: { maxBytes: number; owner?: FileOwner },
+): Promise<void> {
+  let left = options.maxBytes;
   for await (const entry of untar) {
     const { name, type, size, mode } = entry.header;
     const fault = relativePathFault(name);
@@ -152,7 +166,6 @@ export async function unpackArchive(
     await writeEntry(entry, path, (mode & 0o111) === 0 ? 0o644 : 0o755);
     if (options.owner) await chown(path, options.owner.uid, options.owner.gid);
   }
-  await reading;
 }
 
 async function writeEntry(entry: Entry, path: string, mode: number): Promise<void> {
@@ -166,15 +179,15 @@ async function writeEntry(entry: Entry, path: string, mode: number): Promise<voi
 }
 
 /**
- * Writes one file of an archive, or part of it, to `target`. Resolves to false when the archive has no such file;
- * then nothing was written. Reads no further than needed.
+ * Writes one file of an archive, or part of it, to `target`, and reads no further than needed. Throws SandboxDamagedError
+ * when the archive cannot be unpacked or has no such file.
  */
 export async function copyFileOfArchive(
   source: Readable,
   name: string,
   target: Writable,
   range: { start: number; end: number },
-): Promise<boolean> {
+): Promise<void> {
   const untar = extract();
   const reading = pipeline(source, createGunzip(), untar);
   reading.catch(() => undefined);
@@ -185,12 +198,22 @@ export async function copyFileOfArchive(
         continue;
       }
       await pipeline(entry, cut(range), target);
-      return true;
+      return;
     }
-    return false;
+    throw new SandboxDamagedError('it has not the file that was kept in it');
+  } catch (cause) {
+    throw isOfGzip(cause) ? damagedBytes(cause) : cause;
   } finally {
     source.destroy();
   }
+}
+
+function isOfGzip(error: unknown): boolean {
+  return String((error as NodeJS.ErrnoException).code).startsWith('Z_');
+}
+
+function damagedBytes(cause: unknown): SandboxDamagedError {
+  return new SandboxDamagedError('its bytes are not those that were kept', { cause });
 }
 
 /** Lets the bytes from `start` to `end` (included) pass. */

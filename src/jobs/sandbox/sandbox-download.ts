@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import type { Writable } from 'node:stream';
+import { Transform, type Writable } from 'node:stream';
 import {
   ClientDisconnected,
   type HttpRequest,
@@ -7,7 +7,7 @@ import {
   outOfTurn,
 } from '#src/platform/index.js';
 import { matchesTag, readRange } from './byte-range.js';
-import type { ByteRange } from './sandbox.store.js';
+import { SandboxDamagedError, type ByteRange } from './sandbox.store.js';
 
 /** What a download hands out. */
 export interface Download {
@@ -62,9 +62,27 @@ export async function answerDownload(
   }
 }
 
-/** Copies a stream to the response. */
-export async function copyTo(source: NodeJS.ReadableStream, target: Writable): Promise<void> {
-  await pipeline(source, target);
+/**
+ * Copies a stream to the response, of which the bytes of a range were promised: one that ends before is an error, and cuts the
+ * connection, where the reader of a response that merely ended would wait for the rest.
+ */
+export async function copyTo(
+  source: NodeJS.ReadableStream,
+  target: Writable,
+  { start, end }: ByteRange,
+): Promise<void> {
+  let left = end + 1 - start;
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      left -= chunk.length;
+      done(null, chunk);
+    },
+    flush(done) {
+      const cut = `${left} of its bytes went away while it was sent`;
+      done(left === 0 ? null : new SandboxDamagedError(cut));
+    },
+  });
+  await pipeline(source, counted, target);
 }
 
 /** The name of a file without the directories that it is in. */

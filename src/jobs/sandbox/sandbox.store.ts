@@ -7,6 +7,9 @@ export type NewArchive = {
   sizeBytes: number;
 } & ({ content: Buffer } | { path: string });
 
+/** An archive as it was kept. */
+export type KeptArchive = Pick<NewArchive, 'hash' | 'sizeBytes'>;
+
 /** A part of an archive: first and last byte, both included. */
 export interface ByteRange {
   start: number;
@@ -20,12 +23,18 @@ export interface ByteRange {
 export interface SandboxStore {
   /** Keeps the archive; when it returns the bytes are safe. Does nothing when they are there already. */
   put(archive: NewArchive): Promise<void>;
-  /** The bytes, or part of them. Throws SandboxMissingError when the store does not have them. */
-  open(hash: string, range?: ByteRange): Promise<Readable>;
+  /**
+   * The bytes, or part of them. Throws SandboxMissingError when the store does not have them, and SandboxDamagedError when it
+   * has another number of them than `sizeBytes`, the number that was kept.
+   */
+  open(hash: string, wish?: { sizeBytes: number; range?: ByteRange }): Promise<Readable>;
   /** Forgets the bytes; not there is fine. */
   remove(hash: string): Promise<void>;
-  /** A URL that hands out the bytes directly for a short while, when the store can make one. */
-  presign?(hash: string, fileName: string): Promise<string>;
+  /**
+   * A URL that hands out the bytes directly for a short while, when the store can make one. Throws as `open` does, for
+   * nobody looks at them on their way.
+   */
+  presign?(sandbox: KeptArchive, fileName: string): Promise<string>;
 }
 
 /** Injection token of the SandboxStore. */
@@ -36,5 +45,23 @@ export class SandboxMissingError extends Error {
   constructor(hash: string, options?: ErrorOptions) {
     super(`the sandbox store has no ${hash}`, options);
     this.name = 'SandboxMissingError';
+  }
+}
+
+/** The store has other bytes than those that were kept. */
+export class SandboxDamagedError extends Error {
+  /** `problem` says how they differ. */
+  constructor(
+    readonly problem: string,
+    options?: ErrorOptions,
+  ) {
+    super(`a sandbox is damaged: ${problem}`, options);
+    this.name = 'SandboxDamagedError';
+  }
+
+  /** Throws when another number of bytes is there than was kept. */
+  static refuseSize(found: number, kept: number): void {
+    if (found === kept) return;
+    throw new SandboxDamagedError(`${found} bytes are there, and ${kept} were kept`);
   }
 }

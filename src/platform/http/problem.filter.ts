@@ -74,7 +74,7 @@ export class ProblemFilter implements ExceptionFilter {
 
 /** Clients that hang up are no trouble of ours: the line of the request has them with status 499. */
 function levelOf(problem: Problem, response: HttpResponse): 'debug' | 'warn' | 'error' {
-  if (problem.code === 'service.failure') return 'error';
+  if (problem.status === 500) return 'error';
   const isGone = problem.status < 500 && response.destroyed;
   return isGone || problem instanceof ClientDisconnected ? 'debug' : 'warn';
 }

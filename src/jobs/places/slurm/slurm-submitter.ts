@@ -1,7 +1,7 @@
 import { sleep } from '#src/kernel/index.js';
 import type { Config } from '#src/platform/index.js';
 import { unpackArchive } from '../../sandbox/sandbox-archive.js';
-import { SandboxMissingError } from '../../sandbox/sandbox.store.js';
+import { SandboxDamagedError, SandboxMissingError } from '../../sandbox/sandbox.store.js';
 import { MINOR } from '../../state/job-state.js';
 import { catalogueInputs, RunFault, SITE_PATH } from '../../run/run-plan.js';
 import type { RunOrder } from '../../run/executor.js';
@@ -337,15 +337,16 @@ export class SlurmSubmitter {
   private async unpackInput(order: RunOrder, work: string, account: BatchAccount): Promise<void> {
     if (order.inputSandbox === null) return;
     const { store, config, accounts } = this.parts;
-    let source;
-    try {
-      source = await store.open(order.inputSandbox);
-    } catch (cause) {
-      if (!(cause instanceof SandboxMissingError)) throw cause;
-      throw new RunFault(MINOR.inputSandboxFailed, 'It is not in the store', { cause });
-    }
     const owner = accounts.givesFiles ? { owner: account } : {};
-    await unpackArchive(source, work, { maxBytes: config.maxSandboxBytes, ...owner });
+    try {
+      const source = await store.open(order.inputSandbox);
+      await unpackArchive(source, work, { maxBytes: config.maxSandboxBytes, ...owner });
+    } catch (cause) {
+      const isMissing = cause instanceof SandboxMissingError;
+      if (!isMissing && !(cause instanceof SandboxDamagedError)) throw cause;
+      const app = isMissing ? 'It is not in the store' : 'It cannot be unpacked';
+      throw new RunFault(MINOR.inputSandboxFailed, app, { cause });
+    }
   }
 }
 
