@@ -155,6 +155,21 @@ def test_links_are_listed_and_downloaded_as_what_they_lead_to(grid, tmp_path):
     assert fs.cat(f"jobs/{jid}/output/d/latest") == b"1\n"
 
 
+def test_empty_directories_are_listed_and_made(grid, tmp_path):
+    [jid] = grid.submit(shell("mkdir -p out/none out/some; echo 1 > out/some/x", OutputSandbox=["out"]))
+    grid.wait(jid, check=True)
+    files = [(file.name, file.is_directory) for file in grid.output_files(jid)]
+    assert files == [("out/none", True), ("out/some/x", False)]
+    assert [path.name for path in grid.download(jid, tmp_path)] == ["x"]
+    assert (tmp_path / "out/none").is_dir()
+    with pytest.raises(NotFound, match="It is an empty directory, which has no bytes"):
+        grid.read_output(jid, "out/none")
+    fs = fsspec.filesystem("gridgate", client=grid)
+    at = f"jobs/{jid}/output/out"
+    assert {entry["name"]: entry["type"] for entry in fs.ls(at)} == {f"{at}/none": "directory", f"{at}/some": "directory"}
+    assert fs.ls(f"{at}/none") == []
+
+
 def test_map_brings_results_back_in_order(grid, job_python):
     factor = 3
 

@@ -159,6 +159,33 @@ describe('the life of a job on local-process', () => {
     expect(listing).toContain('all -> d\n');
   });
 
+  it('brings the whole directory for a dot, with empty directories and the streams', async () => {
+    const job = await run(
+      sh('mkdir -p d/empty; echo 1 > d/x; echo own > std.out; echo printed', {
+        OutputSandbox: ['.'],
+      }),
+    );
+    const path = `/jobs/${job.jid}/outputsandbox/files`;
+    expect((await alice.get(path)).body.files).toEqual([
+      { name: 'd/empty', size: 0, directory: true },
+      { name: 'd/x', size: 2 },
+      { name: 'std.err', size: 0 },
+      { name: 'std.out', size: 8 },
+    ]);
+    expect((await alice.get(`${path}/std.out`)).bytes.toString()).toBe('printed\n');
+    expect((await alice.get(`${path}/d/empty`)).body).toMatchObject({
+      code: 'job.no-such-file',
+      detail: 'It is an empty directory, which has no bytes',
+    });
+    expect((await alice.get(`/jobs/${job.jid}/parameters`)).body).toMatchObject({
+      OutputLeftOut:
+        'std.out (the job has written a file of this name itself, and what it prints has the name: let StdOutput or StdError name another file)',
+    });
+    const archive = await alice.get(`/jobs/${job.jid}/outputsandbox`);
+    const listing = execFileSync('tar', ['-tzf', '-'], { input: archive.bytes, encoding: 'utf8' });
+    expect(listing).toBe('d/empty/\nd/x\nstd.err\nstd.out\n');
+  });
+
   it('shows the running output, and a kill ends every process', async () => {
     const mark = `31${Date.now() % 1_000_000}`;
     const script = `echo begun; sleep ${mark} & setsid sleep ${mark} & env -i setsid sleep ${mark} & wait`;

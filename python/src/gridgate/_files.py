@@ -60,17 +60,31 @@ class OpenedFiles(ExitStack):
         return form
 
 
+def make_folder(folder: Path, name: str) -> None:
+    """Makes a directory of a sandbox below ``folder``. Raises ValueError for a name that leads out of it."""
+    path = _place(folder, name)
+    path.mkdir(exist_ok=True)
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise ValueError(f"{name!r} leads out of {folder}")
+
+
+def _place(folder: Path, name: str) -> Path:
+    """Where a file of a sandbox goes below ``folder``; the directories on the way are made."""
+    name_in_path(name)
+    if os.name == "nt" and (":" in name or "\\" in name):
+        raise ValueError(f"{name!r} is no name of a file on this machine")
+    path = folder.joinpath(*name.split("/"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.parent.resolve().is_relative_to(folder.resolve()):
+        raise ValueError(f"{name!r} leads out of {folder}")
+    return path
+
+
 class PartFile:
     """A file that is being downloaded: beside its place until it is whole."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        name_in_path(name)
-        self.path = folder.joinpath(*name.split("/"))
-        if os.name == "nt" and (":" in name or "\\" in name):
-            raise ValueError(f"{name!r} is no name of a file on this machine")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        if not self.path.parent.resolve().is_relative_to(folder.resolve()):
-            raise ValueError(f"{name!r} leads out of {folder}")
+        self.path = _place(folder, name)
         self._draft = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.part")
         self._file = self._draft.open("xb")
         self._tag: Optional[str] = None

@@ -148,14 +148,16 @@ def _file(name: str, file: dict[str, Any], plain: set[str]) -> dict[str, Any]:
 def _below(folder: str, sandbox: str, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The entries of a folder of a sandbox, whose files may have folders in their names."""
     entries: dict[str, dict[str, Any]] = {}
-    plain = {file["name"] for file in files if "link" not in file}
+    plain = {file["name"] for file in files if not {"link", "directory"} & file.keys()}
     for file in files:
         whole = f"{sandbox}/{file['name']}"
+        if whole == folder and "directory" in file:
+            return []
         if not whole.startswith(f"{folder}/"):
             continue
         first, _, rest = whole[len(folder) + 1 :].partition("/")
         name = f"{folder}/{first}"
-        entries[name] = _folder(name) if rest else _file(name, file, plain)
+        entries[name] = _folder(name) if rest or "directory" in file else _file(name, file, plain)
     if not entries and folder != sandbox:
         raise FileNotFoundError(folder)
     return list(entries.values())

@@ -83,11 +83,13 @@ class SandboxFile:
     """A file of a sandbox: its name, and its size in bytes.
 
     ``link`` is what a symbolic link leads to, a path in the sandbox; ``size`` is then that of the file there.
+    ``is_directory`` is true for an empty directory.
     """
 
     name: str
     size: int
     link: Optional[str] = None
+    is_directory: bool = False
 
 
 @dataclass(frozen=True)

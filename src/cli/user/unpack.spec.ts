@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, readlink, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -44,6 +44,31 @@ it('makes links that stay in the directory, also a second time', async () => {
     expect(await readlink(join(home, name))).toBe(target);
   }
   expect(await readFile(join(home, 'd/latest'), 'utf8')).toBe('1');
+});
+
+it('makes the directories of the archive, also a second time', async () => {
+  const tar = pack();
+  for (const name of ['d/empty/', 'other']) tar.entry({ name, type: 'directory' });
+  tar.entry({ name: 'd/x' }, '1');
+  tar.entry({ name: 'link', type: 'symlink', linkname: 'd/empty' });
+  tar.finalize();
+  const archive = await buffer(tar.pipe(createGzip()));
+  await unpack([archive] as never, home);
+  expect(await unpack([archive] as never, home)).toEqual(['d/empty/', 'other/', 'd/x', 'link']);
+  expect((await stat(join(home, 'link'))).isDirectory()).toBe(true);
+  expect((await lstat(join(home, 'other'))).isDirectory()).toBe(true);
+  const file = await archiveOf({ other: '1' });
+  await expect(unpack([file] as never, home)).rejects.toThrow('EISDIR');
+});
+
+it('makes no directory in the place of a link of an archive before', async () => {
+  const first = await archiveOf({ x: '1' }, { d: 'e' });
+  await unpack([first] as never, home);
+  const tar = pack();
+  tar.entry({ name: 'd', type: 'directory' });
+  tar.finalize();
+  const second = await buffer(tar.pipe(createGzip()));
+  await expect(unpack([second] as never, home)).rejects.toThrow('EEXIST');
 });
 
 it.each([

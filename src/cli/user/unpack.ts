@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, realpath, rm, symlink } from 'node:fs/promises';
+import { lstat, mkdir, realpath, rm, symlink } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,7 +9,7 @@ import { CommandError } from '../terminal/command-error.js';
 import { safeFileName } from '../terminal/output.js';
 
 /**
- * Unpacks a tar.gz into the directory and answers the names of its files. Names and links that lead out of the directory,
+ * Unpacks a tar.gz into the directory and answers the names of its files, and of its directories with a slash. Names and links that lead out of the directory,
  * and devices, are refused: the archive comes from a job. Nothing is written through a link: those of the archive are made last,
  * and what lies below one of an archive before is refused.
  * Characters that would act on a terminal are written as %XX in the names, which are then those that are answered.
@@ -28,22 +28,26 @@ export async function unpack(
   feeding.catch(() => undefined); // the loop below sees the same error
   for await (const entry of entries) {
     const { name, type, mode, linkname } = entry.header;
-    if (type === 'directory') {
-      entry.resume();
-      continue;
-    }
+    const isDirectory = type === 'directory';
     const target = type === 'symlink' ? (linkname ?? '') : undefined;
-    const isPlain = type === 'file' || target !== undefined;
+    const isPlain = type === 'file' || isDirectory || target !== undefined;
     if (!isPlain || !isInside(name) || (target !== undefined && !leadsInside(name, target))) {
       throw new CommandError(`refused to unpack ${name}`);
     }
-    const safe = safeFileName(name);
+    const safe = safeFileName(isDirectory ? name.replace(/\/$/, '') : name);
     if (names.has(safe)) throw new CommandError(`refused to unpack ${safe} twice`);
-    names.add(safe);
+    names.add(isDirectory ? `${safe}/` : safe);
     const path = join(directory, safe);
     await mkdir(dirname(path), { recursive: true });
     if ((await realpath(dirname(path))) !== dirname(join(root, safe))) {
       throw new CommandError(`refused to unpack ${safe} through a link; choose another directory`);
+    }
+    if (isDirectory) {
+      entry.resume();
+      await mkdir(path).catch(async (error: unknown) => {
+        if (!(await lstat(path)).isDirectory()) throw error;
+      });
+      continue;
     }
     await rm(path, { force: true }); // of an earlier time, a link perhaps
     if (target === undefined) {

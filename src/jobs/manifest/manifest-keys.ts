@@ -84,7 +84,7 @@ export const MANIFEST_KEYS = {
   OutputSandbox: {
     kind: 'texts',
     meaning:
-      'Files, directories and patterns that are brought back; default: both outputs. What is made and not named here is told in the parameter `OutputNotRequested`.',
+      'Files, directories and patterns that are brought back, `.` for everything; default: both outputs. What is made and not named here is told in the parameter `OutputNotRequested`.',
   },
   InputData: {
     kind: 'texts',

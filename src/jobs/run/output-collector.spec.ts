@@ -41,7 +41,11 @@ describe('collectOutput', () => {
     const { files, missing, leftOut, isCut } = await collect(...args);
     return {
       files: files.map(({ name, content }) =>
-        'linkTo' in content ? `${name} -> ${content.linkTo}` : name,
+        'linkTo' in content
+          ? `${name} -> ${content.linkTo}`
+          : 'isDirectory' in content
+            ? `${name}/`
+            : name,
       ),
       missing,
       leftOut: leftOut.map(({ name, reason }) => `${name}: ${reason}`),
@@ -57,6 +61,50 @@ describe('collectOutput', () => {
       missing: [],
       leftOut: [],
     });
+  });
+
+  it('brings empty directories, asked for or below what was, and what links lead to', async () => {
+    for (const name of ['empty', 'out/none', 'out/some', 'aside']) {
+      mkdirSync(join(directory, name), { recursive: true });
+    }
+    write('out/some/x');
+    symlinkSync('../aside', join(directory, 'out/link'));
+    expect(await names(['empty', 'out', 'e*'])).toEqual({
+      files: ['empty/', 'out/link -> aside', 'out/none/', 'out/some/x', 'aside/'],
+      missing: [],
+      leftOut: [],
+    });
+  });
+
+  it.each(['.', './', './.'])(
+    'brings the whole directory for %j, hidden files and the streams too',
+    async (whole) => {
+      mkdirSync(join(directory, 'd/e'), { recursive: true });
+      for (const name of ['.hidden', 'd/x', 'stream']) write(name);
+      const files = new Map([['std.out', join(directory, 'stream')]]);
+      expect((await names([whole], { files })).files).toEqual([
+        ...['.hidden', 'd/e/', 'd/x', 'std.out', 'stream'],
+      ]);
+      expect((await collect([whole], { files })).notRequested).toEqual({ names: [], count: 0 });
+    },
+  );
+
+  it('names a file of the job whose name its standard output has taken, unless it is the same', async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'streams-'));
+    const files = new Map(['a', 'b', 'c', 'd', 'e'].map((name) => [name, join(outside, name)]));
+    for (const [name, path] of files) writeFileSync(path, `printed ${name}`);
+    write('a', 'printed a'); // by tee
+    write('b', 'written b');
+    write('c', '');
+    mkdirSync(join(directory, 'd'));
+    const { files: found, leftOut } = await names(['*', 'e'], { files });
+    rmSync(outside, { recursive: true });
+    const reason =
+      'the job has written a file of this name itself, and what it prints has the name: let StdOutput or StdError name another file';
+    expect([found, leftOut]).toEqual([
+      ['a', 'b', 'c', 'd', 'e'],
+      [`b: ${reason}`, `d: ${reason}`],
+    ]);
   });
 
   it('brings links that stay in the directory, with what they lead to, and names the others', async () => {
@@ -205,7 +253,10 @@ describe('collectOutput', () => {
     write(`${'d/'.repeat(30)}far`);
     const { files, leftOut } = await names(['*']);
     expect(files.sort()).toEqual([...strange, 'd/d/near'].sort());
-    expect(leftOut).toEqual([`${'d/'.repeat(30)}far: it is deeper than 16 directories`]);
+    const tooDeep = [`${'d/'.repeat(30)}far`, `${'d/'.repeat(39)}d`];
+    expect(leftOut.sort()).toEqual(
+      tooDeep.map((name) => `${name}: it is deeper than 16 directories`).sort(),
+    );
   });
 
   it('leaves out what belongs to somebody else', async () => {

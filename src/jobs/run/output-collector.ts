@@ -41,8 +41,8 @@ const IN_MEMORY_BYTES = 64 * 1024;
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * Opens the files of `wanted` for packing: plain files of one file system, and links that stay in the directory, with what they
- * lead to. Everything else is named with its reason: the service may read more than the job may, and follows no link. Nothing
+ * Opens the files of `wanted` for packing: plain files of one file system, empty directories, and links that stay in the
+ * directory, with what they lead to. Everything else is named with its reason: the service may read more than the job may, and follows no link. Nothing
  * is read that was not measured first, and directories of any size are read piece by piece.
  */
 export async function collectOutput(places: OutputPlaces, wish: CollectWish): Promise<Collected> {
@@ -107,7 +107,7 @@ class Packing {
     this.left = wish.maxBytes;
   }
 
-  async add({ name, linkTo }: Found): Promise<void> {
+  async add({ name, linkTo, isDirectory }: Found): Promise<void> {
     const { maxBytes, maxFiles, maxFileBytes } = this.wish;
     if (this.files.length >= maxFiles) {
       this.refuse(name, `the output has more than ${maxFiles} files`);
@@ -115,6 +115,10 @@ class Packing {
     }
     if (linkTo !== undefined) {
       this.files.push({ name, sizeBytes: 0, content: { linkTo } });
+      return;
+    }
+    if (isDirectory) {
+      this.files.push({ name, sizeBytes: 0, content: { isDirectory } });
       return;
     }
     const opened = await this.finder.openPlain(name);

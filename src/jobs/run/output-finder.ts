@@ -6,6 +6,7 @@ import { Slices } from '#src/kernel/index.js';
 import { sortedInTurns } from './name-order.js';
 import { matchesPattern } from './name-pattern.js';
 import type { OutputPlaces } from './output-places.js';
+import { isSameContent } from './same-content.js';
 
 /** Something that was wanted and is not brought back. */
 export interface LeftOut {
@@ -14,10 +15,11 @@ export interface LeftOut {
   reason: string;
 }
 
-/** What a name that can be brought back stands for: a plain file, or a link to `linkTo`, a path below the directory. */
+/** What a name that can be brought back stands for: a plain file, a link to `linkTo`, a path below the directory, or an empty directory. */
 export interface Found {
   name: string;
   linkTo?: string;
+  isDirectory?: true;
 }
 
 /** Directories below a wanted one. */
@@ -100,8 +102,9 @@ export class OutputFinder {
           pending.push(name);
           continue;
         }
-        const size = this.places.files.has(name) ? await this.streamSize(name) : info?.size;
-        if (isReadable && (size === 0 || !(info?.isFile() ?? size !== undefined))) continue;
+        const isStream = this.places.files.has(name);
+        const size = Math.max(info?.size ?? 0, isStream ? await this.streamSize(name) : 0);
+        if (isReadable && (size === 0 || !(isStream || info?.isFile()))) continue;
         others.count += 1;
         if (others.names.length < limit) others.names.push(name);
       }
@@ -147,16 +150,18 @@ export class OutputFinder {
     this.leftOut.set(name, 'it is reached through a link: ask for it by its own path');
   }
 
-  /** Files and links at and below a name whose parents are plain. */
+  /** Files, links and empty directories at and below a name whose parents are plain. */
   private async expand(name: string, depth: number): Promise<Found[]> {
-    if (this.places.files.has(name)) return [{ name }];
+    const stream = this.places.files.get(name);
+    if (stream !== undefined) {
+      if (await this.isHiddenBy(stream, name)) this.leftOut.set(name, NAME_TAKEN);
+      return [{ name }];
+    }
     const info = await this.anyInfoOf(name);
     if (!info) return [];
     if (info.dev !== this.device) return this.leave(name, 'it is on another file system');
     if (info.isDirectory()) return this.expandDirectory(name, depth);
-    if (depth > MAX_DEPTH) {
-      return this.leave(name, `it is deeper than ${MAX_DEPTH} directories`);
-    }
+    if (depth > MAX_DEPTH) return this.leave(name, TOO_DEEP);
     if (info.isFile()) return [{ name }];
     if (!info.isSymbolicLink()) return this.leave(name, 'it is not a plain file');
     const target = await this.targetOf(name);
@@ -167,12 +172,28 @@ export class OutputFinder {
   }
 
   private async expandDirectory(directory: string, depth: number): Promise<Found[]> {
+    const entries = await this.entriesOf(directory);
+    if (entries.length === 0) {
+      if (this.isCut || this.leftOut.has(directory)) return [];
+      return depth > MAX_DEPTH
+        ? this.leave(directory, TOO_DEEP)
+        : [{ name: directory, isDirectory: true }];
+    }
     const found: Found[] = [];
-    for (const { name, isReadable } of await this.entriesOf(directory)) {
+    for (const { name, isReadable } of entries) {
       if (isReadable) found.push(...(await this.expand(name, depth + 1)));
       else this.leftOut.set(name, NO_UTF8);
     }
     return found;
+  }
+
+  /** True for something of the job's that is lost since a stream has its name; an empty file, or the same bytes, are no loss. */
+  private async isHiddenBy(stream: string, name: string): Promise<boolean> {
+    const info = await this.infoOf(name);
+    if (!info || (info.isFile() && info.size === 0)) return false;
+    const { uid, directory } = this.places;
+    if (!info.isFile() || (uid !== undefined && info.uid !== uid)) return true;
+    return !(await isSameContent(join(directory, name), stream).catch(() => false));
   }
 
   private leave(name: string, reason: string): [] {
@@ -219,8 +240,8 @@ export class OutputFinder {
     return undefined;
   }
 
-  private async streamSize(name: string): Promise<number | undefined> {
-    return (await lstat(this.places.files.get(name) ?? '').catch(() => undefined))?.size;
+  private async streamSize(name: string): Promise<number> {
+    return (await lstat(this.places.files.get(name) ?? '').catch(() => undefined))?.size ?? 0;
   }
 
   /** What is in a directory, in the order of the names. */
@@ -273,6 +294,9 @@ export class OutputFinder {
 
 const LOOP = Symbol('loop');
 const UNREADABLE = 'it cannot be read';
+const TOO_DEEP = `it is deeper than ${MAX_DEPTH} directories`;
+const NAME_TAKEN =
+  'the job has written a file of this name itself, and what it prints has the name: let StdOutput or StdError name another file';
 const NO_UTF8 = 'its name is not UTF-8';
 
 /** Bytes as text in which every byte beyond ASCII stands as `\xHH`. */

@@ -30,6 +30,15 @@ describe('outputName', () => {
     expect(outputName(plan, name)).toBe(expected);
   });
 
+  it.each(['.', './'])('gives everything for %j, the whole directory', (pattern) => {
+    const whole = planOf({ manifest: { OutputSandbox: [pattern] } });
+    expect(['.rc', 'd/a', ''].map((name) => outputName(whole, name))).toEqual([
+      '.rc',
+      'd/a',
+      undefined,
+    ]);
+  });
+
   it('gives standard output and error also where a job gives nothing else back', () => {
     const bare = planOf({ manifest: { OutputSandbox: [] } });
     expect(outputName(bare, 'std.out')).toBe('std.out');

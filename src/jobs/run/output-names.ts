@@ -15,7 +15,9 @@ export function outputName(plan: RunPlan, name: string): string | undefined {
 
 /** A pattern or name stands for files, and for directories with everything below them. */
 function isGivenBack(pattern: string, name: string): boolean {
-  const wanted = plainPattern(pattern).split('/');
+  const plain = plainPattern(pattern);
+  if (plain === '') return name !== '';
+  const wanted = plain.split('/');
   const parts = name.split('/');
   return (
     parts.length >= wanted.length &&
@@ -25,7 +27,8 @@ function isGivenBack(pattern: string, name: string): boolean {
   );
 }
 
-/** A name or pattern of a manifest without what makes no difference to it. */
+/** A name or pattern of a manifest without what makes no difference to it; nothing is left of `.`, the whole directory. */
 export function plainPattern(pattern: string): string {
-  return pattern.replace(/^(\.\/)+/, '').replace(/\/$/, '');
+  const parts = pattern.split('/');
+  return parts.filter((part) => part !== '' && part !== '.').join('/');
 }

@@ -86,9 +86,10 @@ export class JobSandboxesService {
   /** Names and sizes of the files in the archive. */
   async files(principal: Principal, jid: string, kind: SandboxKind): Promise<SandboxFilesResponse> {
     const { sandbox } = await this.find(principal, jid, kind);
-    const files = sandbox.files.map(({ name, size, link }) => ({
+    const files = sandbox.files.map(({ name, size, link, directory }) => ({
       ...{ name, size },
       ...(link === undefined ? {} : { link }),
+      ...(directory && { directory }),
     }));
     return { files };
   }
@@ -123,6 +124,7 @@ export class JobSandboxesService {
       );
     }
     if (!file) throw noSuchFile('The sandbox has no file of that name');
+    if (file.directory) throw noSuchFile('It is an empty directory, which has no bytes');
     return {
       sizeBytes: file.size,
       tag: `"${sandbox.hash}-${index}"`,

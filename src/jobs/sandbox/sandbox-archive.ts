@@ -15,10 +15,15 @@ export interface ArchiveFile {
   name: string;
   sizeBytes: number;
   /**
-   * Where the bytes come from: memory, a file, or a stream of exactly `sizeBytes`. Or it is a link and has none: `linkTo` is
-   * the path in the archive to which it leads, in or out of the list of files.
+   * Where the bytes come from: memory, a file, or a stream of exactly `sizeBytes`. Or there are none: `linkTo` of a link is the
+   * path in the archive to which it leads, in or out of the list of files, and a directory is empty.
    */
-  content: Buffer | { path: string } | { stream: () => Readable } | { linkTo: string };
+  content:
+    | Buffer
+    | { path: string }
+    | { stream: () => Readable }
+    | { linkTo: string }
+    | { isDirectory: true };
   modifiedAt?: Date;
   isExecutable?: boolean;
 }
@@ -89,16 +94,15 @@ async function addAll(archive: Pack, files: readonly ArchiveFile[]): Promise<voi
 
 async function add(archive: Pack, file: ArchiveFile): Promise<void> {
   const { content } = file;
-  if (Buffer.isBuffer(content) || 'linkTo' in content) {
-    addInMemory(archive, file);
-    return;
-  }
-  const source = 'path' in content ? createReadStream(content.path) : content.stream();
-  await pipeline(source, archive.entry(headerOf(file)));
+  if ('path' in content) {
+    await pipeline(createReadStream(content.path), archive.entry(headerOf(file)));
+  } else if ('stream' in content) {
+    await pipeline(content.stream(), archive.entry(headerOf(file)));
+  } else addInMemory(archive, file);
 }
 
 function isInMemory({ content }: ArchiveFile): boolean {
-  return Buffer.isBuffer(content) || 'linkTo' in content;
+  return !('path' in content || 'stream' in content);
 }
 
 function addInMemory(archive: Pack, { content, ...file }: ArchiveFile): void {
@@ -107,7 +111,7 @@ function addInMemory(archive: Pack, { content, ...file }: ArchiveFile): void {
   else if ('linkTo' in content) {
     const linkname = posix.relative(posix.dirname(file.name), content.linkTo) || '.';
     archive.entry({ ...header, type: 'symlink', mode: 0o777, linkname });
-  }
+  } else archive.entry({ ...header, name: `${file.name}/`, type: 'directory', mode: 0o755 });
 }
 
 function headerOf(file: Omit<ArchiveFile, 'content'>): Parameters<Pack['entry']>[0] {

@@ -7,6 +7,8 @@ export interface SandboxFile {
   size: number;
   /** A symbolic link: the path in the archive to which it leads, which may be a directory or not be there. */
   link?: string;
+  /** An empty directory; directories with files in them stand in their names. */
+  directory?: true;
 }
 
 /** What the database knows of an archive; its bytes are in the sandbox store. */

@@ -17,6 +17,12 @@ export class SandboxFileEntry {
    * @example 'out/run_0042.root'
    */
   link?: string;
+  /**
+   * An empty directory, which has no bytes to read; directories with files in them are part of the names of these.
+   *
+   * @example true
+   */
+  directory?: boolean;
 }
 
 /** The files of a sandbox. */

@@ -64,7 +64,9 @@ export class SandboxService {
 function entriesOf(files: readonly ArchiveFile[]): SandboxFile[] {
   const sizes = new Map(files.map(({ name, sizeBytes }) => [name, sizeBytes]));
   return files.map(({ name, sizeBytes: size, content }) => {
-    if (Buffer.isBuffer(content) || !('linkTo' in content)) return { name, size };
-    return { name, size: sizes.get(content.linkTo) ?? 0, link: content.linkTo };
+    if ('linkTo' in content) {
+      return { name, size: sizes.get(content.linkTo) ?? 0, link: content.linkTo };
+    }
+    return { name, size, ...('isDirectory' in content && { directory: true as const }) };
   });
 }

@@ -138,7 +138,8 @@ class ArrayPage {
     if (!isFinal(job.status) || !job.flags.outputSandboxReady || this.pictures.has(key)) return;
     const { files } = await client.listOutputSandbox(job.jid, { signal });
     const file = files.find(
-      ({ name, size }) => pictureType(name) !== undefined && size <= PICTURE_LIMIT,
+      ({ name, size, directory }) =>
+        !directory && pictureType(name) !== undefined && size <= PICTURE_LIMIT,
     );
     const content = file && (await client.readOutputSandboxFile(job.jid, file.name, { signal }));
     const type = file && pictureType(file.name);

@@ -49,12 +49,14 @@ export async function sandboxSection(
     saveAs(archive, `${jid}-${kind}sandbox.tar.gz`);
   };
   const title = isOutput ? 'Output files' : 'Input files';
-  const plain = new Set(files.flatMap(({ name, link }) => (link === undefined ? [name] : [])));
+  const plain = new Set(
+    files.filter((file) => file.link === undefined && !file.directory).map(({ name }) => name),
+  );
   const rows = files.map((file) => {
     const { name, link } = file;
     const read = (): Promise<Blob> =>
       isOutput ? client.readOutputSandboxFile(jid, name) : client.readInputSandboxFile(jid, name);
-    const isReadable = link === undefined || plain.has(link);
+    const isReadable = plain.has(link ?? name);
     return fileRow(file, place, isReadable ? read : undefined);
   });
   return h(
@@ -79,13 +81,13 @@ export async function sandboxSection(
 
 /** A file, or a link to one, to look at and to save; of a link to anything else only where it leads. */
 function fileRow(
-  { name, size, link }: SandboxFileEntry,
+  { name, size, link, directory }: SandboxFileEntry,
   place: HTMLElement,
   read: (() => Promise<Blob>) | undefined,
 ): HTMLElement {
   const label = h('span', { class: 'file' }, name);
   const target = link === undefined ? '' : `leads to ${link || 'all files'}`;
-  if (!read) return h('li', {}, label, soft(target));
+  if (!read) return h('li', {}, label, soft(directory ? 'empty directory' : target));
   return h(
     'li',
     {},
@@ -129,11 +131,14 @@ function limitOf(name: string): number {
 async function pictures(
   client: GridClient,
   jid: number,
-  files: readonly { name: string; size: number }[],
+  files: readonly SandboxFileEntry[],
   signal: AbortSignal,
 ): Promise<HTMLElement | undefined> {
   const found = files
-    .filter(({ name, size }) => pictureType(name) !== undefined && size <= PICTURE_LIMIT)
+    .filter(
+      ({ name, size, directory }) =>
+        !directory && pictureType(name) !== undefined && size <= PICTURE_LIMIT,
+    )
     .slice(0, MOST_PICTURES);
   if (found.length === 0) return undefined;
   const figures = found.map(async ({ name }) => {

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Callable, Optional, Union
 
 from .._call import Call, filters_of, gives_up, name_in_path, pause_before
-from .._files import Content, Files, OpenedFiles, PartFile, named_files
+from .._files import Content, Files, OpenedFiles, PartFile, make_folder, named_files
 from .._task import packed_call, result_of
 from ..errors import GridgateError, JobFailed, MapFailed, NotFound, ProblemError
 from ..model import FINAL, Change, Job, SandboxFile
@@ -216,7 +216,9 @@ class AsyncClient(AsyncTransport):
     async def output_files(self, jid: int) -> list[SandboxFile]:
         """The files that a job has brought back."""
         answer = await self.json(Call("GET", f"/jobs/{int(jid)}/outputsandbox/files"))
-        return [SandboxFile(file["name"], file["size"], file.get("link")) for file in answer["files"]]
+        return [
+            SandboxFile(file["name"], file["size"], file.get("link"), file.get("directory", False)) for file in answer["files"]
+        ]
 
     async def read_output(self, jid: int, name: str = "std.out", *, start: int = 0, end: Optional[int] = None) -> bytes:
         """A file of the output, or its bytes from ``start`` to before ``end``, in memory; ``download`` is for large ones."""
@@ -245,10 +247,18 @@ class AsyncClient(AsyncTransport):
         """Downloads the output of a job into a folder, file by file and never whole in memory; answers the paths.
 
         What breaks off goes on where it was; a file has its name only when it is whole. A link becomes a copy of the file
-        to which it leads; one to a directory is left out, since the files of the directory are there.
+        to which it leads; one to a directory is left out, since the files of the directory are there. Empty directories are
+        made, and are not among the paths.
         """
         folder = Path(to)
-        wanted = readable(await self.output_files(jid)) if names is None else list(names)
+        if names is None:
+            files = await self.output_files(jid)
+            for file in files:
+                if file.is_directory:
+                    make_folder(folder, file.name)
+            wanted = readable(files)
+        else:
+            wanted = list(names)
         return [await self._download(jid, name, folder) for name in wanted]
 
     async def _download(self, jid: int, name: str, folder: Path) -> Path:
@@ -329,8 +339,8 @@ def chunks_of(ids: Sequence[int]) -> Iterable[list[int]]:
 
 def readable(files: list[SandboxFile]) -> list[str]:
     """Names of the files, and of the links that lead to one of them."""
-    plain = {file.name for file in files if file.link is None}
-    return [file.name for file in files if file.link is None or file.link in plain]
+    plain = {file.name for file in files if file.link is None and not file.is_directory}
+    return [file.name for file in files if file.name in plain or file.link in plain]
 
 
 def _output(jid: int, name: str) -> str:
