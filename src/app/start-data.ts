@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { INestApplicationContext } from '@nestjs/common';
+import { EncodingError, utf8Text } from '../kernel/index.js';
 import { DemoCatalogue } from '../file-catalogue/index.js';
 import { refuseTrustedNetwork } from '../jobs/index.js';
 import { LOGGER, openSettings, type Config, type Logger } from '../platform/index.js';
@@ -54,8 +55,11 @@ function warnOfBorders(config: Config, groups: readonly Group[], logger: Logger)
 
 async function readRegistryFile(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return utf8Text(await readFile(path));
   } catch (cause) {
+    if (cause instanceof EncodingError) {
+      throw new Error(`GRID_REGISTRY=${path}: ${cause.message}`, { cause });
+    }
     const reason = (cause as NodeJS.ErrnoException).code ?? 'unreadable';
     throw new Error(`GRID_REGISTRY=${path} cannot be read (${reason})`, { cause });
   }

@@ -11,4 +11,5 @@ export { stringifyJson, parseJson, isJsonObject, type JsonValue, type JsonObject
 export { repeatedMember } from './json-members.js';
 export { loopTurn } from './loop-turn.js';
 export { isPlainText } from './plain-text.js';
+export { EncodingError, utf8Text } from './utf8-text.js';
 export { MachineFault, machineFaultOf, machineProblem } from './machine-fault.js';

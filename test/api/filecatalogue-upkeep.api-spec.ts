@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => grid?.remove());
 beforeEach(() => grid.clear());
 
-function bytes(text: string): AsyncIterable<Uint8Array> {
+function bytes(text: string | Buffer): AsyncIterable<Uint8Array> {
   const all = Buffer.from(text);
   const pieces: Buffer[] = [];
   for (let at = 0; at < all.length; at += 7) pieces.push(all.subarray(at, at + 7));
@@ -49,7 +49,7 @@ function bytes(text: string): AsyncIterable<Uint8Array> {
 type Imported = BulkSummary & { failures: FailedLine[] };
 
 async function load(
-  text: string,
+  text: string | Buffer,
   format: 'ndjson' | 'dirac' | 'rucio' = 'ndjson',
   prefix?: string,
 ): Promise<Imported> {
@@ -214,6 +214,34 @@ describe('export and import', () => {
         replicas: [{ se: 'SE-A' }],
       }),
     ]);
+  });
+
+  it('refuses rows of a listing that are no UTF-8, each alone', async () => {
+    const text = 'path,size\n/vo/née,1\n/vo/f,2\n"/vo/é",3\n';
+    const found = await load(Buffer.from(text, 'latin1'), 'dirac');
+    expect(found).toMatchObject({ lines: 3, created: 1, failed: 2 });
+    expect(found.failures).toEqual([
+      { line: 2, status: 400, detail: 'line: is not valid UTF-8' },
+      { line: 4, status: 400, detail: 'line: is not valid UTF-8' },
+    ]);
+  });
+
+  it.each(['utf8', 'utf16le'] as const)(
+    'takes a listing with a byte order mark in %s',
+    async (encoding) => {
+      const text = Buffer.from('\ufeffpath,size\n/vo/née,1\n', encoding);
+      expect(await load(text, 'dirac')).toMatchObject({ lines: 1, created: 1, failed: 0 });
+      expect(await grid.namespace.existing(['/vo/née'])).toEqual(new Set(['/vo/née']));
+    },
+  );
+
+  it('keeps the cells of a listing that are in quotes as they are, and takes blanks from others', async () => {
+    const text = 'path,size\n /vo/a ,1\n" /vo/b",2\n"/vo/c ",3\n"LFN:/vo/d",4\n';
+    const found = await load(text, 'dirac');
+    expect(found).toMatchObject({ lines: 4, created: 3, failed: 1 });
+    expect(found.failures.map(({ line }) => line)).toEqual([3]);
+    const paths = ['/vo/a', '/vo/c ', '/vo/d'];
+    expect(await grid.namespace.existing([...paths, '/vo/b', '/vo/c'])).toEqual(new Set(paths));
   });
 
   it('puts a listing below a prefix and tells broken rows', async () => {

@@ -13,6 +13,7 @@ import {
 } from '#src/id-provider/index.js';
 import { type OAuthError } from '#src/oauth2-client/index.js';
 import { refusalOf } from '#src/id-provider/testing/refusal.js';
+import { EncodingError } from '#src/kernel/index.js';
 import { createLogger, Metrics, PlatformModule, readConfig } from '#src/platform/index.js';
 import { TrustedAuthorities } from '#src/x509/index.js';
 import { RegistryModule } from '#src/registry/index.js';
@@ -185,6 +186,15 @@ describe('IdProviderModule.forProviders', () => {
   it('stops the start for a name that the file does not have', async () => {
     await expect(start(['Nobody'])).rejects.toThrow(
       'there is no identity provider Nobody in GRID_ID_PROVIDERS',
+    );
+  });
+
+  it('stops the start for a file that is no UTF-8', async () => {
+    const path = join(directory, 'latin1.yaml');
+    await writeFile(path, 'Institute:\n  title: Orléans\n', 'latin1');
+    const config = { ...runtime.config, idProvidersFile: path };
+    await expect(IdProvidersService.open({ config } as never)).rejects.toThrow(
+      `GRID_ID_PROVIDERS: ${path}: ${new EncodingError(2).message}`,
     );
   });
 });

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
+import { EncodingError } from '#src/kernel/index.js';
 import type { Audit } from '#src/platform/index.js';
 import {
   DEMO_REGISTRY,
@@ -141,6 +142,15 @@ describe('the registry', () => {
     const broken = await registryCommand(grid, 'load', file);
     expect(broken.code).toBe(2);
     expect(broken.text).toContain('line 4: groups.grid_user.colour: is not known here');
+    await writeFile(file, `# of\n# Orléans\n${after}`, 'latin1');
+    for (const verb of ['load', 'check']) {
+      expect(await registryCommand(grid, verb, file)).toEqual({
+        code: 2,
+        text: `gridgate: ${file}: ${new EncodingError(2).message}\n`,
+      });
+    }
+    await writeFile(file, `\ufeff${after}`);
+    expect(await registryCommand(grid, 'load', file)).toEqual({ code: 0, text: 'no difference\n' });
     expect(await dump(grid)).toBe(after);
   });
 
@@ -383,6 +393,11 @@ describe('the file of GRID_REGISTRY', () => {
         .again({ GRID_REGISTRY: join(grid.home, 'nowhere.yaml') })
         .catch(String);
       expect(broken).toContain('nowhere.yaml cannot be read (ENOENT)');
+      const latin1 = join(grid.home, 'latin1.yaml');
+      await writeFile(latin1, 'users:\n  carol: { certificates: [/CN=Carolé] }\n', 'latin1');
+      expect(await first.again({ GRID_REGISTRY: latin1 }).catch(String)).toContain(
+        `GRID_REGISTRY=${latin1}: ${new EncodingError(2).message}`,
+      );
       const again = await first.again();
       const client = await asAdam(again);
       expect((await client.get('/admin/users/carol')).body.disabled).toBe(true);

@@ -2,6 +2,7 @@ import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EncodingError } from '#src/kernel/index.js';
 import { CommandUser, type Ended } from '../support/command.js';
 import { describeWith, has } from '../support/missing.js';
 import { eventually, startGrid, type Grid } from '../support/testbed.js';
@@ -122,6 +123,26 @@ describe('gridgate for users', () => {
     expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('is not valid JSON')]);
     const nothing = await gridgate(['submit']);
     expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining('give a manifest')]);
+  });
+
+  it('refuses files that are no UTF-8 with the line, and takes a byte order mark', async () => {
+    const refused = (name: string, line: number): object => ({
+      code: 2,
+      stdout: '',
+      stderr: `gridgate: ${name}: ${new EncodingError(line).message}\n`,
+    });
+    const manifest = '{"Executable": "/bin/true",\n "JobName": "René"}';
+    await writeFile(join(home, 'latin1.json'), manifest, 'latin1');
+    expect(await gridgate(['submit', 'latin1.json'])).toEqual(refused('latin1.json', 2));
+    const piped = await user.shell('"$GRIDGATE" submit - < latin1.json');
+    expect(piped).toEqual(refused('standard input', 2));
+    await writeFile(join(home, 'paths.latin1'), '/vo/a\n\n/vo/é\n', 'latin1');
+    expect(await gridgate(['lookup', 'paths.latin1'])).toEqual(refused('paths.latin1', 3));
+    expect(await user.shell('"$GRIDGATE" lookup - < paths.latin1')).toEqual(
+      refused('standard input', 3),
+    );
+    await writeFile(join(home, 'marked.json'), `\ufeff${manifest}`);
+    expect(await gridgate(['submit', 'marked.json', '--dry-run'])).toMatchObject({ code: 0 });
   });
 
   it('shows what a job writes, as it comes, and counts jobs in the course of time', async () => {

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { ClientsService, type ClientReport, type NewClient } from '../../auth/index.js';
 import { isJsonObject, parseJson, type JsonObject } from '../../kernel/index.js';
@@ -10,6 +9,7 @@ import {
   type KeyAuthentication,
 } from '../../registry/index.js';
 import { CommandError } from '../terminal/command-error.js';
+import { readText } from '../terminal/read-text.js';
 import type { CliContext } from './context.js';
 import { say } from '../terminal/output.js';
 import {
@@ -137,9 +137,10 @@ async function newClient(options: AddOptions): Promise<NewClient> {
 }
 
 async function readKeys(file: string): Promise<JsonObject> {
+  const text = await readText(file);
   let keys: unknown;
   try {
-    keys = parseJson(await readFile(file, 'utf8'));
+    keys = parseJson(text);
   } catch (error) {
     throw new CommandError(`--jwks ${file} cannot be read: ${(error as Error).message}`, 2);
   }

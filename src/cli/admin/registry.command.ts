@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { describeDifference, RegistryFileError, RegistryLoader } from '../../registry/index.js';
 import { CommandError } from '../terminal/command-error.js';
+import { readText } from '../terminal/read-text.js';
 import type { CliContext } from './context.js';
 import { emit } from '../terminal/output.js';
 import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
@@ -38,7 +38,7 @@ async function apply(
   file: string,
   options: Printing & { load: boolean },
 ): Promise<void> {
-  const text = await read(file);
+  const text = await readText(file);
   const loader = (await context.application()).get(RegistryLoader);
   try {
     const found = options.load ? await loader.load(text) : await loader.check(text);
@@ -49,14 +49,5 @@ async function apply(
   } catch (error) {
     if (error instanceof RegistryFileError) throw new CommandError(`${file}: ${error.message}`, 2);
     throw error;
-  }
-}
-
-async function read(file: string): Promise<string> {
-  try {
-    return await readFile(file === '-' ? '/dev/stdin' : file, 'utf8');
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? 'unreadable';
-    throw new CommandError(`${file} cannot be read (${reason})`, 2);
   }
 }

@@ -1,10 +1,11 @@
 import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Command } from 'commander';
-import { parseJson } from '#src/kernel/index.js';
+import { EncodingError, parseJson, utf8Text } from '#src/kernel/index.js';
 import type { FileAttributesResponse } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import { emit, jsonText, say, tell } from '../terminal/output.js';
+import { encodingFault } from '../terminal/read-text.js';
 import { jsonOption, outputOption, present, type Printing } from '../terminal/output-format.js';
 import type { GridConnection } from './grid-connection.js';
 import { withConnection } from './with-connection.js';
@@ -90,14 +91,27 @@ async function* batches(files: readonly string[]): AsyncGenerator<string[]> {
 }
 
 async function* linesOf(file: string): AsyncGenerator<string> {
+  let number = 0;
+  try {
+    for await (const line of byteLinesOf(file)) {
+      yield utf8Text(Buffer.from(line, 'latin1'), (number += 1));
+    }
+  } catch (error) {
+    throw error instanceof EncodingError ? encodingFault(file, error) : error;
+  }
+}
+
+/** Lines whose characters are bytes: as Latin-1 none is lost. */
+async function* byteLinesOf(file: string): AsyncGenerator<string> {
   if (file === '-') {
-    yield* createInterface({ input: process.stdin, crlfDelay: Infinity });
+    const input = process.stdin.setEncoding('latin1');
+    yield* createInterface({ input, crlfDelay: Infinity });
     return;
   }
   try {
     const opened = await open(file);
     try {
-      yield* opened.readLines();
+      yield* opened.readLines({ encoding: 'latin1' });
     } finally {
       await opened.close().catch(() => undefined);
     }

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { ManifestRequest } from '#src/client/index.js';
 import {
@@ -11,6 +10,7 @@ import {
   type JsonValue,
 } from '#src/kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
+import { readText } from '../terminal/read-text.js';
 import { filled, placesOf, settingsOf } from './manifest-template.js';
 import { countOf, parameterOf, productOf } from './sweep.js';
 import { jidOf } from './words.js';
@@ -139,13 +139,7 @@ async function readFrom(path: string): Promise<Read[]> {
 }
 
 async function readJson(path: string): Promise<JsonObject> {
-  let text: string;
-  try {
-    text = await readFile(path === '-' ? '/dev/stdin' : path, 'utf8');
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? 'unreadable';
-    throw new CommandError(`${path} cannot be read (${reason})`, 2);
-  }
+  const text = await readText(path);
   let value: JsonValue;
   try {
     value = parseJson(text);

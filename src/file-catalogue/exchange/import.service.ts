@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { parse } from 'csv-parse';
+import { parse, type InfoField } from 'csv-parse';
 import { Readable } from 'node:stream';
-import { Problem } from '#src/kernel/index.js';
+import { EncodingError, Problem, utf8Text } from '#src/kernel/index.js';
 import { CataloguePolicy } from '../access/catalogue.policy.js';
 import { joinPath } from '../path/catalogue-path.js';
 import { TotalsAggregator } from '../totals/totals-aggregator.service.js';
@@ -42,6 +42,8 @@ export class ImportService {
   }
 }
 
+const MARK = '\ufeff';
+
 /** Reads comma, semicolon or tab separated rows, with or without a heading. */
 async function* listingObjects(
   source: AsyncIterable<Uint8Array>,
@@ -50,8 +52,10 @@ async function* listingObjects(
 ): AsyncGenerator<NumberedObject[]> {
   const [input, delimiter] = await withDelimiter(source);
   const parser = parse({
-    bom: true,
+    bom: true, // of UTF-16: then cells arrive as text
+    cast: cellOf,
     delimiter,
+    encoding: null, // as bytes, which may be no UTF-8
     info: true,
     relax_column_count: true,
     relax_quotes: true,
@@ -63,21 +67,35 @@ async function* listingObjects(
   bytes.pipe(parser);
   let columns: ListingColumns | undefined;
   for await (const { record, info } of parser as AsyncIterable<{
-    record: string[];
+    record: (string | Problem)[];
     info: { lines: number };
   }>) {
+    const { lines: number } = info;
+    const cells = record.map((cell) => (cell instanceof Problem ? '' : cell));
     if (!columns) {
-      columns = ListingColumns.of(record, format);
+      columns = ListingColumns.of(cells, format);
       if (columns.hasHeading) continue;
     }
-    if (record[0]?.startsWith('#')) continue;
-    yield [{ number: info.lines, json: lineOf(columns, record, prefix) }];
+    if (cells[0]?.startsWith('#')) continue;
+    const fault = record.find((cell) => cell instanceof Problem);
+    yield [{ number, json: fault ?? lineOf(columns, cells, prefix) }];
   }
 }
 
-function lineOf(columns: ListingColumns, record: string[], prefix: string): NumberedObject['json'] {
+/** A cell in quotation marks is kept as it is, another without the blanks around it; a Problem for one that is no UTF-8. */
+function cellOf(cell: string | Buffer, { quoting }: InfoField): string | Problem {
   try {
-    const line = columns.line(record);
+    const text = typeof cell === 'string' ? cell : utf8Text(cell);
+    return quoting ? text : text.trim();
+  } catch (error) {
+    if (error instanceof EncodingError) return Problem.invalidField('line', 'is not valid UTF-8');
+    throw error;
+  }
+}
+
+function lineOf(columns: ListingColumns, cells: string[], prefix: string): NumberedObject['json'] {
+  try {
+    const line = columns.line(cells);
     if (prefix === '' || prefix === '/') return line;
     return { ...line, path: joinPath(prefix, line.path.slice(1)) };
   } catch (error) {
@@ -98,10 +116,11 @@ async function withDelimiter(
     if (next.done === true) isEnd = true;
     else read.push(Buffer.from(next.value));
   }
-  const first = Buffer.concat(read).toString('utf8').split('\n', 1)[0] ?? '';
+  const begin = Buffer.concat(read);
+  const first = begin.toString('utf8').split('\n', 1)[0] ?? '';
   const delimiter = first.includes('\t') ? '\t' : first.includes(',') ? ',' : ';';
   const rest = async function* (): AsyncGenerator<Uint8Array> {
-    yield* read;
+    yield begin.indexOf(MARK) === 0 ? begin.subarray(Buffer.byteLength(MARK)) : begin;
     for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
       yield next.value;
     }

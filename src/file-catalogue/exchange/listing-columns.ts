@@ -51,7 +51,7 @@ export class ListingColumns {
   line(row: readonly string[]): JsonObject & { path: string } {
     const cells = new Map<Meaning, string>();
     for (const [index, meaning] of this.columns.entries()) {
-      const text = row[index]?.trim() ?? '';
+      const text = row[index] ?? '';
       if (meaning !== undefined && text !== '' && text !== '\\N') cells.set(meaning, text);
     }
     const optional: JsonObject = {};
@@ -65,7 +65,7 @@ export class ListingColumns {
     return {
       kind: 'file',
       path: pathOf(cells, this.format),
-      size: sizeOf(cells.get('size')),
+      size: sizeOf(cells.get('size')?.trim()),
       ...checksumOf(cells),
       ...optional,
     };

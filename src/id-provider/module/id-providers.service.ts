@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Clock } from '#src/kernel/index.js';
+import { EncodingError, utf8Text, type Clock } from '#src/kernel/index.js';
 import type { Config } from '#src/platform/index.js';
 import type { RegistryService } from '#src/registry/index.js';
 import type { OAuth2IdProvider } from '../provider/oauth2-id-provider.js';
@@ -89,8 +89,11 @@ export class IdProvidersService {
 
 async function readText(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return utf8Text(await readFile(path));
   } catch (cause) {
+    if (cause instanceof EncodingError) {
+      throw new IdProvidersFileError([`${path}: ${cause.message}`]);
+    }
     const code = (cause as NodeJS.ErrnoException).code ?? 'unreadable';
     throw new IdProvidersFileError([`${path} cannot be read (${code})`]);
   }

@@ -15,7 +15,7 @@ export interface NameAttribute {
 export type RelativeName = NameAttribute[];
 
 /** The text (or the certificate's subject) is no distinguished name; the message says what is wrong. */
-class DistinguishedNameError extends Error {
+export class DistinguishedNameError extends Error {
   constructor(problem: string, text: string) {
     const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
     super(`not a distinguished name: ${problem}: "${shown}"`);

@@ -88,6 +88,7 @@ describe('a *.namespaces', () => {
     ['TO Issuer "CA" PERMIT Subject ".*"', 'line 2: not a distinguished name'],
     ['TO Issuer "/CN=\\xC3" PERMIT Subject ".*"', 'line 2: not a distinguished name'],
     ['TO Issuer SELF PERMIT Subject "*"', 'line 2: error parsing regexp'],
+    ['TO Issuer SELF PERMIT Subject "/CN=\ufffd"', 'line 2: not a distinguished name: it is not'],
   ])('leaves %s out, and the rest counts', (odd, fault) => {
     const text = `${permit('/CN=a')}\n${odd}\n${permit('/CN=b')}`;
     expect(verdicts(text, '/CN=a')).toEqual([true]);

@@ -128,6 +128,7 @@ describe('a *.signing_policy', () => {
     ['"alice"', 'line 3: not a distinguished name'],
     ['""', 'line 3: a pattern is empty'],
     ['"/O=\\xC3/*"', 'line 3: not a distinguished name: a value is not UTF-8'],
+    ['"/O=Caf\ufffd/*"', 'line 3: not a distinguished name: it is not UTF-8'],
     ['" "', 'line 3: a pattern is empty'],
     ['"CN="', 'line 3: not a distinguished name'],
   ])('leaves the pattern %s out, and the others count', (odd, fault) => {

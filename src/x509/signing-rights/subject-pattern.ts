@@ -1,6 +1,10 @@
 import { RE2JS } from 're2js';
 import { attributeTypeOf } from '../certificate/attribute-types.js';
-import { canonicalDn, decodeUtf8 } from '../certificate/distinguished-name.js';
+import {
+  canonicalDn,
+  decodeUtf8,
+  DistinguishedNameError,
+} from '../certificate/distinguished-name.js';
 
 /** Whether a canonical DN fits a policy's pattern. */
 export type SubjectPattern = (dn: string) => boolean;
@@ -39,9 +43,13 @@ function compiled(expression: string): SubjectPattern {
 /** Bytes of UTF-8 beyond ASCII, as OpenSSL writes them (`\xC3\xA9`). */
 const BYTES = /(?:\\x[89A-Fa-f][0-9A-Fa-f])+/g;
 
+/** Stands where the bytes of a file are no UTF-8. */
+const UNREADABLE = '\ufffd';
+
 /** `/Email=` and `/E=` are `/emailAddress=`, and bytes are characters, as in the DNs that are looked at. */
 function canonicalTypes(text: string, slashForm: RegExp): string {
   const trimmed = text.trim();
+  if (trimmed.includes(UNREADABLE)) throw new DistinguishedNameError('it is not UTF-8', trimmed);
   if (!slashForm.test(trimmed)) return canonicalDn(trimmed);
   return trimmed
     .replace(TYPE, (whole, type: string) => {
