@@ -380,7 +380,7 @@ describe('gridgate client add', () => {
     );
     expect([missing.code, missing.stderr]).toEqual([
       2,
-      expect.stringContaining('--jwks none cannot be read'),
+      'gridgate: --jwks none cannot be read (ENOENT)\n',
     ]);
   });
 });

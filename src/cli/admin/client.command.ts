@@ -137,7 +137,7 @@ async function newClient(options: AddOptions): Promise<NewClient> {
 }
 
 async function readKeys(file: string): Promise<JsonObject> {
-  const text = await readText(file);
+  const text = await readText(file, `--jwks ${file}`);
   let keys: unknown;
   try {
     keys = parseJson(text);

@@ -5,7 +5,7 @@ import { EncodingError, parseJson, utf8Text } from '#src/kernel/index.js';
 import type { FileAttributesResponse } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import { emit, jsonText, say, tell } from '../terminal/output.js';
-import { encodingFault } from '../terminal/read-text.js';
+import { sourceName } from '../terminal/read-text.js';
 import { jsonOption, outputOption, present, type Printing } from '../terminal/output-format.js';
 import type { GridConnection } from './grid-connection.js';
 import { withConnection } from './with-connection.js';
@@ -97,7 +97,8 @@ async function* linesOf(file: string): AsyncGenerator<string> {
       yield utf8Text(Buffer.from(line, 'latin1'), (number += 1));
     }
   } catch (error) {
-    throw error instanceof EncodingError ? encodingFault(file, error) : error;
+    if (!(error instanceof EncodingError)) throw error;
+    throw new CommandError(`${sourceName(file)}: ${error.message}`, 2);
   }
 }
 
