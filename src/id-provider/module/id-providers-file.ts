@@ -63,7 +63,7 @@ const NAME = /^[A-Za-z0-9._-]{1,64}$/;
  * `title, login, acceptTokens, exchangeTokens, setup`. Throws IdProvidersFileError with every fault.
  */
 export function parseIdProvidersFile(text: string): IdProviderEntry[] {
-  const document = parseDocument(text, { uniqueKeys: true });
+  const document = parseDocument(text, { stringKeys: true, uniqueKeys: true });
   const [broken] = document.errors;
   if (broken) throw new IdProvidersFileError([broken.message.split('\n')[0] ?? 'is no YAML']);
   const file: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};

@@ -287,6 +287,43 @@ describe('registry file', () => {
     expect(faultsOf(text)).toEqual([expect.stringContaining(fault)]);
   });
 
+  it.each([
+    '007',
+    '1e3',
+    '1.10',
+    '0x1F',
+    '1_000',
+    '.inf',
+    'null',
+    '~',
+    'true',
+    'Yes',
+    '2026-11-27',
+  ])('keeps the name %s as it is written, and writes it again', (name) => {
+    const { users, groups } = parseRegistryFile(
+      `users: {${name}: {}}\ngroups: {${name}: {members: ['${name}']}}`,
+    );
+    expect(users).toEqual([{ name, certificates: [], subjects: [] }]);
+    expect(groups).toMatchObject([{ name, members: [name] }]);
+    const text = writeRegistryFile({ ...DEMO_REGISTRY, users: users!, groups: groups! });
+    expect(parseRegistryFile(text)).toMatchObject({ users, groups });
+  });
+
+  it('tells names apart that are one number, and finds the lines of their faults', () => {
+    expect(parseRegistryFile('shares: {1.10: 2, 1.1: 3, "7": 4, 007: 5}').shares).toEqual([
+      { name: '7', weight: 4 },
+      { name: '1.10', weight: 2 },
+      { name: '1.1', weight: 3 },
+      { name: '007', weight: 5 },
+    ]);
+    expect(faultsOf('users:\n  1: {}\n  007: { colour: red }')).toEqual([
+      expect.stringMatching(/^line 3: users\.007\.colour: is not known here/),
+    ]);
+    expect(faultsOf('users:\n  ? [a]\n  : {}')).toEqual([
+      'file: A name must be text at line 2, column 5',
+    ]);
+  });
+
   it('names every fault at once', () => {
     expect(faultsOf('users: {a: {x: 1}}\nsites: {S: {backend: slurm, y: 2}}')).toHaveLength(2);
   });

@@ -68,7 +68,7 @@ const MAX_WALL_TIME_SECONDS = 366 * 86_400;
  */
 export function parseRegistryFile(text: string): Partial<RegistryContents> {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
+  const document = parseDocument(text, { lineCounter: lines, stringKeys: true, uniqueKeys: true });
   const lineOf = (fault: RegistryFault): number | undefined => lineAt(document, lines, fault.path);
   if (document.errors.length > 0) {
     throw new RegistryFileError(
@@ -307,7 +307,9 @@ function lineAt(
 }
 
 function firstLine(message: string): string {
-  return message.split('\n')[0]?.replace(/:$/, '') ?? message;
+  const [line = message] = message.split('\n');
+  const named = line.replace(/^With stringKeys, all keys must be strings/, 'A name must be text');
+  return named.replace(/:$/, '');
 }
 
 function faultText({ path, problem }: RegistryFault, line: number | undefined): string {
