@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import { Agent, buildConnector, Pool, ProxyAgent, type Dispatcher } from 'undici';
 import { parseProxyUrl, proxyCredentials, select_proxy } from '../message/proxies.js';
 import type { AdapterOptions, ClientCert, Verify } from '../message/types.js';
+import { MOST_HEADER_BYTES } from './failures.js';
 import { tlsKey, tlsSettings, type TlsSettings } from './tls-settings.js';
 import { readUsually } from './usual-answers.js';
 
@@ -124,6 +125,7 @@ export class Connections {
           new Pool(origin, { connect, headersTimeout: TUNNEL_TIMEOUT_MS, bodyTimeout: 0 }),
         headersTimeout: 0,
         bodyTimeout: 0,
+        maxHeaderSize: MOST_HEADER_BYTES,
       });
     });
     return { line, origin: url.origin, proxied: true };
@@ -160,5 +162,10 @@ function usual(options: Pool.Options): Pool.Options {
 
 /** Timeouts are the exchange's own: they are exact and know when a reader pauses. */
 function agent(connect: buildConnector.connector): Agent {
-  return new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 });
+  return new Agent({
+    connect,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: MOST_HEADER_BYTES,
+  });
 }

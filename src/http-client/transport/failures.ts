@@ -1,3 +1,4 @@
+import { errors } from 'undici';
 import {
   ConnectionError,
   ConnectTimeout,
@@ -8,6 +9,9 @@ import {
   SSLError,
 } from '../message/errors.js';
 import type { PreparedRequest } from '../message/messages.js';
+
+/** Headers of an answer beyond this size are refused; Chromium takes as many. */
+export const MOST_HEADER_BYTES = 262_144;
 
 /** Where an exchange stood when it failed. */
 export interface FailureContext {
@@ -20,6 +24,7 @@ export interface FailureContext {
 
 const TLS_CODE =
   /^(?:ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|INVALID_CA|HOSTNAME_MISMATCH|ERR_OSSL_|ERROR_IN_)/;
+const ANSWER_FAULT = /\(([^()]+)\)/;
 const TUNNEL_REFUSED = /^Proxy response \((\d+)\)/;
 
 /** The RequestException for what the transport reports. Messages name the host, never the whole URL. */
@@ -40,6 +45,17 @@ export function toRequestException(error: unknown, context: FailureContext): Req
       details,
     );
   }
+  const fault = ANSWER_FAULT.exec(refusedAnswer(error))?.[1];
+  if (fault !== undefined) {
+    return new ConnectionError(`the answer of ${host} is no HTTP/1.1: ${fault}`, details);
+  }
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
+    const most = `${MOST_HEADER_BYTES / 1024} KiB`;
+    return new ConnectionError(
+      `the headers of the answer of ${host} are larger than ${most}`,
+      details,
+    );
+  }
   if (isConnected) return new ConnectionError(`the connection to ${host} broke: ${code}`, details);
   if (code === 'ETIMEDOUT' || code === 'UND_ERR_CONNECT_TIMEOUT') {
     return new ConnectTimeout(`connecting to ${host} timed out`, details);
@@ -49,6 +65,11 @@ export function toRequestException(error: unknown, context: FailureContext): Req
   }
   if (proxied) return new ProxyError(`the proxy for ${host} cannot be reached: ${code}`, details);
   return new ConnectionError(`no connection to ${host}: ${code}`, details);
+}
+
+/** What undici's parser says of an answer that it cannot read, in brackets. */
+function refusedAnswer(error: unknown): string {
+  return error instanceof errors.HTTPParserError ? error.message : '';
 }
 
 /** The first telling code along the chain of causes. */
