@@ -99,6 +99,10 @@ describe('an assertion of an application (private_key_jwt)', () => {
     ],
     ['made in the future', { claims: { iat: SECONDS + 61 } }, false, false],
     ['good in the future', { claims: { nbf: SECONDS + 61 } }, false, false],
+    // RFC 7519 §4.1: a date is a number; whoever makes an assertion for this service can mend it
+    ['with null as beginning', { claims: { nbf: null } }, false, false],
+    ['with null as time of making', { claims: { iat: null } }, false, false],
+    ['with a text as time of making', { claims: { iat: String(SECONDS) } }, false, false],
     ['by EdDSA', { alg: 'EdDSA', key: ed.privateKey }, true, true],
     ['by PS256', { alg: 'PS256', key: rsa.privateKey }, true, true],
     ['by RS256', { alg: 'RS256', key: rsa.privateKey }, true, false],

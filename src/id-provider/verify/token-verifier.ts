@@ -142,9 +142,13 @@ function isSignedBy(keys: readonly ChosenKey[], token: string, second: number): 
   return keys.some((key) => verifySignatureBy(key, data, signature));
 }
 
+/**
+ * A date of a token (NumericDate, RFC 7519 §2). Programs that write each member they know write null where there is no date;
+ * for `nbf` and `iat`, which may be absent, that says no more than their absence.
+ */
 function secondsClaim(claims: TokenClaims, name: 'exp' | 'nbf' | 'iat'): number | undefined {
   const value: unknown = claims[name];
-  if (value === undefined) return undefined;
+  if (value === undefined || (value === null && name !== 'exp')) return undefined;
   if (typeof value !== 'number' || !Number.isFinite(value)) {
     throw refuse('malformed', `${name} of the token is no number`);
   }
