@@ -34,8 +34,29 @@ def test_a_login_is_kept_for_the_user_only(service):
     login(service.url, ca=service.ca, cert=service.cert("bob"), profile="other")
     with Client(profile="other") as grid:
         assert grid.wait(grid.submit({"Executable": "/bin/true"}))[0].owner == "bob"
+    assert login_path("other") == path.parent / "profiles" / "other.json"
+    assert login_path("default") == path
+    assert (path.parent / "profiles").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("name", ["", "../x", ".x", "a/b", "x\n", "é", "a" * 65])
+def test_a_profile_has_a_name_that_a_file_may_have(name):
     with pytest.raises(ValueError, match="no name of a profile"):
-        Client(profile="../x")
+        Client(profile=name)
+
+
+def test_the_profile_of_the_surroundings_is_that_of_the_command(service, monkeypatch):
+    monkeypatch.setenv("GRIDGATE_PROFILE", "a.b-c_1")
+    login(service.url, ca=service.ca, cert=service.cert("bob"))
+    monkeypatch.delenv("GRIDGATE_PROFILE")
+    with pytest.raises(NotLoggedIn, match="run `gridgate login"):
+        Client()
+    for given in ({"profile": "a.b-c_1"}, {}):
+        with Client(**given) as grid:
+            assert grid.wait(grid.submit({"Executable": "/bin/true"}))[0].owner == "bob"
+        monkeypatch.setenv("GRIDGATE_PROFILE", "a.b-c_1")
+    with pytest.raises(NotLoggedIn, match=r"--profile none` or gridgate.login\(url, profile=\"none\"\)"):
+        Client(profile="none")
 
 
 def test_an_ended_token_is_renewed_once_by_processes_side_by_side(service):
@@ -99,10 +120,19 @@ def test_what_is_no_login_says_so(service, tmp_path):
         Client()
     path = login_path()
     path.parent.mkdir(parents=True)
-    path.write_text("{")
-    with pytest.raises(NotLoggedIn, match="damaged"):
+    whole = json.dumps({"server": service.url, "ca": service.ca, "token": {"access_token": "x", "expires_at": 1}})
+    for damaged in (b"", whole[: len(whole) // 2].encode(), b"[]", b"\xff", b"[" * 100_000):
+        path.write_bytes(damaged)
+        with pytest.raises(NotLoggedIn) as told:
+            Client()
+        again = "log in again by `gridgate login --server URL` or gridgate.login(url)"
+        assert str(told.value) == f"the login in {path} is damaged: {again}"
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(NotLoggedIn, match=r"login.json cannot be read \(Is a directory\)"):
         Client()
-    path.write_text(json.dumps({"server": service.url, "ca": service.ca, "token": {"access_token": "x", "expires_at": 1}}))
+    path.rmdir()
+    path.write_text(whole)
     with Client() as grid, pytest.raises(NotLoggedIn, match="the login has ended"):
         grid.summary()
     with pytest.raises(LoginFailed, match="login refused with"):

@@ -112,7 +112,10 @@ describe('gridgate about jobs', () => {
 
   it('has a login for each profile', async () => {
     const away = await gridgate('--profile', 'other', 'status');
-    expect([away.code, away.stderr]).toEqual([4, expect.stringContaining('not logged in')]);
+    expect([away.code, away.stderr]).toEqual([
+      4,
+      'gridgate: not logged in: run `gridgate login --server URL --profile other` first\n',
+    ]);
     const pki = (name: string): string => join(grid.home, 'pki', name);
     const proof = ['--cert', pki('bob.crt'), '--key', pki('bob.key'), '--ca', pki('ca.crt')];
     const login = await gridgate('login', '--profile', 'other', '--server', grid.url, ...proof);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { profile, startBrowser } from '../support/browser.js';
@@ -207,5 +207,27 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('in Chromium', () => {
     const ended = await command.ended();
     expect(ended.code).toBe(0);
     expect(JSON.parse(ended.stdout)).toMatchObject({ user: 'alice', group: 'grid_share' });
+  });
+});
+
+describe('a login file that is damaged', () => {
+  it.each([
+    ['that is empty', 'login.json', ''],
+    ['that was cut', 'login.json', '{"server": "https://localh'],
+    ['that holds something else', 'login.json', '[]'],
+    ['of a profile', 'profiles/far.json', '{'],
+  ])('%s is named, with what to do', async (_what, name, text) => {
+    const user = await person();
+    const path = join(user.home, '.config/gridgate', name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+    const option = name === 'login.json' ? '' : ' --profile far';
+    const env: Record<string, string> = option === '' ? {} : { GRIDGATE_PROFILE: 'far' };
+    const again = `gridgate login --server URL${option}`;
+    expect(await user.run(['status'], env)).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: `gridgate: the login in ${path} is damaged: log in again by \`${again}\`\n`,
+    });
   });
 });

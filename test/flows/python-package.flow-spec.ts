@@ -164,6 +164,26 @@ for work in (lambda: grid.map(abs, [1]), lambda: __import__('gridgate.frame').fr
   );
 
   it(
+    'shares the logins of profiles with the command, which finds those of either',
+    async () => {
+      const [ca, cert, key] = ['ca.crt', 'bob.crt', 'bob.key'].map(pki) as [string, string, string];
+      const words = ['--server', grid.url, '--ca', ca, '--cert', cert, '--key', key];
+      const login = await user.run(['login', '--profile', 'by.command', ...words]);
+      expect([login.code, login.stderr]).toEqual([0, '']);
+      const programs = `
+import sys, gridgate
+print(len(list(gridgate.Client(profile='by.command').jobs(page=1))) >= 0)
+gridgate.login(sys.argv[1], ca=sys.argv[2], cert=(sys.argv[3], sys.argv[4]), profile='by.python')`;
+      const given = ['-c', programs, grid.url, ca, cert, key];
+      const { stdout } = await run(inside('python'), given, { env: environment() });
+      expect(stdout).toBe('True\n');
+      const who = await user.run(['--profile', 'by.python', 'whoami', '-o', 'name']);
+      expect(who).toEqual({ code: 0, stdout: 'bob\n', stderr: '' });
+    },
+    MINUTES,
+  );
+
+  it(
     'is clean for ruff and mypy --strict',
     async () => {
       const cwd = join(folder, 'python');

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import secrets
 import socket
 import ssl
@@ -36,29 +37,44 @@ Verify = Union[bool, ssl.SSLContext]
 
 
 def login_path(profile: Optional[str] = None) -> Path:
-    """Where a login is kept: ``$XDG_CONFIG_HOME/gridgate/login.json``, of a profile ``login-<profile>.json``."""
+    """Where a login is kept, as the command keeps it: ``$XDG_CONFIG_HOME/gridgate/login.json``, else below ``~/.config``.
+
+    That of a profile, or of ``GRIDGATE_PROFILE``, is ``profiles/<profile>.json`` there. Raises ValueError for no name.
+    """
     base = os.environ.get("XDG_CONFIG_HOME") or Path(os.environ.get("HOME") or ".") / ".config"
-    if profile is not None and (not profile or not profile.replace("-", "").replace("_", "").isalnum()):
-        raise ValueError(f"{profile!r} is no name of a profile: letters, digits, - and _")
-    return Path(base) / "gridgate" / ("login.json" if profile is None else f"login-{profile}.json")
+    name = (os.environ.get("GRIDGATE_PROFILE") or "default") if profile is None else profile
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", name):
+        raise ValueError(f"{name!r} is no name of a profile: letters, digits, dots, - and _, up to 64")
+    folder = Path(base) / "gridgate"
+    return folder / "login.json" if name == "default" else folder / "profiles" / f"{name}.json"
 
 
 def read_login(path: Path) -> dict[str, Any]:
-    """The login. Raises NotLoggedIn when there is none."""
+    """The login. Raises NotLoggedIn when there is none, and when the file holds none."""
     try:
-        value = json.loads(path.read_text("utf-8"))
+        value = json.loads(path.read_bytes())
     except FileNotFoundError as cause:
-        raise NotLoggedIn("not logged in: run `gridgate login --server URL`, or gridgate.login(url)") from cause
-    except (OSError, ValueError) as cause:
-        raise NotLoggedIn(f"{path} is damaged: log in again") from cause
+        raise NotLoggedIn(f"not logged in: {_log_in(path, 'run')}") from cause
+    except OSError as cause:
+        raise NotLoggedIn(f"the login in {path} cannot be read ({cause.strerror})") from cause
+    except (ValueError, RecursionError):
+        value = None
     if isinstance(value, dict) and isinstance(value.get("server"), str) and isinstance(value.get("token"), dict):
         return value
-    raise NotLoggedIn(f"{path} is damaged: log in again")
+    raise NotLoggedIn(f"the login in {path} is damaged: {_log_in(path, 'log in again by')}")
+
+
+def _log_in(path: Path, word: str) -> str:
+    profile = path.stem if path.parent.name == "profiles" else None
+    option, argument = ("", "") if profile is None else (f" --profile {profile}", f', profile="{profile}"')
+    return f"{word} `gridgate login --server URL{option}` or gridgate.login(url{argument})"
 
 
 def write_login(path: Path, login: dict[str, Any]) -> None:
     """Writes the login, mode 0600, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder = path.parent
+    for one in (folder.parent, folder) if folder.name == "profiles" else (folder,):
+        one.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_name(f"{path.name}.{secrets.token_urlsafe(6)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -213,7 +229,7 @@ def login(
 
     ``show`` is told where to go. Raises LoginFailed when it is denied or not decided in time.
     """
-    server = base_url(server)
+    server, path = base_url(server), login_path(profile)
     ca = None if ca is None else str(Path(ca).resolve())
     kept: dict[str, Any] = {"server": server, "ca": ca, "group": group, "setup": setup}
     if cert is not None:
@@ -221,7 +237,7 @@ def login(
         token = token_by_certificate(server, cert, ca=ca, group=group, setup=setup)
     else:
         token = _token_by_device(kept, show)
-    write_login(login_path(profile), {**{k: v for k, v in kept.items() if v is not None}, "token": token})
+    write_login(path, {**{k: v for k, v in kept.items() if v is not None}, "token": token})
 
 
 def _token_by_device(to: dict[str, Any], show: Callable[[str], object]) -> dict[str, Any]:

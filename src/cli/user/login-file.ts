@@ -71,17 +71,34 @@ export function loginPath(environment: NodeJS.ProcessEnv): string {
     : join(folder, 'profiles', `${profile}.json`);
 }
 
-/** Reads the login. Throws CommandError (exit code 4) when there is none. */
+/** Reads the login. Throws CommandError (exit code 4) when there is none, and when the file holds none. */
 export async function readLogin(path: string): Promise<Login> {
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = await readFile(path, 'utf8');
-  } catch {
-    throw new CommandError('not logged in: run `gridgate login --server URL` first', NOT_LOGGED_IN);
+    bytes = await readFile(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const none = `not logged in: run \`${loginCommand(path)}\` first`;
+    const why = code === 'ENOENT' ? none : `the login in ${path} cannot be read (${code})`;
+    throw new CommandError(why, NOT_LOGGED_IN);
   }
-  const value: unknown = parseJson(text);
+  const value = valueOf(bytes);
   if (isLogin(value)) return value;
-  throw new CommandError(`${path} is damaged: log in again`, NOT_LOGGED_IN);
+  const text = `the login in ${path} is damaged: log in again by \`${loginCommand(path)}\``;
+  throw new CommandError(text, NOT_LOGGED_IN);
+}
+
+function loginCommand(path: string): string {
+  const profile = /\/profiles\/([^/]+)\.json$/.exec(path)?.[1];
+  return `gridgate login --server URL${profile === undefined ? '' : ` --profile ${profile}`}`;
+}
+
+function valueOf(bytes: Buffer): unknown {
+  try {
+    return parseJson(bytes.toString('utf8'));
+  } catch {
+    return undefined; // a file that was cut
+  }
 }
 
 function isLogin(value: unknown): value is Login {
