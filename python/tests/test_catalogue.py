@@ -16,6 +16,15 @@ def test_lists_finds_and_tells(grid):
     assert [one.path for one in grid.catalogue.find("/", run=[">=|1", "<=|1"])] == ["/vo/a/run1"]
     assert grid.catalogue.metadata("/vo/a/run1")["run"] == [1]
     assert grid.catalogue.fields(run=1)["run"] == {"type": "int", "values": [1]}
+    assert {one.path for one in grid.catalogue.find("/", particle="mu")} == {"/vo/b", "/vo/b/run3"}
+    assert [one.path for one in grid.catalogue.find("/", particle=["mu", "in|e,mu"], run=3)] == ["/vo/b/run3"]
+    assert grid.catalogue.fields(particle="mu")["run"] == {"type": "int", "values": [3]}
+    assert grid.catalogue.metadata("/vo/b/run3", particle="mu", run="3")["particle"] == ["mu"]
+    for text in ("", "e,mu", " mu"):
+        with pytest.raises(ValueError, match="no condition asks for a text that is empty, has a comma, or blanks around it"):
+            list(grid.catalogue.find("/", particle=text))
+    with pytest.raises(InvalidRequest, match="nothing: is no metadata field"):
+        list(grid.catalogue.find("/", nothing="x"))
     with pytest.raises(NotFound):
         list(grid.catalogue.list("/vo/nothing"))
     with pytest.raises(InvalidRequest):

@@ -153,6 +153,20 @@ def test_links_are_listed_and_downloaded_as_what_they_lead_to(grid, tmp_path):
     listed = {entry["name"].split("/")[-1]: entry["type"] for entry in fs.ls(f"jobs/{jid}/output")}
     assert listed == {"d": "directory", "all": "other", "gone": "other"}
     assert fs.cat(f"jobs/{jid}/output/d/latest") == b"1\n"
+    fs.get(f"jobs/{jid}/output/", f"{tmp_path}/copy/", recursive=True)
+    copies = {str(path.relative_to(tmp_path / "copy")) for path in (tmp_path / "copy").rglob("*")}
+    assert copies == {"d", "d/latest", "d/run"}
+    assert list(fs.find(f"jobs/{jid}/output")) == [f"jobs/{jid}/output/d/latest", f"jobs/{jid}/output/d/run"]
+    with pytest.raises(IsADirectoryError):
+        fs.get(f"jobs/{jid}/output/all", f"{tmp_path}/all")
+
+
+def test_a_name_may_be_as_long_as_names_of_files_are(grid, tmp_path):
+    name = "n" * 255
+    [jid] = grid.submit(shell(f"echo 1 > {name}", OutputSandbox=[name]))
+    grid.wait(jid, check=True)
+    assert [path.name for path in grid.download(jid, tmp_path)] == [name]
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir() if path.is_file()] == [(name, b"1\n")]
 
 
 def test_empty_directories_are_listed_and_made(grid, tmp_path):

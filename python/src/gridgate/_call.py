@@ -6,7 +6,7 @@ import base64
 import json
 import random
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Optional, Union
@@ -88,18 +88,31 @@ def catalogue_path(path: str) -> str:
     return base64.urlsafe_b64encode(path.encode()).decode().rstrip("=")
 
 
-def conditions_of(conditions: Conditions) -> dict[str, Any]:
-    """Conditions of metadata: ``run=3``, ``run=">=|2"``, or several that all apply."""
-    return {
-        name: [_condition(one) for one in value]
-        if isinstance(value, Iterable) and not isinstance(value, str)
-        else _condition(value)
-        for name, value in conditions.items()
-    }
+def is_plain_text(value: Any) -> bool:
+    """Whether a condition is a text that must be equal, whose operation the type of the field decides."""
+    return isinstance(value, str) and "|" not in value
 
 
-def _condition(value: Any) -> str:
-    return value if isinstance(value, str) and "|" in value else f"=|{_text(value)}"
+def conditions_of(conditions: Conditions, texts: Container[str] = ()) -> dict[str, Any]:
+    """Conditions of metadata: ``run=3``, ``run=">=|2"``, or several that all apply. ``texts`` are the fields of type string.
+
+    Raises ValueError for a text that has no spelling in a condition: a comma parts, and blanks around are dropped.
+    """
+    return {name: [_condition(name, one, name in texts) for one in all_of(value)] for name, value in conditions.items()}
+
+
+def all_of(value: Any) -> list[Any]:
+    """One condition, or several, as a list."""
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+
+
+def _condition(name: str, value: Any, is_text: bool) -> str:
+    if isinstance(value, str) and not is_plain_text(value):
+        return value
+    text = _text(value)
+    if is_text and (text != text.strip() or "," in text or not text):
+        raise ValueError(f"{name}={text!r}: no condition asks for a text that is empty, has a comma, or blanks around it")
+    return f"in|{text}" if is_text else f"=|{text}"
 
 
 def name_in_path(name: str) -> str:

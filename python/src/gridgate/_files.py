@@ -85,7 +85,7 @@ class PartFile:
 
     def __init__(self, folder: Path, name: str) -> None:
         self.path = _place(folder, name)
-        self._draft = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.part")
+        self._draft = self.path.with_name(f".{secrets.token_hex(8)}.part")
         self._file = self._draft.open("xb")
         self._tag: Optional[str] = None
         self._whole: Optional[int] = None

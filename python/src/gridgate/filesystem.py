@@ -55,6 +55,12 @@ class GridFileSystem(AbstractFileSystem):  # type: ignore[misc]
                 return dict(entry)
         raise FileNotFoundError(path)
 
+    def find(self, path: str, *given: Any, detail: bool = False, **options: Any) -> Any:
+        """The files below a path, with links to files; what a link to a directory leads to is there under its own name."""
+        found = super().find(path, *given, detail=True, **options)
+        files = {name: entry for name, entry in found.items() if entry["type"] != "other"}
+        return files if detail else list(files)
+
     def _open(self, path: str, mode: str = "rb", block_size: Any = "default", **options: Any) -> Any:
         if mode != "rb":
             raise NotImplementedError("sandboxes and the catalogue are read only")

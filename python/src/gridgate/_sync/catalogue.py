@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from .._call import Call, Conditions, catalogue_path, conditions_of, next_page, parsed
+from .._call import Call, Conditions, all_of, catalogue_path, conditions_of, is_plain_text, next_page, parsed
 from ..errors import GridgateError
 from ..model import Entry, FoundDirectory
 from ._runtime import closed_after
@@ -39,9 +39,10 @@ class Catalogue:
     def find(self, path: str = "/", **conditions: Any) -> Iterator[FoundDirectory]:
         """The directories at and below a path that match conditions of metadata, as they are found.
 
-        A condition is a value (``run=3``), ``operation|value`` (``run=">=|2"``), or a list of those that all apply.
+        A condition is a value (``run=3``, ``particle="mu"``), ``operation|value`` (``run=">=|2"``, ``particle="in|e,mu"``),
+        or a list of those that all apply.
         """
-        query = conditions_of(conditions)
+        query = self._query(conditions)
         headers = {"Accept": "application/x-ndjson"}
         call = Call("GET", f"{_directory(path, root=True)}/search", query, headers=headers)
         with self._transport.once(call, stream=True) as answer, closed_after(lines_of(answer)) as lines:
@@ -54,8 +55,15 @@ class Catalogue:
 
     def fields(self, **conditions: Any) -> dict[str, Any]:
         """Fields of metadata with their type and the values that are compatible with the conditions."""
-        call = Call("GET", "/filecatalogue/metadata", conditions_of(conditions))
+        call = Call("GET", "/filecatalogue/metadata", self._query(conditions))
         return dict(self._transport.json(call))
+
+    def _query(self, conditions: Conditions) -> dict[str, Any]:
+        # to be equal is spelled `in` for texts and `=` for dates, which look alike here
+        if not any(is_plain_text(one) for value in conditions.values() for one in all_of(value)):
+            return conditions_of(conditions)
+        fields = self._transport.json(Call("GET", "/filecatalogue/metadata", {"maxValues": 1}))
+        return conditions_of(conditions, {name for name, field in fields.items() if field["type"] == "string"})
 
     def declare(self, name: str, type: str) -> None:
         """Declares a field of metadata."""
@@ -64,7 +72,7 @@ class Catalogue:
 
     def metadata(self, path: str, **conditions: Any) -> dict[str, Any]:
         """The values of a directory, of those above it and of the matching ones below."""
-        call = Call("GET", f"{_directory(path, root=True)}/metadata", conditions_of(conditions))
+        call = Call("GET", f"{_directory(path, root=True)}/metadata", self._query(conditions))
         return dict(self._transport.json(call))
 
     def set_metadata(self, path: str, values: Conditions, *, replace: bool = False) -> None:
