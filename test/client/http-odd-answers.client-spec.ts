@@ -76,28 +76,7 @@ describe.each([
   ['byte by byte', true],
 ])('an answer %s', (_how, isInPieces) => {
   it.each([
-    [
-      'lengths',
-      `${OK}Content-Length: 5\r\nX-A: a\r\ncontent-length: 5\r\n\r\nhello`,
-      { 'x-a': 'a' },
-    ],
-    ['three lengths', `${OK}${'Content-Length: 5\r\n'.repeat(3)}\r\nhello`, {}],
-    ['lengths in one line', `${OK}X-A: a\r\nContent-Length: 5, 5\r\n\r\nhello`, { 'x-a': 'a' }],
-    [
-      'lengths, behind a 103',
-      `HTTP/1.1 103 X\r\nLink: x\r\n\r\n${OK}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello`,
-      {},
-    ],
-  ])('with equal %s has that length (RFC 9110 §8.6)', async (_name, reply, more) => {
-    expect(await answered(reply, isInPieces)).toEqual({
-      status: 200,
-      headers: { ...LENGTH, ...more },
-      text: 'hello',
-      connections: 1,
-    });
-  });
-
-  it.each([
+    ['lengths that are equal', `${OK}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello`],
     ['lengths', `${OK}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello`],
     ['lengths in one line', `${OK}Content-Length: 5, 6\r\n\r\nhello`],
     [
@@ -108,7 +87,7 @@ describe.each([
       'lengths, one of them in a list',
       `${OK}Content-Length: 5\r\nContent-Length: 5, 6\r\n\r\nhello`,
     ],
-  ])('with different %s is refused', async (_name, reply) => {
+  ])('with several %s is refused (RFC 9110 §8.6)', async (_name, reply) => {
     expect(await refusal(reply, isInPieces)).toMatch(/ is no HTTP\/1\.1: .*Content-Length/);
   });
 
@@ -189,12 +168,9 @@ describe('the headers of an answer', () => {
     });
   });
 
-  it('are refused beyond that, and when one length is there many times', async () => {
+  it('are refused beyond that', async () => {
     expect(await refusal(`${OK}X-A: ${'a'.repeat(300_000)}\r\n\r\n`)).toBe(
       'the headers of the answer of 127.0.0.1:PORT are larger than 256 KiB',
-    );
-    expect(await refusal(`${OK}${'Content-Length: 5\r\n'.repeat(100)}\r\nhello`)).toContain(
-      NO_HTTP,
     );
   });
 });

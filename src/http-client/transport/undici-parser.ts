@@ -2,11 +2,8 @@ import type { Socket } from 'node:net';
 
 /** The part of undici's parser of answers that is changed here. It is none of its interface: package.json names one version. */
 export interface Parser {
-  /** llhttp, compiled: `pointer` is the state of one connection, `buffer` where the bytes are. */
+  /** llhttp, compiled: `pointer` is the state of one connection. */
   llhttp: {
-    llhttp_execute(pointer: number, buffer: number, length: number): number;
-    llhttp_get_error_pos(pointer: number): number;
-    llhttp_reset(pointer: number): void;
     llhttp_set_lenient_headers(pointer: number, isOn: 0 | 1): void;
     llhttp_set_lenient_optional_cr_before_lf(pointer: number, isOn: 0 | 1): void;
     llhttp_set_lenient_spaces_after_chunk_size(pointer: number, isOn: 0 | 1): void;
@@ -18,7 +15,6 @@ export interface Parser {
   contentLength: string;
   /** Names and values in turn. */
   headers: Buffer[];
-  execute(bytes: Buffer): void;
   createError(code: number, rest: Buffer): Error;
   onHeaderField(bytes: Buffer): number;
   onHeaderValue(bytes: Buffer): number;

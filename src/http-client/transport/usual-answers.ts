@@ -1,7 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { errors } from 'undici';
-import { takeEqualLengths } from './equal-lengths.js';
 import type { Parser } from './undici-parser.js';
 
 const CONTINUE = 100;
@@ -22,7 +21,7 @@ subscribe('undici:client:connected', (message) => {
  * Gives the answers over a socket of undici their usual meaning, where undici takes a connection for broken: a 204 or 304 has
  * no body, whatever its Content-Length says (of a 304 it is that of the page that has not changed, RFC 9110 §8.6); a 100
  * that was not asked for is skipped like any other 1xx (§15.2); lines of headers may be folded and end with LF (RFC 9112
- * §5.2, §2.2); blanks may follow the size of a chunk; equal lengths count as one.
+ * §5.2, §2.2); blanks may follow the size of a chunk. Several lengths are refused, also equal ones, as §8.6 permits.
  */
 export function readUsually(socket: Socket): void {
   sockets.add(socket);
@@ -44,7 +43,6 @@ function changeParser(socket: Socket): void {
   };
   nameFaults(parser);
   takeOldLines(parser);
-  takeEqualLengths(parser);
 }
 
 /** undici says of every fault behind a Content-Length that the body has another length; before the body that is not it. */
