@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { CommandUser } from '../support/command.js';
 import { awaitFinal, submit } from '../support/jobs.js';
 import { describeWith } from '../support/missing.js';
 import { slurmFault } from '../support/slurm/packages.js';
@@ -140,6 +141,13 @@ describeWith(need)('jobs in the queue of a full Slurm', () => {
       reason: 'Priority',
       meaning: 'Other jobs in the queue of its partition come before it',
     });
+    const user = new CommandUser(ssh.directory);
+    expect((await user.login(grid)).code).toBe(0);
+    const { stdout } = await user.run(['why', String(jids['WEST'])]);
+    expect(stdout).toContain('waits for: Its start: it is queued at WEST. Slurm said at ');
+    expect(stdout).toContain(
+      `: Resources. What it needs is in use by other jobs. It is expected to start at ${expectedStart}`,
+    );
   });
 
   it('are held, or not to start before a time', async () => {
