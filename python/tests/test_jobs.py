@@ -184,6 +184,21 @@ def test_empty_directories_are_listed_and_made(grid, tmp_path):
     assert fs.ls(f"{at}/none") == []
 
 
+def test_files_keep_their_modes_and_times(grid, tmp_path):
+    script = "./helper; cp helper made; echo 1 > plain; touch -d @1614834367 made plain"
+    files = {"helper": b"#!/bin/sh\necho helped\n"}
+    [jid] = grid.submit(shell(script, OutputSandbox=["std.out", "made", "plain"]), files)
+    grid.wait(jid, check=True)
+    assert grid.read_output(jid) == b"helped\n"
+    assert [(file.name, file.is_executable) for file in grid.output_files(jid)][1:] == [("made", True), ("plain", False)]
+    for names in (None, ["made", "plain"]):
+        paths = grid.download(jid, tmp_path, names)[-2:]
+        infos = [path.stat() for path in paths]
+        assert [(info.st_mtime, bool(info.st_mode & 0o100)) for info in infos] == [(1614834367, True), (1614834367, False)]
+        for path in paths:
+            path.unlink()
+
+
 def test_map_brings_results_back_in_order(grid, job_python):
     factor = 3
 

@@ -7,6 +7,7 @@ import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Optional, Union
@@ -83,8 +84,10 @@ def _place(folder: Path, name: str) -> Path:
 class PartFile:
     """A file that is being downloaded: beside its place until it is whole."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, is_executable: bool = False) -> None:
         self.path = _place(folder, name)
+        self._is_executable = is_executable
+        self._modified: Optional[float] = None
         self._draft = self.path.with_name(f".{secrets.token_hex(8)}.part")
         self._file = self._draft.open("xb")
         self._tag: Optional[str] = None
@@ -122,6 +125,8 @@ class PartFile:
             self.size = 0
         length = answer.headers.get("Content-Length")
         self._whole = None if length is None else self.size + int(length)
+        modified = answer.headers.get("Last-Modified")
+        self._modified = None if modified is None else parsedate_to_datetime(modified).timestamp()
 
     def write(self, piece: bytes) -> None:
         """Writes what has come."""
@@ -133,5 +138,10 @@ class PartFile:
         if self._whole is not None and self.size != self._whole:
             raise UnreachableError(f"{self.path.name} broke off after {self.size} of {self._whole} bytes")
         self._file.close()
+        if self._is_executable:
+            mode = self._draft.stat().st_mode
+            self._draft.chmod(mode | (mode & 0o444) >> 2)  # for those who may read it
+        if self._modified is not None:
+            os.utime(self._draft, (self._modified, self._modified))
         self._draft.replace(self.path)
         return self.path

@@ -83,13 +83,19 @@ class SandboxFile:
     """A file of a sandbox: its name, and its size in bytes.
 
     ``link`` is what a symbolic link leads to, a path in the sandbox; ``size`` is then that of the file there.
-    ``is_directory`` is true for an empty directory.
+    ``is_directory`` is true for an empty directory, ``is_executable`` for a file that its owner may execute.
     """
 
     name: str
     size: int
     link: Optional[str] = None
     is_directory: bool = False
+    is_executable: bool = False
+
+    @classmethod
+    def of(cls, file: Mapping[str, Any]) -> SandboxFile:
+        """The file of an entry of the list of a sandbox."""
+        return cls(file["name"], file["size"], file.get("link"), file.get("directory", False), file.get("executable", False))
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
+import { chmod, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -155,8 +155,9 @@ async function copy(
     const text = `${source} names no file of a job: JID:NAME such as 42:std.out is expected; files go up with \`gridgate submit --file\``;
     throw new CommandError(text, 2);
   }
+  const job = jidOf(jid);
   const sandbox = from === undefined ? 'outputsandbox' : 'inputsandbox';
-  const path = `/jobs/${jidOf(jid)}/${sandbox}/files/${encodeURIComponent(name)}`;
+  const path = `/jobs/${job}/${sandbox}/files/${encodeURIComponent(name)}`;
   const file = target === '-' ? undefined : await placeOf(target, name, force);
   const { answer } = await grid.client.raw({ method: 'GET', path, answer: 'blob' });
   const bytes = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
@@ -169,6 +170,11 @@ async function copy(
     if (!NO_PLACE.has(code)) throw error;
     throw new CommandError(`${file} cannot be written (${code})`, 2);
   }
+  const list = from === undefined ? 'listOutputSandbox' : 'listInputSandbox';
+  const { files } = await grid.client[list](job);
+  if (files.some((one) => one.name === name && one.executable)) await chmod(file, 0o755);
+  const time = new Date(answer.headers.get('Last-Modified') ?? '');
+  if (!Number.isNaN(time.getTime())) await utimes(file, time, time);
   say(file);
 }
 

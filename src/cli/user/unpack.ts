@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { lstat, mkdir, realpath, rm, symlink } from 'node:fs/promises';
+import { lstat, mkdir, realpath, rm, symlink, utimes } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -27,7 +27,7 @@ export async function unpack(
   const feeding = pipeline(Readable.from(archive), createGunzip(), entries);
   feeding.catch(() => undefined); // the loop below sees the same error
   for await (const entry of entries) {
-    const { name, type, mode, linkname } = entry.header;
+    const { name, type, mode, mtime, pax, linkname } = entry.header;
     const isDirectory = type === 'directory';
     const target = type === 'symlink' ? (linkname ?? '') : undefined;
     const isPlain = type === 'file' || isDirectory || target !== undefined;
@@ -52,6 +52,10 @@ export async function unpack(
     await rm(path, { force: true }); // of an earlier time, a link perhaps
     if (target === undefined) {
       await pipeline(entry, createWriteStream(path, { mode: (mode ?? 0o644) & 0o755 }));
+      // A time that the header cannot hold stands in a record before it (POSIX pax).
+      const { mtime: seconds } = (pax ?? {}) as { mtime?: string };
+      const time = seconds === undefined ? mtime : Number(seconds);
+      if (time !== undefined) await utimes(path, time, time);
       continue;
     }
     links.push([path, safeFileName(target)]);

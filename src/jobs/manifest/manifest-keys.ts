@@ -79,7 +79,8 @@ export const MANIFEST_KEYS = {
   },
   InputSandbox: {
     kind: 'texts',
-    meaning: 'Names of uploaded files; uploaded files that are not listed are added.',
+    meaning:
+      'Names of uploaded files; uploaded files that are not listed are added. Scripts (`#!`) and programs among them can be executed.',
   },
   OutputSandbox: {
     kind: 'texts',

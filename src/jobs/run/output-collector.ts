@@ -145,7 +145,8 @@ class Packing {
   private async archiveFile(handle: FileHandle, name: string, info: Stats): Promise<ArchiveFile> {
     const isExecutable = (info.mode & 0o100) !== 0;
     const modifiedAt = new Date(Math.floor(info.mtimeMs / 1000) * 1000);
-    const rest = { name, sizeBytes: info.size, modifiedAt, isExecutable };
+    const isTime = !Number.isNaN(modifiedAt.getTime()); // a file may have the time of any 64 bits
+    const rest = { name, sizeBytes: info.size, isExecutable, ...(isTime && { modifiedAt }) };
     if (info.size > IN_MEMORY_BYTES) {
       return { ...rest, content: { stream: () => Readable.from(this.pieces(name, info)) } };
     }

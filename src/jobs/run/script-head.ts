@@ -7,6 +7,15 @@ const UTF8_MARK = '\u{feff}';
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cn}]/u;
 const NAMED: Record<string, string> = { '\r': '\\r', '\t': '\\t', '\n': '\\n' };
 
+/** What Linux starts by itself begins so: a script, or a program. */
+const STARTS = ['#!', '\x7fELF'];
+
+/** True for the begin of a file that is made to be executed, whatever mode it had. */
+export function isProgram(head: Uint8Array): boolean {
+  const begin = Buffer.from(head.subarray(0, 4)).toString('latin1');
+  return STARTS.some((start) => begin.startsWith(start));
+}
+
 /** What a script is started by. */
 export interface ScriptStart {
   /** The first word behind `#!`: a path, relative to the directory of the job when it does not begin with a slash. */

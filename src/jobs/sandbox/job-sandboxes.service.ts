@@ -86,10 +86,11 @@ export class JobSandboxesService {
   /** Names and sizes of the files in the archive. */
   async files(principal: Principal, jid: string, kind: SandboxKind): Promise<SandboxFilesResponse> {
     const { sandbox } = await this.find(principal, jid, kind);
-    const files = sandbox.files.map(({ name, size, link, directory }) => ({
+    const files = sandbox.files.map(({ name, size, link, directory, executable }) => ({
       ...{ name, size },
       ...(link === undefined ? {} : { link }),
       ...(directory && { directory }),
+      ...(executable && { executable }),
     }));
     return { files };
   }
@@ -130,6 +131,7 @@ export class JobSandboxesService {
       tag: `"${sandbox.hash}-${index}"`,
       contentType: 'application/octet-stream',
       fileName: plainName(name),
+      ...(file.modified !== undefined && { modifiedAt: new Date(file.modified * 1_000) }),
       send: (range, target) =>
         telling(job, kind, async () => {
           const source = await this.store.open(sandbox.hash, {

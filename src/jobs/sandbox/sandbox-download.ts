@@ -17,6 +17,8 @@ export interface Download {
   /** It may change while somebody reads it: nobody is to keep it, and no part of it is joined to another. */
   isGrowing?: true;
   contentType: string;
+  /** When it was last written, if that is known; not later than now. */
+  modifiedAt?: Date;
   fileName: string;
   /** Writes the bytes of the range to the response and ends it. */
   send(range: ByteRange, target: Writable): Promise<void>;
@@ -35,6 +37,7 @@ export async function answerDownload(
   response.setHeader('ETag', tag);
   response.setHeader('Cache-Control', download.isGrowing ? 'no-store' : 'private, max-age=86400');
   response.setHeader('Accept-Ranges', 'bytes');
+  if (download.modifiedAt) response.setHeader('Last-Modified', download.modifiedAt.toUTCString());
   if (matchesTag(request.headers['if-none-match'], tag)) {
     response.statusCode = 304;
     response.end();

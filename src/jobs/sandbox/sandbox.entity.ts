@@ -9,6 +9,10 @@ export interface SandboxFile {
   link?: string;
   /** An empty directory; directories with files in them stand in their names. */
   directory?: true;
+  /** Its owner may execute it; of a link the file to which it leads. */
+  executable?: true;
+  /** When it was last written, in seconds since 1970; missing for uploaded files, and for all of earlier versions. */
+  modified?: number;
 }
 
 /** What the database knows of an archive; its bytes are in the sandbox store. */

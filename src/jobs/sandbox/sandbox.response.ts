@@ -23,6 +23,12 @@ export class SandboxFileEntry {
    * @example true
    */
   directory?: boolean;
+  /**
+   * Its owner may execute it; of a link the file to which it leads.
+   *
+   * @example true
+   */
+  executable?: boolean;
 }
 
 /** The files of a sandbox. */

@@ -47,7 +47,7 @@ export class SandboxService {
     const now = this.clock.now();
     const kept = this.recent.get(hash);
     if (kept !== undefined && now - kept < RECENT_MS) return;
-    const entries = entriesOf(files);
+    const entries = entriesOf(files, now);
     await this.repository.touch({ hash, sizeBytes, files: entries }, new Date(now));
     await outOfTurn(request, () => this.store.put(archive));
     if (this.recent.size >= MAX_RECENT) this.recent.clear();
@@ -60,13 +60,20 @@ export class SandboxService {
   }
 }
 
-/** The list of an archive. A link has the size of the file that somebody reads through it. */
-function entriesOf(files: readonly ArchiveFile[]): SandboxFile[] {
-  const sizes = new Map(files.map(({ name, sizeBytes }) => [name, sizeBytes]));
-  return files.map(({ name, sizeBytes: size, content }) => {
+/** The list of an archive. A link has size and mode of the file that somebody reads through it; no time is still to come. */
+function entriesOf(files: readonly ArchiveFile[], now: number): SandboxFile[] {
+  const plain = new Map(files.map((file) => [file.name, file]));
+  return files.map(({ name, sizeBytes: size, content, modifiedAt, isExecutable }) => {
     if ('linkTo' in content) {
-      return { name, size: sizes.get(content.linkTo) ?? 0, link: content.linkTo };
+      const target = plain.get(content.linkTo);
+      const executable = target?.isExecutable && { executable: true as const };
+      return { name, size: target?.sizeBytes ?? 0, link: content.linkTo, ...executable };
     }
-    return { name, size, ...('isDirectory' in content && { directory: true as const }) };
+    if ('isDirectory' in content) return { name, size, directory: true };
+    return {
+      ...{ name, size },
+      ...(isExecutable && { executable: true }),
+      ...(modifiedAt && { modified: Math.floor(Math.min(now, modifiedAt.getTime()) / 1_000) }),
+    };
   });
 }

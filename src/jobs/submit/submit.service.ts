@@ -1,3 +1,4 @@
+import { isProgram } from '../run/script-head.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, stringifyJson } from '#src/kernel/index.js';
 import type { Clock, JsonObject } from '#src/kernel/index.js';
@@ -226,9 +227,9 @@ export class SubmitService {
     request: HttpRequest,
   ): Promise<string | undefined> {
     if (submission.files.length === 0) return undefined;
-    const files = submission.files.map(({ name, path, sizeBytes }) => ({
-      name,
-      sizeBytes,
+    // Forms carry no modes; helpers of the program are to be started as well.
+    const files = submission.files.map(({ name, path, sizeBytes, head }) => ({
+      ...{ name, sizeBytes, isExecutable: isProgram(head) },
       content: { path },
     }));
     return this.sandboxes.keep(files, request);

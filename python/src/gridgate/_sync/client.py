@@ -216,9 +216,7 @@ class Client(Transport):
     def output_files(self, jid: int) -> list[SandboxFile]:
         """The files that a job has brought back."""
         answer = self.json(Call("GET", f"/jobs/{int(jid)}/outputsandbox/files"))
-        return [
-            SandboxFile(file["name"], file["size"], file.get("link"), file.get("directory", False)) for file in answer["files"]
-        ]
+        return [SandboxFile.of(file) for file in answer["files"]]
 
     def read_output(self, jid: int, name: str = "std.out", *, start: int = 0, end: Optional[int] = None) -> bytes:
         """A file of the output, or its bytes from ``start`` to before ``end``, in memory; ``download`` is for large ones."""
@@ -248,22 +246,26 @@ class Client(Transport):
 
         What breaks off goes on where it was; a file has its name only when it is whole. A link becomes a copy of the file
         to which it leads; one to a directory is left out, since the files of the directory are there. Empty directories are
-        made, and are not among the paths.
+        made, and are not among the paths. Files keep their times, and those that their owner may execute can be executed.
         """
         folder = Path(to)
-        if names is None:
+        try:
             files = self.output_files(jid)
+        except NotFound:
+            if names is None:
+                raise
+            files = []  # it still runs
+        if names is None:
             for file in files:
                 if file.is_directory:
                     make_folder(folder, file.name)
-            wanted = readable(files)
-        else:
-            wanted = list(names)
-        return [self._download(jid, name, folder) for name in wanted]
+        wanted = readable(files) if names is None else list(names)
+        executable = {file.name for file in files if file.is_executable}
+        return [self._download(jid, name, folder, name in executable) for name in wanted]
 
-    def _download(self, jid: int, name: str, folder: Path) -> Path:
+    def _download(self, jid: int, name: str, folder: Path, is_executable: bool) -> Path:
         call = Call("GET", _output(jid, name))
-        with PartFile(folder, name) as part:
+        with PartFile(folder, name, is_executable) as part:
             attempt = 0
             while True:
                 call.headers = part.headers
