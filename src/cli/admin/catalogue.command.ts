@@ -1,8 +1,9 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import cliProgress from 'cli-progress';
 import { Command, Option } from 'commander';
 import { Problem, stringifyJson, type JsonObject } from '#src/kernel/index.js';
@@ -20,6 +21,7 @@ import { CommandError } from '../terminal/command-error.js';
 import { pairOf } from '../terminal/metadata-pair.js';
 import type { CliContext } from './context.js';
 import { jsonText, say } from '../terminal/output.js';
+import { writeWhole } from '../terminal/write-whole.js';
 import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
 
 /** `gridgate catalogue …`: fill, read out, check and rearrange the file catalogue. */
@@ -157,25 +159,34 @@ async function report(options: Printing, summary: BulkSummary): Promise<void> {
   if (failed > 0) throw new CommandError(`${failed} lines failed`, 1);
 }
 
+type Write = (text: string, done: (error?: Error | null) => void) => void;
+
 async function exportTree(
   context: CliContext,
   directory: string,
   file: string | undefined,
 ): Promise<void> {
   const service = (await context.application()).get(ExportService);
-  const output = file === undefined ? process.stdout : createWriteStream(file);
   const bar = progressBar('{lines} lines | {duration_formatted}', 1);
-  const lines = await service.export(directory, {
-    write: async (text) => {
-      if (!output.write(text)) await once(output, 'drain');
-    },
-    progress: (written) => bar.update(0, { lines: written }),
-  });
-  bar.update(1, { lines });
-  bar.stop();
-  if (file === undefined) return;
-  output.end();
-  await finished(output);
+  const exportTo = async (write: (text: string) => Promise<void>): Promise<void> => {
+    const progress = (written: number): void => bar.update(0, { lines: written });
+    const lines = await service.export(directory, { write, progress });
+    bar.update(1, { lines });
+  };
+  try {
+    if (file === undefined) {
+      await exportTo(async (text) => {
+        if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+      });
+      return;
+    }
+    await writeWhole(file, async (output) => {
+      await exportTo(promisify(output.write.bind(output) as Write));
+      await finished(output.end());
+    });
+  } finally {
+    bar.stop();
+  }
 }
 
 async function verify(context: CliContext, options: Printing): Promise<void> {

@@ -1,5 +1,4 @@
-import { createWriteStream } from 'node:fs';
-import { chmod, rm, stat, utimes } from 'node:fs/promises';
+import { chmod, stat, utimes } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -15,6 +14,7 @@ import {
   show,
   type Printing,
 } from '../terminal/output-format.js';
+import { writeWhole } from '../terminal/write-whole.js';
 import { safeFileName, say, table, tell } from '../terminal/output.js';
 import type { GridConnection } from './grid-connection.js';
 
@@ -121,18 +121,6 @@ function historyCommand(): Command {
     );
 }
 
-/** Why a file cannot be written here. */
-const NO_PLACE = new Set([
-  'EEXIST',
-  'EACCES',
-  'ENOENT',
-  'ENOTDIR',
-  'ENOSPC',
-  'EROFS',
-  'EPERM',
-  'EDQUOT',
-]);
-
 function copyCommand(): Command {
   return new Command('cp')
     .description('fetch one file of a sandbox: cp 42:std.out . (in:NAME for the input sandbox)')
@@ -162,14 +150,7 @@ async function copy(
   const { answer } = await grid.client.raw({ method: 'GET', path, answer: 'blob' });
   const bytes = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
   if (file === undefined) return pipeline(bytes, process.stdout, { end: false });
-  try {
-    await pipeline(bytes, createWriteStream(file, { flags: force ? 'w' : 'wx' }));
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (code !== 'EEXIST') await rm(file, { force: true }); // what has come so far is not the file
-    if (!NO_PLACE.has(code)) throw error;
-    throw new CommandError(`${file} cannot be written (${code})`, 2);
-  }
+  await writeWhole(file, (output) => pipeline(bytes, output), { isNew: !force });
   const list = from === undefined ? 'listOutputSandbox' : 'listInputSandbox';
   const { files } = await grid.client[list](job);
   if (files.some((one) => one.name === name && one.executable)) await chmod(file, 0o755);

@@ -1,4 +1,4 @@
-import { lstat, mkdtemp, readFile, readlink, rm, stat } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -102,4 +102,16 @@ it('writes nothing through a link of an archive before', async () => {
   await unpack([await archiveOf({ file: '2' })] as never, directory);
   expect(await readFile(join(directory, 'top/x'), 'utf8')).toBe('1');
   expect(await readFile(join(directory, 'file'), 'utf8')).toBe('2');
+});
+
+it('leaves an earlier file as it was when a later one of its name cannot be written', async () => {
+  await unpack([await archiveOf({ a: 'old' })] as never, home);
+  const whole = await archiveOf({ a: 'x'.repeat(1 << 20) });
+  const cut = whole.subarray(0, whole.length - 600);
+  await expect(unpack([cut] as never, home)).rejects.toThrow();
+  expect(await readFile(join(home, 'a'), 'utf8')).toBe('old');
+  expect(await readdir(home)).toEqual(['a']);
+  const long = 'n'.repeat(300);
+  const refused = unpack([await archiveOf({ [long]: '1' })] as never, home);
+  await expect(refused).rejects.toThrow(`${join(home, long)} cannot be written (ENAMETOOLONG)`);
 });

@@ -1,4 +1,3 @@
-import { createWriteStream } from 'node:fs';
 import { lstat, mkdir, realpath, rm, symlink, utimes } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { Readable } from 'node:stream';
@@ -7,6 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { CommandError } from '../terminal/command-error.js';
 import { safeFileName } from '../terminal/output.js';
+import { writeWhole } from '../terminal/write-whole.js';
 
 /**
  * Unpacks a tar.gz into the directory and answers the names of its files, and of its directories with a slash. Names and links that lead out of the directory,
@@ -49,15 +49,19 @@ export async function unpack(
       });
       continue;
     }
-    await rm(path, { force: true }); // of an earlier time, a link perhaps
     if (target === undefined) {
-      await pipeline(entry, createWriteStream(path, { mode: (mode ?? 0o644) & 0o755 }));
+      const old = await lstat(path).catch(() => undefined);
+      if (old?.isFile() === false && !old.isDirectory()) await rm(path); // a link of an earlier time
+      await writeWhole(path, (output) => pipeline(entry, output), {
+        mode: (mode ?? 0o644) & 0o755,
+      });
       // A time that the header cannot hold stands in a record before it (POSIX pax).
       const { mtime: seconds } = (pax ?? {}) as { mtime?: string };
       const time = seconds === undefined ? mtime : Number(seconds);
       if (time !== undefined) await utimes(path, time, time);
       continue;
     }
+    await rm(path, { force: true });
     links.push([path, safeFileName(target)]);
     entry.resume();
   }
