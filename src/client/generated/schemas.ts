@@ -1110,9 +1110,9 @@ export interface ManifestRequest {
   StdOutput?: string;
   /** File that takes what the program prints as errors. */
   StdError?: string;
-  /** Names of uploaded files; uploaded files that are not listed are added. */
+  /** Names of uploaded files; uploaded files that are not listed are added. Scripts (`#!`) and programs among them can be executed. */
   InputSandbox?: string[];
-  /** Files, directories and patterns that are brought back; default: both outputs. What is made and not named here is told in the parameter `OutputNotRequested`. */
+  /** Files, directories and patterns that are brought back, `.` for everything; default: both outputs. What is made and not named here is told in the parameter `OutputNotRequested`. */
   OutputSandbox?: string[];
   /** Catalogue paths under the virtual organisation, with or without `LFN:`. Where they lie stands in the file that `GRIDGATE_INPUT_DATA` names in the job. */
   InputData?: string[];
@@ -1274,6 +1274,7 @@ export type ProblemCode =
   | 'job.state-conflict'
   | 'job.no-sandbox'
   | 'job.no-such-file'
+  | 'sandbox.damaged'
   | 'job.limit'
   | 'request.range-not-satisfiable'
   | 'idempotency.in-flight'
@@ -1443,6 +1444,10 @@ export interface SandboxFileEntry {
   name: string;
   /** A symbolic link: the path in the sandbox to which it leads, a file, a directory, or nothing that was brought back. */
   link?: string;
+  /** An empty directory, which has no bytes to read; directories with files in them are part of the names of these. */
+  directory?: boolean;
+  /** Its owner may execute it; of a link the file to which it leads. */
+  executable?: boolean;
 }
 
 /** Answer of `GET /jobs/{jid}/inputsandbox/files`, `GET /jobs/{jid}/outputsandbox/files`. */
