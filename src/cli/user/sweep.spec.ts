@@ -8,6 +8,9 @@ describe('a sweep', () => {
     ['x=3:1:-1', [3, 2, 1]],
     ['x=1:3', [1, 2, 3]],
     ['x=0:0.4:0.1', [0, 0.1, 0.2, 0.3, 0.4]],
+    ['x=001:003', ['001', '002', '003']],
+    ['x=8:012:2', ['008', '010', '012']],
+    ['x=0:2', [0, 1, 2]],
     ['x=1:2:0.4', [1, 1.4, 1.8]],
     ['x=https://a:80', ['https://a:80']],
     ['x=a=b', ['a=b']],
@@ -22,6 +25,12 @@ describe('a sweep', () => {
     ['x=1,,2', 'a value is empty'],
     ['x=1:2:0', 'it has no value'],
     ['x=2:1', 'it has no value'],
+    ['x=-01:3', 'zeros before a number are kept in whole numbers from 0 on: write the values out'],
+    ['x=00.5:3', 'zeros before a number are kept in whole numbers from 0 on: write the values out'],
+    [
+      'x=900000000000001:900000000000003:0.01',
+      'has more digits than a number keeps: write the values out',
+    ],
     ['x=0:1000000', 'makes 1000001 jobs, at most 100000'],
   ])('refuses %s', (word, reason) => {
     expect(() => parameterOf(word)).toThrow(reason);

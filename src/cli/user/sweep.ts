@@ -29,16 +29,36 @@ function valueOf(text: string): string | number {
 }
 
 /** Both ends count. The steps are made of whole numbers of the last decimal, so that 0:1:0.1 has no 0.30000000000000004. */
-function rangeOf(word: string, ends: string[]): number[] {
+function rangeOf(word: string, ends: string[]): (string | number)[] {
   const decimals = Math.max(...ends.map((end) => (end.split('.')[1] ?? '').length));
   const scale = 10 ** decimals;
   const whole = (end: string): number => Math.round(Number(end) * scale);
   const [first = 0, last = 0, step = scale] = ends.map(whole);
+  if (![first, last, step, last + step].every(Number.isSafeInteger)) {
+    const text = `--sweep ${word}: it has more digits than a number keeps: write the values out`;
+    throw new CommandError(text, 2);
+  }
   const count = Math.floor((last - first) / step) + 1;
   if (step === 0 || count < 1) throw new CommandError(`--sweep ${word}: it has no value`, 2);
   demandFew(count);
+  const width = paddedWidth(word, ends.slice(0, 2));
+  if (width > 0) {
+    return Array.from({ length: count }, (_, index) =>
+      String(first + index * step).padStart(width, '0'),
+    );
+  }
   const made = (index: number): number => (first + index * step) / scale;
   return Array.from({ length: count }, (_, index) => Number(made(index).toFixed(decimals)));
+}
+
+/** Characters of each value when an end is written with zeros before it, as in 001:100; else 0. Throws CommandError. */
+function paddedWidth(word: string, ends: string[]): number {
+  if (!ends.some((end) => /^-?0\d/.test(end))) return 0;
+  if (word.includes('.') || ends.some((end) => end.startsWith('-'))) {
+    const text = `--sweep ${word}: zeros before a number are kept in whole numbers from 0 on: write the values out`;
+    throw new CommandError(text, 2);
+  }
+  return Math.max(...ends.map((end) => end.length));
 }
 
 /** How many jobs the product of the parameters makes. Throws CommandError. */

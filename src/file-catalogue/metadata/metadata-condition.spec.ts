@@ -193,6 +193,12 @@ describe('metadata values', () => {
     ['int', '9007199254740993', 9007199254740993n],
     ['int', '07', 7],
     ['float', '4.10', 4.1],
+    ['float', '0.1', 0.1],
+    ['float', '1.7976931348623157e308', 1.7976931348623157e308],
+    ['float', '0.10000000000000001', 0.1],
+    ['float', '9007199254740994', 9007199254740994],
+    ['float', 9007199254740994n, 9007199254740994],
+    ['float', '-1.50000000000000000000e3', -1500],
     ['string', '07', '07'],
     ['string', '4.10', '4.10'],
     ['string', 'a|b', 'a|b'],
@@ -223,5 +229,16 @@ describe('metadata values', () => {
     ['date', true],
   ] as const)('of type %s refuse %j', (type, json) => {
     expect(readJsonValue(type, json)).toEqual({ fault: expect.any(String) });
+  });
+
+  it.each([
+    '9007199254740993',
+    9007199254740993n,
+    '0.123456789012345678',
+    '-1.23456789012345678901e9',
+  ])('of type float refuse %s, which would become another number', (json) => {
+    const fault =
+      'has more digits than a float keeps (17, in whole numbers up to 2^53 all): a field of type int or string keeps them';
+    expect(readJsonValue('float', json)).toEqual({ fault });
   });
 });

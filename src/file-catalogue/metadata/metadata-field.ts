@@ -41,6 +41,8 @@ const MAX_FIELD_NAME = 64;
 const FIELD_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u;
 const INTEGER = /^[+-]?\d{1,40}$/;
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+const FLOAT_DIGITS = 17;
+const LOST_DIGITS = `has more digits than a float keeps (${FLOAT_DIGITS}, in whole numbers up to 2^53 all): a field of type int or string keeps them`;
 const SURROGATE = /\p{Surrogate}/u;
 const MIN_INT = -(2n ** 63n);
 const MAX_INT = 2n ** 63n - 1n;
@@ -74,6 +76,8 @@ export function readJsonValue(type: FieldType, json: JsonValue): ReadValue {
   if (type === 'date') {
     return typeof json === 'string' ? readDate(json) : { fault: 'is not an ISO 8601 date' };
   }
+  const hasAllDigits = typeof json === 'string' || typeof json === 'bigint';
+  if (type === 'float' && hasAllDigits && losesDigits(String(json))) return { fault: LOST_DIGITS };
   if (typeof json === 'string') {
     return NUMBER.test(json) || INTEGER.test(json)
       ? readOperand(type, json)
@@ -94,6 +98,20 @@ function integer(value: bigint): ReadValue {
   if (value < MIN_INT || value > MAX_INT) return { fault: 'is outside the 64-bit range' };
   const number = Number(value);
   return { value: Number.isSafeInteger(number) ? number : value };
+}
+
+/** Whether a double would be another number. With 17 digits a program writes a double so that it is read as the same. */
+function losesDigits(text: string): boolean {
+  if (INTEGER.test(text)) {
+    const number = Number(text);
+    return Number.isFinite(number) && BigInt(number) !== BigInt(text);
+  }
+  if (!NUMBER.test(text)) return false;
+  const digits = text
+    .replace(/e.*/i, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+|(?<!0)0+$/g, '');
+  return digits.length > FLOAT_DIGITS;
 }
 
 function float(value: number): ReadValue {

@@ -1,4 +1,4 @@
-/** A decimal number as digits and how many of them stand behind the point: 0.10 is {10n, 2}. */
+/** A decimal number as digits and how many of them stand behind the point, without zeros at its end: 0.10 is {1n, 1}. */
 export interface Decimal {
   digits: bigint;
   behind: number;
@@ -8,9 +8,15 @@ export interface Decimal {
 export function decimalOf(value: number | string): Decimal {
   const [, sign = '', whole = '0', part = '', power = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];
-  const behind = part.length - Number(power);
-  const digits = BigInt(`${sign}${whole}${part}`);
+  const decimals = part.replace(/(?<!0)0+$/, '');
+  const behind = decimals.length - Number(power);
+  const digits = BigInt(`${sign}${whole}${decimals}`);
   return behind < 0 ? { digits: digits * 10n ** BigInt(-behind), behind: 0 } : { digits, behind };
+}
+
+/** The double that is nearest to it. */
+export function numberOfDecimal({ digits, behind }: Decimal): number {
+  return Number(`${digits}e-${behind}`);
 }
 
 /** `start`, `start + step`, `start + 2 step` …: exact, as people add decimals. */

@@ -217,7 +217,10 @@ export const MANIFEST_KEYS = {
   },
   ParameterStart: { kind: 'number', meaning: 'First number of a counted sequence; default 1' },
   ParameterStep: { kind: 'number', meaning: 'Is added from job to job; default 0' },
-  ParameterFactor: { kind: 'number', meaning: 'Multiplies from job to job; default 1' },
+  ParameterFactor: {
+    kind: 'number',
+    meaning: 'Multiplies from job to job, whole numbers with all digits, others with 15; default 1',
+  },
   Owner: { kind: 'own', meaning: 'The submitter' },
   OwnerGroup: { kind: 'own', meaning: 'Group of the token' },
   OwnerDN: { kind: 'own', meaning: 'Distinguished name of the submitter' },

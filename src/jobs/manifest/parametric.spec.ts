@@ -57,6 +57,21 @@ describe('parametric manifests', () => {
       { ParameterStart: '0.12345678901234567890', ParameterStep: 1 },
       [0, 1, 2, 3].map((n) => `${n}.1234567890123456789`),
     ],
+    [
+      'a whole start beyond 2^53',
+      { ParameterStart: 12345678901234567890n, ParameterStep: 1 },
+      [0, 1, 2, 3].map((n) => `1234567890123456789${n}`),
+    ],
+    [
+      'a whole factor beyond 2^53',
+      { ParameterStart: 9007199254740993n, ParameterFactor: 3, ParameterStep: '1.0' },
+      ['9007199254740993', '27021597764222980', '81064793292668941', '243194379878006824'],
+    ],
+    [
+      'a factor with decimals beyond 2^53',
+      { ParameterStart: 1e15, ParameterFactor: 15.5 },
+      ['1000000000000000', '15500000000000000', '240250000000000000', '3723875000000000000'],
+    ],
     ['a factor', { ParameterStart: 1, ParameterFactor: 1.1 }, ['1', '1.1', '1.21', '1.331']],
   ])('counts in decimals: %s', (_what, steps, values) => {
     const { manifests } = expand({ Arguments: '%s', Parameters: 4, ...steps });
@@ -105,6 +120,12 @@ describe('parametric manifests', () => {
       { 'Parameters.a': 3, 'ParameterFactor.a': 1e308, 'ParameterStart.a': 2 },
       'Parameters.a',
       'the number of job 1 is too large, see its factor and step',
+    ],
+    [
+      'digits that a factor with decimals does not keep',
+      { Parameters: 2, ParameterStart: '9007199254740993', ParameterFactor: 1.5 },
+      'Parameters',
+      'start, step and factor have at most 15 digits each where one of them has decimals and there is a factor: write the values as a list of texts',
     ],
     ['a start of nothing', { ParameterStart: 3 }, 'ParameterStart', 'needs Parameters'],
     [

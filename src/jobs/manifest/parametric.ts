@@ -1,7 +1,7 @@
 import { stringifyJson } from '#src/kernel/index.js';
 import type { JsonObject, JsonValue, Violation } from '#src/kernel/index.js';
 import { splitArguments } from './arguments.js';
-import { decimalOf, decimalSteps } from './decimal.js';
+import { decimalOf, decimalSteps, numberOfDecimal, type Decimal } from './decimal.js';
 import { PARAMETER_KEY } from './manifest-keys.js';
 
 /** Place-holder (`%s`, `%n`, `%(name)s`) → the text that stands there in one job. */
@@ -34,8 +34,9 @@ interface Sequence {
   texts: Texts;
 }
 
-/** Decimal digits that every number has exactly; what a multiplication makes behind them is no part of it. */
+/** Decimal digits that every double has exactly; what a multiplication of decimals makes behind them is no part of it. */
 const EXACT_DIGITS = 15;
+const LOST_DIGITS = `start, step and factor have at most ${EXACT_DIGITS} digits each where one of them has decimals and there is a factor: write the values as a list of texts`;
 /** Numbers that are looked at in one go. */
 const NUMBERS_AT_ONCE = 10_000;
 
@@ -142,7 +143,8 @@ function* valuesOf(
 ): Generator<PlaceValues> {
   const tables = sequences.map(({ name, texts }) => ({
     holder: holderOf(name),
-    next: 'count' in texts ? progression(manifest, name) : (index: number) => texts[index],
+    next:
+      'count' in texts ? numbersOf(progressionOf(manifest, name)) : (index: number) => texts[index],
   }));
   for (let index = 0; index < count; index += 1) {
     const values: Record<string, string> = {};
@@ -201,24 +203,55 @@ function readTexts(value: JsonValue | undefined): Texts | string {
   return count >= 1 ? { count } : 'must be at least 1';
 }
 
-/** The numbers of a sequence that is given as a count, each from the one before. */
-function progression(manifest: JsonObject, name: string | undefined): () => string | number {
+interface Progression {
+  start: Decimal;
+  step: Decimal;
+  factor: Decimal;
+}
+
+function progressionOf(manifest: JsonObject, name: string | undefined): Progression {
   const suffix = name === undefined ? '' : `.${name}`;
-  const option = (key: string, fallback: number): number | string =>
-    numeral(manifest[`${key}${suffix}`]) ?? numeral(manifest[key]) ?? fallback;
-  const start = option('ParameterStart', 1);
-  const step = option('ParameterStep', 0);
-  const factor = Number(option('ParameterFactor', 1));
-  if (factor === 1) {
-    const steps = decimalSteps(decimalOf(start), decimalOf(step));
-    return () => steps.next().value as string;
-  }
-  let following = Number(start);
-  return () => {
-    const value = following;
-    following = value * factor + Number(step);
-    return Number.isInteger(value) ? value : Number(value.toPrecision(EXACT_DIGITS));
+  const option = (key: string, fallback: number): Decimal =>
+    decimalOf(numeral(manifest[`${key}${suffix}`]) ?? numeral(manifest[key]) ?? fallback);
+  return {
+    start: option('ParameterStart', 1),
+    step: option('ParameterStep', 0),
+    factor: option('ParameterFactor', 1),
   };
+}
+
+/** The numbers of a sequence that is given as a count, each from the one before. */
+function numbersOf({ start, step, factor }: Progression): () => string {
+  const steps = isOne(factor)
+    ? decimalSteps(start, step)
+    : [start, step, factor].every((one) => one.behind === 0)
+      ? wholeProducts(start.digits, step.digits, factor.digits)
+      : decimalProducts(numberOfDecimal(start), numberOfDecimal(step), numberOfDecimal(factor));
+  return () => steps.next().value as string;
+}
+
+function* wholeProducts(start: bigint, step: bigint, factor: bigint): Generator<string> {
+  for (let value = start; ; value = value * factor + step) yield String(value);
+}
+
+/** A product has as many decimals as both its factors: those beyond what a double holds are left out. */
+function* decimalProducts(start: number, step: number, factor: number): Generator<string> {
+  for (let value = start; ; value = value * factor + step) {
+    yield String(Number.isSafeInteger(value) ? value : Number(value.toPrecision(EXACT_DIGITS)));
+  }
+}
+
+/** Whether a sequence that is multiplied, with decimals, has numbers that a double does not hold. */
+function losesDigits({ start, step, factor }: Progression): boolean {
+  const all = [start, step, factor];
+  if (isOne(factor) || all.every(({ behind }) => behind === 0)) return false;
+  return all.some(
+    ({ digits }) => String(digits).replace(/^-|(?<!0)0+$/g, '').length > EXACT_DIGITS,
+  );
+}
+
+function isOne({ digits, behind }: Decimal): boolean {
+  return digits === 1n && behind === 0;
 }
 
 function* overflowsOf(
@@ -228,7 +261,9 @@ function* overflowsOf(
   let looked = 0;
   for (const { field, name, texts } of sequences) {
     if (!('count' in texts)) continue;
-    const overflow = overflowAt(progression(manifest, name), texts.count);
+    const progression = progressionOf(manifest, name);
+    if (losesDigits(progression)) yield { field, problem: LOST_DIGITS };
+    const overflow = overflowAt(numbersOf(progression), texts.count);
     if (overflow !== undefined) {
       const problem = `the number of job ${overflow} is too large, see its factor and step`;
       yield { field, problem };
@@ -241,7 +276,7 @@ function* overflowsOf(
 }
 
 /** Which of the numbers is the first that is none. */
-function overflowAt(next: () => string | number, count: number): number | undefined {
+function overflowAt(next: () => string, count: number): number | undefined {
   for (let index = 0; index < count; index += 1) if (!Number.isFinite(Number(next()))) return index;
   return undefined;
 }
@@ -287,7 +322,8 @@ function numberOf(value: JsonValue | undefined): number | undefined {
 /** A number, or a text that writes one, with all its digits. */
 function numeral(value: JsonValue | undefined): number | string | undefined {
   if (typeof value === 'number') return value;
-  return typeof value === 'string' && /^-?\d{1,50}(\.\d{1,50})?$/.test(value) ? value : undefined;
+  const text = typeof value === 'bigint' ? String(value) : value;
+  return typeof text === 'string' && /^-?\d{1,50}(\.\d{1,50})?$/.test(text) ? text : undefined;
 }
 
 function mapTexts(value: JsonValue, change: (text: string) => string): JsonValue {
