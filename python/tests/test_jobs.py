@@ -33,6 +33,14 @@ def test_submits_with_files_waits_and_reads(grid, tmp_path):
     assert list(grid.follow(jids[0])) == ["2\n"]
 
 
+def test_follows_bytes_that_are_no_utf_8(grid):
+    [jid] = grid.submit(shell(r"printf 'a\351b'"))
+    grid.wait([jid])
+    assert "".join(grid.follow(jid)) == "a\ufffdb"
+    text = "".join(grid.follow(jid, errors="surrogateescape"))
+    assert text.encode("utf-8", "surrogateescape") == b"a\xe9b"
+
+
 @pytest.mark.parametrize("name", ["a%22b", "%0D", "x%0A.dat"])
 def test_sends_no_file_whose_name_a_form_changes(grid, tmp_path, name):
     path = tmp_path / name

@@ -4,7 +4,8 @@ import { serverEvents } from './request/server-events.js';
 
 /** What comes of an output that is followed. */
 export type OutputEvent =
-  | { event: 'output'; text: string }
+  /** `base64` has the bytes where they are no UTF-8, for which U+FFFD stands in the text. */
+  | { event: 'output'; text: string; base64?: string }
   /** The file begins anew: another run of the job, or the job has replaced or emptied it. */
   | { event: 'restart'; attempt: number }
   | { event: 'end'; reason: string; status?: string };

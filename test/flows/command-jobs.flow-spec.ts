@@ -131,4 +131,12 @@ describe('gridgate about jobs', () => {
       refused('../x is no name of a profile: letters, digits, dots, - and _, up to 64'),
     );
   });
+
+  it('follows bytes that are no UTF-8 as they are', async () => {
+    const args = JSON.stringify(['-c', "printf '\\351\\303'"]);
+    await writeFile(join(home, 'bytes.json'), `{"Executable": "/bin/sh", "Arguments": ${args}}`);
+    const odd = (await gridgate('submit', 'bytes.json')).stdout.trim();
+    const bytes = await user.shell(`"$GRIDGATE" logs -f ${odd} | od -An -tx1`);
+    expect(bytes).toEqual({ code: 0, stdout: ' e9 c3\n', stderr: '' });
+  });
 });

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { mayColour, painted } from './colour.js';
-import { emit, jsonText, printable, say, tableCells } from './output.js';
+import { emit, emitName, jsonText, printable, say, tableCells } from './output.js';
 
 const FORMATS = ['table', 'wide', 'json', 'yaml', 'name'] as const;
 export type OutputFormat = (typeof FORMATS)[number];
@@ -62,7 +62,7 @@ async function wasPrinted(format: OutputFormat, value: unknown, names: string[])
     const { yamlText } = await import('./yaml-text.js');
     emit(yamlText(value));
   } else if (format === 'name') {
-    names.forEach(say);
+    names.forEach(emitName);
   } else return false;
   return true;
 }

@@ -1,4 +1,4 @@
-import { jsonText, printable, printableLines, safeFileName, table } from './output.js';
+import { jsonText, nameText, printable, printableLines, safeFileName, table } from './output.js';
 
 const HOSTILE = [
   ['C0', 'a\u0007b\tc\nd\re', 'a?b?c?d?e'],
@@ -34,6 +34,17 @@ describe('text of others on a terminal', () => {
 
   it('is written out in file names', () => {
     expect(safeFileName('a\u001b[2Jb\u202ec')).toBe('a%1B[2Jb%E2%80%AEc');
+  });
+});
+
+describe('nameText', () => {
+  it('keeps a name for programs, and tells its characters apart at a terminal', () => {
+    const [first, second] = ['a\u200f\u001b', 'a\u2028\u001b'];
+    expect([first, second].map((name) => nameText(name, false))).toEqual([first, second]);
+    expect([first, second].map((name) => nameText(name, true))).toEqual([
+      'a\\u200f\\u001b',
+      'a\\u2028\\u001b',
+    ]);
   });
 });
 

@@ -18,10 +18,17 @@ export function safeFileName(name: string): string {
   );
 }
 
+/** A name that programs take: as it is, but at a terminal with `\uXXXX` for each unsafe character. */
+export function nameText(name: string, isTerminal: boolean): string {
+  return isTerminal ? name.replace(UNSAFE, escaped) : name;
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /** JSON of the value in which nothing is unsafe on a terminal either; it means the same. */
 export function jsonText(value: unknown, indent?: number): string {
-  const escaped = (character: string): string =>
-    `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return stringifyJson(value, indent).replace(UNSAFE, (character) =>
     character === '\n' ? character : escaped(character),
   );
@@ -49,6 +56,11 @@ export function tell(line: string): void {
 /** Writes what programs read, as it is, on standard output. */
 export function emit(text: string): void {
   process.stdout.write(`${text}\n`);
+}
+
+/** Writes a name that programs take on standard output. */
+export function emitName(name: string): void {
+  emit(nameText(name, process.stdout.isTTY));
 }
 
 /** Rows as aligned columns with a heading. */

@@ -7,7 +7,7 @@ import {
   type FoundDirectory,
 } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
-import { emit, jsonText, say, table } from '../terminal/output.js';
+import { emit, emitName, jsonText, table } from '../terminal/output.js';
 import {
   jsonOption,
   outputOption,
@@ -89,7 +89,7 @@ async function search(grid: GridConnection, words: string[], options: Printing):
   )) {
     // a line each as they come, for there may be a million
     if (options.output === 'json') emit(jsonText(found));
-    else if (options.output === 'name') say(found.path);
+    else if (options.output === 'name') emitName(found.path);
     else all.push(found);
   }
   if (options.output === 'json' || options.output === 'name') return;

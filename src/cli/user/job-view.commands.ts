@@ -64,7 +64,12 @@ async function logs(
 
 async function followLogs(grid: GridConnection, jid: number, name: string): Promise<void> {
   for await (const event of grid.client.followOutput(jid, name)) {
-    if (event.event === 'output') await write(printableLines(event.text, process.stdout.isTTY));
+    if (event.event === 'output') {
+      const { text, base64 } = event;
+      const isTerminal = process.stdout.isTTY;
+      const isText = isTerminal || base64 === undefined;
+      await write(isText ? printableLines(text, isTerminal) : Buffer.from(base64, 'base64'));
+    }
     if (event.event === 'restart') tell(`job ${jid} begins ${name} anew`);
     if (event.event === 'end' && event.status !== 'Done') {
       throw new CommandError(`job ${jid}: ${event.status ?? event.reason}`);

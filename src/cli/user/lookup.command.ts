@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { EncodingError, parseJson, utf8Text } from '#src/kernel/index.js';
 import type { FileAttributesResponse } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
-import { emit, jsonText, say, tell } from '../terminal/output.js';
+import { emit, emitName, jsonText, tell } from '../terminal/output.js';
 import { sourceName } from '../terminal/read-text.js';
 import { jsonOption, outputOption, present, type Printing } from '../terminal/output-format.js';
 import type { GridConnection } from './grid-connection.js';
@@ -49,7 +49,7 @@ async function lookUp(grid: GridConnection, files: string[], options: Printing):
       }
       // a line each as they come, for there may be a million
       if (options.output === 'json') emit(jsonText(one));
-      else if (options.output === 'name' && attributes) say(path);
+      else if (options.output === 'name' && attributes) emitName(path);
       else if (attributes) found.push({ path, attributes });
     }
   }

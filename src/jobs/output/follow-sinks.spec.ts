@@ -1,4 +1,4 @@
-import { wholeCharacters } from './follow-sinks.js';
+import { outputData, wholeCharacters } from './follow-sinks.js';
 
 describe('wholeCharacters', () => {
   const text = Buffer.from('aé€😀');
@@ -24,5 +24,15 @@ describe('wholeCharacters', () => {
     expect(wholeCharacters(Buffer.from([0x61, 0x80, 0x80]))).toBe(3);
     expect(wholeCharacters(Buffer.from([0xff]))).toBe(0); // one that may begin: its rest decides
     expect(wholeCharacters(Buffer.from([0xff, 0x61]))).toBe(2);
+  });
+});
+
+describe('outputData', () => {
+  it('has the bytes beside the text where they are no UTF-8', () => {
+    expect(outputData(Buffer.from('aé\ufffd'))).toEqual({ text: 'aé\ufffd' });
+    expect(outputData(Buffer.from([0x61, 0xe9, 0x0a]))).toEqual({
+      text: 'a\ufffd\n',
+      base64: Buffer.from([0x61, 0xe9, 0x0a]).toString('base64'),
+    });
   });
 });

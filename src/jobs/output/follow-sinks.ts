@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { sendPiece, type HttpResponse } from '#src/platform/index.js';
 import { disposition, plainName } from '../sandbox/sandbox-download.js';
 import type { JobState } from '../state/job-state.js';
@@ -62,7 +63,7 @@ export class PlainSink implements FollowSink {
 }
 
 /**
- * Server-sent events: `output` with the text, `restart`, and `end`. The id of an event is the run and the byte behind its
+ * Server-sent events: `output` with the text (and the bytes, where they are no UTF-8), `restart`, and `end`. The id of an event is the run and the byte behind its
  * text, by which `Last-Event-ID` goes on; a character that has not come whole waits for its rest.
  */
 export class EventSink implements FollowSink {
@@ -78,7 +79,7 @@ export class EventSink implements FollowSink {
     this.cut = bytes.subarray(length);
     if (length === 0) return;
     const next = { attempt, position: position + content.length - this.cut.length };
-    await this.event('output', { text: bytes.toString('utf8', 0, length) }, next);
+    await this.event('output', outputData(bytes.subarray(0, length)), next);
   }
 
   async restart(attempt: number): Promise<void> {
@@ -102,15 +103,21 @@ export class EventSink implements FollowSink {
 
   /** What is left of a character that never came whole. */
   private async flush(): Promise<void> {
-    const text = this.cut.toString('utf8');
+    const bytes = this.cut;
     this.cut = Buffer.alloc(0);
-    if (text !== '') await this.event('output', { text });
+    if (bytes.length > 0) await this.event('output', outputData(bytes));
   }
 
   private async event(name: string, data: object, at?: OutputPosition): Promise<void> {
     const id = at ? `id: ${at.attempt}.${at.position}\n` : '';
     await sendPiece(this.response, `${id}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
   }
+}
+
+/** What an event says of the bytes: their text, in which U+FFFD stands for what is no UTF-8, and then the bytes beside it. */
+export function outputData(bytes: Buffer): { text: string; base64?: string } {
+  const text = bytes.toString('utf8');
+  return isUtf8(bytes) ? { text } : { text, base64: bytes.toString('base64') };
 }
 
 /** How many of the bytes are whole characters of UTF-8; what is no UTF-8 at all counts as whole. */

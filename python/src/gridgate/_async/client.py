@@ -237,9 +237,12 @@ class AsyncClient(AsyncTransport):
                 return b""
             raise
 
-    def follow(self, jid: int, name: str = "std.out") -> AsyncIterator[str]:
-        """What a job writes into a file until it has ended, as it comes; waits for a job that has not begun."""
-        return followed(self, _output(jid, name))
+    def follow(self, jid: int, name: str = "std.out", *, errors: str = "replace") -> AsyncIterator[str]:
+        """What a job writes into a file until it has ended, as it comes; waits for a job that has not begun.
+
+        ``errors`` says what becomes of bytes that are no UTF-8, as in ``bytes.decode``: ``"surrogateescape"`` keeps them.
+        """
+        return followed(self, _output(jid, name), errors)
 
     async def download(self, jid: int, to: Union[str, Path] = ".", names: Optional[Iterable[str]] = None) -> list[Path]:
         """Downloads the output of a job into a folder, file by file and never whole in memory; answers the paths.

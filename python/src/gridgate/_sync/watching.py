@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any, Optional
 
@@ -121,7 +122,7 @@ def pages_of(transport: Transport, call: Call, member: str) -> Iterator[dict[str
         page = None if path is None else Call("GET", path)
 
 
-def followed(transport: Transport, path: str) -> Iterator[str]:
+def followed(transport: Transport, path: str, errors: str) -> Iterator[str]:
     """What a job writes into a file until it has ended, piece by piece; goes on where the connection breaks."""
     last: Optional[str] = None
     attempt = 0
@@ -142,7 +143,7 @@ def followed(transport: Transport, path: str) -> Iterator[str]:
                         if fields.get("event") == "end":
                             return
                         if fields.get("event") == "output":
-                            yield str(parsed(fields["data"])["text"])
+                            yield _text_of(parsed(fields["data"]), errors)
                         fields = {}
         except GridgateError as error:
             if gives_up(error, attempt, transport.retries + 4, call):
@@ -151,3 +152,10 @@ def followed(transport: Transport, path: str) -> Iterator[str]:
         else:
             pause(pause_before(attempt, None))
         attempt += 1
+
+
+def _text_of(output: dict[str, Any], errors: str) -> str:
+    """The text of an event; bytes that are no UTF-8 come beside it."""
+    if "base64" in output:
+        return base64.b64decode(output["base64"]).decode("utf-8", errors)
+    return str(output["text"])
