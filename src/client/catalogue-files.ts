@@ -1,4 +1,4 @@
-import { parseJson } from '#src/kernel/json.js';
+import { parseJson, stringifyJson } from '#src/kernel/json.js';
 import type { FileAttributesResponse, ReplicaResponse } from './generated/schemas.js';
 import type { CallOptions } from './request/operation-request.js';
 import type { GridClient } from './grid-client.js';
@@ -46,31 +46,45 @@ export async function readFileEntry(
 
 /**
  * Gives a file another path: it is registered there with its attributes, replicas and own metadata, then removed here. Not
- * one step for the service: what fails in between leaves both names, never none. Throws GridError, 409 `catalogue.exists`
- * when there is a file already.
+ * one step for the service: what fails in between leaves both names, never none. Owner and group stay, which only a catalogue
+ * manager may do with those of others; with `own` they become those of the caller. Throws GridError, 409 `catalogue.exists`
+ * when there is a file already, 403 `catalogue.forbidden` before anything is changed.
  */
 export async function moveFile(
   client: GridClient,
   from: string,
   to: string,
-  options: CallOptions = {},
+  { own = false, ...options }: CallOptions & { own?: boolean } = {},
 ): Promise<void> {
   const { attributes, replicas } = await readFileEntry(client, from, options);
   if (await isFile(client, to, options)) {
     throw new GridError(409, { code: 'catalogue.exists', detail: `${to} is there already` });
   }
   const metadata = await client.readFileMetadata(encodePath(from), {}, options);
-  const { Size, Checksum, ChecksumType, GUID, Mode } = attributes;
-  const body = {
-    ...{ Size, Mode },
-    ...(Checksum !== '' && { Checksum }),
-    ...(ChecksumType !== '' && { ChecksumType }),
-    ...(GUID !== '' && { GUID }),
-    Replicas: Object.fromEntries(
-      Object.entries(replicas).map(([se, { PFN }]) => [se, PFN === '' ? {} : { PFN }]),
+  const { Size, Checksum, ChecksumType, GUID, Mode, Owner, OwnerGroup } = attributes;
+  const line = {
+    ...{ kind: 'file', path: to, size: Size, mode: Mode },
+    ...(!own && { owner: Owner, group: OwnerGroup }),
+    ...(Checksum !== '' && { checksum: Checksum }),
+    ...(ChecksumType !== '' && { checksumType: ChecksumType }),
+    ...(GUID !== '' && { guid: GUID }),
+    replicas: Object.entries(replicas).map(([se, { PFN }]) =>
+      PFN === '' ? { se } : { se, pfn: PFN },
     ),
   };
-  await client.registerFile(encodePath(to), body, options);
+  const answer = await client.applyBulk(`${stringifyJson(line)}\n`, options);
+  const [first = ''] = (await answer.text()).split('\n');
+  const { status, detail = '' } = parseJson(first) as { status?: number; detail?: string };
+  if (status !== undefined) {
+    const isOfOwner = status === 403 && detail.includes('owner');
+    throw new GridError(status, {
+      ...(status === 403 && { code: 'catalogue.forbidden' }),
+      ...(isOfOwner && { owner: Owner }),
+      detail: isOfOwner
+        ? `${from} belongs to ${Owner} (${OwnerGroup}), and only a catalogue manager may move it so that this stays`
+        : `${to}: ${detail}`,
+    });
+  }
   if (Object.keys(metadata).length > 0) {
     await client.mergeFileMetadata(encodePath(to), metadata, options);
   }

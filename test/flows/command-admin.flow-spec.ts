@@ -92,6 +92,24 @@ describe('gridgate catalogue, for users', () => {
     expect(await gridgate('catalogue', 'rm', `${path}/g`)).toEqual(done(`${path}/g removed\n`));
   });
 
+  it('moves the file of another person only when that may stay its owner, or as one of its own', async () => {
+    const [from, to] = [`${path}/bob`, `${path}/moved`];
+    const register = ['catalogue', 'register', from, '--size', '3', '--se', 'SE-A'];
+    const bobs = ['--owner', 'bob', '--group', 'grid_user', '--mode', '0640'];
+    expect(await admin(...register, ...bobs)).toEqual(done('created\n'));
+    expect(await gridgate('catalogue', 'mv', from, to)).toEqual(
+      refused(
+        `${from} belongs to bob (grid_user), and only a catalogue manager may move it so that this stays; --own makes it yours`,
+      ),
+    );
+    expect((await gridgate('catalogue', 'stat', to)).code).toBe(2);
+    const own = await gridgate('catalogue', 'mv', '--own', from, to);
+    expect(own).toEqual(done(`${from} is now ${to}\n`));
+    const { stdout } = await gridgate('catalogue', 'stat', to, '-o', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({ Size: 3, Owner: 'alice', Mode: 0o640 });
+    expect(await gridgate('catalogue', 'rm', to)).toEqual(done(`${to} removed\n`));
+  });
+
   it('sets and shows metadata, and finds by it', async () => {
     const set = await gridgate('catalogue', 'meta', path, 'energy=777', 'particle=mu');
     expect(set.stdout).toMatch(/energy +777\nparticle +mu\n$/);

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { Command } from 'commander';
 import {
   encodePath,
+  GridError,
   moveFile,
   readFileEntry,
   type RegisterFileRequest,
@@ -155,12 +156,24 @@ function moveCommand(): Command {
     )
     .argument('<from>', 'path of a file')
     .argument('<to>', 'new path; with / at the end the directory')
-    .action((from: string, to: string) => withConnection((grid) => move(grid, from, to)));
+    .option('--own', 'the file becomes yours, whoever its owner is')
+    .action((from: string, to: string, { own }: { own?: boolean }) =>
+      withConnection((grid) => move(grid, { from, to, own: own ?? false })),
+    );
 }
 
-async function move({ client }: GridConnection, from: string, to: string): Promise<void> {
+interface Move {
+  from: string;
+  to: string;
+  own: boolean;
+}
+
+async function move({ client }: GridConnection, { from, to, own }: Move): Promise<void> {
   const target = to.endsWith('/') ? `${to}${from.slice(from.lastIndexOf('/') + 1)}` : to;
   if (target === from) throw new CommandError(`${from} and ${to} are the same`, 2);
-  await moveFile(client, from, target);
+  await moveFile(client, from, target, { own }).catch((error: unknown) => {
+    if (!(error instanceof GridError) || error.problem['owner'] === undefined) throw error;
+    throw new CommandError(`${error.message}; --own makes it yours`, 2);
+  });
   say(`${from} is now ${target}`);
 }
