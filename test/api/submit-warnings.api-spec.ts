@@ -49,6 +49,27 @@ describe('warnings of POST /jobs', () => {
     expect([status, body]).toEqual([200, warnings ? { jids, warnings } : { jids }]);
   };
 
+  describe('about variables', () => {
+    it.each(['A=1, B=2', 'A=1,B=2', 'A=1;B=2', 'A=1 B=2', 'A=1\nB=2'])(
+      'names the second one in the text %j',
+      async (text) => {
+        const detail =
+          'The text is the one variable A, and B is part of its value; for several give a list of texts NAME=value, or an object';
+        expect(await warningsOf({ Executable: '/bin/true', ExecutionEnvironment: text })).toEqual([
+          { code: 'manifest.one-variable', detail, pointer: '/ExecutionEnvironment' },
+        ]);
+      },
+    );
+
+    it.each([['A=1, 2'], ['A=b=c'], ['JAVA_OPTS=-Da=1 -Db=2'], [['A=1, B=2']], [{ A: '1, B=2' }]])(
+      'is silent about %j',
+      async (environment) => {
+        const manifest = { Executable: '/bin/true', ExecutionEnvironment: environment };
+        expect(await warningsOf(manifest)).toEqual([]);
+      },
+    );
+  });
+
   describe('about the program', () => {
     it.each([
       NOWHERE,

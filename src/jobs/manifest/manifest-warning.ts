@@ -5,6 +5,8 @@ export const WARNING_CODES = {
   'manifest.no-effect': 'A key or a place-holder that is kept and has no effect there',
   'manifest.value-split':
     'A value of a parameter that is split into words, or loses quotes or backslashes, in `Arguments`',
+  'manifest.one-variable':
+    'A text of `ExecutionEnvironment` that looks like several variables: it is one',
   'manifest.unknown-site': 'A wanted site that the setup does not have: the job does not run there',
   'manifest.no-site':
     'No site of the setup on which the job may run can hold it: it waits until one can',

@@ -12,7 +12,8 @@ import {
   type KeyOfKind,
 } from './manifest-keys.js';
 import { readConditions, readJobLabel, type JobCondition } from './job-conditions.js';
-import { readToken, TOKEN_FILE_VARIABLE, wantsToken, type TokenWish } from './job-token.js';
+import { checkEnvironment } from './execution-environment.js';
+import { readToken, type TokenWish } from './job-token.js';
 import { Faults, isTextList, splitLists, wholeNumber } from './manifest-values.js';
 import { pointerTo, type ManifestWarning } from './manifest-warning.js';
 import { INPUT_DATA_FILE, readInputData, readSites } from './manifest-places.js';
@@ -91,6 +92,7 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
     );
   }
   checkOtherKeys(manifest, faults);
+  checkEnvironment(manifest, { faults, warnings });
   const token = readToken(manifest, faults);
   const name = readJobLabel(manifest, faults);
   const after = readConditions(manifest, faults);
@@ -285,44 +287,6 @@ function checkOtherKeys(manifest: JsonObject, faults: Faults): void {
   }
   for (const key of KEPT_LISTS) faults.texts(manifest, key);
   oneOf(manifest, 'LogLevel', faults);
-  checkEnvironment(manifest, faults);
-}
-
-function checkEnvironment(manifest: JsonObject, faults: Faults): void {
-  const { ExecutionEnvironment: value } = manifest;
-  if (value === undefined) return;
-  const names = environmentOf(value);
-  if (names === undefined) {
-    faults.add('ExecutionEnvironment', 'must be an object, or a list of texts NAME=value');
-    return;
-  }
-  for (const name of Object.keys(names)) {
-    if (!/^[A-Za-z_]\w*$/.test(name)) {
-      faults.add('ExecutionEnvironment', `${name}: is not the name of a variable`);
-    } else if (
-      name.startsWith('GRIDGATE_') ||
-      (name === TOKEN_FILE_VARIABLE && wantsToken(manifest))
-    ) {
-      faults.add('ExecutionEnvironment', `${name}: is set by the service`);
-    }
-  }
-}
-
-/** Variables of `ExecutionEnvironment`; undefined when it is neither an object of texts nor a list `NAME=value`. */
-export function environmentOf(value: JsonValue): Record<string, string> | undefined {
-  const list = typeof value === 'string' ? [value] : value;
-  if (isTextList(list)) {
-    if (!list.every((item) => item.includes('='))) return undefined;
-    return Object.fromEntries(
-      list.map((item) => [item.slice(0, item.indexOf('=')), item.slice(item.indexOf('=') + 1)]),
-    );
-  }
-  if (typeof list !== 'object' || list === null || Array.isArray(list)) return undefined;
-  const isPlain = Object.values(list).every((item) => typeof item !== 'object');
-  if (!isPlain) return undefined;
-  return Object.fromEntries(
-    Object.entries(list).map(([name, item]) => [name, String(item as string)]),
-  );
 }
 
 /**

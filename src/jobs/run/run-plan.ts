@@ -1,6 +1,6 @@
 import type { JsonValue } from '#src/kernel/index.js';
 import { splitArguments } from '../manifest/arguments.js';
-import { environmentOf } from '../manifest/manifest.js';
+import { environmentOf } from '../manifest/execution-environment.js';
 import { INPUT_DATA_FILE } from '../manifest/manifest-places.js';
 import type { RunOrder } from './executor.js';
 

@@ -1,5 +1,6 @@
 import { cataloguePath } from '../manifest/manifest-places.js';
-import { environmentOf, type JobRequest } from '../manifest/manifest.js';
+import { environmentOf } from '../manifest/execution-environment.js';
+import type { JobRequest } from '../manifest/manifest.js';
 import { pointerTo, type ManifestWarning } from '../manifest/manifest-warning.js';
 import { executableOf, uploadedProgram } from '../run/run-plan.js';
 
