@@ -3,7 +3,10 @@
 import json
 import pickle
 import threading
+import time
+from datetime import date, datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -141,3 +144,45 @@ def test_a_refused_token_is_asked_for_once_more(troubled):
     with Client(troubled.url, token=lambda: next(tokens)) as grid:
         assert grid.summary() == {"Done": 2}
     assert [headers["Authorization"] for _, _, headers, _ in troubled.asked] == ["Bearer old", "Bearer new"]
+
+
+def test_what_is_no_id_of_a_job_is_refused_before_anything_is_sent(troubled):
+    with Client(troubled.url, token="t") as grid:
+        for wrong in (1.5, "1.5", "x", b"12", None, float("nan")):
+            for call in (grid.job, grid.hold, grid.read_output, grid.manifest):
+                with pytest.raises((TypeError, ValueError)):
+                    call(wrong)
+            for many in (wrong, [wrong]):
+                with pytest.raises((TypeError, ValueError)):
+                    grid.kill(many)
+                with pytest.raises((TypeError, ValueError)):
+                    grid.wait(many)
+        for start, end in ((-3, None), (0, -1), (-5, -1)):
+            with pytest.raises(ValueError, match="start and end are positions from 0 on"):
+                grid.read_output(1, start=start, end=end)
+    assert troubled.asked == []
+
+
+def test_a_text_is_one_id_not_one_for_each_of_its_digits(troubled):
+    troubled.answers += [(200, {}, {"results": {"12": {"status": 200}}})]
+    with Client(troubled.url, token="t") as grid:
+        assert grid.kill("12") == {12: {"status": 200}}
+    assert [path for _, path, *_ in troubled.asked] == ["/jobs?jid=12"]
+
+
+def test_a_time_without_zone_is_of_this_machine(troubled, monkeypatch):
+    monkeypatch.setenv("TZ", "UTC-5")
+    time.tzset()
+    try:
+        troubled.answers += [(200, {}, {})] * 3
+        with Client(troubled.url, token="t") as grid:
+            for moment in (datetime(2026, 1, 1, 5), datetime(2026, 1, 1, tzinfo=timezone.utc), date(2026, 1, 1)):
+                grid.summary(from_date=moment)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert [parse_qs(urlsplit(path).query)["fromDate"] for _, path, *_ in troubled.asked] == [
+        ["2026-01-01T05:00:00+05:00"],
+        ["2026-01-01T00:00:00+00:00"],
+        ["2026-01-01"],
+    ]

@@ -177,8 +177,8 @@ gridgate.login(sys.argv[1], ca=sys.argv[2], cert=(sys.argv[3], sys.argv[4]), pro
       const given = ['-c', programs, grid.url, ca, cert, key];
       const { stdout } = await run(inside('python'), given, { env: environment() });
       expect(stdout).toBe('True\n');
-      const who = await user.run(['--profile', 'by.python', 'whoami', '-o', 'name']);
-      expect(who).toEqual({ code: 0, stdout: 'bob\n', stderr: '' });
+      const who = await user.run(['--profile', 'by.python', 'whoami', '--json']);
+      expect(JSON.parse(who.stdout)).toMatchObject({ server: grid.url, user: 'bob' });
     },
     MINUTES,
   );

@@ -9,6 +9,7 @@ import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from operator import index
 from typing import Any, Optional, Union
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -57,8 +58,13 @@ def query_text(query: Mapping[str, Any]) -> str:
     pairs: list[tuple[str, str]] = []
     for name, value in query.items():
         many = value if isinstance(value, (list, tuple, set, frozenset, range)) else [value]
-        pairs.extend((name, _text(one)) for one in many if one is not None)
+        pairs.extend((name, _text(_in_zone(one))) for one in many if one is not None)
     return urlencode(pairs)
+
+
+def _in_zone(value: Any) -> Any:
+    """A time without zone is one of this machine, as everywhere in Python; the service would take it for UTC."""
+    return value.astimezone() if isinstance(value, datetime) and value.tzinfo is None else value
 
 
 def _text(value: Any) -> str:
@@ -67,6 +73,19 @@ def _text(value: Any) -> str:
     if isinstance(value, (datetime, date)):
         return value.isoformat()
     return str(value)
+
+
+def jid_of(given: Any) -> int:
+    """The id of a job, given as a whole number or as text. Raises TypeError or ValueError."""
+    if isinstance(given, str) or (isinstance(given, float) and given.is_integer()):
+        return int(given)
+    return index(given)
+
+
+def jids_of(given: Any) -> list[int]:
+    """The ids of one job or several."""
+    several = isinstance(given, Iterable) and not isinstance(given, (str, bytes))
+    return [jid_of(one) for one in given] if several else [jid_of(given)]
 
 
 def filters_of(filters: Mapping[str, Any]) -> dict[str, Any]:

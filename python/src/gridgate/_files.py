@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -42,10 +43,10 @@ def named_files(files: Files) -> dict[str, Content]:
 
 
 def _in_form(name: str) -> None:
-    # httpx writes `"` and ends of lines so, and nothing else of a name: what it was before nobody could tell.
-    for escaped in ("%22", "%0D", "%0A"):
-        if escaped in name:
-            raise ValueError(f"{name}: a form cannot carry {escaped} in the name of a file, rename it")
+    # httpx writes `"` and control characters so, and nothing else of a name: what it was before nobody could tell.
+    found = re.search(r"%22|%0D|%0A|[\x00-\x1f\x7f]", name)
+    if found is not None:
+        raise ValueError(f"{name!r}: a form cannot carry {found.group()!r} in the name of a file, rename it")
 
 
 class OpenedFiles(ExitStack):

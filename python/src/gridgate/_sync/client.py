@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Callable, Optional, Union
 
-from .._call import Call, filters_of, gives_up, name_in_path, pause_before
+from .._call import Call, filters_of, gives_up, jid_of, jids_of, name_in_path, pause_before
 from .._files import Content, Files, OpenedFiles, PartFile, make_folder, named_files
 from .._task import packed_call, result_of
 from ..errors import GridgateError, JobFailed, MapFailed, NotFound, ProblemError
@@ -92,13 +92,14 @@ class Client(Transport):
 
     def job(self, jid: int) -> Job:
         """One job."""
-        return Job.of(self.json(Call("GET", f"/jobs/{int(jid)}")))
+        return Job.of(self.json(Call("GET", f"/jobs/{jid_of(jid)}")))
 
     def jobs(self, **filters: Any) -> Iterator[Job]:
         """The jobs that match, newest first, page by page.
 
         Filters are those of ``GET /jobs`` in either spelling: ``status=["Done", "Failed"]``, ``job_group="mc"``,
-        ``from_date=...``, ``all_owners=True``; ``page`` is the number of jobs asked for at once.
+        ``from_date=...``, ``all_owners=True``; a time without zone is one of this machine; ``page`` is
+        the number of jobs asked for at once.
         """
         return self._jobs(filters)
 
@@ -133,7 +134,7 @@ class Client(Transport):
         ``check``: raise JobFailed for the first one that has not ended as Done. Stopping early (Ctrl-C, cancel) leaves
         the jobs as they are. Raises NotFound for a job that is not there, or not this user's unless ``all_owners``.
         """
-        wanted = [jids] if isinstance(jids, int) else [int(jid) for jid in jids]
+        wanted = jids_of(jids)
         more: dict[str, Any] = {"allOwners": True} if all_owners else {}
         lists = [{**more, "jid": chunk} for chunk in chunks_of(sorted(set(wanted)))]
         if lists:
@@ -177,7 +178,7 @@ class Client(Transport):
 
     def kill(self, jids: Union[int, Iterable[int]], *, purge: bool = False) -> dict[int, dict[str, Any]]:
         """Kills jobs; with ``purge`` they are deleted. Answers for each ``{"status"}``, with ``detail`` when refused."""
-        wanted = [jids] if isinstance(jids, int) else [int(jid) for jid in jids]
+        wanted = jids_of(jids)
         results: dict[int, dict[str, Any]] = {}
         for chunk in chunks_of(wanted):
             query = {"jid": chunk, "purge": True if purge else None}
@@ -187,39 +188,41 @@ class Client(Transport):
 
     def hold(self, jid: int) -> None:
         """Holds a waiting job back."""
-        self.answer(Call("POST", f"/jobs/{int(jid)}/hold"))
+        self.answer(Call("POST", f"/jobs/{jid_of(jid)}/hold"))
 
     def release(self, jid: int) -> None:
         """Lets a held job go on."""
-        self.answer(Call("POST", f"/jobs/{int(jid)}/release"))
+        self.answer(Call("POST", f"/jobs/{jid_of(jid)}/release"))
 
     def reschedule(self, jid: int) -> None:
         """Runs a job again."""
-        self.answer(Call("POST", f"/jobs/{int(jid)}/reschedule"))
+        self.answer(Call("POST", f"/jobs/{jid_of(jid)}/reschedule"))
 
     def explain(self, jid: int) -> dict[str, Any]:
         """Why a job still waits: ``waitsFor`` as a sentence; ``batchQueue`` of a job in the queue of a Slurm."""
-        return dict(self.json(Call("GET", f"/jobs/{int(jid)}/explain")))
+        return dict(self.json(Call("GET", f"/jobs/{jid_of(jid)}/explain")))
 
     def manifest(self, jid: int) -> dict[str, Any]:
         """The manifest of a job."""
-        return dict(self.json(Call("GET", f"/jobs/{int(jid)}/manifest")))
+        return dict(self.json(Call("GET", f"/jobs/{jid_of(jid)}/manifest")))
 
     def history(self, jid: int) -> list[dict[str, Any]]:
         """The states that a job has passed."""
-        return list((self.json(Call("GET", f"/jobs/{int(jid)}/history")))["history"])
+        return list((self.json(Call("GET", f"/jobs/{jid_of(jid)}/history")))["history"])
 
     def parameters(self, jid: int) -> dict[str, Any]:
         """What a job has used, its exit code and the like."""
-        return dict(self.json(Call("GET", f"/jobs/{int(jid)}/parameters")))
+        return dict(self.json(Call("GET", f"/jobs/{jid_of(jid)}/parameters")))
 
     def output_files(self, jid: int) -> list[SandboxFile]:
         """The files that a job has brought back."""
-        answer = self.json(Call("GET", f"/jobs/{int(jid)}/outputsandbox/files"))
+        answer = self.json(Call("GET", f"/jobs/{jid_of(jid)}/outputsandbox/files"))
         return [SandboxFile.of(file) for file in answer["files"]]
 
     def read_output(self, jid: int, name: str = "std.out", *, start: int = 0, end: Optional[int] = None) -> bytes:
         """A file of the output, or its bytes from ``start`` to before ``end``, in memory; ``download`` is for large ones."""
+        if start < 0 or (end is not None and end < 0):
+            raise ValueError("start and end are positions from 0 on")
         if end is not None and end <= start:
             return b""
         ranged = {"Range": f"bytes={start}-{'' if end is None else end - 1}"} if start or end is not None else {}
@@ -349,7 +352,7 @@ def readable(files: list[SandboxFile]) -> list[str]:
 
 
 def _output(jid: int, name: str) -> str:
-    return f"/jobs/{int(jid)}/output/{name_in_path(name)}"
+    return f"/jobs/{jid_of(jid)}/output/{name_in_path(name)}"
 
 
 def _ids(answer: dict[str, Any]) -> list[int]:
