@@ -87,6 +87,18 @@ def test_a_lock_that_was_left_behind_is_taken_over(service):
     assert not lock.exists()
 
 
+def test_a_lock_that_cannot_be_written_is_not_left_behind(service):
+    path = signed_in(service)
+    expire(path)
+    words = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); {USE}"
+    environment = {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"]}
+    ended = subprocess.run([sys.executable, "-c", words], capture_output=True, env=environment, text=True, timeout=60)
+    lock = path.with_name("login.json.lock")
+    last = ended.stderr.strip().splitlines()[-1]
+    assert last == f"gridgate.errors.LoginFailed: {lock} cannot be written (EFBIG): the login cannot be renewed"
+    assert [file.name for file in path.parent.iterdir()] == ["login.json"]
+
+
 def test_tokens_of_the_surroundings(service, monkeypatch, tmp_path):
     monkeypatch.setenv("SSL_CERT_FILE", service.ca)
     token = token_by_certificate(service.url, service.cert(), ca=service.ca)["access_token"]

@@ -210,6 +210,21 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('in Chromium', () => {
   });
 });
 
+describe('a lock that cannot be written', () => {
+  it('is named, and not left behind', async () => {
+    const user = await person();
+    expect(await user.login(grid)).toMatchObject({ code: 0, stderr: '' });
+    await user.editToken({ expires_at: 1 });
+    const lock = `${user.loginFile}.lock`;
+    expect(await user.shell(`trap '' XFSZ; ulimit -f 0; $GRIDGATE status`)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `gridgate: ${lock} cannot be written (EFBIG): the login cannot be renewed\n`,
+    });
+    await expect(stat(lock)).rejects.toThrow('ENOENT');
+  });
+});
+
 describe('a login file that is damaged', () => {
   it.each([
     ['that is empty', 'login.json', ''],

@@ -110,13 +110,17 @@ def while_locked(path: Path) -> Iterator[None]:
 def _taken(path: Path) -> bool:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(descriptor, "w") as file:
+                file.write(f"{os.getpid()} {socket.gethostname()}")
+        except OSError:
+            path.unlink()  # the disk is full: the others would wait for nobody
+            raise
     except FileExistsError:
         return False
     except OSError as cause:
         reason = errno.errorcode.get(cause.errno or 0, "?")
         raise LoginFailed(f"{path} cannot be written ({reason}): the login cannot be renewed") from cause
-    with os.fdopen(descriptor, "w") as file:
-        file.write(f"{os.getpid()} {socket.gethostname()}")
     return True
 
 

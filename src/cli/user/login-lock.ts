@@ -27,8 +27,14 @@ export async function whileLocked<T>(path: string, work: () => Promise<T>): Prom
 async function taken(path: string): Promise<boolean> {
   try {
     const file = await open(path, 'wx', 0o600);
-    await file.writeFile(`${process.pid} ${hostname()}`);
-    await file.close();
+    try {
+      await file.writeFile(`${process.pid} ${hostname()}`);
+    } catch (error) {
+      await rm(path, { force: true }); // the disk is full: the others would wait for nobody
+      throw error;
+    } finally {
+      await file.close();
+    }
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
