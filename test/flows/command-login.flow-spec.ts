@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -222,6 +222,23 @@ describe('a lock that cannot be written', () => {
       stderr: `gridgate: ${lock} cannot be written (EFBIG): the login cannot be renewed\n`,
     });
     await expect(stat(lock)).rejects.toThrow('ENOENT');
+  });
+
+  it('nor is the draft of a login', async () => {
+    const user = await person();
+    expect(await user.login(grid)).toMatchObject({ code: 0, stderr: '' });
+    const before = await user.storedLogin();
+    const [ca, cert, key] = ['ca.crt', 'alice.crt', 'alice.key'].map((file) =>
+      join(grid.home, 'pki', file),
+    );
+    const login = `login --server ${grid.url} --ca ${ca} --cert ${cert} --key ${key}`;
+    expect(await user.shell(`trap '' XFSZ; ulimit -f 0; $GRIDGATE ${login}`)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `gridgate: ${user.loginFile} cannot be written (EFBIG): there is no new login\n`,
+    });
+    expect(await user.storedLogin()).toEqual(before);
+    expect(await readdir(dirname(user.loginFile))).toEqual(['login.json']);
   });
 });
 

@@ -105,12 +105,18 @@ function isLogin(value: unknown): value is Login {
   return isJsonObject(value) && typeof value['server'] === 'string' && isJsonObject(value['token']);
 }
 
-/** Writes the login, mode 0600, whole or not at all. */
+/** Writes the login, mode 0600, whole or not at all. Throws CommandError. */
 export async function writeLogin(path: string, login: Login): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomToken(6)}`;
-  await writeFile(draft, `${stringifyJson(login, 2)}\n`, { mode: 0o600 });
-  await rename(draft, path);
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(draft, `${stringifyJson(login, 2)}\n`, { mode: 0o600 });
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CommandError(`${path} cannot be written (${code}): there is no new login`);
+  }
 }
 
 /** Forgets the login. */
