@@ -1554,7 +1554,7 @@ export abstract class Operations {
   /**
    * A file of the output, also while the job runs
    *
-   * Files that the job gives back, and its standard output and error as `std.out` and `std.err` whatever their names. Byte ranges are honoured, but not with `follow`: then the answer goes on until the job has ended; with `Accept: text/event-stream` as events `output` (`{"text"}`), `restart` (`{"attempt"}`: the file begins anew) and `end` (`{"reason","status"}`), which `Last-Event-ID` resumes (`<attempt>.<bytes>`).
+   * Files that the job gives back, and its standard output and error as `std.out` and `std.err` whatever their names. Byte ranges are honoured, but not with `follow`: then the answer goes on until the job has ended; with `Accept: text/event-stream` as events `output` (`{"text"}`, and `"base64"` with the bytes where they are no UTF-8, for which U+FFFD stands in the text), `restart` (`{"attempt"}`: the file begins anew) and `end` (`{"reason","status"}`), which `Last-Event-ID` resumes (`<attempt>.<bytes>`).
    */
   readJobOutput(
     jid: number,

@@ -1560,6 +1560,7 @@ export interface SubmitWarning {
     | 'manifest.unknown-key'
     | 'manifest.no-effect'
     | 'manifest.value-split'
+    | 'manifest.one-variable'
     | 'manifest.unknown-site'
     | 'manifest.no-site'
     | 'manifest.sites-drained'

@@ -42,7 +42,7 @@ const FIELD_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u;
 const INTEGER = /^[+-]?\d{1,40}$/;
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const FLOAT_DIGITS = 17;
-const LOST_DIGITS = `has more digits than a float keeps (${FLOAT_DIGITS}, in whole numbers up to 2^53 all): a field of type int or string keeps them`;
+const TOO_MANY_DIGITS = `has more digits than a float keeps (${FLOAT_DIGITS}, in whole numbers up to 2^53 all): a field of type int or string keeps them`;
 const SURROGATE = /\p{Surrogate}/u;
 const MIN_INT = -(2n ** 63n);
 const MAX_INT = 2n ** 63n - 1n;
@@ -77,7 +77,8 @@ export function readJsonValue(type: FieldType, json: JsonValue): ReadValue {
     return typeof json === 'string' ? readDate(json) : { fault: 'is not an ISO 8601 date' };
   }
   const hasAllDigits = typeof json === 'string' || typeof json === 'bigint';
-  if (type === 'float' && hasAllDigits && losesDigits(String(json))) return { fault: LOST_DIGITS };
+  if (type === 'float' && hasAllDigits && losesDigits(String(json)))
+    return { fault: TOO_MANY_DIGITS };
   if (typeof json === 'string') {
     return NUMBER.test(json) || INTEGER.test(json)
       ? readOperand(type, json)

@@ -36,7 +36,7 @@ interface Sequence {
 
 /** Decimal digits that every double has exactly; what a multiplication of decimals makes behind them is no part of it. */
 const EXACT_DIGITS = 15;
-const LOST_DIGITS = `start, step and factor have at most ${EXACT_DIGITS} digits each where one of them has decimals and there is a factor: write the values as a list of texts`;
+const TOO_MANY_DIGITS = `start, step and factor have at most ${EXACT_DIGITS} digits each where one of them has decimals and there is a factor: write the values as a list of texts`;
 /** Numbers that are looked at in one go. */
 const NUMBERS_AT_ONCE = 10_000;
 
@@ -262,7 +262,7 @@ function* overflowsOf(
   for (const { field, name, texts } of sequences) {
     if (!('count' in texts)) continue;
     const progression = progressionOf(manifest, name);
-    if (losesDigits(progression)) yield { field, problem: LOST_DIGITS };
+    if (losesDigits(progression)) yield { field, problem: TOO_MANY_DIGITS };
     const overflow = overflowAt(numbersOf(progression), texts.count);
     if (overflow !== undefined) {
       const problem = `the number of job ${overflow} is too large, see its factor and step`;

@@ -58,12 +58,14 @@ export function withoutMember(
 export function endedMemberships(before: RegistryContents, after: RegistryContents): Member[] {
   const stay = new Set(membersOf(after).map(keyOf));
   const signIns = new Map(after.users.map((user) => [user.name, signInsOf(user)]));
-  const lost = new Set(
+  const withFewer = new Set(
     before.users
       .filter((user) => !isWithin(signInsOf(user), signIns.get(user.name) ?? new Set()))
       .map(({ name }) => name),
   );
-  return membersOf(before).filter((member) => lost.has(member.user) || !stay.has(keyOf(member)));
+  return membersOf(before).filter(
+    (member) => withFewer.has(member.user) || !stay.has(keyOf(member)),
+  );
 }
 
 /** A disabled user is in no group. */
