@@ -47,14 +47,32 @@ export async function readFileEntry(
 /**
  * Gives a file another path: it is registered there with its attributes, replicas and own metadata, then removed here. Not
  * one step for the service: what fails in between leaves both names, never none. Owner and group stay, which only a catalogue
- * manager may do with those of others; with `own` they become those of the caller. Throws GridError, 409 `catalogue.exists`
+ * manager may do with those of others. Throws GridError, 409 `catalogue.exists`
  * when there is a file already, 403 `catalogue.forbidden` before anything is changed.
  */
 export async function moveFile(
   client: GridClient,
   from: string,
   to: string,
-  { own = false, ...options }: CallOptions & { own?: boolean } = {},
+  options: CallOptions = {},
+): Promise<void> {
+  await move(client, { from, to, own: false }, options);
+}
+
+/** The same, but owner and group become those of the caller. */
+export async function moveFileAsOwn(
+  client: GridClient,
+  from: string,
+  to: string,
+  options: CallOptions = {},
+): Promise<void> {
+  await move(client, { from, to, own: true }, options);
+}
+
+async function move(
+  client: GridClient,
+  { from, to, own }: { from: string; to: string; own: boolean },
+  options: CallOptions,
 ): Promise<void> {
   const { attributes, replicas } = await readFileEntry(client, from, options);
   if (await isFile(client, to, options)) {

@@ -5,7 +5,7 @@ export {
   type RawAnswer,
 } from './grid-client.js';
 export { parseJson, stringifyJson } from '#src/kernel/json.js';
-export { moveFile, readFileEntry, type FileEntry } from './catalogue-files.js';
+export { moveFile, moveFileAsOwn, readFileEntry, type FileEntry } from './catalogue-files.js';
 export type { OutputEvent } from './follow-output.js';
 export type { JobChange, WatchedJobs, WatchOptions } from './job-watch.js';
 export { GridError } from './grid-error.js';

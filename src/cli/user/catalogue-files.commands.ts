@@ -5,6 +5,7 @@ import {
   encodePath,
   GridError,
   moveFile,
+  moveFileAsOwn,
   readFileEntry,
   type RegisterFileRequest,
 } from '#src/client/index.js';
@@ -171,7 +172,7 @@ interface Move {
 async function move({ client }: GridConnection, { from, to, own }: Move): Promise<void> {
   const target = to.endsWith('/') ? `${to}${from.slice(from.lastIndexOf('/') + 1)}` : to;
   if (target === from) throw new CommandError(`${from} and ${to} are the same`, 2);
-  await moveFile(client, from, target, { own }).catch((error: unknown) => {
+  await (own ? moveFileAsOwn : moveFile)(client, from, target).catch((error: unknown) => {
     if (!(error instanceof GridError) || error.problem['owner'] === undefined) throw error;
     throw new CommandError(`${error.message}; --own makes it yours`, 2);
   });
