@@ -9,7 +9,7 @@ import { Agent, fetch as sendBy, FormData } from 'undici';
 import { GridClient as TypedClient } from '#src/client/index.js';
 import { CommandUser } from '../support/command.js';
 import { awaitFinal, submit } from '../support/jobs.js';
-import { startGrid, type Grid, type GridClient } from '../support/testbed.js';
+import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -101,7 +101,10 @@ describe('an archive that is damaged in the store', () => {
       for await (const chunk of answer) whole.update(chunk as Buffer);
     })();
     await expect(reading).rejects.toMatchObject({ code: 'ECONNRESET' });
-    expect(grid.server.log()).toMatch(/\d+ of its bytes went away while it was sent/);
+    await eventually(
+      () => Promise.resolve(/\d+ of its bytes went away while it was sent/.test(grid.server.log())),
+      'the line of the log',
+    );
   });
 
   it('is told by the command and the client', async () => {
