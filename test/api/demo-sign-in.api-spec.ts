@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { formsOf, PageVisitor, pkcePair, redirectOf } from '../support/page-visitor.js';
-import { startGrid, type Answer, type Grid } from '../support/testbed.js';
+import { eventually, startGrid, type Answer, type Grid } from '../support/testbed.js';
 
 const KEY = 'k'.repeat(32);
 const LINK = `/portal/demo/${KEY}`;
@@ -85,5 +85,21 @@ describe('the demo without certificates', () => {
     const forged = await visitor.send(demoForm(page)!, { csrf: 'x' });
     expect(forged.status).toBe(403);
     expect((await visitor.open('/oauth2/applications')).body).toMatch(BUTTON);
+  });
+
+  it('is signed out when a membership of the user has ended, though there is one again', async () => {
+    const visitor = new PageVisitor(grid.anonymous);
+    await visitor.open(LINK);
+    await visitor.send(demoForm(await visitor.open('/oauth2/applications'))!);
+    expect((await visitor.open('/oauth2/applications')).body).not.toMatch(BUTTON);
+    await grid.sql(
+      `insert into registry_departure (user_name, group_name, left_at)
+        values ('alice', 'grid_user', now() + interval '1 hour')`,
+    );
+    await grid.sql(`update registry_user set position = position where name = 'alice'`);
+    await eventually(
+      async () => (await visitor.open('/oauth2/applications')).body.includes('>Continue as Alice<'),
+      'the page to sign in',
+    );
   });
 });

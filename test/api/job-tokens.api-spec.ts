@@ -279,6 +279,27 @@ describe('the token of a job', () => {
     });
   });
 
+  it('is not given when the submitter has left the group meanwhile, and is a member again', async () => {
+    const before = await grid.as('bob', 'grid_share');
+    const manifest = { ...sh(LOOK, { scope: 'jobs:read' }), Sites: ['LOCAL.later'] };
+    const [jid = 0] = await submit(before, [manifest]);
+    await grid.sql(
+      `insert into registry_departure (user_name, group_name, left_at)
+        values ('bob', 'grid_share', now() + interval '1 hour')`,
+    );
+    await grid.sql(`update registry_user set position = position where name = 'bob'`);
+    await eventually(
+      async () => (await before.get('/jobs')).status === 401,
+      'the end of the token',
+    );
+    await grid.sql(`update jobs set wanted_sites = '{}' where jid = $1`, [jid]);
+    const [job] = await awaitFinal(await grid.as('bob'), [jid]);
+    expect([job?.status, job?.minorStatus, job?.appStatus]).toEqual([
+      ...['Failed', 'Job Wrapper Initialization'],
+      'Its submitter has no right to its token any more',
+    ]);
+  });
+
   it('is for the audience that is asked for, where the submitter may have it', async () => {
     const { body } = await ask(grid, 'alice', [
       ['scope', 'jobs:submit storage.read:/vo/a'],

@@ -51,15 +51,13 @@ function dump(grid: Grid): Promise<string> {
   return withLoader(grid, (loader) => loader.dump());
 }
 
-const CONFIG = { issuerVo: undefined, accessTokenTtl: 3600, refreshTokenTtl: 3600 };
-
 async function withLoader(
   grid: Grid,
   work: (loader: RegistryLoader) => Promise<string>,
 ): Promise<string> {
   let said = '';
   await onDatabaseOf(grid, async (database) => {
-    const repository = new RegistryRepository(database, CONFIG);
+    const repository = new RegistryRepository(database, { issuerVo: undefined });
     const service = { forget: () => undefined } as unknown as RegistryService;
     const audit = { done: () => undefined } as unknown as Audit;
     said = await work(new RegistryLoader(database, repository, service, audit));
@@ -202,7 +200,7 @@ describe('the registry', () => {
     const unsaid = before.replaceAll(/^ {4}sub: .*\n/gm, '');
     const other = unsaid.replace('  mona:\n', '  dora:\n').replace('- mona\n', '- dora\n');
     expect(await load(grid, other)).toContain(
-      'users.dora.certificates[0]: belongs to mona already, who is disabled: enable or remove mona first',
+      'users.dora.certificates[0]: belongs to mona already, who is disabled and stays: enable mona first, or give mona no certificates and `disabled: true` here',
     );
     expect(await load(grid, before)).toContain('~ groups.grid_mon: members +mona');
     const file = before.replace(/^ {2}mona:\n/m, '$&    disabled: false\n');

@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from types import TracebackType
@@ -127,7 +127,10 @@ class PartFile:
         length = answer.headers.get("Content-Length")
         self._whole = None if length is None else self.size + int(length)
         modified = answer.headers.get("Last-Modified")
-        self._modified = None if modified is None else parsedate_to_datetime(modified).timestamp()
+        self._modified = None
+        if modified is not None:
+            with suppress(ValueError, OverflowError):
+                self._modified = parsedate_to_datetime(modified).timestamp()
 
     def write(self, piece: bytes) -> None:
         """Writes what has come."""
@@ -143,6 +146,7 @@ class PartFile:
             mode = self._draft.stat().st_mode
             self._draft.chmod(mode | (mode & 0o444) >> 2)  # for those who may read it
         if self._modified is not None:
-            os.utime(self._draft, (self._modified, self._modified))
+            with suppress(OSError, OverflowError):
+                os.utime(self._draft, (self._modified, self._modified))
         self._draft.replace(self.path)
         return self.path

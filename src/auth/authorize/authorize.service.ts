@@ -164,7 +164,8 @@ export class AuthorizeService {
       return (
         chosen !== undefined &&
         consent.sub === user.sub &&
-        isKnownClient(consent.clientId, registry, consent.createdAt.getTime() / 1000) &&
+        isKnownClient(consent.clientId, registry, secondsOf(consent.createdAt)) &&
+        registry.isMember(user.name, consent.group, secondsOf(consent.createdAt)) &&
         isWithin(asked.audience, consent.audience) &&
         (asked.group ?? consent.group) === consent.group &&
         (asked.setup ?? consent.setup) === consent.setup &&
@@ -226,4 +227,9 @@ function isWithin(asked: readonly string[] | undefined, given: readonly string[]
 /** An application that proves itself, or to whose address nobody else can be sent. */
 function isSurelyItself({ client, redirectUri }: AuthorizationRequest): boolean {
   return client.confidential || redirectUri.startsWith('https:');
+}
+
+/** Seconds since 1970. */
+function secondsOf(time: Date): number {
+  return time.getTime() / 1000;
 }

@@ -88,6 +88,7 @@ export class Delegations {
       aud: [...audiences],
       ...(groups && { 'wlcg.groups': groups }),
       ...(claims.act && { act: claims.act }),
+      ...(claims.iat !== undefined && { iat: claims.iat }),
     };
     const refused = (scopeWords(wish.scope) ?? []).filter(
       (word) => !scopes.includes(readScope(word)?.word ?? ''),

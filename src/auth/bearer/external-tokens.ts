@@ -45,6 +45,8 @@ interface ExternalIdentity {
   confirmation: unknown;
   /** When what it is exchanged for ends as well; undefined when that may live on and be renewed. */
   notAfter: Date | undefined;
+  /** When it was given, in seconds since 1970; undefined where it does not say. */
+  givenAt: number | undefined;
 }
 
 /** What a provider's token is worth here. */
@@ -90,7 +92,7 @@ export class ExternalTokens {
     const scopes = capabilities ?? scopesOf(group.properties);
     const clientId = CERTIFICATE_CLIENT; // no application of ours stands between
     const principal = principalFrom(
-      { user: user.name, group: group.name, setup, clientId, scopes },
+      { user: user.name, group: group.name, setup, clientId, scopes, givenAt: identity.givenAt },
       registry,
     );
     return principal && { ...principal, clientId: `provider ${identity.named.name}` };
@@ -106,7 +108,10 @@ export class ExternalTokens {
     if (!identity || !(await this.constraint.proves(identity.confirmation, request))) {
       throw new OAuthProblem('invalid_request', 'The subject_token is not valid here');
     }
-    return granteeOf(identity, preference, await this.registry.current());
+    const registry = await this.registry.current();
+    const grantee = granteeOf(identity, preference, registry);
+    if (registry.isMember(grantee.user.name, grantee.group.name, identity.givenAt)) return grantee;
+    throw new OAuthProblem('invalid_request', 'The subject_token is not valid here');
   }
 
   /** The client component takes what is for every service; whether this one does is a setting. */
@@ -135,7 +140,8 @@ export class ExternalTokens {
       const groups = groupsClaimed(registry, user, claims) ?? groupsSaid(registry, user, said);
       const capabilities = capabilitiesIn(wordsClaimed(claims.scope) ?? []);
       const notAfter = endOf(claims, capabilities !== undefined);
-      return { named, user, groups, capabilities, confirmation: claims['cnf'], notAfter };
+      const givenAt = claims.iat ?? undefined;
+      return { named, user, groups, capabilities, confirmation: claims['cnf'], notAfter, givenAt };
     }
     return undefined;
   }

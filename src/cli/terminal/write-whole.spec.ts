@@ -1,4 +1,15 @@
-import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  link,
+  lstat,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -70,6 +81,48 @@ describe('writeWhole', () => {
     file = '/dev/full';
     await expect(put('x')).rejects.toThrow('/dev/full cannot be written (ENOSPC)');
     expect((await stat(file)).isCharacterDevice()).toBe(true);
+  });
+
+  it('makes the target of a link that leads to nothing', async () => {
+    await symlink('target', file);
+    await put('new');
+    expect((await lstat(file)).isSymbolicLink()).toBe(true);
+    expect(await readFile(join(home, 'target'), 'utf8')).toBe('new');
+  });
+
+  it('writes a file with several names in its place', async () => {
+    await writeFile(file, 'old');
+    await link(file, join(home, 'other'));
+    await put('new');
+    expect(await readFile(join(home, 'other'), 'utf8')).toBe('new');
+  });
+
+  it('keeps rights that a new file would not get', async () => {
+    await writeFile(file, 'old');
+    await chmod(file, 0o666);
+    const before = process.umask(0o077);
+    await put('new').finally(() => process.umask(before));
+    expect((await stat(file)).mode & 0o777).toBe(0o666);
+  });
+
+  it('gives a new file its name when it is whole', async () => {
+    const names: string[][] = [];
+    await writeWhole(
+      file,
+      (output) =>
+        pipeline(
+          Readable.from(
+            (async function* () {
+              yield 'new';
+              names.push(await readdir(home));
+            })(),
+          ),
+          output,
+        ),
+      { isNew: true },
+    );
+    expect(names).toEqual([[expect.stringMatching(/^\.gridgate-.*\.part$/)]]);
+    expect(await readdir(home)).toEqual(['file']);
   });
 
   it('says which file has no place', async () => {

@@ -151,12 +151,15 @@ async function copy(
   const bytes = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
   if (file === undefined) return pipeline(bytes, process.stdout, { end: false });
   await writeWhole(file, (output) => pipeline(bytes, output), { isNew: !force });
+  say(file);
+  const info = await stat(file);
+  if (!info.isFile()) return; // a device or a pipe stays as it is
   const list = from === undefined ? 'listOutputSandbox' : 'listInputSandbox';
   const { files } = await grid.client[list](job);
-  if (files.some((one) => one.name === name && one.executable)) await chmod(file, 0o755);
+  const isExecutable = files.some((one) => one.name === name && one.executable);
+  if (isExecutable) await chmod(file, info.mode | ((info.mode & 0o444) >> 2)); // for those who may read it
   const time = new Date(answer.headers.get('Last-Modified') ?? '');
   if (!Number.isNaN(time.getTime())) await utimes(file, time, time);
-  say(file);
 }
 
 /** Where the file goes; in a directory it keeps the last part of its name. */

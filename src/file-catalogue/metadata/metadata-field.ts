@@ -42,6 +42,8 @@ const FIELD_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u;
 const INTEGER = /^[+-]?\d{1,40}$/;
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const FLOAT_DIGITS = 17;
+/** So many `toPrecision` writes. */
+const MOST_DIGITS = 100;
 const TOO_MANY_DIGITS = `has more digits than a float keeps (${FLOAT_DIGITS}, in whole numbers up to 2^53 all): a field of type int or string keeps them`;
 const SURROGATE = /\p{Surrogate}/u;
 const MIN_INT = -(2n ** 63n);
@@ -108,11 +110,18 @@ function losesDigits(text: string): boolean {
     return Number.isFinite(number) && BigInt(number) !== BigInt(text);
   }
   if (!NUMBER.test(text)) return false;
-  const digits = text
+  const digits = digitsOf(text);
+  if (digits.length <= FLOAT_DIGITS) return false;
+  if (digits.length > MOST_DIGITS) return true;
+  return digitsOf(Number(text).toPrecision(digits.length)) !== digits; // a double written with more digits than it needs
+}
+
+/** Digits of a decimal number without the zeros around them. */
+function digitsOf(text: string): string {
+  return text
     .replace(/e.*/i, '')
     .replace(/[-.]/g, '')
     .replace(/^0+|(?<!0)0+$/g, '');
-  return digits.length > FLOAT_DIGITS;
 }
 
 function float(value: number): ReadValue {

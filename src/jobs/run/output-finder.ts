@@ -37,6 +37,8 @@ export class OutputFinder {
   isCut = false;
   /** What was wanted and cannot be brought, name → reason. */
   readonly leftOut = new Map<string, string>();
+  /** Names of streams of which is known whether they hide a file. */
+  private readonly compared = new Set<string>();
   private lookedAt = 0;
   private readonly slices = new Slices();
 
@@ -154,7 +156,10 @@ export class OutputFinder {
   private async expand(name: string, depth: number): Promise<Found[]> {
     const stream = this.places.files.get(name);
     if (stream !== undefined) {
-      if (await this.isHiddenBy(stream, name)) this.leftOut.set(name, NAME_TAKEN);
+      if (!this.compared.has(name) && (await this.isHiddenBy(stream, name))) {
+        this.leftOut.set(name, NAME_TAKEN);
+      }
+      this.compared.add(name);
       return [{ name }];
     }
     const info = await this.anyInfoOf(name);

@@ -60,7 +60,7 @@ export class SandboxService {
   }
 }
 
-/** The list of an archive. A link has size and mode of the file that somebody reads through it; no time is still to come. */
+/** The list of an archive. A link has size and mode of the file that somebody reads through it; no time is before 1970 or still to come. */
 function entriesOf(files: readonly ArchiveFile[], now: number): SandboxFile[] {
   const plain = new Map(files.map((file) => [file.name, file]));
   return files.map(({ name, sizeBytes: size, content, modifiedAt, isExecutable }) => {
@@ -73,7 +73,10 @@ function entriesOf(files: readonly ArchiveFile[], now: number): SandboxFile[] {
     return {
       ...{ name, size },
       ...(isExecutable && { executable: true }),
-      ...(modifiedAt && { modified: Math.floor(Math.min(now, modifiedAt.getTime()) / 1_000) }),
+      ...(modifiedAt &&
+        modifiedAt.getTime() >= 0 && {
+          modified: Math.floor(Math.min(now, modifiedAt.getTime()) / 1_000),
+        }),
     };
   });
 }

@@ -33,6 +33,8 @@ export class Feed<E extends Positioned> {
   private readonly listeners = new Set<() => void>();
   private stopListening: (() => void) | undefined;
   private pulling: Promise<void> | undefined;
+  /** The read that is under way, or was last. */
+  private page: Promise<boolean> | undefined;
   private isStale = false;
   private reading = 0;
   private readonly waiting: (() => void)[] = [];
@@ -76,7 +78,7 @@ export class Feed<E extends Positioned> {
   /** Events behind the cursor, oldest first. Throws Problem 410 when the log does not go back so far. */
   async read({ position, seen }: FeedCursor, limit: number): Promise<FeedPage<E>> {
     if (this.head === undefined && this.listeners.size > 0) void this.pull();
-    if (seen === undefined && position === this.head) await this.pulling; // what is being read may be behind it
+    if (seen === undefined && position === this.head) await this.page?.catch(() => undefined); // it may have more
     const kept = seen === undefined ? this.keptBehind(position, limit) : undefined;
     if (kept) return { events: kept, upto: kept.at(-1)?.position ?? position };
     await this.place();
@@ -123,16 +125,21 @@ export class Feed<E extends Positioned> {
       const start = this.head ?? (await this.log.latest(this.source));
       if (this.listeners.size === 0) break; // else nobody would ever advance it
       this.head = start;
-      for (;;) {
-        const { events } = await this.log.read(this.source, this.head, PAGE);
-        const next = await this.complete(events);
-        if (this.head === undefined) break; // nobody watched any more, for a moment at least
-        this.recent.push(...next);
-        if (this.recent.length > KEPT) this.recent.splice(0, this.recent.length - KEPT);
-        this.head += next.length;
-        for (const listener of this.listeners) listener();
-        if (next.length < PAGE) break;
-      }
+      do this.page = this.pullPage();
+      while (await this.page);
     }
+  }
+
+  /** Reads what is behind the head; answers whether there may be more. */
+  private async pullPage(): Promise<boolean> {
+    if (this.head === undefined) return false; // nobody watched any more, for a moment at least
+    const { events } = await this.log.read(this.source, this.head, PAGE);
+    const next = await this.complete(events);
+    if (this.head === undefined) return false;
+    this.recent.push(...next);
+    if (this.recent.length > KEPT) this.recent.splice(0, this.recent.length - KEPT);
+    this.head += next.length;
+    for (const listener of this.listeners) listener();
+    return next.length === PAGE;
   }
 }

@@ -54,6 +54,10 @@ describe('memberships that end', () => {
     const other = [{ issuer: 'https://idp.example', sub: 'b' }];
     expect(ended({ users: usersWith({ subjects: other }) }, before)).toEqual(ofAlice);
     expect(ended({ users: usersWith({ fullName: 'A.' }) })).toEqual([]);
+    const bound = usersWith({ certificates: [{ subject: '/CN=a', issuer: '/CN=CA' }] });
+    const open = usersWith({ certificates: [{ subject: '/CN=a' }] });
+    expect(ended({ users: open }, { ...demo, users: bound })).toEqual([]);
+    expect(ended({ users: bound }, { ...demo, users: open })).toEqual(ofAlice);
   });
 });
 

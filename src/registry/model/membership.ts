@@ -57,10 +57,10 @@ export function withoutMember(
  */
 export function endedMemberships(before: RegistryContents, after: RegistryContents): Member[] {
   const stay = new Set(membersOf(after).map(keyOf));
-  const signIns = new Map(after.users.map((user) => [user.name, signInsOf(user)]));
+  const users = new Map(after.users.map((user) => [user.name, user]));
   const withFewer = new Set(
     before.users
-      .filter((user) => !isWithin(signInsOf(user), signIns.get(user.name) ?? new Set()))
+      .filter((user) => !maySignInAsBefore(user, users.get(user.name)))
       .map(({ name }) => name),
   );
   return membersOf(before).filter(
@@ -76,16 +76,19 @@ function membersOf({ users, groups }: RegistryContents): Member[] {
   );
 }
 
-/** How the user can sign in. */
-function signInsOf({ certificates, subjects }: User): ReadonlySet<string> {
-  return new Set([
-    ...certificates.map(({ subject, issuer }) => certificateKey(subject, issuer)),
-    ...subjects.map(({ issuer, sub }) => JSON.stringify({ issuer, sub })),
-  ]);
-}
-
-function isWithin(some: ReadonlySet<string>, all: ReadonlySet<string>): boolean {
-  return [...some].every((one) => all.has(one));
+/** Whether each way to sign in is there still; a certificate that may be of any CA now is. */
+function maySignInAsBefore(before: User, after: User | undefined): boolean {
+  const certificates = new Set(
+    after?.certificates.map(({ subject, issuer }) => certificateKey(subject, issuer)),
+  );
+  const subjects = new Set(after?.subjects.map(({ issuer, sub }) => JSON.stringify([issuer, sub])));
+  return (
+    before.certificates.every(
+      ({ subject, issuer }) =>
+        certificates.has(certificateKey(subject, issuer)) ||
+        certificates.has(certificateKey(subject)),
+    ) && before.subjects.every(({ issuer, sub }) => subjects.has(JSON.stringify([issuer, sub])))
+  );
 }
 
 function keyOf({ user, group }: Member): string {

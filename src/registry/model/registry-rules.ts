@@ -34,7 +34,8 @@ function repeatedIdentities({ users }: RegistryContents): RegistryFault[] {
     const owner = owners.get(key);
     if (owner === undefined) owners.set(key, user);
     else {
-      const hint = disabled.has(owner) ? `, who is disabled: enable or remove ${owner} first` : '';
+      const way = `enable ${owner} first, or give ${owner} no certificates and \`disabled: true\` here`;
+      const hint = disabled.has(owner) ? `, who is disabled and stays: ${way}` : '';
       faults.push({
         path: ['users', user, ...place],
         problem: `belongs to ${owner} already${hint}`,

@@ -150,4 +150,14 @@ describe('who may have tokens for which groups', () => {
     expect(names(snapshotOf([user('here')]).groupsOf('here'))).toEqual(['ours', 'theirs', 'open']);
     expect(names(snapshotOf([user('here')], 'vo').groupsOf('here'))).toEqual(['ours', 'open']);
   });
+
+  it('knows when the last membership of a user ended', () => {
+    const departures = [
+      { user: 'alice', group: 'a', seconds: 20 },
+      { user: 'alice', group: 'b', seconds: 10 },
+    ];
+    const snapshot = new RegistrySnapshot(DEMO_REGISTRY, 1, { departures });
+    expect([19, 20].map((then) => snapshot.hasLeftSince('alice', then))).toEqual([true, false]);
+    expect(snapshot.hasLeftSince('bob', 0)).toBe(false);
+  });
 });

@@ -50,6 +50,7 @@ export class RegistrySnapshot {
   private readonly drains: ReadonlyMap<string, Drain>;
   private readonly registrations: ReadonlyMap<string, number>;
   private readonly departures: ReadonlyMap<string, number>;
+  private readonly lastDepartures = new Map<string, number>();
   private readonly issuerVo: string | undefined;
 
   /** `version` grows with every change of the registry. */
@@ -66,6 +67,9 @@ export class RegistrySnapshot {
     this.drains = drains;
     this.registrations = registrations;
     this.departures = new Map(departures.map((one) => [memberKey(one), one.seconds]));
+    for (const { user, seconds } of departures) {
+      this.lastDepartures.set(user, Math.max(seconds, this.lastDepartures.get(user) ?? seconds));
+    }
     this.issuerVo = issuerVo;
     this.userNames = byName(contents.users);
     this.userSubs = new Map(
@@ -140,6 +144,11 @@ export class RegistrySnapshot {
   isMember(user: string, group: string, then = Infinity): boolean {
     if (!this.groupsOf(user).some(({ name }) => name === group)) return false;
     return then >= (this.departures.get(memberKey({ user, group })) ?? -Infinity);
+  }
+
+  /** Whether a membership of the user has ended after `then` (seconds since 1970). */
+  hasLeftSince(user: string, then: number): boolean {
+    return then < (this.lastDepartures.get(user) ?? -Infinity);
   }
 
   setup(name: string): Setup | undefined {

@@ -22,8 +22,6 @@ export const REGISTRY_CHANNEL = 'registry';
 const FILE_RULES =
   'A file rules the registry (GRID_REGISTRY_SYNC): change the file and load it with `gridgate registry load` (`disabled: false` there enables a user); a start with GRID_REGISTRY_SYNC=false ends that';
 
-const DAY_SECONDS = 86_400;
-
 type Nullable<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | null };
 
 type OptionalOfClient =
@@ -185,8 +183,7 @@ const INSERTS = [
 export class RegistryRepository {
   constructor(
     private readonly database: Database,
-    @Inject(CONFIG)
-    private readonly config: Pick<Config, 'issuerVo' | 'accessTokenTtl' | 'refreshTokenTtl'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'issuerVo'>,
   ) {}
 
   /** The number that grows with every change. */
@@ -266,13 +263,8 @@ export class RegistryRepository {
     return new Map(rows.map(({ sub, name }) => [sub, name]));
   }
 
-  /** Notes memberships that end now; forgets those of which no token can be left. */
+  /** Notes memberships that end now. */
   async noteDepartures(transaction: Queryable, departures: readonly Member[]): Promise<void> {
-    const { accessTokenTtl, refreshTokenTtl } = this.config;
-    await transaction.execute({
-      text: 'delete from registry_departure where left_at < clock_timestamp() - make_interval(secs => $1)',
-      values: [Math.max(accessTokenTtl, refreshTokenTtl) + DAY_SECONDS],
-    });
     await transaction.execute({
       text: `insert into registry_departure (user_name, group_name, left_at)
         select *, clock_timestamp() from unnest($1::text[], $2::text[])

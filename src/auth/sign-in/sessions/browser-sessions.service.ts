@@ -179,7 +179,9 @@ export class BrowserSessionsService {
     shown: User | undefined,
   ): Promise<User | undefined> {
     if (!session?.user) return shown;
-    return (await this.registry.current()).userByName(session.user);
+    const registry = await this.registry.current();
+    if (registry.hasLeftSince(session.user, session.createdAt.getTime() / 1000)) return undefined;
+    return registry.userByName(session.user);
   }
 
   private async certificateUser(
