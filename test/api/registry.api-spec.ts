@@ -3,18 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { EncodingError } from '#src/kernel/index.js';
-import type { Audit } from '#src/platform/index.js';
-import {
-  DEMO_REGISTRY,
-  describeDifference,
-  RegistryFileError,
-  RegistryLoader,
-  writeRegistryFile,
-  type RegistryService,
-} from '#src/registry/index.js';
-import { RegistryRepository } from '../../src/registry/store/registry.repository.js';
-import { onDatabaseOf } from '../support/database-of.js';
-import { isOfEarlier } from '../support/time-of-tokens.js';
+import { DEMO_REGISTRY, writeRegistryFile } from '#src/registry/index.js';
+import { dump, load } from '../support/registry-loads.js';
 import { eventually, startGrid, support, type Grid, type GridClient } from '../support/testbed.js';
 
 /** Runs `gridgate registry …` beside the server; `input` is what the command reads from standard input. */
@@ -33,36 +23,6 @@ function registryCommand(grid: Grid, ...words: string[]): Promise<{ code: number
   return new Promise((resolve) => {
     child.once('close', (code) => resolve({ code: code ?? -1, text }));
   });
-}
-
-/** What `gridgate registry load` prints of a file with this text; without its process, which takes as long as all the rest. */
-async function load(grid: Grid, text: string): Promise<string> {
-  return withLoader(grid, async (loader) => {
-    const lines = describeDifference(await loader.load(text));
-    return lines.length > 0 ? lines.join('\n') : 'no difference';
-  }).catch((error: unknown) => {
-    if (error instanceof RegistryFileError) return error.message;
-    throw error;
-  });
-}
-
-/** What `gridgate registry dump` prints. */
-function dump(grid: Grid): Promise<string> {
-  return withLoader(grid, (loader) => loader.dump());
-}
-
-async function withLoader(
-  grid: Grid,
-  work: (loader: RegistryLoader) => Promise<string>,
-): Promise<string> {
-  let said = '';
-  await onDatabaseOf(grid, async (database) => {
-    const repository = new RegistryRepository(database, { issuerVo: undefined });
-    const service = { forget: () => undefined } as unknown as RegistryService;
-    const audit = { done: () => undefined } as unknown as Audit;
-    said = await work(new RegistryLoader(database, repository, service, audit));
-  });
-  return said;
 }
 
 describe('the registry', () => {
@@ -206,29 +166,6 @@ describe('the registry', () => {
     const file = before.replace(/^ {2}mona:\n/m, '$&    disabled: false\n');
     expect(await load(grid, file)).toBe('~ users.mona: enabled');
     expect(await load(grid, before)).toBe('no difference');
-  });
-
-  it('a token of a membership that has ended, or of who has lost a certificate, does not come back', async () => {
-    const before = await dump(grid);
-    const dn = '/DC=org/DC=grid/CN=mona';
-    const changes = [
-      before.replace(/members:\n {6}- mona\n/, 'members: []\n'),
-      before.replace(dn, `${dn}2`),
-    ];
-    for (const changed of changes) {
-      const token = await tokenOfMona();
-      const status = async (): Promise<number> => (await grid.bearer(token).get('/jobs')).status;
-      expect(await status()).toBe(200);
-      await isOfEarlier(token);
-      await load(grid, changed);
-      await load(grid, before);
-      await eventually(async () => (await status()) === 401, 'the end of the token');
-      expect((await (await grid.as('alice')).get('/jobs')).status).toBe(200);
-      await eventually(
-        async () => (await grid.bearer(await tokenOfMona()).get('/jobs')).status === 200,
-        'a token of afterwards',
-      );
-    }
   });
 
   it('gives who comes back a subject of their own, unless the file says which', async () => {

@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
-import { randomId } from '#src/kernel/index.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { randomId, type Clock } from '#src/kernel/index.js';
 import {
   Audit,
+  CLOCK,
   Database,
   lockInTransaction,
   type AuditOrigin,
@@ -26,6 +27,7 @@ import type { Client, RegistryContents, User } from '../model/registry.types.js'
 @Injectable()
 export class RegistryLoader {
   constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly database: Database,
     private readonly repository: RegistryRepository,
     private readonly registry: RegistryService,
@@ -130,7 +132,8 @@ export class RegistryLoader {
       const changes = difference(before, after);
       if (changes.changes.length > 0) {
         await this.repository.write(transaction, after);
-        await this.repository.noteDepartures(transaction, endedMemberships(before, after));
+        const leftAt = new Date(this.clock.now());
+        await this.repository.noteDepartures(transaction, endedMemberships(before, after), leftAt);
       }
       return changes;
     });

@@ -263,13 +263,17 @@ export class RegistryRepository {
     return new Map(rows.map(({ sub, name }) => [sub, name]));
   }
 
-  /** Notes memberships that end now. */
-  async noteDepartures(transaction: Queryable, departures: readonly Member[]): Promise<void> {
+  /** Notes memberships that end; `leftAt` is of an instance's clock, as what tokens say of their time. */
+  async noteDepartures(
+    transaction: Queryable,
+    departures: readonly Member[],
+    leftAt: Date,
+  ): Promise<void> {
     await transaction.execute({
       text: `insert into registry_departure (user_name, group_name, left_at)
-        select *, clock_timestamp() from unnest($1::text[], $2::text[])
+        select *, $3::timestamptz from unnest($1::text[], $2::text[])
         on conflict (user_name, group_name) do update set left_at = excluded.left_at`,
-      values: [departures.map(({ user }) => user), departures.map(({ group }) => group)],
+      values: [departures.map(({ user }) => user), departures.map(({ group }) => group), leftAt],
     });
   }
 
