@@ -2,10 +2,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { FullLog } from '../support/full-log.js';
+import { adminToken } from '../support/administration.js';
 import { DpopCaller, makeKey } from '../support/applications.js';
 import { ask, registerMovers, STORAGE, tokenOf } from '../support/grid-tokens.js';
 import { awaitFinal, awaitStatus, sandboxOf, submit } from '../support/jobs.js';
 import { freePort } from '../support/ports.mjs';
+import { isOfEarlier } from '../support/time-of-tokens.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
 /** Prints every token that it finds in its file, one a line, until it is killed. */
@@ -47,10 +49,10 @@ describe('the token of a job', () => {
   afterAll(async () => grid?.remove());
 
   /** What a job under way has printed, line by line. */
-  const printed = async (jid: number, lines: number): Promise<string[]> =>
+  const printed = async (jid: number, lines: number, by = alice): Promise<string[]> =>
     eventually(
       async () => {
-        const { status, body } = await alice.get(`/jobs/${jid}/peek`);
+        const { status, body } = await by.get(`/jobs/${jid}/peek`);
         const shown = status === 200 ? (body.stdout as string).split('\n').slice(0, -1) : [];
         return shown.length >= lines && shown;
       },
@@ -298,6 +300,29 @@ describe('the token of a job', () => {
       ...['Failed', 'Job Wrapper Initialization'],
       'Its submitter has no right to its token any more',
     ]);
+  });
+
+  it('outlasts a certificate that its submitter gets, and ends for good with one that is taken away', async () => {
+    const adam = grid.bearer(await adminToken(grid));
+    const carol = grid.bearer(await grid.token('carol', 'grid_user'));
+    const wish = { scope: 'jobs:read' };
+    const [jid = 0] = await submit(carol, [sh(PRINT, wish)]);
+    const [waiting = 0] = await submit(carol, [{ ...sh(LOOK, wish), Sites: ['LOCAL.later'] }]);
+    const [token = ''] = await printed(jid, 1, carol);
+    const own = { subject: '/DC=org/DC=grid/CN=carol' };
+    const change = async (certificates: object[]): Promise<unknown> =>
+      (await adam.patch('/admin/users/carol', { json: { certificates } })).status;
+    expect(await change([own, { subject: '/DC=org/DC=grid/CN=carol2' }])).toBe(200);
+    expect(await statusWith(token)).toBe(200);
+    await isOfEarlier(token);
+    expect(await change([own])).toBe(200);
+    expect(await statusWith(token)).toBe(401);
+    await grid.sql(`update jobs set wanted_sites = '{}' where jid = $1`, [waiting]);
+    const after = grid.bearer(await grid.token('carol', 'grid_user'));
+    const [job] = await awaitFinal(after, [waiting]);
+    expect(job?.appStatus).toBe('Its submitter has no right to its token any more');
+    expect(await printed(jid, 1, after)).toEqual([token]);
+    expect((await after.delete(`/jobs/${jid}`)).status).toBe(200);
   });
 
   it('is for the audience that is asked for, where the submitter may have it', async () => {
