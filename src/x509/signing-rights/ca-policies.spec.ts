@@ -20,6 +20,8 @@ const SUB = '/DC=org/DC=grid/CN=Sub';
 const ALICE = '/DC=org/DC=grid/CN=alice';
 const MALLORY = '/DC=org/DC=elsewhere/CN=alice';
 
+const NO_NAME = 'not a distinguished name: type=value is expected at character 1: ';
+
 let directory: string;
 let root: IssuedCertificate;
 let sub: IssuedCertificate;
@@ -224,20 +226,51 @@ describe('a chain of CAs', () => {
   });
 
   it.each([
-    ['namespaces', namespaces(SUB, '/DC=(org'), namespaces(ROOT, '.*')],
-    ['namespaces', namespaces('no name', '.*'), namespaces(ROOT, '.*')],
-    ['signing_policy', eacl(SUB, 'alice'), eacl(ROOT, '*')],
-  ])('is bound by a *.%s of which what it permits is not understood', async (kind, odd, other) => {
-    const above = { namespaces: namespaces, signing_policy: eacl }[kind] as typeof eacl;
-    const all = kind === 'namespaces' ? '.*' : '*';
-    put(`${hash}.${kind}`, above(ROOT, all) + above(SUB, all));
-    expect(await outcome(ALICE, { ...below, issuer: sub })).toBe(ALICE);
-    put(`${subHash}.${kind}`, odd + other);
+    [
+      'namespaces',
+      namespaces(SUB, '/DC=(org'),
+      namespaces(ROOT, '.*'),
+      'line 1: error parsing regexp: missing closing ): `(?s)/DC=(org`',
+    ],
+    [
+      'namespaces',
+      namespaces('no name', '.*'),
+      namespaces(ROOT, '.*'),
+      `line 1: ${NO_NAME}"no name"`,
+    ],
+    ['signing_policy', eacl(SUB, 'alice'), eacl(ROOT, '*'), `line 3: ${NO_NAME}"alice"`],
+  ])(
+    'is bound by a *.%s of which what it permits is not understood',
+    async (kind, odd, other, why) => {
+      const above = { namespaces: namespaces, signing_policy: eacl }[kind] as typeof eacl;
+      const all = kind === 'namespaces' ? '.*' : '*';
+      const file = `${directory}/${subHash}.${kind}`;
+      put(`${hash}.${kind}`, above(ROOT, all) + above(SUB, all));
+      expect(await outcome(ALICE, { ...below, issuer: sub })).toBe(ALICE);
+      put(`${subHash}.${kind}`, odd + other);
+      expect(await outcome(ALICE, { ...below, issuer: sub })).toBe(
+        `outside-namespace: ${SUB} may not sign ${ALICE}: ${file} does not permit it; not understood: ${file}, ${why}`,
+      );
+      put(`${subHash}.${kind}`, odd + other + above(SUB, all));
+      expect(await outcome(ALICE, { ...below, issuer: sub })).toBe(ALICE);
+    },
+  );
+
+  it('is shut out by a line of the CA above that may be about it, which is named', async () => {
+    const file = `${directory}/${hash}.namespaces`;
+    const why = `line 2: ${NO_NAME}"no name"`;
+    put(`${hash}.namespaces`, namespaces(ROOT, '.*') + namespaces('no name', '.*'));
     expect(await outcome(ALICE, { ...below, issuer: sub })).toBe(
-      `outside-namespace: ${SUB} may not sign ${ALICE}: ${directory}/${subHash}.${kind} does not permit it`,
+      `outside-namespace: ${SUB} may not sign ${ALICE}: ${file} does not permit it; not understood: ${file}, ${why}`,
     );
-    put(`${subHash}.${kind}`, odd + other + above(SUB, all));
-    expect(await outcome(ALICE, { ...below, issuer: sub })).toBe(ALICE);
+    expect(await outcome(ALICE)).toBe(ALICE);
+    expect((await open()).notes).toEqual([
+      `${file}: ${why}; it may be about any CA below: one without a policy of its own signs nothing unless a line here permits it; this permits nothing, the rest counts`,
+    ]);
+    put(`${hash}.namespaces`, namespaces(ROOT, '.*') + namespaces(SUB, '/O=x'));
+    expect(await outcome(ALICE, { ...below, issuer: sub })).toBe(
+      `outside-namespace: ${SUB} may not sign ${ALICE}: ${file} does not permit it`,
+    );
   });
 
   it('ends at a user, whose proxies no policy needs to name', async () => {

@@ -59,8 +59,9 @@ export function readNamespaces(text: string): Policy {
       rules.push({ issuer, isPermit, fits });
     } catch (error) {
       if (!isPermit || (issuer === UNKNOWN && !name.isQuoted)) throw error;
-      leftOut.push(error as PolicyError);
-      rules.push({ issuer, isPermit, fits: NOTHING });
+      const fault = error as PolicyError;
+      leftOut.push(fault);
+      rules.push({ issuer, isPermit, fits: NOTHING, fault });
     }
   }
   return policyOf(rules, leftOut);

@@ -8,6 +8,13 @@ import { SELF, UNKNOWN, type PolicyKind, type SigningRule } from './signing-rule
 export const POLICY_FILE = /\.(?:signing_policy|namespaces)$/i;
 const KINDS: PolicyKind[] = ['signing_policy', 'namespaces'];
 
+/** So many lines that are not understood a refusal names. */
+const MOST_TOLD = 3;
+
+/** Of a permission whose CA is not understood. */
+const ALSO_BELOW =
+  'it may be about any CA below: one without a policy of its own signs nothing unless a line here permits it';
+
 /** One policy file; one with a fault allows nothing. */
 export interface PolicyFile {
   path: string;
@@ -26,7 +33,13 @@ export function readPolicyFile(path: string, text: string | undefined, fault?: s
   try {
     const { rules, leftOut } =
       kind === 'namespaces' ? readNamespaces(text) : readSigningPolicy(text);
-    return { path, kind, rules, fault: undefined, leftOut: leftOut.map(({ message }) => message) };
+    const ofUnknown = new Set(
+      rules.filter(({ issuer }) => issuer === UNKNOWN).map((rule) => rule.fault),
+    );
+    const faults = leftOut.map((one) =>
+      ofUnknown.has(one) ? `${one.message}; ${ALSO_BELOW}` : one.message,
+    );
+    return { path, kind, rules, fault: undefined, leftOut: faults };
   } catch (error) {
     return { ...nothing, fault: (error as Error).message };
   }
@@ -124,10 +137,20 @@ function silent(files: PolicyFile[]): string {
   return `${files.map(({ path }) => path).join(', ')} does not name it`;
 }
 
-/** A denial counts more than any permission, wherever it stands. */
+/**
+ * A denial counts more than any permission, wherever it stands. Without a permission the lines that are not understood are
+ * named, also where of one only the issuer is not: it may be about this CA.
+ */
 function verdict(subject: string, rules: SigningRule[], files: PolicyFile[]): string | undefined {
   const fitting = rules.filter(({ fits }) => fits(subject));
   const paths = files.map(({ path }) => path).join(', ');
   if (fitting.some(({ isPermit }) => !isPermit)) return `${paths} denies it`;
-  return fitting.length > 0 ? undefined : `${paths} does not permit it`;
+  if (fitting.length > 0) return undefined;
+  const ofIssuer = new Set(rules);
+  const faults = files.flatMap(({ path, rules: all }) =>
+    all.flatMap((rule) =>
+      rule.fault && ofIssuer.has(rule) ? [`${path}, ${rule.fault.message}`] : [],
+    ),
+  );
+  return [`${paths} does not permit it`, ...faults.slice(0, MOST_TOLD)].join('; not understood: ');
 }

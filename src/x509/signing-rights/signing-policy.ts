@@ -13,6 +13,8 @@ import {
 const SIGN = 'CA:sign';
 const EVERYTHING: SubjectPattern = () => true;
 
+type Pattern = Pick<SigningRule, 'fits' | 'fault'>;
+
 interface Line {
   number: number;
   word: string;
@@ -61,7 +63,7 @@ export function readSigningPolicy(text: string): Policy {
       const patterns = patternsOf(line, isPermit ? leftOut : undefined);
       if (!isAboutSigning) continue;
       for (const issuer of issuers) {
-        rules.push(...patterns.map((fits) => ({ issuer, isPermit, fits })));
+        rules.push(...patterns.map((pattern) => ({ issuer, isPermit, ...pattern })));
       }
     } else throw new PolicyError(line.number, `${line.word} is not expected here`);
   }
@@ -121,23 +123,24 @@ function rightOf(line: Line): Right {
 }
 
 /** Patterns that are not understood go to `leftOut`, where there is one. */
-function patternsOf(line: Line, leftOut?: PolicyError[]): SubjectPattern[] {
+function patternsOf(line: Line, leftOut?: PolicyError[]): Pattern[] {
   return atLine(line.number, () => {
     if (line.authority.toLowerCase() !== 'globus') {
       throw new Error(`the authority ${line.authority} is not known here`);
     }
     const text = line.value.trim();
-    if (!text.includes('"')) return [globPattern(notEmpty(text))];
-    const patterns: SubjectPattern[] = [];
+    if (!text.includes('"')) return [{ fits: globPattern(notEmpty(text)) }];
+    const patterns: Pattern[] = [];
     for (PATTERN.lastIndex = 0; PATTERN.lastIndex < text.length;) {
       const [, pattern] = PATTERN.exec(text) ?? [];
       if (pattern === undefined) throw new Error('patterns must each stand in double quotes');
       try {
-        patterns.push(globPattern(notEmpty(withQuotes(pattern, '"'))));
+        patterns.push({ fits: globPattern(notEmpty(withQuotes(pattern, '"'))) });
       } catch (error) {
         if (leftOut === undefined) throw error;
-        leftOut.push(new PolicyError(line.number, (error as Error).message, { cause: error }));
-        patterns.push(NOTHING);
+        const fault = new PolicyError(line.number, (error as Error).message, { cause: error });
+        leftOut.push(fault);
+        patterns.push({ fits: NOTHING, fault });
       }
     }
     return patterns;

@@ -20,6 +20,8 @@ export interface SigningRule {
   issuer: string | typeof SELF | typeof UNKNOWN;
   isPermit: boolean;
   fits: SubjectPattern;
+  /** What of it is not understood, with the line; its pattern is NOTHING then. */
+  fault?: PolicyError;
 }
 
 /** What a policy file says. */
@@ -32,7 +34,7 @@ export interface Policy {
 /** The policy; one of which nothing is understood is a fault as a whole. Throws PolicyError. */
 export function policyOf(rules: SigningRule[], leftOut: PolicyError[]): Policy {
   const [first] = leftOut;
-  if (first !== undefined && rules.every(({ fits }) => fits === NOTHING)) throw first;
+  if (first !== undefined && rules.every(({ fault }) => fault !== undefined)) throw first;
   return { rules, leftOut };
 }
 
