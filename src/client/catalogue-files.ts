@@ -11,6 +11,13 @@ export interface FileEntry {
   replicas: Record<string, ReplicaResponse>;
 }
 
+/** A line of the answer to a bulk request, as far as a refusal has these members. */
+interface FailedLine {
+  status?: number;
+  code?: string;
+  detail?: string;
+}
+
 const PAGE_SIZE = 10_000;
 
 /**
@@ -48,7 +55,7 @@ export async function readFileEntry(
  * Gives a file another path: it is registered there with its attributes, replicas and own metadata, then removed here. Not
  * one step for the service: what fails in between leaves both names, never none. Owner and group stay, which only a catalogue
  * manager may do with those of others. Throws GridError, 409 `catalogue.exists`
- * when there is a file already, 403 `catalogue.forbidden` before anything is changed.
+ * when there is a file already, 403 `catalogue.owner-forbidden` (with `owner`) or `catalogue.forbidden` before anything is changed.
  */
 export async function moveFile(
   client: GridClient,
@@ -92,11 +99,11 @@ async function move(
   };
   const answer = await client.applyBulk(`${stringifyJson(line)}\n`, options);
   const [first = ''] = (await answer.text()).split('\n');
-  const { status, detail = '' } = parseJson(first) as { status?: number; detail?: string };
+  const { status, code, detail = '' } = parseJson(first) as FailedLine;
   if (status !== undefined) {
-    const isOfOwner = status === 403 && detail.includes('owner');
+    const isOfOwner = code === 'catalogue.owner-forbidden';
     throw new GridError(status, {
-      ...(status === 403 && { code: 'catalogue.forbidden' }),
+      ...(code !== undefined && { code }),
       ...(isOfOwner && { owner: Owner }),
       detail: isOfOwner
         ? `${from} belongs to ${Owner} (${OwnerGroup}), and only a catalogue manager may move it so that this stays`

@@ -47,6 +47,7 @@ export const PROBLEM_CODES = {
   'catalogue.file-not-found': { status: 404, title: 'No such file' },
   'catalogue.field-not-found': { status: 404, title: 'No such metadata field' },
   'catalogue.forbidden': { status: 403, title: 'Not allowed in this directory' },
+  'catalogue.owner-forbidden': { status: 403, title: 'Owner and group cannot be set' },
   'catalogue.exists': { status: 409, title: 'Something else has this path' },
   'catalogue.not-empty': { status: 409, title: 'The directory is not empty' },
   'catalogue.metadata-conflict': { status: 409, title: 'The field is set elsewhere on this path' },

@@ -221,8 +221,8 @@ describe('export and import', () => {
     const found = await load(Buffer.from(text, 'latin1'), 'dirac');
     expect(found).toMatchObject({ lines: 3, created: 1, failed: 2 });
     expect(found.failures).toEqual([
-      { line: 2, status: 400, detail: 'line: is not valid UTF-8' },
-      { line: 4, status: 400, detail: 'line: is not valid UTF-8' },
+      { line: 2, status: 400, code: 'request.invalid', detail: 'line: is not valid UTF-8' },
+      { line: 4, status: 400, code: 'request.invalid', detail: 'line: is not valid UTF-8' },
     ]);
   });
 

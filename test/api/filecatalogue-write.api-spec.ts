@@ -165,6 +165,7 @@ describe('files', () => {
     const headers = { 'content-type': 'application/x-ndjson' };
     const answer = await alice.post('/filecatalogue/bulk', { body: lines.join('\n'), headers });
     const detail = 'replicas: has an entry without se';
+    const invalid = { status: 400, code: 'request.invalid' };
     expect(
       answer.bytes
         .toString()
@@ -172,8 +173,8 @@ describe('files', () => {
         .split('\n')
         .map((line) => JSON.parse(line) as unknown),
     ).toEqual([
-      { line: 1, path: '/vo/files/bad', status: 400, detail },
-      { line: 2, path: '/vo/files/bad', status: 400, detail },
+      { line: 1, path: '/vo/files/bad', ...invalid, detail },
+      { line: 2, path: '/vo/files/bad', ...invalid, detail },
       { lines: 2, created: 0, updated: 0, unchanged: 0, failed: 2 },
     ]);
   });
@@ -267,15 +268,26 @@ describe('POST /filecatalogue/bulk', () => {
       { kind: 'file', path: '/vo/bulk/f2', size: 6 },
       { kind: 'field', name: 'x', type: 'int' },
       { kind: 'file', path: '/vo/bulk/f3', size: 7, op: 'delete' },
+      { kind: 'file', path: '/vo/bulk/f4', size: 8, owner: 'bob' },
     ];
     const first = await bulk(alice, lines);
     expect(first).toEqual({
       status: 200,
       lines: [
-        { line: 3, status: 400, detail: expect.any(String) },
-        { line: 4, path: '/vo/bulk/below', status: 409, detail: expect.stringContaining('run') },
-        { line: 6, path: 'x', status: 403, detail: expect.any(String) },
-        { lines: 7, created: 3, updated: 0, unchanged: 1, failed: 3 },
+        { line: 3, status: 400, code: 'request.malformed-body', detail: expect.any(String) },
+        {
+          ...{ line: 4, path: '/vo/bulk/below', status: 409, code: 'catalogue.metadata-conflict' },
+          detail: expect.stringContaining('run'),
+        },
+        {
+          ...{ line: 6, path: 'x', status: 403, code: 'catalogue.forbidden' },
+          detail: 'Declaring fields needs FileCatalogManagement',
+        },
+        {
+          ...{ line: 8, path: '/vo/bulk/f4', status: 403, code: 'catalogue.owner-forbidden' },
+          detail: 'Only a catalogue manager may set owner and group',
+        },
+        { lines: 8, created: 3, updated: 0, unchanged: 1, failed: 4 },
       ],
     });
     const again = await bulk(alice, lines.slice(0, 2));

@@ -6,6 +6,7 @@ import {
   finishSignIn,
   GridClient,
   GridError,
+  moveFile,
   renewToken,
   signOut,
   type OutputEvent,
@@ -171,6 +172,33 @@ describe('gridgate/client', () => {
     expect([unknown.status, unknown.code]).toEqual([404, 'job.not-found']);
     const bad = await failure(client.listJobs({ maxJobs: 0 }));
     expect([bad.status, bad.violations[0]?.field]).toEqual([400, 'maxJobs']);
+  });
+
+  it('tells by its code whether the owner or the directory keeps a file from being moved', async () => {
+    const fred = await grid.as('fred');
+    const lines = [
+      { kind: 'directory', path: '/vo/owners', owner: 'bob', mode: 0o755 },
+      { kind: 'directory', path: '/vo/open', mode: 0o777 },
+      { kind: 'file', path: '/vo/open/f', size: 1, owner: 'bob', group: 'grid_user' },
+      { kind: 'file', path: '/vo/open/g', size: 1, owner: 'alice', group: 'grid_user' },
+    ].map((line) => `${JSON.stringify(line)}\n`);
+    const made = await fred.post('/filecatalogue/bulk', {
+      ...{ body: lines.join(''), headers: { 'content-type': 'application/x-ndjson' } },
+    });
+    expect(made.bytes.toString()).toContain('"created":4');
+    expect(await failure(moveFile(client, '/vo/open/g', '/vo/owners/g'))).toMatchObject({
+      status: 403,
+      problem: {
+        code: 'catalogue.forbidden',
+        detail: '/vo/owners/g: You may not write in the directory /vo/owners',
+      },
+    });
+    expect((await failure(moveFile(client, '/vo/open/f', '/vo/open/h'))).problem).toEqual({
+      code: 'catalogue.owner-forbidden',
+      owner: 'bob',
+      detail:
+        '/vo/open/f belongs to bob (grid_user), and only a catalogue manager may move it so that this stays',
+    });
   });
 
   it('says that the service cannot be reached', async () => {

@@ -22,7 +22,7 @@ export class BulkController {
   })
   @ApiOkResponse({
     description:
-      'A line `{"line","path","status","detail"}` per failed line, last `{"lines","created","updated","unchanged","failed"}`',
+      'A line `{"line","path","status","code","detail"}` per failed line, last `{"lines","created","updated","unchanged","failed"}`',
     schema: { type: 'string' },
   })
   async applyBulk(

@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { isJsonObject, Problem, Slices, type JsonValue } from '#src/kernel/index.js';
+import {
+  isJsonObject,
+  Problem,
+  Slices,
+  type JsonValue,
+  type ProblemCode,
+} from '#src/kernel/index.js';
 import type { Actor } from '../access/catalogue.policy.js';
 import { CatalogueWriter } from '../writing/catalogue-writer.service.js';
 import type { LineOutcome } from '../writing/catalogue-line.js';
@@ -26,6 +32,7 @@ export interface FailedLine {
   line: number;
   path?: string;
   status: number;
+  code: ProblemCode;
   detail: string;
 }
 
@@ -185,6 +192,7 @@ function failedLine(number: number, json: JsonValue | Problem, problem: Problem)
     line: number,
     ...(typeof place === 'string' ? { path: place } : {}),
     status: problem.status,
+    code: problem.code,
     detail: problem.detail,
   };
 }

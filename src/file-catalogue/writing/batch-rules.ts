@@ -241,7 +241,8 @@ export class BatchRules {
     const isOwnerChange =
       given.owner_id !== attributes.owner_id || given.group_id !== attributes.group_id;
     if (isOwnerChange && !this.context.policy.mayChangeOwner(this.context.actor, line.path)) {
-      throw new Problem('catalogue.forbidden', 'Only a catalogue manager may set owner and group');
+      const detail = 'Only a catalogue manager may set owner and group';
+      throw new Problem('catalogue.owner-forbidden', detail);
     }
     return given;
   }
