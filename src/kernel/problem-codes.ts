@@ -39,6 +39,7 @@ export const PROBLEM_CODES = {
   'job.no-sandbox': { status: 404, title: 'The job has no such sandbox' },
   'job.no-such-file': { status: 404, title: 'No such file in the sandbox' },
   'sandbox.damaged': { status: 500, title: 'The stored sandbox is damaged' },
+  'sandbox.missing': { status: 500, title: 'The stored sandbox is missing' },
   'job.limit': { status: 429, title: 'The limit of waiting jobs is reached' },
   'request.range-not-satisfiable': { status: 416, title: 'Range not satisfiable' },
   'idempotency.in-flight': { status: 409, title: 'A request with this key is under way' },

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, rmdir, stat, truncate, writeFile } from 'node:fs/promises';
 import { request as send } from 'node:https';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -54,6 +54,26 @@ describe('an archive that is damaged in the store', () => {
     return { jid, path, size: (await stat(path)).size };
   };
 
+  const expectTold = async (
+    jid: number,
+    { code, detail }: { code: string; detail: string },
+  ): Promise<void> => {
+    const user = new CommandUser(await mkdtemp(join(folder, 'home-')));
+    await user.login(grid);
+    const said = await user.run(['output', String(jid)]);
+    expect(said).toEqual({ code: 3, stdout: '', stderr: `gridgate: ${detail}\n` });
+    const one = await user.run(['cp', `${jid}:std.out`, '.']);
+    expect(one.stderr).toContain(detail);
+    const agent = new Agent({ connect: { ca: grid.ca } });
+    const fetch = ((input: string, init: object) =>
+      sendBy(input, { ...init, dispatcher: agent })) as unknown as typeof globalThis.fetch;
+    const typed = new TypedClient({ url: grid.url, token: alice.token ?? '', fetch });
+    await expect(typed.getOutputSandbox(jid)).rejects.toMatchObject({
+      ...{ status: 500, code, message: detail, retryAfter: undefined },
+    });
+    await agent.destroy();
+  };
+
   it.each([0, 40])('is refused before the answer begins when %i bytes are left', async (left) => {
     const { jid, path, size } = await ended(`left ${left}`);
     await truncate(path, left);
@@ -72,6 +92,60 @@ describe('an archive that is damaged in the store', () => {
     expect(part.body).toEqual(damaged(detail));
     expect((await alice.head(`/jobs/${jid}/outputsandbox`)).status).toBe(500);
     expect((await alice.get(`/jobs/${jid}`)).body.flags.retrieved).toBe(false);
+  });
+
+  it('is refused for good when it is not there any more, and is told by the command and the client', async () => {
+    const { jid, path } = await ended('missing');
+    await rm(path);
+    const detail = `The stored outputsandbox of job ${jid} is not in the store any more; ${ADVICE}`;
+    const missing = {
+      ...{ type: 'urn:gridgate:problem:sandbox.missing', title: 'The stored sandbox is missing' },
+      ...{ status: 500, detail, code: 'sandbox.missing', instance: expect.any(String) as string },
+    };
+    for (const what of ['outputsandbox', 'outputsandbox/files/std.out', 'output/std.out']) {
+      const answer = await alice.get(`/jobs/${jid}/${what}`);
+      expect([answer.status, answer.headers['retry-after']]).toEqual([500, undefined]);
+      expect(answer.body).toEqual(missing);
+    }
+    expect((await alice.head(`/jobs/${jid}/outputsandbox`)).status).toBe(500);
+    expect((await alice.get(`/jobs/${jid}`)).body.flags.retrieved).toBe(false);
+    await expectTold(jid, { code: 'sandbox.missing', detail });
+  });
+
+  it('of the input says that the job must be submitted again', async () => {
+    const form = new FormData();
+    form.append('manifest', JSON.stringify({ Executable: '/bin/true' }));
+    form.append('one', new File(['1'], 'one'));
+    const { body } = await alice.post<{ jids: number[] }>('/jobs', { multipart: form });
+    const [jid = 0] = body.jids;
+    await awaitFinal(alice, [jid]);
+    await rm(stored((await alice.head(`/jobs/${jid}/inputsandbox`)).headers['etag']));
+    const answer = await alice.get(`/jobs/${jid}/inputsandbox`);
+    const again = ADVICE.replace('run again', 'submitted again');
+    expect([answer.status, answer.body.detail]).toEqual([
+      ...[500, `The stored inputsandbox of job ${jid} is not in the store any more; ${again}`],
+    ]);
+  });
+
+  it('is waited for while the whole store is away', async () => {
+    const { jid } = await ended('away');
+    await rename(folder, `${folder}.away`);
+    const answers = [];
+    for (const isEmpty of [false, true]) {
+      if (isEmpty) await mkdir(folder);
+      const { status, headers, body } = await alice.get(`/jobs/${jid}/outputsandbox`);
+      answers.push([status, headers['retry-after'], body.code, body.detail]);
+    }
+    await rmdir(folder);
+    await rename(`${folder}.away`, folder);
+    const away = [
+      503,
+      '2',
+      'service.unavailable',
+      'The sandbox store is away: its directory is empty or not there',
+    ];
+    expect(answers).toEqual([away, away]);
+    expect((await alice.get(`/jobs/${jid}/outputsandbox`)).status).toBe(200);
   });
 
   it('is refused when a single file is asked for and other bytes are there', async () => {
@@ -111,20 +185,6 @@ describe('an archive that is damaged in the store', () => {
     const { jid, path, size } = await ended('told');
     await truncate(path, 7);
     const detail = `The stored outputsandbox of job ${jid} is damaged: 7 bytes are there, and ${size} were kept; ${ADVICE}`;
-    const user = new CommandUser(await mkdtemp(join(folder, 'home-')));
-    await user.login(grid);
-    const said = await user.run(['output', String(jid)]);
-    expect(said).toEqual({ code: 3, stdout: '', stderr: `gridgate: ${detail}\n` });
-    const one = await user.run(['cp', `${jid}:std.out`, '.']);
-    expect(one.stderr).toContain(detail);
-    const agent = new Agent({ connect: { ca: grid.ca } });
-    const fetch = ((input: string, init: object) =>
-      sendBy(input, { ...init, dispatcher: agent })) as unknown as typeof globalThis.fetch;
-    const typed = new TypedClient({ url: grid.url, token: alice.token ?? '', fetch });
-    await expect(typed.getOutputSandbox(jid)).rejects.toMatchObject({
-      code: 'sandbox.damaged',
-      message: detail,
-    });
-    await agent.destroy();
+    await expectTold(jid, { code: 'sandbox.damaged', detail });
   });
 });

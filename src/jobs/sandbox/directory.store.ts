@@ -3,6 +3,7 @@ import {
   copyFile,
   mkdir,
   open,
+  readdir,
   rename,
   rm,
   stat,
@@ -11,6 +12,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { Problem } from '#src/kernel/index.js';
 import {
   SandboxDamagedError,
   SandboxMissingError,
@@ -69,8 +71,18 @@ export class DirectorySandboxStore implements SandboxStore {
       return await open(this.pathOf(hash));
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+      if (await this.isAway()) {
+        const detail = 'The sandbox store is away: its directory is empty or not there';
+        throw Problem.unavailable(detail, { cause });
+      }
       throw new SandboxMissingError(hash, { cause });
     }
+  }
+
+  /** Whether there is nothing at all, as where a file system is not mounted. */
+  private async isAway(): Promise<boolean> {
+    const names = await readdir(this.directory).catch(() => []);
+    return names.length === 0;
   }
 
   private pathOf(hash: string): string {

@@ -37,7 +37,7 @@ export class JobSandboxesService {
 
   /**
    * Answers the whole archive, or redirects to the store. Throws Problem 403, 404 (also when there is none), 500 when it is
-   * damaged; what gets shorter while it is sent is cut.
+   * damaged or missing; what gets shorter while it is sent is cut.
    */
   async download(
     caller: { principal: Principal; request: HttpRequest; response: HttpResponse },
@@ -165,14 +165,13 @@ async function telling<T>(job: Job, kind: SandboxKind, work: () => Promise<T>): 
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof SandboxMissingError) {
-      throw Problem.unavailable('The sandbox store does not have the sandbox', { cause });
-    }
-    if (!(cause instanceof SandboxDamagedError)) throw cause;
+    const isMissing = cause instanceof SandboxMissingError;
+    if (!isMissing && !(cause instanceof SandboxDamagedError)) throw cause;
+    const fault = isMissing ? 'not in the store any more' : `damaged: ${cause.problem}`;
     const again = kind === 'inputsandbox' ? 'submitted' : 'run';
     const advice = `tell the administrators, who may have a copy of the sandbox store; without one the job must be ${again} again`;
-    const detail = `The stored ${kind} of job ${job.jid} is damaged: ${cause.problem}; ${advice}`;
-    throw new Problem('sandbox.damaged', detail, { cause });
+    const detail = `The stored ${kind} of job ${job.jid} is ${fault}; ${advice}`;
+    throw new Problem(isMissing ? 'sandbox.missing' : 'sandbox.damaged', detail, { cause });
   }
 }
 

@@ -24,8 +24,8 @@ export interface SandboxStore {
   /** Keeps the archive; when it returns the bytes are safe. Does nothing when they are there already. */
   put(archive: NewArchive): Promise<void>;
   /**
-   * The bytes, or part of them. Throws SandboxMissingError when the store does not have them, and SandboxDamagedError when it
-   * has another number of them than `sizeBytes`, the number that was kept.
+   * The bytes, or part of them. Throws SandboxMissingError when the store does not have them, SandboxDamagedError when it
+   * has another number of them than `sizeBytes`, the number that was kept, and Problem 503 while it is away.
    */
   open(hash: string, wish?: { sizeBytes: number; range?: ByteRange }): Promise<Readable>;
   /** Forgets the bytes; not there is fine. */
