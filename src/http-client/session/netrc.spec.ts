@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-function netrc(text: string): void {
+function netrc(text: string | Buffer): void {
   files += 1;
   const path = join(directory, `netrc-${files}`);
   writeFileSync(path, text);
@@ -40,6 +40,17 @@ describe('.netrc', () => {
   ])('%j for %s', (text, url, expected) => {
     netrc(text);
     expect(netrcAuth(url)).toEqual(expected);
+  });
+
+  it('keeps an entry that is no UTF-8 from being used in another spelling, and the others count', () => {
+    const text =
+      'machine a.test login u password caf\xe9\nmachine b.test login u\xe9 password p\n' +
+      'machine c.test login u password p\ndefault login d password d\n';
+    netrc(Buffer.from(text, 'latin1'));
+    const found = ['a', 'b', 'c', 'other'].map((host) => netrcAuth(`http://${host}.test/`));
+    expect(found).toEqual([null, null, ['u', 'p'], ['d', 'd']]);
+    netrc('machine a.test login u password caf\u00e9\ufffd');
+    expect(netrcAuth('http://a.test/')).toEqual(['u', 'caf\u00e9\ufffd']);
   });
 
   it('is ignored when it does not exist or cannot be read', () => {

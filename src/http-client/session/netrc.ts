@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 import { netrcPaths } from '../message/environment.js';
 import type { AuthTuple } from '../message/types.js';
@@ -15,11 +16,13 @@ interface NetrcFile {
 }
 
 const DEFAULT_ENTRY = '';
+/** Stands for bytes that are no UTF-8. */
+const REPLACEMENT = '\ufffd';
 let lastRead: NetrcFile | undefined;
 
 /**
  * User name (or, when that is empty, account) and password that .netrc holds for the URL's host, without its port;
- * null when there is no such entry, or no file, or a file that cannot be read or parsed.
+ * null when there is no such entry, or one that is no UTF-8, or no file, or a file that cannot be read or parsed.
  */
 export function netrcAuth(url: string): AuthTuple | null {
   for (const path of netrcPaths()) {
@@ -79,10 +82,20 @@ function lookUp(path: string, modified: number, url: string): NetrcEntry | undef
 
 function readMachines(path: string): Map<string, NetrcEntry> {
   try {
-    return parseNetrc(readFileSync(path, 'utf8'));
+    const bytes = readFileSync(path);
+    const machines = parseNetrc(bytes.toString('utf8'));
+    return isUtf8(bytes) ? machines : withoutReplaced(machines);
   } catch {
     return new Map();
   }
+}
+
+/** Entries without what would be another user or password than the file has; such an entry is empty. */
+function withoutReplaced(machines: Map<string, NetrcEntry>): Map<string, NetrcEntry> {
+  const isReplaced = (entry: NetrcEntry): boolean =>
+    Object.values(entry).some((word: string) => word.includes(REPLACEMENT));
+  const empty: NetrcEntry = { login: '', account: '', password: '' };
+  return new Map([...machines].map(([name, one]) => [name, isReplaced(one) ? empty : one]));
 }
 
 /** Words, quoted words and no comments; a macro definition lasts until an empty line. */
