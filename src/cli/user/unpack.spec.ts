@@ -92,13 +92,20 @@ it('writes nothing through a link of an archive before', async () => {
   const directory = join(home, 'a/b/out');
   const first = await archiveOf({ 'top/x': '1' }, { 'a/b/c': '../../top', file: 'top/x' });
   await unpack([first] as never, directory);
-  const below: Record<string, string>[] = [{ 'a/b/c/up': '../../..' }, { 'a/b/c/y': 'x' }];
+  const below: Record<string, string>[] = [
+    { 'a/b/c/up': '../../..' },
+    { 'a/b/c/y': 'x' },
+    { 'a/b/c/new/y': 'x' },
+  ];
   for (const links of below) {
     const archive = await archiveOf({ z: '2' }, links);
     await expect(unpack([archive] as never, directory)).rejects.toThrow('through a link');
   }
-  const file = await archiveOf({ 'a/b/c/y': '2' });
-  await expect(unpack([file] as never, directory)).rejects.toThrow('through a link');
+  for (const name of ['a/b/c/y', 'a/b/c/new/y', 'a/b/c/new/deep/y']) {
+    const file = await archiveOf({ [name]: '2' });
+    await expect(unpack([file] as never, directory)).rejects.toThrow('through a link');
+  }
+  expect(await readdir(join(directory, 'top'))).toEqual(['x']);
   await unpack([await archiveOf({ file: '2' })] as never, directory);
   expect(await readFile(join(directory, 'top/x'), 'utf8')).toBe('1');
   expect(await readFile(join(directory, 'file'), 'utf8')).toBe('2');

@@ -9,10 +9,11 @@ import { safeFileName } from '../terminal/output.js';
 import { writeWhole } from '../terminal/write-whole.js';
 
 /**
- * Unpacks a tar.gz into the directory and answers the names of its files, and of its directories with a slash. Names and links that lead out of the directory,
- * and devices, are refused: the archive comes from a job. Nothing is written through a link: those of the archive are made last,
- * and what lies below one of an archive before is refused.
- * Characters that would act on a terminal are written as %XX in the names, which are then those that are answered.
+ * Unpacks a tar.gz into the directory and answers the names of its files, and of its directories with a slash. Names
+ * and links that lead out of the directory, and devices, are refused: the archive comes from a job. Nothing is written,
+ * and no directory made, through a link: those of the archive are made last, and what lies below one of an archive
+ * before is refused. Characters that would act on a terminal are written as %XX in the names, which are then those
+ * that are answered.
  */
 export async function unpack(
   archive: AsyncIterable<Uint8Array>,
@@ -38,10 +39,10 @@ export async function unpack(
     if (names.has(safe)) throw new CommandError(`refused to unpack ${safe} twice`);
     names.add(isDirectory ? `${safe}/` : safe);
     const path = join(directory, safe);
-    await mkdir(dirname(path), { recursive: true });
-    if ((await realpath(dirname(path))) !== dirname(join(root, safe))) {
+    if (await leadsThroughLink(root, safe)) {
       throw new CommandError(`refused to unpack ${safe} through a link; choose another directory`);
     }
+    await mkdir(dirname(path), { recursive: true });
     if (isDirectory) {
       entry.resume();
       await mkdir(path).catch(async (error: unknown) => {
@@ -68,6 +69,13 @@ export async function unpack(
   await feeding;
   for (const [path, target] of links) await symlink(target, path);
   return [...names];
+}
+
+/** Whether a link stands among the directories of a name, as far as they are there. */
+async function leadsThroughLink(root: string, name: string): Promise<boolean> {
+  let place = dirname(join(root, name));
+  while (place !== root && !(await lstat(place).catch(() => undefined))) place = dirname(place);
+  return (await realpath(place).catch(() => undefined)) !== place;
 }
 
 function isInside(path: string): boolean {
