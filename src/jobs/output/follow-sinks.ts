@@ -63,8 +63,9 @@ export class PlainSink implements FollowSink {
 }
 
 /**
- * Server-sent events: `output` with the text (and the bytes, where they are no UTF-8), `restart`, and `end`. The id of an event is the run and the byte behind its
- * text, by which `Last-Event-ID` goes on; a character that has not come whole waits for its rest.
+ * Server-sent events: `output` with the text (and the bytes, where they are no UTF-8), `restart`, and `end`. The id of
+ * an event is the run and the byte behind its text, by which `Last-Event-ID` goes on; a character that has not come
+ * whole waits for its rest.
  */
 export class EventSink implements FollowSink {
   private cut = Buffer.alloc(0);
@@ -114,7 +115,7 @@ export class EventSink implements FollowSink {
   }
 }
 
-/** What an event says of the bytes: their text, in which U+FFFD stands for what is no UTF-8, and then the bytes beside it. */
+/** What an event says of the bytes: their text, with U+FFFD for what is no UTF-8, and then the bytes beside it. */
 export function outputData(bytes: Buffer): { text: string; base64?: string } {
   const text = bytes.toString('utf8');
   return isUtf8(bytes) ? { text } : { text, base64: bytes.toString('base64') };

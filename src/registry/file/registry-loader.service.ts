@@ -36,8 +36,9 @@ export class RegistryLoader {
 
   /**
    * Makes the registry what the file says, in one transaction, and answers what that changed. Sections that are
-   * not in the file stay as they are, and so do applications that a command added. Who is disabled stays so, and stays in the
-   * registry, unless the file says `disabled: false`. Loading the same file again changes nothing. Throws RegistryFileError with every fault and its place; then nothing has changed.
+   * not in the file stay as they are, and so do applications that a command added. Who is disabled stays so, and
+   * stays in the registry, unless the file says `disabled: false`. Loading the same file again changes nothing. Throws
+   * RegistryFileError with every fault and its place; then nothing has changed.
    */
   async load(text: string): Promise<RegistryDifference> {
     const parsed = parseRegistryFile(text);
@@ -45,9 +46,9 @@ export class RegistryLoader {
   }
 
   /**
-   * The start with a registry file (GRID_REGISTRY): where the file rules it is loaded, else only into a registry without users and groups.
-   * Answers as lines what that changed, or why the file says something else than the registry. Throws what reading throws,
-   * and RegistryFileError, for a file that is to be loaded.
+   * The start with a registry file (GRID_REGISTRY): where the file rules it is loaded, else only into a registry
+   * without users and groups. Answers as lines what that changed, or why the file says something else than the
+   * registry. Throws what reading throws, and RegistryFileError, for a file that is to be loaded.
    */
   async loadAtStart(
     read: () => Promise<string>,
@@ -98,16 +99,16 @@ export class RegistryLoader {
   }
 
   /**
-   * Changes the registry as if its dump had been edited and loaded, in one transaction: nobody's change in between is lost. What
-   * `change` throws, RegistryFileError, and Problem 409 where a file rules, leave everything as it is.
+   * Changes the registry as if its dump had been edited and loaded, in one transaction: nobody's change in between is
+   * lost. What `change` throws, RegistryFileError, and Problem 409 where a file rules, leave everything as it is.
    */
   edit(change: (document: RegistryDocument) => void): Promise<RegistryDifference> {
     return this.change((before) => editedContents(before, change));
   }
 
   /**
-   * Changes sections by what they are, in one transaction like `edit`, without the way through the file: for callers that are waited
-   * for, however large the registry is.
+   * Changes sections by what they are, in one transaction like `edit`, without the way through the file: for callers
+   * that are waited for, however large the registry is.
    */
   change(
     sectionsOf: (before: RegistryContents) => Partial<RegistryContents>,
@@ -169,8 +170,8 @@ function isEmpty({ users, groups }: RegistryContents): boolean {
 }
 
 /**
- * A file that says nothing of somebody who is disabled does not bring them back, nor does a file without them and one with
- * them after it, nor their certificate under another name: only `disabled: false` and `user enable` do.
+ * A file that says nothing of somebody who is disabled does not bring them back, nor does a file without them and one
+ * with them after it, nor their certificate under another name: only `disabled: false` and `user enable` do.
  */
 function keepDisabled(
   before: RegistryContents,

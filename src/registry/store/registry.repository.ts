@@ -278,8 +278,9 @@ export class RegistryRepository {
   }
 
   /**
-   * Makes the tables hold these contents, each by one statement however many rows there are; the caller holds the registry's lock in the transaction and has checked
-   * the references. Everything but applications (they have a date) is written anew: loads are rare.
+   * Makes the tables hold these contents, each by one statement however many rows there are; the caller holds the
+   * registry's lock in the transaction and has checked the references. Everything but applications (they have a date)
+   * is written anew: loads are rare.
    */
   async write(transaction: Queryable, contents: RegistryContents): Promise<void> {
     const ids = contents.applications.map((client) => client.id);
