@@ -5,7 +5,12 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { profile, startBrowser } from '../support/browser.js';
-import { CommandUser, type Ended, type RunningCommand } from '../support/command.js';
+import {
+  CommandUser,
+  type Ended,
+  type RunningCommand,
+  type StoredLogin,
+} from '../support/command.js';
 import { describeWith, has } from '../support/missing.js';
 import { formOf, PageVisitor } from '../support/page-visitor.js';
 import { eventually, startGrid, type Grid } from '../support/testbed.js';
@@ -222,6 +227,25 @@ describe('a lock that cannot be written', () => {
       stderr: `gridgate: ${lock} cannot be written (EFBIG): the login cannot be renewed\n`,
     });
     await expect(stat(lock)).rejects.toThrow('ENOENT');
+  });
+
+  it('nor is a login renewed that has no room, which is good afterwards', async () => {
+    const { user } = await signIn(({ address }) => decide(address, 'allow'));
+    await user.editToken({ expires_at: 1 });
+    const given = (): Promise<unknown> => grid.sql('select count(*)::int as n from refresh_token');
+    const before = [await user.storedLogin(), await given()];
+    expect(await user.shell(`trap '' XFSZ; ulimit -f 1; $GRIDGATE status`)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `gridgate: ${user.loginFile} cannot be written (EFBIG): the login cannot be renewed\n`,
+    });
+    expect([await user.storedLogin(), await given()]).toEqual(before);
+    expect(await readdir(dirname(user.loginFile))).toEqual(['login.json']);
+    expect(await user.run(['status'])).toMatchObject({ code: 0, stderr: '' });
+    expect((await user.storedLogin()).token.refresh_token).not.toBe(
+      (before[0] as StoredLogin).token.refresh_token,
+    );
+    expect((await stat(user.loginFile)).mode & 0o777).toBe(0o600);
   });
 
   it('nor is the draft of a login', async () => {

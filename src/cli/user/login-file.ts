@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isJsonObject, parseJson, randomToken, stringifyJson } from '#src/kernel/index.js';
 import type { TokenFields } from '#src/oauth2-client/index.js';
@@ -23,6 +24,8 @@ export interface Login {
 }
 
 const NOT_LOGGED_IN = 4;
+/** A login may grow by this when it is renewed, beside its double. */
+const SPARE_BYTES = 4096;
 
 /**
  * The login of this run of the command: that of `--profile`, before that of the environment, or the one to `--server`, whatever its
@@ -110,13 +113,52 @@ export async function writeLogin(path: string, login: Login): Promise<void> {
   const draft = `${path}.${randomToken(6)}`;
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFile(draft, `${stringifyJson(login, 2)}\n`, { mode: 0o600 });
+    await writeFile(draft, textOf(login), { mode: 0o600 });
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined);
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CommandError(`${path} cannot be written (${code}): there is no new login`);
+    throw notWritten(path, error, 'there is no new login');
   }
+}
+
+/**
+ * Puts what `renew` answers in the place of the login. Room for it is taken before, so that a full disk leaves the old login,
+ * which the service would not take any more after the renewal. Throws CommandError, and what `renew` throws.
+ */
+export async function replaceLogin(
+  path: string,
+  old: Login,
+  renew: () => Promise<Login>,
+): Promise<Login> {
+  const draft = `${path}.${randomToken(6)}`;
+  const spare = randomBytes(2 * textOf(old).length + SPARE_BYTES); // zeros might take no room
+  const refuse = (error: unknown): never => {
+    throw notWritten(path, error, 'the login cannot be renewed');
+  };
+  try {
+    await writeFile(draft, spare, { mode: 0o600, flag: 'wx' }).catch(refuse);
+    const login = await renew();
+    await place(draft, { path, text: textOf(login) }).catch(refuse);
+    return login;
+  } finally {
+    await rm(draft, { force: true }).catch(() => undefined);
+  }
+}
+
+/** Writes the text where the draft has room already, and gives it its name. */
+async function place(draft: string, { path, text }: { path: string; text: string }): Promise<void> {
+  await writeFile(draft, text, { flag: 'r+' });
+  await truncate(draft, Buffer.byteLength(text));
+  await rename(draft, path);
+}
+
+function notWritten(path: string, error: unknown, what: string): CommandError {
+  const { code } = error as NodeJS.ErrnoException;
+  return new CommandError(`${path} cannot be written (${code}): ${what}`);
+}
+
+function textOf(login: Login): string {
+  return `${stringifyJson(login, 2)}\n`;
 }
 
 /** Forgets the login. */

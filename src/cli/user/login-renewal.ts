@@ -1,7 +1,7 @@
 import { OAuth2Session } from '#src/id-provider/library.js';
 import { CommandError } from '../terminal/command-error.js';
 import { chosenCa } from './chosen-ca.js';
-import { readLogin, writeLogin, type Login } from './login-file.js';
+import { readLogin, replaceLogin, type Login } from './login-file.js';
 import { whileLocked } from './login-lock.js';
 import { COMMAND_CLIENT, tokenByCertificate } from './sign-in.js';
 
@@ -23,10 +23,10 @@ export function renewedLogin(path: string, old: string): Promise<Login> {
   return whileLocked(`${path}.lock`, async () => {
     const login = await readLogin(path);
     if (login.token.access_token !== old && !isEnding(login)) return login;
-    const token = login.cert ? await tokenByCertificate(login) : await refreshed(login);
-    const renewed = { ...login, token };
-    await writeLogin(path, renewed);
-    return renewed;
+    return replaceLogin(path, login, async () => {
+      const token = login.cert ? await tokenByCertificate(login) : await refreshed(login);
+      return { ...login, token };
+    });
   });
 }
 
