@@ -87,16 +87,26 @@ def test_a_lock_that_was_left_behind_is_taken_over(service):
     assert not lock.exists()
 
 
-def test_a_lock_that_cannot_be_written_is_not_left_behind(service):
+@pytest.mark.parametrize("size, name", [(0, "login.json.lock"), (512, "login.json")])
+def test_on_a_full_disk_the_login_stays_and_nothing_is_left_behind(service, size, name):
     path = signed_in(service)
     expire(path)
-    words = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); {USE}"
+    before = path.read_bytes()
+    words = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size})); {USE}"
     environment = {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"]}
     ended = subprocess.run([sys.executable, "-c", words], capture_output=True, env=environment, text=True, timeout=60)
-    lock = path.with_name("login.json.lock")
     last = ended.stderr.strip().splitlines()[-1]
-    assert last == f"gridgate.errors.LoginFailed: {lock} cannot be written (EFBIG): the login cannot be renewed"
+    fault = f"{path.with_name(name)} cannot be written (EFBIG): the login cannot be renewed"
+    assert last == f"gridgate.errors.LoginFailed: {fault}"
+    assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == ["login.json"]
+
+
+def test_a_login_that_cannot_be_written_is_told(service, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
+    with pytest.raises(LoginFailed, match=r"login.json cannot be written \(ENOTDIR\): there is no new login"):
+        signed_in(service)
 
 
 def test_tokens_of_the_surroundings(service, monkeypatch, tmp_path):

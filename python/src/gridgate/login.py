@@ -30,6 +30,8 @@ RENEW_BEFORE = 60.0
 #: Longer than a renewal can take: a lock of this age was left behind.
 LEFT_BEHIND = 60.0
 LOOK_EVERY = 0.025
+#: A login may grow by this when it is renewed, beside its double.
+_SPARE_BYTES = 4096
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 _TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 
@@ -71,19 +73,48 @@ def _log_in(path: Path, word: str) -> str:
 
 
 def write_login(path: Path, login: dict[str, Any]) -> None:
-    """Writes the login, mode 0600, whole or not at all."""
+    """Writes the login, mode 0600, whole or not at all. Raises LoginFailed when it cannot be written."""
     folder = path.parent
-    for one in (folder.parent, folder) if folder.name == "profiles" else (folder,):
-        one.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = path.with_name(f"{path.name}.{secrets.token_urlsafe(6)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(json.dumps(login, indent=2) + "\n")
-        draft.replace(path)
-    except BaseException:
+        for one in (folder.parent, folder) if folder.name == "profiles" else (folder,):
+            one.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as cause:
+        raise _not_written(path, cause, "there is no new login") from cause
+    with _draft_of(path, 0, "there is no new login") as keep:
+        keep(login)
+
+
+@contextmanager
+def _draft_of(path: Path, room: int, fault: str) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """A new file with ``room`` bytes, and what makes it the login; it goes when it has not become one."""
+    draft = path.with_name(f"{path.name}.{secrets.token_urlsafe(6)}")
+
+    def keep(login: dict[str, Any]) -> None:
+        try:
+            with draft.open("r+b") as file:
+                file.write(_text_of(login))
+                file.truncate()
+            draft.replace(path)
+        except OSError as cause:
+            raise _not_written(path, cause, fault) from cause
+
+    try:
+        try:
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(os.urandom(room))  # zeros might take no room
+        except OSError as cause:
+            raise _not_written(path, cause, fault) from cause
+        yield keep
+    finally:
         draft.unlink(missing_ok=True)
-        raise
+
+
+def _text_of(login: dict[str, Any]) -> bytes:
+    return (json.dumps(login, indent=2) + "\n").encode()
+
+
+def _not_written(path: Path, cause: OSError, fault: str) -> LoginFailed:
+    return LoginFailed(f"{path} cannot be written ({errno.errorcode.get(cause.errno or 0, '?')}): {fault}")
 
 
 def is_ending(login: dict[str, Any]) -> bool:
@@ -119,8 +150,7 @@ def _taken(path: Path) -> bool:
     except FileExistsError:
         return False
     except OSError as cause:
-        reason = errno.errorcode.get(cause.errno or 0, "?")
-        raise LoginFailed(f"{path} cannot be written ({reason}): the login cannot be renewed") from cause
+        raise _not_written(path, cause, "the login cannot be renewed") from cause
     return True
 
 
@@ -150,20 +180,25 @@ def renewed_login(path: Path, old: str) -> dict[str, Any]:
         login = read_login(path)
         if login["token"].get("access_token") != old and not is_ending(login):
             return login
-        certificate = login.get("cert")
-        if certificate:
-            token = token_by_certificate(
-                login["server"],
-                (certificate[0], certificate[1]),
-                ca=login.get("ca"),
-                group=login.get("group"),
-                setup=login.get("setup"),
-            )
-        else:
-            token = _refreshed(login)
-        login = {**login, "token": token}
-        write_login(path, login)
+        # The service does not take the old login any more after the renewal: a full disk is to leave it good.
+        room = 2 * len(_text_of(login)) + _SPARE_BYTES
+        with _draft_of(path, room, "the login cannot be renewed") as keep:
+            login = {**login, "token": _renewed_token(login)}
+            keep(login)
         return login
+
+
+def _renewed_token(login: dict[str, Any]) -> dict[str, Any]:
+    certificate = login.get("cert")
+    if not certificate:
+        return _refreshed(login)
+    return token_by_certificate(
+        login["server"],
+        (certificate[0], certificate[1]),
+        ca=login.get("ca"),
+        group=login.get("group"),
+        setup=login.get("setup"),
+    )
 
 
 def _refreshed(login: dict[str, Any]) -> dict[str, Any]:
