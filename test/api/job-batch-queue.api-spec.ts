@@ -44,6 +44,11 @@ describe('GET /jobs/<jid>/explain of a job in the queue of a batch system', () =
     return body;
   };
 
+  const queued = (told: string, more: object = {}): object => ({
+    ...{ jid, status: 'Matched', waitsFor: `Its start: it is queued at NORTH. ${told}`, ...more },
+    sites: { NORTH: `The job is queued here. ${told}`, SOUTH: 'The job is Matched' },
+  });
+
   it('says the reason, what it means, and the expected start', async () => {
     const wait = {
       reason: 'Resources',
@@ -54,35 +59,18 @@ describe('GET /jobs/<jid>/explain of a job in the queue of a batch system', () =
     const told =
       `Slurm said at ${AS_OF}: Resources. What it needs is in use by other jobs. ` +
       `It is expected to start at ${START}. ${away}`;
-    expect(await explained(wait)).toEqual({
-      jid,
-      status: 'Matched',
-      waitsFor: `Its start: it is queued at NORTH. ${told}`,
-      batchQueue: wait,
-      sites: { NORTH: `The job is queued here. ${told}`, SOUTH: 'The job is Matched' },
-    });
+    expect(await explained(wait)).toEqual(queued(told, { batchQueue: wait }));
   });
 
   it('quotes a reason that is not known', async () => {
     const wait = { reason: 'SomethingNew', asOf: AS_OF };
     const told = `Slurm said at ${AS_OF}: SomethingNew. ${away}`;
-    expect(await explained(wait)).toEqual({
-      jid,
-      status: 'Matched',
-      waitsFor: `Its start: it is queued at NORTH. ${told}`,
-      batchQueue: wait,
-      sites: { NORTH: `The job is queued here. ${told}`, SOUTH: 'The job is Matched' },
-    });
+    expect(await explained(wait)).toEqual(queued(told, { batchQueue: wait }));
   });
 
   it('says that Slurm was not asked yet', async () => {
     const told = `Slurm has not been asked about it yet. ${away}`;
-    expect(await explained(null)).toEqual({
-      jid,
-      status: 'Matched',
-      waitsFor: `Its start: it is queued at NORTH. ${told}`,
-      sites: { NORTH: `The job is queued here. ${told}`, SOUTH: 'The job is Matched' },
-    });
+    expect(await explained(null)).toEqual(queued(told));
   });
 
   it('is refused to who may not read the job, and to who is not known', async () => {

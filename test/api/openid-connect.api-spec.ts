@@ -14,6 +14,8 @@ import { PROBLEM_CODES, type ProblemCode } from '#src/kernel/index.js';
 import { eventually, startGrid, type Answer, type Grid } from '../support/testbed.js';
 
 const CERTIFICATE_CLASS = 'urn:oasis:names:tc:SAML:2.0:ac:classes:TLSClient';
+/** What every answer with a token has. */
+const MEMBERS = ['access_token', 'expires_in', 'group', 'scope', 'setup', 'token', 'token_type'];
 const UUID = /^[\da-f-]{36}$/;
 
 /** The challenge of an answer, and its body with the status of the answer. */
@@ -106,16 +108,7 @@ describe('OpenID Connect', () => {
         nonce: 'n-0S6_WzA2Mj',
       });
       expect(status).toBe(200);
-      expect(Object.keys(body).sort()).toEqual([
-        'access_token',
-        'expires_in',
-        'group',
-        'id_token',
-        'scope',
-        'setup',
-        'token',
-        'token_type',
-      ]);
+      expect(Object.keys(body).sort()).toEqual([...MEMBERS, 'id_token'].sort());
       expect(body.scope).toBe('jobs:read openid');
       const claims = await verifiedIdToken(grid.anonymous, body.id_token);
       expect(claims).toEqual({
@@ -145,16 +138,7 @@ describe('OpenID Connect', () => {
 
     it('is not given where it was not asked for: older clients see no difference', async () => {
       const tokens = await portalTokens(grid, 'alice');
-      expect(Object.keys(tokens).sort()).toEqual([
-        'access_token',
-        'expires_in',
-        'group',
-        'refresh_token',
-        'scope',
-        'setup',
-        'token',
-        'token_type',
-      ]);
+      expect(Object.keys(tokens).sort()).toEqual([...MEMBERS, 'refresh_token'].sort());
       expect(tokens.scope).not.toContain('openid');
     });
 
@@ -269,38 +253,34 @@ describe('OpenID Connect', () => {
 
     it('are refused without the scope, without token, and with an ID token', async () => {
       const { body } = await openidTokens(grid, 'alice', { scope: 'openid' });
-      const older = await (await grid.as('alice')).get('/oauth2/userinfo');
-      expect(refusalOf(older)).toEqual([
-        challengeOf(
-          grid,
-          'Bearer realm="gridgate", error="insufficient_scope", error_description="This needs the scope openid", scope="openid"',
-        ),
-        problem('insufficient_scope', 'auth.insufficient-scope', 'This needs the scope openid'),
+      const expectRefusal = (
+        answer: Answer,
+        [error, code, detail]: [string, ProblemCode, string],
+        challenge = `, error="${error}", error_description="${detail}"`,
+      ): void =>
+        expect(refusalOf(answer)).toEqual([
+          challengeOf(grid, `Bearer realm="gridgate"${challenge}`),
+          problem(error, code, detail),
+        ]);
+      const needs = 'This needs the scope openid';
+      expectRefusal(
+        await (await grid.as('alice')).get('/oauth2/userinfo'),
+        ['insufficient_scope', 'auth.insufficient-scope', needs],
+        `, error="insufficient_scope", error_description="${needs}", scope="openid"`,
+      );
+      expectRefusal(
+        await grid.anonymous.get('/oauth2/userinfo'),
+        ['invalid_request', 'auth.token-missing', 'Send an access token'],
+        '',
+      );
+      expectRefusal(await grid.bearer(body.id_token).get('/oauth2/userinfo'), [
+        ...(['invalid_token', 'auth.token-invalid'] as const),
+        'The access token is unknown, expired or revoked',
       ]);
-      const none = await grid.anonymous.get('/oauth2/userinfo');
-      expect(refusalOf(none)).toEqual([
-        challengeOf(grid, 'Bearer realm="gridgate"'),
-        problem('invalid_request', 'auth.token-missing', 'Send an access token'),
-      ]);
-      const wrong = await grid.bearer(body.id_token).get('/oauth2/userinfo');
-      const detail = 'The access token is unknown, expired or revoked';
-      expect(refusalOf(wrong)).toEqual([
-        challengeOf(
-          grid,
-          `Bearer realm="gridgate", error="invalid_token", error_description="${detail}"`,
-        ),
-        problem('invalid_token', 'auth.token-invalid', detail),
-      ]);
-      const two = await grid.bearer(body.access_token).get('/oauth2/userinfo', {
-        query: { access_token: body.access_token },
-      });
-      const advice = 'Send one access token, in the header or in the query string';
-      expect(refusalOf(two)).toEqual([
-        challengeOf(
-          grid,
-          `Bearer realm="gridgate", error="invalid_request", error_description="${advice}"`,
-        ),
-        problem('invalid_request', 'auth.token-ambiguous', advice),
+      const query = { access_token: body.access_token };
+      expectRefusal(await grid.bearer(body.access_token).get('/oauth2/userinfo', { query }), [
+        ...(['invalid_request', 'auth.token-ambiguous'] as const),
+        'Send one access token, in the header or in the query string',
       ]);
     });
   });
