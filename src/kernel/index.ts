@@ -8,6 +8,7 @@ export { type Clock, systemClock, sleep } from './clock.js';
 export { randomToken, randomId, sha256, constantTimeEqual } from './random.js';
 export { decodeBase64UrlText, encodeBase64UrlText } from './base64url.js';
 export { stringifyJson, parseJson, isJsonObject, type JsonValue, type JsonObject } from './json.js';
+export { inexactNumberAt, isInexact, numbersAsTexts } from './json-numbers.js';
 export { repeatedMember } from './json-members.js';
 export { loopTurn } from './loop-turn.js';
 export { isPlainText } from './plain-text.js';

@@ -110,7 +110,7 @@ function markedNumber(token: string): string {
 }
 
 /** The place after the closing quote; the end of the text when there is none, which the parser then refuses. */
-function endOfString(text: string, quote: number): number {
+export function endOfString(text: string, quote: number): number {
   for (let close = text.indexOf('"', quote + 1); close > 0; close = text.indexOf('"', close + 1)) {
     let before = close - 1;
     while (text.charCodeAt(before) === BACKSLASH) before -= 1;

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent, fetch as send } from 'undici';
 import { encodePath, GridClient, readFileEntry } from '#src/client/index.js';
+import { parseJson, type JsonObject } from '#src/kernel/index.js';
 import { CommandUser, type Ended } from '../support/command.js';
-import { startGrid, type Grid } from '../support/testbed.js';
+import { startGrid, type Answer, type Grid } from '../support/testbed.js';
 
 /** Integers of 64 bits that no double holds. */
 const VALUES = [
@@ -135,5 +136,115 @@ describe('integers beyond 2^53', () => {
     const rounding = new GridClient({ url, token, fetch, parse: JSON.parse });
     const path = encodePath('/vo/exact-found');
     expect(await rounding.readDirectoryMetadata(path)).toEqual({ event: [9007199254740996] });
+  });
+});
+
+describe('numbers with decimals', () => {
+  let grid: Grid;
+  let home: string;
+  let alice: CommandUser;
+
+  beforeAll(async () => {
+    grid = await startGrid();
+    home = await mkdtemp(join(tmpdir(), 'grid-decimals-'));
+    alice = new CommandUser(home);
+    await alice.login(grid);
+  });
+  afterAll(async () => {
+    await grid?.remove();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  const SWEEP =
+    '{"Executable":"/bin/echo","Arguments":["%s","%(x)s"],"Parameters":[1.0,0.10,1e3,2],"Parameters.x":4,"ParameterStart":0.12345678901234567,"ParameterStep":1.0}';
+  const ARGUMENTS = [
+    ['1.0', '0.12345678901234567'],
+    ['0.10', '1.12345678901234567'],
+    ['1e3', '2.12345678901234567'],
+    ['2', '3.12345678901234567'],
+  ];
+  const SET =
+    '{"Executable":"/bin/true","MinRAM":2e2,"ExecutionEnvironment":{"SCALE":1.0,"OFFSET":-0,"N":2,"SEED":9007199254740993}}';
+  const VARIABLES = { SCALE: '1.0', OFFSET: '-0', N: 2, SEED: 9007199254740993n };
+  const LOST = '{"Executable":"/bin/true","Mass":0.123456789012345671}';
+  const kept = async (jids: readonly unknown[]): Promise<JsonObject[]> => {
+    const client = await grid.as('alice');
+    const read = jids.map(async (jid) => (await client.get(`/jobs/${String(jid)}/manifest`)).bytes);
+    return (await Promise.all(read)).map((one) => parseJson(one.toString()) as JsonObject);
+  };
+  const argumentsOf = async (jids: readonly unknown[]): Promise<unknown[]> =>
+    (await kept(jids)).map((manifest) => manifest['Arguments']);
+
+  it.each([
+    ['a body', 'application/json', (text: string) => text],
+    ['a list', 'application/json', (text: string) => `{"manifests":[${text}]}`],
+    ['lines', 'application/x-ndjson', (text: string) => `${text}\n`],
+    [
+      'a form',
+      'application/x-www-form-urlencoded',
+      (text: string) => `manifest=${encodeURIComponent(text)}`,
+    ],
+  ])('stand in jobs as they were sent in %s', async (_what, type, around) => {
+    const client = await grid.as('alice');
+    const post = async (text: string): Promise<Answer> =>
+      client.post('/jobs', { body: around(text), headers: { 'content-type': type } });
+    const swept = await post(SWEEP);
+    expect(await argumentsOf(swept.body.jids as unknown[])).toEqual(ARGUMENTS);
+    const set = await post(SET);
+    expect(await kept(set.body.jids as unknown[])).toEqual([
+      expect.objectContaining({ ExecutionEnvironment: VARIABLES, MinRAM: 200 }),
+    ]);
+    const { status, body } = await post(LOST);
+    expect([status, body]).toEqual([
+      400,
+      expect.objectContaining({
+        code: 'request.malformed-body',
+        detail: expect.stringMatching(
+          /^(The body|The manifest|Manifest 1|Line 1) has a number at position 33 that would become another one: give it at most 17 digits, or write it as a text$/,
+        ),
+      }),
+    ]);
+  });
+
+  it('stand in jobs as the files of the command and its --set have them', async () => {
+    const submit = async (name: string, text: string, ...words: string[]): Promise<Ended> => {
+      await writeFile(join(home, name), text);
+      return alice.run(['submit', name, '-o', 'name', ...words]);
+    };
+    const jids = ({ stdout }: Ended): string[] => stdout.trim().split('\n');
+    expect(await argumentsOf(jids(await submit('one.json', SWEEP)))).toEqual(ARGUMENTS);
+    const list = await submit('list.json', `{"manifests":[${SET},${SWEEP}]}`);
+    expect(await argumentsOf(jids(list).slice(1))).toEqual(ARGUMENTS);
+    const [first] = await kept(jids(list));
+    expect(first).toMatchObject({ ExecutionEnvironment: VARIABLES, MinRAM: 200 });
+    const place = '{"Executable":"/bin/echo","Arguments":["%s"],"Parameters":"{{values}}"}';
+    const set = await submit('set.json', place, '--set', 'values=[1.0,0.10,3]');
+    expect(await argumentsOf(jids(set))).toEqual([['1.0'], ['0.10'], ['3']]);
+    expect(await submit('lost.json', LOST)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'gridgate: lost.json has a number at position 33 that would become another one: give it at most 17 digits, or write it as a text\n',
+    });
+  });
+
+  it('are refused as metadata where a double would be another number', async () => {
+    const fred = await grid.as('fred');
+    await fred.post('/filecatalogue/metadata', { json: { name: 'mass', type: 'float' } });
+    await fred.post(`/filecatalogue/directory/${encodePath('/vo/decimals')}`);
+    const path = `/filecatalogue/directory/${encodePath('/vo/decimals')}/metadata`;
+    const put = async (number: string): Promise<unknown> => {
+      const headers = { 'content-type': 'application/json' };
+      const { status, body } = await fred.put(path, { body: `{"mass":${number}}`, headers });
+      return status === 200 ? body.mass : [status, body.detail];
+    };
+    const detail =
+      'The body has a number at position 8 that would become another one: give it at most 17 digits, or write it as a text';
+    expect(await put('0.10000000000000001')).toBe(0.1);
+    expect(await put('0.1000000000000000055511151231257827')).toBe(0.1);
+    expect(await put('1.50')).toBe(1.5);
+    expect(await put('0.123456789012345671')).toEqual([400, detail]);
+    expect(await put('123456789.123456789')).toEqual([400, detail]);
+    expect(await put('1e-400')).toEqual([400, detail]);
   });
 });

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { ManifestRequest } from '#src/client/index.js';
 import {
+  inexactNumberAt,
   isJsonObject,
+  numbersAsTexts,
   parseJson,
   repeatedMember,
   stringifyJson,
@@ -14,6 +16,9 @@ import { readText } from '../terminal/read-text.js';
 import { filled, placesOf, settingsOf } from './manifest-template.js';
 import { countOf, parameterOf, productOf } from './sweep.js';
 import { jidOf } from './words.js';
+
+/** Keys of a manifest whose numbers the service makes texts of. */
+const BECOMES_TEXT = /^(?:ExecutionEnvironment|Parameter(?:s|Start|Step|Factor)(?:\..*)?)$/;
 
 /** What `submit` may say of manifests beside the files. */
 export interface ManifestOptions {
@@ -122,9 +127,9 @@ interface Read {
 /** The manifest of a file, or those of `{"manifests": […]}`. */
 async function readFrom(path: string): Promise<Read[]> {
   const folder = path === '-' ? '.' : dirname(path);
-  const value = await readJson(path);
+  const { value, written } = await readJson(path);
   const { manifests } = value;
-  if (manifests === undefined) return [{ manifest: value, folder }];
+  if (manifests === undefined) return [{ manifest: withTexts(value, written), folder }];
   const others = Object.keys(value).filter((key) => key !== 'manifests');
   if (
     Array.isArray(manifests) &&
@@ -132,13 +137,21 @@ async function readFrom(path: string): Promise<Read[]> {
     manifests.every(isJsonObject) &&
     others.length === 0
   ) {
-    return manifests.map((manifest) => ({ manifest, folder }));
+    const texts = written['manifests'] as JsonObject[];
+    return manifests.map((one, index) => ({ manifest: withTexts(one, texts[index]), folder }));
   }
   const text = `${path}: manifests must be a list of objects, and nothing else may stand beside it (--array makes an array)`;
   throw new CommandError(text, 2);
 }
 
-async function readJson(path: string): Promise<JsonObject> {
+/** The manifest with numbers as they are written where the service makes texts of them. */
+function withTexts(manifest: JsonObject, written: JsonObject | undefined): JsonObject {
+  const members = Object.entries(written ?? {}).filter(([key]) => BECOMES_TEXT.test(key));
+  return { ...manifest, ...Object.fromEntries(members) };
+}
+
+/** The object of a file, also with all numbers as texts that would be written in another way again. */
+async function readJson(path: string): Promise<{ value: JsonObject; written: JsonObject }> {
   const text = await readText(path);
   let value: JsonValue;
   try {
@@ -151,7 +164,14 @@ async function readJson(path: string): Promise<JsonObject> {
     const fault = `${path} has the member "${twice}" twice in one object; leave one of them out`;
     throw new CommandError(fault, 2);
   }
-  if (isJsonObject(value)) return value;
+  const inexact = inexactNumberAt(text);
+  if (inexact !== undefined) {
+    const fault = `${path} has a number at position ${inexact} that would become another one: give it at most 17 digits, or write it as a text`;
+    throw new CommandError(fault, 2);
+  }
+  if (isJsonObject(value)) {
+    return { value, written: parseJson(numbersAsTexts(text)) as JsonObject };
+  }
   throw new CommandError(`${path} must hold a JSON object`, 2);
 }
 

@@ -31,6 +31,7 @@ describe('a template', () => {
     ['4.0', '4.0'],
     ['1e3', '1e3'],
     ['0123', '0123'],
+    ['[1.0, 0.10, 2]', ['1.0', '0.10', 2]],
   ])('takes %s alone as %p', (text, value) => {
     const made = filled({ Key: '{{key}}' }, settingsOf([`key=${text}`]), new Set());
     expect(made).toEqual({ Key: value });

@@ -1,4 +1,10 @@
-import { isJsonObject, parseJson, stringifyJson, type JsonValue } from '#src/kernel/index.js';
+import {
+  isJsonObject,
+  numbersAsTexts,
+  parseJson,
+  stringifyJson,
+  type JsonValue,
+} from '#src/kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
 
 const PLACE = /\{\{([A-Za-z_]\w{0,63})\}\}/g;
@@ -16,7 +22,8 @@ export function settingsOf(words: string[]): Map<string, string> {
 
 /**
  * The manifest with `{{name}}` replaced in all of its texts. A text that is nothing else becomes the number, truth value or list
- * that the value is as JSON, a number only where it is written the same way again (`4.10` and `1e3` are texts); a value never adds a key. Names of places that are left are collected.
+ * that the value is as JSON, a number only where it is written the same way again (`4.10` and `1e3` are texts, also in a list);
+ * a value never adds a key. Names of places that are left are collected.
  */
 export function filled(
   value: JsonValue,
@@ -45,7 +52,7 @@ function filledText(text: string, settings: Map<string, string>, left: Set<strin
 function valueOf(text: string): JsonValue {
   if (!/^(?:-?\d|true$|false$|\[)/.test(text)) return text;
   try {
-    const value = parseJson(text);
+    const value = parseJson(text.startsWith('[') ? numbersAsTexts(text) : text);
     return typeof value !== 'number' || stringifyJson(value) === text ? value : text;
   } catch {
     return text;

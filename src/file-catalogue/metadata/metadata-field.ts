@@ -1,4 +1,4 @@
-import type { JsonValue } from '#src/kernel/index.js';
+import { isInexact, type JsonValue } from '#src/kernel/index.js';
 import type { CatalogueFieldEntity, FieldType } from './catalogue-field.entity.js';
 
 export { FIELD_TYPES, type FieldType } from './catalogue-field.entity.js';
@@ -41,10 +41,8 @@ const MAX_FIELD_NAME = 64;
 const FIELD_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u;
 const INTEGER = /^[+-]?\d{1,40}$/;
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
-const FLOAT_DIGITS = 17;
-/** So many `toPrecision` writes. */
-const MOST_DIGITS = 100;
-const TOO_MANY_DIGITS = `has more digits than a float keeps (${FLOAT_DIGITS}, in whole numbers up to 2^53 all): a field of type int or string keeps them`;
+const TOO_MANY_DIGITS =
+  'has more digits than a float keeps (17, in whole numbers up to 2^53 all): a field of type int or string keeps them';
 const SURROGATE = /\p{Surrogate}/u;
 const MIN_INT = -(2n ** 63n);
 const MAX_INT = 2n ** 63n - 1n;
@@ -103,25 +101,13 @@ function integer(value: bigint): ReadValue {
   return { value: Number.isSafeInteger(number) ? number : value };
 }
 
-/** Whether a double would be another number. With 17 digits a program writes a double so that it is read as the same. */
+/** Whether a double would be another number. */
 function losesDigits(text: string): boolean {
   if (INTEGER.test(text)) {
     const number = Number(text);
     return Number.isFinite(number) && BigInt(number) !== BigInt(text);
   }
-  if (!NUMBER.test(text)) return false;
-  const digits = digitsOf(text);
-  if (digits.length <= FLOAT_DIGITS) return false;
-  if (digits.length > MOST_DIGITS) return true;
-  return digitsOf(Number(text).toPrecision(digits.length)) !== digits; // a double written with more digits than it needs
-}
-
-/** Digits of a decimal number without the zeros around them. */
-function digitsOf(text: string): string {
-  return text
-    .replace(/e.*/i, '')
-    .replace(/[-.]/g, '')
-    .replace(/^0+|(?<!0)0+$/g, '');
+  return NUMBER.test(text) && isInexact(text);
 }
 
 function float(value: number): ReadValue {

@@ -7,7 +7,7 @@ export interface Decimal {
 /** The number that a number of JSON or a text of digits writes. */
 export function decimalOf(value: number | string): Decimal {
   const [, sign = '', whole = '0', part = '', power = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(String(value)) ?? [];
   const decimals = part.replace(/(?<!0)0+$/, '');
   const behind = decimals.length - Number(power);
   const digits = BigInt(`${sign}${whole}${decimals}`);

@@ -190,7 +190,8 @@ export const MANIFEST_KEYS = {
   LogLevel: { kind: 'word', words: LOG_LEVELS, meaning: KEPT, isKept: true },
   ExecutionEnvironment: {
     kind: 'environment',
-    meaning: 'Variables of the program; none may begin with `GRIDGATE_`.',
+    meaning:
+      'Variables of the program; none may begin with `GRIDGATE_`. A number stands as it was sent.',
   },
   Token: {
     kind: 'token',
@@ -213,7 +214,7 @@ export const MANIFEST_KEYS = {
   Parameters: {
     kind: 'sequence',
     meaning:
-      'One job for each value, which stands for `%s`; `Parameters.<name>` for `%(<name>)s`. `%n` is its number.',
+      'One job for each value, which stands for `%s`; `Parameters.<name>` for `%(<name>)s`. `%n` is its number. A number of a list stands as it was sent: `1.0` stays `1.0`.',
   },
   ParameterStart: { kind: 'number', meaning: 'First number of a counted sequence; default 1' },
   ParameterStep: { kind: 'number', meaning: 'Is added from job to job; default 0' },

@@ -72,6 +72,11 @@ describe('parametric manifests', () => {
       { ParameterStart: 1e15, ParameterFactor: 15.5 },
       ['1000000000000000', '15500000000000000', '240250000000000000', '3723875000000000000'],
     ],
+    [
+      'numbers as programs write them',
+      { ParameterStart: '1E-2', ParameterStep: '2.5e+1' },
+      ['0.01', '25.01', '50.01', '75.01'],
+    ],
     ['a factor', { ParameterStart: 1, ParameterFactor: 1.1 }, ['1', '1.1', '1.21', '1.331']],
   ])('counts in decimals: %s', (_what, steps, values) => {
     const { manifests } = expand({ Arguments: '%s', Parameters: 4, ...steps });

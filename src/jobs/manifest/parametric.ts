@@ -323,7 +323,9 @@ function numberOf(value: JsonValue | undefined): number | undefined {
 function numeral(value: JsonValue | undefined): number | string | undefined {
   if (typeof value === 'number') return value;
   const text = typeof value === 'bigint' ? String(value) : value;
-  return typeof text === 'string' && /^-?\d{1,50}(\.\d{1,50})?$/.test(text) ? text : undefined;
+  return typeof text === 'string' && /^-?\d{1,50}(\.\d{1,50})?(e[+-]?\d{1,3})?$/i.test(text)
+    ? text
+    : undefined;
 }
 
 function mapTexts(value: JsonValue, change: (text: string) => string): JsonValue {

@@ -2,6 +2,7 @@ import { isJsonObject, Problem, stringifyJson } from '#src/kernel/index.js';
 import type { JsonObject, Violation } from '#src/kernel/index.js';
 import { decodeText, parseJsonText, type Config } from '#src/platform/index.js';
 import { isBlank } from './manifest-splitter.js';
+import { withWrittenNumbers } from './written-numbers.js';
 
 const MAX_VIOLATIONS = 100;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -77,7 +78,8 @@ export class ManifestTexts {
         members: { limit },
       });
     if (!bytes) throw tooLarge();
-    const value = parseJsonText(decodeText(bytes, name), name);
+    const text = decodeText(bytes, name);
+    const value = parseJsonText(text, name);
     if (!isJsonObject(value)) {
       if (this.form !== 'list') {
         throw new Problem('request.malformed-body', `${name} must be a JSON object`);
@@ -89,7 +91,7 @@ export class ManifestTexts {
     }
     const mayBeTooLarge = bytes.length * MOST_GROWTH > limit;
     if (mayBeTooLarge && Buffer.byteLength(stringifyJson(value)) > limit) throw tooLarge();
-    return value;
+    return withWrittenNumbers(value, text);
   }
 }
 

@@ -26,6 +26,7 @@ import { SandboxSpool } from '../sandbox/sandbox-spool.js';
 import { ARRAY_KEY, ArrayWish } from './array-wish.js';
 import { LineSplitter, ListOpening, ListSplitter } from './manifest-splitter.js';
 import { ManifestTexts, type ReceivedManifest } from './manifest-texts.js';
+import { withWrittenNumbers } from './written-numbers.js';
 import { MultipartReading, type ReceivedFile } from './multipart-reading.js';
 
 /** The body of a submit, whatever form it came in. */
@@ -151,7 +152,8 @@ export class SubmissionReader {
 
   private async *ofBody(bytes: Buffer): AsyncGenerator<ReceivedManifest> {
     await loopTurn.room();
-    const body = parseJsonText(decodeText(bytes));
+    const text = decodeText(bytes);
+    const body = parseJsonText(text);
     if (!isJsonObject(body)) {
       throw new Problem('request.malformed-body', 'The body must be a JSON object');
     }
@@ -164,10 +166,10 @@ export class SubmissionReader {
     if (isBulk) throw Problem.invalidField('manifests', 'must be a list of objects');
     const limit = this.config.maxManifestBytes;
     if (Buffer.byteLength(stringifyJson(body)) > limit) {
-      const text = `The manifest is larger than ${limit} bytes`;
-      throw new Problem('request.too-large', text, { members: { limit } });
+      const detail = `The manifest is larger than ${limit} bytes`;
+      throw new Problem('request.too-large', detail, { members: { limit } });
     }
-    yield await Promise.resolve({ manifest: body, place: '' });
+    yield await Promise.resolve({ manifest: withWrittenNumbers(body, text), place: '' });
   }
 }
 

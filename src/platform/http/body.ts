@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import {
   ByteBuffer,
+  inexactNumberAt,
   isJsonObject,
   loopTurn,
   parseJson,
@@ -147,7 +148,7 @@ export async function readJsonObject(
 
 /**
  * Parses JSON of a caller; `where` names the text in the message. Throws Problem 400 with the position, 413 for more than
- * MAX_VALUES values; a member that stands twice in one object is 400 and named.
+ * MAX_VALUES values; a member that stands twice in one object is 400 and named, a number that no double holds 400 with its place.
  */
 export function parseJsonText(text: string, where = 'The body'): JsonValue {
   refuseHeavy(text, where);
@@ -163,6 +164,11 @@ export function parseJsonText(text: string, where = 'The body'): JsonValue {
   if (twice !== undefined) {
     const name = stringifyJson(twice.slice(0, MOST_OF_A_NAME));
     const detail = `${where} has the member ${name} twice in one object; leave one of them out`;
+    throw new Problem('request.malformed-body', detail);
+  }
+  const inexact = inexactNumberAt(text);
+  if (inexact !== undefined) {
+    const detail = `${where} has a number at position ${inexact} that would become another one: give it at most 17 digits, or write it as a text`;
     throw new Problem('request.malformed-body', detail);
   }
   if (MAY_BE_UNSTORABLE.test(text) && hasUnstorable(value)) {
