@@ -69,7 +69,13 @@ export function parseIdProvidersFile(text: string): IdProviderEntry[] {
   const file: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
   if (!isJsonObject(file)) throw new IdProvidersFileError(['must be a map of names']);
   const faults: string[] = [];
-  const entries = Object.entries(file).flatMap(([name, value]) => {
+  // An object has whole numbers first; the order is that of the sign-in page.
+  const inOrder = document.toJS({ mapAsMap: true, maxAliasCount: 100 }) as Map<
+    string,
+    unknown
+  > | null;
+  const entries = [...(inOrder?.keys() ?? [])].flatMap((name) => {
+    const value = file[name];
     if (!NAME.test(name)) faults.push(`${name}: is no name (letters, digits, . _ -)`);
     if (isJsonObject(value)) return [readEntry(name, value, faults)];
     faults.push(`${name}: must be a map`);

@@ -40,9 +40,11 @@ export class DocumentNode {
     return Object.fromEntries(keys.map((key) => [key, this.at(key)])) as Record<K, DocumentNode>;
   }
 
-  /** Named items of a section: a map from name to item. */
-  items(): [string, DocumentNode][] {
-    return Object.keys(this.object()).map((name) => {
+  /** Named items of a section, a map from name to item: first those of `order`, since an object has its whole numbers first. */
+  items(order: readonly string[] = []): [string, DocumentNode][] {
+    const object = this.object();
+    const names = order.filter((name) => Object.hasOwn(object, name));
+    return [...new Set([...names, ...Object.keys(object)])].map((name) => {
       const place = this.at(name);
       if (!NAME.test(name)) {
         place.fault('is no name: 1 to 128 characters without blank, slash or comma');

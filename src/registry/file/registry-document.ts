@@ -44,9 +44,24 @@ export function editedContents(
   change(document);
   const { users, groups, setups } = document;
   try {
-    return parseRegistryFile(stringify({ users, groups, setups }));
+    const sections = {
+      users: inOrder(users, before.users),
+      groups: inOrder(groups, before.groups),
+      setups: inOrder(setups, before.setups),
+    };
+    return parseRegistryFile(stringify(sections));
   } catch (error) {
     // lines of a file that nobody has written say nothing
     throw error instanceof RegistryFileError ? new RegistryFileError(error.faults) : error;
   }
+}
+
+/** The items that were there in their order, then the others: an object has whole numbers first. */
+function inOrder<T>(
+  section: Record<string, T>,
+  before: readonly { name: string }[],
+): Map<string, T | undefined> {
+  const known = before.map(({ name }) => name).filter((name) => Object.hasOwn(section, name));
+  const names = new Set([...known, ...Object.keys(section)]);
+  return new Map([...names].map((name) => [name, section[name]]));
 }

@@ -1,5 +1,6 @@
 import { DEMO_REGISTRY } from '../model/demo-registry.js';
 import { describeDifference, difference } from '../model/registry-difference.js';
+import { editedContents } from './registry-document.js';
 import { parseRegistryFile, RegistryFileError } from './registry-file.js';
 import { writeRegistryFile } from './registry-writing.js';
 import type { RegistryContents } from '../model/registry.types.js';
@@ -309,11 +310,54 @@ describe('registry file', () => {
     expect(parseRegistryFile(text)).toMatchObject({ users, groups });
   });
 
+  it('keeps the order of names that are whole numbers, also when a group is changed', () => {
+    const text = `
+      users: {}
+      groups: {zebra: {}, 2024: {}, 7: {}, alpha: {}}
+      setups: {z: {}, 1: {}}
+      applications: {p: {}, 4: {}}
+      storageElements: {se: {}, 5: {}}
+      sites: {s: {backend: slurm}, 6: {backend: slurm}}
+      shares: {zebra: 1, 7: 2}`;
+    const orderOf = (sections: Partial<RegistryContents>): unknown =>
+      Object.fromEntries(
+        Object.entries(sections).map(([section, items]) => [
+          section,
+          items.map((item) => ('name' in item ? item.name : undefined)),
+        ]),
+      );
+    const order = {
+      users: [],
+      groups: ['zebra', '2024', '7', 'alpha'],
+      setups: ['z', '1'],
+      applications: ['p', '4'],
+      storageElements: ['se', '5'],
+      sites: ['s', '6'],
+      shares: ['zebra', '7'],
+    };
+    const contents = parseRegistryFile(text) as RegistryContents;
+    expect(orderOf(contents)).toEqual(order);
+    expect(orderOf(parseRegistryFile(writeRegistryFile(contents)))).toEqual(order);
+    const edited = editedContents(contents, ({ groups }) => {
+      delete groups['alpha'];
+      groups['1'] = { properties: [], members: [] };
+    });
+    expect(orderOf(edited)).toEqual({
+      users: [],
+      groups: ['zebra', '2024', '7', '1'],
+      setups: ['z', '1'],
+    });
+    expect(parseRegistryFile('users: &all {b: {}, 1: {}}\ngroups: *all').groups).toMatchObject([
+      { name: 'b' },
+      { name: '1' },
+    ]);
+  });
+
   it('tells names apart that are one number, and finds the lines of their faults', () => {
     expect(parseRegistryFile('shares: {1.10: 2, 1.1: 3, "7": 4, 007: 5}').shares).toEqual([
-      { name: '7', weight: 4 },
       { name: '1.10', weight: 2 },
       { name: '1.1', weight: 3 },
+      { name: '7', weight: 4 },
       { name: '007', weight: 5 },
     ]);
     expect(faultsOf('users:\n  1: {}\n  007: { colour: red }')).toEqual([

@@ -1,4 +1,4 @@
-import { isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
+import { isAlias, isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
 import { DocumentNode } from './document-node.js';
 import { APPLICATION_MEMBERS, SITE_MEMBERS } from './registry-writing.js';
 import { readSiteConnection } from './connection-reading.js';
@@ -76,7 +76,10 @@ export function parseRegistryFile(text: string): Partial<RegistryContents> {
     );
   }
   const faults: RegistryFault[] = [];
-  const contents = readSections(new DocumentNode(plainValue(document, faults), [], faults));
+  const contents = readSections(
+    new DocumentNode(plainValue(document, faults), [], faults),
+    (section) => namesOf(document, section),
+  );
   if (faults.length > 0) throw new RegistryFileError(faults, lineOf);
   return contents;
 }
@@ -102,21 +105,28 @@ export function readEntry<S extends EntrySection>(
   return entry;
 }
 
-function readSections(root: DocumentNode): Partial<RegistryContents> {
+type Section = (typeof SECTIONS)[number];
+
+function readSections(
+  root: DocumentNode,
+  orderOf: (section: Section) => readonly string[],
+): Partial<RegistryContents> {
   const places = root.members(SECTIONS);
   const section = <T>(
-    place: DocumentNode,
+    name: Section,
     read: (name: string, place: DocumentNode) => T,
   ): T[] | undefined =>
-    place.isGiven ? place.items().map(([name, item]) => read(name, item)) : undefined;
+    places[name].isGiven
+      ? places[name].items(orderOf(name)).map(([name, item]) => read(name, item))
+      : undefined;
   const contents = {
-    users: section(places.users, readUser),
-    groups: section(places.groups, readGroup),
-    setups: section(places.setups, readSetup),
-    applications: section(places.applications, readApplication),
-    storageElements: section(places.storageElements, readStorageElement),
-    sites: section(places.sites, readSite),
-    shares: section(places.shares, readShare),
+    users: section('users', readUser),
+    groups: section('groups', readGroup),
+    setups: section('setups', readSetup),
+    applications: section('applications', readApplication),
+    storageElements: section('storageElements', readStorageElement),
+    sites: section('sites', readSite),
+    shares: section('shares', readShare),
   };
   return withoutUndefined(contents);
 }
@@ -285,6 +295,13 @@ function plainValue(document: Document, faults: RegistryFault[]): unknown {
     faults.push({ path: [], problem: (error as Error).message });
     return {};
   }
+}
+
+/** The names of a section in the order of the file. */
+function namesOf(document: Document, section: Section): string[] {
+  const node = document.get(section, true);
+  const map = isAlias(node) ? node.resolve(document) : node;
+  return isMap(map) ? map.items.map(({ key }) => String(isScalar(key) ? key.value : key)) : [];
 }
 
 function lineAt(

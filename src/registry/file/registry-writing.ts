@@ -38,17 +38,17 @@ export const SITE_MEMBERS = [
 export function writeRegistryFile(contents: RegistryContents): string {
   const named = <T extends { name: string }>(
     items: readonly T[],
-    bodyOf: (item: T) => object,
-  ): object => Object.fromEntries(items.map((item) => [item.name, bodyOf(item)]));
+    bodyOf: (item: T) => unknown,
+  ): object => new Map(items.map((item) => [item.name, bodyOf(item)])); // an object has whole numbers first
   const file = {
     users: named(contents.users, userBody),
     groups: named(contents.groups, groupBody),
     setups: named(contents.setups, ({ groups }) => ({ groups })),
-    applications: Object.fromEntries(
+    applications: new Map(
       contents.applications.map((client) => [client.id, applicationBody(client)]),
     ),
     storageElements: named(contents.storageElements, ({ description }) => ({ description })),
-    shares: Object.fromEntries(contents.shares.map(({ name, weight }) => [name, weight])),
+    shares: named(contents.shares, ({ weight }) => weight),
     // The last one: pages tell to add sites at the end of what `dump` writes.
     sites: named(contents.sites, siteBody),
   };
