@@ -17,7 +17,7 @@ import {
 } from 'jose';
 import { ACCESS_TOKEN, narrow, registerMovers } from '../support/grid-tokens.js';
 import { createTestPki, type TestPki } from '../support/id-provider-pki.js';
-import { startGrid, type Grid } from '../support/testbed.js';
+import { eventually, startGrid, type Grid } from '../support/testbed.js';
 
 const AUDIENCE = 'https://grid.example/api';
 const ANY = 'https://wlcg.cern.ch/jwt/v1/any';
@@ -308,6 +308,28 @@ describe('tokens of another issuer of the WLCG', () => {
       const refused = await grid.anonymous.post('/oauth2/token', { form });
       expect([refused.status, refused.body.error]).toEqual([400, 'invalid_request']);
     });
+  });
+
+  it('do not count where they were given before a membership ended, though there is one again', async () => {
+    await grid.sql(`insert into registry_subject values ('${issuer.url}', 'john', 'bob', 0)`);
+    await grid.sql(
+      `insert into registry_departure (user_name, group_name, left_at)
+        values ('bob', 'grid_user', now() - interval '1 hour')`,
+    );
+    await grid.sql(`update registry_user set position = position where name = 'bob'`);
+    const now = Math.floor(Date.now() / 1000);
+    const [since, before] = [now - 60, now - 7200].map((iat) => ({ sub: 'john', nbf: iat, iat }));
+    await eventually(async () => (await ask(since!))[0] === 200, 'the subject to be known');
+    expect(await ask(before!)).toEqual(INVALID);
+    expect(await ask({ ...before, 'wlcg.groups': ['/vo/grid_share'] })).toEqual([200]);
+    const swap = async (claims: Record<string, unknown>, group = 'grid_user'): Promise<unknown> => {
+      const { status, body } = await narrow(grid, await issuer.token(claims), { group });
+      return status === 200 ? status : [status, body.error, body.error_description];
+    };
+    expect(await swap(since!)).toBe(200);
+    const refusal = [400, 'invalid_request', 'The subject_token is not valid here'];
+    expect(await swap(before!)).toEqual(refusal);
+    expect(await swap(before!, 'grid_share')).toBe(200);
   });
 
   it('may be for every service where that is switched on', async () => {

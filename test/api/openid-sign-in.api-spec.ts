@@ -102,6 +102,34 @@ describe('what an authorization request wants of the sign-in', () => {
       expect(redirectOf(await carol.open(silent)).parameters['error']).toBe('consent_required');
     });
 
+    it('is consent_required when the membership has ended since, though there is one again', async () => {
+      const allowed = async (): Promise<PageVisitor> => {
+        const carol = await visitor('carol');
+        const { body } = await carol.open(webPath());
+        await exchanged(await carol.send(formOf(body), { group: 'grid_user', decision: 'allow' }));
+        return carol;
+      };
+      const carol = await allowed();
+      expect(redirectOf(await carol.open(silent)).parameters['code']).toBeDefined();
+      // The application and what was allowed are from before the end of the membership, the session is from after it.
+      await grid.sql(`update registry_application set created_at = created_at - interval '1 day'`);
+      await grid.sql(
+        `update authorization_grant set created_at = created_at - interval '2 hours'
+          where user_name = 'carol'`,
+      );
+      await grid.sql(
+        `insert into registry_departure (user_name, group_name, left_at)
+          values ('carol', 'grid_user', now() - interval '1 hour')`,
+      );
+      await grid.sql(`update registry_user set position = position where name = 'carol'`);
+      await eventually(
+        async () => redirectOf(await carol.open(silent)).parameters['error'] === 'consent_required',
+        'what was allowed before to be forgotten',
+      );
+      const again = await allowed();
+      expect(redirectOf(await again.open(silent)).parameters['code']).toBeDefined();
+    });
+
     it('is consent_required for another application that has the client_id of a removed one', async () => {
       const register = (when: string): Promise<unknown> =>
         grid.sql(
