@@ -23,6 +23,34 @@ function slowLog(last: number) {
   return { log, parts: parts as EventLog };
 }
 
+it('who reads at news waits for the read that is under way, and not for those after it', async () => {
+  const { log, parts } = slowLog(7);
+  const under: (() => void)[] = [];
+  const read: EventLog['read'] = async (...asked) => {
+    await new Promise<void>((resolve) => under.push(resolve));
+    return parts.read(...asked);
+  };
+  const feed = new Feed({ ...parts, read } as EventLog, 'jobs', (events) =>
+    Promise.resolve([...events]),
+  );
+  feed.onNews(() => undefined);
+  log.answer();
+  await new Promise(setImmediate);
+  under[0]?.(); // nothing is there yet
+  await new Promise(setImmediate);
+  log.last = 2000;
+  log.news();
+  const page = feed.read({ position: 7 }, 2);
+  under[1]?.();
+  const waiting = new Promise(setImmediate).then(() => 'waits for more');
+  const found = await Promise.race([page, waiting]);
+  expect(found).toEqual({
+    events: [expect.objectContaining({ position: 8 }), expect.objectContaining({ position: 9 })],
+    upto: 9,
+  });
+  expect(under.length).toBe(3);
+});
+
 it('events are read from the log after the last watcher has left while the first read was under way', async () => {
   const { log, parts } = slowLog(7);
   const feed = new Feed(parts, 'jobs', (events) => Promise.resolve([...events]));
