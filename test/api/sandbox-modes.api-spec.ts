@@ -88,4 +88,21 @@ describe('modes and times of files in sandboxes', () => {
     expect((await user.run(['cp', `${jid}:in:helper.py`, 'again'])).code).toBe(0);
     expect((await modeOf('again'))[0]).toBe(true);
   });
+
+  it('lets those alone execute what the command fetches who may read it', async () => {
+    const fetched = async (line: string, name: string): Promise<number> => {
+      expect(await user.shell(line)).toMatchObject({ code: 0 });
+      return (await stat(join(home, name))).mode & 0o777;
+    };
+    const fresh = `umask 077; $GRIDGATE cp ${jid}:made own; $GRIDGATE cp ${jid}:plain own-plain`;
+    expect(await fetched(fresh, 'own')).toBe(0o700);
+    expect((await stat(join(home, 'own-plain'))).mode & 0o777).toBe(0o600);
+    const shared = `umask 022; $GRIDGATE cp ${jid}:made shared`;
+    expect(await fetched(shared, 'shared')).toBe(0o755);
+    const over = `umask 022; touch old; chmod 0640 old; $GRIDGATE cp --force ${jid}:made old`;
+    expect(await fetched(over, 'old')).toBe(0o750);
+    const pipe = `mkfifo -m 0640 pipe; cat pipe >through & $GRIDGATE cp --force ${jid}:made pipe; wait`;
+    expect(await fetched(pipe, 'pipe')).toBe(0o640);
+    expect((await stat(join(home, 'through'))).size).toBe(21);
+  });
 });
