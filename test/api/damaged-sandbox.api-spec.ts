@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Agent, fetch as sendBy, FormData } from 'undici';
 import { GridClient as TypedClient } from '#src/client/index.js';
 import { CommandUser } from '../support/command.js';
-import { awaitFinal, submit } from '../support/jobs.js';
+import { awaitFinal, awaitStatus, submit } from '../support/jobs.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
 const MEBIBYTE = 1024 * 1024;
@@ -179,6 +179,21 @@ describe('an archive that is damaged in the store', () => {
       () => Promise.resolve(/\d+ of its bytes went away while it was sent/.test(grid.server.log())),
       'the line of the log',
     );
+  });
+
+  it('fails the job whose input it is', async () => {
+    const form = new FormData();
+    form.append('manifest', JSON.stringify({ Executable: '/bin/true', Tags: ['later'] }));
+    form.append('data', new File(['input of a job that is never run\n'], 'data'));
+    const { body } = await alice.post<{ jids: number[] }>('/jobs', { multipart: form });
+    const [jid = 0] = body.jids;
+    await awaitStatus(alice, jid, ['Waiting']);
+    await truncate(stored((await alice.head(`/jobs/${jid}/inputsandbox`)).headers['etag']), 40);
+    await grid.sql(`update jobs set tags = '{}' where jid = $1`, [jid]);
+    const [job] = await awaitFinal(alice, [jid]);
+    expect([job?.status, job?.minorStatus, job?.appStatus]).toEqual([
+      ...['Failed', 'Failed Downloading InputSandbox', 'It cannot be unpacked'],
+    ]);
   });
 
   it('is told by the command and the client', async () => {

@@ -1,6 +1,7 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { FormData } from 'undici';
 import { CommandUser } from '../support/command.js';
 import { awaitFinal, awaitStatus, sandboxOf, show, submit } from '../support/jobs.js';
 import { describeWith } from '../support/missing.js';
@@ -43,7 +44,10 @@ describeWith(need)('sites with clusters of their own', () => {
     registry = join(north.directory, 'registry.yaml');
     await writeFile(registry, sites());
     grid = await startGrid({
-      env: { GRID_REGISTRY: registry, GRID_REGISTRY_SYNC: 'true', GRID_JOB_LEASE: '5' },
+      env: {
+        ...{ GRID_REGISTRY: registry, GRID_REGISTRY_SYNC: 'true', GRID_JOB_LEASE: '5' },
+        GRID_SANDBOX_STORE: join(north.directory, 'sandboxes'),
+      },
     });
     alice = await grid.as('alice');
   });
@@ -84,6 +88,30 @@ describeWith(need)('sites with clusters of their own', () => {
       });
     return Math.max(...counts);
   };
+
+  it('fails a job whose input is damaged in the store, and no other', async () => {
+    const sent = async (data: string): Promise<number> => {
+      const form = new FormData();
+      form.append('manifest', JSON.stringify(sh('LATER', 'cat data')));
+      form.append('data', new Blob([data]), 'data');
+      const answer = await alice.post<{ jids: number[] }>('/jobs', { multipart: form });
+      return answer.body.jids[0] ?? 0;
+    };
+    const jids = [await sent('broken\n'), await sent('whole\n')] as const;
+    await awaitStatus(alice, jids[0], ['Waiting']);
+    const { headers } = await alice.head(`/jobs/${jids[0]}/inputsandbox`);
+    const hash = String(headers['etag']).slice(1, -1);
+    const folder = join(north.directory, 'sandboxes', hash.slice(0, 2));
+    await truncate(join(folder, `${hash}.tar.gz`), 40);
+    await grid.sql(`update jobs set wanted_sites = '{NORTH}' where jid = any($1)`, [jids]);
+    const jobs = await awaitFinal(alice, [...jids]);
+    expect(jobs.map(({ status, minorStatus, site }) => [status, minorStatus, site])).toEqual([
+      ['Failed', 'Failed Downloading InputSandbox', 'NORTH'],
+      ['Done', 'Execution Complete', 'NORTH'],
+    ]);
+    expect(jobs[0]?.appStatus).toBe('It cannot be unpacked');
+    expect(await sandboxOf(alice, jids[1])).toEqual({ 'std.out': 'whole\n', 'std.err': '' });
+  });
 
   it('runs jobs on both, each within its own limits, and brings their output home', async () => {
     const script = ({ scratch }: SlurmCluster) =>
