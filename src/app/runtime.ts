@@ -10,7 +10,7 @@ import {
   AuditWriter,
   ChangeFeed,
   checkPooler,
-  ConnectionGate,
+  ConnectionPermits,
   connectDataSource,
   createLogger,
   Database,
@@ -110,7 +110,7 @@ export function createRuntime(
   const logger = ownLogger ?? createLogger(config.logLevel, log, traceIds(config, tracing));
   const dataSource = createDataSource(config, connection);
   let migrated = false;
-  const gate = connectionGate(config, metrics);
+  const gate = connectionPermits(config, metrics);
   let pooler: PoolerRules | undefined;
   const rules = (): PoolerRules | undefined => pooler;
   const database = new Database(() => dataSource, tracing, gate, rules);
@@ -182,19 +182,19 @@ function traceIds(config: Config, tracing: Tracing): (() => object) | undefined 
 }
 
 /** The queue in front of the pool: as patient as the deadline of a request allows, and seen in the metrics. */
-function connectionGate(config: Config, metrics: Metrics): ConnectionGate {
+function connectionPermits(config: Config, metrics: Metrics): ConnectionPermits {
   const patience = Math.min(config.databaseQueueTimeout, config.requestTimeout * 0.9);
-  const gate = new ConnectionGate({
-    places: config.databasePool,
+  const permits = new ConnectionPermits({
+    connections: config.databasePool,
     maxWaiting: config.databaseQueue,
-    longestWaitMs: patience * 1000,
-    longestWaitInDoubtMs: Math.min(SILENCE_MS, patience * 1000),
+    maxWaitMs: patience * 1000,
+    maxWaitWhileSilentMs: Math.min(SILENCE_MS, patience * 1000),
   });
   const text = 'Connections of the database pool, and statements that wait for one';
   metrics.gauge('gridgate_database_pool', text, ['state'], (gauge) => {
-    gauge.set({ state: 'busy' }, gate.busy);
-    gauge.set({ state: 'free' }, config.databasePool - gate.busy);
-    gauge.set({ state: 'waiting' }, gate.waiting);
+    gauge.set({ state: 'busy' }, permits.busy);
+    gauge.set({ state: 'free' }, config.databasePool - permits.busy);
+    gauge.set({ state: 'waiting' }, permits.waiting);
   });
-  return gate;
+  return permits;
 }

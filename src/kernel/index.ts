@@ -1,4 +1,6 @@
 export { ByteBuffer } from './byte-buffer.js';
+export { BoundedQueue, BoundedQueues, type QueueBounds } from './bounded-queue.js';
+export { currentCaller, runFor, runForAll, type Caller } from './caller.js';
 export { Slices } from './slices.js';
 export { Problem, type Violation } from './problem.js';
 export { PROBLEM_CODES, type ProblemCode } from './problem-codes.js';

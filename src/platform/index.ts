@@ -24,7 +24,7 @@ export {
   probeDatabase,
   type DatabaseFacts,
 } from './database/database-probe.js';
-export { ConnectionGate } from './database/connection-gate.js';
+export { ConnectionPermits } from './database/connection-permits.js';
 export { ChangeFeed } from './database/change-feed.js';
 export { CATALOGUE_LOCKS, LOCK_SEEDS, LOCK_SPACES } from './database/lock-names.js';
 export { withKeyedLock, lockInTransaction, withAdvisoryLock } from './database/advisory-lock.js';
@@ -50,9 +50,6 @@ export { openVault } from './vault/key-encryption-key.js';
 export { KeyVault } from './vault/key-vault.js';
 export { QueryValues, queryValuesOf, setQueryValues } from './http/query-values.js';
 export { JsonText } from './http/json-text.js';
-export { endTurn, outOfTurn, takeTurn } from './http/caller-turns.js';
-export { SharedReads } from './http/shared-reads.js';
-export { JoinedReads, JoinedWrites, needsTurn, WithoutTurn } from './http/joined-reads.js';
 export { accepts } from './http/accepted-type.js';
 export { arrivingAhead } from './http/read-ahead.js';
 export { ClientDisconnected, clientSignal, requireClient } from './http/client-signal.js';
@@ -141,7 +138,7 @@ export {
   PeerCertificates,
   type CertificateHolder,
 } from './http/peer-certificates.js';
-export { Callers } from './http/callers.js';
+export { Admission } from './http/admission.js';
 export { AddressList } from './http/address-list.js';
 export { ClientAddresses } from './http/client-address.js';
 export { DiskPlaces } from './home/disk-places.js';

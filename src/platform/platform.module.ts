@@ -12,7 +12,7 @@ import { HealthController } from './probes/health.controller.js';
 import { Readiness } from './observe/health/readiness.js';
 import { LOGGER, type Logger } from './observe/logging/logger.js';
 import { Metrics } from './observe/metrics/metrics.js';
-import { Callers } from './http/callers.js';
+import { Admission } from './http/admission.js';
 import { RequestPipe } from './http/request.pipe.js';
 import { PeerCertificates } from './http/peer-certificates.js';
 import { ProblemFilter } from './http/problem.filter.js';
@@ -70,7 +70,7 @@ export class PlatformModule {
         inject: [RouteTable],
       },
       PeerCertificates,
-      Callers,
+      Admission,
       Streams,
       FeedAnswers,
       Scheduler,

@@ -6,7 +6,6 @@ import { getRepositoryToken } from '@nestjs/typeorm';
 import { LoginSessionsRepository, StoredTokensRepository } from '#src/id-provider/index.js';
 import { systemClock } from '#src/kernel/index.js';
 import {
-  Callers,
   CLOCK,
   createLogger,
   Database,
@@ -72,7 +71,6 @@ async function contextOn(database: Database): Promise<INestApplicationContext> {
       Scheduler,
       { provide: Database, useValue: database },
       { provide: CLOCK, useValue: systemClock },
-      { provide: Callers, useValue: { joined: () => undefined, joinedWrites: () => undefined } },
       { provide: LOGGER, useValue: createLogger('error') },
       ...ENTITIES.map((entity) => ({
         provide: getRepositoryToken(entity),

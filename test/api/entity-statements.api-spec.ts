@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Repository } from 'typeorm';
-import { ConnectionGate, Database } from '#src/platform/index.js';
+import { runFor } from '#src/kernel/index.js';
+import { ConnectionPermits, Database } from '#src/platform/index.js';
 import { SigningKeyEntity } from '../../src/auth/keys/signing-key.entity.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
 
@@ -18,17 +19,17 @@ describe('statements of entities', () => {
   let scratch: ScratchDatabase;
   let database: Database;
   let keys: Repository<SigningKeyEntity>;
-  let gate: ConnectionGate;
+  let permits: ConnectionPermits;
 
   beforeAll(async () => {
     scratch = await scratchDatabase();
-    gate = new ConnectionGate({
-      places: 1,
+    permits = new ConnectionPermits({
+      connections: 1,
       maxWaiting: 0,
-      longestWaitMs: 1_000,
-      longestWaitInDoubtMs: 1_000,
+      maxWaitMs: 1_000,
+      maxWaitWhileSilentMs: 1_000,
     });
-    database = new Database(() => scratch.dataSource, undefined, gate);
+    database = new Database(() => scratch.dataSource, undefined, permits);
     database.serveEntities();
     keys = scratch.dataSource.getRepository(SigningKeyEntity);
   });
@@ -52,14 +53,17 @@ describe('statements of entities', () => {
   });
 
   it('are refused like all others when nobody more may wait, and give their place back', async () => {
-    await database.transaction(async () => {
-      await expect(keys.find()).rejects.toMatchObject({
-        code: 'service.overloaded',
-        detail: 'Too many requests at once',
-      });
-    });
+    const caller = { key: 'alice', permits: 0, signal: new AbortController().signal };
+    await runFor(caller, () =>
+      database.transaction(async () => {
+        await expect(keys.find()).rejects.toMatchObject({
+          code: 'service.overloaded',
+          detail: 'Too many requests at once',
+        });
+      }),
+    );
     expect(await keys.find()).toEqual([]);
-    expect(gate.busy).toBe(0);
+    expect(permits.busy).toBe(0);
   });
 
   it('fail with the Problem of a statement that took too long', async () => {
@@ -68,6 +72,6 @@ describe('statements of entities', () => {
       await manager.query('select pg_sleep(10)');
     });
     await expect(slow).rejects.toMatchObject({ code: 'service.unavailable', status: 503 });
-    expect(gate.busy).toBe(0);
+    expect(permits.busy).toBe(0);
   });
 });

@@ -57,7 +57,6 @@ async function listed(grid: ScratchCatalogue, path: string): Promise<Record<stri
   const request = {
     ...{ path, verbose: false, limit: undefined, onPosition: () => undefined },
     ...{ after: { kind: 'directories', name: '' } as const, onNext: () => undefined },
-    takeTurn: () => Promise.resolve(),
   };
   const text = await written((writer) => grid.namespace.writeListing(alice, request, writer));
   return JSON.parse(text) as Record<string, object>;

@@ -25,6 +25,8 @@ import { MoveService } from '../../src/file-catalogue/moves/move.service.js';
 import { CatalogueNameEntity } from '../../src/file-catalogue/names/catalogue-name.entity.js';
 import { CatalogueNamesRepository } from '../../src/file-catalogue/names/catalogue-names.repository.js';
 import { CatalogueNames } from '../../src/file-catalogue/names/catalogue-names.service.js';
+import { FilePointReads } from '../../src/file-catalogue/namespace/file-point-reads.js';
+import { FirstEntriesReader } from '../../src/file-catalogue/namespace/first-entries.service.js';
 import { NamespaceService } from '../../src/file-catalogue/namespace/namespace.service.js';
 import type { CatalogueLine } from '../../src/file-catalogue/writing/catalogue-line.js';
 import { CatalogueWriter } from '../../src/file-catalogue/writing/catalogue-writer.service.js';
@@ -35,7 +37,7 @@ import { FeedFollower } from '../../src/platform/streams/feed-follower.js';
 import { runs, seed } from '../support/counts.js';
 import { change, path as paths } from '../support/catalogue/arbitraries.js';
 import type { ToldEvent } from '../support/catalogue/events.js';
-import { caller, joinedReads, written } from '../support/scratch-catalogue.js';
+import { caller, written } from '../support/scratch-catalogue.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
 
 const ROUNDS = runs(2);
@@ -106,7 +108,8 @@ describe(`${ROUNDS} rounds of changes and mirrors of the catalogue`, () => {
     );
     const registry = { current: () => Promise.resolve({ vos: [] }) };
     const policy = new CataloguePolicy(names, config, registry as unknown as RegistryService);
-    const { files, first } = joinedReads(database, config);
+    const files = new FilePointReads(database);
+    const first = new FirstEntriesReader(database);
     return {
       writer: new CatalogueWriter(database, policy, log, config),
       mover: new MoveService(database, log),

@@ -5,13 +5,10 @@ import pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { Principal, Property } from '#src/auth/index.js';
 import {
-  Callers,
   Database,
   dataSourceOptions,
-  Metrics,
   poolerRules,
   readConfig,
-  type Config,
   type HttpRequest,
 } from '#src/platform/index.js';
 import type { RegistryContents, RegistryService } from '#src/registry/index.js';
@@ -92,19 +89,6 @@ export async function scratchCatalogue(
   };
 }
 
-/** Reads that requests make together. */
-export function joinedReads(
-  database: Database,
-  config: Config,
-): { callers: Callers; files: FilePointReads; first: FirstEntriesReader } {
-  const callers = new Callers(config, new Metrics(), database);
-  return {
-    callers,
-    files: new FilePointReads(callers, database),
-    first: new FirstEntriesReader(callers, database),
-  };
-}
-
 function catalogueServices(
   database: Database,
   environment: Record<string, string>,
@@ -117,12 +101,13 @@ function catalogueServices(
     new CatalogueNamesRepository(database.dataSource.getRepository(CatalogueNameEntity)),
   );
   const policy = new CataloguePolicy(names, config, current);
-  const { callers, files, first } = joinedReads(database, config);
+  const files = new FilePointReads(database);
+  const first = new FirstEntriesReader(database);
   const namespace = new NamespaceService(database, policy, names, files, first);
   const writer = new CatalogueWriter(database, policy, silentLog(), config);
   const fields = new MetadataFieldCache();
   const finder = new MatchFinder(database, policy, fields);
-  const few = new FewMatchesReader(callers, database, policy, fields);
+  const few = new FewMatchesReader(database, policy, fields);
   const reader = new LineReader(current, names);
   return {
     database,

@@ -5,7 +5,7 @@ import {
   ACCESS_RULE,
   labelsOf,
   OpenRoute,
-  type Callers,
+  type Admission,
   type Config,
   type HttpRequest,
 } from '#src/platform/index.js';
@@ -64,13 +64,9 @@ interface Outcome {
 async function call(name: string, of: { prototype: object } = Routes): Promise<Outcome> {
   const handler: unknown = Object.getOwnPropertyDescriptor(of.prototype, name)?.value;
   const counted: string[] = [];
-  const callers = {
+  const admission = {
     admit: (key: string) => Promise.resolve(void counted.push(key)),
-    during: (key: string, _request: HttpRequest, work: () => Promise<unknown>) => {
-      counted.push(key);
-      return work();
-    },
-  } as unknown as Callers;
+  } as unknown as Admission;
   const headers = { authorization: 'Bearer good' };
   const request = { headers, url: '/jobs', originalUrl: '/jobs' } as HttpRequest;
   const context = {
@@ -83,13 +79,13 @@ async function call(name: string, of: { prototype: object } = Routes): Promise<O
     reflector,
     new BearerGuard(
       reflector,
-      callers,
+      admission,
       tokens,
       { queryToken: true } as Config,
       new BearerStrategy(tokens),
     ),
-    new CertificateGuard(users, callers),
-    new OpenGuard(callers),
+    new CertificateGuard(users, admission),
+    new OpenGuard(admission),
   );
   const decide = async (): Promise<unknown> => guard.canActivate(context);
   const answer = await decide().catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { Problem } from '#src/kernel/index.js';
-import type { Callers, Config, HttpRequest } from '#src/platform/index.js';
+import type { Admission, Config, HttpRequest } from '#src/platform/index.js';
 import type { BearerTokens } from '../bearer/bearer-tokens.js';
 import type { PresentedToken } from '../possession/token-holders.js';
 import type { Principal } from '../bearer/principal.js';
@@ -35,12 +35,9 @@ function requestOf(authorization: string | undefined, url = '/jobs'): HttpReques
 const handler: unknown = Object.getOwnPropertyDescriptor(Routes.prototype, 'read')?.value;
 
 function guardWith(config: Pick<Config, 'queryToken'>): BearerGuard {
-  const callers = {
-    admit: () => Promise.resolve(),
-    during: (_key: string, _request: HttpRequest, work: () => Promise<unknown>) => work(),
-  } as unknown as Callers;
+  const admission = { admit: () => Promise.resolve() } as unknown as Admission;
   const strategy = new BearerStrategy(tokens);
-  return new BearerGuard(new Reflector(), callers, tokens, config as Config, strategy);
+  return new BearerGuard(new Reflector(), admission, tokens, config as Config, strategy);
 }
 
 /** The principal, or status, code, text and challenge of the refusal. */

@@ -2,12 +2,11 @@ import { Inject, Injectable, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import {
-  Callers,
+  Admission,
   callerNetworkOf,
   CONFIG,
   labelRequest,
   queryValuesOf,
-  needsTurn,
   refuseUnknownKeys,
   type Config,
   type HttpRequest,
@@ -35,7 +34,7 @@ const PLAIN_HEADER = /^Bearer (\S+)$/;
 export class BearerGuard extends AuthGuard() {
   constructor(
     private readonly reflector: Reflector,
-    private readonly callers: Callers,
+    private readonly admission: Admission,
     private readonly tokens: BearerTokens,
     @Inject(CONFIG) private readonly config: Config,
     strategy: BearerStrategy,
@@ -66,9 +65,8 @@ export class BearerGuard extends AuthGuard() {
   }
 
   private async findOut(request: HttpRequest, context: ExecutionContext): Promise<boolean> {
-    const authenticate = async (): Promise<boolean> =>
-      super.canActivate(context) as Promise<boolean>;
-    await this.callers.during(`unknown ${callerNetworkOf(request)}`, request, authenticate);
+    await this.admission.admit(`unknown ${callerNetworkOf(request)}`, request);
+    await super.canActivate(context);
     return this.admit(request, context);
   }
 
@@ -78,7 +76,7 @@ export class BearerGuard extends AuthGuard() {
       refuseUnknownKeys(context);
       return true;
     };
-    const waiting = this.callers.admit(callerOf(user, clientId), request, needsTurn(context));
+    const waiting = this.admission.admit(callerOf(user, clientId), request);
     return waiting ? waiting.then(asked) : asked();
   }
 

@@ -1,5 +1,5 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { callerNetworkOf, Callers, labelRequest, type HttpRequest } from '#src/platform/index.js';
+import { Admission, callerNetworkOf, labelRequest, type HttpRequest } from '#src/platform/index.js';
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
 import { callerOf, setCertificateUser } from './access.decorator.js';
 import { CertificateUsers } from './certificate-users.js';
@@ -9,19 +9,17 @@ import { CertificateUsers } from './certificate-users.js';
 export class CertificateGuard implements CanActivate {
   constructor(
     private readonly certificates: CertificateUsers,
-    private readonly callers: Callers,
+    private readonly admission: Admission,
   ) {}
 
   /** Throws 401 `invalid_client` without a good certificate of a known user, Problem 429 or 503. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    const unknown = `unknown ${callerNetworkOf(request)}`;
-    const { user } = await this.callers.during(unknown, request, () =>
-      this.certificates.certified(request),
-    );
+    await this.admission.admit(`unknown ${callerNetworkOf(request)}`, request);
+    const { user } = await this.certificates.certified(request);
     labelRequest(request, { user: user.name });
     setCertificateUser(request, user);
-    await this.callers.admit(callerOf(user.name, CERTIFICATE_CLIENT), request);
+    await this.admission.admit(callerOf(user.name, CERTIFICATE_CLIENT), request);
     return true;
   }
 }

@@ -1,15 +1,15 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { callerNetworkOf, Callers, needsTurn, type HttpRequest } from '#src/platform/index.js';
+import { Admission, callerNetworkOf, type HttpRequest } from '#src/platform/index.js';
 
 /** Lets everybody in, and counts the address. */
 @Injectable()
 export class OpenGuard implements CanActivate {
-  constructor(private readonly callers: Callers) {}
+  constructor(private readonly admission: Admission) {}
 
-  /** Throws Problem 429 or 503. */
+  /** Throws Problem 429. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    await this.callers.admit(`address ${callerNetworkOf(request)}`, request, needsTurn(context));
+    await this.admission.admit(`address ${callerNetworkOf(request)}`, request);
     return true;
   }
 }

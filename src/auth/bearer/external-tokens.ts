@@ -6,7 +6,7 @@ import {
   type NamedIdProvider,
   type TokenClaims,
 } from '#src/id-provider/index.js';
-import { CONFIG, outOfTurn, type Config, type HttpRequest } from '#src/platform/index.js';
+import { CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
 import {
   RegistryService,
   type Group,
@@ -129,13 +129,13 @@ export class ExternalTokens {
   ): Promise<ExternalIdentity | undefined> {
     for (const named of await this.providers.candidatesFor(token)) {
       if (!named[use]) continue;
-      const claims = await outOfTurn(request, () => verifiedClaims(named, token));
+      const claims = await verifiedClaims(named, token);
       if (claims?.sub === undefined || !isWlcgConform(claims)) continue;
       if (!this.isForService(named, claims)) continue;
       const registry = await this.registry.current();
       const user = registry.userBySubject(named.provider.issuer, claims.sub);
       if (!user) return undefined;
-      const profile = await outOfTurn(request, () => named.provider.getUserGroups(token));
+      const profile = await named.provider.getUserGroups(token);
       const said = profile.OK ? (profile.Value.groups ?? []) : [];
       const groups = groupsClaimed(registry, user, claims) ?? groupsSaid(registry, user, said);
       const capabilities = capabilitiesIn(wordsClaimed(claims.scope) ?? []);

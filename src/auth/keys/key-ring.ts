@@ -1,6 +1,6 @@
 import { Inject, type OnModuleDestroy } from '@nestjs/common';
 import type { JWK } from 'jose';
-import { Problem, type Clock } from '#src/kernel/index.js';
+import { Problem, runForAll, type Clock } from '#src/kernel/index.js';
 import {
   Audit,
   ChangeFeed,
@@ -236,7 +236,7 @@ export abstract class KeyRing implements OnModuleDestroy {
   }
 
   private async load(): Promise<void> {
-    this.reading ??= this.read().finally(() => (this.reading = undefined));
+    this.reading ??= runForAll(() => this.read()).finally(() => (this.reading = undefined));
     await this.reading;
   }
 

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { sha256 } from '#src/kernel/index.js';
-import { Callers, Database, ExpiredRows, type JoinedWrites } from '#src/platform/index.js';
+import { Database, ExpiredRows } from '#src/platform/index.js';
 import { RequestProofEntity } from './request-proof.entity.js';
 import { UsedProofEntity } from './used-proof.entity.js';
 
@@ -19,14 +19,13 @@ interface ShownProof {
 /** Which signed proofs have been shown, on any instance: assertions of applications and DPoP proofs. */
 @Injectable()
 export class UsedProofsRepository implements OnApplicationBootstrap {
-  private readonly shown: JoinedWrites<ShownProof, boolean>;
+  private readonly show: (proof: ShownProof) => Promise<boolean>;
 
   constructor(
-    callers: Callers,
     private readonly database: Database,
     private readonly expiredRows: ExpiredRows,
   ) {
-    this.shown = callers.joinedWrites((proofs) => this.showAll(proofs));
+    this.show = database.batchedWrites((proofs: ShownProof[]) => this.showAll(proofs));
   }
 
   onApplicationBootstrap(): void {
@@ -39,7 +38,7 @@ export class UsedProofsRepository implements OnApplicationBootstrap {
    * and a crash of the database may forget them. Throws Problem 503 while it is away.
    */
   async useForRequest({ expiresAt, ...proof }: ProofKey & { expiresAt: Date }): Promise<boolean> {
-    return this.shown.write({ id: idOf(proof), expiresAt });
+    return this.show({ id: idOf(proof), expiresAt });
   }
 
   /**

@@ -2,12 +2,9 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import {
-  Callers,
   columnsOf,
   Database,
   ExpiredRows,
-  type JoinedReads,
-  type JoinedWrites,
   type Statement,
   type Transaction,
 } from '#src/platform/index.js';
@@ -35,16 +32,20 @@ export interface Rotation {
 @Injectable()
 export class RefreshTokensRepository implements OnApplicationBootstrap {
   @Inject() private readonly expiredRows!: ExpiredRows;
-  private readonly consents: JoinedReads<string, ConsentEntity>;
-  private readonly rotations: JoinedWrites<Rotation, boolean>;
+  /** The consent of a token (its hash), whatever either is worth. */
+  readonly consentOf: (hash: string) => Promise<ConsentEntity | undefined>;
+  /**
+   * Uses a live token up and adds its successor; false when it was used before, has ended, or its consent was revoked. Of
+   * parallel calls exactly one answers true. Those that come together are one statement and one commit (decision 0497).
+   */
+  readonly rotate: (rotation: Rotation) => Promise<boolean>;
 
   constructor(
-    callers: Callers,
     private readonly database: Database,
     @InjectRepository(RefreshTokenEntity) private readonly tokens: Repository<RefreshTokenEntity>,
   ) {
-    this.consents = callers.joined((hashes) => this.consentsOf(hashes));
-    this.rotations = callers.joinedWrites((rotations) => this.rotateAll(rotations));
+    this.consentOf = database.batchedReads((hashes: string[]) => this.consentsOf(hashes));
+    this.rotate = database.batchedWrites((rotations: Rotation[]) => this.rotateAll(rotations));
   }
 
   onApplicationBootstrap(): void {
@@ -60,19 +61,6 @@ export class RefreshTokensRepository implements OnApplicationBootstrap {
 
   async find(hash: string): Promise<RefreshTokenEntity | undefined> {
     return (await this.tokens.findOneBy({ hash })) ?? undefined;
-  }
-
-  /** The consent of a token, whatever either is worth. */
-  async consentOf(hash: string): Promise<ConsentEntity | undefined> {
-    return this.consents.get(hash);
-  }
-
-  /**
-   * Uses a live token up and adds its successor; false when it was used before, has ended, or its consent was revoked. Of
-   * parallel calls exactly one answers true. Those that come together are one statement and one commit (decision 0497).
-   */
-  async rotate(rotation: Rotation): Promise<boolean> {
-    return this.rotations.write(rotation);
   }
 
   private async consentsOf(hashes: string[]): Promise<Map<string, ConsentEntity>> {

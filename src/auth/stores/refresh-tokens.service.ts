@@ -21,9 +21,6 @@ const WHAT = 'refresh token';
 /** Outcome of looking at a refresh token under its lock. */
 type Renewal = { successor: string } | { replayed: true } | { refused: true };
 
-/** Called before anything that needs the turn of the caller. */
-type TakeTurn = () => Promise<void>;
-
 /** Refresh tokens: families that rotate, survive an honest retry and die by a replay (RFC 9700 §4.14). */
 @Injectable()
 export class RefreshTokensService {
@@ -80,7 +77,7 @@ export class RefreshTokensService {
    * again, so that parallel renewals never log anybody out; after it the whole family is revoked. Throws 400
    * `invalid_grant`.
    */
-  async rotate(token: string, consent: ConsentEntity, takeTurn: TakeTurn): Promise<string> {
+  async rotate(token: string, consent: ConsentEntity): Promise<string> {
     const seed = randomToken();
     const successor = successorOf(token, seed);
     const now = this.clock.now();
@@ -94,7 +91,6 @@ export class RefreshTokensService {
       consentExpiresAt: this.consentsService.endOfTokens(now),
     });
     if (isFirst) return successor;
-    await takeTurn();
     const outcome = await this.database.transaction((transaction) =>
       this.showAgain(transaction, token, consent.id),
     );
@@ -112,8 +108,7 @@ export class RefreshTokensService {
    * Keeps a token in use: the refresh tokens of `fapi2` do not rotate (FAPI 2.0 Security Profile 5.3.2.1), they are worth
    * nothing without the keys of the application. Throws 400 `invalid_grant`.
    */
-  async keep(token: string, consent: ConsentEntity, takeTurn: TakeTurn): Promise<string> {
-    await takeTurn();
+  async keep(token: string, consent: ConsentEntity): Promise<string> {
     const isKept = await this.database.transaction(async (transaction) => {
       const stored = await this.refreshTokens.lock(transaction, sha256(token));
       const now = await this.consents.find(consent.id, transaction);

@@ -5,7 +5,7 @@ import {
   ApiOkResponse,
   ApiUnauthorizedResponse,
 } from '@nestjs/swagger';
-import { WithoutTurn, type HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/platform/index.js';
 import { Access } from '../access/access.decorator.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { TokenResponse } from './grants/token.response.js';
@@ -34,7 +34,6 @@ export class TokenController {
   /** Get an access token, parameters in a form. */
   @Post('token')
   @HttpCode(200)
-  @WithoutTurn()
   @Access('open')
   async postToken(@Body() form: TokenForm, @Req() request: HttpRequest): Promise<TokenResponse> {
     return this.tokens.issue(form, request);

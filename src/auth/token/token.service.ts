@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
-import { Audit, takeTurn, type HttpRequest } from '#src/platform/index.js';
+import { Audit, type HttpRequest } from '#src/platform/index.js';
 import { DpopRequests } from '../possession/dpop-requests.js';
 import { GRANT_TYPES, type GrantType } from './grants/grant-type.js';
 import { TokenResponse } from './grants/token.response.js';
-import type { TokenForm, TokenQuery } from './token.request.js';
+import type { TokenQuery } from './token.request.js';
 
 /** The token endpoint: picks the grant type by `grant_type`. */
 @Injectable()
@@ -31,7 +31,6 @@ export class TokenService {
     if (!grant) {
       throw new OAuthProblem('unsupported_grant_type', 'This grant_type is not supported');
     }
-    if (!grant.isWithoutTurn || hasProof(form, request)) await takeTurn(request);
     try {
       await this.dpop.thumbprintOf(request);
       const { minted, extras } = await grant.issue(form, request);
@@ -46,14 +45,6 @@ export class TokenService {
       throw error;
     }
   }
-}
-
-/** What must not be shown twice is noted in the database. */
-function hasProof(
-  { client_assertion: assertion }: Partial<TokenForm>,
-  { headers }: HttpRequest,
-): boolean {
-  return assertion !== undefined || headers['dpop'] !== undefined;
 }
 
 /** A device that asks whether its user has decided (RFC 8628 §3.5), or who is told a nonce, is refused nothing yet. */

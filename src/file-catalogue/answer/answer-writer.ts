@@ -4,7 +4,6 @@ import {
   ClientDisconnected,
   clientSignal,
   isDatabaseAway,
-  outOfTurn,
   requireClient,
   type HttpRequest,
   type HttpResponse,
@@ -74,8 +73,7 @@ export class AnswerSender {
   async stream(response: HttpResponse, contentType: string, write: AnswerSource): Promise<void> {
     await guarded(async () => {
       const body = new AnswerBody(response, contentType);
-      const send = (text: string): Promise<void> => outOfTurn(response.req, () => body.send(text));
-      const writer = new AnswerWriter(send, response.req);
+      const writer = new AnswerWriter((text) => body.send(text), response.req);
       await write(writer);
       body.end(writer.take());
     });
@@ -109,8 +107,7 @@ export class AnswerSender {
         }
         await spool.add(writer.take());
         spool.end();
-        const sent = sending ?? send();
-        const fault = await outOfTurn(response.req, () => sent);
+        const fault = await (sending ?? send());
         if (fault !== undefined) throw fault;
         body.end('');
       });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import { Callers, Database, type JoinedReads } from '#src/platform/index.js';
+import { Database } from '#src/platform/index.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import {
   bindConditions,
@@ -22,15 +22,16 @@ const MOST_CONDITIONS = 4;
 /** Searches for single values that find few directories, many requests with one statement (decision 0475). */
 @Injectable()
 export class FewMatchesReader {
-  private readonly reads: JoinedReads<FewQuestion, FewMatches>;
+  private readonly read: (question: FewQuestion) => Promise<FewMatches | undefined>;
 
   constructor(
-    callers: Callers,
     database: Database,
     private readonly policy: CataloguePolicy,
     private readonly fields: MetadataFieldCache,
   ) {
-    this.reads = callers.joined((questions) => readFewMatches(database, questions));
+    this.read = database.batchedReads((questions: FewQuestion[]) =>
+      readFewMatches(database, questions),
+    );
   }
 
   /** The answer, if it can be found this way; otherwise the search has to be made alone, whatever the reason. */
@@ -42,8 +43,8 @@ export class FewMatchesReader {
     if (reach === 'nothing' || (reach === 'bits' && !mayBeOpen(actor, path))) return undefined;
     const wanted = this.wantedOf(conditions);
     if (!wanted) return undefined;
-    if (reach === 'everything') return this.reads.get({ path, wanted });
-    return this.reads.get({ path, wanted, opened: path === '/' ? [...actor.opened].sort() : [] });
+    if (reach === 'everything') return this.read({ path, wanted });
+    return this.read({ path, wanted, opened: path === '/' ? [...actor.opened].sort() : [] });
   }
 
   private wantedOf(conditions: readonly RawCondition[]): ValueWanted[] | undefined {

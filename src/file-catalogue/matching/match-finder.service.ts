@@ -31,8 +31,6 @@ export interface MatchRequest {
   conditions: readonly RawCondition[];
   /** Told from where on the feed tells what changes after the state that was searched. */
   onPosition?: (position: string) => void;
-  /** Waits until the request may use the database for itself, where it began without that. */
-  takeTurn?: () => Promise<void>;
 }
 
 /** How to read what matches, and what makes its stored totals exact. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { runForAll } from '#src/kernel/index.js';
 import type { CatalogueNameEntity, NameKind } from './catalogue-name.entity.js';
 import { CatalogueNamesRepository } from './catalogue-names.repository.js';
 
@@ -57,8 +58,7 @@ export class CatalogueNames {
     const key = JSON.stringify([kind, ...names.sort()]);
     const adding =
       this.adding.get(key) ??
-      this.repository
-        .ensure(kind, names)
+      runForAll(() => this.repository.ensure(kind, names))
         .then((rows) => this.keep(rows))
         .finally(() => this.adding.delete(key));
     this.adding.set(key, adding);
@@ -66,8 +66,7 @@ export class CatalogueNames {
   }
 
   private async refresh(): Promise<void> {
-    this.reading ??= this.repository
-      .all()
+    this.reading ??= runForAll(() => this.repository.all())
       .then((rows) => this.keep(rows))
       .finally(() => (this.reading = undefined));
     return this.reading;

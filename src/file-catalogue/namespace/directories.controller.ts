@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOkResponse } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { takeTurn, WithoutTurn, type HttpResponse } from '#src/platform/index.js';
+import type { HttpResponse } from '#src/platform/index.js';
 import { telling } from '../answer/feed-position.js';
 import { AnswerSender, type AnswerWriter } from '../answer/answer-writer.js';
 import { FEED_POSITION } from '../openapi/catalogue.openapi.js';
@@ -29,7 +29,6 @@ export class DirectoriesController {
 
   /** Contents of the root directory. */
   @Get()
-  @WithoutTurn()
   @Access('bearer', 'catalogue:read')
   @ApiOkResponse({ type: DirectoryContentsResponse, headers: FEED_POSITION })
   async listRootDirectory(
@@ -47,7 +46,6 @@ export class DirectoriesController {
    * @throws {404} The directory does not exist, or may not be seen
    */
   @Get(':directory')
-  @WithoutTurn()
   @Access('bearer', 'catalogue:read')
   @ApiOkResponse({
     type: DirectoryContentsResponse,
@@ -70,13 +68,7 @@ export class DirectoriesController {
       const target = `/filecatalogue/directory/${encodePath(path)}?${nextQuery(wanted, place)}`;
       response.setHeader('Link', `<${target}>; rel="next"`);
     };
-    const listing = {
-      ...wanted,
-      path,
-      onNext,
-      onPosition: telling(response),
-      takeTurn: () => takeTurn(response.req),
-    };
+    const listing = { ...wanted, path, onNext, onPosition: telling(response) };
     const write = (writer: AnswerWriter): Promise<void> =>
       this.namespace.writeListing(principal, listing, writer);
     // Whether a page follows is known at its end, and said in a header.

@@ -2,7 +2,6 @@ import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiNotFoundResponse, ApiOkResponse } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
-import { WithoutTurn } from '#src/platform/index.js';
 import { FilePathPipe } from '../path/encoded-path.pipe.js';
 import { FileAttributesResponse } from './directory-contents.response.js';
 import { FileMetadataQuery } from './file-metadata.query.js';
@@ -16,7 +15,6 @@ export class FilesController {
 
   /** Attributes of a file. */
   @Get('attributes')
-  @WithoutTurn()
   @Access('bearer', 'catalogue:read')
   @ApiOkResponse({ type: FileAttributesResponse })
   async readFileAttributes(

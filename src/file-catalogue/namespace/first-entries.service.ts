@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { Callers, Database, type JoinedReads } from '#src/platform/index.js';
+import { Database } from '#src/platform/index.js';
 import { readFirstEntries, type FirstEntries } from './first-entries.repository.js';
 
 /** What listings begin with, many requests with one statement (decision 0475). */
 @Injectable()
 export class FirstEntriesReader {
-  private readonly reads: JoinedReads<string, FirstEntries>;
+  private readonly read: (path: string) => Promise<FirstEntries | undefined>;
 
-  constructor(callers: Callers, database: Database) {
-    this.reads = callers.joined((paths) => readFirstEntries(database, paths));
+  constructor(database: Database) {
+    this.read = database.batchedReads((paths) => readFirstEntries(database, paths));
   }
 
   /** The first entries of the directory; of one that does not exist, the way to it. */
   async of(path: string): Promise<FirstEntries> {
-    const found = await this.reads.get(path);
+    const found = await this.read(path);
     if (!found) throw new Error('no answer for the directory');
     return found;
   }

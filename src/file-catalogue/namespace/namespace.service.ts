@@ -39,8 +39,6 @@ interface ListingRequest extends ListingWanted {
   path: string;
   onPosition: (position: string) => void;
   onNext: (place: ListingCursor) => void;
-  /** Waits until the request may use the database for itself; it begins without that. */
-  takeTurn: () => Promise<void>;
 }
 
 /** A directory that is being listed, with its first entries if they were read together with those of others. */
@@ -167,7 +165,6 @@ export class NamespaceService {
     const isPlain =
       limit === undefined && !verbose && after.kind === 'directories' && after.name === '';
     const first = isPlain ? await this.firstEntries.of(path) : undefined;
-    if (!first) await request.takeTurn();
     const { chain, position } = first ?? (await readChainNow(this.database, path));
     const { id } = readableEnd<Guarded & { id: number; path: string }>(
       this.policy,
@@ -197,14 +194,13 @@ export class NamespaceService {
   }
 
   private async *directoryPages(opened: OpenedListing): AsyncGenerator<SubDirectoryRow[]> {
-    const { directoryId, first, takeTurn } = opened;
+    const { directoryId, first } = opened;
     let after = opened.after.name;
     let more = true;
     if (first) {
       yield first.directories;
       after = first.directories.at(-1)?.name ?? '';
       more = first.directories.length === FIRST_ENTRIES;
-      if (more) await takeTurn();
     }
     const limit = rowsOf(opened);
     while (more) {
@@ -216,14 +212,13 @@ export class NamespaceService {
   }
 
   private async *filePages(opened: OpenedListing): AsyncGenerator<FileRow[]> {
-    const { directoryId, first, takeTurn, verbose } = opened;
+    const { directoryId, first, verbose } = opened;
     let after = opened.after.kind === 'files' ? opened.after.name : '';
     let more = true;
     if (first) {
       yield first.files;
       after = first.files.at(-1)?.name ?? '';
       more = first.files.length === FIRST_ENTRIES;
-      if (more) await takeTurn();
     }
     const detail = verbose ? 'replicas' : 'plain';
     while (more) {

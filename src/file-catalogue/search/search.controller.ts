@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiProduces, getSchemaPath } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { takeTurn, WithoutTurn, type HttpResponse } from '#src/platform/index.js';
+import type { HttpResponse } from '#src/platform/index.js';
 import { AnswerSender } from '../answer/answer-writer.js';
 import { telling } from '../answer/feed-position.js';
 import { acceptedType } from '../answer/accepted-type.js';
@@ -28,7 +28,6 @@ export class SearchController {
    * @throws {404} The start directory does not exist, or may not be seen
    */
   @Get(':directory/search')
-  @WithoutTurn()
   @Access('bearer', 'catalogue:read')
   @ApiProduces(JSON_TYPE, LINES_TYPE)
   @ApiExtraModels(FoundTreeResponse)
@@ -45,12 +44,7 @@ export class SearchController {
     @Res() response: HttpResponse,
   ): Promise<void> {
     const type = acceptedType(response.req.headers.accept, [JSON_TYPE, LINES_TYPE]);
-    const wanted = {
-      path,
-      conditions,
-      onPosition: telling(response),
-      takeTurn: () => takeTurn(response.req),
-    };
+    const wanted = { path, conditions, onPosition: telling(response) };
     response.vary('Accept');
     await this.answers.spool(response, `${type}; charset=utf-8`, (writer) =>
       type === LINES_TYPE

@@ -63,7 +63,6 @@ export class SearchService {
       if (few.matches.length > 0) await each(few.matches);
       return;
     }
-    await request.takeTurn?.();
     await this.finder.find(actor, { ...request, withTotals: true }, async (snapshot, found) => {
       for await (const rows of readMatches(snapshot, found.plan)) {
         const matches = rows.map(({ label, path, files, bytes }) => ({

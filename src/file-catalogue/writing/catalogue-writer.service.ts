@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Problem } from '#src/kernel/index.js';
+import { BoundedQueue, Problem } from '#src/kernel/index.js';
 import { CONFIG, Database, EventLog, type Config, type Transaction } from '#src/platform/index.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import { findFields } from '../metadata/fields.repository.js';
@@ -20,7 +20,6 @@ import type {
 } from './catalogue-line.js';
 import { deleteField, fieldsSetOn, insertField } from './fields-write.repository.js';
 import { NotOnlyNew, plainFilesFrom, registerNewFiles } from './new-files.js';
-import { WriteSemaphore } from './write-semaphore.js';
 
 /** Lines that one transaction applies at most. */
 const BATCH_LINES = 1_000;
@@ -29,7 +28,8 @@ const MAX_ATTEMPTS = 20;
 /** The one writer of directories, files and metadata. */
 @Injectable()
 export class CatalogueWriter {
-  private readonly gate: WriteSemaphore;
+  /** Thousands of writers at once wait here, where it costs nothing, and not for connections, which readers need too. */
+  private readonly writers: BoundedQueue;
 
   constructor(
     private readonly database: Database,
@@ -37,10 +37,13 @@ export class CatalogueWriter {
     private readonly log: EventLog,
     @Inject(CONFIG) config: Config,
   ) {
-    this.gate = new WriteSemaphore(
-      Math.max(1, Math.floor(config.databasePool / 2)),
-      config.requestTimeout * 1000,
-    );
+    this.writers = new BoundedQueue({
+      permits: Math.max(1, Math.floor(config.databasePool / 2)),
+      maxWaiting: Infinity,
+      maxWaitMs: () => config.requestTimeout * 1000,
+      refusal: () =>
+        new Problem('service.overloaded', 'Too many writers at once', { retryAfterSeconds: 2 }),
+    });
   }
 
   /**
@@ -93,7 +96,7 @@ export class CatalogueWriter {
     if (!files) return { most: BATCH_LINES };
     const { policy, log } = this;
     try {
-      await this.gate.run(() =>
+      await this.asWriter(() =>
         this.database.transaction((transaction) =>
           registerNewFiles(transaction, files, { actor, policy, log }),
         ),
@@ -115,8 +118,13 @@ export class CatalogueWriter {
     return outcome;
   }
 
+  /** The caller's own permit comes first: writers that wait for it keep nobody else from writing. */
+  private asWriter<T>(work: () => Promise<T>): Promise<T> {
+    return this.database.withinPermit(() => this.writers.run(work));
+  }
+
   private async applyBatch(actor: Actor, lines: readonly EntryLine[]): Promise<LineOutcome[]> {
-    return this.gate.run(async () => {
+    return this.asWriter(async () => {
       for (let attempt = 1; ; attempt += 1) {
         try {
           return await this.database.transaction((transaction) =>
@@ -178,7 +186,7 @@ export class CatalogueWriter {
       const detail = 'Deleting fields needs FileCatalogManagement for the whole catalogue';
       return new Problem('catalogue.forbidden', detail);
     }
-    return this.gate.run(() =>
+    return this.asWriter(() =>
       this.database.transaction((transaction) => this.tryField(transaction, line)),
     );
   }

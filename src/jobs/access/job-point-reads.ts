@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Callers, type JoinedReads } from '#src/platform/index.js';
+import { Database } from '#src/platform/index.js';
 import type { Job } from '../state/job.entity.js';
 import type { Jid } from '../state/job.js';
 import { JobsRepository } from '../state/jobs.repository.js';
@@ -7,10 +7,10 @@ import { JobsRepository } from '../state/jobs.repository.js';
 /** Jobs by their ids, many requests with one statement (decision 0421). */
 @Injectable()
 export class JobPointReads {
-  private readonly reads: JoinedReads<string, Job>;
+  private readonly read: (jid: string) => Promise<Job | undefined>;
 
-  constructor(callers: Callers, jobs: JobsRepository) {
-    this.reads = callers.joined(async (jids) => {
+  constructor(database: Database, jobs: JobsRepository) {
+    this.read = database.batchedReads(async (jids: string[]) => {
       const rows = await jobs.findAll(jids);
       return new Map(rows.map((job) => [String(job.jid), job]));
     });
@@ -18,6 +18,6 @@ export class JobPointReads {
 
   /** The job, or undefined; to be read only, since others may have been given the same object. */
   find(jid: Jid): Promise<Readonly<Job> | undefined> {
-    return this.reads.get(String(jid));
+    return this.read(String(jid));
   }
 }

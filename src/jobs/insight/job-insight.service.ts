@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, type JsonObject } from '#src/kernel/index.js';
-import { requestOf, type Principal } from '#src/auth/index.js';
+import type { Principal } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/platform/index.js';
 import {
   RegistryService,
@@ -82,10 +82,9 @@ export class JobInsightService {
     const job = await this.access.readSandbox(principal, jid, 'output');
     if (!isRunning(job.status)) throw notRunning(job.jid, job.status);
     const { stdout, stderr } = planOf({ manifest: (await this.jobs.manifest(job.jid)) ?? {} });
-    const request = requestOf(principal);
     const tail = async (name: string): Promise<string> => {
       const wish = { name, start: -PEEK_BYTES, mostBytes: PEEK_BYTES };
-      const part = await this.outputs.read(job.jid, wish, request);
+      const part = await this.outputs.read(job.jid, wish);
       return part ? tailText(part.content, part.start) : '';
     };
     const shown = {

@@ -6,7 +6,6 @@ import {
   Database,
   feedColumns,
   feedCursorOf,
-  SharedReads,
   sqlState,
 } from '#src/platform/index.js';
 import { Job } from '../state/job.entity.js';
@@ -26,6 +25,7 @@ import { PreparedNames } from './prepared-names.js';
 import type { JobOwnership, Visibility } from '../access/job.policy.js';
 import type { Jid } from '../state/job.js';
 import type { JobsWanted } from './list-jobs.query.js';
+import { SharedReads } from './shared-reads.js';
 
 /** A job of a page: its record as JSON text and, where the page may show jobs of strangers, whose it is. */
 export interface ListedJob {
@@ -101,9 +101,11 @@ function isFew(query: JobsWanted, visibility: Visibility, found: Extent): boolea
 export class JobListRepository {
   /** On counters only: on the jobs themselves the best plan depends on the values. */
   private readonly names = new PreparedNames('jobs-counters');
-  private readonly counts = new SharedReads<readonly unknown[]>();
+  private readonly counts: SharedReads<readonly unknown[]>;
 
-  constructor(private readonly database: Database) {}
+  constructor(private readonly database: Database) {
+    this.counts = new SharedReads(database.permits);
+  }
 
   /**
    * One page. When the jobs themselves are counted, the page is looked for between the first and the last of them, and so both
@@ -191,18 +193,12 @@ export class JobListRepository {
     selection: Selection,
     visibility: Visibility,
     by: { groups: readonly JobAttribute[]; limit: number },
-    takeTurn?: () => Promise<void>,
   ): Promise<Map<string, number>> {
     const { source, values, counted, columns, sum } = countsOf(selection, visibility, by);
     const text = `select concat_ws('|', ${columns.join(', ')}) as key, ${sum} as total ${counted}
         group by 1 having ${sum} <> 0 order by 1 limit ${by.limit}`;
     const asked = { text, values };
-    const rows = await this.counted<{ key: string; total: number }>(
-      asked,
-      source,
-      this.database,
-      takeTurn,
-    );
+    const rows = await this.counted<{ key: string; total: number }>(asked, source, this.database);
     return new Map(rows.map(({ key, total }) => [key, total]));
   }
 
@@ -211,13 +207,12 @@ export class JobListRepository {
     { text, values }: { text: string; values: unknown[] },
     source: Source,
     database: Reading,
-    takeTurn?: () => Promise<void>,
   ): Promise<readonly Readonly<Row>[]> {
     if (database !== this.database) return database.query<Row & object>({ text, values });
     const statement = { text, values, ...(source !== JOBS && this.names.of(text)) };
     const key = stringifyJson([text, values]);
     const ask = () => this.database.query(statement);
-    return (await this.counts.get(key, ask, takeTurn)) as readonly Row[];
+    return (await this.counts.get(key, ask)) as readonly Row[];
   }
 
   /** How many values each of the attributes has among so many of their counts. */

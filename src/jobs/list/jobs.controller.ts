@@ -1,14 +1,7 @@
-import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiBadRequestResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import {
-  type HttpRequest,
-  type HttpResponse,
-  type JsonText,
-  queryValuesOf,
-  takeTurn,
-  WithoutTurn,
-} from '#src/platform/index.js';
+import { type HttpResponse, type JsonText, queryValuesOf } from '#src/platform/index.js';
 import { JobListResponse, JobResponse } from './job.response.js';
 import { FILTERS } from './job-list.openapi.js';
 import { JobsService } from './jobs.service.js';
@@ -51,7 +44,6 @@ export class JobsController {
 
   /** Count jobs. */
   @Get('summary')
-  @WithoutTurn()
   @Access('bearer', 'jobs:read')
   @ApiOperation({ description: FILTERS })
   @ApiOkResponse({
@@ -64,9 +56,8 @@ export class JobsController {
   async summarizeJobs(
     @CurrentPrincipal() principal: Principal,
     @Query() query: JobSummaryQuery,
-    @Req() request: HttpRequest,
   ): Promise<Record<string, number>> {
-    return this.jobs.summary(principal, query, () => takeTurn(request));
+    return this.jobs.summary(principal, query);
   }
 
   /**
@@ -75,7 +66,6 @@ export class JobsController {
    * @throws {404} Unknown or not visible
    */
   @Get(':jid')
-  @WithoutTurn()
   @Access('bearer', 'jobs:read')
   async getJob(
     @CurrentPrincipal() principal: Principal,

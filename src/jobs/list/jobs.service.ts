@@ -50,17 +50,12 @@ export class JobsService {
   }
 
   /** GET /jobs/summary. Throws Problem 400 when it would have more than MOST_COUNTS counts. */
-  async summary(
-    principal: Principal,
-    query: JobSummaryQuery,
-    takeTurn?: () => Promise<void>,
-  ): Promise<Record<string, number>> {
+  async summary(principal: Principal, query: JobSummaryQuery): Promise<Record<string, number>> {
     const visibility = this.policy.visibility(principal, query.allOwners);
     const groups = groupsOf(query);
     const by = { groups: groups.map(({ attribute }) => attribute), limit: MOST_COUNTS + 1 };
-    const counts = await this.lists.summary(query, visibility, by, takeTurn);
+    const counts = await this.lists.summary(query, visibility, by);
     if (counts.size <= MOST_COUNTS) return Object.fromEntries(counts);
-    await takeTurn?.();
     const spread = await this.lists.spread(query, visibility, by);
     const widest = spread.indexOf(Math.max(...spread));
     throw tooManyCounts(groups[widest]?.name ?? '', groups);

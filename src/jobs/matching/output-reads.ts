@@ -1,12 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, sleep } from '#src/kernel/index.js';
-import {
-  ChangeFeed,
-  LOGGER,
-  outOfTurn,
-  type HttpRequest,
-  type Logger,
-} from '#src/platform/index.js';
+import { ChangeFeed, LOGGER, type Logger } from '#src/platform/index.js';
 import type { Executor, HeldJob } from '../run/executor.js';
 import { readOutput, type OutputPart, type OutputWish } from '../run/output-reader.js';
 import { OUTPUT_CHANNEL } from '../state/admission.js';
@@ -47,27 +41,24 @@ export class OutputReads {
    * Bytes of a file of a job that an executor holds; undefined when there is no such file, or nobody holds the job.
    * Throws Problem 503 when the instance that runs it does not answer.
    */
-  async read(jid: Jid, wish: OutputWish, request?: HttpRequest): Promise<OutputPart | undefined> {
+  async read(jid: Jid, wish: OutputWish): Promise<OutputPart | undefined> {
     const job = await this.dispatch.heldJob(jid);
     if (!job) return undefined;
     const own = this.executorOf(job);
-    if (own) return outOfTurn(request, () => readHeld(own, job, wish));
+    if (own) return readHeld(own, job, wish);
     const id = await this.questions.ask(jid, wish);
     await this.feed.notify(OUTPUT_CHANNEL, id);
-    const answer = await this.answerTo(id, request);
+    const answer = await this.answerTo(id);
     if (answer) return answer.part;
     throw Problem.unavailable('The instance that runs the job does not answer');
   }
 
-  private async answerTo(
-    id: string,
-    request: HttpRequest | undefined,
-  ): Promise<{ part: OutputPart | undefined } | undefined> {
+  private async answerTo(id: string): Promise<{ part: OutputPart | undefined } | undefined> {
     const deadline = Date.now() + ANSWER_MS;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(LONGEST_PAUSE_MS, pause * 2)) {
       const answer = await this.questions.take(id);
       if (answer !== undefined || Date.now() > deadline) return answer;
-      await outOfTurn(request, () => sleep(pause));
+      await sleep(pause);
     }
   }
 

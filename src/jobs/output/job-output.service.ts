@@ -66,7 +66,7 @@ export class JobOutputService {
     const isEvents = accepts(request, EVENTS, 'application/octet-stream');
     const isOver = placeOf(job) === 'sandbox';
     if (!follow || (isOver && !isEvents)) {
-      await answerDownload(request, response, await this.fileOf(job, name, request));
+      await answerDownload(request, response, await this.fileOf(job, name));
       return;
     }
     if (isOver) await this.sandboxes.fileOf(job, 'outputsandbox', name); // 404 is said before the answer begins
@@ -80,11 +80,11 @@ export class JobOutputService {
     throw noSuchFile(`Job ${job.jid} gives back no file of that name`);
   }
 
-  private async fileOf(job: Job, name: string, request: HttpRequest): Promise<Download> {
+  private async fileOf(job: Job, name: string): Promise<Download> {
     const place = placeOf(job);
     if (place === 'sandbox') return this.sandboxes.fileOf(job, 'outputsandbox', name);
     if (place === 'run') {
-      const file = await runningFile(this.reads, job, { name, request });
+      const file = await runningFile(this.reads, job, name);
       if (file) return file;
       throw noSuchFile(`Job ${job.jid} has written no file of that name yet`);
     }

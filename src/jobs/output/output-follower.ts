@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream';
 import { Problem, sleep } from '#src/kernel/index.js';
 import { principalNow, type Principal } from '#src/auth/index.js';
-import { outOfTurn, type HttpRequest } from '#src/platform/index.js';
 import type { JobAccess } from '../access/job-access.service.js';
 import type { OutputReads } from '../matching/output-reads.js';
 import type { JobSandboxesService } from '../sandbox/job-sandboxes.service.js';
@@ -19,7 +18,6 @@ const AWAY_MS = 60_000;
 /** What is followed, by whom. */
 export interface Following {
   principal: Principal;
-  request: HttpRequest;
   job: Job;
   name: string;
   /** Where to go on. */
@@ -65,8 +63,8 @@ export class OutputFollower {
       if (step === 'more') continue;
       pause = step === 'some' ? FIRST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, pause * 2);
       if (Date.now() - this.sentAt > REST_MS) await this.sent(() => this.sink.rest());
-      const { request, signal } = this.following;
-      await outOfTurn(request, () => sleep(pause, { signal }));
+      const { signal } = this.following;
+      await sleep(pause, { signal });
     }
   }
 
@@ -109,9 +107,9 @@ export class OutputFollower {
   }
 
   private async sendOfRun(job: Job): Promise<Step> {
-    const { request, name } = this.following;
+    const { name } = this.following;
     const wish = { name, start: this.at.position, mostBytes: CHUNK_BYTES };
-    const part = await this.parts.reads.read(job.jid, wish, request);
+    const part = await this.parts.reads.read(job.jid, wish);
     if (!part) return 'nothing';
     const isAnother = this.file !== undefined && this.file !== part.file;
     if (isAnother || part.sizeBytes < this.at.position) {
@@ -125,7 +123,7 @@ export class OutputFollower {
   }
 
   private async sendOfSandbox(job: Job): Promise<void> {
-    const { name, request } = this.following;
+    const { name } = this.following;
     const file = await this.parts.sandboxes.fileOf(job, 'outputsandbox', name).catch(isMissing);
     if (!file || file.sizeBytes === this.at.position) return;
     if (file.sizeBytes < this.at.position) await this.restart(job.attempt);
@@ -133,13 +131,13 @@ export class OutputFollower {
       this.send(chunk).then(() => done(), done);
     };
     const range = { start: this.at.position, end: file.sizeBytes - 1 };
-    await outOfTurn(request, () => file.send(range, new Writable({ write })));
+    await file.send(range, new Writable({ write }));
   }
 
   private async send(content: Buffer): Promise<void> {
     const from = this.at;
     this.at = { ...from, position: from.position + content.length };
-    await this.sent(() => outOfTurn(this.following.request, () => this.sink.send(content, from)));
+    await this.sent(() => this.sink.send(content, from));
   }
 
   private async restart(attempt: number): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { Problem } from '#src/kernel/index.js';
-import { sendPiece, type HttpRequest } from '#src/platform/index.js';
+import { sendPiece } from '#src/platform/index.js';
 import type { OutputReads } from '../matching/output-reads.js';
 import { plainName, type Download } from '../sandbox/sandbox-download.js';
 import type { ByteRange } from '../sandbox/sandbox.store.js';
@@ -12,9 +12,9 @@ const CHUNK_BYTES = 256 * 1024;
 export async function runningFile(
   reads: OutputReads,
   { jid, attempt }: Job,
-  { name, request }: { name: string; request: HttpRequest },
+  name: string,
 ): Promise<Download | undefined> {
-  const now = await reads.read(jid, { name, start: 0, mostBytes: 0 }, request);
+  const now = await reads.read(jid, { name, start: 0, mostBytes: 0 });
   if (!now) return undefined;
   const send = async ({ start, end }: ByteRange, target: Writable): Promise<void> => {
     for (let at = start; at <= end;) {

@@ -1,11 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { Transform, type Writable } from 'node:stream';
-import {
-  ClientDisconnected,
-  type HttpRequest,
-  type HttpResponse,
-  outOfTurn,
-} from '#src/platform/index.js';
+import { ClientDisconnected, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
 import { matchesTag, readRange } from './byte-range.js';
 import { SandboxDamagedError, type ByteRange } from './sandbox.store.js';
 
@@ -58,7 +53,7 @@ export async function answerDownload(
     return;
   }
   try {
-    await outOfTurn(request, () => download.send({ start, end }, response));
+    await download.send({ start, end }, response);
   } catch (error) {
     if (response.headersSent || response.destroyed) response.destroy();
     if (!isDisconnect(error)) throw error;

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#src/kernel/index.js';
-import { CLOCK, type HttpRequest, outOfTurn } from '#src/platform/index.js';
+import { CLOCK } from '#src/platform/index.js';
 import { packArchive, type ArchiveFile } from './sandbox-archive.js';
 import type { SandboxEntity, SandboxFile } from './sandbox.entity.js';
 import { SandboxRepository } from './sandbox.repository.js';
@@ -24,32 +24,28 @@ export class SandboxService {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Packs and stores files, for a request when one has brought them; answers the hash that jobs refer to. */
-  async keep(files: readonly ArchiveFile[], request?: HttpRequest): Promise<string> {
+  /** Packs and stores files; answers the hash that jobs refer to. */
+  async keep(files: readonly ArchiveFile[]): Promise<string> {
     const path = await this.spool.newPath();
     let archive: NewArchive | undefined;
     try {
-      const packed = await outOfTurn(request, () => packArchive(files, path));
+      const packed = await packArchive(files, path);
       archive = packed;
-      await this.place(packed, files, request);
+      await this.place(packed, files);
       return packed.hash;
     } finally {
       if (!archive || 'path' in archive) await rm(path, { force: true });
     }
   }
 
-  private async place(
-    archive: NewArchive,
-    files: readonly ArchiveFile[],
-    request: HttpRequest | undefined,
-  ): Promise<void> {
+  private async place(archive: NewArchive, files: readonly ArchiveFile[]): Promise<void> {
     const { hash, sizeBytes } = archive;
     const now = this.clock.now();
     const kept = this.recent.get(hash);
     if (kept !== undefined && now - kept < RECENT_MS) return;
     const entries = entriesOf(files, now);
     await this.repository.touch({ hash, sizeBytes, files: entries }, new Date(now));
-    await outOfTurn(request, () => this.store.put(archive));
+    await this.store.put(archive);
     if (this.recent.size >= MAX_RECENT) this.recent.clear();
     this.recent.set(hash, now);
   }

@@ -1,13 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#src/kernel/index.js';
-import {
-  Callers,
-  CLOCK,
-  Database,
-  EventLog,
-  type JoinedWrites,
-  type Statement,
-} from '#src/platform/index.js';
+import { CLOCK, Database, EventLog, type Statement } from '#src/platform/index.js';
 import type { Jid } from '../state/job.js';
 import { ADD_GATHERED, ADD_MANY_GATHERED, LOGGED_TOGETHER } from './add-jobs.sql.js';
 
@@ -28,20 +21,15 @@ export interface FewJobs {
  */
 @Injectable()
 export class GatheredSubmits {
-  private readonly writes: JoinedWrites<FewJobs, Jid[]>;
+  /** Adds the jobs and wakes the dispatchers; answers their ids in the order of the lines. */
+  readonly write: (jobs: FewJobs) => Promise<Jid[]>;
 
   constructor(
-    callers: Callers,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly database: Database,
     private readonly events: EventLog,
   ) {
-    this.writes = callers.joinedWrites((requests) => this.add(requests));
-  }
-
-  /** Adds the jobs and wakes the dispatchers; answers their ids in the order of the lines. */
-  write(jobs: FewJobs): Promise<Jid[]> {
-    return this.writes.write(jobs);
+    this.write = database.batchedWrites((requests: FewJobs[]) => this.add(requests));
   }
 
   private async add(requests: readonly FewJobs[]): Promise<Map<FewJobs, Jid[]>> {

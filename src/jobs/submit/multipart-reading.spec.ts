@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Problem, Slices } from '#src/kernel/index.js';
-import { CallerTurns, setTurn, Turn } from '#src/platform/http/caller-turns.js';
+import { Slices } from '#src/kernel/index.js';
 import { readConfig, type HttpRequest } from '#src/platform/index.js';
 import { MultipartReading } from './multipart-reading.js';
 
@@ -40,27 +39,9 @@ it.each([0, 1, 2, 3, 4, 5, 6, 7])('refuses files that are too large, turns %d', 
   );
 });
 
-it('does not call a form broken whose turn came too late', async () => {
-  const part = 'Content-Disposition: form-data; name="manifest"';
-  const body = Readable.from([Buffer.from(`--x\r\n${part}\r\n\r\n{}\r\n--x--\r\n`)]);
-  const headers = { 'content-type': 'multipart/form-data; boundary=x' };
-  const request = Object.assign(body, { headers }) as unknown as HttpRequest;
-  const late = new Problem('service.overloaded', 'too late', { retryAfterSeconds: 1 });
-  const enter = jest.fn<() => Promise<void>>().mockRejectedValueOnce(late);
-  setTurn(request, { leave: () => undefined, enter } as unknown as Turn);
-  const reading = new MultipartReading(request, directory, readConfig({}));
-  await expect(reading.finished()).rejects.toBe(late);
-});
-
 describe('a spool that fails', () => {
   const FILE_BYTES = 40;
   const FULL = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
-  const limits = {
-    most: 1,
-    longestWaitMs: 60_000,
-    longestWaitInDoubtMs: 60_000,
-    isInDoubt: () => false,
-  };
 
   /** Takes so many bytes of all files together, and fails with the next one, or when it is opened. */
   function failingAt(most: number, error: Error, delayMs = 0): (path: string) => Writable {
@@ -93,19 +74,14 @@ describe('a spool that fails', () => {
     return Object.assign(Readable.from(chunks), { headers }) as unknown as HttpRequest;
   }
 
-  /** What becomes of a form, and whether its turn is free and its body read to the end then. */
+  /** What becomes of a form, and whether its body is read to the end then. */
   async function outcomeOf(
     request: HttpRequest,
     open: (path: string) => Writable,
-  ): Promise<{ error: unknown; isFree: boolean; isRead: boolean }> {
-    const turns = new CallerTurns();
-    const turn = new Turn(turns, limits);
-    await turn.enter();
-    setTurn(request, turn);
+  ): Promise<{ error: unknown; isRead: boolean }> {
     const reading = new MultipartReading(request, directory, readConfig({}), open);
     const error = await reading.finished().catch((fault: unknown) => fault);
-    turn.end(true);
-    return { error, isFree: turns.isIdle, isRead: request.readableEnded };
+    return { error, isRead: request.readableEnded };
   }
 
   const refused = {
@@ -114,7 +90,6 @@ describe('a spool that fails', () => {
       detail: 'The service cannot do this now, since its disk is full: send it again later',
       retryAfterSeconds: 10,
     }),
-    isFree: true,
     isRead: true,
   };
 

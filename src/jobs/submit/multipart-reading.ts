@@ -5,13 +5,7 @@ import { Transform, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyHeaders, type Dicer } from '@fastify/busboy';
 import { ByteBuffer, machineProblem, Problem, Slices } from '#src/kernel/index.js';
-import {
-  decodeText,
-  outOfTurn,
-  refuseEncoding,
-  type Config,
-  type HttpRequest,
-} from '#src/platform/index.js';
+import { decodeText, refuseEncoding, type Config, type HttpRequest } from '#src/platform/index.js';
 import { fileNameFault } from '../manifest/file-name.js';
 import { HEAD_BYTES } from '../run/script-head.js';
 import { exactDisposition, partNames } from './form-names.js';
@@ -102,7 +96,7 @@ export class MultipartReading {
     });
     const broken = end.catch(() => void (this.isBroken = true));
     try {
-      await outOfTurn(this.request, () => Promise.all([end, this.feed(broken)]));
+      await Promise.all([end, this.feed(broken)]);
     } catch (cause) {
       const detail = 'The multipart body is cut or broken';
       this.fault ??=
@@ -110,7 +104,7 @@ export class MultipartReading {
       // With an error: a pipeline may wait for ever for the end of a stream that is closed without one.
       for (const stream of this.parts) stream.destroy(cause as Error);
     }
-    const written = await outOfTurn(this.request, () => Promise.allSettled(this.writing));
+    const written = await Promise.allSettled(this.writing);
     if (this.fault) throw this.fault;
     const failed = written.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;

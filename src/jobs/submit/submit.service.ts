@@ -7,7 +7,6 @@ import {
   CLOCK,
   clientSignal,
   CONFIG,
-  endTurn,
   labelRequest,
   type Config,
   type HttpRequest,
@@ -111,10 +110,10 @@ export class SubmitService {
     const lines = new LineSpool(this.spool, clientSignal(request));
     try {
       const prepared = await this.prepare(principal, submission, { lines, writer: TO_STORE, key });
-      const inputSandbox = await this.keepFiles(submission, request);
+      const inputSandbox = await this.keepFiles(submission);
       const jobs = { ...prepared, inputSandbox, key };
       const few = await this.fewOf(principal, jobs);
-      if (few !== undefined) return await this.storeFew(principal, request, { ...jobs, few });
+      if (few !== undefined) return await this.storeFew(principal, { ...jobs, few });
       const { answer, isRepeated } = await this.store(principal, jobs);
       if (isRepeated) labelRequest(request, { repeated: 'true' });
       return answer;
@@ -222,17 +221,14 @@ export class SubmitService {
     return { ...prepared, tokenRights: tokenRights.all };
   }
 
-  private async keepFiles(
-    submission: Submission,
-    request: HttpRequest,
-  ): Promise<string | undefined> {
+  private async keepFiles(submission: Submission): Promise<string | undefined> {
     if (submission.files.length === 0) return undefined;
     // Forms carry no modes; helpers of the program are to be started as well.
     const files = submission.files.map(({ name, path, sizeBytes, head }) => ({
       ...{ name, sizeBytes, isExecutable: isProgram(head) },
       content: { path },
     }));
-    return this.sandboxes.keep(files, request);
+    return this.sandboxes.keep(files);
   }
 
   /** The lines of jobs that can be written together with those of other requests: they are few and all that there is to write. */
@@ -245,13 +241,10 @@ export class SubmitService {
     return jobs.lines.few(MOST_FEW, MOST_FEW_CHARACTERS);
   }
 
-  /** Out of the caller's turn, since all callers share the statements. */
   private async storeFew(
     principal: Principal,
-    request: HttpRequest,
     { few, inputSandbox, warnings }: ToStore & { few: readonly string[] },
   ): Promise<SubmitResponse> {
-    endTurn(request);
     const { user: owner, dn: ownerDn, group: ownerGroup, vo = '', setup } = principal;
     const jobs = { lines: few, owner, ownerDn, ownerGroup, vo, setup, inputSandbox };
     const jids = await this.gathered.write(jobs);

@@ -31,7 +31,8 @@ export const DATABASE = {
   databaseQueue: v.integer('GRID_DB_QUEUE', 1_000, {
     min: 0,
     max: 100_000,
-    description: 'Statements that may wait for a free connection; further ones are answered 503',
+    description:
+      'Statements of requests that may wait for a free connection; further ones are answered 503',
   }),
   databaseQueueTimeout: v.integer('GRID_DB_QUEUE_TIMEOUT', 10, {
     min: 1,

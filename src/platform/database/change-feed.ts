@@ -88,7 +88,7 @@ export class ChangeFeed {
       }
       this.connected = false;
       this.client = undefined;
-      if (!this.stopped) this.database.gate.doubt(true);
+      if (!this.stopped) this.database.permits.setSilent(true);
       await client.end().catch(() => undefined);
       if (!this.stopped) await this.pause(RECONNECT_MS);
     }
@@ -107,7 +107,7 @@ export class ChangeFeed {
       await Promise.race([inTime(this.ask(`listen ${channel}`)), disconnected]);
     }
     this.connected = true;
-    this.database.gate.doubt(false);
+    this.database.permits.setSilent(false);
     for (const channel of this.listeners.keys()) this.dispatch(channel, undefined);
     while (!this.stopped) {
       await Promise.race([this.pause(HEARTBEAT_MS), disconnected]);

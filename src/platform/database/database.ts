@@ -6,7 +6,8 @@ import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { Tracing } from '../observe/tracing/tracing.js';
 import { isDatabaseAway, isRetryable, sqlState } from './connection-error.js';
-import { ConnectionGate, type Use } from './connection-gate.js';
+import { batched } from './batch.js';
+import { ConnectionPermits, type Use } from './connection-permits.js';
 import { managerWithin, routeEntityStatements, type StatementWay } from './entity-statements.js';
 import type { PoolerRules } from './pooler.js';
 
@@ -40,11 +41,14 @@ export interface Transaction extends Queryable {
 }
 
 const DEFAULT_LIMITS = {
-  places: 10,
+  connections: 10,
   maxWaiting: 1_000,
-  longestWaitMs: 10_000,
-  longestWaitInDoubtMs: 1_500,
+  maxWaitMs: 10_000,
+  maxWaitWhileSilentMs: 1_500,
 };
+
+/** More batched writes at once would each join fewer. */
+const MOST_BATCHED_WRITES = 2;
 
 /**
  * The database as repositories see it: named statements on the driver's pool, and transactions; entities that are not
@@ -57,7 +61,7 @@ export class Database implements Queryable {
     private readonly source: () => DataSource | undefined,
     private readonly tracing: Tracing = new Tracing(),
     /** The queue in front of the pool; for metrics, and for whoever notices that the database is silent. */
-    readonly gate: ConnectionGate = new ConnectionGate(DEFAULT_LIMITS),
+    readonly permits: ConnectionPermits = new ConnectionPermits(DEFAULT_LIMITS),
     /** How to work through the pooler that stands before the database, if one does. */
     private readonly pooler: () => PoolerRules | undefined = () => undefined,
   ) {}
@@ -130,6 +134,31 @@ export class Database implements Queryable {
     }
   }
 
+  /** Runs work whose statements need one permit of their caller together, which is waited for before it begins. */
+  async withinPermit<T>(work: () => Promise<T>): Promise<T> {
+    const release = await this.permits.acquireOfCaller();
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /** Joins point reads of all callers into few statements, which have together what one caller may have of the database. */
+  batchedReads<Key, Row>(
+    read: (keys: Key[]) => Promise<Map<Key, Row>>,
+  ): (key: Key) => Promise<Row | undefined> {
+    return batched(this.permits.queue(this.permits.ofOneCaller), read);
+  }
+
+  /** Joins writes of all callers into few statements, of which at most two are under way: while one commits the next one gathers. */
+  batchedWrites<Item, Result>(
+    write: (items: Item[]) => Promise<Map<Item, Result>>,
+  ): (item: Item) => Promise<Result> {
+    const permits = Math.min(MOST_BATCHED_WRITES, this.permits.ofOneCaller);
+    return batched(this.permits.queue(permits), write) as (item: Item) => Promise<Result>;
+  }
+
   private async attempt<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const client = await this.connect();
     let broken: Error | undefined;
@@ -181,18 +210,18 @@ export class Database implements Queryable {
 
   /** A connection of the pool, for cursors and COPY; the caller releases it. */
   async connect(use: Use = 'session'): Promise<pg.PoolClient> {
-    const { gate, pool } = this;
-    if (!gate.tryEnter(use)) await gate.enter(use);
+    const { pool } = this;
+    const release = await this.permits.acquire(use);
     try {
       const client = await pool.connect();
-      const release = client.release.bind(client);
+      const giveBack = client.release.bind(client);
       client.release = (fault) => {
-        release(fault);
-        gate.leave(use);
+        giveBack(fault);
+        release();
       };
       return client;
     } catch (error) {
-      gate.leave(use);
+      release();
       throw translate(error);
     }
   }
@@ -225,12 +254,12 @@ export class Database implements Queryable {
   }
 
   private async alone(statement: Statement): Promise<pg.QueryResult> {
-    const { gate, pool } = this;
-    if (!gate.tryEnter('statement')) await gate.enter('statement');
+    const { pool } = this;
+    const release = await this.permits.acquire('statement');
     try {
       return await this.run(pool, statement);
     } finally {
-      gate.leave('statement');
+      release();
     }
   }
 

@@ -1,5 +1,5 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import { Problem, sleep, type Clock } from '#src/kernel/index.js';
+import { Problem, sleep, type BoundedQueue, type Clock } from '#src/kernel/index.js';
 import type { Config } from '../config/env.js';
 import type { ChangeFeed } from '../database/change-feed.js';
 import { lockInTransaction } from '../database/advisory-lock.js';
@@ -17,6 +17,9 @@ const NUMBERED_EVERY_MS = 60;
 
 const LOCKS = { jobs: 'jobsFeed', filecatalogue: 'catalogueFeed' } as const;
 const CHANNELS = { jobs: 'feed_jobs', filecatalogue: 'feed_filecatalogue' } as const;
+
+/** Reads at once of those who are further behind than what is kept in memory. */
+const READS_BEHIND = 3;
 
 /** Whose work the log is made of. */
 export interface EventLogParts {
@@ -43,7 +46,11 @@ export class EventLog implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly numbering = new Map<FeedSource, RunningTask>();
   private readonly ends: (() => void)[] = [];
 
-  constructor(private readonly parts: EventLogParts) {}
+  private readonly behind: BoundedQueue;
+
+  constructor(private readonly parts: EventLogParts) {
+    this.behind = parts.database.permits.queue(READS_BEHIND);
+  }
 
   onApplicationBootstrap(): void {
     const { scheduler, changeFeed, metrics } = this.parts;
@@ -87,6 +94,11 @@ export class EventLog implements OnApplicationBootstrap, OnModuleDestroy {
     if (!page || after < page.gone)
       throw feedGone('Events behind this position are not kept any more');
     return page;
+  }
+
+  /** Runs a read of somebody who is further behind than what is kept in memory: few at once, and fewer of one caller. */
+  readBehind<T>(read: () => Promise<T>): Promise<T> {
+    return this.parts.database.withinPermit(() => this.behind.run(read));
   }
 
   /** Calls the listener when there may be something new, until the function that it answers is called. */

@@ -8,7 +8,7 @@ function slowLog(last: number) {
   const nothing = (): void => undefined;
   const log = { last, asked: 0, answer: nothing, news: nothing };
   const eventOf = (position: number): LoggedEvent => ({ position, event: [], row: [[]], index: 0 });
-  const parts: Pick<EventLog, 'latest' | 'read' | 'onNews'> = {
+  const parts: Pick<EventLog, 'latest' | 'read' | 'readBehind' | 'onNews'> = {
     latest: () => {
       log.asked += 1;
       return new Promise((resolve) => (log.answer = () => resolve(log.last)));
@@ -18,6 +18,7 @@ function slowLog(last: number) {
       const events = Array.from({ length: count }, (_, index) => eventOf(after + 1 + index));
       return Promise.resolve({ events, upto: after + count });
     },
+    readBehind: (read) => read(),
     onNews: (_source, listener) => ((log.news = listener), nothing),
   };
   return { log, parts: parts as EventLog };

@@ -1,3 +1,4 @@
+import { runForAll } from '#src/kernel/index.js';
 import type { EventLog } from './event-log.js';
 import type { FeedCursor } from './feed-cursor.js';
 import type { LoggedEvent } from './event-log.repository.js';
@@ -7,8 +8,6 @@ import type { FeedSource } from './event-log.entity.js';
 const KEPT = 4_000;
 /** Events that are read at once. */
 const PAGE = 500;
-/** Reads of those who are further behind than what is kept. */
-const READS_AT_ONCE = 3;
 
 /** Events, and how far they go: what the log has up to `upto` is either among them or not for this reader. */
 export interface FeedPage<E> {
@@ -36,8 +35,6 @@ export class Feed<E extends Positioned> {
   /** The read that is under way, or was last. */
   private page: Promise<boolean> | undefined;
   private isStale = false;
-  private reading = 0;
-  private readonly waiting: (() => void)[] = [];
 
   /** `complete` makes an event of the feed of each event of the log. */
   constructor(
@@ -81,14 +78,10 @@ export class Feed<E extends Positioned> {
     if (seen === undefined && position === this.head) await this.page?.catch(() => undefined); // it may have more
     const kept = seen === undefined ? this.keptBehind(position, limit) : undefined;
     if (kept) return { events: kept, upto: kept.at(-1)?.position ?? position };
-    await this.place();
-    try {
+    return this.log.readBehind(async () => {
       const page = await this.log.read(this.source, position, limit, seen);
       return { events: await this.complete(page.events), upto: page.upto };
-    } finally {
-      this.reading -= 1;
-      this.waiting.shift()?.();
-    }
+    });
   }
 
   private keptBehind(position: number, limit: number): E[] | undefined {
@@ -98,17 +91,10 @@ export class Feed<E extends Positioned> {
     return from < 0 ? undefined : recent.slice(from, from + limit);
   }
 
-  private async place(): Promise<void> {
-    while (this.reading >= READS_AT_ONCE) {
-      await new Promise<void>((resolve) => this.waiting.push(resolve));
-    }
-    this.reading += 1;
-  }
-
   /** Reads what is new, once for all. When that fails nothing is kept: each reader reads for itself, and meets the fault. */
   private async pull(): Promise<void> {
     this.isStale = true;
-    this.pulling ??= this.pullAll()
+    this.pulling ??= runForAll(() => this.pullAll())
       .catch(() => this.forget())
       .finally(() => (this.pulling = undefined));
     await this.pulling;

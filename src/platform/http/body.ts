@@ -11,7 +11,6 @@ import {
   stringifyJson,
 } from '#src/kernel/index.js';
 import type { JsonObject, JsonValue } from '#src/kernel/index.js';
-import { arriving, outOfTurn } from './caller-turns.js';
 import { MAX_DEPTH, MAX_VALUES, tooHeavy } from './json-weight.js';
 import { QueryValues } from './query-values.js';
 
@@ -57,10 +56,6 @@ export async function* readChunks(
   request: IncomingMessage,
   limitBytes: number,
 ): AsyncGenerator<Buffer> {
-  yield* arriving(request, chunksOf(request, limitBytes));
-}
-
-async function* chunksOf(request: IncomingMessage, limitBytes: number): AsyncGenerator<Buffer> {
   refuseEncoding(request);
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limitBytes) throw bodyTooLarge(limitBytes);
@@ -96,11 +91,8 @@ export function decodeText(bytes: Uint8Array, where = 'The body'): string {
 async function readText(request: IncomingMessage, limitBytes: number): Promise<string> {
   refuseEncoding(request);
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge(limitBytes);
-  const bytes = await outOfTurn(request, async () => {
-    const whole = await wholeBody(request, limitBytes);
-    await loopTurn.room();
-    return whole;
-  });
+  const bytes = await wholeBody(request, limitBytes);
+  await loopTurn.room();
   return decodeText(bytes);
 }
 

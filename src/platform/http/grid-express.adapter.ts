@@ -4,7 +4,6 @@ import type { NestApplicationOptions } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { loopTurn, stringifyJson } from '#src/kernel/index.js';
 import { LEAST_COMPRESSED, sendCompressible, sendWhole } from './compressed-answer.js';
-import { endTurn } from './caller-turns.js';
 import { isProbe } from './probe-path.js';
 import { gatheredMessage } from './gathered-message.js';
 import { JsonText } from './json-text.js';
@@ -55,7 +54,6 @@ export class GridExpressAdapter extends ExpressAdapter {
   }
 
   override reply(response: HttpResponse, body: unknown, statusCode?: number): unknown {
-    endTurn(response.req);
     if (typeof body !== 'object' || body === null || 'getStream' in body || Buffer.isBuffer(body)) {
       return super.reply(response, body, statusCode);
     }

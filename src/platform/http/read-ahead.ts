@@ -1,7 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { Slices } from '#src/kernel/index.js';
 import { refuseEncoding } from './body.js';
-import { arriving } from './caller-turns.js';
 import { ClientDisconnected } from './client-signal.js';
 import type { HttpRequest } from './messages.js';
 
@@ -30,7 +29,7 @@ export async function* arrivingAhead(request: HttpRequest): AsyncGenerator<Buffe
   bodies += Number(isAhead);
   try {
     const slices = new Slices();
-    for await (const read of arriving(request, ahead)) {
+    for await (const read of ahead as AsyncIterable<Buffer>) {
       // What is read ahead comes in one piece.
       for (let at = 0; at < read.length; at += PIECE_BYTES) {
         yield read.subarray(at, at + PIECE_BYTES);

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { loopTurn, Problem, randomId } from '#src/kernel/index.js';
+import { loopTurn, Problem, randomId, runFor } from '#src/kernel/index.js';
 import type { Config } from '../config/env.js';
 import { probeReply } from '../observe/health/probe-reply.js';
 import type { Readiness } from '../observe/health/readiness.js';
@@ -20,6 +20,7 @@ import {
   type HttpResponse,
 } from './messages.js';
 import { isProbe } from './probe-path.js';
+import { RequestCaller } from './request-caller.js';
 import { headFault } from './request-head.js';
 import type { ProblemFilter } from './problem.filter.js';
 import type { RequestsUnderWay } from './requests-under-way.js';
@@ -61,6 +62,7 @@ export function requestMiddleware(input: RequestMiddlewareInput): RequestHandler
   const addresses = new ClientAddresses(config.trustedProxies);
   return (request, response, next) => {
     const requestId = randomId();
+    const caller = new RequestCaller(request);
     setRequestId(request, requestId);
     setClientAddress(request, addresses.addressOf(request));
     const place = underWay.begin(request);
@@ -81,9 +83,10 @@ export function requestMiddleware(input: RequestMiddlewareInput): RequestHandler
     response.once('close', () => {
       clearTimeout(timer);
       underWay.end(place);
+      if (response.writableFinished) caller.key = undefined;
       record(request, response, { seconds: Number(process.hrtime.bigint() - started) / 1e9, span });
     });
-    const work = span ? () => span.run(next) : next;
+    const work = (): void => runFor(caller, span ? () => span.run(next) : next);
     const enter = (): void => {
       if (response.destroyed || response.headersSent) return; // gone, or answered, while it waited
       if (readiness.started) work();

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { Problem } from '#src/kernel/index.js';
+import { Problem, runForAll } from '#src/kernel/index.js';
 import { withAdvisoryLock } from '../database/advisory-lock.js';
 import { Database, type Transaction } from '../database/database.js';
 import type { AdvisoryLock } from '../database/lock-names.js';
@@ -131,7 +131,10 @@ class Task implements RunningTask {
     if (this.stopSignal.signal.aborted) return;
     const { jitter = JITTER, name } = this.task;
     const varied = pauseMs * (1 - jitter + 2 * jitter * Math.random());
-    this.parts.timers.addTimeout(name, setTimeout(() => void this.turn(), varied).unref());
+    this.parts.timers.addTimeout(
+      name,
+      setTimeout(() => void runForAll(() => this.turn()), varied).unref(),
+    );
   }
 
   private clear(): void {
@@ -155,7 +158,7 @@ class Task implements RunningTask {
 
   /** One round at a time. */
   private begin(): Promise<TaskOutcome> {
-    this.round ??= this.once().finally(() => (this.round = undefined));
+    this.round ??= runForAll(() => this.once()).finally(() => (this.round = undefined));
     return this.round;
   }
 

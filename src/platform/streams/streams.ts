@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '../config/env.js';
-import { Callers } from '../http/callers.js';
+import { Admission } from '../http/admission.js';
 import type { HttpRequest } from '../http/messages.js';
 import { Metrics } from '../observe/metrics/metrics.js';
 
@@ -14,7 +14,7 @@ export interface Streaming {
 }
 
 /**
- * The answers of this instance that have no end of their own: at most GRID_FEED_STREAMS of one user. They take no place
+ * The answers of this instance that have no end of their own: at most GRID_FEED_STREAMS of one user. They do not count
  * among the requests at work of their caller, and end when the instance stops: then clients go on at another one.
  */
 @Injectable()
@@ -24,7 +24,7 @@ export class Streams {
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
-    private readonly callers: Callers,
+    private readonly admission: Admission,
     metrics: Metrics,
   ) {
     metrics.gauge('gridgate_feed_streams', 'Streams and long polls open', [], (gauge) =>
@@ -50,7 +50,7 @@ export class Streams {
     };
     if (!response || response.destroyed || response.closed) close();
     else response.once('close', close);
-    this.callers.stepAside(request);
+    this.admission.leave(request);
     return { signal: controller.signal };
   }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { runForAll } from '#src/kernel/index.js';
 import { ChangeFeed } from '#src/platform/index.js';
 import type { OnModuleDestroy } from '@nestjs/common';
 import { RegistryRepository, REGISTRY_CHANNEL } from './registry.repository.js';
@@ -37,7 +38,7 @@ export class RegistryService implements OnModuleDestroy {
     const { known } = this;
     if (known) return known;
     if (!this.reading) {
-      const reading = this.refresh();
+      const reading = runForAll(() => this.refresh());
       this.reading = reading;
       void reading.catch(() => undefined).then(() => this.endOf(reading));
     }

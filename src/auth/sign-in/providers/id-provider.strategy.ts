@@ -1,7 +1,7 @@
 import { PassportStrategy } from '@nestjs/passport';
 import OAuth2Strategy from 'passport-oauth2';
 import type { NamedIdProvider, OAuth2IdProvider } from '#src/id-provider/index.js';
-import { outOfTurn, type HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/platform/index.js';
 import type { RegistryService, User } from '#src/registry/index.js';
 import type { LoginStates } from './login-states.js';
 
@@ -41,7 +41,7 @@ export function idProviderStrategy(
     { caller }: { caller: HttpRequest },
     done: (error: unknown, access?: string, refresh?: string, results?: ProviderSubject) => void,
   ): void => {
-    outOfTurn(caller, () => subjectOf(provider, caller.originalUrl)).then(
+    subjectOf(provider, caller.originalUrl).then(
       (subject) => done(null, subject.sub, undefined, subject),
       (error: unknown) => done(error),
     );

@@ -60,7 +60,7 @@ export class LoginPages {
       sendRedirect(response, returnTo);
       return;
     }
-    const url = await this.providers.begin(name, request, {
+    const url = await this.providers.begin(name, {
       ...{ session, returnTo, prompt: form.prompt },
     });
     if (url !== undefined) sendRedirect(response, url);

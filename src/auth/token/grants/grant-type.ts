@@ -16,9 +16,6 @@ export interface GrantType<Form extends object = object> {
   /** The `grant_type` that asks for it. */
   readonly type: string;
 
-  /** It asks the database by joined statements only, or takes the turn of its caller first (decision 0497). */
-  readonly isWithoutTurn?: true;
-
   /** Gives a token or throws OAuthProblem (RFC 6749 §5.2). */
   issue(form: Form, request: HttpRequest): Promise<GrantedTokens>;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { labelRequest, takeTurn, type HttpRequest } from '#src/platform/index.js';
+import { labelRequest, type HttpRequest } from '#src/platform/index.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
 import { dpopKeyOf } from '../../possession/confirmation.js';
@@ -12,7 +12,6 @@ import { RefreshTokenForm } from './grant.request.js';
 @Injectable()
 export class RefreshTokenGrant implements GrantType<RefreshTokenForm> {
   readonly type = RefreshTokenForm.grantType;
-  readonly isWithoutTurn = true;
 
   constructor(
     private readonly clients: ClientAuthenticator,
@@ -32,7 +31,7 @@ export class RefreshTokenGrant implements GrantType<RefreshTokenForm> {
     const wish = { scope, audience, resource, confirmation };
     const minted = await this.issuer.forConsent(consent, wish);
     const way = client.profile === 'fapi2' ? 'keep' : 'rotate';
-    const refreshToken = await this.refreshTokens[way](token, consent, () => takeTurn(request));
+    const refreshToken = await this.refreshTokens[way](token, consent);
     return { minted, extras: { refreshToken } };
   }
 }

@@ -1,7 +1,9 @@
+import type { Database } from '#src/platform/index.js';
+
 /** A question that is about to be sent. */
 interface Coming<Answer> {
   /** Resolves when it may be sent. */
-  begun: Promise<void>;
+  begun: Promise<unknown>;
   answer: Promise<Answer>;
 }
 
@@ -12,26 +14,24 @@ interface Coming<Answer> {
 export class SharedReads<Answer> {
   private readonly coming = new Map<string, Coming<Answer>>();
 
+  constructor(private readonly permits: Pick<Database['permits'], 'acquireOfCaller'>) {}
+
   /**
-   * The answer to the question that the key stands for. `takeTurn` is called by the first asker only: others who ask while it waits for
-   * its turn have the answer without one of their own. When the turn does not come, the next of them asks.
+   * The answer to the question that the key stands for, asked with a permit of the first asker: others who ask while it waits for
+   * its permit have the answer without one of their own. When it gets none, the next of them asks.
    */
-  get(
-    key: string,
-    ask: () => Promise<Answer>,
-    takeTurn: () => Promise<void> = () => Promise.resolve(),
-  ): Promise<Answer> {
+  get(key: string, ask: () => Promise<Answer>): Promise<Answer> {
     const known = this.coming.get(key);
     if (known) {
       return known.begun.then(
         () => known.answer,
-        () => this.get(key, ask, takeTurn),
+        () => this.get(key, ask),
       );
     }
-    const begun = new Promise<void>((resolve) => setImmediate(resolve))
-      .then(takeTurn)
+    const begun = new Promise((resolve) => setImmediate(resolve))
+      .then(() => this.permits.acquireOfCaller())
       .finally(() => this.coming.delete(key));
-    const answer = begun.then(ask);
+    const answer = begun.then((release) => ask().finally(release));
     this.coming.set(key, { begun, answer });
     return answer;
   }

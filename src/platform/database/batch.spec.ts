@@ -1,14 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { Problem } from '#src/kernel/index.js';
-import { JoinedReads, JoinedWrites } from './joined-reads.js';
+import { BoundedQueue, currentCaller, Problem, runFor } from '#src/kernel/index.js';
+import { batched } from './batch.js';
 
-const LIMITS = { most: 1, longestWaitMs: 25_000, longestWaitInDoubtMs: 5, isInDoubt: () => false };
+function queueOf({ permits = 1, maxWaitMs = 25_000 } = {}): BoundedQueue {
+  const refusal = (): Problem => new Problem('service.overloaded', 'Nothing became free in time');
+  return new BoundedQueue({ permits, maxWaiting: Infinity, maxWaitMs: () => maxWaitMs, refusal });
+}
 
 /** Reads of numbers below 1,000, and what was asked in which statement; statements end when they are let. */
-function reads(limits = LIMITS) {
+function reads(queue = queueOf()) {
   const statements: number[][] = [];
   const ends: (() => void)[] = [];
-  const joined = new JoinedReads<number, string>(limits, async (keys) => {
+  const get = batched<number, string>(queue, async (keys) => {
     statements.push(keys);
     await new Promise<void>((resolve) => ends.push(resolve));
     if (keys.includes(-1)) throw new Error('out of range');
@@ -19,23 +22,23 @@ function reads(limits = LIMITS) {
     while (ends.length === 0) await new Promise((resolve) => setImmediate(resolve));
     ends.shift()?.();
   };
-  return { joined, statements, end };
+  return { get, statements, end };
 }
 
 describe('reads that come together', () => {
   it('are one statement, each key once, and nothing where there is no row', async () => {
-    const { joined, statements, end } = reads();
-    const asked = [1, 2, 1, 1_000].map((key) => joined.get(key));
+    const { get, statements, end } = reads();
+    const asked = [1, 2, 1, 1_000].map((key) => get(key));
     await end();
     expect(await Promise.all(asked)).toEqual(['row 1', 'row 2', 'row 1', undefined]);
     expect(statements).toEqual([[1, 2, 1_000]]);
   });
 
   it('wait for the next statement while one is under way: none is answered from before its question', async () => {
-    const { joined, statements, end } = reads();
-    const first = joined.get(1);
+    const { get, statements, end } = reads();
+    const first = get(1);
     while (statements.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    const later = [joined.get(1), joined.get(2)];
+    const later = [get(1), get(2)];
     await end();
     await first;
     await end();
@@ -44,16 +47,16 @@ describe('reads that come together', () => {
   });
 
   it('are at most 200 in a statement', async () => {
-    const { joined, statements, end } = reads({ ...LIMITS, most: 2 });
-    const all = Promise.all(Array.from({ length: 250 }, (_, key) => joined.get(key)));
+    const { get, statements, end } = reads(queueOf({ permits: 2 }));
+    const all = Promise.all(Array.from({ length: 250 }, (_, key) => get(key)));
     await end();
     await end();
     expect([(await all).length, statements.map(({ length }) => length)]).toEqual([250, [200, 50]]);
   });
 
   it('are asked alone after a fault that one of them may have caused', async () => {
-    const { joined, statements, end } = reads();
-    const [good, bad] = [joined.get(1), joined.get(-1)];
+    const { get, statements, end } = reads();
+    const [good, bad] = [get(1), get(-1)];
     const refused = expect(bad).rejects.toThrow('out of range');
     for (let statement = 0; statement < 3; statement += 1) await end();
     expect(await good).toBe('row 1');
@@ -62,8 +65,8 @@ describe('reads that come together', () => {
   });
 
   it('are all refused while the database is away', async () => {
-    const { joined, statements, end } = reads();
-    const asked = [joined.get(1), joined.get(-2)];
+    const { get, statements, end } = reads();
+    const asked = [get(1), get(-2)];
     const refused = Promise.all(
       asked.map((one) => expect(one).rejects.toMatchObject({ code: 'service.unavailable' })),
     );
@@ -72,16 +75,32 @@ describe('reads that come together', () => {
     expect(statements).toEqual([[1, -2]]);
   });
 
-  it('are refused when their turn does not come in time, and go on afterwards', async () => {
-    const { joined, statements, end } = reads({ ...LIMITS, longestWaitMs: 20 });
-    const first = joined.get(1);
+  it('are refused when no permit becomes free in time, and go on afterwards', async () => {
+    const { get, statements, end } = reads(queueOf({ maxWaitMs: 20 }));
+    const first = get(1);
     while (statements.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    await expect(joined.get(2)).rejects.toMatchObject({ code: 'service.overloaded' });
+    await expect(get(2)).rejects.toMatchObject({ code: 'service.overloaded' });
     await end();
     await first;
-    const next = joined.get(3);
+    const next = get(3);
     await end();
     expect(await next).toBe('row 3');
+  });
+});
+
+describe('what is batched', () => {
+  it('counts for none of its callers', async () => {
+    const callers: unknown[] = [];
+    const get = batched<number, string>(queueOf(), (keys) => {
+      callers.push(currentCaller());
+      return Promise.resolve(new Map(keys.map((key) => [key, 'row'])));
+    });
+    const caller = { key: 'alice', permits: 0, signal: new AbortController().signal };
+    await runFor(caller, async () => {
+      await get(1);
+      expect(currentCaller()).toBe(caller);
+    });
+    expect(callers).toEqual([undefined]);
   });
 });
 
@@ -89,7 +108,7 @@ describe('writes that come together', () => {
   /** Writes of names, and what was written in which statement; `bad` fails, `away` finds no database. */
   function writes() {
     const statements: string[][] = [];
-    const joined = new JoinedWrites<{ name: string }, number>(LIMITS, async (items) => {
+    const write = batched<{ name: string }, number>(queueOf(), async (items) => {
       const names = items.map(({ name }) => name);
       statements.push(names);
       await Promise.resolve();
@@ -97,8 +116,7 @@ describe('writes that come together', () => {
       if (names.includes('away')) throw Problem.unavailable('The database is away');
       return new Map(items.map((item, index) => [item, index]));
     });
-    const all = (...names: string[]) =>
-      Promise.allSettled(names.map((name) => joined.write({ name })));
+    const all = (...names: string[]) => Promise.allSettled(names.map((name) => write({ name })));
     return { all, statements };
   }
 

@@ -1,9 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { SharedReads } from './shared-reads.js';
 
+/** Everybody may ask at once. */
+const FREE = { acquireOfCaller: () => Promise.resolve(() => undefined) };
+
 /** Reads that are counted; their answers are their numbers. */
 function counted() {
-  const shared = new SharedReads<number>();
+  const shared = new SharedReads<number>(FREE);
   let asked = 0;
   const ask = async (): Promise<number> => {
     asked += 1;
@@ -26,7 +29,7 @@ describe('questions that come together', () => {
   });
 
   it('are not answered by what was asked before them, although that is still under way', async () => {
-    const shared = new SharedReads<string>();
+    const shared = new SharedReads<string>(FREE);
     let end: (text: string) => void = () => undefined;
     const first = shared.get('a', () => new Promise((resolve) => (end = resolve)));
     await new Promise((resolve) => setImmediate(resolve));
@@ -36,34 +39,40 @@ describe('questions that come together', () => {
   });
 
   it('fail together', async () => {
-    const shared = new SharedReads<string>();
+    const shared = new SharedReads<string>(FREE);
     const fail = () => Promise.reject(new Error('away'));
     const answers = await Promise.allSettled([shared.get('a', fail), shared.get('a', fail)]);
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(await shared.get('a', () => Promise.resolve('back'))).toBe('back');
   });
 
-  it('wait for one turn together, and are asked by the next one when it does not come', async () => {
-    const shared = new SharedReads<string>();
-    const turns: string[] = [];
-    let fail: (error: Error) => void = () => undefined;
-    const asked = (name: string, turn: () => Promise<void>): Promise<string> =>
-      shared.get(
-        'a',
-        () => Promise.resolve(name),
-        () => {
-          turns.push(name);
-          return turn();
-        },
-      );
-    const first = asked('first', () => new Promise((_resolve, reject) => (fail = reject)));
+  it('wait for one permit together, and are asked by the next one when it is not given', async () => {
+    const [refuse, asked]: [((error: Error) => void)[], string[]] = [[], []];
+    const shared = new SharedReads<string>({
+      acquireOfCaller: () =>
+        refuse.length > 0
+          ? FREE.acquireOfCaller()
+          : new Promise((_resolve, reject) => refuse.push(reject)),
+    });
+    const get = (name: string): Promise<string> =>
+      shared.get('a', () => Promise.resolve(String(asked.push(name))));
+    const first = get('first');
     await new Promise((resolve) => setImmediate(resolve));
-    // The first one waits for its turn: what comes meanwhile waits with it.
-    const second = asked('second', () => Promise.resolve());
-    const third = asked('third', () => Promise.resolve());
-    fail(new Error('no turn'));
-    await expect(first).rejects.toThrow('no turn');
-    expect(await Promise.all([second, third])).toEqual(['second', 'second']);
-    expect(turns).toEqual(['first', 'second']);
+    // The first one waits for its permit: what comes meanwhile waits with it.
+    const others = [get('second'), get('third')];
+    refuse[0]?.(new Error('no permit'));
+    await expect(first).rejects.toThrow('no permit');
+    expect(await Promise.all(others)).toEqual(['1', '1']);
+    expect(asked).toEqual(['second']);
+  });
+
+  it('give the permit back', async () => {
+    let given = 0;
+    const shared = new SharedReads<string>({
+      acquireOfCaller: () => Promise.resolve(() => void (given += 1)),
+    });
+    await shared.get('a', () => Promise.resolve('read'));
+    await shared.get('a', () => Promise.reject(new Error('away'))).catch(() => undefined);
+    expect(given).toBe(2);
   });
 });
