@@ -1,6 +1,6 @@
 # Gridgate in one image: server (GRID_ROLE all, api or worker) and the gridgate command.
 # deploy/check.mjs runs the npm steps of this file without a Docker engine.
-ARG NODE_VERSION=22
+ARG NODE_VERSION=24
 
 # 1. Compile. Needs the compiler and all development dependencies.
 FROM node:${NODE_VERSION}-bookworm-slim AS build

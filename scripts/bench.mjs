@@ -1,4 +1,5 @@
 /** npm run bench: figures beside their floors (bench/README.md). Never part of npm test. */
+import { resolve } from 'node:path';
 import { Bench } from '../bench/frame/bench.mjs';
 import { chooseFigures, figureFiles } from '../bench/frame/figures.mjs';
 import { machine } from '../bench/frame/machine.mjs';
@@ -15,31 +16,39 @@ async function main() {
   if (options.list) return print(listOf(chosen));
   await buildWhenNeeded();
   const bench = new Bench(options);
+  const others = options.beside
+    ? [1, 2].map(() => new Bench(options, resolve(options.beside)))
+    : [];
+  const all = [bench, ...others];
   const stop = () => {
     process.exitCode = 130;
-    void bench.close().then(() => process.exit());
+    void closeAll(all).then(() => process.exit());
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
   const description = { ...machine(), generator: options.generator };
   try {
-    const { rows, failures } = await measureAll(chosen, bench);
+    const { rows, failures } = await measureAll(chosen, bench, others);
     report({ machine: description, rows, failures }, options.json);
     if (failures.length > 0) process.exitCode = 1;
   } finally {
-    await bench.close();
+    await closeAll(all);
   }
 }
 
+function closeAll(benches) {
+  return Promise.all(benches.map((bench) => bench.close()));
+}
+
 /** A figure that fails stands in the table with the reason; the others are measured all the same. */
-async function measureAll(chosen, bench) {
+async function measureAll(chosen, bench, others) {
   const rows = [];
   const failures = [];
   for (const figure of chosen) {
     if (bench.cancel.signal.aborted) break;
     bench.log(`${figure.name} …`);
     try {
-      const row = await measureFigure(figure, bench);
+      const row = await measureFigure(figure, bench, others);
       if (!row) continue;
       bench.log(`${figure.name}: ${shortNumber(row.figure.value)} ${row.unit}`);
       rows.push(row);

@@ -28,15 +28,15 @@ export class BenchServer {
     this.ca = ca;
   }
 
-  static async start({ home, database, env, profile, entry = 'main.js' }) {
+  static async start({ home, database, env, profile, entry = 'main.js', checkout = root }) {
     const log = openSync(join(home, 'server.log'), 'a');
-    const main = join(root, 'dist/src', entry);
+    const main = join(checkout, 'dist/src', entry);
     const { PATH, HOME, TMPDIR } = process.env;
     const own = { GRID_HOME: home, DATABASE_URL: database, GRID_PORT: '0', ...LIMITS_OFF };
     try {
       const started = await startUntil([...profiling(profile), main], /gridgate ready on (\S+)/, {
         env: { PATH, HOME, TMPDIR, ...own, GRID_DEMO: 'true', ...env },
-        cwd: root,
+        cwd: checkout,
         log,
       });
       const ca = await readFile(join(home, 'pki/ca.crt'), 'utf8');

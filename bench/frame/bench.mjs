@@ -18,8 +18,10 @@ export class Bench {
   databases = 0;
   cancel = new AbortController();
 
-  constructor(options) {
+  /** Its servers are those of the checkout. */
+  constructor(options, checkout = root) {
     this.options = options;
+    this.checkout = checkout;
   }
 
   log(text) {
@@ -67,7 +69,8 @@ export class Bench {
     const database = await this.database();
     const { profile, pool } = this.options;
     const own = { GRID_DB_POOL: pool, ...env };
-    const server = await BenchServer.start({ home, database, env: own, profile, entry });
+    const { checkout } = this;
+    const server = await BenchServer.start({ home, database, env: own, profile, entry, checkout });
     this.opened.push(() => server.stop());
     return server;
   }

@@ -10,6 +10,10 @@ const FRAME_OPTIONS = {
     default: '40',
     description: 'GRID_DB_POOL of servers: the load is one caller, who may use a quarter of it',
   },
+  beside: {
+    default: '',
+    description: 'another, built checkout: it is the floor, and is measured beside itself too',
+  },
   profile: { default: '', description: 'directory for a CPU profile of each server' },
 };
 

@@ -5,15 +5,21 @@ const WARM_UP_SECONDS = 1;
 /**
  * Measures one figure and its floor: both are warmed up, then measured in turns, and the order is swapped every
  * round, so that whatever else the machine does meets both alike. Answers one row of the table, undefined when what it
- * needs is not on this machine (`prepare` has said so).
+ * needs is not on this machine (`prepare` has said so). With others, two of one other checkout, the floor is the figure of the
+ * first of them, and the note says how much better the second one is.
  */
-export async function measureFigure(definition, bench) {
+export async function measureFigure(definition, bench, others = []) {
   const { seconds } = bench.options;
   const rounds = Math.min(bench.options.rounds, definition.rounds ?? Infinity);
   const prepared = await definition.prepare(bench);
   if (!prepared) return undefined;
-  const sides = { figure: prepared.figure, floor: prepared.floor };
-  const results = { figure: [], floor: [] };
+  const beside = [];
+  for (const other of others) beside.push(await definition.prepare(other));
+  const [first, second] = beside;
+  const sides = first
+    ? { figure: prepared.figure, floor: first.figure, again: second.figure }
+    : { figure: prepared.figure, floor: prepared.floor };
+  const results = { figure: [], floor: [], again: [] };
   const names = Object.keys(sides).filter((name) => sides[name] !== undefined);
   try {
     if (definition.warmUp !== false) {
@@ -27,7 +33,7 @@ export async function measureFigure(definition, bench) {
       }
     }
   } finally {
-    await prepared.finish?.();
+    for (const one of [prepared, ...beside]) await one.finish?.();
   }
   return rowOf(definition, results);
 }
@@ -35,6 +41,11 @@ export async function measureFigure(definition, bench) {
 function rowOf(definition, results) {
   const figure = summary(results.figure);
   const floor = results.floor.length > 0 ? summary(results.floor) : undefined;
+  const isBeside = results.again.length > 0;
+  if (isBeside) {
+    const spread = ratioOf(floor.value, summary(results.again).value, definition.better);
+    figure.note = `the other beside itself ${spread.toFixed(2)}`;
+  }
   return {
     name: definition.name,
     title: definition.title,
@@ -44,7 +55,7 @@ function rowOf(definition, results) {
     ...(floor === undefined
       ? {}
       : {
-          floorIs: definition.floor,
+          floorIs: isBeside ? 'the other checkout' : definition.floor,
           floor,
           ratio: ratioOf(figure.value, floor.value, definition.better),
         }),

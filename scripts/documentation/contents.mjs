@@ -74,6 +74,8 @@ export const SECTIONS = [
     pages: [
       'CHANGELOG.md',
       'docs/design/tests.md',
+      'docs/design/http.md',
+      'docs/design/database.md',
       'docs/decisions/README.md',
       'CONTRIBUTING.md',
       'docs/STYLE.md',

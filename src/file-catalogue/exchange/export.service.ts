@@ -21,7 +21,7 @@ export interface ExportTarget {
 
 /**
  * Writes a subtree as the NDJSON that bulk and import take, in bounded memory and page by page: between two pages nothing
- * of the database is held (decision 0285), so that a slow target does not keep old rows from being cleaned up.
+ * of the database is held, so that a slow target does not keep old rows from being cleaned up.
  */
 @Injectable()
 export class ExportService {

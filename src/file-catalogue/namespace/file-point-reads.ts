@@ -4,7 +4,7 @@ import { parentPath, pathChain } from '../path/catalogue-path.js';
 import { readDirectories, type DirectoryRow } from './directory-chain.repository.js';
 import { findFiles, type FileRow } from './files.repository.js';
 
-/** Files and the directories on the way to them by path, many requests with one statement each (decision 0421). */
+/** Files and the directories on the way to them by path, many requests with one statement each. */
 @Injectable()
 export class FilePointReads {
   /** The file of this path, without its long columns. */

@@ -62,7 +62,7 @@ export class NamespaceService {
   ) {}
 
   /**
-   * Writes the contents `{"SubDirs", "Files"}` of a directory, page by page (decision 0285): between two pages nothing
+   * Writes the contents `{"SubDirs", "Files"}` of a directory, page by page: between two pages nothing
    * of the database is held, so that a slow reader is nobody's business. Rights are looked at once, as when a directory
    * is opened. `onPosition` is told from where on the feed tells what changes meanwhile, `onNext` with a limit where the next
    * page begins. 404 before anything is written.

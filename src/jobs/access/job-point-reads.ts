@@ -4,7 +4,7 @@ import type { Job } from '../state/job.entity.js';
 import type { Jid } from '../state/job.js';
 import { JobsRepository } from '../state/jobs.repository.js';
 
-/** Jobs by their ids, many requests with one statement (decision 0421). */
+/** Jobs by their ids, many requests with one statement. */
 @Injectable()
 export class JobPointReads {
   private readonly read: (jid: string) => Promise<Job | undefined>;

@@ -8,9 +8,15 @@ export class RequestCaller implements Caller {
   permits = 0;
   private clientGone: AbortSignal | undefined;
 
-  constructor(private readonly request: HttpRequest) {}
+  constructor(private request: HttpRequest | undefined) {}
 
   get signal(): AbortSignal {
-    return (this.clientGone ??= clientSignal(this.request));
+    return (this.clientGone ??= this.request ? clientSignal(this.request) : AbortSignal.abort());
+  }
+
+  /** The request is over. What still runs for it counts for nobody once it is answered. */
+  end(isAnswered: boolean): void {
+    if (isAnswered) this.key = undefined;
+    this.request = undefined; // else it would live as long as the last promise that was made for it
   }
 }

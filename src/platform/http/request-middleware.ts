@@ -83,7 +83,7 @@ export function requestMiddleware(input: RequestMiddlewareInput): RequestHandler
     response.once('close', () => {
       clearTimeout(timer);
       underWay.end(place);
-      if (response.writableFinished) caller.key = undefined;
+      caller.end(response.writableFinished);
       record(request, response, { seconds: Number(process.hrtime.bigint() - started) / 1e9, span });
     });
     const work = (): void => runFor(caller, span ? () => span.run(next) : next);
