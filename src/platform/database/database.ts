@@ -214,9 +214,9 @@ export class Database implements Queryable {
     const release = await this.permits.acquire(use);
     try {
       const client = await pool.connect();
-      const giveBack = client.release.bind(client);
+      const returnClient = client.release.bind(client);
       client.release = (fault) => {
-        giveBack(fault);
+        returnClient(fault);
         release();
       };
       return client;
