@@ -54,10 +54,25 @@ describe('BoundedQueue', () => {
     expect(queue.waiting).toBe(0);
   });
 
+  it('gives a permit first to who has begun, and without an end of waiting', async () => {
+    const queue = new BoundedQueue({ ...BOUNDS, maxWaiting: 1 });
+    await queue.acquireFirst();
+    const order: string[] = [];
+    const waiting = [
+      queue.acquire().then(() => order.push('new')),
+      queue.acquireFirst().then(() => order.push('begun')),
+    ];
+    expect(queue.waiting).toBe(2);
+    queue.release();
+    queue.release();
+    await Promise.all(waiting);
+    expect(order).toEqual(['begun', 'new']);
+  });
+
   it('refuses all that wait when it is told to', async () => {
     const queue = new BoundedQueue(BOUNDS);
     await queue.acquire();
-    const waiting = Promise.allSettled([queue.acquire(), queue.acquire()]);
+    const waiting = Promise.allSettled([queue.acquire(), queue.acquireFirst()]);
     queue.refuseWaiting(new Error('silent'));
     expect(await waiting).toEqual(
       [1, 2].map(() => ({ status: 'rejected', reason: new Error('silent') })),

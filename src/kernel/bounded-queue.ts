@@ -20,6 +20,7 @@ interface Waiter {
 /** A semaphore whose queue is bounded in number and time. Permits are given in the order of asking. */
 export class BoundedQueue {
   private held = 0;
+  private readonly first = new Set<Waiter>();
   private readonly waiters = new Set<Waiter>();
 
   constructor(private readonly bounds: QueueBounds) {}
@@ -31,7 +32,7 @@ export class BoundedQueue {
 
   /** Waiting now. */
   get waiting(): number {
-    return this.waiters.size;
+    return this.first.size + this.waiters.size;
   }
 
   /** Takes a permit if one is free. */
@@ -48,38 +49,34 @@ export class BoundedQueue {
     const { maxWaiting, maxWaitMs, refusal } = this.bounds;
     if (this.waiters.size >= maxWaiting) throw refusal('queue-full');
     await new Promise<void>((resolve, reject) => {
-      const leave = (): void => {
+      const leave = this.queue(this.waiters, { admit: resolve, refuse: reject }, () => {
         clearTimeout(timer);
-        this.waiters.delete(waiter);
         signal?.removeEventListener('abort', onAbort);
-      };
-      const waiter: Waiter = {
-        admit: () => {
-          leave();
-          resolve();
-        },
-        refuse: (error) => {
-          leave();
-          reject(error);
-        },
-      };
-      const onAbort = (): void => waiter.refuse(signal?.reason as Error);
-      const timer = setTimeout(() => waiter.refuse(refusal('time-out')), maxWaitMs()).unref();
+      });
+      const onAbort = (): void => leave(signal?.reason as Error);
+      const timer = setTimeout(() => leave(refusal('time-out')), maxWaitMs()).unref();
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.waiters.add(waiter);
+    });
+  }
+
+  /** Waits before all others, and without an end: for work that has begun and is to be finished. */
+  async acquireFirst(): Promise<void> {
+    if (this.tryAcquire()) return;
+    await new Promise<void>((resolve, reject) => {
+      this.queue(this.first, { admit: resolve, refuse: reject }, () => undefined);
     });
   }
 
   /** Gives the permit to who has waited longest. */
   release(): void {
-    const [next] = this.waiters;
+    const [next] = this.first.size > 0 ? this.first : this.waiters;
     if (next) next.admit();
     else this.held -= 1;
   }
 
   /** Runs the work with a permit. Throws as `acquire`. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (!this.tryAcquire()) await this.acquire();
+  async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    if (!this.tryAcquire()) await this.acquire(signal);
     try {
       return await work();
     } finally {
@@ -89,7 +86,31 @@ export class BoundedQueue {
 
   /** Refuses all that wait now. */
   refuseWaiting(error: Error): void {
-    for (const waiter of [...this.waiters]) waiter.refuse(error);
+    for (const waiter of [...this.first, ...this.waiters]) waiter.refuse(error);
+  }
+
+  /** Adds a waiter, and `left` to what happens when it goes; the answered function makes it go with an error. */
+  private queue(
+    waiters: Set<Waiter>,
+    { admit, refuse }: Waiter,
+    left: () => void,
+  ): (error: Error) => void {
+    const leave = (): void => {
+      waiters.delete(waiter);
+      left();
+    };
+    const waiter: Waiter = {
+      admit: () => {
+        leave();
+        admit();
+      },
+      refuse: (error) => {
+        leave();
+        refuse(error);
+      },
+    };
+    waiters.add(waiter);
+    return waiter.refuse;
   }
 }
 

@@ -2,10 +2,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** Whose request the running code serves. */
 export interface Caller {
-  /** What the work counts for; undefined while that is not known, and once the request has been answered. */
+  /** What its work counts for; undefined while that is not known. */
   key: string | undefined;
-  /** Permits of the database that the request holds. While there is one its further statements need none. */
-  permits: number;
+  /** The request may change something, and has used the database: what it has begun is to be finished. */
+  hasBegun: boolean;
+  /** The request may change something. */
+  readonly mayChange: boolean;
+  /** Uses of the database under way, and the permits that they share. */
+  uses: number;
+  permits: (() => void)[];
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
 }

@@ -53,7 +53,10 @@ describe('statements of entities', () => {
   });
 
   it('are refused like all others when nobody more may wait, and give their place back', async () => {
-    const caller = { key: 'alice', permits: 0, signal: new AbortController().signal };
+    const caller = {
+      ...{ key: 'alice', hasBegun: false, mayChange: true, uses: 0, permits: [] },
+      signal: new AbortController().signal,
+    };
     await runFor(caller, () =>
       database.transaction(async () => {
         await expect(keys.find()).rejects.toMatchObject({

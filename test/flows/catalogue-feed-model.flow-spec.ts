@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { pino } from 'pino';
 import type { Principal } from '#src/auth/index.js';
-import { Problem, systemClock } from '#src/kernel/index.js';
+import { BoundedQueue, Problem, systemClock } from '#src/kernel/index.js';
 import {
   ChangeFeed,
   cursorText,
@@ -39,6 +39,14 @@ import { change, path as paths } from '../support/catalogue/arbitraries.js';
 import type { ToldEvent } from '../support/catalogue/events.js';
 import { caller, written } from '../support/scratch-catalogue.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
+
+/** Pages of a watcher that reads all. */
+const PAGES = {
+  permits: 1,
+  maxWaiting: 0,
+  maxWaitMs: () => 1_000,
+  refusal: (reason: string) => new Error(reason),
+};
 
 const ROUNDS = runs(2);
 const WRITERS = 4;
@@ -204,6 +212,7 @@ describe(`${ROUNDS} rounds of changes and mirrors of the catalogue`, () => {
       const { feed, teller } = one(instances);
       const follower = new FeedFollower<LoggedChange>({
         ...{ feed, from: readCursor(after, 'after'), signal: new AbortController().signal },
+        pages: new BoundedQueue(PAGES),
         rights: (changes) => teller.tellOf(reader, prefix, changes),
       });
       await follower.open();

@@ -3,7 +3,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { pino } from 'pino';
-import { systemClock } from '#src/kernel/index.js';
+import { BoundedQueue, systemClock } from '#src/kernel/index.js';
 import {
   ChangeFeed,
   EventLog,
@@ -28,6 +28,14 @@ import { readCursor } from '../../src/platform/feed/feed-cursor.js';
 import { FeedFollower } from '../../src/platform/streams/feed-follower.js';
 import { runs, seed } from '../support/counts.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
+
+/** Pages of a watcher that reads all. */
+const PAGES = {
+  permits: 1,
+  maxWaiting: 0,
+  maxWaitMs: () => 1_000,
+  refusal: (reason: string) => new Error(reason),
+};
 
 const ROUNDS = runs(4);
 /** Rounds that share the instances at the same time; each has jobs and watchers of its own. */
@@ -198,6 +206,7 @@ describe(`${ROUNDS} rounds of writers and watchers`, () => {
           feed,
           from: readCursor(after, 'after'),
           signal: new AbortController().signal,
+          pages: new BoundedQueue(PAGES),
           rights: () =>
             Promise.resolve((event: JobEvent) => {
               const told = select(event);

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { runForAll } from '#src/kernel/index.js';
 import { Database } from '#src/platform/index.js';
 import type { Guarded } from '../access/catalogue.policy.js';
 import { readDirectories, type DirectoryRow } from '../namespace/directory-chain.repository.js';
@@ -34,7 +35,7 @@ export class PresentRights {
     const paths = [...new Set([...directories].flatMap(pathChain))];
     const missing = paths.filter((path) => !known.has(path));
     if (missing.length > 0) {
-      const rows = readDirectories(this.database, missing);
+      const rows = runForAll(() => readDirectories(this.database, missing));
       for (const path of missing) known.set(path, rows);
     }
     const found = new Map<string, Guarded | undefined>();

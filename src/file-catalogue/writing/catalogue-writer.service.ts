@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { BoundedQueue, Problem } from '#src/kernel/index.js';
+import { Problem, type BoundedQueue } from '#src/kernel/index.js';
 import { CONFIG, Database, EventLog, type Config, type Transaction } from '#src/platform/index.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import { findFields } from '../metadata/fields.repository.js';
@@ -37,13 +37,9 @@ export class CatalogueWriter {
     private readonly log: EventLog,
     @Inject(CONFIG) config: Config,
   ) {
-    this.writers = new BoundedQueue({
-      permits: Math.max(1, Math.floor(config.databasePool / 2)),
-      maxWaiting: Infinity,
-      maxWaitMs: () => config.requestTimeout * 1000,
-      refusal: () =>
-        new Problem('service.overloaded', 'Too many writers at once', { retryAfterSeconds: 2 }),
-    });
+    const permits = Math.max(1, Math.floor(config.databasePool / 2));
+    const maxWaitMs = (): number => config.requestTimeout * 1000;
+    this.writers = database.permits.queue(permits, { maxWaitMs });
   }
 
   /**

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { isJsonObject, Problem, sha256, type Clock } from '#src/kernel/index.js';
+import { isJsonObject, Problem, runForAll, sha256, type Clock } from '#src/kernel/index.js';
 import {
   OAuth2Token,
   OAuthError,
@@ -62,7 +62,7 @@ export class StoredTokens {
     const id = idOf(key);
     const found = await this.read(id);
     if (!found || !this.isDue(found.token)) return found?.token;
-    return this.renewals.run(id, () => this.inLane(key));
+    return this.renewals.run(id, () => runForAll(() => this.inLane(key)));
   }
 
   /** Forgets the token; it is not revoked at the provider. */

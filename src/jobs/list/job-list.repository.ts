@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Problem, stringifyJson } from '#src/kernel/index.js';
+import { currentCaller, Problem, stringifyJson } from '#src/kernel/index.js';
 import {
   columnsOf,
   cursorText,
@@ -202,7 +202,7 @@ export class JobListRepository {
     return new Map(rows.map(({ key, total }) => [key, total]));
   }
 
-  /** Many ask the same at the same time: pages that show what their owner has are loaded anew by each of its watchers. */
+  /** A caller asks the same at the same time: pages that show what somebody has are loaded anew in each tab. Nobody waits for another caller. */
   private async counted<Row>(
     { text, values }: { text: string; values: unknown[] },
     source: Source,
@@ -210,7 +210,7 @@ export class JobListRepository {
   ): Promise<readonly Readonly<Row>[]> {
     if (database !== this.database) return database.query<Row & object>({ text, values });
     const statement = { text, values, ...(source !== JOBS && this.names.of(text)) };
-    const key = stringifyJson([text, values]);
+    const key = stringifyJson([currentCaller()?.key, text, values]);
     const ask = () => this.database.query(statement);
     return (await this.counts.get(key, ask)) as readonly Row[];
   }

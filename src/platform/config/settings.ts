@@ -141,7 +141,7 @@ export const VARIABLES = {
     max: 10_000,
     description: 'Outputs of running jobs that one user follows at once on this instance; then 429',
   }),
-  feedStreams: v.integer('GRID_FEED_STREAMS', 1_000, {
+  feedStreams: v.integer('GRID_FEED_STREAMS', 100, {
     min: 1,
     description:
       'Streams of events and long polls of one user that are open at once on an instance',

@@ -95,7 +95,10 @@ describe('what is batched', () => {
       callers.push(currentCaller());
       return Promise.resolve(new Map(keys.map((key) => [key, 'row'])));
     });
-    const caller = { key: 'alice', permits: 0, signal: new AbortController().signal };
+    const caller = {
+      ...{ key: 'alice', hasBegun: false, mayChange: true, uses: 0, permits: [] },
+      signal: new AbortController().signal,
+    };
     await runFor(caller, async () => {
       await get(1);
       expect(currentCaller()).toBe(caller);

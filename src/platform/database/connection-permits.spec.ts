@@ -9,7 +9,7 @@ function permitsOf(change: Partial<PermitLimits> = {}): ConnectionPermits {
 }
 
 function callerOf(key: string, signal = new AbortController().signal): Caller {
-  return { key, permits: 0, signal };
+  return { key, hasBegun: false, mayChange: true, uses: 0, permits: [], signal };
 }
 
 describe('ConnectionPermits', () => {
@@ -116,20 +116,51 @@ describe('permits of one caller', () => {
     beside();
     first?.();
     const next = await runFor(one, () => permits.acquireOfCaller());
-    expect([permits.busy, one.permits]).toEqual([1, 1]);
+    expect([permits.busy, one.uses]).toEqual([1, 1]);
     next();
-    expect(one.permits).toBe(0);
+    expect(one.uses).toBe(0);
   });
 
-  it('are not needed by work for all, nor by a request that has been answered', async () => {
+  it('are kept as long as one use of the request lasts', async () => {
     const permits = permitsOf({ connections: 4 });
     const caller = callerOf('alice');
-    await runFor(caller, () => permits.acquire('statement'));
-    const answered = callerOf('alice');
-    answered.key = undefined;
-    await runFor(answered, () => permits.acquire('statement'));
+    const [first, second] = await runFor(caller, async () => [
+      await permits.acquire('statement'),
+      await permits.acquire('session'),
+    ]);
+    const other = runFor(callerOf('alice'), () => permits.acquire('statement'));
+    first?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(permits.waitingForCaller).toBe(1);
+    second?.();
+    (await other)();
+    expect([permits.busy, permits.waitingForCaller]).toEqual([0, 0]);
+  });
+
+  it('are not needed by work for all', async () => {
+    const permits = permitsOf({ connections: 4 });
+    await runFor(callerOf('alice'), () => permits.acquire('statement'));
     await runFor(callerOf('alice'), () => runForAll(() => permits.acquire('statement')));
-    expect(permits.busy).toBe(3);
+    expect(permits.busy).toBe(2);
+  });
+
+  it('are given to a request that has begun before others, though its client is gone and it waits long', async () => {
+    const permits = permitsOf({ connections: 4, maxWaitMs: 5 });
+    const client = new AbortController();
+    const begun = callerOf('alice', client.signal);
+    (await runFor(begun, () => permits.acquire('session')))();
+    const other = await runFor(callerOf('alice'), () => permits.acquire('statement'));
+    client.abort(new Error('gone'));
+    const next = runFor(begun, () => permits.acquire('session'));
+    const order: string[] = [];
+    const both = [
+      runFor(callerOf('alice'), () => permits.acquire('statement')).catch(() => order.push('late')),
+      next.then((release) => (order.push('begun'), release())),
+    ];
+    await both[0];
+    other();
+    await both[1];
+    expect([order, permits.busy]).toEqual([['late', 'begun'], 0]);
   });
 
   it('are not waited for by a request whose client is gone', async () => {

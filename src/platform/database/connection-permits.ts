@@ -66,9 +66,9 @@ export class ConnectionPermits {
     return this.callers.waiting;
   }
 
-  /** A queue for work that many callers share, which is as patient as this one. */
-  queue(permits: number): BoundedQueue {
-    const queue = new BoundedQueue(this.bounds(permits, LATE));
+  /** A queue for work that many callers share, which hears of a silent database; as patient as this one, if not otherwise said. */
+  queue(permits: number, change: Partial<Pick<QueueBounds, 'maxWaitMs'>> = {}): BoundedQueue {
+    const queue = new BoundedQueue({ ...this.bounds(permits, LATE), ...change });
     this.others.push(queue);
     return queue;
   }
@@ -99,22 +99,30 @@ export class ConnectionPermits {
     if (caller && this.waiting >= this.limits.maxWaiting) {
       throw overloaded('Too many requests at once');
     }
-    await queue.acquire(caller?.signal);
+    await queue.acquire(caller?.hasBegun === false ? caller.signal : undefined);
   }
 
   /**
    * Waits until the caller may use one more connection; until the answered function is called, its request takes further ones
-   * without waiting for its others. Throws as `acquire`.
+   * without waiting for its others. Throws as `acquire`, but only where the request changes nothing or has not used the database yet:
+   * later it waits before those of its others that have not, since what it has begun is to be finished.
    */
   async acquireOfCaller(): Promise<Release> {
     const caller = currentCaller();
-    if (caller?.key === undefined || caller.permits > 0) return () => undefined;
-    const queue = this.callers.of(caller.key);
-    if (!queue.tryAcquire()) await queue.acquire(caller.signal);
-    caller.permits += 1;
+    if (caller?.key === undefined) return () => undefined;
+    if (caller.uses === 0) {
+      const queue = this.callers.of(caller.key);
+      if (!queue.tryAcquire()) {
+        await (caller.hasBegun ? queue.acquireFirst() : queue.acquire(caller.signal));
+      }
+      caller.permits.push(() => queue.release());
+      caller.hasBegun = caller.mayChange;
+    }
+    caller.uses += 1;
     return () => {
-      caller.permits -= 1;
-      queue.release();
+      caller.uses -= 1;
+      if (caller.uses > 0) return;
+      for (const release of caller.permits.splice(0)) release();
     };
   }
 
@@ -135,7 +143,7 @@ export class ConnectionPermits {
     const { maxWaitMs, maxWaitWhileSilentMs } = this.limits;
     return {
       permits,
-      maxWaiting: Infinity, // of requests it is bounded in `acquire`, and by Admission
+      maxWaiting: Infinity, // of requests it is bounded in `acquire`, by Admission and by GRID_FEED_STREAMS
       maxWaitMs: () => (this.isSilent ? maxWaitWhileSilentMs : maxWaitMs),
       refusal: () => (this.isSilent ? silent() : overloaded(late)),
     };

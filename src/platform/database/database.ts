@@ -1,5 +1,5 @@
 import { finished } from 'node:stream/promises';
-import { Problem } from '#src/kernel/index.js';
+import { currentCaller, Problem } from '#src/kernel/index.js';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type pg from 'pg';
@@ -156,7 +156,12 @@ export class Database implements Queryable {
     write: (items: Item[]) => Promise<Map<Item, Result>>,
   ): (item: Item) => Promise<Result> {
     const permits = Math.min(MOST_BATCHED_WRITES, this.permits.ofOneCaller);
-    return batched(this.permits.queue(permits), write) as (item: Item) => Promise<Result>;
+    const batch = batched(this.permits.queue(permits), write) as (item: Item) => Promise<Result>;
+    return (item) => {
+      const caller = currentCaller();
+      if (caller) caller.hasBegun = caller.mayChange;
+      return batch(item);
+    };
   }
 
   private async attempt<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {

@@ -18,7 +18,7 @@ const NUMBERED_EVERY_MS = 60;
 const LOCKS = { jobs: 'jobsFeed', filecatalogue: 'catalogueFeed' } as const;
 const CHANNELS = { jobs: 'feed_jobs', filecatalogue: 'feed_filecatalogue' } as const;
 
-/** Reads at once of those who are further behind than what is kept in memory. */
+/** Reads at once of those who are further behind than what is kept in memory, at least. */
 const READS_BEHIND = 3;
 
 /** Whose work the log is made of. */
@@ -49,7 +49,8 @@ export class EventLog implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly behind: BoundedQueue;
 
   constructor(private readonly parts: EventLogParts) {
-    this.behind = parts.database.permits.queue(READS_BEHIND);
+    const { permits } = parts.database;
+    this.behind = permits.queue(Math.max(READS_BEHIND, permits.ofOneCaller + 1));
   }
 
   onApplicationBootstrap(): void {

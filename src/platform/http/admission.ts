@@ -82,6 +82,6 @@ export class Admission {
     response.once('close', release);
     this.releases.set(request, release);
     const caller = currentCaller();
-    if (caller) caller.key = key;
+    if (caller) Object.assign(caller, { key, hasBegun: false });
   }
 }

@@ -2,21 +2,32 @@ import type { Caller } from '#src/kernel/index.js';
 import { clientSignal } from './client-signal.js';
 import type { HttpRequest } from './messages.js';
 
+/** RFC 9110 §9.2.1. */
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
 /** The caller of one request, who is known once it is admitted. */
 export class RequestCaller implements Caller {
   key: string | undefined;
-  permits = 0;
-  private clientGone: AbortSignal | undefined;
+  hasBegun = false;
+  uses = 0;
+  readonly permits: (() => void)[] = [];
+  private client: AbortSignal | undefined;
 
-  constructor(private request: HttpRequest | undefined) {}
+  readonly mayChange: boolean;
 
-  get signal(): AbortSignal {
-    return (this.clientGone ??= this.request ? clientSignal(this.request) : AbortSignal.abort());
+  constructor(private request: HttpRequest | undefined) {
+    this.mayChange = request !== undefined && !SAFE_METHODS.has(request.method);
   }
 
-  /** The request is over. What still runs for it counts for nobody once it is answered. */
+  get signal(): AbortSignal {
+    return (this.client ??= this.request
+      ? clientSignal(this.request)
+      : new AbortController().signal);
+  }
+
+  /** The request is over; what still runs for it goes on. */
   end(isAnswered: boolean): void {
-    if (isAnswered) this.key = undefined;
+    if (!isAnswered) this.client ??= this.request && clientSignal(this.request);
     this.request = undefined; // else it would live as long as the last promise that was made for it
   }
 }

@@ -52,8 +52,8 @@ export class FeedAnswers {
       typeof header === 'string' && header !== ''
         ? readCursor(header, 'Last-Event-ID')
         : asked.after;
-    const { signal } = this.streams.begin(asked.user, request);
-    const follower = new FeedFollower({ feed, from, rights, signal });
+    const { signal, pages } = this.streams.begin(asked.user, request);
+    const follower = new FeedFollower({ feed, from, rights, pages, signal });
     const id = await follower.open();
     try {
       if (wait !== undefined) await this.poll(follower, asked, wait);

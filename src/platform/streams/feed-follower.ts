@@ -1,4 +1,4 @@
-import { Problem, Slices } from '#src/kernel/index.js';
+import { Problem, Slices, type BoundedQueue } from '#src/kernel/index.js';
 import type { Feed } from '../feed/feed.js';
 import { cursorText, type FeedCursor } from '../feed/feed-cursor.js';
 import type { HttpResponse } from '../http/messages.js';
@@ -13,6 +13,8 @@ const COMMENT_MS = 15_000;
 const POSITION_MS = 5_000;
 /** Events of one answer to a long poll. */
 const POLLED_AT_MOST = 1_000;
+/** Characters that are sent at once. */
+const PIECE_CHARACTERS = 65_536;
 
 /** What a watcher is told of an event; undefined for what is not for it. */
 export type Tell<E> = (event: E) => Pick<SentEvent, 'event' | 'data'> | undefined;
@@ -24,6 +26,8 @@ export interface Watch<E> {
   from: FeedCursor | undefined;
   /** What of these events the watcher may be told as things stand now; undefined when it has lost its right. */
   rights: (events: readonly E[]) => Promise<Tell<E> | undefined>;
+  /** Permits of the user for pages of events that are being made, or are not read yet. */
+  pages: BoundedQueue;
   signal: AbortSignal;
 }
 
@@ -74,14 +78,14 @@ export class FeedFollower<E> {
       sentAt = performance.now();
     };
     while (!signal.aborted) {
-      const page = await this.next();
-      if (page === 'no right')
+      const sent = await this.next(async (events) => {
+        for (const piece of piecesOf(events, wire)) await send(piece);
+      });
+      if (sent === 'no right')
         return send(wire.event(endOf('the access token is not valid any more')));
       const now = performance.now();
-      if (page.length > 0) {
-        await send(page.map((event) => wire.event(event)).join(''));
-        [toldAt, told] = [now, this.cursor.position];
-      } else if (this.cursor.position > told && now - toldAt >= POSITION_MS) {
+      if (sent > 0) [toldAt, told] = [now, this.cursor.position];
+      else if (this.cursor.position > told && now - toldAt >= POSITION_MS) {
         const id = cursorText(this.cursor);
         await send(wire.event(positionEvent(id)));
         [toldAt, told] = [now, this.cursor.position];
@@ -100,9 +104,10 @@ export class FeedFollower<E> {
     const events: SentEvent[] = [];
     for (let isOver = false; !isOver;) {
       const leftMs = events.length > 0 ? 0 : until - performance.now();
-      const page = await this.next(Math.min(LOOK_MS, leftMs));
-      if (page === 'no right') return undefined;
-      events.push(...page);
+      const deliver = (page: SentEvent[]): Promise<void> =>
+        Promise.resolve(void events.push(...page));
+      const sent = await this.next(deliver, Math.min(LOOK_MS, leftMs));
+      if (sent === 'no right') return undefined;
       const isMore = this.news && events.length < POLLED_AT_MOST;
       const now = performance.now();
       const isWaiting = now < until || (this.news && now < began + LOOK_MS);
@@ -111,25 +116,45 @@ export class FeedFollower<E> {
     return `{"events":[${events.map(lineOf).join(',')}],"position":"${cursorText(this.cursor)}"}`;
   }
 
-  /** What comes next for the watcher: perhaps nothing, after a pause at the latest. */
-  private async next(pauseMs = LOOK_MS): Promise<SentEvent[] | 'no right'> {
+  /** Delivers what comes next for the watcher: perhaps nothing, after a pause at the latest. Answers the number of its events. */
+  private async next(
+    deliver: (events: SentEvent[]) => Promise<void>,
+    pauseMs = LOOK_MS,
+  ): Promise<number | 'no right'> {
     const { feed, rights } = this.watch;
     this.news = false;
     try {
       const { events, upto } = await feed.read(this.cursor, PAGE);
       const tell = await rights(events);
       if (!tell) return 'no right';
-      const sent = await this.tellAll(events, tell);
+      const sent = events.length > 0 ? await this.deliverAll(events, tell, deliver) : 0;
       if (upto > this.cursor.position) {
         this.advance(upto);
         this.news = true;
       } else await this.pause(pauseMs);
       return sent;
     } catch (error) {
-      // The database is away: neither events nor rights can be known, and nothing is sent until they are.
+      // The database is away: neither events nor rights can be known, and nothing is sent until they are. Or others of the user read slowly.
       if (!(error instanceof Problem) || error.status !== 503) throw error;
       await this.pause(pauseMs);
-      return [];
+      return 0;
+    }
+  }
+
+  /** Few pages of one user are in memory at once, and few of them take the time of others. */
+  private async deliverAll(
+    events: readonly (E & { position: number })[],
+    tell: Tell<E>,
+    deliver: (events: SentEvent[]) => Promise<void>,
+  ): Promise<number> {
+    const { pages, signal } = this.watch;
+    await pages.acquire(signal);
+    try {
+      const sent = await this.tellAll(events, tell);
+      if (sent.length > 0) await deliver(sent);
+      return sent.length;
+    } finally {
+      pages.release();
     }
   }
 
@@ -138,7 +163,7 @@ export class FeedFollower<E> {
     tell: Tell<E>,
   ): Promise<SentEvent[]> {
     const sent: SentEvent[] = [];
-    const slices = new Slices();
+    const slices = Slices.ofLong();
     for (const event of events) {
       const told = tell(event);
       if (told) {
@@ -175,6 +200,17 @@ export class FeedFollower<E> {
       this.wake = end;
     });
   }
+}
+
+function* piecesOf(events: readonly SentEvent[], wire: FeedWire): Generator<string> {
+  let text = '';
+  for (const event of events) {
+    text += wire.event(event);
+    if (text.length < PIECE_CHARACTERS) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
 }
 
 /** The last word to a watcher who has lost its right. */

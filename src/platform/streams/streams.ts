@@ -1,16 +1,34 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Problem } from '#src/kernel/index.js';
+import { BoundedQueue, Problem } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '../config/env.js';
 import { Admission } from '../http/admission.js';
 import type { HttpRequest } from '../http/messages.js';
 import { Metrics } from '../observe/metrics/metrics.js';
 
 const RETRY_AFTER_SECONDS = 5;
+/** Pages of events of one user that are in memory at once, made or not read yet: about half a MiB. */
+const PAGES_OF_USER = 8;
+/** So long a stream waits until others of its user are read; one that is not read is cut earlier. */
+const MAX_WAIT_MS = 60_000;
+const PAGES = {
+  permits: PAGES_OF_USER,
+  maxWaiting: Infinity, // the streams of the user
+  maxWaitMs: () => MAX_WAIT_MS,
+  refusal: () => Problem.unavailable('Other streams of yours are not read'),
+};
 
 /** An answer that goes on until somebody ends it. */
 export interface Streaming {
   /** Aborted when the client has gone or the instance is about to stop. */
   signal: AbortSignal;
+  /** Permits for pages of the user. */
+  pages: BoundedQueue;
+}
+
+/** What one user has open. */
+interface UserStreams {
+  open: Set<AbortController>;
+  pages: BoundedQueue;
 }
 
 /**
@@ -19,7 +37,7 @@ export interface Streaming {
  */
 @Injectable()
 export class Streams {
-  private readonly open = new Map<string, Set<AbortController>>();
+  private readonly users = new Map<string, UserStreams>();
   private isEnding = false;
 
   constructor(
@@ -28,35 +46,37 @@ export class Streams {
     metrics: Metrics,
   ) {
     metrics.gauge('gridgate_feed_streams', 'Streams and long polls open', [], (gauge) =>
-      gauge.set([...this.open.values()].reduce((sum, { size }) => sum + size, 0)),
+      gauge.set([...this.users.values()].reduce((sum, { open }) => sum + open.size, 0)),
     );
   }
 
   /** Begins a stream. Throws Problem 429 when the user has too many, 503 when the instance stops. */
   begin(user: string, request: HttpRequest): Streaming {
     if (this.isEnding) throw Problem.unavailable('The service is stopping');
-    const mine = this.open.get(user) ?? new Set();
-    if (mine.size >= this.config.feedStreams) {
+    const mine = this.users.get(user) ?? { open: new Set(), pages: new BoundedQueue(PAGES) };
+    const { open, pages } = mine;
+    if (open.size >= this.config.feedStreams) {
       const detail = `More than ${this.config.feedStreams} streams of yours are open`;
       throw new Problem('rate.limited', detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
     const controller = new AbortController();
-    this.open.set(user, mine.add(controller));
+    this.users.set(user, mine);
+    open.add(controller);
     const { res: response } = request;
     const close = (): void => {
       controller.abort();
-      mine.delete(controller);
-      if (mine.size === 0 && this.open.get(user) === mine) this.open.delete(user);
+      open.delete(controller);
+      if (open.size === 0 && this.users.get(user) === mine) this.users.delete(user);
     };
     if (!response || response.destroyed || response.closed) close();
     else response.once('close', close);
     this.admission.leave(request);
-    return { signal: controller.signal };
+    return { signal: controller.signal, pages };
   }
 
   /** Ends all: none is begun any more. */
   end(): void {
     this.isEnding = true;
-    for (const mine of this.open.values()) for (const each of mine) each.abort();
+    for (const { open } of this.users.values()) for (const each of open) each.abort();
   }
 }

@@ -138,8 +138,9 @@ export class BrowserSessionsService {
     signIn: SignIn,
     old: BrowserSessionEntity | undefined,
   ): Promise<BrowserSessionEntity> {
+    const session = await this.start(response, signIn);
     if (old) await this.sessions.remove(old.idHash);
-    return this.start(response, signIn);
+    return session;
   }
 
   /** What a sign-in was asked for is decided: the next request that asks for one gets another. */
