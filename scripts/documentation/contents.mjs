@@ -76,6 +76,7 @@ export const SECTIONS = [
       'docs/design/tests.md',
       'docs/design/http.md',
       'docs/design/database.md',
+      'docs/design/http-client.md',
       'docs/decisions/README.md',
       'CONTRIBUTING.md',
       'docs/STYLE.md',
