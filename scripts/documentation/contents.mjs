@@ -77,6 +77,7 @@ export const SECTIONS = [
       'docs/design/http.md',
       'docs/design/database.md',
       'docs/design/http-client.md',
+      'docs/design/oauth2-client.md',
       'docs/decisions/README.md',
       'CONTRIBUTING.md',
       'docs/STYLE.md',
