@@ -78,6 +78,7 @@ export const SECTIONS = [
       'docs/design/database.md',
       'docs/design/http-client.md',
       'docs/design/oauth2-client.md',
+      'docs/design/id-provider.md',
       'docs/decisions/README.md',
       'CONTRIBUTING.md',
       'docs/STYLE.md',

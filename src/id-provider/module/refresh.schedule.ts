@@ -15,7 +15,7 @@ const EVERY_MS = Math.min(METADATA_REFRESH_RATE, JWKS_REFRESH_RATE) * 800;
 /**
  * Keeps metadata and keys of every provider fresh. The copies live in each instance, so each instance looks after its
  * own; jitter spreads the instances, and every provider has a task of its own, so that one that is away delays
- * nobody (decision 0035).
+ * nobody.
  */
 @Injectable()
 export class RefreshSchedule implements OnApplicationBootstrap, OnModuleDestroy {
