@@ -79,6 +79,7 @@ export const SECTIONS = [
       'docs/design/http-client.md',
       'docs/design/oauth2-client.md',
       'docs/design/id-provider.md',
+      'docs/design/x509.md',
       'docs/decisions/README.md',
       'CONTRIBUTING.md',
       'docs/STYLE.md',

@@ -33,7 +33,7 @@ const NEXT_ATTRIBUTE = /^([A-Za-z][A-Za-z0-9-]*|(?:OID\.)?\d+(?:\.\d+)+)=/i;
  * The one canonical form of a distinguished name: slash form in the order of the certificate
  * (`/DC=org/DC=grid/CN=alice`), whatever spelling it arrives in: slash form, RFC 4514 and RFC 2253 (reversed,
  * escapes, quotes, hex values, several attributes in one part), or comma form in certificate order. Types are
- * normalised, values are compared letter by letter. Throws DistinguishedNameError. Decision 0011.
+ * normalised, values are compared letter by letter. Throws DistinguishedNameError. See docs/design/x509.md.
  */
 export function canonicalDn(text: string): string {
   return formatDn(parseDn(text));

@@ -46,7 +46,7 @@ export function readPolicyFile(path: string, text: string | undefined, fault?: s
 }
 
 /**
- * Whom the CAs of a directory in grid layout may sign (decision 0290). The files of a CA are `<hash>.signing_policy` and
+ * Whom the CAs of a directory in grid layout may sign (docs/design/x509.md). The files of a CA are `<hash>.signing_policy` and
  * `<hash>.namespaces`, where there is none of that name those that are called like the file of its certificate. A CA
  * without a file is bound by what the file of a CA above it says about it, and otherwise by nothing. Both kinds must
  * allow a subject where both are there.

@@ -33,7 +33,7 @@ export interface TrustedAuthoritiesOptions {
   paths: readonly string[];
   /** Accept RFC 3820 proxies; default false. */
   allowProxies?: boolean;
-  /** Default: `{expired: 'refuse', missing: 'accept'}` (decision 0013). */
+  /** Default: `{expired: 'refuse', missing: 'accept'}`. */
   revocation?: Partial<RevocationPolicy>;
   /** How often the files are looked at; default 3 seconds. */
   pollSeconds?: number;
