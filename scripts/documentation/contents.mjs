@@ -80,6 +80,7 @@ export const SECTIONS = [
       'docs/design/oauth2-client.md',
       'docs/design/id-provider.md',
       'docs/design/x509.md',
+      'docs/design/registry.md',
       'docs/decisions/README.md',
       'CONTRIBUTING.md',
       'docs/STYLE.md',

@@ -46,7 +46,7 @@ const WRITE = 2;
  * - The bits are POSIX's: the owner's for the owner, else the group's for the group of the token, else the others'.
  * - FileCatalogManagement reads and writes everything and is alone in declaring fields. A virtual organisation is a
  *   border: in a group of one it is for `/<vo>` and what lies below only, whatever the bits above say, and not for
- *   deleting fields, whose values lie anywhere; with ServiceAdministrator there is no border (ADR 0295).
+ *   deleting fields, whose values lie anywhere; with ServiceAdministrator there is no border (docs/design/registry.md).
  * - While GRID_CATALOGUE_GLOBAL_READ is `true`, everybody reads everything.
  * - Otherwise `/<name of a virtual organisation of the registry>` with everything below it is not there for who does not
  *   reach that organisation, whatever the bits say, to be read or to be written. `vo`: who reaches it reads everything there.

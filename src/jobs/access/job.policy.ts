@@ -34,7 +34,7 @@ type Caller = Pick<Principal, 'user' | 'group' | 'setup' | 'vo' | 'properties'>;
  * 5. JobAdministrator may do everything with every job, but submit.
  * 6. JobMonitor may see every job, its manifest and its sandboxes, and change nothing.
  * 7. A virtual organisation is a border: in a group of one, 5 and 6 reach only jobs that were submitted in groups of the
- *    same one; in a group without, and with ServiceAdministrator, they reach all (ADR 0295).
+ *    same one; in a group without, and with ServiceAdministrator, they reach all (docs/design/registry.md).
  * 8. With GRID_GLOBAL_JOBS=vo everybody may see the records of the jobs of their virtual organisation, in a group without
  *    one those of groups without; with ServiceAdministrator, and in a group without one that has a property beyond NormalUser,
  *    those of all. With `true` everybody may see every record. Manifests and sandboxes never.
