@@ -81,6 +81,7 @@ export const SECTIONS = [
       'docs/design/id-provider.md',
       'docs/design/x509.md',
       'docs/design/registry.md',
+      'docs/design/auth.md',
       'docs/decisions/README.md',
       'CONTRIBUTING.md',
       'docs/STYLE.md',

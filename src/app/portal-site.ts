@@ -39,7 +39,7 @@ export function servePortal(
   });
 }
 
-/** The link that the demo prints: the browser that opens it may go on as one of the users of the demo (decision 0416). */
+/** The link that the demo prints: the browser that opens it may go on as one of the users of the demo. */
 function welcome(app: INestApplication, key: string): void {
   app.use((request: HttpRequest, response: HttpResponse, next: () => void) => {
     const [, shown] = /^\/portal\/demo\/([\w-]+)$/.exec(request.path) ?? [];

@@ -12,7 +12,7 @@ export const SCOPES = [
 
 /**
  * The scope of administration. It is none of SCOPES: no property gives it by itself, it is granted only where it is asked for by
- * name (decision 0494).
+ * name (docs/design/auth.md).
  */
 export const ADMIN_SCOPE = 'admin';
 

@@ -10,7 +10,7 @@ const PREFIX = 'demo-';
 
 /**
  * In the demo whoever has its link may go on as one of its users, without a certificate. It is on only while GRID_DEMO_SIGN_IN is
- * set, which the configuration refuses beyond this machine's own demo (decision 0416).
+ * set, which the configuration refuses beyond this machine's own demo.
  */
 @Injectable()
 export class DemoSignIn {

@@ -31,7 +31,7 @@ export class LoginStates implements OAuth2Strategy.StateStore {
     private readonly sessions: BrowserSessionsService,
   ) {}
 
-  /** Never asked for: logins are begun by the component, which knows pushed requests too (decision 0357). */
+  /** Never asked for: logins are begun by the component, which knows pushed requests too. */
   store(request: object, done: Begun): void;
   store(request: object, meta: OAuth2Strategy.Metadata, done: Begun): void;
   store(_request: object, _meta: unknown, done?: Begun): void {

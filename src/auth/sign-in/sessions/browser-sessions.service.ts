@@ -190,7 +190,7 @@ export class BrowserSessionsService {
   ): Promise<{ user: User | undefined; isRefused: boolean }> {
     try {
       const certified = await this.certificates.certifiedIfAny(request);
-      // Who signs in here gives applications rights that a limited proxy has not (ADR 0350).
+      // Who signs in here gives applications rights that a limited proxy has not.
       if (certified?.isLimited) return { user: undefined, isRefused: true };
       return { user: certified?.user, isRefused: false };
     } catch (error) {

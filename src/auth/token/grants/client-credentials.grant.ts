@@ -21,7 +21,7 @@ import { ClientCredentialsForm } from './grant.request.js';
 
 /**
  * Flow A: the holder of a user certificate gets a token for one group and setup, which ends with the certificate at the
- * latest, for any service that they name; no refresh token. A limited proxy, which lies where jobs run, submits no jobs (ADR 0350) and administers nothing.
+ * latest, for any service that they name; no refresh token. A limited proxy, which lies where jobs run, submits no jobs and administers nothing.
  * An application that is registered with scopes gets, by its own authentication, a token for itself (RFC 6749 §4.4).
  */
 @Injectable()
