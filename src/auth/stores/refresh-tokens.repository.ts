@@ -36,7 +36,7 @@ export class RefreshTokensRepository implements OnApplicationBootstrap {
   readonly consentOf: (hash: string) => Promise<ConsentEntity | undefined>;
   /**
    * Uses a live token up and adds its successor; false when it was used before, has ended, or its consent was revoked. Of
-   * parallel calls exactly one answers true. Those that come together are one statement and one commit (decision 0497).
+   * parallel calls exactly one answers true. Those that come together are one statement and one commit.
    */
   readonly rotate: (rotation: Rotation) => Promise<boolean>;
 
