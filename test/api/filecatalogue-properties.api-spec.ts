@@ -287,7 +287,7 @@ function firstClosed(model: CatalogueModel, actor: ModelActor, line: Change): st
   return way.find((at) => model.directories.has(at) && !model.isReadable(actor, at));
 }
 
-/** What is not seen is not there (decision 0286): nothing to remove, and no place to make anything in. */
+/** What is not seen is not there: nothing to remove, and no place to make anything in. */
 function outcomeBehind(
   model: CatalogueModel,
   actor: ModelActor,

@@ -50,9 +50,9 @@ const WRITE = 2;
  * - While GRID_CATALOGUE_GLOBAL_READ is `true`, everybody reads everything.
  * - Otherwise `/<name of a virtual organisation of the registry>` with everything below it is not there for who does not
  *   reach that organisation, whatever the bits say, to be read or to be written. `vo`: who reaches it reads everything there.
- * - Elsewhere, and there with `false`, the bits decide: a directory is readable when it and every directory above it grant r (ADR 0082); what is not readable
- *   is left out of listings, searches, values and totals, and is not there for who asks for it (ADR 0286).
- * - Entries of a directory and its metadata are written with w on the directory (ADR 0083).
+ * - Elsewhere, and there with `false`, the bits decide: a directory is readable when it and every directory above it grant r; what is not readable
+ *   is left out of listings, searches, values and totals, and is not there for who asks for it.
+ * - Entries of a directory and its metadata are written with w on the directory.
  */
 @Injectable()
 export class CataloguePolicy {

@@ -3,7 +3,7 @@ import type { Actor, CataloguePolicy, Guarded } from './catalogue.policy.js';
 
 /**
  * The directory at the end of its chain. 404 when it does not exist, and likewise when the caller may not read it or
- * one above it: what no listing shows is not there for who asks (decision 0286). The root is there for everybody: 403.
+ * one above it: what no listing shows is not there for who asks. The root is there for everybody: 403.
  */
 export function readableEnd<Directory extends Guarded & { path: string }>(
   policy: CataloguePolicy,

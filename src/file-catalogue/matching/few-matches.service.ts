@@ -19,7 +19,7 @@ import {
 /** Conditions of a search that goes together with others. */
 const MOST_CONDITIONS = 4;
 
-/** Searches for single values that find few directories, many requests with one statement (decision 0475). */
+/** Searches for single values that find few directories, many requests with one statement. */
 @Injectable()
 export class FewMatchesReader {
   private readonly read: (question: FewQuestion) => Promise<FewMatches | undefined>;

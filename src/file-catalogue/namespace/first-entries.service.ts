@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#src/platform/index.js';
 import { readFirstEntries, type FirstEntries } from './first-entries.repository.js';
 
-/** What listings begin with, many requests with one statement (decision 0475). */
+/** What listings begin with, many requests with one statement. */
 @Injectable()
 export class FirstEntriesReader {
   private readonly read: (path: string) => Promise<FirstEntries | undefined>;

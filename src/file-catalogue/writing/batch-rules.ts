@@ -183,7 +183,7 @@ export class BatchRules {
 
   /**
    * The way to a path as the caller sees it. What is hidden is taken for missing: every check and every answer is the
-   * same, up to the moment when something would be made in its place (decision 0286).
+   * same, up to the moment when something would be made in its place.
    */
   private seen(path: string): Seen {
     const { actor, policy } = this.context;

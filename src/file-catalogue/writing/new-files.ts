@@ -61,7 +61,7 @@ function isPlain(line: CatalogueLine): line is FilePut {
 /**
  * Registers new files below directories that exist: rights are looked at once for each directory, the rows go in by COPY.
  * Throws NotOnlyNew when one of the lines is anything else (registered already, named twice, refused), and changes nothing then:
- * the rules of all lines find out what it is (decision 0476).
+ * the rules of all lines find out what it is.
  */
 export async function registerNewFiles(
   transaction: Transaction,
