@@ -83,6 +83,7 @@ export const SECTIONS = [
       'docs/design/registry.md',
       'docs/design/auth.md',
       'docs/design/file-catalogue.md',
+      'docs/design/webhooks.md',
       'docs/decisions/README.md',
       'CONTRIBUTING.md',
       'docs/STYLE.md',
