@@ -1,4 +1,4 @@
-/** What it costs to start isolated jobs, beside the bare command that encloses them (decision 0310). */
+/** What it costs to start isolated jobs, beside the bare command that encloses them. */
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { runPlan } from './frame/processes.mjs';
