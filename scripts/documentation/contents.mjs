@@ -82,6 +82,7 @@ export const SECTIONS = [
       'docs/design/x509.md',
       'docs/design/registry.md',
       'docs/design/auth.md',
+      'docs/design/jobs.md',
       'docs/design/running-jobs.md',
       'docs/design/file-catalogue.md',
       'docs/design/webhooks.md',

@@ -17,7 +17,7 @@ export interface FewJobs {
 }
 
 /**
- * Submits of few jobs that come together are one statement and one commit (decision 0470); each is answered once that is durable.
+ * Submits of few jobs that come together are one statement and one commit; each is answered once that is durable.
  */
 @Injectable()
 export class GatheredSubmits {

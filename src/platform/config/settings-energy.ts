@@ -1,6 +1,6 @@
 import * as v from './variables.js';
 
-/** What a run is taken to need of electricity (docs/decisions/0402). */
+/** What a run is taken to need of electricity (docs/design/jobs.md). */
 export const ENERGY = {
   energyProcessorWatts: v.decimal('GRID_ENERGY_PROCESSOR_WATTS', 12, {
     min: 0,
