@@ -1,15 +1,7 @@
 import { Module, type DynamicModule, type FactoryProvider, type Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { Clock } from '#src/kernel/index.js';
-import {
-  CLOCK,
-  CONFIG,
-  Database,
-  LOGGER,
-  Scheduler,
-  type Config,
-  type Logger,
-} from '#src/platform/index.js';
+import { type Clock, CLOCK } from '#src/kernel/index.js';
+import { CONFIG, Database, LOGGER, Scheduler, type Config, type Logger } from '#src/platform/index.js';
 import { RegistryModule, RegistryService, type Site } from '#src/registry/index.js';
 import { Dispatcher } from './matching/dispatcher.js';
 import { DispatchRepository } from './matching/dispatch.repository.js';

@@ -6,6 +6,9 @@ export interface Clock {
   now(): number;
 }
 
+/** Injection token of the Clock. */
+export const CLOCK = Symbol('Clock');
+
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() };
 

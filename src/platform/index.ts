@@ -8,7 +8,7 @@ export {
   type Config,
 } from './config/env.js';
 export { DatabaseConnectionError, isDatabaseAway, sqlState } from './database/connection-error.js';
-export type { DatabaseConnection } from './database/database-client.js';
+export type { DatabaseConnection } from './database/database-url.js';
 export { Database, type Queryable, type Statement, type Transaction } from './database/database.js';
 export {
   columnsOf,
@@ -117,7 +117,7 @@ export { AuditWriter } from './trail/audit-writer.js';
 export { Tracing } from './observe/tracing/tracing.js';
 export { Metrics, type MetricValues } from './observe/metrics/metrics.js';
 export { serveMetrics } from './probes/metrics-listener.js';
-export { CLOCK, PlatformModule, type PlatformInput } from './platform.module.js';
+export { PlatformModule, type PlatformInput } from './platform.module.js';
 export { Readiness } from './observe/health/readiness.js';
 export { GridExpressAdapter } from './http/grid-express.adapter.js';
 export { requestMiddleware } from './http/request-middleware.js';

@@ -3,7 +3,7 @@ import { APP_PIPE } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
-import { systemClock } from '#src/kernel/index.js';
+import { CLOCK, systemClock } from '#src/kernel/index.js';
 import { TrustedAuthorities } from '#src/x509/index.js';
 import { CONFIG, type Config } from './config/env.js';
 import { ChangeFeed } from './database/change-feed.js';
@@ -33,9 +33,6 @@ import { ExpiredRows } from './schedule/expired-rows.js';
 import { Scheduler } from './schedule/scheduler.js';
 import { Tracing } from './observe/tracing/tracing.js';
 import { MetricsController } from './probes/metrics.controller.js';
-
-/** Injection token of the Clock. */
-export const CLOCK = Symbol('Clock');
 
 /** What the process has opened before the application is made. */
 export interface PlatformInput {

@@ -4,15 +4,8 @@ import { NestFactory } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { LoginSessionsRepository, StoredTokensRepository } from '#src/id-provider/index.js';
-import { systemClock } from '#src/kernel/index.js';
-import {
-  CLOCK,
-  createLogger,
-  Database,
-  ExpiredRows,
-  LOGGER,
-  Scheduler,
-} from '#src/platform/index.js';
+import { systemClock, CLOCK } from '#src/kernel/index.js';
+import { createLogger, Database, ExpiredRows, LOGGER, Scheduler } from '#src/platform/index.js';
 import { LoginSessionEntity } from '../../src/id-provider/module/login-session.entity.js';
 import { StoredTokenEntity } from '../../src/id-provider/module/stored-token.entity.js';
 import { BrowserSessionEntity } from '../../src/auth/sign-in/sessions/browser-session.entity.js';

@@ -1,12 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Clock } from '#src/kernel/index.js';
-import {
-  Audit,
-  CLOCK,
-  labelRequest,
-  type HttpRequest,
-  type HttpResponse,
-} from '#src/platform/index.js';
+import { type Clock, CLOCK } from '#src/kernel/index.js';
+import { Audit, labelRequest, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
 import type { User } from '#src/registry/index.js';
 import {
   authenticationOf,

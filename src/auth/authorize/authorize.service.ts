@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { randomToken, sha256, type Clock } from '#src/kernel/index.js';
-import { CLOCK, CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
+import { randomToken, sha256, type Clock, CLOCK } from '#src/kernel/index.js';
+import { CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
 import { RegistryService, type Client, type User } from '#src/registry/index.js';
 import { IdTokens } from '../bearer/id-token.js';
 import { isKnownClient } from '../bearer/principal.js';

@@ -7,8 +7,8 @@ import {
   type JWTPayload,
   type JWTVerifyOptions,
 } from 'jose';
-import type { Clock } from '#src/kernel/index.js';
-import { CLOCK, CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
+import { type Clock, CLOCK } from '#src/kernel/index.js';
+import { CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
 import { signatureKeysOf, type Client } from '#src/registry/index.js';
 import {
   ASSERTION_ALGORITHMS,

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { OAuthProblem, randomToken, sha256, type Clock } from '#src/kernel/index.js';
-import { CLOCK, CONFIG, Database, type Config, type HttpRequest } from '#src/platform/index.js';
+import { OAuthProblem, randomToken, sha256, type Clock, CLOCK } from '#src/kernel/index.js';
+import { CONFIG, Database, type Config, type HttpRequest } from '#src/platform/index.js';
 import { RegistryService, type Client, type User } from '#src/registry/index.js';
 import { ClientAuthenticator } from '../clients/client-authenticator.js';
 import { ClientsService } from '../clients/clients.service.js';

@@ -1,22 +1,7 @@
 import { Inject, type OnModuleDestroy } from '@nestjs/common';
 import type { JWK } from 'jose';
-import { Problem, runForAll, type Clock } from '#src/kernel/index.js';
-import {
-  Audit,
-  ChangeFeed,
-  CLOCK,
-  CONFIG,
-  Database,
-  lockInTransaction,
-  LOGGER,
-  openVault,
-  Scheduler,
-  type AuditOrigin,
-  type Config,
-  type KeyVault,
-  type Logger,
-  type Transaction,
-} from '#src/platform/index.js';
+import { Problem, runForAll, type Clock, CLOCK } from '#src/kernel/index.js';
+import { Audit, ChangeFeed, CONFIG, Database, lockInTransaction, LOGGER, openVault, Scheduler, type AuditOrigin, type Config, type KeyVault, type Logger, type Transaction } from '#src/platform/index.js';
 import { activationOf, deadKeys, isRotationDue, nextKey, signingKeyAt } from './key-schedule.js';
 import { makeSigningKey, openSigningKey, type SigningKey } from './signing-key.js';
 import type { SigningAlgorithm } from './stored-key.js';

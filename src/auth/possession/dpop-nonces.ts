@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { constantTimeEqual, type Clock } from '#src/kernel/index.js';
-import { CLOCK } from '#src/platform/index.js';
+import { constantTimeEqual, type Clock, CLOCK } from '#src/kernel/index.js';
 import { KeysService } from '../keys/keys.service.js';
 
 const SLOT_SECONDS = 60;

@@ -1,13 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { randomToken, sha256, type Clock } from '#src/kernel/index.js';
-import {
-  Audit,
-  CLOCK,
-  CONFIG,
-  Database,
-  type Config,
-  type Transaction,
-} from '#src/platform/index.js';
+import { randomToken, sha256, type Clock, CLOCK } from '#src/kernel/index.js';
+import { Audit, CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
 import { ConsentsRepository } from './consents.repository.js';
 import type { ConsentEntity } from './consent.entity.js';
 import { ConsentsService } from './consents.service.js';

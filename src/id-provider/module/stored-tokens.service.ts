@@ -1,22 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { isJsonObject, Problem, runForAll, sha256, type Clock } from '#src/kernel/index.js';
+import { isJsonObject, Problem, runForAll, sha256, type Clock, CLOCK } from '#src/kernel/index.js';
 import {
   OAuth2Token,
   OAuthError,
   SingleFlight,
   type TokenFields,
 } from '#src/oauth2-client/index.js';
-import {
-  withKeyedLock,
-  CLOCK,
-  CONFIG,
-  Database,
-  LOGGER,
-  openVault,
-  type Config,
-  type KeyVault,
-  type Logger,
-} from '#src/platform/index.js';
+import { withKeyedLock, CONFIG, Database, LOGGER, openVault, type Config, type KeyVault, type Logger } from '#src/platform/index.js';
 import { IdProvidersService } from './id-providers.service.js';
 import { StoredTokensRepository } from './stored-tokens.repository.js';
 

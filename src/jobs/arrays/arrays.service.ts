@@ -1,15 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Problem, type Clock } from '#src/kernel/index.js';
+import { Problem, type Clock, CLOCK } from '#src/kernel/index.js';
 import { actorOf, requestOf, type Principal } from '#src/auth/index.js';
-import {
-  Audit,
-  ChangeFeed,
-  CLOCK,
-  CONFIG,
-  Database,
-  type Config,
-  type Transaction,
-} from '#src/platform/index.js';
+import { Audit, ChangeFeed, CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
 import { JobPolicy } from '../access/job.policy.js';
 import { STOP_CHANNEL, WORK_CHANNEL } from '../state/admission.js';
 import { MINOR, type JobState } from '../state/job-state.js';

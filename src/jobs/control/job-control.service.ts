@@ -1,17 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Problem, type Clock } from '#src/kernel/index.js';
+import { Problem, type Clock, CLOCK } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
-import {
-  ChangeFeed,
-  CLOCK,
-  CONFIG,
-  Database,
-  type Config,
-  type Transaction,
-} from '#src/platform/index.js';
+import { ChangeFeed, CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
 import { JobAccess, jobNotFound } from '../access/job-access.service.js';
 import type { Job } from '../state/job.entity.js';
-import { parseJid, type Jid } from '../state/job.js';
+import { parseJid, type Jid, shownSite } from '../state/job.js';
 import { JobPolicy } from '../access/job.policy.js';
 import type { BulkKillResult } from './job-control.response.js';
 import { WaitingLimits } from '../limits/waiting-limits.js';
@@ -23,7 +16,6 @@ import {
   KILLABLE_STATES,
   RESCHEDULABLE_STATES,
 } from '../state/job-transitions.js';
-import { shownSite } from '../state/job.js';
 
 const MAX_BULK = 1_000;
 

@@ -1,17 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { Problem, type Clock } from '#src/kernel/index.js';
+import { Problem, type Clock, CLOCK } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
-import {
-  ChangeFeed,
-  CLOCK,
-  CONFIG,
-  Database,
-  Scheduler,
-  withAdvisoryLock,
-  type Config,
-  type TaskOutcome,
-  type Transaction,
-} from '#src/platform/index.js';
+import { ChangeFeed, CONFIG, Database, Scheduler, withAdvisoryLock, type Config, type TaskOutcome, type Transaction } from '#src/platform/index.js';
 import { JobPolicy } from '../access/job.policy.js';
 import { WORK_CHANNEL } from '../state/admission.js';
 import type { Job } from '../state/job.entity.js';

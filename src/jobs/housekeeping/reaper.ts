@@ -1,16 +1,6 @@
-import { Inject, Injectable } from '@nestjs/common';
-import type { OnApplicationBootstrap } from '@nestjs/common';
-import type { Clock } from '#src/kernel/index.js';
-import {
-  ChangeFeed,
-  CLOCK,
-  CONFIG,
-  Database,
-  Scheduler,
-  withAdvisoryLock,
-  type Config,
-  type TaskOutcome,
-} from '#src/platform/index.js';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { type Clock, CLOCK } from '#src/kernel/index.js';
+import { ChangeFeed, CONFIG, Database, Scheduler, withAdvisoryLock, type Config, type TaskOutcome } from '#src/platform/index.js';
 import { mergeCounters } from '../list/job-counters.repository.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import { SandboxRepository } from '../sandbox/sandbox.repository.js';

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Problem, type Clock } from '#src/kernel/index.js';
+import { Problem, type Clock, CLOCK } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
-import { CLOCK } from '#src/platform/index.js';
 import { JobPolicy } from '../access/job.policy.js';
 import { stepsOf, type JobTimelineQuery, type TimelineSteps } from './job-timeline.query.js';
 import { JobTimelineRepository, type TimelineChange } from './job-timeline.repository.js';

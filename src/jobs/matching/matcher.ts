@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Clock } from '#src/kernel/index.js';
-import { CLOCK, CONFIG, Database, withAdvisoryLock, type Config } from '#src/platform/index.js';
+import { type Clock, CLOCK } from '#src/kernel/index.js';
+import { CONFIG, Database, withAdvisoryLock, type Config } from '#src/platform/index.js';
 import { RegistryService, type Site } from '#src/registry/index.js';
 import type { Executor, RunOrder } from '../run/executor.js';
 import { Match } from './match.js';

@@ -1,13 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Clock } from '#src/kernel/index.js';
-import {
-  CLOCK,
-  Database,
-  EventLog,
-  LOCK_SEEDS,
-  type Queryable,
-  type Transaction,
-} from '#src/platform/index.js';
+import { type Clock, CLOCK } from '#src/kernel/index.js';
+import { Database, EventLog, LOCK_SEEDS, type Queryable, type Transaction } from '#src/platform/index.js';
 import type { Site } from '#src/registry/index.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import { MINOR } from '../state/job-state.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import type { Clock } from '#src/kernel/index.js';
-import { CLOCK, CONFIG, Scheduler, type Config } from '#src/platform/index.js';
+import { type Clock, CLOCK } from '#src/kernel/index.js';
+import { CONFIG, Scheduler, type Config } from '#src/platform/index.js';
 import { SharesRepository } from './shares.repository.js';
 
 const EVERY_SECONDS = 5;

@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Clock } from '#src/kernel/index.js';
-import { CLOCK } from '#src/platform/index.js';
+import { type Clock, CLOCK } from '#src/kernel/index.js';
 import { packArchive, type ArchiveFile } from './sandbox-archive.js';
 import type { SandboxEntity, SandboxFile } from './sandbox.entity.js';
 import { SandboxRepository } from './sandbox.repository.js';

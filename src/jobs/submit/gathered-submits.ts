@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Clock } from '#src/kernel/index.js';
-import { CLOCK, Database, EventLog, type Statement } from '#src/platform/index.js';
+import { type Clock, CLOCK } from '#src/kernel/index.js';
+import { Database, EventLog, type Statement } from '#src/platform/index.js';
 import type { Jid } from '../state/job.js';
 import { ADD_GATHERED, ADD_MANY_GATHERED, LOGGED_TOGETHER } from './add-jobs.sql.js';
 

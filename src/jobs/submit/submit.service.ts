@@ -1,16 +1,8 @@
 import { isProgram } from '../run/script-head.js';
 import { Inject, Injectable } from '@nestjs/common';
-import { Problem, stringifyJson } from '#src/kernel/index.js';
-import type { Clock, JsonObject } from '#src/kernel/index.js';
+import { Problem, stringifyJson, type Clock, type JsonObject, CLOCK } from '#src/kernel/index.js';
 import { Delegations, type Principal } from '#src/auth/index.js';
-import {
-  CLOCK,
-  clientSignal,
-  CONFIG,
-  labelRequest,
-  type Config,
-  type HttpRequest,
-} from '#src/platform/index.js';
+import { clientSignal, CONFIG, labelRequest, type Config, type HttpRequest } from '#src/platform/index.js';
 import { RegistryService } from '#src/registry/index.js';
 import { ArraysRepository } from '../arrays/arrays.repository.js';
 import { JobPolicy } from '../access/job.policy.js';

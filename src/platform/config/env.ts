@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { DatabaseConnection } from '../database/database-client.js';
+import type { DatabaseConnection } from '../database/database-url.js';
 import { VARIABLES } from './settings.js';
 
 export { VARIABLES };

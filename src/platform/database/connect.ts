@@ -1,14 +1,10 @@
 import { QueryRunnerAlreadyReleasedError, type DataSource } from 'typeorm';
 import { Problem, sleep } from '#src/kernel/index.js';
-import type { Logger } from '../observe/logging/logger.js';
+import type { Logger } from 'pino';
 import { ADVISORY_LOCKS, LOCK_SPACES } from './lock-names.js';
 import { DatabaseConnectionError, isDatabaseAway } from './connection-error.js';
-import {
-  DatabaseClient,
-  directTarget,
-  pooledTarget,
-  type DatabaseConnection,
-} from './database-client.js';
+import { DatabaseClient, directTarget, pooledTarget } from './database-client.js';
+import type { DatabaseConnection } from './database-url.js';
 
 const CONNECT_TIMEOUT_SECONDS = 2;
 const FIRST_PAUSE_MS = 200;

@@ -1,11 +1,7 @@
 import pg from 'pg';
 import type { DataSourceOptions } from 'typeorm';
-import {
-  clientOfPool,
-  pooledTarget,
-  type DatabaseConnection,
-  type DatabaseTarget,
-} from './database-client.js';
+import { clientOfPool, pooledTarget, type DatabaseTarget } from './database-client.js';
+import type { DatabaseConnection } from './database-url.js';
 import type { EntityClass } from './entities.js';
 import { SnakeNamingStrategy } from './snake-naming-strategy.js';
 import { parseTimestamptz } from './timestamp-text.js';

@@ -2,20 +2,13 @@ import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { DatabaseConnectionError, explainConnection } from './connection-error.js';
-import { parseDatabaseUrl, type DatabaseAddress, type DatabaseTls } from './database-url.js';
+import {
+  parseDatabaseUrl,
+  type DatabaseAddress,
+  type DatabaseConnection,
+  type DatabaseTls,
+} from './database-url.js';
 import type {} from './pg-internals.js';
-
-/** How to reach the database: by URL, or the embedded one by the directory of its socket. */
-export interface DatabaseConnection {
-  url?: string;
-  /** PostgreSQL itself, when a pooler (PgBouncer in transaction mode) stands at `url`. */
-  directUrl?: string;
-  host?: string;
-  port?: number;
-  user?: string;
-  password?: string;
-  database?: string;
-}
 
 /** An address, and the variable that people have set it by. */
 export interface DatabaseTarget {

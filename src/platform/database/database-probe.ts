@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { directClient, pooledClient } from './connect.js';
-import type { DatabaseConnection } from './database-client.js';
+import type { DatabaseConnection } from './database-url.js';
 import { ADVISORY_LOCKS, LOCK_SPACES } from './lock-names.js';
 
 const NAME = 'gridgate doctor';

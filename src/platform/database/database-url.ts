@@ -1,5 +1,17 @@
 import { userInfo } from 'node:os';
 
+/** How to reach the database: by URL, or the embedded one by the directory of its socket. */
+export interface DatabaseConnection {
+  url?: string;
+  /** PostgreSQL itself, when a pooler (PgBouncer in transaction mode) stands at `url`. */
+  directUrl?: string;
+  host?: string;
+  port?: number;
+  user?: string;
+  password?: string;
+  database?: string;
+}
+
 /** What the TLS of a connection demands (libpq's `sslmode`, without `allow`). */
 export type TlsMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
 

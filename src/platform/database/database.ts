@@ -4,7 +4,6 @@ import type { DataSource, EntityManager } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { Tracing } from '../observe/tracing/tracing.js';
 import { isDatabaseAway, isRetryable, sqlState } from './connection-error.js';
 import { batched } from './batch.js';
 import { ConnectionPermits, type Use } from './connection-permits.js';
@@ -47,6 +46,14 @@ const DEFAULT_LIMITS = {
   maxWaitWhileSilentMs: 1_500,
 };
 
+/** Records statements as spans; while it is off nothing is recorded. */
+export interface StatementTracing {
+  readonly isOn: boolean;
+  within<T>(name: string, attributes: Record<string, string>, work: () => Promise<T>): Promise<T>;
+}
+
+const UNTRACED: StatementTracing = { isOn: false, within: (_name, _attributes, work) => work() };
+
 /** More batched writes at once would each join fewer. */
 const MOST_BATCHED_WRITES = 2;
 
@@ -59,7 +66,7 @@ export class Database implements Queryable {
   /** `source` gives the data source once there is one; before that every call answers 503. */
   constructor(
     private readonly source: () => DataSource | undefined,
-    private readonly tracing: Tracing = new Tracing(),
+    private readonly tracing: StatementTracing = UNTRACED,
     /** The queue in front of the pool; for metrics, and for whoever notices that the database is silent. */
     readonly permits: ConnectionPermits = new ConnectionPermits(DEFAULT_LIMITS),
     /** How to work through the pooler that stands before the database, if one does. */

@@ -1,14 +1,9 @@
 import pg from 'pg';
-import type { Logger } from '../observe/logging/logger.js';
+import type { Logger } from 'pino';
 import { directClient } from './connect.js';
 import { DatabaseConnectionError } from './connection-error.js';
-import {
-  clientOfPool,
-  directTarget,
-  IDLE_IN_TRANSACTION_MS,
-  SESSION_SETTINGS,
-  type DatabaseConnection,
-} from './database-client.js';
+import { clientOfPool, directTarget, IDLE_IN_TRANSACTION_MS, SESSION_SETTINGS } from './database-client.js';
+import type { DatabaseConnection } from './database-url.js';
 
 const SESSIONS_IDLE_MS = 30_000;
 

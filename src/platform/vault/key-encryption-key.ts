@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/env.js';
-import type { Logger } from '../observe/logging/logger.js';
+import type { Logger } from 'pino';
 import { KeyVault, KeyVaultError } from './key-vault.js';
 
 /** One vault for each configuration, so that its warning is said once. */

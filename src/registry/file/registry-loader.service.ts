@@ -1,13 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { randomId, type Clock } from '#src/kernel/index.js';
-import {
-  Audit,
-  CLOCK,
-  Database,
-  lockInTransaction,
-  type AuditOrigin,
-  type Queryable,
-} from '#src/platform/index.js';
+import { randomId, type Clock, CLOCK } from '#src/kernel/index.js';
+import { Audit, Database, lockInTransaction, type AuditOrigin, type Queryable } from '#src/platform/index.js';
 import { DEMO_REGISTRY } from '../model/demo-registry.js';
 import {
   describeDifference,

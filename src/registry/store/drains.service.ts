@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Clock } from '#src/kernel/index.js';
-import { Audit, CLOCK, Metrics, type AuditOrigin } from '#src/platform/index.js';
+import { type Clock, CLOCK } from '#src/kernel/index.js';
+import { Audit, Metrics, type AuditOrigin } from '#src/platform/index.js';
 import type { Drain, Site } from '../model/registry.types.js';
 import { RegistryRepository } from './registry.repository.js';
 import { RegistryService } from './registry.service.js';

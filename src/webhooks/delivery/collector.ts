@@ -4,17 +4,8 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { Problem, randomId, Slices, type Clock } from '#src/kernel/index.js';
-import {
-  ChangeFeed,
-  CLOCK,
-  Database,
-  Scheduler,
-  withAdvisoryLock,
-  type RunningTask,
-  type TaskOutcome,
-  type Transaction,
-} from '#src/platform/index.js';
+import { Problem, randomId, Slices, type Clock, CLOCK } from '#src/kernel/index.js';
+import { ChangeFeed, Database, Scheduler, withAdvisoryLock, type RunningTask, type TaskOutcome, type Transaction } from '#src/platform/index.js';
 import {
   WEBHOOK_SOURCES,
   type SourceBatch,

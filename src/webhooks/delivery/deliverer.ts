@@ -4,18 +4,8 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import type { Clock } from '#src/kernel/index.js';
-import {
-  ChangeFeed,
-  CLOCK,
-  CONFIG,
-  LOGGER,
-  Metrics,
-  Scheduler,
-  type Config,
-  type Logger,
-  type RunningTask,
-} from '#src/platform/index.js';
+import { type Clock, CLOCK } from '#src/kernel/index.js';
+import { ChangeFeed, CONFIG, LOGGER, Metrics, Scheduler, type Config, type Logger, type RunningTask } from '#src/platform/index.js';
 import { DeliveriesRepository } from '../store/deliveries.repository.js';
 import type { DeliveryEntity } from '../store/delivery.entity.js';
 import type { WebhookEntity } from '../store/webhook.entity.js';

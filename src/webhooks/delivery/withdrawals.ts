@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ConsentsService, type Withdrawal } from '#src/auth/index.js';
-import type { Clock } from '#src/kernel/index.js';
-import { Audit, CLOCK, type Transaction } from '#src/platform/index.js';
+import { type Clock, CLOCK } from '#src/kernel/index.js';
+import { Audit, type Transaction } from '#src/platform/index.js';
 import { WebhooksRepository } from '../store/webhooks.repository.js';
 
 const REASON = 'what the application was allowed has been withdrawn';

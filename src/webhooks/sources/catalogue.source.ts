@@ -6,8 +6,8 @@ import {
   CatalogueTeller,
   type LoggedChange,
 } from '#src/file-catalogue/index.js';
-import type { Clock } from '#src/kernel/index.js';
-import { CLOCK, EventLog } from '#src/platform/index.js';
+import { type Clock, CLOCK } from '#src/kernel/index.js';
+import { EventLog } from '#src/platform/index.js';
 import type { JsonRecord } from '../store/webhook.entity.js';
 import { readFilter } from './filter-values.js';
 import type { SourceBatch, SourceEvent, WebhookSource } from './webhook-source.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { sha256, type Clock } from '#src/kernel/index.js';
-import { Audit, CLOCK, Database, labelRequest, type HttpRequest } from '#src/platform/index.js';
+import { sha256, type Clock, CLOCK } from '#src/kernel/index.js';
+import { Audit, Database, labelRequest, type HttpRequest } from '#src/platform/index.js';
 import { AuthorizationCodesRepository } from '../../stores/authorization-codes.repository.js';
 import type { AuthorizationCodeEntity } from '../../stores/authorization-code.entity.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';

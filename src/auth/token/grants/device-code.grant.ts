@@ -1,12 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { sha256, type Clock, type OAuthProblem } from '#src/kernel/index.js';
-import {
-  CLOCK,
-  Database,
-  labelRequest,
-  type Transaction,
-  type HttpRequest,
-} from '#src/platform/index.js';
+import { sha256, type Clock, type OAuthProblem, CLOCK } from '#src/kernel/index.js';
+import { Database, labelRequest, type Transaction, type HttpRequest } from '#src/platform/index.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import { ConsentsRepository } from '../../stores/consents.repository.js';
 import { ConsentsService } from '../../stores/consents.service.js';
