@@ -162,11 +162,12 @@ describe('two instances that run jobs', () => {
     expect(await kept()).toEqual(left);
     expect(before).toHaveLength(left.length + 1);
     expect(await sandboxOf(alice, jid, 'input')).toEqual({ 'input.txt': 'used' });
-    const [unassigned] = await grid.sql(
-      `select from job_sandboxes s where not exists
+    const unassigned = await grid.sql<{ hash: string }>(
+      `select hash from job_sandboxes s where not exists
         (select from jobs where s.hash in (input_sandbox, output_sandbox))`,
     );
-    expect(unassigned).toBeUndefined();
+    // Of a job that ends just now the sandbox is kept before the job has it.
+    expect(unassigned.filter(({ hash }) => before.includes(hash))).toEqual([]);
   });
 
   async function archives(): Promise<string[]> {
