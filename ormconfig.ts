@@ -1,7 +1,7 @@
 /** The data source for the TypeORM command line: `npx typeorm migration:show -d dist/ormconfig.js` (after a build). */
 import 'reflect-metadata';
 import { runningEmbeddedPostgres } from './src/embedded-postgres/index.js';
-import { configuredDatabase, readConfig } from './src/platform/index.js';
+import { configuredDatabase, readConfig } from './src/config/index.js';
 import { createDataSource } from './src/app/runtime.js';
 
 const config = readConfig(process.env);

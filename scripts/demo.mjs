@@ -91,7 +91,7 @@ async function call(path, options = {}) {
 
 /** Nothing where it would be refused: beyond this machine, or beside a registry of one's own. */
 async function signInOfDemo() {
-  const { readConfig } = await import('#src/platform/index.js');
+  const { readConfig } = await import('#src/config/index.js');
   const wanted = { GRID_DEMO_SIGN_IN: key };
   try {
     readConfig({ ...process.env, ...wanted });
@@ -104,7 +104,7 @@ async function signInOfDemo() {
 /** Where jobs cannot be isolated the demo alone runs them without, and says so. */
 async function isolationOfDemo() {
   if (process.env.GRID_LOCAL_ISOLATION) return {};
-  const { readConfig } = await import('#src/platform/index.js');
+  const { readConfig } = await import('#src/config/index.js');
   const { describeLocalIsolation } = await import('#src/jobs/index.js');
   const { level } = await describeLocalIsolation(readConfig(process.env));
   if (level !== 'off') return {};

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { commandPage } from './documentation/command-page.mjs';
 import { root } from './run.mjs';
 
-const { AUDIT_EVENTS, VARIABLES } = await import('#src/platform/index.js');
+const { AUDIT_EVENTS } = await import('#src/audit/index.js');
+const { VARIABLES } = await import('#src/config/index.js');
 const { PROBLEM_CODES } = await import('#src/kernel/index.js');
 const { renderJobStates, renderManifestKeys } = await import('#src/jobs/index.js');
 const { conformancePage } = await import('../test/support/conformance/index.mjs');
@@ -49,7 +50,7 @@ function configurationPage() {
   return [
     '# Configuration',
     '',
-    'Generated from `src/platform/config/env.ts`; do not edit. Every setting is an environment variable, read once at',
+    'Generated from `src/config/env.ts`; do not edit. Every setting is an environment variable, read once at',
     'start. A bad value stops the start with a message that names the variable, what is wrong and what is expected.',
     '',
     '| variable | kind | default | meaning |',
@@ -101,7 +102,7 @@ function auditPage() {
   return [
     '# Audit trail',
     '',
-    'Generated from `src/platform/observe/audit/audit-events.ts`; do not edit. Who did what is a log line (JSON, standard error) of its own',
+    'Generated from `src/audit/audit-events.ts`; do not edit. Who did what is a log line (JSON, standard error) of its own',
     'with `"channel":"audit"`, written whatever `GRID_LOG_LEVEL` is, `silent` excepted. Send these lines to a store that the',
     'service cannot change. Commands of administrators append theirs to `GRID_HOME/logs/audit.log`, with the `account` that ran them.',
     '',

@@ -7,12 +7,8 @@ import {
   NamespaceService,
 } from './file-catalogue/index.js';
 import { JobsModule, type InputDataCatalogue } from './jobs/index.js';
-import {
-  PlatformModule,
-  registeredEntities,
-  type EntityClass,
-  type PlatformInput,
-} from './platform/index.js';
+import { InfrastructureModule, type Infrastructure } from './app/infrastructure.module.js';
+import { registeredEntities, type EntityClass } from '#src/database/index.js';
 import { RegistryModule, RegistryService } from './registry/index.js';
 import { WebhooksModule } from './webhooks/index.js';
 
@@ -22,7 +18,7 @@ export const entities: EntityClass[] = registeredEntities();
 /** The composition root: the feature modules on the platform, and how they meet. */
 @Module({})
 export class AppModule {
-  static forRoot(platform: PlatformInput): DynamicModule {
+  static forRoot(platform: Infrastructure): DynamicModule {
     const hasRoutes = platform.config.role !== 'worker';
     const auth = AuthModule.forRoot({
       storageRights: { imports: [FileCatalogueModule], useExisting: CatalogueStorageRights },
@@ -39,7 +35,7 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [
-        PlatformModule.forRoot(platform),
+        InfrastructureModule.forRoot(platform),
         RegistryModule,
         auth,
         FileCatalogueModule,

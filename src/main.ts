@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { setFlagsFromString } from 'node:v8';
 import { SERVING } from './app/serving-processes.js';
-import { ConfigurationFault, readConfig, type Config } from './platform/config/env.js';
-import { reservePort } from './platform/http/listener.js';
+import { ConfigurationFault, readConfig, type Config } from '#src/config/index.js';
+import { reservePort } from '#src/http/index.js';
 
 /** How many times as large V8 makes its space for new objects when more of them live on. */
 const NEW_SPACE_GROWTH = 2;

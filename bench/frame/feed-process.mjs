@@ -19,8 +19,10 @@ import { withoutLog } from './without-log.mjs';
 const { systemClock } = await import('#src/kernel/index.js');
 const { entities } = await import('#src/app.module.js');
 const { MIGRATIONS } = await import('#src/migrations/index.js');
-const platform = await import('#src/platform/index.js');
-const { EventLogRepository } = await import('#src/platform/feed/event-log.repository.js');
+const { ChangeFeed, Database, dataSourceOptions } = await import('#src/database/index.js');
+const { EventLog } = await import('#src/events/index.js');
+const { Metrics, Scheduler } = await import('#src/runtime/index.js');
+const { EventLogRepository } = await import('#src/events/event-log.repository.js');
 const { JobsRepository } = await import('#src/jobs/state/jobs.repository.js');
 
 /** As reports of short runs come in: some at once. */
@@ -160,22 +162,18 @@ async function move() {
 /** The repository of jobs as in a service, whose log numbers what it writes; or without the part that logs. */
 async function openWriter() {
   const dataSource = await new DataSource(
-    platform.dataSourceOptions({
+    dataSourceOptions({
       connection: () => ({ url: plan.database }),
       ...{ poolSize: 4, statementTimeoutSeconds: 20, connectTimeoutSeconds: 5 },
       ...{ entities, migrations: MIGRATIONS },
     }),
   ).initialize();
-  const database = new platform.Database(() => dataSource);
+  const database = new Database(() => dataSource);
   const client = () => new pg.Client({ connectionString: plan.database });
-  const changeFeed = new platform.ChangeFeed(client, database);
-  const scheduler = new platform.Scheduler(
-    new SchedulerRegistry(),
-    database,
-    pino({ level: 'silent' }),
-  );
-  const log = new platform.EventLog({
-    ...{ database, changeFeed, scheduler, clock: systemClock, metrics: new platform.Metrics() },
+  const changeFeed = new ChangeFeed(client, database);
+  const scheduler = new Scheduler(new SchedulerRegistry(), database, pino({ level: 'silent' }));
+  const log = new EventLog({
+    ...{ database, changeFeed, scheduler, clock: systemClock, metrics: new Metrics() },
     config: { eventRetention: 3600 },
     repository: new EventLogRepository(database),
   });

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { processorTime } from './processor-time.mjs';
 
-const { readConfig } = await import('#src/platform/config/env.js');
+const { readConfig } = await import('#src/config/env.js');
 const { systemClock } = await import('#src/kernel/index.js');
 const { openPlace } = await import('#src/jobs/places/local/open-place.js');
 const { LocalContext } = await import('#src/jobs/places/local/local-context.js');

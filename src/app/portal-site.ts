@@ -2,12 +2,8 @@ import { fileURLToPath } from 'node:url';
 import type { INestApplication } from '@nestjs/common';
 import { DEMO_COOKIE } from '../auth/index.js';
 import { constantTimeEqual } from '../kernel/index.js';
-import {
-  serveStaticSite,
-  type Config,
-  type HttpRequest,
-  type HttpResponse,
-} from '../platform/index.js';
+import type { Config } from '#src/config/index.js';
+import { serveStaticSite, type HttpRequest, type HttpResponse } from '#src/http/index.js';
 
 const PATH = '/portal';
 /** Where the build puts examples/portal. */

@@ -4,32 +4,29 @@ import { systemClock } from '../kernel/index.js';
 import { MIGRATIONS } from '../migrations/index.js';
 import { entities } from '../app.module.js';
 import {
-  adviseRole,
   Audit,
   AuditEventsRepository,
   AuditWriter,
+  type AuditDetails,
+  type AuditSetting,
+} from '#src/audit/index.js';
+import type { Config, DatabaseConnection } from '#src/config/index.js';
+import {
+  adviseRole,
   ChangeFeed,
   checkPooler,
   ConnectionPermits,
   connectDataSource,
-  createLogger,
   Database,
   dataSourceOptions,
   directClient,
   migrate,
-  Metrics,
   poolerRules,
-  Readiness,
-  Tracing,
   whenDatabaseIsThere,
-  type AuditDetails,
-  type AuditSetting,
-  type Config,
-  type DatabaseConnection,
   type DatabaseWait,
-  type Logger,
   type PoolerRules,
-} from '../platform/index.js';
+} from '#src/database/index.js';
+import { createLogger, Metrics, Readiness, Tracing, type Logger } from '#src/runtime/index.js';
 
 /** How long somebody waits for a connection while the database does not answer. */
 const SILENCE_MS = 1_500;

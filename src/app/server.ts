@@ -13,36 +13,36 @@ import { JOB_PATH_PARAMETERS, JOB_SCHEMAS } from '../jobs/index.js';
 import { sleep } from '../kernel/index.js';
 import { checkReadiness, prepareData } from './start-data.js';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../embedded-postgres/index.js';
+import { configuredDatabase, type Config, type DatabaseConnection } from '#src/config/index.js';
+import { whenDatabaseIsThere } from '#src/database/index.js';
+import { Streams } from '#src/events/index.js';
 import {
   answerClientErrors,
-  configuredDatabase,
   Connections,
   corsByAllowList,
   requestMiddleware,
   GridExpressAdapter,
   listen,
-  Metrics,
-  NestLogger,
   openApiDocument,
-  openHome,
   openTls,
   ProblemFilter,
   RequestsUnderWay,
   RouteTable,
   serveMetrics,
   serveSwagger,
-  Streams,
   watchLoop,
-  whenDatabaseIsThere,
-  type Config,
-  type DatabaseConnection,
-  type GridHome,
   type HttpRequest,
   type HttpResponse,
   type LoopWatch,
   type OpenedTls,
+} from '#src/http/index.js';
+import {
+  Metrics,
+  NestLogger,
+  openHome,
+  type GridHome,
   type Readiness,
-} from '../platform/index.js';
+} from '#src/runtime/index.js';
 import { readBuiltDocument } from './built-document.js';
 import { WEBHOOK_PATH_PARAMETERS } from '../webhooks/index.js';
 import { servePortal } from './portal-site.js';

@@ -2,7 +2,8 @@ import { fork, type ChildProcess, type StdioOptions } from 'node:child_process';
 import type { Server } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { Config, Logger, MetricValues } from '../platform/index.js';
+import type { Config } from '#src/config/index.js';
+import type { Logger, MetricValues } from '#src/runtime/index.js';
 
 /** The word with which main.ts is started as a process that only serves. */
 export const SERVING = 'serving-process';

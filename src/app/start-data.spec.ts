@@ -1,5 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { LOGGER, readConfig, type Config } from '../platform/index.js';
+import { readConfig, type Config } from '#src/config/index.js';
+import { LOGGER } from '#src/runtime/index.js';
 import { DEMO_REGISTRY, RegistryService, RegistrySnapshot, type Group } from '../registry/index.js';
 import { prepareData } from './start-data.js';
 

@@ -3,7 +3,8 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { EncodingError, utf8Text } from '../kernel/index.js';
 import { DemoCatalogue } from '../file-catalogue/index.js';
 import { refuseTrustedNetwork } from '../jobs/index.js';
-import { LOGGER, openSettings, type Config, type Logger } from '../platform/index.js';
+import { openSettings, type Config } from '#src/config/index.js';
+import { LOGGER, type Logger } from '#src/runtime/index.js';
 import {
   groupsBesideVos,
   hasSeveralVos,

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { CommanderError } from 'commander';
 import { Problem } from '#src/kernel/index.js';
-import { ConfigurationFault } from '../platform/config/env.js';
+import { ConfigurationFault } from '#src/config/index.js';
 import type { AdminCommands } from './admin/admin.commands.js';
 import { programOf, userCommands } from './program.js';
 import { CommandError } from './terminal/command-error.js';

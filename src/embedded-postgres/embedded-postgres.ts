@@ -1,15 +1,13 @@
 import { access, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sleep } from '#src/kernel/index.js';
+import { directClient, sqlState, type DatabaseConnectionError } from '#src/database/index.js';
 import {
   acquireProcessLock,
-  directClient,
   LockHeldError,
   openHome,
-  sqlState,
-  type DatabaseConnectionError,
   type ProcessLock,
-} from '#src/platform/index.js';
+} from '#src/runtime/index.js';
 import { EMBEDDED_USER, ensureCluster } from './postgres-cluster.js';
 import { EmbeddedPostgresError } from './postgres-error.js';
 import {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { directClient, type DatabaseConnection } from '#src/platform/index.js';
+import type { DatabaseConnection } from '#src/config/index.js';
+import { directClient } from '#src/database/index.js';
 import { runAs } from './postgres-account.js';
 import { EmbeddedPostgresError } from './postgres-error.js';
 import type { PostgresLayout } from './postgres-layout.js';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRunning, processStat } from '#src/platform/index.js';
+import { isRunning, processStat } from '#src/runtime/index.js';
 
 /** What `postmaster.pid` says: PostgreSQL's lock file in its data directory. */
 export interface PostmasterFile {

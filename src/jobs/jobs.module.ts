@@ -1,7 +1,9 @@
 import { Module, type DynamicModule, type FactoryProvider, type Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { CONFIG, Database, LOGGER, Scheduler, type Config, type Logger } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { Database } from '#src/database/index.js';
+import { LOGGER, Scheduler, type Logger } from '#src/runtime/index.js';
 import { RegistryModule, RegistryService, type Site } from '#src/registry/index.js';
 import { Dispatcher } from './matching/dispatcher.js';
 import { DispatchRepository } from './matching/dispatch.repository.js';

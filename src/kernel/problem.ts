@@ -29,7 +29,7 @@ export interface ProblemOptions {
 /**
  * The one error the server throws. `code` is from the closed list and decides status and title, `detail` is a
  * sentence for the caller, `cause` is for the log. Answered as application/problem+json (RFC 9457) by
- * platform/http/problem.filter.ts, which is the only place that writes errors.
+ * http/problem.filter.ts, which is the only place that writes errors.
  */
 export class Problem extends Error {
   readonly detail: string;

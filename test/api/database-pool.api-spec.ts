@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServer, type Server, type Socket } from 'node:net';
 import { DataSource } from 'typeorm';
-import { Database, dataSourceOptions } from '#src/platform/index.js';
+import { Database, dataSourceOptions } from '#src/database/index.js';
 import { eventually, support } from '../support/testbed.js';
 
 /** `statement` and `connect`: seconds that a statement and connecting may take. */

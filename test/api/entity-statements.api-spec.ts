@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Repository } from 'typeorm';
 import { runFor } from '#src/kernel/index.js';
-import { ConnectionPermits, Database } from '#src/platform/index.js';
+import { ConnectionPermits, Database } from '#src/database/index.js';
 import { SigningKeyEntity } from '../../src/auth/keys/signing-key.entity.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
 

@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  lockInTransaction,
-  logEvents,
-  type Database,
-  type Queryable,
-} from '#src/platform/index.js';
+import { lockInTransaction, type Database, type Queryable } from '#src/database/index.js';
+import { logEvents } from '#src/events/index.js';
 import { loggedMove, logMovesTogether } from '../../src/jobs/state/logged-move.sql.js';
-import { EventLogRepository } from '../../src/platform/feed/event-log.repository.js';
+import { EventLogRepository } from '../../src/events/event-log.repository.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
 
 describe('the event log', () => {

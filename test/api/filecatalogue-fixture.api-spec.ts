@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { QueryValues, readQuery } from '#src/platform/index.js';
+import { QueryValues, readQuery } from '#src/http/index.js';
 import { ConditionsQuery } from '../../src/file-catalogue/metadata/conditions.query.js';
 import { ValuesQuery } from '../../src/file-catalogue/compatible-values/values.query.js';
 import { demoLines } from '../../src/file-catalogue/demo/demo-catalogue.js';

@@ -15,7 +15,7 @@ import { VerificationService } from '../../src/file-catalogue/totals/verificatio
 import { MoveService } from '../../src/file-catalogue/moves/move.service.js';
 import { change, MODEL_FIELDS, path } from '../support/catalogue/arbitraries.js';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { Scheduler } from '../../src/platform/index.js';
+import { Scheduler } from '../../src/runtime/index.js';
 import { runs, seed } from '../support/counts.js';
 import { scratchCatalogue, type ScratchCatalogue } from '../support/scratch-catalogue.js';
 

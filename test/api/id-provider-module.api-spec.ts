@@ -14,7 +14,9 @@ import {
 import { type OAuthError } from '#src/oauth2-client/index.js';
 import { refusalOf } from '#src/id-provider/testing/refusal.js';
 import { EncodingError } from '#src/kernel/index.js';
-import { createLogger, Metrics, PlatformModule, readConfig } from '#src/platform/index.js';
+import { InfrastructureModule } from '../../src/app/infrastructure.module.js';
+import { readConfig } from '#src/config/index.js';
+import { createLogger, Metrics } from '#src/runtime/index.js';
 import { TrustedAuthorities } from '#src/x509/index.js';
 import { RegistryModule } from '#src/registry/index.js';
 import { createRuntime, type Runtime } from '../../src/app/runtime.js';
@@ -101,7 +103,7 @@ describe('IdProviderModule.forProviders', () => {
     authorities.push(trusted);
     @Module({
       imports: [
-        PlatformModule.forRoot({ ...runtime, metrics: new Metrics(), authorities: trusted }),
+        InfrastructureModule.forRoot({ ...runtime, metrics: new Metrics(), authorities: trusted }),
         RegistryModule,
         IdProviderModule.forProviders(names),
       ],

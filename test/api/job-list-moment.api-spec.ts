@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { QueryValues, readQuery, type Database } from '#src/platform/index.js';
+import type { Database } from '#src/database/index.js';
+import { QueryValues, readQuery } from '#src/http/index.js';
 import { JobListRepository } from '../../src/jobs/list/job-list.repository.js';
 import { ListJobsQuery, wantedOf } from '../../src/jobs/list/list-jobs.query.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SharesRepository } from '../../src/jobs/matching/shares.repository.js';
-import type { Database } from '../../src/platform/index.js';
+import type { Database } from '../../src/database/index.js';
 import { isNightly } from '../support/counts.js';
 import { awaitFinal, awaitStatus, submit } from '../support/jobs.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { UsageRepository } from '../../src/jobs/usage/usage.repository.js';
-import type { Database } from '../../src/platform/index.js';
+import type { Database } from '../../src/database/index.js';
 import { awaitFinal, awaitStatus, submit } from '../support/jobs.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';

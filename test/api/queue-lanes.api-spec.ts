@@ -5,7 +5,8 @@ import { LanesRepository } from '../../src/jobs/matching/lanes.repository.js';
 import type { QueuedJob } from '../../src/jobs/matching/queued-job.js';
 import { QueueRepository } from '../../src/jobs/matching/queue.repository.js';
 import { systemClock } from '../../src/kernel/index.js';
-import type { Database, EventLog } from '../../src/platform/index.js';
+import type { Database } from '../../src/database/index.js';
+import type { EventLog } from '../../src/events/index.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
 
 describe('lanes of the queue', () => {

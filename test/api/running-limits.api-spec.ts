@@ -6,7 +6,7 @@ import { LanesRepository } from '../../src/jobs/matching/lanes.repository.js';
 import { QueueRepository } from '../../src/jobs/matching/queue.repository.js';
 import { JobsRepository } from '../../src/jobs/state/jobs.repository.js';
 import { systemClock } from '../../src/kernel/index.js';
-import type { EventLog } from '../../src/platform/index.js';
+import type { EventLog } from '../../src/events/index.js';
 import { DEMO_REGISTRY, RegistrySnapshot, type Site } from '../../src/registry/index.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
 

@@ -12,7 +12,9 @@ import {
   StoredTokens,
   type BrowserSession,
 } from '#src/id-provider/index.js';
-import { createLogger, Metrics, PlatformModule, readConfig } from '#src/platform/index.js';
+import { InfrastructureModule } from '../../src/app/infrastructure.module.js';
+import { readConfig } from '#src/config/index.js';
+import { createLogger, Metrics } from '#src/runtime/index.js';
 import { TrustedAuthorities } from '#src/x509/index.js';
 import { RegistryModule } from '#src/registry/index.js';
 import type { TokenFields } from '#src/oauth2-client/index.js';
@@ -57,7 +59,7 @@ describe('StoredTokens', () => {
     const authorities = await TrustedAuthorities.open({ paths: [] });
     @Module({
       imports: [
-        PlatformModule.forRoot({ ...runtime, metrics: new Metrics(), authorities }),
+        InfrastructureModule.forRoot({ ...runtime, metrics: new Metrics(), authorities }),
         RegistryModule,
         IdProviderModule,
       ],

@@ -12,21 +12,29 @@ import {
   SRC,
 } from './source-tree.js';
 
+/** What every module of the server may import. */
+const SERVER = ['audit', 'events', 'http', 'runtime', 'database', 'config', 'kernel'];
+
 /** Room → rooms it may import through their door. */
 const MAY_IMPORT: Record<string, string[]> = {
   kernel: [],
   'http-client': ['kernel'],
   'oauth2-client': ['http-client', 'kernel'],
-  'id-provider': ['oauth2-client', 'http-client', 'kernel', 'registry', 'platform'],
   x509: ['kernel'],
-  platform: ['x509', 'kernel'],
-  'embedded-postgres': ['platform', 'kernel'],
-  registry: ['platform', 'x509', 'kernel'],
-  auth: ['id-provider', 'registry', 'platform', 'kernel'],
-  jobs: ['auth', 'registry', 'platform', 'kernel'],
-  'file-catalogue': ['auth', 'registry', 'platform', 'kernel'],
-  webhooks: ['file-catalogue', 'jobs', 'auth', 'registry', 'platform', 'kernel'],
-  administration: ['jobs', 'auth', 'registry', 'platform', 'kernel'],
+  config: ['kernel'],
+  database: ['config', 'kernel'],
+  runtime: ['database', 'config', 'kernel'],
+  http: ['runtime', 'database', 'config', 'x509', 'kernel'],
+  events: ['http', 'runtime', 'database', 'config', 'kernel'],
+  audit: ['http', 'runtime', 'database', 'config', 'kernel'],
+  'embedded-postgres': ['runtime', 'database', 'config', 'kernel'],
+  registry: ['audit', 'http', 'runtime', 'database', 'config', 'x509', 'kernel'],
+  'id-provider': ['oauth2-client', 'http-client', 'registry', ...SERVER],
+  auth: ['id-provider', 'registry', ...SERVER],
+  jobs: ['auth', 'registry', ...SERVER],
+  'file-catalogue': ['auth', 'registry', ...SERVER],
+  webhooks: ['file-catalogue', 'jobs', 'auth', 'registry', ...SERVER],
+  administration: ['jobs', 'auth', 'registry', ...SERVER],
   client: ['kernel'],
   migrations: [],
 };
@@ -48,20 +56,6 @@ const SUB_ROOMS: Record<string, Record<string, string[]>> = {
     flows: [],
     provider: ['claims', 'verify', 'flows'],
     module: ['provider', 'claims', 'verify', 'flows'],
-  },
-  platform: {
-    observe: [],
-    home: ['observe'],
-    database: ['observe', 'home'],
-    config: ['database', 'observe'],
-    vault: ['config', 'observe', 'home'],
-    schedule: ['database', 'observe'],
-    feed: ['schedule', 'database', 'config', 'observe'],
-    http: ['config', 'database', 'observe'],
-    streams: ['feed', 'http', 'config', 'observe'],
-    'observe/audit': ['http', 'observe'],
-    trail: ['schedule', 'database', 'config', 'observe/audit', 'observe'],
-    probes: ['http', 'config', 'observe'],
   },
   x509: {
     certificate: [],
@@ -267,7 +261,7 @@ describe('rooms', () => {
       if (!LIBRARY_ROOMS.includes(room) || NEST_PART.test(relative(SRC, one.file))) return false;
       const path = resolved(one);
       if (path !== undefined) {
-        return [/^platform\//, /^registry\//, NEST_PART].some((part) =>
+        return [/^(audit|config|database|events|http|runtime|registry)\//, NEST_PART].some((part) =>
           part.test(relative(SRC, path)),
         );
       }
@@ -289,19 +283,19 @@ describe('rooms', () => {
     expect(exact.map(show)).toEqual(['kernel/json.ts → ./json-fault.js']);
   });
 
-  it('leave express to platform/http', () => {
+  it('leave express to http', () => {
     const wrong = all.filter(
-      (one) => one.target === 'express' && !one.file.startsWith(join(SRC, 'platform/http')),
+      (one) => one.target === 'express' && !one.file.startsWith(join(SRC, 'http/')),
     );
     expect(wrong.map(show)).toEqual([]);
   });
 
-  it('keep SQL in repositories, migrations and platform/database', () => {
+  it('keep SQL in repositories, migrations and database', () => {
     const sql =
       /[`']\s*(select\s[^`']*\sfrom\s|insert into\s|update\s+\w+\s+set\s|delete from\s|with\s+\w+\s+as\s)/i;
     const wrong = sources(SRC).filter((file) => {
       const path = relative(SRC, file);
-      if (/\.repository\.ts$|^migrations\/|^platform\/|^embedded-postgres\/|\.sql\.ts$/.test(path))
+      if (/\.repository\.ts$|^migrations\/|^database\/|^embedded-postgres\/|\.sql\.ts$/.test(path))
         return false;
       return sql.test(readFileSync(file, 'utf8'));
     });

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { RequestMethod } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { controllersOfApplication } from '#src/app/describe-api.js';
-import { ACCESS_RULE } from '#src/platform/index.js';
+import { ACCESS_RULE } from '#src/http/index.js';
 import { EXPECTED } from '../support/tenants/expectations.js';
 
 /** The endpoint table of the interface, to the letter. */

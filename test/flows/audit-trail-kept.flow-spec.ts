@@ -1,13 +1,9 @@
 import { SchedulerRegistry } from '@nestjs/schedule';
 import pg from 'pg';
-import {
-  AuditEventsRepository,
-  createLogger,
-  Scheduler,
-  type AuditWriter,
-} from '#src/platform/index.js';
-import { AuditKeeper } from '../../src/platform/trail/audit-keeper.js';
-import { leastIdOf } from '../../src/platform/trail/time-ordered-id.js';
+import { AuditEventsRepository, type AuditWriter } from '#src/audit/index.js';
+import { createLogger, Scheduler } from '#src/runtime/index.js';
+import { AuditKeeper } from '../../src/audit/audit-keeper.js';
+import { leastIdOf } from '../../src/audit/time-ordered-id.js';
 import { FullLog } from '../support/full-log.js';
 import { OwnPostgres } from '../support/own-postgres.js';
 import { scratchDatabase } from '../support/scratch-database.js';

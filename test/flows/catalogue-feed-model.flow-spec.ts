@@ -6,16 +6,10 @@ import pg from 'pg';
 import { pino } from 'pino';
 import type { Principal } from '#src/auth/index.js';
 import { BoundedQueue, Problem, systemClock } from '#src/kernel/index.js';
-import {
-  ChangeFeed,
-  cursorText,
-  EventLog,
-  Metrics,
-  readConfig,
-  Scheduler,
-  type Config,
-  type Transaction,
-} from '#src/platform/index.js';
+import { readConfig, type Config } from '#src/config/index.js';
+import { ChangeFeed, type Transaction } from '#src/database/index.js';
+import { cursorText, EventLog } from '#src/events/index.js';
+import { Metrics, Scheduler } from '#src/runtime/index.js';
 import { CataloguePolicy } from '../../src/file-catalogue/access/catalogue.policy.js';
 import type { LoggedChange } from '../../src/file-catalogue/events/logged-change.js';
 import { CatalogueFeed } from '../../src/file-catalogue/feed/catalogue-feed.js';
@@ -31,9 +25,9 @@ import { NamespaceService } from '../../src/file-catalogue/namespace/namespace.s
 import type { CatalogueLine } from '../../src/file-catalogue/writing/catalogue-line.js';
 import { CatalogueWriter } from '../../src/file-catalogue/writing/catalogue-writer.service.js';
 import type { RegistryService } from '#src/registry/index.js';
-import { EventLogRepository } from '../../src/platform/feed/event-log.repository.js';
-import { readCursor } from '../../src/platform/feed/feed-cursor.js';
-import { FeedFollower } from '../../src/platform/streams/feed-follower.js';
+import { EventLogRepository } from '../../src/events/event-log.repository.js';
+import { readCursor } from '../../src/events/feed-cursor.js';
+import { FeedFollower } from '../../src/events/feed-follower.js';
 import { runs, seed } from '../support/counts.js';
 import { change, path as paths } from '../support/catalogue/arbitraries.js';
 import type { ToldEvent } from '../support/catalogue/events.js';

@@ -4,7 +4,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
-import { DatabaseConnectionError, dataSourceOptions, directClient } from '#src/platform/index.js';
+import { DatabaseConnectionError, dataSourceOptions, directClient } from '#src/database/index.js';
 import {
   startDebianPostgres,
   type ClusterPki,

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
+import type { DatabaseConnection } from '#src/config/index.js';
 import {
   withKeyedLock,
   ChangeFeed,
@@ -11,9 +12,8 @@ import {
   directClient,
   poolerRules,
   SessionLock,
-  type DatabaseConnection,
   type PoolerRules,
-} from '#src/platform/index.js';
+} from '#src/database/index.js';
 import { startDebianPostgres, type DebianPostgres } from '../support/database/debian-postgres.mjs';
 import { startPgBouncer, type PgBouncer } from '../support/database/pgbouncer.mjs';
 import { describeWith, has } from '../support/missing.js';

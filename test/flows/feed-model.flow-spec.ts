@@ -4,16 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { pino } from 'pino';
 import { BoundedQueue, systemClock } from '#src/kernel/index.js';
-import {
-  ChangeFeed,
-  EventLog,
-  Metrics,
-  QueryValues,
-  readQuery,
-  Scheduler,
-  type Config,
-  type Database,
-} from '#src/platform/index.js';
+import type { Config } from '#src/config/index.js';
+import { ChangeFeed, type Database } from '#src/database/index.js';
+import { EventLog } from '#src/events/index.js';
+import { QueryValues, readQuery } from '#src/http/index.js';
+import { Metrics, Scheduler } from '#src/runtime/index.js';
 import { JobFeed, jobEventText, type JobEvent } from '../../src/jobs/feed/job-feed.js';
 import { jobSelector } from '../../src/jobs/feed/job-selector.js';
 import { JobListRepository } from '../../src/jobs/list/job-list.repository.js';
@@ -23,9 +18,9 @@ import { JobParametersEntity } from '../../src/jobs/state/job-parameters.entity.
 import { JOB_STATE_NAMES, type JobState } from '../../src/jobs/state/job-state.js';
 import { mayMove } from '../../src/jobs/state/job-transitions.js';
 import { JobsRepository } from '../../src/jobs/state/jobs.repository.js';
-import { EventLogRepository } from '../../src/platform/feed/event-log.repository.js';
-import { readCursor } from '../../src/platform/feed/feed-cursor.js';
-import { FeedFollower } from '../../src/platform/streams/feed-follower.js';
+import { EventLogRepository } from '../../src/events/event-log.repository.js';
+import { readCursor } from '../../src/events/feed-cursor.js';
+import { FeedFollower } from '../../src/events/feed-follower.js';
 import { runs, seed } from '../support/counts.js';
 import { scratchDatabase, type ScratchDatabase } from '../support/scratch-database.js';
 

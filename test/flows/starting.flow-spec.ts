@@ -3,7 +3,7 @@ import { freePorts } from '../support/ports.mjs';
 import { OwnPostgres } from '../support/own-postgres.js';
 import { eventually, startGrid, support, type Answer, type Grid } from '../support/testbed.js';
 
-/** The lock under which migrations run (src/platform/database/lock-names.ts). */
+/** The lock under which migrations run (src/database/lock-names.ts). */
 const MIGRATIONS_LOCK = [0x67726964, 1];
 
 describe('a server that is starting', () => {

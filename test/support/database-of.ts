@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { Database, dataSourceOptions, poolerRules, type PoolerRules } from '#src/platform/index.js';
+import { Database, dataSourceOptions, poolerRules, type PoolerRules } from '#src/database/index.js';
 import { databaseConnection, type Grid } from './testbed.js';
 
 /** Does something with a pool on the database of a running server, as a command does that administrators run beside it. */

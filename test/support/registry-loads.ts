@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '#src/kernel/index.js';
-import type { Audit } from '#src/platform/index.js';
+import type { Audit } from '#src/audit/index.js';
 import {
   describeDifference,
   RegistryFileError,

@@ -4,15 +4,15 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { Principal, Property } from '#src/auth/index.js';
+import { readConfig } from '#src/config/index.js';
+import { Database, dataSourceOptions, poolerRules } from '#src/database/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import {
-  Database,
-  dataSourceOptions,
-  poolerRules,
-  readConfig,
-  type HttpRequest,
-} from '#src/platform/index.js';
-import type { RegistryContents, RegistryService } from '#src/registry/index.js';
-import { DEMO_REGISTRY, RegistrySnapshot } from '#src/registry/index.js';
+  type RegistryContents,
+  type RegistryService,
+  DEMO_REGISTRY,
+  RegistrySnapshot,
+} from '#src/registry/index.js';
 import { MIGRATIONS } from '../../src/migrations/index.js';
 import { AnswerWriter } from '../../src/file-catalogue/answer/answer-writer.js';
 import { CatalogueNameEntity } from '../../src/file-catalogue/names/catalogue-name.entity.js';

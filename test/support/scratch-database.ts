@@ -7,7 +7,7 @@ import {
   dataSourceOptions,
   poolerRules,
   type PoolerRules,
-} from '../../src/platform/index.js';
+} from '../../src/database/index.js';
 import { databaseConnection, databaseUrl, onServer } from './testbed.js';
 
 /** A database of its own with the schema of this version, without a server. */

@@ -9,8 +9,8 @@ import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 
 const { GridServer } = await import('#src/app/server.js');
-const { ConfigurationFault, readConfig } = await import('#src/platform/config/env.js');
-const { reservePort } = await import('#src/platform/http/listener.js');
+const { ConfigurationFault, readConfig } = await import('#src/config/env.js');
+const { reservePort } = await import('#src/http/listener.js');
 
 const [, , socketPath] = process.argv;
 

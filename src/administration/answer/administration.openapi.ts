@@ -1,4 +1,4 @@
-import type { PathParameter } from '#src/platform/index.js';
+import type { PathParameter } from '#src/http/index.js';
 
 /** Parts of the paths of administration in the OpenAPI document. */
 export const ADMINISTRATION_PATH_PARAMETERS: Record<string, PathParameter> = {

@@ -9,7 +9,7 @@ import {
 } from '@nestjs/common';
 import { ApiCreatedResponse } from '@nestjs/swagger';
 import { tap, type Observable } from 'rxjs';
-import type { HttpResponse } from '#src/platform/index.js';
+import type { HttpResponse } from '#src/http/index.js';
 
 /** Answers 201 with `Location`: the collection's path and the name of what was added. */
 export function CreatedAt(collection: string, type: Type): MethodDecorator {

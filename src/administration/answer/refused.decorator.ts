@@ -1,9 +1,5 @@
-import {
-  Audited,
-  type AUDIT_EVENTS,
-  type AuditDetails,
-  type HttpRequest,
-} from '#src/platform/index.js';
+import { Audited, type AUDIT_EVENTS, type AuditDetails } from '#src/audit/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 
 /** Records that a change was refused: the service that makes it records that it was made. */
 export function AuditedRefusal(

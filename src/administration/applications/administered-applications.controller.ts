@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Param, Post, Req } from '@nestjs/common';
 import { Access } from '#src/auth/index.js';
-import type { HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { AuditedRefusal } from '../answer/refused.decorator.js';
 import { AddApplicationRequest } from './application.request.js';
 import {

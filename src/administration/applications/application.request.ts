@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { isJsonObject, Problem, type JsonObject, type JsonValue } from '#src/kernel/index.js';
-import { Check, IsBoolean, IsIn, IsOptional, IsString, ReadBy } from '#src/platform/index.js';
+import { Check, IsBoolean, IsIn, IsOptional, IsString, ReadBy } from '#src/http/index.js';
 import {
   CLIENT_PROFILES,
   ID_TOKEN_ALGORITHMS,

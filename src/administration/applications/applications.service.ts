@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ClientsService, type NewClient } from '#src/auth/index.js';
 import { Problem } from '#src/kernel/index.js';
-import type { AuditOrigin } from '#src/platform/index.js';
+import type { AuditOrigin } from '#src/audit/index.js';
 import type { AddApplicationRequest } from './application.request.js';
 import {
   ApplicationResponse,

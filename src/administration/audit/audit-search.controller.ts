@@ -1,6 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { Access } from '#src/auth/index.js';
-import { Audited, queryValuesOf, type HttpRequest } from '#src/platform/index.js';
+import { Audited } from '#src/audit/index.js';
+import { queryValuesOf, type HttpRequest } from '#src/http/index.js';
 import { AuditSearchQuery } from './audit-search.query.js';
 import { AuditSearchResponse } from './audit-search.response.js';
 import { AuditSearchService } from './audit-search.service.js';

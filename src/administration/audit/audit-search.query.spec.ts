@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Problem } from '#src/kernel/index.js';
-import { QueryValues, readQuery } from '#src/platform/index.js';
+import { QueryValues, readQuery } from '#src/http/index.js';
 import { AuditSearchQuery, searchOf } from './audit-search.query.js';
 
 const read = (text: string): unknown =>

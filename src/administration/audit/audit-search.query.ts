@@ -1,7 +1,7 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Problem } from '#src/kernel/index.js';
+import { auditEventsOf, type AuditSearch } from '#src/audit/index.js';
 import {
-  auditEventsOf,
   Clamp,
   INSTANT,
   IsIn,
@@ -12,8 +12,7 @@ import {
   ReadAllBy,
   ReadBy,
   readTime,
-  type AuditSearch,
-} from '#src/platform/index.js';
+} from '#src/http/index.js';
 
 const MOST_VALUES = 50;
 const DEFAULT_EVENTS = 100;

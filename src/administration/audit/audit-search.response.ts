@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { AuditEventEntity } from '#src/platform/index.js';
+import type { AuditEventEntity } from '#src/audit/index.js';
 
 const ID = { format: 'uuid', example: '019ab0c2-7a5e-7000-9d53-3d5f0c3f6a11' };
 const NAME = { type: 'string', required: false } as const;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AuditEventsRepository } from '#src/platform/index.js';
+import { AuditEventsRepository } from '#src/audit/index.js';
 import { searchOf, type AuditSearchQuery } from './audit-search.query.js';
 import { AuditEventResponse, type AuditSearchResponse } from './audit-search.response.js';
 

@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Post, Req } from '@nestjs/common';
 import { Access, AllKeysService } from '#src/auth/index.js';
-import type { HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { AuditedRefusal } from '../answer/refused.decorator.js';
 import { SigningKeyListResponse } from './key.response.js';
 

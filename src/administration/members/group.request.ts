@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsString } from '#src/platform/index.js';
+import { IsString } from '#src/http/index.js';
 import { PROPERTIES } from '#src/registry/index.js';
 import { Members, Text, Texts } from '../registry/member-rules.js';
 

@@ -11,7 +11,8 @@ import {
   Req,
 } from '@nestjs/common';
 import { Access } from '#src/auth/index.js';
-import type { AuditDetails, HttpRequest } from '#src/platform/index.js';
+import type { AuditDetails } from '#src/audit/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { CreatedAt } from '../answer/created-at.decorator.js';
 import { AuditedRefusal } from '../answer/refused.decorator.js';
 import { AddGroupRequest, ChangeGroupRequest } from './group.request.js';

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import { CONFIG, type AuditOrigin, type Config } from '#src/platform/index.js';
+import type { AuditOrigin } from '#src/audit/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import {
   ChangeFault,
   RegistryService,

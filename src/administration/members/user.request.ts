@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsString } from '#src/platform/index.js';
+import { IsString } from '#src/http/index.js';
 import { Members, Records, Text, Texts } from '../registry/member-rules.js';
 
 const SUB = {

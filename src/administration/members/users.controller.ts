@@ -12,7 +12,7 @@ import {
   Res,
 } from '@nestjs/common';
 import { Access } from '#src/auth/index.js';
-import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
+import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { CreatedAt } from '../answer/created-at.decorator.js';
 import { AuditedRefusal } from '../answer/refused.decorator.js';
 import { UserListResponse, UserResponse } from './member.response.js';

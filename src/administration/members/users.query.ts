@@ -1,4 +1,4 @@
-import { Clamp, IsInt, IsOptional, IsString, MaxLength, Min } from '#src/platform/index.js';
+import { Clamp, IsInt, IsOptional, IsString, MaxLength, Min } from '#src/http/index.js';
 
 const LONGEST = 200;
 

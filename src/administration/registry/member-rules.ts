@@ -1,7 +1,7 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { isJsonObject, Problem, type JsonValue } from '#src/kernel/index.js';
-import { IsOptional, ReadBy } from '#src/platform/index.js';
+import { IsOptional, ReadBy } from '#src/http/index.js';
 
 /** Longest list of a body. */
 const MOST = 1000;

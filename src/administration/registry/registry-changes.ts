@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Problem, type ProblemCode } from '#src/kernel/index.js';
-import type { AuditOrigin } from '#src/platform/index.js';
+import type { AuditOrigin } from '#src/audit/index.js';
 import {
   ChangeFault,
   describeDifference,

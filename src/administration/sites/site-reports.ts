@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PlaceReport } from '#src/jobs/index.js';
-import type { AuditOrigin } from '#src/platform/index.js';
+import type { AuditOrigin } from '#src/audit/index.js';
 import {
   DrainsService,
   type Site,

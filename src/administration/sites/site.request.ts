@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { isPlainText } from '#src/kernel/index.js';
-import { Check, IsIn, IsOptional, IsString, MaxLength, MinLength } from '#src/platform/index.js';
+import { Check, IsIn, IsOptional, IsString, MaxLength, MinLength } from '#src/http/index.js';
 import { SITE_BACKENDS, type SiteBackend } from '#src/registry/index.js';
 import { Count, Members, Texts } from '../registry/member-rules.js';
 

@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import type { AuditDetails, HttpRequest } from '#src/platform/index.js';
+import type { AuditDetails } from '#src/audit/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { CreatedAt } from '../answer/created-at.decorator.js';
 import { AuditedRefusal } from '../answer/refused.decorator.js';
 import { RegistryChangeResponse } from '../registry/registry-change.response.js';

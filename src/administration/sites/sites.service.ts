@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import type { AuditOrigin } from '#src/platform/index.js';
+import type { AuditOrigin } from '#src/audit/index.js';
 import { DrainFault, withChangedEntry, withEntry, withoutSite } from '#src/registry/index.js';
 import type { RegistryChangeResponse } from '../registry/registry-change.response.js';
 import { RegistryChanges } from '../registry/registry-changes.js';

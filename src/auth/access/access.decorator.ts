@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 import { ApiBearerAuth, ApiOAuth2, ApiSecurity } from '@nestjs/swagger';
-import { ACCESS_RULE, type HttpRequest } from '#src/platform/index.js';
+import { ACCESS_RULE, type HttpRequest } from '#src/http/index.js';
 import type { User } from '#src/registry/index.js';
 import type { Principal } from '../bearer/principal.js';
 import type { Right } from '../protocol/grid-scopes.js';

@@ -1,14 +1,14 @@
 import { SetMetadata, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { Problem } from '#src/kernel/index.js';
+import type { Config } from '#src/config/index.js';
 import {
   ACCESS_RULE,
   labelsOf,
   OpenRoute,
   type Admission,
-  type Config,
   type HttpRequest,
-} from '#src/platform/index.js';
+} from '#src/http/index.js';
 import type { User } from '#src/registry/index.js';
 import type { BearerTokens } from '../bearer/bearer-tokens.js';
 import type { Principal } from '../bearer/principal.js';

@@ -1,5 +1,5 @@
 import type { OAuthProblem } from '#src/kernel/index.js';
-import type { HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { invalidRequest } from '../protocol/challenges.js';
 
 const SCHEME = /^bearer$/i;

@@ -1,7 +1,8 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { Problem } from '#src/kernel/index.js';
-import type { Admission, Config, HttpRequest } from '#src/platform/index.js';
+import type { Config } from '#src/config/index.js';
+import type { Admission, HttpRequest } from '#src/http/index.js';
 import type { BearerTokens } from '../bearer/bearer-tokens.js';
 import type { PresentedToken } from '../possession/token-holders.js';
 import type { Principal } from '../bearer/principal.js';

@@ -1,16 +1,15 @@
 import { Inject, Injectable, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
+import { CONFIG, type Config } from '#src/config/index.js';
 import {
   Admission,
   callerNetworkOf,
-  CONFIG,
   labelRequest,
   queryValuesOf,
   refuseUnknownKeys,
-  type Config,
   type HttpRequest,
-} from '#src/platform/index.js';
+} from '#src/http/index.js';
 import { BearerTokens } from '../bearer/bearer-tokens.js';
 import type { Principal } from '../bearer/principal.js';
 import { byStrategy } from './by-strategy.js';

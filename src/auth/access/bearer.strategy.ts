@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import { Strategy } from 'passport-http-bearer';
-import type { HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { BearerTokens } from '../bearer/bearer-tokens.js';
 import type { TokenPlace } from '../possession/confirmation.js';
 import { REALM } from '../protocol/challenges.js';

@@ -2,14 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
 import {
   CertificateRefusal,
-  LOGGER,
-  Metrics,
   PeerCertificates,
   requestIdOf,
   type CertificateHolder,
   type HttpRequest,
-  type Logger,
-} from '#src/platform/index.js';
+} from '#src/http/index.js';
+import { LOGGER, Metrics, type Logger } from '#src/runtime/index.js';
 import { RegistryService, type User } from '#src/registry/index.js';
 
 /** The user of a good certificate. */

@@ -1,5 +1,5 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { Admission, callerNetworkOf, labelRequest, type HttpRequest } from '#src/platform/index.js';
+import { Admission, callerNetworkOf, labelRequest, type HttpRequest } from '#src/http/index.js';
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
 import { callerOf, setCertificateUser } from './access.decorator.js';
 import { CertificateUsers } from './certificate-users.js';

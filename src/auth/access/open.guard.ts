@@ -1,5 +1,5 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { Admission, callerNetworkOf, type HttpRequest } from '#src/platform/index.js';
+import { Admission, callerNetworkOf, type HttpRequest } from '#src/http/index.js';
 
 /** Lets everybody in, and counts the address. */
 @Injectable()

@@ -13,7 +13,7 @@ import {
   setQueryValues,
   type HttpRequest,
   type HttpResponse,
-} from '#src/platform/index.js';
+} from '#src/http/index.js';
 import { sendRedirect } from '../sign-in/pages/page.js';
 import { AuthorizationError } from './authorization-error.js';
 import type { ProvedRequest } from './authorization-request.js';

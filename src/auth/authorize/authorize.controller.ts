@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Post, Query, Res, UseInterceptors } from '@nestjs/common';
 import { ApiFoundResponse, ApiOkResponse } from '@nestjs/swagger';
-import type { HttpResponse } from '#src/platform/index.js';
+import type { HttpResponse } from '#src/http/index.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { MayAskToSignIn, PageRoute } from '../sign-in/pages/page-route.decorator.js';
 import {

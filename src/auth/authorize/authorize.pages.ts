@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { Audit, labelRequest, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import { Audit } from '#src/audit/index.js';
+import { labelRequest, type HttpRequest, type HttpResponse } from '#src/http/index.js';
 import type { User } from '#src/registry/index.js';
 import {
   authenticationOf,

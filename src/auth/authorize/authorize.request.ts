@@ -8,7 +8,7 @@ import {
   Min,
   ReadAllBy,
   Shape,
-} from '#src/platform/index.js';
+} from '#src/http/index.js';
 import { PAGE_FORM, PageForm } from '../sign-in/pages/page.request.js';
 import { NOT_SUPPORTED, refusedRequest } from './authorization-request.js';
 

@@ -1,4 +1,4 @@
-import { QueryValues, readValues } from '#src/platform/index.js';
+import { QueryValues, readValues } from '#src/http/index.js';
 import type { Client } from '#src/registry/index.js';
 import { AuthorizationError } from './authorization-error.js';
 import { UnprovedRequestError } from './authorization-request.js';

@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
-import type { HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { Access } from '../access/access.decorator.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { PushedRequestForm } from './pushed-request.request.js';

@@ -1,6 +1,6 @@
 import { ApiHideProperty, ApiProperty, IntersectionType, OmitType } from '@nestjs/swagger';
 import { OAuthProblem, type OAuthErrorCode } from '#src/kernel/index.js';
-import { IsIn, IsOptional, IsString, Shape } from '#src/platform/index.js';
+import { IsIn, IsOptional, IsString, Shape } from '#src/http/index.js';
 import { ClientForm } from '../clients/client.request.js';
 import { describeFault, OAUTH_FORM } from '../protocol/oauth-form.js';
 import { NOT_SUPPORTED, refusedRequest } from './authorization-request.js';

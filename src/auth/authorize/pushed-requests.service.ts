@@ -1,6 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { OAuthProblem, randomToken, sha256, type Clock, type OAuthErrorCode, CLOCK } from '#src/kernel/index.js';
-import { QueryValues, type HttpRequest } from '#src/platform/index.js';
+import {
+  OAuthProblem,
+  randomToken,
+  sha256,
+  type Clock,
+  type OAuthErrorCode,
+  CLOCK,
+} from '#src/kernel/index.js';
+import { QueryValues, type HttpRequest } from '#src/http/index.js';
 import { ClientAuthenticator } from '../clients/client-authenticator.js';
 import { DpopRequests } from '../possession/dpop-requests.js';
 import { PushedRequestsRepository } from '../stores/pushed-requests.repository.js';

@@ -1,6 +1,5 @@
 import { SignJWT } from 'jose';
-import type { Config } from '#src/platform/index.js';
-import { KeyVault } from '#src/platform/index.js';
+import { type Config, KeyVault } from '#src/config/index.js';
 import type { KeysService } from '../keys/keys.service.js';
 import { makeSigningKey, openSigningKey, type SigningKey } from '../keys/signing-key.js';
 import {

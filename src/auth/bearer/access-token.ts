@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { errors, jwtVerify, type JWTPayload } from 'jose';
 import { randomToken, type Clock, CLOCK } from '#src/kernel/index.js';
-import { CONFIG, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import { APPLICATION_PREFIX, type User } from '#src/registry/index.js';
 import type { Confirmation } from '../possession/confirmation.js';
 import { KeysService } from '../keys/keys.service.js';

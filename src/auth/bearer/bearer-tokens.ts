@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { TokenHolders, type PresentedToken } from '../possession/token-holders.js';
 import { tokenMissing } from '../protocol/challenges.js';
 import type { Principal } from './principal.js';

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { OAuthProblem, type Clock, CLOCK } from '#src/kernel/index.js';
-import { CONFIG, type Config, type Transaction } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import type { Transaction } from '#src/database/index.js';
 import { RegistryService } from '#src/registry/index.js';
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
 import { ClientsService } from '../clients/clients.service.js';

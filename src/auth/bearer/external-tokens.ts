@@ -6,7 +6,8 @@ import {
   type NamedIdProvider,
   type TokenClaims,
 } from '#src/id-provider/index.js';
-import { CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import {
   RegistryService,
   type Group,

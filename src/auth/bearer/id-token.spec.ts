@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
-import { KeyVault, type Config } from '#src/platform/index.js';
+import { KeyVault, type Config } from '#src/config/index.js';
 import type { IdTokenKeysService } from '../keys/id-token-keys.service.js';
 import type { KeysService } from '../keys/keys.service.js';
 import { makeSigningKey, openSigningKey, type SigningKey } from '../keys/signing-key.js';

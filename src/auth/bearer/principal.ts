@@ -1,4 +1,4 @@
-import type { AuditActor } from '#src/platform/index.js';
+import type { AuditActor } from '#src/audit/index.js';
 import type { Group, Property, RegistrySnapshot } from '#src/registry/index.js';
 import { CERTIFICATE_CLIENT, isBuiltIn } from '../clients/built-in-clients.js';
 import {

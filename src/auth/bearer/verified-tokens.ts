@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { sha256, type Clock, CLOCK } from '#src/kernel/index.js';
-import { ChangeFeed } from '#src/platform/index.js';
+import { ChangeFeed } from '#src/database/index.js';
 import { RegistryService, type RegistrySnapshot } from '#src/registry/index.js';
 import { applicationPrincipal, isKnownClient, principalFrom, type Principal } from './principal.js';
 import {

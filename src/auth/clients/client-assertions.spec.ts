@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { exportJWK, SignJWT, type JWK } from 'jose';
 import type { JsonObject } from '#src/kernel/index.js';
-import type { HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import type { Client } from '#src/registry/index.js';
 import { rsaKey } from '../../../test/support/rsa-keys.js';
 import { proofMemory } from '../possession/testing/proof-memory.js';

@@ -8,7 +8,8 @@ import {
   type JWTVerifyOptions,
 } from 'jose';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { signatureKeysOf, type Client } from '#src/registry/index.js';
 import {
   ASSERTION_ALGORITHMS,

@@ -1,5 +1,5 @@
 import { OAuthProblem, sha256 } from '#src/kernel/index.js';
-import { labelsOf, type HttpRequest } from '#src/platform/index.js';
+import { labelsOf, type HttpRequest } from '#src/http/index.js';
 import {
   DEMO_REGISTRY,
   RegistrySnapshot,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
-import { labelRequest, queryValuesOf, type HttpRequest } from '#src/platform/index.js';
+import { labelRequest, queryValuesOf, type HttpRequest } from '#src/http/index.js';
 import type { Client } from '#src/registry/index.js';
 import { ClientAssertions, JWT_BEARER, subjectOfAssertion } from './client-assertions.js';
 import { ClientCertificates } from './client-certificates.js';

@@ -1,7 +1,7 @@
 import { createHash, type X509Certificate } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { CertificateRefusal, PeerCertificates, type HttpRequest } from '#src/platform/index.js';
+import { CertificateRefusal, PeerCertificates, type HttpRequest } from '#src/http/index.js';
 import { certificateOf, keysOf, type Client } from '#src/registry/index.js';
 
 /**

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsOptional, IsString } from '#src/platform/index.js';
+import { IsOptional, IsString } from '#src/http/index.js';
 
 /** How an application says in a form which one it is (RFC 6749 §2.3.1); it may do so in a Basic header instead. */
 export class ClientForm {

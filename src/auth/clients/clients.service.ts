@@ -9,7 +9,8 @@ import {
   type JsonObject,
   type Violation,
 } from '#src/kernel/index.js';
-import { Audit, CONFIG, type AuditOrigin, type Config } from '#src/platform/index.js';
+import { Audit, type AuditOrigin } from '#src/audit/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import {
   AUDIENCE_FORM,
   canonicalDn,
@@ -23,8 +24,7 @@ import {
   type KeyAuthentication,
   type RegistrySnapshot,
 } from '#src/registry/index.js';
-import { CERTIFICATE_CLIENT } from './built-in-clients.js';
-import { clientOf, isBuiltIn } from './built-in-clients.js';
+import { CERTIFICATE_CLIENT, clientOf, isBuiltIn } from './built-in-clients.js';
 import { isAdmin, readScope } from '../protocol/grid-scopes.js';
 
 /** `.` and `..` are no part of an address. */

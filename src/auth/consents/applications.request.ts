@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsOptional, IsString, Shape } from '#src/platform/index.js';
+import { IsOptional, IsString, Shape } from '#src/http/index.js';
 import { PAGE_FORM, PageForm } from '../sign-in/pages/page.request.js';
 
 /** The form that withdraws what an application was allowed. */

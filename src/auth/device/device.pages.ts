@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Audit, labelRequest, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import { Audit } from '#src/audit/index.js';
+import { labelRequest, type HttpRequest, type HttpResponse } from '#src/http/index.js';
 import type { User } from '#src/registry/index.js';
 import type { Authentication } from '../protocol/authentication.js';
 import { RateLimits } from '../protocol/rate-limits.js';

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsOptional, IsString, Shape } from '#src/platform/index.js';
+import { IsOptional, IsString, Shape } from '#src/http/index.js';
 import { ClientForm } from '../clients/client.request.js';
 import { OAUTH_FORM } from '../protocol/oauth-form.js';
 import { PAGE_FORM, PageForm } from '../sign-in/pages/page.request.js';

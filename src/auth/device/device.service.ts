@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { OAuthProblem, randomToken, sha256, type Clock, CLOCK } from '#src/kernel/index.js';
-import { CONFIG, Database, type Config, type HttpRequest } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { Database } from '#src/database/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { RegistryService, type Client, type User } from '#src/registry/index.js';
 import { ClientAuthenticator } from '../clients/client-authenticator.js';
 import { ClientsService } from '../clients/clients.service.js';

@@ -1,4 +1,4 @@
-import type { PathParameter } from '#src/platform/index.js';
+import type { PathParameter } from '#src/http/index.js';
 
 /** Parts of the paths of the authorization server in the OpenAPI document. */
 export const AUTH_PATH_PARAMETERS: Record<string, PathParameter> = {

@@ -1,5 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Audit, CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
+import { Audit } from '#src/audit/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { RegistryService } from '#src/registry/index.js';
 import { ConsentsService } from '../stores/consents.service.js';
 import { RevocationsRepository } from '../stores/revocations.repository.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
-import type { HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import type { TokenPlace } from '../possession/confirmation.js';
 import { TokenHolders } from '../possession/token-holders.js';
 import { bearerHeaderOf, dpopToken } from '../access/bearer-header.js';

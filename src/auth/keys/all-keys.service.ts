@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AuditOrigin } from '#src/platform/index.js';
+import type { AuditOrigin } from '#src/audit/index.js';
 import { IdTokenKeysService } from './id-token-keys.service.js';
 import type { KeyReport } from './key-ring.js';
 import { KeysService } from './keys.service.js';

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { ChangeFeed, Database } from '#src/platform/index.js';
+import { ChangeFeed, Database } from '#src/database/index.js';
 import { IdTokenKeysRepository } from './id-token-keys.repository.js';
 import { KeyRing } from './key-ring.js';
 

@@ -1,7 +1,10 @@
 import { Inject, type OnModuleDestroy } from '@nestjs/common';
 import type { JWK } from 'jose';
 import { Problem, runForAll, type Clock, CLOCK } from '#src/kernel/index.js';
-import { Audit, ChangeFeed, CONFIG, Database, lockInTransaction, LOGGER, openVault, Scheduler, type AuditOrigin, type Config, type KeyVault, type Logger, type Transaction } from '#src/platform/index.js';
+import { Audit, type AuditOrigin } from '#src/audit/index.js';
+import { CONFIG, openVault, type Config, type KeyVault } from '#src/config/index.js';
+import { ChangeFeed, Database, lockInTransaction, type Transaction } from '#src/database/index.js';
+import { LOGGER, Scheduler, type Logger } from '#src/runtime/index.js';
 import { activationOf, deadKeys, isRotationDue, nextKey, signingKeyAt } from './key-schedule.js';
 import { makeSigningKey, openSigningKey, type SigningKey } from './signing-key.js';
 import type { SigningAlgorithm } from './stored-key.js';

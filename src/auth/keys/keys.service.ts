@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import { ChangeFeed, Database, Readiness } from '#src/platform/index.js';
+import { ChangeFeed, Database } from '#src/database/index.js';
+import { Readiness } from '#src/runtime/index.js';
 import { KeyRing } from './key-ring.js';
 import { SigningKeysRepository } from './signing-keys.repository.js';
 

@@ -7,7 +7,7 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose';
-import type { KeyVault } from '#src/platform/index.js';
+import type { KeyVault } from '#src/config/index.js';
 import type { SigningAlgorithm, StoredKey } from './stored-key.js';
 
 const generate = promisify(generateKeyPair);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, LessThan, Repository } from 'typeorm';
-import { ChangeFeed, type Transaction } from '#src/platform/index.js';
+import { ChangeFeed, type Transaction } from '#src/database/index.js';
 import { SigningKeyEntity } from './signing-key.entity.js';
 import type { StoredKey } from './stored-key.js';
 

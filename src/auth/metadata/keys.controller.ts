@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { Cached } from '#src/platform/index.js';
+import { Cached } from '#src/http/index.js';
 import { Access } from '../access/access.decorator.js';
 import { IdTokenKeysService } from '../keys/id-token-keys.service.js';
 import { KeysService } from '../keys/keys.service.js';

@@ -1,5 +1,6 @@
 import { Controller, Get, Inject } from '@nestjs/common';
-import { Cached, CONFIG, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { Cached } from '#src/http/index.js';
 import { ID_TOKEN_ALGORITHMS, KEY_AUTHENTICATIONS } from '#src/registry/index.js';
 import { Access } from '../access/access.decorator.js';
 import { ASSERTION_ALGORITHMS, STRONG_ALGORITHMS } from '../possession/signature-algorithms.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Audit, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import { Audit } from '#src/audit/index.js';
+import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { IdTokens, type IdTokenHint } from '../bearer/id-token.js';
 import { ClientsService } from '../clients/clients.service.js';
 import { isRegisteredRedirect, withParameters } from '../protocol/redirect-uri.js';

@@ -1,5 +1,5 @@
 import { ApiProperty, IntersectionType } from '@nestjs/swagger';
-import { IsOptional, IsString, Shape } from '#src/platform/index.js';
+import { IsOptional, IsString, Shape } from '#src/http/index.js';
 import { PAGE_FORM } from '../sign-in/pages/page.request.js';
 
 /** A request of an application to sign its user out (OpenID Connect RP-Initiated Logout §2). */

@@ -1,7 +1,7 @@
 import { constants, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint, decodeJwt, exportJWK, SignJWT, type JWK } from 'jose';
-import { sha256 } from '#src/kernel/index.js';
-import type { HttpRequest } from '#src/platform/index.js';
+import { sha256, OAuthProblem, Problem } from '#src/kernel/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { rsaKey } from '../../../test/support/rsa-keys.js';
 import type { KeysService } from '../keys/keys.service.js';
 import { DpopNonces } from './dpop-nonces.js';
@@ -9,7 +9,6 @@ import { DpopFault, DpopProofs } from './dpop-proofs.js';
 import { SenderConstraint } from './sender-constraint.js';
 import { TokenHolders } from './token-holders.js';
 import { proofMemory } from './testing/proof-memory.js';
-import { OAuthProblem, Problem } from '#src/kernel/index.js';
 import type { Client } from '#src/registry/index.js';
 import { DpopRequests } from './dpop-requests.js';
 import type { TokenPlace } from './confirmation.js';

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { calculateJwkThumbprint, EmbeddedJWK, errors, jwtVerify, type JWTPayload } from 'jose';
 import { sha256, type Clock, CLOCK } from '#src/kernel/index.js';
-import { CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { DpopNonces, NONCE_SECONDS } from './dpop-nonces.js';
 import { CLOCK_SLACK_SECONDS, STRONG_ALGORITHMS } from './signature-algorithms.js';
 import { UsedProofsRepository } from './used-proofs.repository.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
-import type { HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { DpopFault, DpopProofs } from './dpop-proofs.js';
 
 /** DPoP proofs of requests below /oauth2 (RFC 9449 §5, §8). */

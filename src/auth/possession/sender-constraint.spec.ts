@@ -1,4 +1,4 @@
-import type { HttpRequest, PeerCertificates } from '#src/platform/index.js';
+import type { HttpRequest, PeerCertificates } from '#src/http/index.js';
 import type { DpopRequests } from './dpop-requests.js';
 import { SenderConstraint } from './sender-constraint.js';
 

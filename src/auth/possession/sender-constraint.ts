@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
-import { PeerCertificates, type HttpRequest } from '#src/platform/index.js';
+import { PeerCertificates, type HttpRequest } from '#src/http/index.js';
 import type { Client } from '#src/registry/index.js';
 import { isConfirmation, type Confirmation } from './confirmation.js';
 import { DpopRequests } from './dpop-requests.js';

@@ -1,5 +1,5 @@
 import { Problem } from '#src/kernel/index.js';
-import type { HttpRequest, PeerCertificates } from '#src/platform/index.js';
+import type { HttpRequest, PeerCertificates } from '#src/http/index.js';
 import type { DpopProofs } from './dpop-proofs.js';
 import { TokenHolders } from './token-holders.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { OAuthProblem } from '#src/kernel/index.js';
-import { PeerCertificates, type HttpRequest } from '#src/platform/index.js';
+import { PeerCertificates, type HttpRequest } from '#src/http/index.js';
 import { challenged } from '../protocol/challenges.js';
 import { isConfirmation, type TokenPlace } from './confirmation.js';
 import { DpopFault, DpopProofs } from './dpop-proofs.js';

@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { sha256 } from '#src/kernel/index.js';
-import { Database, ExpiredRows } from '#src/platform/index.js';
+import { Database } from '#src/database/index.js';
+import { ExpiredRows } from '#src/runtime/index.js';
 import { RequestProofEntity } from './request-proof.entity.js';
 import { UsedProofEntity } from './used-proof.entity.js';
 

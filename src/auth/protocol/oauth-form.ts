@@ -1,5 +1,5 @@
 import { OAuthProblem, type Violation } from '#src/kernel/index.js';
-import type { RequestShape } from '#src/platform/index.js';
+import type { RequestShape } from '#src/http/index.js';
 
 /**
  * How parameters under /oauth2 are read (RFC 6749 §3.1, §3.2): from the form, the query string or both, each at most once,

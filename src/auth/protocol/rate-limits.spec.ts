@@ -1,7 +1,8 @@
 import { jest } from '@jest/globals';
 import { OAuthProblem } from '#src/kernel/index.js';
-import { setClientAddress } from '#src/platform/http/messages.js';
-import type { Config, HttpRequest } from '#src/platform/index.js';
+import { setClientAddress } from '#src/http/messages.js';
+import type { Config } from '#src/config/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { RateLimits } from './rate-limits.js';
 
 function from(address: string): HttpRequest {

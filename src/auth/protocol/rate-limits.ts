@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { OAuthProblem } from '#src/kernel/index.js';
-import { callerNetworkOf, CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { callerNetworkOf, type HttpRequest } from '#src/http/index.js';
 
 /** Requests of an address that are limited. */
 export type Limit = 'token' | 'authorize';

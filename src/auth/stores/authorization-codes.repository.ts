@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, Repository } from 'typeorm';
-import type { Transaction } from '#src/platform/index.js';
+import type { Transaction } from '#src/database/index.js';
 import { AuthorizationCodeEntity } from './authorization-code.entity.js';
 
 /** Queries of authorization codes. */

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { randomToken, type Clock, CLOCK } from '#src/kernel/index.js';
-import { CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { Database, type Transaction } from '#src/database/index.js';
 import type { User } from '#src/registry/index.js';
 import type { Authentication } from '../protocol/authentication.js';
 import { RevocationsRepository } from './revocations.repository.js';

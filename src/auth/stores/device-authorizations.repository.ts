@@ -1,7 +1,8 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
-import { ExpiredRows, type Transaction } from '#src/platform/index.js';
+import type { Transaction } from '#src/database/index.js';
+import { ExpiredRows } from '#src/runtime/index.js';
 import { DeviceAuthorizationEntity } from './device-authorization.entity.js';
 
 /** Queries of device authorizations. */

@@ -1,7 +1,8 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { Database, ExpiredRows, type Transaction } from '#src/platform/index.js';
+import { Database, type Transaction } from '#src/database/index.js';
+import { ExpiredRows } from '#src/runtime/index.js';
 import { PushedRequestEntity } from './pushed-request.entity.js';
 
 /** Queries of pushed authorization requests. */

@@ -1,13 +1,8 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import {
-  columnsOf,
-  Database,
-  ExpiredRows,
-  type Statement,
-  type Transaction,
-} from '#src/platform/index.js';
+import { columnsOf, Database, type Statement, type Transaction } from '#src/database/index.js';
+import { ExpiredRows } from '#src/runtime/index.js';
 import { ConsentEntity } from './consent.entity.js';
 import { RefreshTokenEntity } from './refresh-token.entity.js';
 

@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { randomToken, sha256, type Clock, CLOCK } from '#src/kernel/index.js';
-import { Audit, CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
+import { Audit } from '#src/audit/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { Database, type Transaction } from '#src/database/index.js';
 import { ConsentsRepository } from './consents.repository.js';
 import type { ConsentEntity } from './consent.entity.js';
 import { ConsentsService } from './consents.service.js';

@@ -1,7 +1,8 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { ExpiredRows, Database, type Queryable } from '#src/platform/index.js';
+import { Database, type Queryable } from '#src/database/index.js';
+import { ExpiredRows } from '#src/runtime/index.js';
 import { RevokedTokenEntity } from './revoked-token.entity.js';
 
 /** Channel of the change feed; the payload is the revoked id. */

@@ -1,5 +1,6 @@
 import { Catch, Injectable, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import { Audit, ProblemFilter, type HttpRequest } from '#src/platform/index.js';
+import { Audit } from '#src/audit/index.js';
+import { ProblemFilter, type HttpRequest } from '#src/http/index.js';
 import { MalformedGrantError } from './grants/grant.request.js';
 
 /** Records in the audit trail what is refused before a grant type sees it. */

@@ -5,7 +5,7 @@ import {
   ApiOkResponse,
   ApiUnauthorizedResponse,
 } from '@nestjs/swagger';
-import type { HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { Access } from '../access/access.decorator.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { TokenResponse } from './grants/token.response.js';

@@ -1,5 +1,5 @@
 import { OAuthProblem } from '#src/kernel/index.js';
-import { QueryValues, readValues } from '#src/platform/index.js';
+import { QueryValues, readValues } from '#src/http/index.js';
 import {
   AuthorizationCodeForm,
   ClientCredentialsForm,

@@ -1,5 +1,5 @@
 import { PickType } from '@nestjs/swagger';
-import { Shape, type RequestClass, type RequestShape } from '#src/platform/index.js';
+import { Shape, type RequestClass, type RequestShape } from '#src/http/index.js';
 import { OAUTH_FORM } from '../protocol/oauth-form.js';
 import { AnyGrantForm, GRANT_FORMS, GrantForm } from './grants/grant.request.js';
 

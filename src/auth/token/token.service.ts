@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
-import { Audit, type HttpRequest } from '#src/platform/index.js';
+import { Audit } from '#src/audit/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { DpopRequests } from '../possession/dpop-requests.js';
 import { GRANT_TYPES, type GrantType } from './grants/grant-type.js';
 import { TokenResponse } from './grants/token.response.js';

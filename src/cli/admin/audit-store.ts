@@ -3,7 +3,7 @@ import {
   AuditEventsRepository,
   auditEventsOf,
   type AuditEventEntity,
-} from '../../platform/index.js';
+} from '#src/audit/index.js';
 import type { JsonObject } from '../../kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import type { FoundLines } from './audit-lines.js';

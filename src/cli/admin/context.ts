@@ -7,14 +7,12 @@ import { AppModule } from '../../app.module.js';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../../embedded-postgres/index.js';
 import {
   configuredDatabase,
-  createLogger,
-  createFileLogger,
-  openHome,
-  openTls,
   readConfig,
   type Config,
   type DatabaseConnection,
-} from '../../platform/index.js';
+} from '#src/config/index.js';
+import { openTls } from '#src/http/index.js';
+import { createLogger, createFileLogger, openHome } from '#src/runtime/index.js';
 import { createRuntime } from '../../app/runtime.js';
 
 /**

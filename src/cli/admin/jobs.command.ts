@@ -8,7 +8,7 @@ import {
   type JobListResponse,
 } from '../../jobs/index.js';
 import { parseJson } from '../../kernel/index.js';
-import { QueryValues, readQuery } from '../../platform/index.js';
+import { QueryValues, readQuery } from '#src/http/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import type { CliContext } from './context.js';
 import { tell } from '../terminal/output.js';

@@ -1,5 +1,5 @@
 import { demandsPkce } from '../../auth/index.js';
-import type { Config } from '../../platform/index.js';
+import type { Config } from '#src/config/index.js';
 import type { Client } from '../../registry/index.js';
 import { ok, warning, type Finding } from './finding.js';
 

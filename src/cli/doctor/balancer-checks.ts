@@ -4,7 +4,7 @@ import { request, type RequestOptions } from 'node:https';
 import { text } from 'node:stream/consumers';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { parseJson } from '#src/kernel/index.js';
-import type { Config } from '../../platform/index.js';
+import type { Config } from '#src/config/index.js';
 import { fault, ok, reasonOf, skipped, warning, type Finding } from './finding.js';
 
 const DAY_MS = 86_400_000;

@@ -1,12 +1,11 @@
 import { MIGRATIONS } from '../../migrations/index.js';
+import type { Config, DatabaseConnection } from '#src/config/index.js';
 import {
   commitMilliseconds,
   keepsSessions,
   probeDatabase,
-  type Config,
-  type DatabaseConnection,
   type DatabaseFacts,
-} from '../../platform/index.js';
+} from '#src/database/index.js';
 import { fault, ok, reasonOf, skipped, warning, type Finding } from './finding.js';
 
 const LEAST_VERSION = 150_000;

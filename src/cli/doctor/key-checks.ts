@@ -1,5 +1,5 @@
 import type { KeysService } from '../../auth/index.js';
-import type { Config } from '../../platform/index.js';
+import type { Config } from '#src/config/index.js';
 import { fault, ok, reasonOf, warning, type Finding } from './finding.js';
 
 /** The signing keys can be opened with the key of this environment, and one of them signs. */

@@ -1,5 +1,5 @@
 import { describeSlurm, type SlurmReport } from '../../jobs/index.js';
-import { ConfigurationFault, type Config } from '../../platform/index.js';
+import { ConfigurationFault, type Config } from '#src/config/index.js';
 import type { Site } from '../../registry/index.js';
 import { fault, ok, reasonOf, skipped, warning, type Finding } from './finding.js';
 

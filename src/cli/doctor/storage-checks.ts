@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { buffer } from 'node:stream/consumers';
 import type { SandboxStore } from '../../jobs/index.js';
-import type { Config } from '../../platform/index.js';
+import type { Config } from '#src/config/index.js';
 import { fault, ok, reasonOf, warning, type Finding } from './finding.js';
 
 const LOW_SHARE = 0.1;

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Config } from '../../platform/index.js';
+import type { Config } from '#src/config/index.js';
 import { TrustedAuthorities } from '../../x509/index.js';
 import { fault, ok, reasonOf, skipped, warning, type Finding } from './finding.js';
 

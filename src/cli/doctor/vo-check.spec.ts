@@ -1,4 +1,4 @@
-import type { Config } from '../../platform/index.js';
+import type { Config } from '#src/config/index.js';
 import type { Group } from '../../registry/index.js';
 import { checkBorders } from './vo-check.js';
 

@@ -1,4 +1,4 @@
-import { openSettings, type Config } from '../../platform/index.js';
+import { openSettings, type Config } from '#src/config/index.js';
 import { groupsBesideVos, hasSeveralVos, type Group } from '../../registry/index.js';
 import { ok, warning, type Finding } from './finding.js';
 

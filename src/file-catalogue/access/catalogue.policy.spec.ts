@@ -1,5 +1,5 @@
 import type { Principal, Property } from '#src/auth/index.js';
-import type { Config } from '#src/platform/index.js';
+import type { Config } from '#src/config/index.js';
 import type { RegistryService } from '#src/registry/index.js';
 import type { CatalogueNames } from '../names/catalogue-names.service.js';
 import { CataloguePolicy, type Actor, type Reach } from './catalogue.policy.js';

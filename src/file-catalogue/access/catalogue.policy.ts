@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { borderOf, type Principal } from '#src/auth/index.js';
-import { CONFIG, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import { RegistryService } from '#src/registry/index.js';
 import { CatalogueNames, UNKNOWN_ID } from '../names/catalogue-names.service.js';
 import { topOf } from '../path/catalogue-path.js';

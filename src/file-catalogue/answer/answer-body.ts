@@ -5,7 +5,7 @@ import {
   sendCompressible,
   sendPiece,
   type HttpResponse,
-} from '#src/platform/index.js';
+} from '#src/http/index.js';
 
 /** The body of an answer, sent in pieces at the speed of the client, compressed when it likes. */
 export class AnswerBody {

@@ -1,4 +1,4 @@
-import type { HttpResponse } from '#src/platform/index.js';
+import type { HttpResponse } from '#src/http/index.js';
 
 /** Says in the head of an answer from where on the feed of the catalogue tells what changes after it. */
 export function telling(response: HttpResponse): (position: string) => void {

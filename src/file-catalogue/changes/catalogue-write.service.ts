@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
 import type { JsonObject, JsonValue } from '#src/kernel/index.js';
-import { Database } from '#src/platform/index.js';
+import { Database } from '#src/database/index.js';
 import { CataloguePolicy } from '../access/catalogue.policy.js';
 import { allFields, readChainValues } from '../metadata/fields.repository.js';
 import { presentValue } from '../metadata/metadata-field.js';

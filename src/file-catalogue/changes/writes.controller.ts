@@ -2,7 +2,8 @@ import { Body, Controller, Delete, Param, Patch, Post, Put, Res } from '@nestjs/
 import { ApiCreatedResponse, ApiForbiddenResponse, ApiOkResponse } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
-import { Audited, type HttpResponse } from '#src/platform/index.js';
+import { Audited } from '#src/audit/index.js';
+import type { HttpResponse } from '#src/http/index.js';
 import { DirectoryPathPipe, FilePathPipe } from '../path/encoded-path.pipe.js';
 import { CatalogueWriteService } from './catalogue-write.service.js';
 import {

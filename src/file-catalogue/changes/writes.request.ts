@@ -20,7 +20,7 @@ import {
   ReadBy,
   readJson,
   Shape,
-} from '#src/platform/index.js';
+} from '#src/http/index.js';
 import { FIELD_TYPES, fieldNameFault, type FieldType } from '../metadata/metadata-field.js';
 import type { NamedReplicas } from '../writing/line-reader.service.js';
 import {

@@ -1,4 +1,4 @@
-import { IsBoolean, IsInt, IsOptional, Min } from '#src/platform/index.js';
+import { IsBoolean, IsInt, IsOptional, Min } from '#src/http/index.js';
 import { ConditionsQuery } from '../metadata/conditions.query.js';
 
 /** Query of the values that are compatible with conditions. */

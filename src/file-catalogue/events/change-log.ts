@@ -1,4 +1,5 @@
-import { logRow, type EventLog, type Transaction } from '#src/platform/index.js';
+import type { Transaction } from '#src/database/index.js';
+import { logRow, type EventLog } from '#src/events/index.js';
 import {
   LETTERS,
   type ChangeKind,

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '#src/platform/index.js';
+import type { LoggedEvent } from '#src/events/index.js';
 import type { Guarded } from '../access/catalogue.policy.js';
 import { joinPath } from '../path/catalogue-path.js';
 

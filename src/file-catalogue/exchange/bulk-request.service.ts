@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
 import { stringifyJson } from '#src/kernel/index.js';
+import { Audit } from '#src/audit/index.js';
 import {
   arrivingAhead,
-  Audit,
   contentTypeOf,
   unsupportedMediaType,
   type HttpRequest,
   type HttpResponse,
-} from '#src/platform/index.js';
+} from '#src/http/index.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import { AnswerSender, type AnswerWriter } from '../answer/answer-writer.js';
 import { BulkService, noLines } from './bulk.service.js';

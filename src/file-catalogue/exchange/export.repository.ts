@@ -1,4 +1,4 @@
-import type { Queryable } from '#src/platform/index.js';
+import type { Queryable } from '#src/database/index.js';
 import { listFiles, type FileRow } from '../namespace/files.repository.js';
 import type { ValueRow } from '../metadata/metadata-field.js';
 

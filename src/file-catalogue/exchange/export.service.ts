@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { stringifyJson, type JsonObject, type JsonValue } from '#src/kernel/index.js';
-import { Database } from '#src/platform/index.js';
+import { Database } from '#src/database/index.js';
 import { CatalogueNames } from '../names/catalogue-names.service.js';
 import { allFields } from '../metadata/fields.repository.js';
 import { presentValue, valueOf, type MetadataField } from '../metadata/metadata-field.js';

@@ -1,5 +1,5 @@
 import { Problem, Slices, type JsonValue } from '#src/kernel/index.js';
-import { parseJsonText } from '#src/platform/index.js';
+import { parseJsonText } from '#src/http/index.js';
 import type { TextLine } from './text-lines.js';
 
 /** One object to apply, with the number of its line. */

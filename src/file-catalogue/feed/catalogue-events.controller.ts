@@ -13,13 +13,8 @@ import {
   requirePath,
   type Principal,
 } from '#src/auth/index.js';
-import {
-  CURSOR_PATTERN,
-  FeedAnswers,
-  type HttpRequest,
-  type HttpResponse,
-  type Tell,
-} from '#src/platform/index.js';
+import { CURSOR_PATTERN, FeedAnswers, type Tell } from '#src/events/index.js';
+import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import type { LoggedChange } from '../events/logged-change.js';
 import { CatalogueEventsQuery } from './catalogue-events.query.js';
 import { CatalogueEventsResponse } from './catalogue-events.response.js';

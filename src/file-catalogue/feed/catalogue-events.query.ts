@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Problem } from '#src/kernel/index.js';
-import { After, ReadBy, Wait, type FeedCursor } from '#src/platform/index.js';
+import { After, Wait, type FeedCursor } from '#src/events/index.js';
+import { ReadBy } from '#src/http/index.js';
 import { pathFault } from '../path/catalogue-path.js';
 
 /** Of what changes are told. */

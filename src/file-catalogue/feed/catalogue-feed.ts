@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { EventLog, Feed } from '#src/platform/index.js';
+import { EventLog, Feed } from '#src/events/index.js';
 import { loggedChange, type LoggedChange } from '../events/logged-change.js';
 
 /** The changes of the catalogue, one after the other, for this instance. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
-import type { Tell } from '#src/platform/index.js';
+import type { Tell } from '#src/events/index.js';
 import { CataloguePolicy } from '../access/catalogue.policy.js';
 import type { LoggedChange } from '../events/logged-change.js';
 import { catalogueSelector } from './catalogue-selector.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { runForAll } from '#src/kernel/index.js';
-import { Database } from '#src/platform/index.js';
+import { Database } from '#src/database/index.js';
 import type { Guarded } from '../access/catalogue.policy.js';
 import { readDirectories, type DirectoryRow } from '../namespace/directory-chain.repository.js';
 import { pathChain } from '../path/catalogue-path.js';

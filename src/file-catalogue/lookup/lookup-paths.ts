@@ -5,7 +5,7 @@ import {
   readBody,
   readChunks,
   type HttpRequest,
-} from '#src/platform/index.js';
+} from '#src/http/index.js';
 import { textLines } from '../exchange/text-lines.js';
 import { LookupRequest, MAX_LOOKUP_PATHS } from './lookup.request.js';
 

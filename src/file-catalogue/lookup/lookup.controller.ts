@@ -8,7 +8,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { schemaByMediaType, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import { schemaByMediaType, type HttpRequest, type HttpResponse } from '#src/http/index.js';
 import { AnswerSender } from '../answer/answer-writer.js';
 import { LINES_TYPE } from './lookup-paths.js';
 import { LookupRequest } from './lookup.request.js';

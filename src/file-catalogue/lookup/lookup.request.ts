@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Check } from '#src/platform/index.js';
+import { Check } from '#src/http/index.js';
 
 /** Paths of one lookup. */
 export const MAX_LOOKUP_PATHS = 10_000;

@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { requirePath, type Principal } from '#src/auth/index.js';
 import { Problem, Slices } from '#src/kernel/index.js';
-import { CONFIG, Database, type Config, type HttpRequest } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { Database } from '#src/database/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import { fileNotFound } from '../access/directory-access.js';
 import type { AnswerWriter } from '../answer/answer-writer.js';

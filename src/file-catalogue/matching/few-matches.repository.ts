@@ -1,6 +1,11 @@
-import { cursorText, feedColumns, feedCursorOf, type Queryable } from '#src/platform/index.js';
-import type { FieldType, MetadataField, StoredValue } from '../metadata/metadata-field.js';
-import { VALUE_COLUMN } from '../metadata/metadata-field.js';
+import type { Queryable } from '#src/database/index.js';
+import { cursorText, feedColumns, feedCursorOf } from '#src/events/index.js';
+import {
+  type FieldType,
+  type MetadataField,
+  type StoredValue,
+  VALUE_COLUMN,
+} from '../metadata/metadata-field.js';
 import { StatementText } from '../statements/catalogue-statements.repository.js';
 import { ExactTotals, type Match } from '../totals/exact-totals.js';
 import { pendingTotals, rangesBeside } from '../totals/visible-part.repository.js';

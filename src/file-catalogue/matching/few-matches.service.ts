@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import { Database } from '#src/platform/index.js';
+import { Database } from '#src/database/index.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import {
   bindConditions,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction } from '#src/platform/index.js';
+import { Database, type Transaction } from '#src/database/index.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import { MetadataFieldCache } from '../metadata/metadata-field-cache.js';
 import { bindConditions, type RawCondition } from '../metadata/metadata-condition.js';

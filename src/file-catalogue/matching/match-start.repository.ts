@@ -1,11 +1,5 @@
-import {
-  cursorText,
-  feedColumns,
-  feedCursorOf,
-  parseInt8,
-  type Queryable,
-  type Transaction,
-} from '#src/platform/index.js';
+import { parseInt8, type Queryable, type Transaction } from '#src/database/index.js';
+import { cursorText, feedColumns, feedCursorOf } from '#src/events/index.js';
 import { cursorRows, StatementText } from '../statements/catalogue-statements.repository.js';
 import type { Actor, Guarded } from '../access/catalogue.policy.js';
 import type { FieldType, MetadataField, StoredValue } from '../metadata/metadata-field.js';

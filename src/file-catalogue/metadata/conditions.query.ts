@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { FreeKeys, IsOptional } from '#src/platform/index.js';
+import { FreeKeys, IsOptional } from '#src/http/index.js';
 import { isCondition, readConditions, type RawCondition } from './metadata-condition.js';
 
 /** A query of metadata conditions, each under the name of its field (rest.md 4.3). */

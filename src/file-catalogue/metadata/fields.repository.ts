@@ -1,4 +1,4 @@
-import { columnsOf, type Queryable } from '#src/platform/index.js';
+import { columnsOf, type Queryable } from '#src/database/index.js';
 import { CatalogueFieldEntity } from './catalogue-field.entity.js';
 import { pathChain } from '../path/catalogue-path.js';
 import {

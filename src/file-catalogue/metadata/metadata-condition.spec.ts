@@ -1,6 +1,6 @@
 import { Problem } from '#src/kernel/index.js';
 import 'reflect-metadata';
-import { IsInt, IsOptional, QueryValues, readQuery } from '#src/platform/index.js';
+import { IsInt, IsOptional, QueryValues, readQuery } from '#src/http/index.js';
 import { ConditionsQuery } from './conditions.query.js';
 import { bindConditions, isFulfilled, MAX_CONDITIONS, MAX_OPERANDS } from './metadata-condition.js';
 import { presentValue, readJsonValue, type MetadataField } from './metadata-field.js';

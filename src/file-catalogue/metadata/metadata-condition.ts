@@ -1,5 +1,5 @@
 import { Problem, type Violation } from '#src/kernel/index.js';
-import type { QueryValues } from '#src/platform/index.js';
+import type { QueryValues } from '#src/http/index.js';
 import {
   readOperand,
   type FieldType,

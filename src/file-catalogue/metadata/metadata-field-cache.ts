@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Queryable } from '#src/platform/index.js';
+import type { Queryable } from '#src/database/index.js';
 import { findFields } from './fields.repository.js';
 import type { MetadataField } from './metadata-field.js';
 

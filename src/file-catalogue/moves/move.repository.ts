@@ -1,4 +1,4 @@
-import { CATALOGUE_LOCKS, LOCK_SPACES, type Transaction } from '#src/platform/index.js';
+import { CATALOGUE_LOCKS, LOCK_SPACES, type Transaction } from '#src/database/index.js';
 import { DIRECTORY_COLUMNS, type DirectoryRow } from '../namespace/directory-chain.repository.js';
 import { childLabel, endOfSubtree } from '../path/label.js';
 import { baseName } from '../path/catalogue-path.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import { Database, EventLog, type Transaction } from '#src/platform/index.js';
+import { Database, type Transaction } from '#src/database/index.js';
+import { EventLog } from '#src/events/index.js';
 import { ChangeLog } from '../events/change-log.js';
 import { bitsText } from '../events/logged-change.js';
 import type { Guarded } from '../access/catalogue.policy.js';

@@ -1,4 +1,4 @@
-import type { Queryable } from '#src/platform/index.js';
+import type { Queryable } from '#src/database/index.js';
 import { endOfSubtree } from '../path/label.js';
 import type { Actor } from '../access/catalogue.policy.js';
 

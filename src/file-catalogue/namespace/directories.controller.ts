@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOkResponse } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import type { HttpResponse } from '#src/platform/index.js';
+import type { HttpResponse } from '#src/http/index.js';
 import { telling } from '../answer/feed-position.js';
 import { AnswerSender, type AnswerWriter } from '../answer/answer-writer.js';
 import { FEED_POSITION } from '../openapi/catalogue.openapi.js';

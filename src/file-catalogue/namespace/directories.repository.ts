@@ -1,4 +1,4 @@
-import type { Queryable } from '#src/platform/index.js';
+import type { Queryable } from '#src/database/index.js';
 
 /** A directory in its parent's listing. */
 export interface SubDirectoryRow {

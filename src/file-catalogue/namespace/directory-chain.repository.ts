@@ -1,4 +1,5 @@
-import { cursorText, feedColumns, feedCursorOf, type Queryable } from '#src/platform/index.js';
+import type { Queryable } from '#src/database/index.js';
+import { cursorText, feedColumns, feedCursorOf } from '#src/events/index.js';
 import { pathChain } from '../path/catalogue-path.js';
 
 /** A directory as the tables hold it. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#src/platform/index.js';
+import { Database } from '#src/database/index.js';
 import { parentPath, pathChain } from '../path/catalogue-path.js';
 import { readDirectories, type DirectoryRow } from './directory-chain.repository.js';
 import { findFiles, type FileRow } from './files.repository.js';

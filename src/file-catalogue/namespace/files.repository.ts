@@ -1,4 +1,4 @@
-import type { Queryable } from '#src/platform/index.js';
+import type { Queryable } from '#src/database/index.js';
 import { baseName, parentPath } from '../path/catalogue-path.js';
 
 /** A file as the tables hold it; metadata and replicas as JSON text, so that no digit is lost. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#src/platform/index.js';
+import { Database } from '#src/database/index.js';
 import { readFirstEntries, type FirstEntries } from './first-entries.repository.js';
 
 /** What listings begin with, many requests with one statement. */

@@ -1,6 +1,6 @@
 import { ApiHideProperty } from '@nestjs/swagger';
 import { decodeBase64UrlText, encodeBase64UrlText, Problem } from '#src/kernel/index.js';
-import { Allow, Clamp, IsBoolean, IsInt, IsOptional, Matches, Min } from '#src/platform/index.js';
+import { Allow, Clamp, IsBoolean, IsInt, IsOptional, Matches, Min } from '#src/http/index.js';
 
 /** Where a page begins: after this entry. Directories come first, each kind by name in byte order. */
 export interface ListingCursor {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { requirePath, type Principal } from '#src/auth/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
-import { Database } from '#src/platform/index.js';
+import { Database } from '#src/database/index.js';
 import type { AnswerWriter } from '../answer/answer-writer.js';
 import { CatalogueNames } from '../names/catalogue-names.service.js';
 import {

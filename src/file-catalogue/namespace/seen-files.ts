@@ -1,4 +1,4 @@
-import type { Queryable } from '#src/platform/index.js';
+import type { Queryable } from '#src/database/index.js';
 import type { Actor, CataloguePolicy, Guarded } from '../access/catalogue.policy.js';
 import { isSeen } from '../access/directory-access.js';
 import { parentPath, pathChain } from '../path/catalogue-path.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Group } from '#src/registry/index.js';
 import type { StorageRights, StorageWish } from '#src/auth/index.js';
-import { Database } from '#src/platform/index.js';
+import { Database } from '#src/database/index.js';
 import { pathChain, pathFault } from '../path/catalogue-path.js';
 import { readDirectories, type DirectoryRow } from './directory-chain.repository.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';

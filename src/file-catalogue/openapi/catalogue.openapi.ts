@@ -1,4 +1,4 @@
-import type { PathParameter } from '#src/platform/index.js';
+import type { PathParameter } from '#src/http/index.js';
 
 /** Bodies whose unknown members are refused. */
 export const CLOSED_CATALOGUE_BODIES = [

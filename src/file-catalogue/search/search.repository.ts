@@ -1,4 +1,4 @@
-import type { Transaction } from '#src/platform/index.js';
+import type { Transaction } from '#src/database/index.js';
 import { cursorRows, StatementText } from '../statements/catalogue-statements.repository.js';
 import { matchedRanges } from '../matching/match.repository.js';
 import { PLAN_LIMITS, type MatchPlan } from '../matching/match-plan.js';

@@ -1,4 +1,4 @@
-import type { Statement, Transaction } from '#src/platform/index.js';
+import type { Statement, Transaction } from '#src/database/index.js';
 
 const FETCH_ROWS = 2_000;
 const MAX_STATEMENT_NAMES = 400;

@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { Database, Scheduler, withAdvisoryLock } from '#src/platform/index.js';
+import { Database, withAdvisoryLock } from '#src/database/index.js';
+import { Scheduler } from '#src/runtime/index.js';
 import { MAX_AGGREGATED_ROWS, aggregatePending, isPending } from './totals.repository.js';
 
 const EVERY_MS = 500;

@@ -3,7 +3,7 @@ import {
   LOCK_SPACES,
   type Queryable,
   type Transaction,
-} from '#src/platform/index.js';
+} from '#src/database/index.js';
 
 /** Pending rows that are added to the directories in one go. */
 export const MAX_AGGREGATED_ROWS = 20_000;

@@ -1,4 +1,4 @@
-import type { Transaction } from '#src/platform/index.js';
+import type { Transaction } from '#src/database/index.js';
 import { cursorRows } from '../statements/catalogue-statements.repository.js';
 
 /** A directory with everything that its totals are checked against. */

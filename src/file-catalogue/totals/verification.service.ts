@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction } from '#src/platform/index.js';
+import { Database, type Transaction } from '#src/database/index.js';
 import { joinPath } from '../path/catalogue-path.js';
 import { isInSubtree } from '../path/label.js';
 import {

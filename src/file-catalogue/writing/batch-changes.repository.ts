@@ -1,7 +1,6 @@
 import { stringifyJson } from '#src/kernel/index.js';
-import type { Transaction } from '#src/platform/index.js';
-import type { FieldType, StoredValue } from '../metadata/metadata-field.js';
-import { VALUE_COLUMN } from '../metadata/metadata-field.js';
+import type { Transaction } from '#src/database/index.js';
+import { type FieldType, type StoredValue, VALUE_COLUMN } from '../metadata/metadata-field.js';
 import { baseName, parentPath } from '../path/catalogue-path.js';
 import { childLabel, endOfSubtree } from '../path/label.js';
 import { BatchConflict } from './batch.repository.js';

@@ -1,5 +1,5 @@
 import { parseJson, type JsonObject } from '#src/kernel/index.js';
-import { CATALOGUE_LOCKS, LOCK_SPACES, type Transaction } from '#src/platform/index.js';
+import { CATALOGUE_LOCKS, LOCK_SPACES, type Transaction } from '#src/database/index.js';
 import { baseName, parentPath, pathChain } from '../path/catalogue-path.js';
 import { endOfSubtree } from '../path/label.js';
 import { valueOf, type ValueRow } from '../metadata/metadata-field.js';

@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, type BoundedQueue } from '#src/kernel/index.js';
-import { CONFIG, Database, EventLog, type Config, type Transaction } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { Database, type Transaction } from '#src/database/index.js';
+import { EventLog } from '#src/events/index.js';
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import { findFields } from '../metadata/fields.repository.js';
 import type { FieldType, MetadataField } from '../metadata/metadata-field.js';

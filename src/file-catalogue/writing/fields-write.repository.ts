@@ -1,4 +1,4 @@
-import { CATALOGUE_LOCKS, LOCK_SPACES, type Transaction } from '#src/platform/index.js';
+import { CATALOGUE_LOCKS, LOCK_SPACES, type Transaction } from '#src/database/index.js';
 import type { FieldType, MetadataField } from '../metadata/metadata-field.js';
 
 /** Declares a field; undefined when one of that name exists. */

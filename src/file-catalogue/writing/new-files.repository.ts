@@ -1,4 +1,4 @@
-import { CATALOGUE_LOCKS, LOCK_SPACES, type Transaction } from '#src/platform/index.js';
+import { CATALOGUE_LOCKS, LOCK_SPACES, type Transaction } from '#src/database/index.js';
 import type { Attributes } from './batch-state.js';
 
 /** A directory that gets files, and those on the way to it. */

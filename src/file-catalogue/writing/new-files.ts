@@ -1,4 +1,5 @@
-import { sqlState, type EventLog, type Transaction } from '#src/platform/index.js';
+import { sqlState, type Transaction } from '#src/database/index.js';
+import type { EventLog } from '#src/events/index.js';
 import type { Actor, CataloguePolicy } from '../access/catalogue.policy.js';
 import { isSeen } from '../access/directory-access.js';
 import { ChangeLog, type WrittenPlace } from '../events/change-log.js';

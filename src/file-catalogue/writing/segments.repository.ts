@@ -1,4 +1,4 @@
-import type { Transaction } from '#src/platform/index.js';
+import type { Transaction } from '#src/database/index.js';
 import type { StoredValue } from '../metadata/metadata-field.js';
 
 /** A value that is set, changed or removed on a directory. */

@@ -1,7 +1,7 @@
 import { Inject, Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { CONFIG, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import { RegistryService } from '#src/registry/index.js';
 import type { OAuth2IdProvider } from '../provider/oauth2-id-provider.js';
 import { IdProvidersService } from './id-providers.service.js';

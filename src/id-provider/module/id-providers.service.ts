@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { EncodingError, utf8Text, type Clock } from '#src/kernel/index.js';
-import type { Config } from '#src/platform/index.js';
+import type { Config } from '#src/config/index.js';
 import type { RegistryService } from '#src/registry/index.js';
 import type { OAuth2IdProvider } from '../provider/oauth2-id-provider.js';
 import { unverifiedClaims } from '../verify/token-verifier.js';

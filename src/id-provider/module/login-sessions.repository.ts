@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, Not, Repository } from 'typeorm';
 import { sha256, type Clock, CLOCK } from '#src/kernel/index.js';
-import { ExpiredRows } from '#src/platform/index.js';
+import { ExpiredRows } from '#src/runtime/index.js';
 import type { LoginSessionRecord, LoginSessionStore } from '../flows/login-sessions.js';
 import { LoginSessionEntity } from './login-session.entity.js';
 

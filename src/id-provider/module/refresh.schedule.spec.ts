@@ -1,7 +1,8 @@
 import { jest } from '@jest/globals';
 import { Response, type PreparedRequest } from '#src/http-client/index.js';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { Scheduler, type Database, type Logger } from '#src/platform/index.js';
+import type { Database } from '#src/database/index.js';
+import { Scheduler, type Logger } from '#src/runtime/index.js';
 import { OAuth2IdProvider } from '../provider/oauth2-id-provider.js';
 import type { IdProvidersService } from './id-providers.service.js';
 import { RefreshSchedule } from './refresh.schedule.js';

@@ -4,7 +4,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { LOGGER, Scheduler, type Logger, type RunningTask } from '#src/platform/index.js';
+import { LOGGER, Scheduler, type Logger, type RunningTask } from '#src/runtime/index.js';
 import { JWKS_REFRESH_RATE, METADATA_REFRESH_RATE } from '../verify/constants.js';
 import { IdProvidersService, type NamedIdProvider } from './id-providers.service.js';
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { ExpiredRows } from '#src/platform/index.js';
+import { ExpiredRows } from '#src/runtime/index.js';
 import { StoredTokenEntity } from './stored-token.entity.js';
 
 /** Queries of stored tokens: sealed texts by id. */

@@ -6,7 +6,9 @@ import {
   SingleFlight,
   type TokenFields,
 } from '#src/oauth2-client/index.js';
-import { withKeyedLock, CONFIG, Database, LOGGER, openVault, type Config, type KeyVault, type Logger } from '#src/platform/index.js';
+import { CONFIG, openVault, type Config, type KeyVault } from '#src/config/index.js';
+import { withKeyedLock, Database } from '#src/database/index.js';
+import { LOGGER, type Logger } from '#src/runtime/index.js';
 import { IdProvidersService } from './id-providers.service.js';
 import { StoredTokensRepository } from './stored-tokens.repository.js';
 

@@ -1,4 +1,4 @@
-import { queryValuesOf, type HttpRequest } from '#src/platform/index.js';
+import { queryValuesOf, type HttpRequest } from '#src/http/index.js';
 
 /** Is the flag of the query set? Never throws: a bad spelling was refused before. */
 export function isAsked(request: HttpRequest, flag: string): boolean {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { actorOf, requestOf, type Principal } from '#src/auth/index.js';
-import { Audit } from '#src/platform/index.js';
+import { Audit } from '#src/audit/index.js';
 import type { Job } from '../state/job.entity.js';
 import { parseJid } from '../state/job.js';
 import { JobPointReads } from './job-point-reads.js';

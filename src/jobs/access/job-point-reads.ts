@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#src/platform/index.js';
+import { Database } from '#src/database/index.js';
 import type { Job } from '../state/job.entity.js';
 import type { Jid } from '../state/job.js';
 import { JobsRepository } from '../state/jobs.repository.js';

@@ -1,5 +1,5 @@
 import { borderOf, type Principal, type Property } from '#src/auth/index.js';
-import type { Config } from '#src/platform/index.js';
+import type { Config } from '#src/config/index.js';
 
 /** What the rules need to know of a job. */
 export interface JobOwnership {

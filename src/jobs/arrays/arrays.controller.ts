@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiNotFoundResponse } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { Audited } from '#src/platform/index.js';
+import { Audited } from '#src/audit/index.js';
 import { isAsked } from '../access/asked-flag.js';
 import { KillArrayQuery } from './arrays.query.js';
 import { ArrayKillResponse, ArrayResponse, ArrayRetryResponse } from './arrays.response.js';

@@ -1,4 +1,4 @@
-import { IsBoolean, IsOptional } from '#src/platform/index.js';
+import { IsBoolean, IsOptional } from '#src/http/index.js';
 
 /** Query of `DELETE /jobs/arrays/<arrayId>`. */
 export class KillArrayQuery {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { columnsOf, Database, type Queryable, type Transaction } from '#src/platform/index.js';
+import { columnsOf, Database, type Queryable, type Transaction } from '#src/database/index.js';
 import type { Jid } from '../state/job.js';
 import type { JobState } from '../state/job-state.js';
 import { JobArrayEntity } from './job-array.entity.js';

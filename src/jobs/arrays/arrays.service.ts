@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, type Clock, CLOCK } from '#src/kernel/index.js';
 import { actorOf, requestOf, type Principal } from '#src/auth/index.js';
-import { Audit, ChangeFeed, CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
+import { Audit } from '#src/audit/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { ChangeFeed, Database, type Transaction } from '#src/database/index.js';
 import { JobPolicy } from '../access/job.policy.js';
 import { STOP_CHANNEL, WORK_CHANNEL } from '../state/admission.js';
 import { MINOR, type JobState } from '../state/job-state.js';

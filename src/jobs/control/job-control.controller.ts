@@ -1,6 +1,7 @@
 import { Controller, Delete, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { Audited, type HttpRequest } from '#src/platform/index.js';
+import { Audited } from '#src/audit/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { isAsked } from '../access/asked-flag.js';
 import { idRanges } from '../state/job.js';
 import { KillJobQuery, KillJobsQuery } from './job-control.query.js';

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Allow, IsBoolean, IsOptional } from '#src/platform/index.js';
+import { Allow, IsBoolean, IsOptional } from '#src/http/index.js';
 
 /** Query of `DELETE /jobs/<jid>`. */
 export class KillJobQuery {

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, type Clock, CLOCK } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
-import { ChangeFeed, CONFIG, Database, type Config, type Transaction } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { ChangeFeed, Database, type Transaction } from '#src/database/index.js';
 import { JobAccess, jobNotFound } from '../access/job-access.service.js';
 import type { Job } from '../state/job.entity.js';
 import { parseJid, type Jid, shownSite } from '../state/job.js';

@@ -1,7 +1,7 @@
 import { Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiConflictResponse, ApiNotFoundResponse } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { Audited } from '#src/platform/index.js';
+import { Audited } from '#src/audit/index.js';
 import { JobIdResponse } from './job-control.response.js';
 import { JobHoldService } from './job-hold.service.js';
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, type Clock, CLOCK } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
-import { ChangeFeed } from '#src/platform/index.js';
+import { ChangeFeed } from '#src/database/index.js';
 import { JobAccess } from '../access/job-access.service.js';
 import { JobPolicy } from '../access/job.policy.js';
 import { WORK_CHANNEL } from '../state/admission.js';

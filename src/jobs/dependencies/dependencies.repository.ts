@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { columnsOf, EventLog, type Database, type Transaction } from '#src/platform/index.js';
+import { columnsOf, type Database, type Transaction } from '#src/database/index.js';
+import { EventLog } from '#src/events/index.js';
 import type { ConditionWord } from '../manifest/job-conditions.js';
 import { Job } from '../state/job.entity.js';
 import { MINOR, type JobState } from '../state/job-state.js';

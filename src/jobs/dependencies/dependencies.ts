@@ -1,7 +1,9 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Problem, type Clock, CLOCK } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
-import { ChangeFeed, CONFIG, Database, Scheduler, withAdvisoryLock, type Config, type TaskOutcome, type Transaction } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { ChangeFeed, Database, withAdvisoryLock, type Transaction } from '#src/database/index.js';
+import { Scheduler, type TaskOutcome } from '#src/runtime/index.js';
 import { JobPolicy } from '../access/job.policy.js';
 import { WORK_CHANNEL } from '../state/admission.js';
 import type { Job } from '../state/job.entity.js';

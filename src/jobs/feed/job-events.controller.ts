@@ -7,13 +7,8 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, principalNow, type Principal } from '#src/auth/index.js';
-import {
-  CURSOR_PATTERN,
-  FeedAnswers,
-  type HttpRequest,
-  type HttpResponse,
-  type Tell,
-} from '#src/platform/index.js';
+import { CURSOR_PATTERN, FeedAnswers, type Tell } from '#src/events/index.js';
+import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { JobPolicy } from '../access/job.policy.js';
 import { FILTERS } from '../list/job-list.openapi.js';
 import { JobEventsQuery } from './job-events.query.js';

@@ -1,4 +1,4 @@
-import { After, Wait, type FeedCursor } from '#src/platform/index.js';
+import { After, Wait, type FeedCursor } from '#src/events/index.js';
 import { JobSelectionQuery } from '../list/list-jobs.query.js';
 
 /** Query of `GET /jobs/events`: which moves, from where on, and how. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { stringifyJson } from '#src/kernel/index.js';
-import { EventLog, Feed, type LoggedEvent } from '#src/platform/index.js';
+import { EventLog, Feed, type LoggedEvent } from '#src/events/index.js';
 import type { Job } from '../state/job.entity.js';
 import { JobsRepository } from '../state/jobs.repository.js';
 import { loggedMove } from '../state/logged-move.sql.js';

@@ -1,4 +1,4 @@
-import type { TimeSpan } from '#src/platform/index.js';
+import type { TimeSpan } from '#src/http/index.js';
 import type { Visibility } from '../access/job.policy.js';
 import type { JobFilter, JobSelectionQuery } from '../list/list-jobs.query.js';
 import type { Job } from '../state/job.entity.js';

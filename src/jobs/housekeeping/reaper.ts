@@ -1,6 +1,8 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { ChangeFeed, CONFIG, Database, Scheduler, withAdvisoryLock, type Config, type TaskOutcome } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { ChangeFeed, Database, withAdvisoryLock } from '#src/database/index.js';
+import { Scheduler, type TaskOutcome } from '#src/runtime/index.js';
 import { mergeCounters } from '../list/job-counters.repository.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import { SandboxRepository } from '../sandbox/sandbox.repository.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, type JsonObject } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
-import { CONFIG, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import {
   RegistryService,
   type RegistrySnapshot,

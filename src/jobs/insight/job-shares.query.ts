@@ -1,4 +1,4 @@
-import { IsOptional, IsString } from '#src/platform/index.js';
+import { IsOptional, IsString } from '#src/http/index.js';
 
 /** Query of `GET /jobs/shares`. */
 export class JobSharesQuery {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
-import { CONFIG, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import { RegistryService } from '#src/registry/index.js';
 import { countedGroups } from '../access/counted-groups.js';
 import { JobPolicy } from '../access/job.policy.js';

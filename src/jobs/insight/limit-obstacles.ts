@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#src/platform/index.js';
+import { Database } from '#src/database/index.js';
 import type { RegistrySnapshot, Site } from '#src/registry/index.js';
 import { countedOf, LimitsRepository } from '../limits/limits.repository.js';
 import { RunningLimits } from '../limits/running-limits.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { LOCK_SEEDS, type Queryable, type Transaction } from '#src/platform/index.js';
+import { LOCK_SEEDS, type Queryable, type Transaction } from '#src/database/index.js';
 import type { LimitedOwner, OwnerCount } from './owner-limits.js';
 
 /** Jobs of an owner that wait; `site` is the one that they name alone, else a word for several or any. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import { Database, type Transaction } from '#src/platform/index.js';
+import { Database, type Transaction } from '#src/database/index.js';
 import { RegistryService } from '#src/registry/index.js';
 import { LimitsRepository } from './limits.repository.js';
 import { limitsOf, LimitTally, type LimitedOwner } from './owner-limits.js';

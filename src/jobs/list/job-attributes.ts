@@ -1,4 +1,4 @@
-import { entityColumns, type EntityColumn } from '#src/platform/index.js';
+import { entityColumns, type EntityColumn } from '#src/database/index.js';
 import { Job } from '../state/job.entity.js';
 import { JOB_VALUE_TYPES, type ValueType } from './job-value-types.js';
 

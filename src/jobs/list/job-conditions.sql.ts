@@ -1,4 +1,4 @@
-import type { TimeSpan } from '#src/platform/index.js';
+import type { TimeSpan } from '#src/http/index.js';
 import type { Visibility } from '../access/job.policy.js';
 import type { JobAttribute } from './job-attributes.js';
 import { COUNTERS, type CounterTable } from './job-counters.repository.js';

@@ -1,4 +1,4 @@
-import { entityColumns, type Transaction } from '#src/platform/index.js';
+import { entityColumns, type Transaction } from '#src/database/index.js';
 import {
   JobBlockCountEntity,
   JobLabelCountEntity,

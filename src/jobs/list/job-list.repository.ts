@@ -1,13 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { currentCaller, Problem, stringifyJson } from '#src/kernel/index.js';
-import {
-  columnsOf,
-  cursorText,
-  Database,
-  feedColumns,
-  feedCursorOf,
-  sqlState,
-} from '#src/platform/index.js';
+import { columnsOf, Database, sqlState } from '#src/database/index.js';
+import { cursorText, feedColumns, feedCursorOf } from '#src/events/index.js';
 import { Job } from '../state/job.entity.js';
 import { keyColumn, type JobAttribute } from './job-attributes.js';
 import { JOB_RECORD } from './job-record.sql.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#src/platform/index.js';
+import { Database } from '#src/database/index.js';
 import type { Visibility } from '../access/job.policy.js';
 import type { JobState } from '../state/job-state.js';
 import { keyColumn, type JobAttribute } from './job-attributes.js';

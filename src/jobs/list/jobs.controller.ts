@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiBadRequestResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { type HttpResponse, type JsonText, queryValuesOf } from '#src/platform/index.js';
+import { type HttpResponse, type JsonText, queryValuesOf } from '#src/http/index.js';
 import { JobListResponse, JobResponse } from './job.response.js';
 import { FILTERS } from './job-list.openapi.js';
 import { JobsService } from './jobs.service.js';

@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { actorOf, requestOf, type Principal } from '#src/auth/index.js';
-import { Audit, CONFIG, JsonText, type Config, type QueryValues } from '#src/platform/index.js';
+import { Audit } from '#src/audit/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { JsonText, type QueryValues } from '#src/http/index.js';
 import { JobAccess } from '../access/job-access.service.js';
 import { idRanges } from '../state/job.js';
 import { JobListRepository, type ListedJob } from './job-list.repository.js';

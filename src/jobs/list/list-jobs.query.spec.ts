@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { QueryValues, readQuery } from '#src/platform/index.js';
+import { QueryValues, readQuery } from '#src/http/index.js';
 import { Problem } from '#src/kernel/index.js';
 import { jobAttribute } from './job-attributes.js';
 import {

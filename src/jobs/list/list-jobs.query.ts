@@ -12,7 +12,7 @@ import {
   ReadAllBy,
   ReadBy,
   readTime,
-} from '#src/platform/index.js';
+} from '#src/http/index.js';
 import { JOB_ATTRIBUTES, jobAttribute, namesOf, type JobAttribute } from './job-attributes.js';
 import { valueType } from './job-value-types.js';
 

@@ -1,4 +1,4 @@
-import type { Database } from '#src/platform/index.js';
+import type { Database } from '#src/database/index.js';
 
 /** A question that is about to be sent. */
 interface Coming<Answer> {

@@ -1,6 +1,6 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { JsonValue } from '#src/kernel/index.js';
-import { IsArray, Shape } from '#src/platform/index.js';
+import { IsArray, Shape } from '#src/http/index.js';
 import { CONDITION_WORDS, MAX_CONDITIONS } from './job-conditions.js';
 import { manifestKeys, type ManifestKey } from './manifest-keys.js';
 

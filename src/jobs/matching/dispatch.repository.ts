@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { stringifyJson, type Clock, type JsonObject, CLOCK } from '#src/kernel/index.js';
-import { columnsOf, Database, type Transaction } from '#src/platform/index.js';
+import { columnsOf, Database, type Transaction } from '#src/database/index.js';
 import type { JobExecutorEntity } from './job-executor.entity.js';
 import type { BatchWait } from '../state/batch-wait.js';
 import { Job } from '../state/job.entity.js';

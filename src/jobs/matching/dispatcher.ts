@@ -1,21 +1,21 @@
-import { Inject, Injectable } from '@nestjs/common';
-import type {
-  BeforeApplicationShutdown,
-  OnApplicationBootstrap,
-  OnModuleDestroy,
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
 } from '@nestjs/common';
 import { randomId } from '#src/kernel/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { ChangeFeed } from '#src/database/index.js';
 import {
-  ChangeFeed,
-  CONFIG,
-  type Config,
   LOGGER,
   type Logger,
   type RunningTask,
   Scheduler,
   type TaskOutcome,
   Tracing,
-} from '#src/platform/index.js';
+} from '#src/runtime/index.js';
 import type { Move } from '../state/jobs.repository.js';
 import { inputDataOf, notInCatalogue } from '../run/input-data.js';
 import { admittedSteps, STOP_CHANNEL, WORK_CHANNEL } from '../state/admission.js';

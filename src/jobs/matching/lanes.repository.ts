@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { columnsOf, Database } from '#src/platform/index.js';
+import { columnsOf, Database } from '#src/database/index.js';
 import { JobEntity } from '../state/job.entity.js';
 import { MINOR } from '../state/job-state.js';
 import type { Owned } from './fair-share.js';

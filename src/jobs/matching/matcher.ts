@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { CONFIG, Database, withAdvisoryLock, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { Database, withAdvisoryLock } from '#src/database/index.js';
 import { RegistryService, type Site } from '#src/registry/index.js';
 import type { Executor, RunOrder } from '../run/executor.js';
 import { Match } from './match.js';

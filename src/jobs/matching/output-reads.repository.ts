@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { Database, ExpiredRows } from '#src/platform/index.js';
+import { Database } from '#src/database/index.js';
+import { ExpiredRows } from '#src/runtime/index.js';
 import type { OutputPart, OutputWish } from '../run/output-reader.js';
 import type { Jid } from '../state/job.js';
 import { JobOutputReadEntity } from './job-output-read.entity.js';

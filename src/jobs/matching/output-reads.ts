@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, sleep } from '#src/kernel/index.js';
-import { ChangeFeed, LOGGER, type Logger } from '#src/platform/index.js';
+import { ChangeFeed } from '#src/database/index.js';
+import { LOGGER, type Logger } from '#src/runtime/index.js';
 import type { Executor, HeldJob } from '../run/executor.js';
 import { readOutput, type OutputPart, type OutputWish } from '../run/output-reader.js';
 import { OUTPUT_CHANNEL } from '../state/admission.js';

@@ -1,4 +1,4 @@
-import type { Logger } from '#src/platform/index.js';
+import type { Logger } from '#src/runtime/index.js';
 import type { Executor, ExecutorSource } from '../run/executor.js';
 import type { DispatchRepository } from './dispatch.repository.js';
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import type { Site } from '#src/registry/index.js';
 import { ownExecutorOf } from '../run/executor.js';
 import { DispatchRepository, type LiveExecutor } from './dispatch.repository.js';

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { Database, EventLog, LOCK_SEEDS, type Queryable, type Transaction } from '#src/platform/index.js';
+import { Database, LOCK_SEEDS, type Queryable, type Transaction } from '#src/database/index.js';
+import { EventLog } from '#src/events/index.js';
 import type { Site } from '#src/registry/index.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import { MINOR } from '../state/job-state.js';

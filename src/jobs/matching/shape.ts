@@ -1,4 +1,4 @@
-import { columnsOf } from '#src/platform/index.js';
+import { columnsOf } from '#src/database/index.js';
 import type { Site } from '#src/registry/index.js';
 import { allowedSites } from '../manifest/manifest.js';
 import { lackOf, type JobResources } from '../manifest/resources.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { CONFIG, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import type { RegistrySnapshot } from '#src/registry/index.js';
 import type { Owned, Shares, ShareUse } from './fair-share.js';
 import { SharesRepository, type StoredShare } from './shares.repository.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { columnsOf, Database, type Transaction } from '#src/platform/index.js';
+import { columnsOf, Database, type Transaction } from '#src/database/index.js';
 import { JobShareEntity } from './job-share.entity.js';
 
 /** What an owner had had in a group when somebody looked. */

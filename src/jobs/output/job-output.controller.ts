@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import type { HttpResponse } from '#src/platform/index.js';
+import type { HttpResponse } from '#src/http/index.js';
 import { JobOutputQuery } from './job-output.query.js';
 import { JobOutputService } from './job-output.service.js';
 

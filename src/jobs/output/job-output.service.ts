@@ -1,16 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import {
   accepts,
   ClientDisconnected,
   clientSignal,
-  CONFIG,
-  Readiness,
-  type Config,
   type HttpRequest,
   type HttpResponse,
-} from '#src/platform/index.js';
+} from '#src/http/index.js';
+import { Readiness } from '#src/runtime/index.js';
 import { JobAccess } from '../access/job-access.service.js';
 import { OutputReads } from '../matching/output-reads.js';
 import { outputName } from '../run/output-names.js';

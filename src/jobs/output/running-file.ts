@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { Problem } from '#src/kernel/index.js';
-import { sendPiece } from '#src/platform/index.js';
+import { sendPiece } from '#src/http/index.js';
 import type { OutputReads } from '../matching/output-reads.js';
 import { plainName, type Download } from '../sandbox/sandbox-download.js';
 import type { ByteRange } from '../sandbox/sandbox.store.js';

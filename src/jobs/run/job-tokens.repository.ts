@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Delegation } from '#src/auth/index.js';
-import { Database, type Transaction } from '#src/platform/index.js';
+import { Database, type Transaction } from '#src/database/index.js';
 import type { Jid } from '../state/job.js';
 import type { RunOrder } from './executor.js';
 

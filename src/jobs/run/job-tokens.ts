@@ -1,17 +1,10 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
 import { Delegations } from '#src/auth/index.js';
-import {
-  Audit,
-  CONFIG,
-  Database,
-  LOGGER,
-  Scheduler,
-  type Config,
-  type Logger,
-  type TaskOutcome,
-  type Transaction,
-} from '#src/platform/index.js';
+import { Audit } from '#src/audit/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { Database, type Transaction } from '#src/database/index.js';
+import { LOGGER, Scheduler, type Logger, type TaskOutcome } from '#src/runtime/index.js';
 import { wantsToken } from '../manifest/job-token.js';
 import { idRanges } from '../state/job.js';
 import { MINOR } from '../state/job-state.js';

@@ -1,6 +1,6 @@
-import { machineFaultOf, Problem } from '#src/kernel/index.js';
-import type { Config, Logger } from '#src/platform/index.js';
-import type { Clock } from '#src/kernel/index.js';
+import { machineFaultOf, Problem, type Clock } from '#src/kernel/index.js';
+import type { Config } from '#src/config/index.js';
+import type { Logger } from '#src/runtime/index.js';
 import type { Move } from '../state/jobs.repository.js';
 import type { SandboxService } from '../sandbox/sandbox.service.js';
 import { MINOR } from '../state/job-state.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Problem, systemClock } from '#src/kernel/index.js';
-import type { Logger } from '#src/platform/index.js';
+import type { Logger } from '#src/runtime/index.js';
 import type { JobsRepository, Move } from '../state/jobs.repository.js';
 import { RunReports } from './run-reports.js';
 

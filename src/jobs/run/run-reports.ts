@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, sleep, type Clock, CLOCK } from '#src/kernel/index.js';
-import { LOGGER, type Logger } from '#src/platform/index.js';
+import { LOGGER, type Logger } from '#src/runtime/index.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 
 interface Report {

@@ -7,7 +7,7 @@ import {
   ApiProduces,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
+import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { SandboxFilesResponse } from './sandbox.response.js';
 import { JobSandboxesService } from './job-sandboxes.service.js';
 

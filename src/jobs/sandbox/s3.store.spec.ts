@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Logger } from '#src/platform/index.js';
+import type { Logger } from '#src/runtime/index.js';
 import { S3SandboxStore } from './s3.store.js';
 
 const WHOLE = Buffer.from('0123456789');

@@ -4,7 +4,8 @@ import type * as S3 from '@aws-sdk/client-s3';
 import type { GetObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
 import type { OnApplicationBootstrap } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
-import type { Config, Logger } from '#src/platform/index.js';
+import type { Config } from '#src/config/index.js';
+import type { Logger } from '#src/runtime/index.js';
 import {
   SandboxDamagedError,
   SandboxMissingError,

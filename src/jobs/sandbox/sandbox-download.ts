@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { Transform, type Writable } from 'node:stream';
-import { ClientDisconnected, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import { ClientDisconnected, type HttpRequest, type HttpResponse } from '#src/http/index.js';
 import { matchesTag, readRange } from './byte-range.js';
 import { SandboxDamagedError, type ByteRange } from './sandbox.store.js';
 

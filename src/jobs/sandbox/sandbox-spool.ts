@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, DiskPlaces, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { DiskPlaces } from '#src/runtime/index.js';
 
 const ABANDONED_MS = 24 * 3600_000;
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { Database, type Queryable } from '#src/platform/index.js';
+import { Database, type Queryable } from '#src/database/index.js';
 import { SandboxEntity } from './sandbox.entity.js';
 
 /** Archives by content hash; jobs refer to them, so content never decides who may read. */

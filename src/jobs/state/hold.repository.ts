@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#src/platform/index.js';
+import { Database } from '#src/database/index.js';
 import type { Holder } from './job.entity.js';
 import { MINOR } from './job-state.js';
 import type { Jid } from './job.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Metrics } from '#src/platform/index.js';
+import { Metrics } from '#src/runtime/index.js';
 import { JobsRepository } from './jobs.repository.js';
 import { JOB_STATE_NAMES } from './job-state.js';
 

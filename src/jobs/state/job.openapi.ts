@@ -1,4 +1,4 @@
-import type { PathParameter } from '#src/platform/index.js';
+import type { PathParameter } from '#src/http/index.js';
 
 const ID = { type: 'integer', format: 'int64', minimum: 1, example: 1 };
 

@@ -1,4 +1,4 @@
-import { epochMs, logEvents, type LoggedEvent } from '#src/platform/index.js';
+import { epochMs, logEvents, type LoggedEvent } from '#src/events/index.js';
 import type { Jid } from './job.js';
 import type { JobState } from './job-state.js';
 

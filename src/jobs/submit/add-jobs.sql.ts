@@ -1,5 +1,5 @@
 import { escapeLiteral } from 'pg';
-import { ChangeFeed } from '#src/platform/index.js';
+import { ChangeFeed } from '#src/database/index.js';
 import { ADMISSION, admissionSteps, WORK_CHANNEL } from '../state/admission.js';
 import { assertPath } from '../state/job-transitions.js';
 import { logMoves, logMovesTogether } from '../state/logged-move.sql.js';

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { Database, EventLog, type Statement } from '#src/platform/index.js';
+import { Database, type Statement } from '#src/database/index.js';
+import { EventLog } from '#src/events/index.js';
 import type { Jid } from '../state/job.js';
 import { ADD_GATHERED, ADD_MANY_GATHERED, LOGGED_TOGETHER } from './add-jobs.sql.js';
 

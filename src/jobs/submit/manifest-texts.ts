@@ -1,6 +1,12 @@
-import { isJsonObject, Problem, stringifyJson } from '#src/kernel/index.js';
-import type { JsonObject, Violation } from '#src/kernel/index.js';
-import { decodeText, parseJsonText, type Config } from '#src/platform/index.js';
+import {
+  isJsonObject,
+  Problem,
+  stringifyJson,
+  type JsonObject,
+  type Violation,
+} from '#src/kernel/index.js';
+import type { Config } from '#src/config/index.js';
+import { decodeText, parseJsonText } from '#src/http/index.js';
 import { isBlank } from './manifest-splitter.js';
 import { withWrittenNumbers } from './written-numbers.js';
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Slices } from '#src/kernel/index.js';
-import { readConfig, type HttpRequest } from '#src/platform/index.js';
+import { readConfig } from '#src/config/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { MultipartReading } from './multipart-reading.js';
 
 let directory: string;

@@ -7,20 +7,20 @@ import {
   Slices,
   stringifyJson,
   ByteBuffer,
+  type JsonObject,
+  type JsonValue,
 } from '#src/kernel/index.js';
-import type { JsonObject, JsonValue } from '#src/kernel/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import {
   bodyTooLarge,
-  CONFIG,
   contentTypeOf,
   decodeText,
   parseJsonText,
   readBody,
   readChunks,
   unsupportedMediaType,
-  type Config,
   type HttpRequest,
-} from '#src/platform/index.js';
+} from '#src/http/index.js';
 import { ManifestFormRequest } from '../manifest/manifest.request.js';
 import { SandboxSpool } from '../sandbox/sandbox-spool.js';
 import { ARRAY_KEY, ArrayWish } from './array-wish.js';

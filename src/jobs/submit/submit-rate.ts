@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { Problem } from '#src/kernel/index.js';
-import { CONFIG, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 
 /** Submits of one user in one second on one instance; a limit against runaway scripts, not a quota. */
 @Injectable()

@@ -9,7 +9,8 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { Audited, labelsOf, schemaByMediaType, type HttpRequest } from '#src/platform/index.js';
+import { Audited } from '#src/audit/index.js';
+import { labelsOf, schemaByMediaType, type HttpRequest } from '#src/http/index.js';
 import { isAsked } from '../access/asked-flag.js';
 import {
   ManifestFormRequest,

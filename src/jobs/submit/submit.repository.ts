@@ -2,13 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LessThan, MoreThan, Repository } from 'typeorm';
 import { stringifyJson } from '#src/kernel/index.js';
-import {
-  ChangeFeed,
-  Database,
-  EventLog,
-  LOCK_SEEDS,
-  type Transaction,
-} from '#src/platform/index.js';
+import { ChangeFeed, Database, LOCK_SEEDS, type Transaction } from '#src/database/index.js';
+import { EventLog } from '#src/events/index.js';
 import { JobTokenRightEntity } from '../run/job-token-right.entity.js';
 import type { Jid } from '../state/job.js';
 import { WORK_CHANNEL } from '../state/admission.js';

@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, getSchemaPath } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { accepts, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import { accepts, type HttpRequest, type HttpResponse } from '#src/http/index.js';
 import { csvOf } from './job-usage.csv.js';
 import { JobUsageQuery } from './job-usage.query.js';
 import { JobUsageResponse } from './job-usage.response.js';

@@ -1,6 +1,6 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Problem } from '#src/kernel/index.js';
-import { IsOptional, IsString, ReadBy } from '#src/platform/index.js';
+import { IsOptional, IsString, ReadBy } from '#src/http/index.js';
 import { USAGE_KEYS, type UsageKey, type UsageWanted } from './usage.repository.js';
 
 const KEYS = USAGE_KEYS.join('|');

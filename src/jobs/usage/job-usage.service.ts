@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, type Clock, CLOCK } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
-import { CONFIG, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import { JobPolicy } from '../access/job.policy.js';
 import { energyOf } from '../run/energy.js';
 import { usageWanted, type JobUsageQuery } from './job-usage.query.js';

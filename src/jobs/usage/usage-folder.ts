@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { CONFIG, Scheduler, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { Scheduler } from '#src/runtime/index.js';
 import { UsageRepository } from './usage.repository.js';
 
 const EVERY_MS = 60_000;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction } from '#src/platform/index.js';
+import { Database, type Transaction } from '#src/database/index.js';
 import type { Visibility } from '../access/job.policy.js';
 
 /** What a report can be divided by, in the order of its columns. */

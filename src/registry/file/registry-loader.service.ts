@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { randomId, type Clock, CLOCK } from '#src/kernel/index.js';
-import { Audit, Database, lockInTransaction, type AuditOrigin, type Queryable } from '#src/platform/index.js';
+import { Audit, type AuditOrigin } from '#src/audit/index.js';
+import { Database, lockInTransaction, type Queryable } from '#src/database/index.js';
 import { DEMO_REGISTRY } from '../model/demo-registry.js';
 import {
   describeDifference,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { Database, lockInTransaction } from '#src/platform/index.js';
+import { Database, lockInTransaction } from '#src/database/index.js';
 import { RegistryClientEntity } from '../entities/registry-client.entity.js';
 import { RegistryRepository } from './registry.repository.js';
 import type { Client } from '../model/registry.types.js';

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { Audit, Metrics, type AuditOrigin } from '#src/platform/index.js';
+import { Audit, type AuditOrigin } from '#src/audit/index.js';
+import { Metrics } from '#src/runtime/index.js';
 import type { Drain, Site } from '../model/registry.types.js';
 import { RegistryRepository } from './registry.repository.js';
 import { RegistryService } from './registry.service.js';

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, stringifyJson, type JsonObject } from '#src/kernel/index.js';
-import { CONFIG, Database, type Config, type Queryable } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { Database, type Queryable } from '#src/database/index.js';
 import type { Property } from '../model/property.js';
 import { RegistrySnapshot } from './registry-snapshot.js';
 import type {

@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { runForAll } from '#src/kernel/index.js';
-import { ChangeFeed } from '#src/platform/index.js';
-import type { OnModuleDestroy } from '@nestjs/common';
+import { ChangeFeed } from '#src/database/index.js';
 import { RegistryRepository, REGISTRY_CHANNEL } from './registry.repository.js';
 import { RegistrySnapshot } from './registry-snapshot.js';
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { Audit } from '#src/platform/index.js';
+import { Audit } from '#src/audit/index.js';
 import { signatureHeaders } from '../signature/signature.js';
 import { DeliveriesRepository } from '../store/deliveries.repository.js';
 import type { DeliveryEntity } from '../store/delivery.entity.js';

@@ -5,7 +5,8 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { Problem, randomId, Slices, type Clock, CLOCK } from '#src/kernel/index.js';
-import { ChangeFeed, Database, Scheduler, withAdvisoryLock, type RunningTask, type TaskOutcome, type Transaction } from '#src/platform/index.js';
+import { ChangeFeed, Database, withAdvisoryLock, type Transaction } from '#src/database/index.js';
+import { Scheduler, type RunningTask, type TaskOutcome } from '#src/runtime/index.js';
 import {
   WEBHOOK_SOURCES,
   type SourceBatch,

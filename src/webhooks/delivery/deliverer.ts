@@ -5,7 +5,9 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { ChangeFeed, CONFIG, LOGGER, Metrics, Scheduler, type Config, type Logger, type RunningTask } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { ChangeFeed } from '#src/database/index.js';
+import { LOGGER, Metrics, Scheduler, type Logger, type RunningTask } from '#src/runtime/index.js';
 import { DeliveriesRepository } from '../store/deliveries.repository.js';
 import type { DeliveryEntity } from '../store/delivery.entity.js';
 import type { WebhookEntity } from '../store/webhook.entity.js';

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { CONFIG, Scheduler, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { Scheduler } from '#src/runtime/index.js';
 import { DeliveriesRepository } from '../store/deliveries.repository.js';
 import { WebhooksRepository } from '../store/webhooks.repository.js';
 

@@ -1,7 +1,8 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ConsentsService, type Withdrawal } from '#src/auth/index.js';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { Audit, type Transaction } from '#src/platform/index.js';
+import { Audit } from '#src/audit/index.js';
+import type { Transaction } from '#src/database/index.js';
 import { WebhooksRepository } from '../store/webhooks.repository.js';
 
 const REASON = 'what the application was allowed has been withdrawn';

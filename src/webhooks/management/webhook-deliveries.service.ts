@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
 import { Problem, randomId, type Clock, CLOCK } from '#src/kernel/index.js';
-import { ChangeFeed, CONFIG, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { ChangeFeed } from '#src/database/index.js';
 import { Attempts } from '../delivery/attempt.service.js';
 import { Deliverer, DUE_CHANNEL } from '../delivery/deliverer.js';
 import { bodyOf, TEST_TYPE } from '../delivery/message.js';

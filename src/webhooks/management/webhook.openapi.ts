@@ -1,4 +1,4 @@
-import type { PathParameter } from '#src/platform/index.js';
+import type { PathParameter } from '#src/http/index.js';
 
 const ID = { type: 'string', format: 'uuid' };
 

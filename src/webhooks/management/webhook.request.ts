@@ -12,7 +12,7 @@ import {
   MaxLength,
   Min,
   ReadBy,
-} from '#src/platform/index.js';
+} from '#src/http/index.js';
 import { DELIVERY_STATES, type DeliveryState } from '../store/delivery.entity.js';
 import { SOURCES, type JsonRecord, type SourceName } from '../store/webhook.entity.js';
 import { webhookUrl } from '../target/webhook-url.js';

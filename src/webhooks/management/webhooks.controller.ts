@@ -12,7 +12,8 @@ import {
   Res,
 } from '@nestjs/common';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { Audited, clientSignal, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import { Audited } from '#src/audit/index.js';
+import { clientSignal, type HttpRequest, type HttpResponse } from '#src/http/index.js';
 import { WebhookDeliveries } from './webhook-deliveries.service.js';
 import {
   ChangeWebhookRequest,

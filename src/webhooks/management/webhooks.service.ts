@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
 import { Problem, randomId, stringifyJson, type Clock, CLOCK } from '#src/kernel/index.js';
-import { CONFIG, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import { Collector } from '../delivery/collector.js';
 import { newSecret, secretText } from '../signature/signature.js';
 import type { WebhookSource } from '../sources/webhook-source.js';

@@ -7,7 +7,7 @@ import {
   type LoggedChange,
 } from '#src/file-catalogue/index.js';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { EventLog } from '#src/platform/index.js';
+import { EventLog } from '#src/events/index.js';
 import type { JsonRecord } from '../store/webhook.entity.js';
 import { readFilter } from './filter-values.js';
 import type { SourceBatch, SourceEvent, WebhookSource } from './webhook-source.js';

@@ -1,5 +1,5 @@
 import { Problem } from '#src/kernel/index.js';
-import { QueryValues, readQuery, type RequestClass } from '#src/platform/index.js';
+import { QueryValues, readQuery, type RequestClass } from '#src/http/index.js';
 import type { JsonRecord } from '../store/webhook.entity.js';
 
 /**

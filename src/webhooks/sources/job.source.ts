@@ -8,7 +8,7 @@ import {
   jobSelector,
   type JobEvent,
 } from '#src/jobs/index.js';
-import { EventLog } from '#src/platform/index.js';
+import { EventLog } from '#src/events/index.js';
 import type { JsonRecord } from '../store/webhook.entity.js';
 import { readFilter } from './filter-values.js';
 import type { SourceBatch, SourceEvent, WebhookSource } from './webhook-source.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LessThan, Repository } from 'typeorm';
-import { columnsOf, Database, type Queryable, type Transaction } from '#src/platform/index.js';
+import { columnsOf, Database, type Queryable, type Transaction } from '#src/database/index.js';
 import { DeliveryEntity, type DeliveryState } from './delivery.entity.js';
 
 /** A delivery as it begins. */

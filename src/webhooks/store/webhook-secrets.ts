@@ -1,12 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  CONFIG,
-  LOGGER,
-  openVault,
-  type Config,
-  type KeyVault,
-  type Logger,
-} from '#src/platform/index.js';
+import { CONFIG, openVault, type Config, type KeyVault } from '#src/config/index.js';
+import { LOGGER, type Logger } from '#src/runtime/index.js';
 import type { WebhookEntity } from './webhook.entity.js';
 
 /** Seals the secrets of webhooks for the database, each bound to its webhook. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, LessThan, Repository } from 'typeorm';
-import { columnsOf, Database, lockInTransaction, type Transaction } from '#src/platform/index.js';
+import { columnsOf, Database, lockInTransaction, type Transaction } from '#src/database/index.js';
 import { WebhookEntity, type SourceName } from './webhook.entity.js';
 
 /** Whose webhooks are meant: those of a user that were made with the same group and setup. */

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { Inject, Injectable } from '@nestjs/common';
 import { buildConnector, Client } from 'undici';
-import { CONFIG, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import { NOT_ALLOWED, TargetRefusal, TargetResolver } from './target-resolver.js';
 import { hostOf } from './webhook-url.js';
 

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import { AddressRules } from './address-rules.js';
 import { HostsFile } from './hosts-file.js';
 

@@ -1,4 +1,4 @@
-import { createLogger, type Logger } from '#src/platform/index.js';
+import { createLogger, type Logger } from '#src/runtime/index.js';
 
 /** A logger that writes nothing. */
 export function silentLogger(): Logger {

@@ -64,10 +64,7 @@ export const NETWORK = [
     section: '5.2.3-1',
     text: 'Browsers are told to come by TLS only (HSTS), but at `localhost` and with the development CA.',
     shown: [
-      of('src/platform/http/request-middleware.spec.ts')(
-        '%s: Strict-Transport-Security',
-        'a public name',
-      ),
+      of('src/http/request-middleware.spec.ts')('%s: Strict-Transport-Security', 'a public name'),
     ],
   },
   {

@@ -314,7 +314,7 @@ const SECURITY = [
       openid(
         'OpenID Connect › the scope openid › gives an ID token for the application, bound to request and access token',
       ),
-      of('src/platform/config/env.spec.ts')('readConfig › has the defaults of the contract'),
+      of('src/config/env.spec.ts')('readConfig › has the defaults of the contract'),
     ],
   },
   {

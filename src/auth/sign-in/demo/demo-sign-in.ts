@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { parse as parseCookies } from 'cookie';
 import { constantTimeEqual } from '#src/kernel/index.js';
-import { CONFIG, type Config, type HttpRequest } from '#src/platform/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { DEMO_REGISTRY, RegistryService, type User } from '#src/registry/index.js';
 
 /** Set by the link that `npm run demo` prints (app/portal-site.ts). */

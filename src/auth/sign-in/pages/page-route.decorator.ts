@@ -9,7 +9,7 @@ import {
 import { ApiProduces, ApiUnauthorizedResponse } from '@nestjs/swagger';
 import { catchError, of, type Observable } from 'rxjs';
 import { OAuthProblem, Problem } from '#src/kernel/index.js';
-import type { HttpResponse } from '#src/platform/index.js';
+import type { HttpResponse } from '#src/http/index.js';
 import { Access } from '../../access/access.decorator.js';
 import { messagePage } from './message.page.js';
 import { PageError } from './page-error.js';

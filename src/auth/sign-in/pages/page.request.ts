@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Problem } from '#src/kernel/index.js';
-import { IsString, type RequestShape } from '#src/platform/index.js';
+import { IsString, type RequestShape } from '#src/http/index.js';
 import { invalidForm } from '../../protocol/oauth-errors.js';
 
 /** How forms of the pages are read: a handful of short fields, of which browsers and their extensions may add some. */

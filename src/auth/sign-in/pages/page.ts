@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { HttpResponse } from '#src/platform/index.js';
+import type { HttpResponse } from '#src/http/index.js';
 import { markup, Html } from './html.js';
 import { STYLE } from './style.js';
 

@@ -1,7 +1,7 @@
 import { PassportStrategy } from '@nestjs/passport';
 import OAuth2Strategy from 'passport-oauth2';
 import type { NamedIdProvider, OAuth2IdProvider } from '#src/id-provider/index.js';
-import type { HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import type { RegistryService, User } from '#src/registry/index.js';
 import type { LoginStates } from './login-states.js';
 

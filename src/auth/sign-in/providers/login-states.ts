@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type OAuth2Strategy from 'passport-oauth2';
 import { LoginSessionsRepository } from '#src/id-provider/index.js';
-import type { HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import type { BrowserSessionEntity } from '../sessions/browser-session.entity.js';
 import { BrowserSessionsService } from '../sessions/browser-sessions.service.js';
 

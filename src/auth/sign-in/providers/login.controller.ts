@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiFoundResponse } from '@nestjs/swagger';
-import type { HttpRequest, HttpResponse } from '#src/platform/index.js';
+import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { Limited } from '../../protocol/limited.decorator.js';
 import { PageRoute } from '../pages/page-route.decorator.js';
 import { LoginGuard, LoginResult, type LoginOutcome } from './login.guard.js';

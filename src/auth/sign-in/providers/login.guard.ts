@@ -8,7 +8,7 @@ import { AuthGuard } from '@nestjs/passport';
 import OAuth2Strategy from 'passport-oauth2';
 import { IdProvidersService } from '#src/id-provider/index.js';
 import { Problem } from '#src/kernel/index.js';
-import type { HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { RegistryService, type User } from '#src/registry/index.js';
 import { byStrategy } from '../../access/by-strategy.js';
 import { RateLimits } from '../../protocol/rate-limits.js';

@@ -1,14 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
-import {
-  Audit,
-  labelRequest,
-  LOGGER,
-  requestIdOf,
-  type HttpRequest,
-  type HttpResponse,
-  type Logger,
-} from '#src/platform/index.js';
+import { Audit } from '#src/audit/index.js';
+import { labelRequest, requestIdOf, type HttpRequest, type HttpResponse } from '#src/http/index.js';
+import { LOGGER, type Logger } from '#src/runtime/index.js';
 import { messagePage } from '../pages/message.page.js';
 import { sendPage, sendRedirect } from '../pages/page.js';
 import { BrowserSessionsService } from '../sessions/browser-sessions.service.js';

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsIn, IsOptional, IsString, Shape } from '#src/platform/index.js';
+import { IsIn, IsOptional, IsString, Shape } from '#src/http/index.js';
 import { PAGE_FORM, PageForm } from '../pages/page.request.js';
 
 /** The form that leads to an identity provider. */

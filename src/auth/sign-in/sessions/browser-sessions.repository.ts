@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
-import { ExpiredRows } from '#src/platform/index.js';
+import { ExpiredRows } from '#src/runtime/index.js';
 import { BrowserSessionEntity } from './browser-session.entity.js';
 
 /** Queries of browser sessions. */

@@ -1,8 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { parse as parseCookies } from 'cookie';
-import { constantTimeEqual, OAuthProblem, randomToken, sha256, type Clock, CLOCK } from '#src/kernel/index.js';
-import { Audit, type HttpRequest, type HttpResponse } from '#src/platform/index.js';
+import {
+  constantTimeEqual,
+  OAuthProblem,
+  randomToken,
+  sha256,
+  type Clock,
+  CLOCK,
+} from '#src/kernel/index.js';
+import { Audit } from '#src/audit/index.js';
+import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { RegistryService, type User } from '#src/registry/index.js';
 import { AUTHENTICATION_CLASSES, type Authentication } from '../../protocol/authentication.js';
 import { CertificateUsers } from '../../access/certificate-users.js';

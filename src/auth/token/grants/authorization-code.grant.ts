@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { sha256, type Clock, CLOCK } from '#src/kernel/index.js';
-import { Audit, Database, labelRequest, type HttpRequest } from '#src/platform/index.js';
+import { Audit } from '#src/audit/index.js';
+import { Database } from '#src/database/index.js';
+import { labelRequest, type HttpRequest } from '#src/http/index.js';
 import { AuthorizationCodesRepository } from '../../stores/authorization-codes.repository.js';
 import type { AuthorizationCodeEntity } from '../../stores/authorization-code.entity.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';

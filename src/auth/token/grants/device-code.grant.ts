@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { sha256, type Clock, type OAuthProblem, CLOCK } from '#src/kernel/index.js';
-import { Database, labelRequest, type Transaction, type HttpRequest } from '#src/platform/index.js';
+import { Database, type Transaction } from '#src/database/index.js';
+import { labelRequest, type HttpRequest } from '#src/http/index.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import { ConsentsRepository } from '../../stores/consents.repository.js';
 import { ConsentsService } from '../../stores/consents.service.js';

@@ -1,4 +1,4 @@
-import type { HttpRequest } from '#src/platform/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import type { IssuedTokens } from './token-issuer.js';
 import type { TokenExtras } from './token.response.js';
 

@@ -6,7 +6,7 @@ import {
   PartialType,
 } from '@nestjs/swagger';
 import { OAuthProblem } from '#src/kernel/index.js';
-import { IsIn, IsOptional, IsString, Shape } from '#src/platform/index.js';
+import { IsIn, IsOptional, IsString, Shape } from '#src/http/index.js';
 import { ClientForm } from '../../clients/client.request.js';
 import { describeFault, OAUTH_FORM } from '../../protocol/oauth-form.js';
 

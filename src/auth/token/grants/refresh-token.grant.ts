@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { labelRequest, type HttpRequest } from '#src/platform/index.js';
+import { labelRequest, type HttpRequest } from '#src/http/index.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
 import { dpopKeyOf } from '../../possession/confirmation.js';

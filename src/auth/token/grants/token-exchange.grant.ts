@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Database, labelRequest, type HttpRequest } from '#src/platform/index.js';
+import { Database } from '#src/database/index.js';
+import { labelRequest, type HttpRequest } from '#src/http/index.js';
 import type { Client } from '#src/registry/index.js';
 import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import { ConsentsService } from '../../stores/consents.service.js';

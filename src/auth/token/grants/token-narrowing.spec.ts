@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { OAuthProblem } from '#src/kernel/index.js';
-import { type PeerCertificates, type HttpRequest } from '#src/platform/index.js';
+import type { PeerCertificates, HttpRequest } from '#src/http/index.js';
 import {
   DEMO_REGISTRY,
   RegistrySnapshot,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
-import { labelRequest, type HttpRequest } from '#src/platform/index.js';
+import { labelRequest, type HttpRequest } from '#src/http/index.js';
 import { RegistryService, type Client } from '#src/registry/index.js';
 import {
   AccessTokens,

@@ -1,5 +1,5 @@
 import { loopTurn, MachineFault, sleep } from '#src/kernel/index.js';
-import type { RunningTask } from '#src/platform/index.js';
+import type { RunningTask } from '#src/runtime/index.js';
 import type { Site } from '#src/registry/index.js';
 import type { Executor, FreeMachine, HeldJob, RunOrder } from '../../run/executor.js';
 import type { OutputPlaces } from '../../run/output-places.js';

@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
-import { ClientAddresses, type Config } from '#src/platform/index.js';
+import type { Config } from '#src/config/index.js';
+import { ClientAddresses } from '#src/http/index.js';
 import type { Site } from '#src/registry/index.js';
 
 /** Addresses that every program with the machine's network can speak from. */

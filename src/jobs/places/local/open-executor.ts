@@ -1,4 +1,4 @@
-import type { ScheduledTask } from '#src/platform/index.js';
+import type { ScheduledTask } from '#src/runtime/index.js';
 import { RunLife } from '../../run/run-life.js';
 import type { IsolationReport } from './isolation/isolation.js';
 import { LocalContext, type LocalProcessParts } from './local-context.js';

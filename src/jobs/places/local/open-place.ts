@@ -1,7 +1,8 @@
 import { chmodSync, closeSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { Config, Logger } from '#src/platform/index.js';
+import type { Config } from '#src/config/index.js';
+import type { Logger } from '#src/runtime/index.js';
 import { sandboxDirectory } from '../../sandbox/sandbox-spool.js';
 import { AccountPool, accountDirectory, parseAccounts } from './isolation/account-pool.js';
 import type { Isolation, IsolationReport } from './isolation/isolation.js';

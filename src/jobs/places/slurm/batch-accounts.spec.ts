@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { ConfigurationFault, type Config } from '#src/platform/index.js';
+import { ConfigurationFault, type Config } from '#src/config/index.js';
 import type { RunOrder } from '../../run/executor.js';
 import { BatchAccounts, type AccountWays, type BatchAccount } from './batch-accounts.js';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { promisify } from 'node:util';
 import type { Clock } from '#src/kernel/index.js';
-import { ConfigurationFault, type Config } from '#src/platform/index.js';
+import { ConfigurationFault, type Config } from '#src/config/index.js';
 import type { RunOrder } from '../../run/executor.js';
 import { RunFault } from '../../run/run-plan.js';
 import { MINOR } from '../../state/job-state.js';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#src/kernel/index.js';
-import type { Config } from '#src/platform/index.js';
+import type { Config } from '#src/config/index.js';
 import type { Site } from '#src/registry/index.js';
 import type { RunOrder } from '../../run/executor.js';
 import { isSameShape, shapeOf } from './batch-shape.js';

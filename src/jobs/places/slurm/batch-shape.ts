@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '#src/kernel/index.js';
-import type { Config } from '#src/platform/index.js';
+import type { Config } from '#src/config/index.js';
 import type { Site } from '#src/registry/index.js';
 import { resourcesOf, type JobResources } from '../../manifest/resources.js';
 import type { RunOrder } from '../../run/executor.js';

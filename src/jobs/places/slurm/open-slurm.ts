@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { Clock } from '#src/kernel/index.js';
-import { ConfigurationFault, type Config } from '#src/platform/index.js';
+import { ConfigurationFault, type Config } from '#src/config/index.js';
 import { BatchAccounts } from './batch-accounts.js';
 import { RunDirectory } from './run-directory.js';
 import { connectionFault, slurmDirectory } from './site-settings.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Config } from '#src/platform/index.js';
+import type { Config } from '#src/config/index.js';
 import { configOf, connectionFault } from './site-settings.js';
 
 const SETTINGS = {

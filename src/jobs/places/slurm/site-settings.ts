@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Config } from '#src/platform/index.js';
+import type { Config } from '#src/config/index.js';
 import { isSameOrWithin, type SiteConnection } from '#src/registry/index.js';
 
 /** The shared directory of the sites without a connection of their own. */

@@ -1,4 +1,4 @@
-import { SessionLock, type Database } from '#src/platform/index.js';
+import { SessionLock, type Database } from '#src/database/index.js';
 
 /**
  * Which instance looks after the runs of all Slurm clusters: one lock, one connection, however many clusters there are.

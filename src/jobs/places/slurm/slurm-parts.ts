@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import type { Clock } from '#src/kernel/index.js';
-import type { Config, Logger } from '#src/platform/index.js';
+import type { Config } from '#src/config/index.js';
+import type { Logger } from '#src/runtime/index.js';
 import type { Site, SiteConnection } from '#src/registry/index.js';
 import type { SandboxService } from '../../sandbox/sandbox.service.js';
 import type { SandboxStore } from '../../sandbox/sandbox.store.js';

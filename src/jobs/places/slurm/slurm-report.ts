@@ -1,5 +1,5 @@
 import { systemClock } from '#src/kernel/index.js';
-import { ConfigurationFault, type Config } from '#src/platform/index.js';
+import { ConfigurationFault, type Config } from '#src/config/index.js';
 import type { SiteConnection } from '#src/registry/index.js';
 import { RunFault } from '../../run/run-plan.js';
 import { BatchAccounts } from './batch-accounts.js';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Site } from '#src/registry/index.js';
-import type { Logger } from '#src/platform/index.js';
+import type { Logger } from '#src/runtime/index.js';
 import { ownExecutorOf, type ExecutorSource } from '../../run/executor.js';
 import type { SlurmLeadership } from './slurm-leadership.js';
 import { configOf } from './site-settings.js';

@@ -1,5 +1,5 @@
 import { sleep } from '#src/kernel/index.js';
-import type { Config } from '#src/platform/index.js';
+import type { Config } from '#src/config/index.js';
 import { unpackArchive } from '../../sandbox/sandbox-archive.js';
 import { SandboxDamagedError, SandboxMissingError } from '../../sandbox/sandbox.store.js';
 import { MINOR } from '../../state/job-state.js';

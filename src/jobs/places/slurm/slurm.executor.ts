@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { sleep } from '#src/kernel/index.js';
-import { ConfigurationFault, type Config } from '#src/platform/index.js';
+import { ConfigurationFault, type Config } from '#src/config/index.js';
 import type { Site } from '#src/registry/index.js';
 import type { Executor, FreeMachine, HeldJob, RunOrder } from '../../run/executor.js';
 import type { OutputPlaces } from '../../run/output-places.js';

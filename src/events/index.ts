@@ -1,0 +1,10 @@
+export { EventLogModule } from './event-log.module.js';
+export { EventLogRepository, type LoggedEvent } from './event-log.repository.js';
+export { EventLog } from './event-log.js';
+export { FeedAnswers } from './feed-answers.js';
+export { CURSOR_PATTERN, type FeedCursor, cursorText } from './feed-cursor.js';
+export type { Tell } from './feed-follower.js';
+export { After, Wait } from './feed.query.js';
+export { Feed } from './feed.js';
+export { epochMs, feedColumns, feedCursorOf, logEvents, logRow } from './log-events.sql.js';
+export { Streams } from './streams.js';
