@@ -75,6 +75,7 @@ export const SECTIONS = [
       'CHANGELOG.md',
       'docs/design/tests.md',
       'docs/design/http.md',
+      'docs/design/events.md',
       'docs/design/database.md',
       'docs/design/http-client.md',
       'docs/design/oauth2-client.md',

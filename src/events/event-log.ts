@@ -35,7 +35,7 @@ export interface EventLogParts {
 }
 
 /**
- * What has changed, in an order in which nothing is ever added before what somebody has read (decision 0385). Whoever changes
+ * What has changed, in an order in which nothing is ever added before what somebody has read (docs/design/events.md). Whoever changes
  * something logs it in the same statement (`logEvents`), without a number; once that is committed one instance at a
  * time gives numbers, and readers see nothing but numbers.
  */
