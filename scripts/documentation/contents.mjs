@@ -76,6 +76,7 @@ export const SECTIONS = [
       'docs/design/tests.md',
       'docs/design/http.md',
       'docs/design/events.md',
+      'docs/design/audit.md',
       'docs/design/database.md',
       'docs/design/http-client.md',
       'docs/design/oauth2-client.md',
