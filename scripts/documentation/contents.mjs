@@ -75,6 +75,7 @@ export const SECTIONS = [
       'CHANGELOG.md',
       'docs/design/tests.md',
       'docs/design/http.md',
+      'docs/design/openapi.md',
       'docs/design/events.md',
       'docs/design/audit.md',
       'docs/design/database.md',
