@@ -1,6 +1,6 @@
 /**
  * Puts the server and the command, each with what it uses of its packages, into few files in place of their main.js:
- * finding, reading and linking two thousand modules one by one took half of a start (decision 0426). What main.js was
+ * finding, reading and linking two thousand modules one by one took half of a start. What main.js was
  * is main-of-modules.js then, for whoever changes single modules.
  */
 import { copyFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';

@@ -9,7 +9,7 @@ const NEW_SPACE_GROWTH = 2;
 
 /**
  * What a start makes is many objects that live on, and V8 answers that with 32 MiB for new ones, which an idle server does not
- * need and keeps. So the space grows from the first request on, not before (decision 0477).
+ * need and keeps. So the space grows from the first request on, not before.
  */
 function growNewSpace(factor: number): void {
   setFlagsFromString(`--semi-space-growth-factor=${factor}`);

@@ -78,6 +78,7 @@ export const SECTIONS = [
       'docs/design/openapi.md',
       'docs/design/events.md',
       'docs/design/audit.md',
+      'docs/design/runtime.md',
       'docs/design/database.md',
       'docs/design/http-client.md',
       'docs/design/oauth2-client.md',
