@@ -1,5 +1,5 @@
 /**
- * npm run binary [FILE]: the command for users as one file that needs nothing else, not even Node (decision 0486):
+ * npm run binary [FILE]: the command for users as one file that needs nothing else, not even Node:
  * reports/gridgate-linux-x64. dist/ is built when it is old.
  */
 import {

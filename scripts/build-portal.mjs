@@ -1,6 +1,6 @@
 /**
  * Builds examples/portal into dist/portal: its pages and the client library in one script, so that a browser asks once
- * instead of module by module (decision 0480).
+ * instead of module by module.
  */
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -90,6 +90,7 @@ export const SECTIONS = [
       'docs/design/running-jobs.md',
       'docs/design/file-catalogue.md',
       'docs/design/webhooks.md',
+      'docs/design/clients.md',
       'docs/decisions/README.md',
       'CONTRIBUTING.md',
       'docs/STYLE.md',

@@ -1,4 +1,4 @@
-/** What a package promises: each exported name and each of its members on a line, with its type (decision 0411). */
+/** What a package promises: each exported name and each of its members on a line, with its type. */
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';

@@ -1,5 +1,5 @@
 /**
- * What is packed (decision 0410). `entry` is a module of dist/src; what `external` names is a dependency of the package, the
+ * What is packed (docs/design/clients.md). `entry` is a module of dist/src; what `external` names is a dependency of the package, the
  * packages of `inside` go into it, with their licences.
  */
 export const PACKAGES = [

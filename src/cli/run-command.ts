@@ -55,7 +55,7 @@ async function leave(error: NodeJS.ErrnoException, admin?: AdminCommands): Promi
   process.exit(error.code === 'EPIPE' ? BROKEN_PIPE : 1);
 }
 
-/** Words that have always worked on the database go on to do so (decision 0441). */
+/** Words that have always worked on the database go on to do so. */
 function wordsOf(words: string[]): string[] {
   const [first, second = ''] = words;
   return first === 'catalogue' && DATABASE_WORDS.has(second) ? ['admin', ...words] : words;

@@ -60,7 +60,7 @@ export interface RawAnswer {
 
 /**
  * Calls a Gridgate. Every operation of the OpenAPI document is a method of the same name; a failure throws GridError.
- * Runs in browsers and in Node. An integer beyond 2^53 arrives and is sent as bigint (decision 0241).
+ * Runs in browsers and in Node. An integer beyond 2^53 arrives and is sent as bigint.
  */
 export class GridClient extends Operations {
   readonly url: string;

@@ -16,7 +16,7 @@ import { hasFile, octal } from './catalogue-paths.js';
 import type { GridConnection } from './grid-connection.js';
 import { withConnection } from './with-connection.js';
 
-/** Words of `gridgate catalogue` that work on the database, beside the service (decision 0441). */
+/** Words of `gridgate catalogue` that work on the database, beside the service. */
 export const DATABASE_WORDS = new Set(['import', 'export', 'verify', 'move', 'register']);
 
 /** Values of one field that are shown of a directory. */
