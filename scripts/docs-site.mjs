@@ -39,21 +39,9 @@ function written() {
   ].map((path) => [path, read(path)]);
 }
 
-/** The list of decisions, made of their headings. */
-function decisions(pages) {
-  const rows = pages
-    .filter(([path]) => /^docs\/decisions\/\d{4}-/.test(path))
-    .map(([path, text]) => `- [${/^# (.+)$/m.exec(text)?.[1] ?? path}](${path.split('/').at(-1)})`)
-    .sort();
-  const text = ['# Decisions', '', 'Why things are as they are, each with what was measured.', ''];
-  return ['docs/decisions/README.md', [...text, ...rows, ''].join('\n')];
-}
-
 async function sources() {
-  const pages = written();
   return new Map([
-    ...pages,
-    decisions(pages),
+    ...written(),
     ...apiPages(JSON.parse(read('docs/openapi.json'))),
     ...pythonPages(root),
     ...(await typescriptPages()),

@@ -91,7 +91,6 @@ export const SECTIONS = [
       'docs/design/file-catalogue.md',
       'docs/design/webhooks.md',
       'docs/design/clients.md',
-      'docs/decisions/README.md',
       'CONTRIBUTING.md',
       'docs/STYLE.md',
       'bench/README.md',
@@ -101,7 +100,7 @@ export const SECTIONS = [
 ];
 
 /** Pages that their section's first page lists, so that the menu stays short. */
-export const LISTED_ELSEWHERE = ['docs/decisions/', 'docs/reference/'];
+export const LISTED_ELSEWHERE = ['docs/reference/'];
 
 /** The page that the site begins with. */
 export const FIRST_PAGE = 'docs/README.md';

@@ -25,7 +25,7 @@ function menu(page, titles) {
   }).join('\n');
 }
 
-/** A decision belongs to the list of decisions, a class to the reference that names it. */
+/** A class belongs to the reference that names it. */
 function belongsTo(source, listing) {
   if (listing === 'README.md' || !listing.endsWith('/README.md')) return false;
   return source.startsWith(listing.slice(0, -'README.md'.length));

@@ -8,8 +8,7 @@ const MOST_CHARACTERS = 60_000;
 const SHOWN_CHARACTERS = 150;
 
 function kindOf(source) {
-  const section = SECTIONS.find(({ pages }) => pages.includes(source))?.title;
-  return section ?? (source.startsWith('docs/decisions/') ? 'Decisions' : 'Reference');
+  return SECTIONS.find(({ pages }) => pages.includes(source))?.title ?? 'Reference';
 }
 
 /** The index as JSON, which the browser loads when somebody begins to search. */

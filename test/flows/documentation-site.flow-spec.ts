@@ -26,7 +26,7 @@ const PAGES = [
   'reference/api/health.html',
   'reference/typescript/client/interfaces/Application.html',
   'reference/python/index.html',
-  'decisions/index.html',
+  'design/clients.html',
 ];
 
 describeWith({ met: has('chromium'), name: 'Chromium' })('the site of documentation', () => {

@@ -9,7 +9,7 @@ export interface ShippedUrl {
 
 const PLACES = ['README.md', 'docs', 'deploy', 'Dockerfile'];
 /** Pages that speak about URLs instead of giving one to copy. */
-const GENERATED = /configuration\.md$|openapi\.json$|\/decisions\//;
+const GENERATED = /configuration\.md$|openapi\.json$/;
 const URL_TEXT = /postgres(?:ql)?:\/\/[^\s'"`<>|…]+(?!…)/g;
 
 /** Every database URL of README, docs and deploy. */
