@@ -9,6 +9,8 @@ export class ClientDisconnected extends Problem {
 }
 
 const GONE = new ClientDisconnected();
+/** One for each request, however many wait. */
+const SIGNALS = new WeakMap<HttpRequest, AbortSignal>();
 
 /** True when nobody waits for the answer any more: the connection has ended or the request has been answered. */
 function isGone({ res: response }: HttpRequest): boolean {
@@ -26,8 +28,11 @@ export function requireClient(request: HttpRequest): void {
  * (`signal.throwIfAborted()`); what is durable by then stays.
  */
 export function clientSignal(request: HttpRequest): AbortSignal {
+  const known = SIGNALS.get(request);
+  if (known) return known;
   if (isGone(request)) return AbortSignal.abort(GONE);
   const controller = new AbortController();
   request.res?.once('close', () => controller.abort(GONE));
+  SIGNALS.set(request, controller.signal);
   return controller.signal;
 }
