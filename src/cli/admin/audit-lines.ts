@@ -27,12 +27,12 @@ export async function presentLines(
 }
 
 /** Who did it: a user, or the account that ran a command. */
-export function whoOf(record: JsonObject): string {
+function whoOf(record: JsonObject): string {
   return textOf(record['user'] ?? record['account']);
 }
 
 /** A value as text. */
-export function textOf(value: unknown): string {
+function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

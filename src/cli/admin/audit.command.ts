@@ -1,22 +1,15 @@
 import { Command } from 'commander';
 import { jsonOption, outputOption } from '../terminal/output-format.js';
 import { tell } from '../terminal/output.js';
-import { searchFiles } from './audit-files.js';
 import { presentLines } from './audit-lines.js';
 import { readWish, type AuditOptions } from './audit-options.js';
 import { searchStored } from './audit-store.js';
 import type { CliContext } from './context.js';
 
-/** `gridgate audit`: searches the audit trail of the database, or lines of the log (docs/audit.md). */
+/** `gridgate admin audit`: searches the audit trail of the database (docs/audit.md). */
 export function auditCommand(context: CliContext): Command {
   return new Command('audit')
-    .description(
-      'search the audit trail of all instances, or of a log: journalctl -u gridgate -o cat | gridgate audit -',
-    )
-    .argument(
-      '[file...]',
-      'files of log lines, - for standard input; what the database keeps when left out',
-    )
+    .description('search the audit trail of all instances')
     .option('-e, --event <name>', 'only this event, or all of job.*; may be repeated', collect, [])
     .option('-u, --user <name>', 'only what this user or account did; may be repeated', collect, [])
     .option('--where <key=value>', 'only lines with this field; may be repeated', collect, [])
@@ -26,10 +19,8 @@ export function auditCommand(context: CliContext): Command {
     .option('-l, --limit <number>', 'at most so many, the last ones', '100')
     .addOption(outputOption())
     .addOption(jsonOption())
-    .action(async (files: string[], options: AuditOptions) => {
-      const wish = readWish(options);
-      if (files.length > 0) return presentLines(options, await searchFiles(files, wish));
-      await presentLines(options, await searchStored(context, options, wish));
+    .action(async (options: AuditOptions) => {
+      await presentLines(options, await searchStored(context, options, readWish(options)));
       if (context.config.auditRetention === 0) {
         tell('GRID_AUDIT_RETENTION is 0: lines are in the log only');
       }
