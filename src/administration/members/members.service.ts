@@ -25,9 +25,8 @@ import type { ListUsersQuery } from './users.query.js';
 /** Users and groups as administrators see them, and who is in which group. */
 @Injectable()
 export class MembersService {
-  @Inject(CONFIG) private readonly config!: Pick<Config, 'publicUrl'>;
-
   constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'publicUrl'>,
     private readonly registry: RegistryService,
     private readonly changes: RegistryChanges,
   ) {}

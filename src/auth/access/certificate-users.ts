@@ -25,10 +25,10 @@ export interface CertifiedUser {
  */
 @Injectable()
 export class CertificateUsers {
-  @Inject(LOGGER) private readonly logger!: Logger;
   private readonly refusals;
 
   constructor(
+    @Inject(LOGGER) private readonly logger: Logger,
     private readonly certificates: PeerCertificates,
     private readonly registry: RegistryService,
     metrics: Metrics,

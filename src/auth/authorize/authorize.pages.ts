@@ -28,9 +28,8 @@ interface AskedState {
 /** The pages of /oauth2/auth, one step after the other. */
 @Injectable()
 export class AuthorizePages {
-  @Inject(CLOCK) private readonly clock!: Clock;
-
   constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly authorize: AuthorizeService,
     private readonly sessions: BrowserSessionsService,
     private readonly providers: LoginProviders,

@@ -31,13 +31,12 @@ const OF_THE_CALLER = ['client_id', 'client_secret', 'client_assertion', 'client
 /** Pushed authorization requests (RFC 9126): what is asked for does not pass through the browser. */
 @Injectable()
 export class PushedRequestsService {
-  @Inject(CLOCK) private readonly clock!: Clock;
-  @Inject() private readonly dpop!: DpopRequests;
-
   constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly clients: ClientAuthenticator,
     private readonly authorize: AuthorizeService,
     private readonly requests: PushedRequestsRepository,
+    private readonly dpop: DpopRequests,
   ) {}
 
   /**

@@ -45,10 +45,9 @@ export interface DelegationWish {
 /** Access tokens for work that goes on when the one who has started it is gone (contract 13). */
 @Injectable()
 export class Delegations {
-  @Inject(CONFIG) private readonly config!: Config;
-  @Inject(CLOCK) private readonly clock!: Clock;
-
   constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly registry: RegistryService,
     private readonly clients: ClientsService,
     private readonly granter: ScopeGranter,

@@ -26,12 +26,12 @@ function memory(): {
     return Promise.resolve({ jti: 'one', exp: NOW / 1000 + 60 });
   };
   const tokens = new VerifiedTokens(
+    { now: () => NOW },
     { verify } as never,
     { isAnyRevoked: () => Promise.resolve(false) } as never,
     {} as never,
     feed as never,
   );
-  Object.assign(tokens, { clock: { now: () => NOW } });
   return { tokens, feed, verified, count: () => count, tell: (name) => listeners.get(name)?.() };
 }
 

@@ -32,9 +32,8 @@ export class VerifiedTokens implements OnModuleDestroy {
   private changesSeen = 0;
   private readonly stopListening: (() => void)[];
 
-  @Inject(CLOCK) private readonly clock!: Clock;
-
   constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly tokens: AccessTokens,
     private readonly revocations: RevocationsRepository,
     private readonly registry: RegistryService,

@@ -29,9 +29,7 @@ let jwks: { keys: JWK[] };
 
 /** A fresh memory of used assertions each time. */
 function made(): ClientAssertions {
-  const assertions = new ClientAssertions(proofMemory(clock));
-  const parts = { config: { publicUrl: ISSUER }, clock };
-  return Object.assign(assertions, parts);
+  return new ClientAssertions({ publicUrl: ISSUER }, clock, proofMemory(clock));
 }
 
 interface Made {

@@ -41,10 +41,11 @@ export function subjectOfAssertion(assertion: string): string | undefined {
 export class ClientAssertions {
   private readonly keySets = new WeakMap<object, KeyFinder>();
 
-  @Inject(CONFIG) private readonly config!: Config;
-  @Inject(CLOCK) private readonly clock!: Clock;
-
-  constructor(private readonly used: UsedProofsRepository) {}
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'publicUrl'>,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly used: UsedProofsRepository,
+  ) {}
 
   /**
    * True for an assertion of this application, for this server, in time, that was not shown before on any instance. With

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Audit } from '#src/audit/index.js';
 import { labelRequest, type HttpRequest, type HttpResponse } from '#src/http/index.js';
 import type { User } from '#src/registry/index.js';
@@ -19,13 +19,12 @@ const PATH = '/oauth2/applications';
 /** The page on which users see and withdraw what they have allowed. */
 @Injectable()
 export class ApplicationsPages {
-  @Inject() private readonly audit!: Audit;
-
   constructor(
     private readonly sessions: BrowserSessionsService,
     private readonly providers: LoginProviders,
     private readonly consents: ConsentsService,
     private readonly clients: ClientsService,
+    private readonly audit: Audit,
   ) {}
 
   /** The list. */

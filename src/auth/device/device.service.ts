@@ -29,16 +29,15 @@ export interface DeviceQuestion {
 /** Device authorization (RFC 8628): codes for a device, and the decision of its user in a browser. */
 @Injectable()
 export class DeviceService {
-  @Inject(CLOCK) private readonly clock!: Clock;
-  @Inject(CONFIG) private readonly config!: Config;
-  @Inject() private readonly database!: Database;
-  @Inject() private readonly registry!: RegistryService;
-
   constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Config,
     private readonly authenticator: ClientAuthenticator,
     private readonly clients: ClientsService,
     private readonly consents: ConsentsService,
     private readonly devices: DeviceAuthorizationsRepository,
+    private readonly database: Database,
+    private readonly registry: RegistryService,
   ) {}
 
   /** A device code and a user code for the application of the request (RFC 8628 §3.1, §3.2). */

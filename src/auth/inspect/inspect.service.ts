@@ -16,15 +16,14 @@ const SLACK_MS = 120_000;
 /** Revocation (RFC 7009) and introspection (RFC 7662). */
 @Injectable()
 export class InspectService {
-  @Inject(CONFIG) private readonly config!: Config;
-  @Inject() private readonly registry!: RegistryService;
-
   constructor(
+    @Inject(CONFIG) private readonly config: Config,
     private readonly inspector: TokenInspector,
     private readonly consents: ConsentsService,
     private readonly revocations: RevocationsRepository,
     private readonly verified: VerifiedTokens,
     private readonly audit: Audit,
+    private readonly registry: RegistryService,
   ) {}
 
   /**

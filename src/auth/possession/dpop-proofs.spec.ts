@@ -32,7 +32,7 @@ const nonces = new DpopNonces(keys, clock);
 
 /** Proofs with an empty memory. */
 function made(used = proofMemory(clock)): DpopProofs {
-  return Object.assign(new DpopProofs(nonces, used), { config: { publicUrl: ORIGIN }, clock });
+  return new DpopProofs({ publicUrl: ORIGIN }, clock, nonces, used);
 }
 
 interface Made {

@@ -30,10 +30,9 @@ interface ReadProof {
 /** Proofs of possession in the header `DPoP` (RFC 9449 §4.3): signed by the key that they name, for one request, once. */
 @Injectable()
 export class DpopProofs {
-  @Inject(CONFIG) private readonly config!: Config;
-  @Inject(CLOCK) private readonly clock!: Clock;
-
   constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'publicUrl'>,
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly nonces: DpopNonces,
     private readonly used: UsedProofsRepository,
   ) {}

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, MoreThan, Repository } from 'typeorm';
 import type { Transaction } from '#src/database/index.js';
@@ -8,10 +8,9 @@ import { ConsentEntity } from './consent.entity.js';
 /** Queries of consents. */
 @Injectable()
 export class ConsentsRepository implements OnApplicationBootstrap {
-  @Inject() private readonly expiredRows!: ExpiredRows;
-
   constructor(
     @InjectRepository(ConsentEntity) private readonly consents: Repository<ConsentEntity>,
+    private readonly expiredRows: ExpiredRows,
   ) {}
 
   onApplicationBootstrap(): void {

@@ -39,10 +39,10 @@ export type WithdrawalListener = (
 @Injectable()
 export class ConsentsService {
   private readonly withdrawalListeners: WithdrawalListener[] = [];
-  @Inject(CLOCK) private readonly clock!: Clock;
-  @Inject(CONFIG) private readonly config!: Config;
 
   constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Config,
     private readonly consents: ConsentsRepository,
     private readonly revocations: RevocationsRepository,
     private readonly database: Database,

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
 import type { Transaction } from '#src/database/index.js';
@@ -8,11 +8,10 @@ import { DeviceAuthorizationEntity } from './device-authorization.entity.js';
 /** Queries of device authorizations. */
 @Injectable()
 export class DeviceAuthorizationsRepository implements OnApplicationBootstrap {
-  @Inject() private readonly expiredRows!: ExpiredRows;
-
   constructor(
     @InjectRepository(DeviceAuthorizationEntity)
     private readonly devices: Repository<DeviceAuthorizationEntity>,
+    private readonly expiredRows: ExpiredRows,
   ) {}
 
   onApplicationBootstrap(): void {

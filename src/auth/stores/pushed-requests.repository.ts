@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Database, type Transaction } from '#src/database/index.js';
@@ -8,12 +8,11 @@ import { PushedRequestEntity } from './pushed-request.entity.js';
 /** Queries of pushed authorization requests. */
 @Injectable()
 export class PushedRequestsRepository implements OnApplicationBootstrap {
-  @Inject() private readonly expiredRows!: ExpiredRows;
-
   constructor(
     private readonly database: Database,
     @InjectRepository(PushedRequestEntity)
     private readonly requests: Repository<PushedRequestEntity>,
+    private readonly expiredRows: ExpiredRows,
   ) {}
 
   onApplicationBootstrap(): void {

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { columnsOf, Database, type Statement, type Transaction } from '#src/database/index.js';
@@ -26,7 +26,6 @@ export interface Rotation {
 /** Queries of refresh tokens. */
 @Injectable()
 export class RefreshTokensRepository implements OnApplicationBootstrap {
-  @Inject() private readonly expiredRows!: ExpiredRows;
   /** The consent of a token (its hash), whatever either is worth. */
   readonly consentOf: (hash: string) => Promise<ConsentEntity | undefined>;
   /**
@@ -38,6 +37,7 @@ export class RefreshTokensRepository implements OnApplicationBootstrap {
   constructor(
     private readonly database: Database,
     @InjectRepository(RefreshTokenEntity) private readonly tokens: Repository<RefreshTokenEntity>,
+    private readonly expiredRows: ExpiredRows,
   ) {
     this.consentOf = database.batchedReads((hashes: string[]) => this.consentsOf(hashes));
     this.rotate = database.batchedWrites((rotations: Rotation[]) => this.rotateAll(rotations));

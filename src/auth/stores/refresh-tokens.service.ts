@@ -19,10 +19,9 @@ type Renewal = { successor: string } | { replayed: true } | { refused: true };
 /** Refresh tokens: families that rotate, survive an honest retry and die by a replay (RFC 9700 §4.14). */
 @Injectable()
 export class RefreshTokensService {
-  @Inject(CLOCK) private readonly clock!: Clock;
-  @Inject(CONFIG) private readonly config!: Config;
-
   constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Config,
     private readonly refreshTokens: RefreshTokensRepository,
     private readonly consents: ConsentsRepository,
     private readonly consentsService: ConsentsService,

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Database, type Queryable } from '#src/database/index.js';
@@ -15,11 +15,10 @@ const KEEP_LONGER = `on conflict (id) do update
 /** Revoked tokens (by `jti`) and revoked consents (by id), each until the last token it concerns is dead. */
 @Injectable()
 export class RevocationsRepository implements OnApplicationBootstrap {
-  @Inject() private readonly expiredRows!: ExpiredRows;
-
   constructor(
     private readonly database: Database,
     @InjectRepository(RevokedTokenEntity) private readonly revoked: Repository<RevokedTokenEntity>,
+    private readonly expiredRows: ExpiredRows,
   ) {}
 
   onApplicationBootstrap(): void {

@@ -15,11 +15,10 @@ export interface LoginBinding {
 /** Logins under way, in the database: begun on one instance, completed once on any. */
 @Injectable()
 export class LoginSessionsRepository implements LoginSessionStore, OnApplicationBootstrap {
-  @Inject() private readonly expiredRows!: ExpiredRows;
-
   constructor(
     @InjectRepository(LoginSessionEntity) private readonly logins: Repository<LoginSessionEntity>,
     @Inject(CLOCK) private readonly clock: Clock,
+    private readonly expiredRows: ExpiredRows,
   ) {}
 
   onApplicationBootstrap(): void {

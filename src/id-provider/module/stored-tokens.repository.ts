@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { ExpiredRows } from '#src/runtime/index.js';
@@ -7,10 +7,9 @@ import { StoredTokenEntity } from './stored-token.entity.js';
 /** Queries of stored tokens: sealed texts by id. */
 @Injectable()
 export class StoredTokensRepository implements OnApplicationBootstrap {
-  @Inject() private readonly expiredRows!: ExpiredRows;
-
   constructor(
     @InjectRepository(StoredTokenEntity) private readonly tokens: Repository<StoredTokenEntity>,
+    private readonly expiredRows: ExpiredRows,
   ) {}
 
   onApplicationBootstrap(): void {

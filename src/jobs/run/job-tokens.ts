@@ -29,15 +29,14 @@ export interface JobToken {
  */
 @Injectable()
 export class JobTokens implements OnApplicationBootstrap {
-  @Inject(CONFIG) private readonly config!: Config;
-  @Inject(LOGGER) private readonly logger!: Logger;
-  @Inject() private readonly audit!: Audit;
-
   constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(LOGGER) private readonly logger: Logger,
     private readonly repository: JobTokensRepository,
     private readonly delegations: Delegations,
     private readonly database: Database,
     private readonly scheduler: Scheduler,
+    private readonly audit: Audit,
   ) {}
 
   onApplicationBootstrap(): void {

@@ -15,9 +15,8 @@ import { WebhookOwners } from './webhook-owners.js';
 /** One attempt of one delivery, with everything that is looked at before and noted afterwards. */
 @Injectable()
 export class Attempts {
-  @Inject(CLOCK) private readonly clock!: Clock;
-
   constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly webhooks: WebhooksRepository,
     private readonly deliveries: DeliveriesRepository,
     private readonly owners: WebhookOwners,

@@ -29,11 +29,11 @@ const EVERY_MS = 5_000;
 /** Makes deliveries of events: one instance at a time, so that those of a webhook are in the order of the events. */
 @Injectable()
 export class Collector implements OnApplicationBootstrap, OnModuleDestroy {
-  @Inject(CLOCK) private readonly clock!: Clock;
   private task: RunningTask | undefined;
   private stopListening: (() => void)[] = [];
 
   constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(WEBHOOK_SOURCES) private readonly sources: readonly WebhookSource[],
     private readonly scheduler: Scheduler,
     private readonly database: Database,

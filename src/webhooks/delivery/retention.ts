@@ -13,10 +13,9 @@ const EVERY_MS = 60_000;
 /** Removes deliveries that are not kept any longer, and secrets that have been replaced. */
 @Injectable()
 export class WebhookRetention implements OnApplicationBootstrap {
-  @Inject(CONFIG) private readonly config!: Config;
-  @Inject(CLOCK) private readonly clock!: Clock;
-
   constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly scheduler: Scheduler,
     private readonly deliveries: DeliveriesRepository,
     private readonly webhooks: WebhooksRepository,

@@ -10,9 +10,8 @@ const REASON = 'what the application was allowed has been withdrawn';
 /** Disables the webhooks of an application from which a user takes back what it was allowed. */
 @Injectable()
 export class Withdrawals implements OnModuleInit {
-  @Inject(CLOCK) private readonly clock!: Clock;
-
   constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly consents: ConsentsService,
     private readonly webhooks: WebhooksRepository,
     private readonly audit: Audit,

@@ -15,10 +15,9 @@ import { DeliveryResponse, type WebhookTestResponse } from './webhook.response.j
 /** Shows deliveries to the owner of a webhook, and sends on demand. */
 @Injectable()
 export class WebhookDeliveries {
-  @Inject(CONFIG) private readonly config!: Config;
-  @Inject(CLOCK) private readonly clock!: Clock;
-
   constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly access: WebhookAccess,
     private readonly deliveries: DeliveriesRepository,
     private readonly attempts: Attempts,

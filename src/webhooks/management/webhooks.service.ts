@@ -25,10 +25,9 @@ const LONGEST_FILTER = 8_192;
 /** Makes, changes and removes webhooks. */
 @Injectable()
 export class WebhooksService {
-  @Inject(CONFIG) private readonly config!: Config;
-  @Inject(CLOCK) private readonly clock!: Clock;
-
   constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly access: WebhookAccess,
     private readonly webhooks: WebhooksRepository,
     private readonly deliveries: DeliveriesRepository,

@@ -17,9 +17,8 @@ const OWN_PAGE = /^\/oauth2\/(auth|device|applications)(\?[\x21-\x7e]*)?$/;
 /** Signing in through an identity provider. */
 @Injectable()
 export class LoginPages {
-  @Inject(LOGGER) private readonly logger!: Logger;
-
   constructor(
+    @Inject(LOGGER) private readonly logger: Logger,
     private readonly sessions: BrowserSessionsService,
     private readonly providers: LoginProviders,
     private readonly audit: Audit,

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
 import { ExpiredRows } from '#src/runtime/index.js';
@@ -7,11 +7,10 @@ import { BrowserSessionEntity } from './browser-session.entity.js';
 /** Queries of browser sessions. */
 @Injectable()
 export class BrowserSessionsRepository implements OnApplicationBootstrap {
-  @Inject() private readonly expiredRows!: ExpiredRows;
-
   constructor(
     @InjectRepository(BrowserSessionEntity)
     private readonly sessions: Repository<BrowserSessionEntity>,
+    private readonly expiredRows: ExpiredRows,
   ) {}
 
   onApplicationBootstrap(): void {

@@ -70,9 +70,8 @@ export interface CsrfForm {
 /** Browser sessions: a `__Host-` cookie, its hash in the database, a new one whenever somebody signs in. */
 @Injectable()
 export class BrowserSessionsService {
-  @Inject(CLOCK) private readonly clock!: Clock;
-
   constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly sessions: BrowserSessionsRepository,
     private readonly certificates: CertificateUsers,
     private readonly registry: RegistryService,

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database } from '#src/database/index.js';
 import { labelRequest, type HttpRequest } from '#src/http/index.js';
 import type { Client } from '#src/registry/index.js';
@@ -22,16 +22,15 @@ import { ACCESS_TOKEN, TokenExchangeForm } from './grant.request.js';
 export class TokenExchangeGrant implements GrantType<TokenExchangeForm> {
   readonly type = TokenExchangeForm.grantType;
 
-  @Inject() private readonly narrowing!: TokenNarrowing;
-  @Inject() private readonly database!: Database;
-  @Inject() private readonly constraint!: SenderConstraint;
-  @Inject() private readonly refreshTokens!: RefreshTokensService;
-
   constructor(
     private readonly clients: ClientAuthenticator,
     private readonly external: ExternalTokens,
     private readonly consents: ConsentsService,
     private readonly issuer: TokenIssuer,
+    private readonly narrowing: TokenNarrowing,
+    private readonly database: Database,
+    private readonly constraint: SenderConstraint,
+    private readonly refreshTokens: RefreshTokensService,
   ) {}
 
   async issue(form: TokenExchangeForm, request: HttpRequest): Promise<GrantedTokens> {
