@@ -79,6 +79,7 @@ import { RefreshTokensService } from './stores/refresh-tokens.service.js';
 import { RevokedTokenEntity } from './stores/revoked-token.entity.js';
 import { RevocationsRepository } from './stores/revocations.repository.js';
 import { TokenController } from './token/token.controller.js';
+import { TokenCallers } from './token/grants/token-callers.js';
 import { TokenIssuer } from './token/grants/token-issuer.js';
 import { TokenNarrowing } from './token/grants/token-narrowing.js';
 import { TokenService } from './token/token.service.js';
@@ -115,6 +116,7 @@ const ACCESS = [
 const TOKENS = [
   AccessTokens,
   IdTokens,
+  TokenCallers,
   TokenIssuer,
   TokenNarrowing,
   TokenService,

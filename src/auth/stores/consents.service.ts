@@ -77,6 +77,11 @@ export class ConsentsService {
     return consent;
   }
 
+  /** The consent with this id, live or not. */
+  async find(id: string, transaction?: Transaction): Promise<ConsentEntity | undefined> {
+    return this.consents.find(id, transaction);
+  }
+
   /** Notes that tokens of the consent were given now. */
   async touch(transaction: Transaction, id: string): Promise<void> {
     const now = this.clock.now();

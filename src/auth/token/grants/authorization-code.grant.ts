@@ -5,15 +5,13 @@ import { Database } from '#src/database/index.js';
 import { labelRequest, type HttpRequest } from '#src/http/index.js';
 import { AuthorizationCodesRepository } from '../../stores/authorization-codes.repository.js';
 import type { AuthorizationCodeEntity } from '../../stores/authorization-code.entity.js';
-import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import type { ConsentEntity } from '../../stores/consent.entity.js';
-import { ConsentsRepository } from '../../stores/consents.repository.js';
 import { ConsentsService } from '../../stores/consents.service.js';
 import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
 import type { Client } from '#src/registry/index.js';
 import { dpopKeyOf } from '../../possession/confirmation.js';
-import { SenderConstraint } from '../../possession/sender-constraint.js';
 import { boundKey } from '../../stores/refresh-rotation.js';
+import { TokenCallers } from './token-callers.js';
 import { TokenIssuer } from './token-issuer.js';
 import { mayRefresh } from '../../protocol/identity-scopes.js';
 import { invalidGrant } from '../../protocol/oauth-errors.js';
@@ -28,23 +26,19 @@ const WHAT = 'code';
 export class AuthorizationCodeGrant implements GrantType<AuthorizationCodeForm> {
   readonly type = AuthorizationCodeForm.grantType;
 
-  @Inject() private readonly codes!: AuthorizationCodesRepository;
-  @Inject() private readonly consents!: ConsentsRepository;
-  @Inject() private readonly consentsService!: ConsentsService;
-  @Inject() private readonly constraint!: SenderConstraint;
-  @Inject() private readonly refreshTokens!: RefreshTokensService;
-  @Inject(CLOCK) private readonly clock!: Clock;
-
   constructor(
-    private readonly clients: ClientAuthenticator,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly callers: TokenCallers,
+    private readonly codes: AuthorizationCodesRepository,
+    private readonly consents: ConsentsService,
+    private readonly refreshTokens: RefreshTokensService,
     private readonly issuer: TokenIssuer,
     private readonly database: Database,
     private readonly audit: Audit,
   ) {}
 
   async issue(form: AuthorizationCodeForm, request: HttpRequest): Promise<GrantedTokens> {
-    const client = await this.clients.authenticate(form, request);
-    const confirmation = await this.constraint.of(client, request);
+    const { client, confirmation } = await this.callers.authenticate(form, request);
     const stored = await this.codes.find(sha256(form.code));
     const consent = stored && (await this.consents.find(stored.consentId));
     if (!consent || consent.clientId !== client.id) throw invalidGrant(WHAT);
@@ -52,7 +46,7 @@ export class AuthorizationCodeGrant implements GrantType<AuthorizationCodeForm> 
     if (!isBoundTo(stored, sent)) throw invalidGrant(WHAT);
     if (stored.usedAt) {
       // RFC 6749 §4.1.2: somebody has the code who should not; what came from it is not safe any more
-      await this.consentsService.revoke(consent.id);
+      await this.consents.revoke(consent.id);
       const { user, group, setup } = consent;
       this.audit.done(
         'code.reused',
@@ -85,7 +79,7 @@ export class AuthorizationCodeGrant implements GrantType<AuthorizationCodeForm> 
         new Date(this.clock.now()),
       );
       if (!isFirst) throw invalidGrant(WHAT); // another exchange at the same moment was first
-      await this.consentsService.touch(transaction, id);
+      await this.consents.touch(transaction, id);
       if (!mayRefresh(scope)) return undefined;
       return this.refreshTokens.start(transaction, id, boundKey(use.client, use.key));
     });

@@ -2,27 +2,22 @@ import { Inject, Injectable } from '@nestjs/common';
 import { sha256, type Clock, type OAuthProblem, CLOCK } from '#src/kernel/index.js';
 import { Database, type Transaction } from '#src/database/index.js';
 import { labelRequest, type HttpRequest } from '#src/http/index.js';
-import { ClientAuthenticator } from '../../clients/client-authenticator.js';
-import { ConsentsRepository } from '../../stores/consents.repository.js';
 import { ConsentsService } from '../../stores/consents.service.js';
 import { DeviceAuthorizationsRepository } from '../../stores/device-authorizations.repository.js';
 import type { DeviceAuthorizationEntity } from '../../stores/device-authorization.entity.js';
 import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
 import { mayRefresh } from '../../protocol/identity-scopes.js';
-import type { Client } from '#src/registry/index.js';
-import { dpopKeyOf, type Confirmation } from '../../possession/confirmation.js';
-import { SenderConstraint } from '../../possession/sender-constraint.js';
+import { dpopKeyOf } from '../../possession/confirmation.js';
 import { boundKey } from '../../stores/refresh-rotation.js';
+import { TokenCallers, type TokenCaller } from './token-callers.js';
 import { TokenIssuer } from './token-issuer.js';
 import { badDeviceCode, refusalOf } from './device-poll.js';
 import type { GrantedTokens, GrantType } from './grant-type.js';
 import { DeviceCodeForm } from './grant.request.js';
 
 /** What a poll asks for, and what it is bound to. */
-interface DeviceCall {
+interface DeviceCall extends TokenCaller {
   form: DeviceCodeForm;
-  client: Client;
-  confirmation: Confirmation | undefined;
 }
 
 type Poll = { problem: OAuthProblem } | { user: string; tokens: GrantedTokens };
@@ -32,22 +27,18 @@ type Poll = { problem: OAuthProblem } | { user: string; tokens: GrantedTokens };
 export class DeviceCodeGrant implements GrantType<DeviceCodeForm> {
   readonly type = DeviceCodeForm.grantType;
 
-  @Inject(CLOCK) private readonly clock!: Clock;
-  @Inject() private readonly database!: Database;
-  @Inject() private readonly refreshTokens!: RefreshTokensService;
-  @Inject() private readonly constraint!: SenderConstraint;
-  @Inject() private readonly consents!: ConsentsRepository;
-  @Inject() private readonly consentsService!: ConsentsService;
-
   constructor(
-    private readonly clients: ClientAuthenticator,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly callers: TokenCallers,
     private readonly devices: DeviceAuthorizationsRepository,
+    private readonly consents: ConsentsService,
+    private readonly refreshTokens: RefreshTokensService,
     private readonly issuer: TokenIssuer,
+    private readonly database: Database,
   ) {}
 
   async issue(form: DeviceCodeForm, request: HttpRequest): Promise<GrantedTokens> {
-    const client = await this.clients.authenticate(form, request);
-    const confirmation = await this.constraint.of(client, request);
+    const { client, confirmation } = await this.callers.authenticate(form, request);
     // A refusal is an outcome here, not an exception: the poll that it counts must be committed.
     const outcome = await this.database.transaction(async (transaction): Promise<Poll> => {
       const device = await this.devices.lock(transaction, sha256(form.device_code));
@@ -82,7 +73,7 @@ export class DeviceCodeGrant implements GrantType<DeviceCodeForm> {
     const { audience, resource } = form;
     const minted = await this.issuer.forConsent(consent, { audience, resource, confirmation });
     await this.devices.markUsed(transaction, device.deviceCodeHash);
-    await this.consentsService.touch(transaction, consent.id);
+    await this.consents.touch(transaction, consent.id);
     const bond = boundKey(client, dpopKeyOf(confirmation));
     const refreshToken = mayRefresh(consent.scope)
       ? await this.refreshTokens.start(transaction, consent.id, bond)

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { labelRequest, type HttpRequest } from '#src/http/index.js';
-import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
 import { dpopKeyOf } from '../../possession/confirmation.js';
-import { SenderConstraint } from '../../possession/sender-constraint.js';
+import { TokenCallers } from './token-callers.js';
 import { TokenIssuer } from './token-issuer.js';
 import type { GrantedTokens, GrantType } from './grant-type.js';
 import { RefreshTokenForm } from './grant.request.js';
@@ -14,16 +13,14 @@ export class RefreshTokenGrant implements GrantType<RefreshTokenForm> {
   readonly type = RefreshTokenForm.grantType;
 
   constructor(
-    private readonly clients: ClientAuthenticator,
+    private readonly callers: TokenCallers,
     private readonly refreshTokens: RefreshTokensService,
     private readonly issuer: TokenIssuer,
-    private readonly constraint: SenderConstraint,
   ) {}
 
   async issue(form: RefreshTokenForm, request: HttpRequest): Promise<GrantedTokens> {
     const { refresh_token: token } = form;
-    const client = await this.clients.authenticate(form, request);
-    const confirmation = await this.constraint.of(client, request);
+    const { client, confirmation } = await this.callers.authenticate(form, request);
     const key = dpopKeyOf(confirmation);
     const consent = await this.refreshTokens.consentOf(token, client.id, key);
     labelRequest(request, { user: consent.user, group: consent.group, setup: consent.setup });

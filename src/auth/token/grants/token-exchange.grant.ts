@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#src/database/index.js';
 import { labelRequest, type HttpRequest } from '#src/http/index.js';
 import type { Client } from '#src/registry/index.js';
-import { ClientAuthenticator } from '../../clients/client-authenticator.js';
 import { ConsentsService } from '../../stores/consents.service.js';
 import { scopeWords } from '../../protocol/grid-scopes.js';
 import { exchangeableScopes } from '../../bearer/external-grantee.js';
@@ -10,8 +9,8 @@ import { ExternalTokens, type ExternalGrantee } from '../../bearer/external-toke
 import { RefreshTokensService } from '../../stores/refresh-tokens.service.js';
 import { TokenNarrowing } from './token-narrowing.js';
 import { dpopKeyOf } from '../../possession/confirmation.js';
-import { SenderConstraint } from '../../possession/sender-constraint.js';
 import { boundKey } from '../../stores/refresh-rotation.js';
+import { TokenCallers } from './token-callers.js';
 import { TokenIssuer, type Wish } from './token-issuer.js';
 import { nothingLeft } from '../../protocol/oauth-errors.js';
 import type { GrantedTokens, GrantType } from './grant-type.js';
@@ -23,19 +22,17 @@ export class TokenExchangeGrant implements GrantType<TokenExchangeForm> {
   readonly type = TokenExchangeForm.grantType;
 
   constructor(
-    private readonly clients: ClientAuthenticator,
+    private readonly callers: TokenCallers,
     private readonly external: ExternalTokens,
     private readonly consents: ConsentsService,
     private readonly issuer: TokenIssuer,
     private readonly narrowing: TokenNarrowing,
     private readonly database: Database,
-    private readonly constraint: SenderConstraint,
     private readonly refreshTokens: RefreshTokensService,
   ) {}
 
   async issue(form: TokenExchangeForm, request: HttpRequest): Promise<GrantedTokens> {
-    const client = await this.clients.authenticate(form, request);
-    const confirmation = await this.constraint.of(client, request);
+    const { client, confirmation } = await this.callers.authenticate(form, request);
     const narrowed = await this.narrowing.narrow(form, { client, confirmation, request });
     if (narrowed) return { minted: narrowed, extras: { issuedTokenType: ACCESS_TOKEN } };
     const grantee = await this.external.exchange(form.subject_token, request, {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
 import { labelRequest, type HttpRequest } from '#src/http/index.js';
-import { RegistryService, type Client } from '#src/registry/index.js';
+import { RegistryService } from '#src/registry/index.js';
 import {
   AccessTokens,
   applicationItself,
@@ -10,7 +10,6 @@ import {
   type ActorClaim,
   type MintedToken,
 } from '../../bearer/access-token.js';
-import type { Confirmation } from '../../possession/confirmation.js';
 import { SenderConstraint } from '../../possession/sender-constraint.js';
 import { ScopeGranter } from '../../bearer/scope-granter.js';
 import { VerifiedTokens } from '../../bearer/verified-tokens.js';
@@ -19,14 +18,13 @@ import { ClientsService } from '../../clients/clients.service.js';
 import { isAdmin, scopeWords } from '../../protocol/grid-scopes.js';
 import { askedAudiences, audiencesIn, narrowedAudiences } from '../../protocol/audience.js';
 import type { TokenExchangeForm } from './grant.request.js';
+import type { TokenCaller } from './token-callers.js';
 
 /** A token that comes from one that comes from one …: its id holds all of theirs. */
 const MAX_GENERATIONS = 10;
 
 /** Who asks for a narrower token, and what the request proves. */
-export interface ExchangeCall {
-  client: Client;
-  confirmation: Confirmation | undefined;
+export interface ExchangeCall extends TokenCaller {
   request: HttpRequest;
 }
 
