@@ -1,7 +1,13 @@
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { ChangeFeed, Database } from '#src/database/index.js';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { CLOCK, type Clock } from '#src/kernel/index.js';
+import { Audit } from '#src/audit/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { ChangeFeed } from '#src/database/index.js';
+import { LOGGER, Scheduler, type Logger } from '#src/runtime/index.js';
 import { IdTokenKeysRepository } from './id-token-keys.repository.js';
-import { KeyRing } from './key-ring.js';
+import { KeyRing, type KeyRingOptions } from './key-ring.js';
+
+const OPTIONS: KeyRingOptions = { task: 'auth.id-token-keys', algorithm: () => 'RS256' };
 
 /**
  * The RSA keys of ID tokens for applications that are registered with RS256, which every OpenID provider must offer
@@ -10,8 +16,16 @@ import { KeyRing } from './key-ring.js';
  */
 @Injectable()
 export class IdTokenKeysService extends KeyRing implements OnApplicationBootstrap {
-  constructor(repository: IdTokenKeysRepository, database: Database, feed: ChangeFeed) {
-    super(repository, database, feed, { task: 'auth.id-token-keys', algorithm: () => 'RS256' });
+  constructor(
+    @Inject(CONFIG) config: Config,
+    @Inject(CLOCK) clock: Clock,
+    @Inject(LOGGER) logger: Logger,
+    repository: IdTokenKeysRepository,
+    audit: Audit,
+    scheduler: Scheduler,
+    feed: ChangeFeed,
+  ) {
+    super(OPTIONS, config, clock, logger, repository, audit, scheduler, feed);
   }
 
   /** Begins to look after the keys. */

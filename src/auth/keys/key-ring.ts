@@ -1,10 +1,10 @@
-import { Inject, type OnModuleDestroy } from '@nestjs/common';
+import type { OnModuleDestroy } from '@nestjs/common';
 import type { JWK } from 'jose';
-import { Problem, runForAll, type Clock, CLOCK } from '#src/kernel/index.js';
-import { Audit, type AuditOrigin } from '#src/audit/index.js';
-import { CONFIG, openVault, type Config, type KeyVault } from '#src/config/index.js';
-import { ChangeFeed, Database, lockInTransaction, type Transaction } from '#src/database/index.js';
-import { LOGGER, Scheduler, type Logger } from '#src/runtime/index.js';
+import { Problem, runForAll, type Clock } from '#src/kernel/index.js';
+import type { Audit, AuditOrigin } from '#src/audit/index.js';
+import { openVault, type Config, type KeyVault } from '#src/config/index.js';
+import type { ChangeFeed, Transaction } from '#src/database/index.js';
+import type { Logger, Scheduler } from '#src/runtime/index.js';
 import { activationOf, deadKeys, isRotationDue, nextKey, signingKeyAt } from './key-schedule.js';
 import { makeSigningKey, openSigningKey, type SigningKey } from './signing-key.js';
 import type { SigningAlgorithm } from './stored-key.js';
@@ -45,17 +45,15 @@ export abstract class KeyRing implements OnModuleDestroy {
   private lastReload = -Infinity;
   private readonly stopListening: () => void;
 
-  @Inject(CONFIG) protected readonly config!: Config;
-  @Inject(CLOCK) protected readonly clock!: Clock;
-  @Inject(LOGGER) private readonly logger!: Logger;
-  @Inject() private readonly audit!: Audit;
-  @Inject() private readonly scheduler!: Scheduler;
-
   protected constructor(
-    private readonly repository: SigningKeysRepository,
-    private readonly database: Database,
-    feed: ChangeFeed,
     private readonly options: KeyRingOptions,
+    private readonly config: Config,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+    private readonly repository: SigningKeysRepository,
+    private readonly audit: Audit,
+    private readonly scheduler: Scheduler,
+    feed: ChangeFeed,
   ) {
     this.stopListening = feed.listen(SIGNING_KEYS_CHANNEL, () => (this.isStale = true));
   }
@@ -206,15 +204,7 @@ export abstract class KeyRing implements OnModuleDestroy {
   }
 
   private async locked(work: (transaction: Transaction) => Promise<void>): Promise<void> {
-    await this.database.transaction(async (transaction) => {
-      await lockInTransaction(transaction, 'signingKeys');
-      const before = await this.repository.allIn(transaction);
-      await work(transaction);
-      const after = await this.repository.allIn(transaction);
-      if (JSON.stringify(before) !== JSON.stringify(after)) {
-        await this.repository.announce(transaction);
-      }
-    });
+    await this.repository.change(work);
     this.isStale = true;
     await this.load();
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, LessThan, Repository } from 'typeorm';
-import { ChangeFeed, type Transaction } from '#src/database/index.js';
+import { ChangeFeed, Database, lockInTransaction, type Transaction } from '#src/database/index.js';
 import { SigningKeyEntity } from './signing-key.entity.js';
 import type { StoredKey } from './stored-key.js';
 
@@ -10,10 +10,25 @@ export const SIGNING_KEYS_CHANNEL = 'signing_keys';
 
 const OLDEST_FIRST = { order: { createdAt: 'ASC' } } as const;
 
-/** Queries of the signing keys; changes are made by one instance at a time, under the lock `signingKeys`. */
+/** Queries of the signing keys. */
 @Injectable()
 export class SigningKeysRepository {
-  constructor(@InjectRepository(SigningKeyEntity) private readonly keys: Repository<StoredKey>) {}
+  constructor(
+    private readonly database: Database,
+    @InjectRepository(SigningKeyEntity) private readonly keys: Repository<StoredKey>,
+  ) {}
+
+  /** Does the work alone of all instances, and tells each of them when it has changed the keys. */
+  async change(work: (transaction: Transaction) => Promise<void>): Promise<void> {
+    await this.database.transaction(async (transaction) => {
+      await lockInTransaction(transaction, 'signingKeys');
+      const before = await this.allIn(transaction);
+      await work(transaction);
+      const after = await this.allIn(transaction);
+      if (JSON.stringify(before) === JSON.stringify(after)) return;
+      await transaction.execute(ChangeFeed.notification(SIGNING_KEYS_CHANNEL));
+    });
+  }
 
   /** All keys, oldest first. */
   async all(): Promise<StoredKey[]> {
@@ -47,11 +62,6 @@ export class SigningKeysRepository {
 
   async remove(transaction: Transaction, kid: string): Promise<void> {
     await this.within(transaction).delete({ kid });
-  }
-
-  /** Tells every instance when the transaction commits. */
-  async announce(transaction: Transaction): Promise<void> {
-    await transaction.execute(ChangeFeed.notification(SIGNING_KEYS_CHANNEL));
   }
 
   private within(transaction: Transaction): Repository<StoredKey> {
