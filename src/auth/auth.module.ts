@@ -13,6 +13,7 @@ import { AuthorizationCodeEntity } from './stores/authorization-code.entity.js';
 import { AuthorizationCodesRepository } from './stores/authorization-codes.repository.js';
 import { AuthorizeController } from './authorize/authorize.controller.js';
 import { AuthorizePages } from './authorize/authorize.pages.js';
+import { AuthorizeDecisions } from './authorize/authorize.decisions.js';
 import { AuthorizeService } from './authorize/authorize.service.js';
 import { ClientAssertions } from './clients/client-assertions.js';
 import { ClientCertificates } from './clients/client-certificates.js';
@@ -139,6 +140,7 @@ const PAGES = [
   PushedRequestsService,
   PushedRequestsRepository,
   AuthorizePages,
+  AuthorizeDecisions,
   AuthorizeService,
   AuthorizationCodesRepository,
   DevicePages,

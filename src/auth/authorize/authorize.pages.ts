@@ -16,7 +16,8 @@ import { AuthorizationError } from './authorization-error.js';
 import type { AuthorizationRequest } from './authorization-request.js';
 import type { AuthorizationCall } from './authorization.interceptor.js';
 import type { AuthorizationQuery, ConsentForm } from './authorize.request.js';
-import { AuthorizeService, type ConsentChoice } from './authorize.service.js';
+import { AuthorizeDecisions, type ConsentChoice } from './authorize.decisions.js';
+import { AuthorizeService } from './authorize.service.js';
 import { isMet } from './sign-in-demand.js';
 import { consentPage } from './consent.page.js';
 
@@ -31,6 +32,7 @@ export class AuthorizePages {
   constructor(
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly authorize: AuthorizeService,
+    private readonly decisions: AuthorizeDecisions,
     private readonly sessions: BrowserSessionsService,
     private readonly providers: LoginProviders,
     private readonly audit: Audit,
@@ -82,13 +84,13 @@ export class AuthorizePages {
     if (decision === 'deny') {
       await this.sessions.settle(found.session);
       this.audit.done('consent.denied', { way: 'code' }, { request, actor: { user: user.name } });
-      await this.authorize.deny(asked);
+      await this.decisions.deny(asked);
       throw new AuthorizationError('access_denied', 'the user has refused');
     }
     const state = decision === 'allow' ? await this.confirmed(request, response, found) : found;
     const giver = { user, authentication: authenticationOf(state.session) };
     const location =
-      decision === 'allow' ? await this.authorize.allow(asked, giver, choice) : undefined;
+      decision === 'allow' ? await this.decisions.allow(asked, giver, choice) : undefined;
     if (location === undefined) {
       await this.sendConsent({ request, response, asked, state, user, choice });
       return;
@@ -108,7 +110,7 @@ export class AuthorizePages {
     if (!user) throw loginRequired();
     labelRequest(request, { user: user.name });
     const giver = { user, authentication: authenticationOf(state.session) };
-    const location = await this.authorize.allowAgain(asked, giver);
+    const location = await this.decisions.allowAgain(asked, giver);
     if (location === undefined) {
       throw new AuthorizationError('consent_required', 'the user has to be asked');
     }
@@ -166,7 +168,7 @@ export class AuthorizePages {
   }): Promise<void> {
     const { request, response, asked, state, user, choice } = input;
     labelRequest(request, { user: user.name });
-    const choices = await this.authorize.choices(asked, user, choice);
+    const choices = await this.decisions.choices(asked, user, choice);
     const page = consentPage({
       client: asked.client,
       user,
