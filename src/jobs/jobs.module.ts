@@ -28,6 +28,7 @@ import { ShareStandings } from './matching/share-standings.js';
 import { SharesRepository } from './matching/shares.repository.js';
 import { LanesRepository } from './matching/lanes.repository.js';
 import { QueueRepository } from './matching/queue.repository.js';
+import { Cleaner } from './housekeeping/cleaner.js';
 import { Reaper } from './housekeeping/reaper.js';
 import { JobExecutorEntity } from './matching/job-executor.entity.js';
 import { JobOutputReadEntity } from './matching/job-output-read.entity.js';
@@ -76,6 +77,7 @@ import { LIST_SCHEMAS } from './list/job-list.openapi.js';
 import { INSIGHT_SCHEMAS } from './insight/job-insight.openapi.js';
 import { LimitObstacles } from './insight/limit-obstacles.js';
 import { QueuePlace } from './insight/queue-place.js';
+import { JobExplainService } from './insight/job-explain.service.js';
 import { JobInsightService } from './insight/job-insight.service.js';
 import { JobListRepository } from './list/job-list.repository.js';
 import { JobRunEntity } from './state/job-run.entity.js';
@@ -222,6 +224,7 @@ const PARTS = [
   HoldRepository,
   Dependencies,
   DependenciesRepository,
+  JobExplainService,
   JobInsightService,
   LimitObstacles,
   QueuePlace,
@@ -267,6 +270,7 @@ const PARTS = [
   JobTokensRepository,
   Dispatcher,
   Reaper,
+  Cleaner,
   {
     provide: JobPolicy,
     inject: [CONFIG],

@@ -5,19 +5,12 @@ import { ChangeFeed, Database, withAdvisoryLock } from '#src/database/index.js';
 import { Scheduler, type TaskOutcome } from '#src/runtime/index.js';
 import { mergeCounters } from '../list/job-counters.repository.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
-import { SandboxRepository } from '../sandbox/sandbox.repository.js';
-import { SandboxSpool } from '../sandbox/sandbox-spool.js';
-import { SANDBOX_STORE, type SandboxStore } from '../sandbox/sandbox.store.js';
 import { WORK_CHANNEL } from '../state/admission.js';
 import { MINOR, type JobState } from '../state/job-state.js';
-import { SubmitRepository } from '../submit/submit.repository.js';
 import { DispatchRepository } from '../matching/dispatch.repository.js';
 import { ObservationWindow } from './observation-window.js';
 
-const KEY_LIFE_MS = 24 * 3600_000;
 const MERGE_MS = 5_000;
-const CLEAN_MS = 10 * 60_000;
-const CLEAN_BATCH = 100;
 /** After a round that failed. */
 const RETRY_MS = 1_000;
 /** After so many leases of silence a stalled job is given up (the reference: 2 and 6 hours). */
@@ -26,8 +19,8 @@ const GIVE_UP_LEASES = 3;
 const SHORTEST_GAP_MS = 3_000;
 
 /**
- * Looks after what nobody else does: jobs of instances that went silent, counters, sandboxes without a job, old
- * idempotency keys. Every instance runs it; an advisory lock lets one do the work.
+ * Looks after what nobody else does: jobs of instances that went silent, and counters. Every instance runs it; an
+ * advisory lock lets one merge the counters.
  */
 @Injectable()
 export class Reaper implements OnApplicationBootstrap {
@@ -36,14 +29,10 @@ export class Reaper implements OnApplicationBootstrap {
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(SANDBOX_STORE) private readonly store: SandboxStore,
     private readonly scheduler: Scheduler,
     private readonly database: Database,
     private readonly jobs: JobsRepository,
     private readonly dispatch: DispatchRepository,
-    private readonly sandboxes: SandboxRepository,
-    private readonly spool: SandboxSpool,
-    private readonly submits: SubmitRepository,
   ) {
     this.watch = new ObservationWindow(Math.max(SHORTEST_GAP_MS, (config.jobLease * 1000) / 2));
   }
@@ -54,7 +43,6 @@ export class Reaper implements OnApplicationBootstrap {
     const tasks = [
       { name: 'expired leases', everyMs: Math.max(1_000, leaseMs / 6), run: () => this.reap() },
       { name: 'counters', everyMs: MERGE_MS, run: () => this.mergeCounters() },
-      { name: 'cleaning', everyMs: CLEAN_MS, run: () => this.clean() },
     ];
     for (const { name, ...task } of tasks) {
       this.scheduler.add({ name: `jobs.${name}`, firstMs: 0, retryMs: RETRY_MS, ...task });
@@ -84,17 +72,6 @@ export class Reaper implements OnApplicationBootstrap {
   private async mergeCounters(): Promise<TaskOutcome> {
     const merged = await withAdvisoryLock(this.database, 'reaper', mergeCounters);
     return merged ? 'more' : undefined;
-  }
-
-  private async clean(): Promise<TaskOutcome> {
-    const now = this.clock.now();
-    await this.spool.clean(now);
-    await this.submits.forgetKeys(new Date(now - KEY_LIFE_MS));
-    const before = new Date(now - this.config.jobRetention * 1000);
-    const removed = await this.sandboxes.removeUnused(before, CLEAN_BATCH, (hash) =>
-      this.store.remove(hash),
-    );
-    return removed === CLEAN_BATCH ? 'more' : undefined;
   }
 }
 

@@ -3,13 +3,17 @@ import { ApiNotFoundResponse, ApiOkResponse } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { ManifestRequest } from '../manifest/manifest.request.js';
 import { JobExplainResponse, JobHistoryResponse, JobPeekResponse } from './job-insight.response.js';
+import { JobExplainService } from './job-explain.service.js';
 import { JobInsightService } from './job-insight.service.js';
 
 /** What else is to be known of one job. */
 @ApiNotFoundResponse({ description: 'Unknown or not visible' })
 @Controller('jobs/:jid')
 export class JobInsightController {
-  constructor(private readonly insight: JobInsightService) {}
+  constructor(
+    private readonly insight: JobInsightService,
+    private readonly explanations: JobExplainService,
+  ) {}
 
   /**
    * The manifest of a job.
@@ -80,6 +84,6 @@ export class JobInsightController {
     @CurrentPrincipal() principal: Principal,
     @Param('jid') jid: string,
   ): Promise<JobExplainResponse> {
-    return this.insight.explain(principal, jid);
+    return this.explanations.explain(principal, jid);
   }
 }
