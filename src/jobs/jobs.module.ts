@@ -5,6 +5,10 @@ import { CONFIG, type Config } from '#src/config/index.js';
 import { Database } from '#src/database/index.js';
 import { LOGGER, Scheduler, type Logger } from '#src/runtime/index.js';
 import { RegistryModule, RegistryService, type Site } from '#src/registry/index.js';
+import { Admissions } from './matching/admissions.js';
+import { DispatchTasks } from './matching/dispatch-tasks.js';
+import { ExecutorTasks } from './matching/executor-tasks.js';
+import { OpenExecutors } from './matching/open-executors.js';
 import { Dispatcher } from './matching/dispatcher.js';
 import { DispatchRepository } from './matching/dispatch.repository.js';
 import {
@@ -268,6 +272,10 @@ const PARTS = [
   RunReports,
   JobTokens,
   JobTokensRepository,
+  Admissions,
+  DispatchTasks,
+  ExecutorTasks,
+  OpenExecutors,
   Dispatcher,
   Reaper,
   Cleaner,
