@@ -4,6 +4,7 @@ import { FileCatalogueModule } from '#src/file-catalogue/index.js';
 import { RegistryModule } from '#src/registry/index.js';
 import { Attempts } from './delivery/attempt.service.js';
 import { Collector } from './delivery/collector.js';
+import { DueAttempts } from './delivery/due-attempts.js';
 import { Deliverer } from './delivery/deliverer.js';
 import { WebhookRetention } from './delivery/retention.js';
 import { WebhookOwners } from './delivery/webhook-owners.js';
@@ -36,6 +37,7 @@ const PARTS = [
   Withdrawals,
   Attempts,
   Collector,
+  DueAttempts,
   Deliverer,
   Sender,
   TargetResolver,

@@ -7,12 +7,12 @@ import {
 import { type Clock, CLOCK } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { ChangeFeed } from '#src/database/index.js';
-import { LOGGER, Metrics, Scheduler, type Logger, type RunningTask } from '#src/runtime/index.js';
+import { Scheduler, type RunningTask } from '#src/runtime/index.js';
 import { DeliveriesRepository } from '../store/deliveries.repository.js';
 import type { DeliveryEntity } from '../store/delivery.entity.js';
 import type { WebhookEntity } from '../store/webhook.entity.js';
 import { WebhooksRepository } from '../store/webhooks.repository.js';
-import { Attempts } from './attempt.service.js';
+import { DueAttempts } from './due-attempts.js';
 
 /** Tells every instance that deliveries are due. */
 export const DUE_CHANNEL = 'webhooks_due';
@@ -26,35 +26,25 @@ const SILENT_PER_USER = 4;
 const LIMITS = { perWebhook: PER_WEBHOOK, perUser: PER_USER, silentPerUser: SILENT_PER_USER };
 /** A claim outlives the longest attempt by so much; then its instance is taken for dead. */
 const LEASE_SLACK_MS = 20_000;
-const PAUSE_AFTER_FAULT_MS = 30_000;
 const EVERY_MS = 1_000;
 
 /** Sends what is due. Every instance takes its share; what a killed one had is due again when its claim ends. */
 @Injectable()
 export class Deliverer implements OnApplicationBootstrap, OnModuleDestroy {
-  @Inject(CONFIG) private readonly config!: Config;
-  @Inject(CLOCK) private readonly clock!: Clock;
-  @Inject(LOGGER) private readonly logger!: Logger;
   private readonly underWay = new Set<Promise<void>>();
   private readonly stopSignal = new AbortController();
-  private readonly attempts;
   private task: RunningTask | undefined;
   private stopListening = (): void => undefined;
 
   constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly scheduler: Scheduler,
     private readonly feed: ChangeFeed,
     private readonly deliveries: DeliveriesRepository,
     private readonly webhooks: WebhooksRepository,
-    private readonly attempt: Attempts,
-    metrics: Metrics,
-  ) {
-    this.attempts = metrics.counter(
-      'gridgate_webhook_attempts_total',
-      'Attempts to send webhooks, by what came of them',
-      ['outcome'],
-    );
-  }
+    private readonly attempts: DueAttempts,
+  ) {}
 
   onApplicationBootstrap(): void {
     this.task = this.scheduler.add({
@@ -92,28 +82,10 @@ export class Deliverer implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private begin(delivery: DeliveryEntity, webhook: WebhookEntity): void {
-    const work = this.deliver(delivery, webhook).finally(() => {
+    const work = this.attempts.make(delivery, webhook, this.stopSignal.signal).finally(() => {
       this.underWay.delete(work);
       this.task?.wake();
     });
     this.underWay.add(work);
-  }
-
-  /** Never rejects. */
-  private async deliver(delivery: DeliveryEntity, webhook: WebhookEntity): Promise<void> {
-    const { signal } = this.stopSignal;
-    try {
-      const result = await this.attempt.make(delivery, webhook, signal);
-      const outcome =
-        result === undefined ? 'withheld' : result.isDelivered ? 'delivered' : 'failed';
-      this.attempts.inc({ outcome });
-    } catch (error) {
-      const pause = signal.aborted ? 0 : PAUSE_AFTER_FAULT_MS;
-      const next = new Date(this.clock.now() + pause);
-      if (!signal.aborted) {
-        this.logger.error({ err: error, webhook: webhook.id }, 'a webhook was not tried');
-      }
-      await this.deliveries.release([delivery.number], next).catch(() => undefined); // its claim ends by itself
-    }
   }
 }
