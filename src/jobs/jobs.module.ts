@@ -117,6 +117,8 @@ import { SubmitLookup } from './submit/submit-lookup.js';
 import { SubmitRate } from './submit/submit-rate.js';
 import { GatheredSubmits } from './submit/gathered-submits.js';
 import { SubmitRepository } from './submit/submit.repository.js';
+import { SubmitCheck } from './submit/submit-check.js';
+import { SubmitStore } from './submit/submit-store.js';
 import { SubmitService } from './submit/submit.service.js';
 
 /** What the composition root binds. */
@@ -246,6 +248,8 @@ const PARTS = [
   SubmitRate,
   GatheredSubmits,
   SubmitRepository,
+  SubmitCheck,
+  SubmitStore,
   SubmitService,
   SandboxRepository,
   SandboxSpool,
