@@ -1,5 +1,4 @@
 import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { APP_PIPE } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
@@ -7,16 +6,7 @@ import { CLOCK, systemClock } from '#src/kernel/index.js';
 import { TrustedAuthorities } from '#src/x509/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { ChangeFeed, Database } from '#src/database/index.js';
-import {
-  HealthController,
-  Admission,
-  RequestPipe,
-  PeerCertificates,
-  ProblemFilter,
-  resourceMetadataUrl,
-  RouteTable,
-  MetricsController,
-} from '#src/http/index.js';
+import { HttpModule } from '#src/http/index.js';
 import {
   Readiness,
   LOGGER,
@@ -67,15 +57,6 @@ export class InfrastructureModule {
   static forRoot(input: Infrastructure): DynamicModule {
     const providers: Provider[] = [
       ...openedParts(input),
-      RouteTable,
-      {
-        provide: ProblemFilter,
-        useFactory: (routes: RouteTable) =>
-          new ProblemFilter(input.logger, routes, resourceMetadataUrl(input.config.publicUrl)),
-        inject: [RouteTable],
-      },
-      PeerCertificates,
-      Admission,
       Streams,
       FeedAnswers,
       Scheduler,
@@ -106,11 +87,11 @@ export class InfrastructureModule {
       // Rooms add their tasks themselves: nobody has to be searched for decorators.
       imports: [
         ScheduleModule.forRoot({ cronJobs: false, intervals: false, timeouts: false }),
+        HttpModule,
         EventLogModule,
         AuditTrailModule,
       ],
-      controllers: [HealthController, MetricsController],
-      providers: [...providers, { provide: APP_PIPE, useClass: RequestPipe }],
+      providers,
       exports: providers.map((provider) =>
         typeof provider === 'function' ? provider : provider.provide,
       ),

@@ -48,6 +48,7 @@ import { DpopNonces } from './possession/dpop-nonces.js';
 import { DpopProofs } from './possession/dpop-proofs.js';
 import { DpopRequests } from './possession/dpop-requests.js';
 import { RequestProofEntity } from './possession/request-proof.entity.js';
+import { PeerCertificates } from './possession/peer-certificates.js';
 import { SenderConstraint } from './possession/sender-constraint.js';
 import { TokenHolders } from './possession/token-holders.js';
 import { UsedProofEntity } from './possession/used-proof.entity.js';
@@ -167,6 +168,7 @@ const CLIENTS = [
   DpopNonces,
   DpopProofs,
   DpopRequests,
+  PeerCertificates,
   SenderConstraint,
   TokenHolders,
 ];

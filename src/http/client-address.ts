@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { AddressList } from './address-list.js';
+import { AddressList } from '#src/kernel/index.js';
 
 /**
  * Where a request comes from: the peer's address, or what a trusted proxy says in `X-Forwarded-For` (the last
@@ -11,11 +11,6 @@ export class ClientAddresses {
 
   constructor(trustedProxies: readonly string[]) {
     this.trusted = AddressList.parse(trustedProxies);
-  }
-
-  /** True when the address is that of a trusted proxy. */
-  trusts(address: string): boolean {
-    return this.trusted.contains(address);
   }
 
   /** True when the peer of the connection is a trusted proxy. */

@@ -7,7 +7,6 @@ import { LEAST_COMPRESSED, sendCompressible, sendWhole } from './compressed-answ
 import { isProbe } from './probe-path.js';
 import { gatheredMessage } from './gathered-message.js';
 import { JsonText } from './json-text.js';
-import type { RouteTable } from './route-table.js';
 import type { HttpRequest, HttpResponse } from './messages.js';
 import { queryValuesOf } from './query-values.js';
 import { originForm } from './request-target.js';
@@ -71,11 +70,6 @@ export class GridExpressAdapter extends ExpressAdapter {
       sendCompressible(response, text);
     } else sendWhole(response, text);
     return response;
-  }
-
-  /** The express application, whose router knows the routes. */
-  routerOwner(): Parameters<RouteTable['read']>[0] {
-    return this.getInstance<Parameters<RouteTable['read']>[0]>();
   }
 
   private isCompressible(url: string): boolean {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import { redact } from '#src/runtime/index.js';
-import { callerNetwork } from './address-list.js';
+import { callerNetwork } from '#src/kernel/index.js';
 
 /** A request as controllers and guards see it. */
 export type HttpRequest = Request;

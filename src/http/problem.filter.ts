@@ -1,12 +1,19 @@
-import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import {
+  Catch,
+  HttpException,
+  Inject,
+  type ArgumentsHost,
+  type ExceptionFilter,
+} from '@nestjs/common';
 import { machineProblem, Problem, stringifyJson } from '#src/kernel/index.js';
-import type { Logger } from '#src/runtime/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { LOGGER, type Logger } from '#src/runtime/index.js';
 import { ClientDisconnected } from './client-signal.js';
 import { type HttpRequest, type HttpResponse, requestIdOf } from './messages.js';
 import { tellBrowser } from './nothing-here.page.js';
 import { problemAnswer } from './problem-body.js';
-import { withResourceMetadata } from './resource-metadata.js';
-import type { RouteTable } from './route-table.js';
+import { resourceMetadataUrl, withResourceMetadata } from './resource-metadata.js';
+import { RouteTable } from './route-table.js';
 
 /** Paths whose errors are OAuth's; routes are found in any case. */
 const OAUTH = /^\/oauth2(?:[/?]|$)/i;
@@ -14,12 +21,16 @@ const OAUTH = /^\/oauth2(?:[/?]|$)/i;
 /** The only place that writes errors: anything thrown → the answer of contract 2. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
+  /** Named in every challenge that asks for an access token. */
+  private readonly resourceMetadata: string;
+
   constructor(
-    private readonly logger: Logger,
+    @Inject(LOGGER) private readonly logger: Logger,
     private readonly routes: RouteTable,
-    /** Named in every challenge that asks for an access token. */
-    private readonly resourceMetadata: string,
-  ) {}
+    @Inject(CONFIG) { publicUrl }: Pick<Config, 'publicUrl'>,
+  ) {
+    this.resourceMetadata = resourceMetadataUrl(publicUrl);
+  }
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();

@@ -34,7 +34,9 @@ async function serve(
       metrics: new Metrics(),
       readiness,
       tracing: { request: () => undefined } as unknown as Tracing,
-      problems: new ProblemFilter(logger, {} as RouteTable, ''),
+      problems: new ProblemFilter(logger, {} as RouteTable, {
+        publicUrl: 'https://grid.example.org',
+      }),
       underWay: new RequestsUnderWay(),
     }),
   );

@@ -1,3 +1,5 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import type { RequestHandler } from 'express';
 import { Problem } from '#src/kernel/index.js';
 import type { HttpRequest, HttpResponse } from './messages.js';
@@ -8,14 +10,18 @@ interface RouterLayer {
 }
 
 /** Which methods a path has: tells a wrong method (405 with Allow) from an unknown path (404). */
-export class RouteTable {
+@Injectable()
+export class RouteTable implements OnApplicationBootstrap {
   private layers: RouterLayer[] = [];
   /** Paths without parameters that a route with parameters matches as well, and the methods they have. */
   private readonly shadowed = new Map<string, Set<string>>();
 
-  /** Reads the routes of the express application, once all are registered. */
-  read(application: { router?: { stack: RouterLayer[] } }): void {
-    this.layers = (application.router?.stack ?? []).filter((layer) => layer.route !== undefined);
+  constructor(private readonly host: HttpAdapterHost) {}
+
+  /** Reads the routes of the express application, now that all are registered. */
+  onApplicationBootstrap(): void {
+    const { router } = this.host.httpAdapter.getInstance<{ router?: { stack: RouterLayer[] } }>();
+    this.layers = (router?.stack ?? []).filter((layer) => layer.route !== undefined);
     for (const { path } of this.layers.flatMap(({ route }) => route ?? [])) {
       const matching = this.layers.filter((layer) => matches(layer, path));
       if (/[:*]/.test(path) || matching.every(({ route }) => route?.path === path)) continue;

@@ -30,7 +30,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'embedded-postgres': ['runtime', 'database', 'config', 'kernel'],
   registry: ['audit', 'http', 'runtime', 'database', 'config', 'x509', 'kernel'],
   'id-provider': ['oauth2-client', 'http-client', 'registry', ...SERVER],
-  auth: ['id-provider', 'registry', ...SERVER],
+  auth: ['id-provider', 'registry', 'x509', ...SERVER],
   jobs: ['auth', 'registry', ...SERVER],
   'file-catalogue': ['auth', 'registry', ...SERVER],
   webhooks: ['file-catalogue', 'jobs', 'auth', 'registry', ...SERVER],

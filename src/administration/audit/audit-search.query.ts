@@ -1,9 +1,8 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { Problem } from '#src/kernel/index.js';
+import { Problem, INSTANT, readTime } from '#src/kernel/index.js';
 import { auditEventsOf, type AuditSearch } from '#src/audit/index.js';
 import {
   Clamp,
-  INSTANT,
   IsIn,
   IsInt,
   IsOptional,
@@ -11,7 +10,6 @@ import {
   Min,
   ReadAllBy,
   ReadBy,
-  readTime,
 } from '#src/http/index.js';
 
 const MOST_VALUES = 50;

@@ -2,13 +2,8 @@ import { SetMetadata, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { Problem } from '#src/kernel/index.js';
 import type { Config } from '#src/config/index.js';
-import {
-  ACCESS_RULE,
-  labelsOf,
-  OpenRoute,
-  type Admission,
-  type HttpRequest,
-} from '#src/http/index.js';
+import { ACCESS_RULE, labelsOf, type Admission, type HttpRequest } from '#src/http/index.js';
+import { OpenRoute } from '#src/http/open-route.js';
 import type { User } from '#src/registry/index.js';
 import type { BearerTokens } from '../bearer/bearer-tokens.js';
 import type { Principal } from '../bearer/principal.js';

@@ -1,14 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
+import { requestIdOf, type HttpRequest } from '#src/http/index.js';
+import { LOGGER, Metrics, type Logger } from '#src/runtime/index.js';
+import { RegistryService, type User } from '#src/registry/index.js';
 import {
   CertificateRefusal,
   PeerCertificates,
-  requestIdOf,
   type CertificateHolder,
-  type HttpRequest,
-} from '#src/http/index.js';
-import { LOGGER, Metrics, type Logger } from '#src/runtime/index.js';
-import { RegistryService, type User } from '#src/registry/index.js';
+} from '../possession/peer-certificates.js';
 
 /** The user of a good certificate. */
 export interface CertifiedUser {

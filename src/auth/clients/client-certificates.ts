@@ -1,8 +1,9 @@
 import { createHash, type X509Certificate } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
-import { CertificateRefusal, PeerCertificates, type HttpRequest } from '#src/http/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { certificateOf, keysOf, type Client } from '#src/registry/index.js';
+import { CertificateRefusal, PeerCertificates } from '../possession/peer-certificates.js';
 
 /**
  * Applications that prove themselves by the client certificate of the connection, or the one that a trusted proxy forwards

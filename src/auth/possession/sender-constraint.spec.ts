@@ -1,6 +1,7 @@
-import type { HttpRequest, PeerCertificates } from '#src/http/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import type { DpopRequests } from './dpop-requests.js';
 import { SenderConstraint } from './sender-constraint.js';
+import type { PeerCertificates } from './peer-certificates.js';
 
 interface Shown {
   certificate?: string;

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { OAuthProblem } from '#src/kernel/index.js';
-import { PeerCertificates, type HttpRequest } from '#src/http/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import type { Client } from '#src/registry/index.js';
 import { isConfirmation, type Confirmation } from './confirmation.js';
 import { DpopRequests } from './dpop-requests.js';
+import { PeerCertificates } from './peer-certificates.js';
 
 /** To what the tokens of a request at the token endpoint are bound. */
 @Injectable()

@@ -1,7 +1,8 @@
 import { Problem } from '#src/kernel/index.js';
-import type { HttpRequest, PeerCertificates } from '#src/http/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import type { DpopProofs } from './dpop-proofs.js';
 import { TokenHolders } from './token-holders.js';
+import type { PeerCertificates } from './peer-certificates.js';
 
 /** Holders of tokens where each proof of the key counts once, and how often one was looked at. */
 function holdersOf(key: string): { holders: TokenHolders; looks: () => number } {

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { OAuthProblem } from '#src/kernel/index.js';
-import { PeerCertificates, type HttpRequest } from '#src/http/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import { challenged } from '../protocol/challenges.js';
 import { isConfirmation, type TokenPlace } from './confirmation.js';
 import { DpopFault, DpopProofs } from './dpop-proofs.js';
 import { STRONG_ALGORITHMS } from './signature-algorithms.js';
+import { PeerCertificates } from './peer-certificates.js';
 
 /** An access token as a request carries it. */
 export interface PresentedToken {

@@ -3,7 +3,6 @@ import type { Principal } from '#src/auth/index.js';
 import { stringifyJson } from '#src/kernel/index.js';
 import { Audit } from '#src/audit/index.js';
 import {
-  arrivingAhead,
   contentTypeOf,
   unsupportedMediaType,
   type HttpRequest,
@@ -12,6 +11,7 @@ import {
 import { CataloguePolicy, type Actor } from '../access/catalogue.policy.js';
 import { AnswerSender, type AnswerWriter } from '../answer/answer-writer.js';
 import { BulkService, noLines } from './bulk.service.js';
+import { arrivingAhead } from './read-ahead.js';
 
 /** NDJSON, in requests and answers. */
 export const LINES_TYPE = 'application/x-ndjson';

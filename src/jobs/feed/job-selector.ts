@@ -1,8 +1,8 @@
-import type { TimeSpan } from '#src/http/index.js';
 import type { Visibility } from '../access/job.policy.js';
 import type { JobFilter, JobSelectionQuery } from '../list/list-jobs.query.js';
 import type { Job } from '../state/job.entity.js';
 import type { JobEvent } from './job-feed.js';
+import type { TimeSpan } from '#src/kernel/index.js';
 
 /** What a move is to somebody who watches a list: of a job on it, or of one that is not on it any more. */
 export type JobTold = 'job' | 'left';

@@ -1,9 +1,9 @@
-import type { TimeSpan } from '#src/http/index.js';
 import type { Visibility } from '../access/job.policy.js';
 import type { JobAttribute } from './job-attributes.js';
 import { COUNTERS, type CounterTable } from './job-counters.repository.js';
 import { valueType } from './job-value-types.js';
 import type { JobFilter, JobSelectionQuery } from './list-jobs.query.js';
+import type { TimeSpan } from '#src/kernel/index.js';
 
 /** Which jobs, as statements understand it. */
 export type Selection = Pick<JobSelectionQuery, 'filters' | 'fromDate' | 'toDate'>;

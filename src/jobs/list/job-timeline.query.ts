@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Problem } from '#src/kernel/index.js';
-import { INSTANT, IsInt, IsOptional, Max, Min, ReadBy, readTime } from '#src/http/index.js';
+import { Problem, INSTANT, readTime } from '#src/kernel/index.js';
+import { IsInt, IsOptional, Max, Min, ReadBy } from '#src/http/index.js';
 import { JobSelectionQuery, oneGroup, COUNTABLE, type SummaryGroup } from './list-jobs.query.js';
 
 /** Steps of one timeline; more are refused. */

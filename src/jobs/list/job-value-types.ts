@@ -1,5 +1,4 @@
-import { Problem } from '#src/kernel/index.js';
-import { INSTANT, readTime } from '#src/http/index.js';
+import { Problem, INSTANT, readTime } from '#src/kernel/index.js';
 import { JOB_STATES } from '../state/job-state.js';
 import { parseJid } from '../state/job.js';
 import { INT64, TIME } from '../state/job.openapi.js';

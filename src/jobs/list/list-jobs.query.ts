@@ -1,8 +1,14 @@
 import { ApiHideProperty, ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { isJsonObject, parseJson, Problem, type JsonObject } from '#src/kernel/index.js';
+import {
+  isJsonObject,
+  parseJson,
+  Problem,
+  type JsonObject,
+  INSTANT,
+  readTime,
+} from '#src/kernel/index.js';
 import {
   FreeKeys,
-  INSTANT,
   IsBoolean,
   IsInt,
   IsOptional,
@@ -11,7 +17,6 @@ import {
   type QueryValues,
   ReadAllBy,
   ReadBy,
-  readTime,
 } from '#src/http/index.js';
 import { JOB_ATTRIBUTES, jobAttribute, namesOf, type JobAttribute } from './job-attributes.js';
 import { valueType } from './job-value-types.js';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { AddressList } from '#src/http/index.js';
+import { AddressList } from '#src/kernel/index.js';
 
 /**
  * Networks that are nobody's on the internet (IANA special-purpose registries of IPv4 and IPv6), and two addresses of

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { OAuthProblem } from '#src/kernel/index.js';
-import type { PeerCertificates, HttpRequest } from '#src/http/index.js';
+import type { HttpRequest } from '#src/http/index.js';
 import {
   DEMO_REGISTRY,
   RegistrySnapshot,
@@ -33,6 +33,7 @@ import {
   type Step,
 } from './testing/exchange-judge.js';
 import { TokenNarrowing } from './token-narrowing.js';
+import type { PeerCertificates } from '../../possession/peer-certificates.js';
 
 const SERVICE = 'https://grid.example';
 const ANY = 'https://wlcg.cern.ch/jwt/v1/any';

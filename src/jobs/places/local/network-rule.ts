@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import type { Config } from '#src/config/index.js';
-import { ClientAddresses } from '#src/http/index.js';
+import { AddressList } from '#src/kernel/index.js';
 import type { Site } from '#src/registry/index.js';
 
 /** Addresses that every program with the machine's network can speak from. */
@@ -11,10 +11,10 @@ const LOOPBACK = ['127.0.0.1', '::1'];
  * its sender has shown, that of an administrator. Undefined when there is none.
  */
 export function trustedOwnAddress(config: Pick<Config, 'trustedProxies'>): string | undefined {
-  const proxies = new ClientAddresses(config.trustedProxies);
+  const proxies = AddressList.parse(config.trustedProxies);
   const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const addresses = [...LOOPBACK, ...own.map(({ address }) => address)];
-  return addresses.find((address) => proxies.trusts(address));
+  return addresses.find((address) => proxies.contains(address));
 }
 
 /** Throws Error when a site's jobs may use the machine's network while one of its addresses is a trusted proxy's. */

@@ -1,4 +1,4 @@
-import { Problem } from '#src/kernel/index.js';
+import { Problem } from './problem.js';
 
 /** A stretch of time: `from` belongs to it, `to` does not. */
 export interface TimeSpan {

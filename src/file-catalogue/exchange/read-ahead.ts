@@ -1,8 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { Slices } from '#src/kernel/index.js';
-import { refuseEncoding } from './body.js';
-import { ClientDisconnected } from './client-signal.js';
-import type { HttpRequest } from './messages.js';
+import { ClientDisconnected, refuseEncoding, type HttpRequest } from '#src/http/index.js';
 
 /** Bytes that are read ahead of one body, and of all. */
 const AHEAD_BYTES = 4 * 1024 * 1024;

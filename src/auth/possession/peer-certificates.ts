@@ -9,8 +9,7 @@ import {
 } from '#src/x509/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { LOGGER, type Logger, Metrics } from '#src/runtime/index.js';
-import { ClientAddresses } from './client-address.js';
-import { requestIdOf } from './messages.js';
+import { ClientAddresses, requestIdOf } from '#src/http/index.js';
 
 /** A client certificate was shown and is not good. `advice` may be told to the caller, the message to the log. */
 export class CertificateRefusal extends Error {
