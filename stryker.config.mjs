@@ -8,8 +8,6 @@ const PARTS = {
   // who somebody is, what a token or a request may ask for, and what is written on the pages that ask a person
   auth: [
     'src/auth/access/access.guard.ts',
-    'src/auth/access/bearer-header.ts',
-    'src/auth/access/bearer.guard.ts',
     'src/auth/authorize/authorization-request.ts',
     'src/auth/authorize/authorize.steps.ts',
     'src/auth/protocol/pkce.ts',

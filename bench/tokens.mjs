@@ -38,7 +38,7 @@ const byCertificate = {
 /** The service's own classes with a key that needs no database. */
 async function verifiers() {
   const { AccessTokens } = await import('#src/auth/bearer/access-token.js');
-  const { VerifiedTokens } = await import('#src/auth/bearer/verified-tokens.js');
+  const { VerifiedTokens } = await import('#src/auth/bearer/bearer-tokens.js');
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const key = { kid: KID, algorithm: 'ES256', privateKey, publicKey };
   const keys = { signingKey: async () => key, publicKey: async () => key };

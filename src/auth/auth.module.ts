@@ -3,12 +3,14 @@ import { APP_GUARD } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { IdProviderModule } from '#src/id-provider/index.js';
 import { AllKeysService } from './keys/all-keys.service.js';
-import { AccessGuard } from './access/access.guard.js';
-import { BearerGuard } from './access/bearer.guard.js';
-import { BearerStrategy } from './access/bearer.strategy.js';
-import { CertificateGuard } from './access/certificate.guard.js';
+import {
+  AccessGuard,
+  BearerStrategy,
+  BearerGuard,
+  OpenGuard,
+  CertificateGuard,
+} from './access/access.guard.js';
 import { CertificateUsers } from './access/certificate-users.js';
-import { OpenGuard } from './access/open.guard.js';
 import { AuthorizationCodeEntity } from './stores/authorization-code.entity.js';
 import { AuthorizationCodesRepository } from './stores/authorization-codes.repository.js';
 import { AuthorizeController } from './authorize/authorize.controller.js';
@@ -66,7 +68,7 @@ import { MetadataController } from './metadata/metadata.controller.js';
 import { SetupsController } from './token/setups.controller.js';
 import { AccessTokens } from './bearer/access-token.js';
 import { IdTokens } from './bearer/id-token.js';
-import { BearerTokens } from './bearer/bearer-tokens.js';
+import { BearerTokens, VerifiedTokens } from './bearer/bearer-tokens.js';
 import { Delegations } from './bearer/delegations.js';
 import { ExternalTokens } from './bearer/external-tokens.js';
 import { AuthorizationCodeGrant } from './token/grants/authorization-code.grant.js';
@@ -91,7 +93,6 @@ import { LogoutController } from './openid/logout.controller.js';
 import { LogoutPages } from './openid/logout.pages.js';
 import { UserinfoController } from './openid/userinfo.controller.js';
 import { UserinfoService } from './openid/userinfo.service.js';
-import { VerifiedTokens } from './bearer/verified-tokens.js';
 
 const GRANT_CLASSES = [
   ClientCredentialsGrant,

@@ -13,7 +13,7 @@ import {
   type JsonValue,
 } from '#src/kernel/index.js';
 import { MAX_DEPTH, MAX_VALUES, tooHeavy } from './json-weight.js';
-import { QueryValues } from './query-values.js';
+import { QueryValues } from './messages.js';
 
 /** Escapes of what the database cannot keep; as themselves NUL is no JSON and half pairs are no UTF-8. */
 const MAY_BE_UNSTORABLE = /\\u(?:0000|d[89a-f])/i;

@@ -10,8 +10,8 @@ import {
 import { ApiResponse } from '@nestjs/swagger';
 import { map, type Observable } from 'rxjs';
 import { stringifyJson } from '#src/kernel/index.js';
-import { JsonText } from './json-text.js';
 import type { HttpResponse } from './messages.js';
+import { JsonText } from './grid-express.adapter.js';
 
 /**
  * A route whose answer is the same for everybody: caches keep it for so many seconds, and whoever asks again with its ETag gets

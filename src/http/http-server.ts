@@ -20,8 +20,7 @@ import type { HttpRequest, HttpResponse } from './messages.js';
 import { serveMetrics } from './metrics-listener.js';
 import { openTls, type OpenedTls } from './open-tls.js';
 import { ProblemFilter } from './problem.filter.js';
-import { requestMiddleware } from './request-middleware.js';
-import { RequestsUnderWay } from './requests-under-way.js';
+import { requestMiddleware, RequestsUnderWay } from './request-middleware.js';
 import { RouteTable } from './route-table.js';
 import { watchLoop, type LoopWatch } from './watch-loop.js';
 

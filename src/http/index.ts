@@ -1,3 +1,4 @@
+export { JsonText } from './grid-express.adapter.js';
 export { accepts } from './accepted-type.js';
 export { Admission } from './admission.js';
 export {
@@ -11,10 +12,8 @@ export {
   unsupportedMediaType,
 } from './body.js';
 export { Cached } from './cached-answer.js';
-export { ClientAddresses } from './client-address.js';
 export { ClientDisconnected, clientSignal, requireClient } from './client-signal.js';
 export { beginCompressible, sendCompressible, sendPiece } from './compressed-answer.js';
-export { JsonText } from './json-text.js';
 export { HttpModule } from './http.module.js';
 export { HttpServer } from './http-server.js';
 export { reservePort } from './listener.js';
@@ -26,12 +25,15 @@ export {
   labelRequest,
   labelsOf,
   requestIdOf,
+  ClientAddresses,
+  QueryValues,
+  queryValuesOf,
+  setQueryValues,
 } from './messages.js';
 export { ACCESS_RULE } from './open-route.js';
 export { openTls } from './open-tls.js';
 export { type PathParameter, schemaByMediaType } from './openapi-completion.js';
 export { ProblemFilter } from './problem.filter.js';
-export { QueryValues, queryValuesOf, setQueryValues } from './query-values.js';
 export {
   FreeKeys,
   ReadAllBy,

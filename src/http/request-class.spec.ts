@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { OAuthProblem, Problem, type JsonObject } from '#src/kernel/index.js';
-import { QueryValues } from './query-values.js';
 import {
   FreeKeys,
   keysOfClass,
@@ -27,6 +26,7 @@ import {
   Type,
   ValidateNested,
 } from './validators.js';
+import { QueryValues } from './messages.js';
 
 class ListQuery {
   @IsOptional()

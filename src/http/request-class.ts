@@ -8,8 +8,8 @@ import {
   type JsonValue,
   type Violation,
 } from '#src/kernel/index.js';
-import { QueryValues, unknownParameters } from './query-values.js';
 import { IS_GIVEN } from './validators.js';
+import { QueryValues, unknownParameters } from './messages.js';
 
 /** A class whose validators say what a request may carry. */
 export type RequestClass<T extends object = object> = new () => T;

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, expect, it } from '@jest/globals';
-import express from 'express';
 import type { Server } from 'node:http';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import express, { type Request } from 'express';
 import { readConfig } from '#src/config/env.js';
 import { Readiness } from '#src/runtime/readiness.js';
 import { Metrics } from '#src/runtime/metrics.js';
 import type { Logger } from '#src/runtime/logger.js';
 import type { Tracing } from '#src/runtime/tracing.js';
+import { setRequestId } from './messages.js';
 import { ProblemFilter } from './problem.filter.js';
-import { requestMiddleware } from './request-middleware.js';
-import { RequestsUnderWay } from './requests-under-way.js';
+import { requestMiddleware, RequestsUnderWay, originForm } from './request-middleware.js';
 import type { RouteTable } from './route-table.js';
 
 let server: Server | undefined;
@@ -101,4 +101,48 @@ it.each<[string, Record<string, string>, string | null]>([
   const port = await serve((_request, response) => void response.end(), environment);
   const { headers } = await fetch(`http://127.0.0.1:${port}/`);
   expect(headers.get('strict-transport-security')).toBe(expected);
+});
+
+describe('the target of a request', () => {
+  it.each([
+    ['/jobs?maxJobs=1', '/jobs?maxJobs=1'],
+    ['//jobs', '//jobs'],
+    ['https://grid.example/jobs?maxJobs=1', '/jobs?maxJobs=1'],
+    ['HTTP://user@other.example:80/a?b=https://c/d', '/a?b=https://c/d'],
+    ['https://grid.example', '/'],
+    ['https://grid.example?a=b', '/?a=b'],
+    ['/jobs?next=https://grid.example/jobs', '/jobs?next=https://grid.example/jobs'],
+    ['*', '*'],
+    ['ftp://grid.example/jobs', 'ftp://grid.example/jobs'],
+  ])('%s is %s', (target, expected) => {
+    expect(originForm(target)).toBe(expected);
+  });
+});
+
+function request(method: string, path: string, id: string): Request {
+  const made = { method, originalUrl: path };
+  setRequestId(made as Request, id);
+  return made as Request;
+}
+
+describe('the requests under way', () => {
+  it('are named without query, and long paths by their beginning', () => {
+    const underWay = new RequestsUnderWay();
+    const long = `/${'a'.repeat(30_000)}`;
+    underWay.begin(request('GET', `${long}?access_token=secret`, 'r1'));
+    underWay.begin(request('GET', '/short?access_token=secret', 'r2'));
+    const token = ['eyJhbGciOiJFUzI1NiJ9', 'c'.repeat(500), 's'.repeat(500)].join('.');
+    underWay.begin(request('GET', `/jobs/${token}`, 'r3'));
+    expect(underWay.names()).toEqual([
+      `GET ${long.slice(0, 256)}… (30001 characters) r1`,
+      'GET /short r2',
+      'GET /jobs/[hidden] r3',
+    ]);
+  });
+
+  it('are twenty names at most', () => {
+    const underWay = new RequestsUnderWay();
+    for (let index = 0; index < 50; index += 1) underWay.begin(request('GET', '/', `r${index}`));
+    expect(underWay.names()).toHaveLength(20);
+  });
 });

@@ -9,8 +9,7 @@ import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { hasBody, readForm, readJsonObject } from './body.js';
-import type { HttpRequest } from './messages.js';
-import { QueryValues, queryValuesOf } from './query-values.js';
+import { type HttpRequest, QueryValues, queryValuesOf } from './messages.js';
 import {
   isRequestClass,
   readJson,

@@ -1,11 +1,25 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { performance } from 'node:perf_hooks';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  afterEach,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+  afterAll,
+  beforeAll,
+} from '@jest/globals';
 import type { Request } from 'express';
 import { createLogger } from '#src/runtime/logger.js';
-import { LoopStalls } from '#src/runtime/loop-stalls.js';
 import { Metrics } from '#src/runtime/metrics.js';
 import { setRequestId } from './messages.js';
-import { RequestsUnderWay } from './requests-under-way.js';
-import { watchLoop } from './watch-loop.js';
+import { watchLoop, LoopStalls, Collections, fromScheduler, threadTime } from './watch-loop.js';
+import { RequestsUnderWay } from './request-middleware.js';
 
 const NAME = 'gridgate_event_loop_stall_seconds';
 
@@ -95,24 +109,58 @@ describe('stalls of the event loop', () => {
       { level: 'warn', stallMs: 300, gcMs: expect.any(Number), requests: ['GET /jobs r1'] },
     ]);
   });
+});
 
-  it('name requests without query, and long paths by their beginning', () => {
-    const underWay = new RequestsUnderWay();
-    const long = `/${'a'.repeat(30_000)}`;
-    underWay.begin(request('GET', `${long}?access_token=secret`, 'r1'));
-    underWay.begin(request('GET', '/short?access_token=secret', 'r2'));
-    const token = ['eyJhbGciOiJFUzI1NiJ9', 'c'.repeat(500), 's'.repeat(500)].join('.');
-    underWay.begin(request('GET', `/jobs/${token}`, 'r3'));
-    expect(underWay.names()).toEqual([
-      `GET ${long.slice(0, 256)}… (30001 characters) r1`,
-      'GET /short r2',
-      'GET /jobs/[hidden] r3',
-    ]);
+describe('garbage collections of a stretch', () => {
+  it('are those that began in it', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
+    const collections = new Collections();
+    collections.start();
+    const before = performance.now();
+    collect({ type: 'minor' });
+    const within = await collections.since(before);
+    const after = await collections.since(performance.now());
+    collections.stop();
+    expect(within).toBeGreaterThan(0);
+    expect(after).toBe(0);
+  });
+});
+
+describe('processor time of this thread', () => {
+  let directory: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'thread-time-'));
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  it('grows by what the thread works, not by what it waits', () => {
+    const now = threadTime();
+    const before = now();
+    const { user, system } = process.cpuUsage();
+    // Other threads of the process have a part of what it spends, but never all of it.
+    for (let spent = 0; now() - before < 20 && spent < 5_000_000;) {
+      const usage = process.cpuUsage({ user, system });
+      spent = usage.user + usage.system;
+    }
+    expect(now() - before).toBeGreaterThanOrEqual(20);
+    const [rested, began] = [now(), performance.now()];
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    expect(now() - rested).toBeLessThan((performance.now() - began) / 2);
   });
 
-  it('name twenty requests at most', () => {
-    const underWay = new RequestsUnderWay();
-    for (let index = 0; index < 50; index += 1) underWay.begin(request('GET', '/', `r${index}`));
-    expect(underWay.names()).toHaveLength(20);
+  it('is the first number of the figures, in nanoseconds', () => {
+    const path = join(directory, 'schedstat');
+    writeFileSync(path, '2500000 700 3\n');
+    expect(fromScheduler(path)?.()).toBe(2.5);
+  });
+
+  it('has another source where the system shows no such figures', () => {
+    const path = join(directory, 'other');
+    writeFileSync(path, 'not here\n');
+    expect([fromScheduler(path), fromScheduler(join(directory, 'none'))]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });

@@ -5,7 +5,7 @@ import { CONFIG, type Config } from '#src/config/index.js';
 import { APPLICATION_PREFIX, type User } from '#src/registry/index.js';
 import type { Confirmation } from '../possession/confirmation.js';
 import { KeysService } from '../keys/keys.service.js';
-import { ANY_AUDIENCE, audienceClaim, audiencesIn } from '../protocol/audience.js';
+import { ANY_AUDIENCE, audienceClaim } from '../protocol/audience.js';
 import { signJwt } from '../keys/sign-jwt.js';
 import { verificationKey } from '../keys/verification-key.js';
 import { subjectOf } from './subject.js';
@@ -167,7 +167,7 @@ export class AccessTokens {
   /** Is the token for this service, or for every one where that is accepted? */
   isForService({ aud }: AccessTokenClaims): boolean {
     const { publicUrl, acceptAnyAudience } = this.config;
-    const audiences = audiencesIn(aud);
+    const audiences = [aud].flat();
     return audiences.includes(publicUrl) || (acceptAnyAudience && audiences.includes(ANY_AUDIENCE));
   }
 

@@ -5,12 +5,7 @@ import type { Transaction } from '#src/database/index.js';
 import { RegistryService } from '#src/registry/index.js';
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
 import { ClientsService } from '../clients/clients.service.js';
-import {
-  askedAudiences,
-  audiencesIn,
-  EVERY_AUDIENCE,
-  narrowedAudiences,
-} from '../protocol/audience.js';
+import { askedAudiences, EVERY_AUDIENCE, narrowedAudiences } from '../protocol/audience.js';
 import { isAdmin, readScope, scopeWords } from '../protocol/grid-scopes.js';
 import { invalidGrant } from '../protocol/oauth-errors.js';
 import { RevocationsRepository } from '../stores/revocations.repository.js';
@@ -23,7 +18,7 @@ import {
 } from './access-token.js';
 import type { Principal } from './principal.js';
 import { ScopeGranter, type GrantedScopes } from './scope-granter.js';
-import { holderOf, type HolderClaims } from './verified-tokens.js';
+import { holderOf, type HolderClaims } from './bearer-tokens.js';
 
 /**
  * What somebody's work may later be given tokens for, without them: claims that are in nothing wider than those of the
@@ -73,7 +68,7 @@ export class Delegations {
       throw refusal('The token of the request is bound to a key, which the job does not have');
     }
     const audiences = narrowedAudiences(askedAudiences({ audience: wish.audience }), {
-      parent: audiencesIn(claims.aud),
+      parent: [claims.aud].flat(),
       possible: await this.audiencesOf(claims.client_id),
     });
     const { scopes, groups } = await this.granted(claims, wish.scope);

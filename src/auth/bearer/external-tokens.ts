@@ -19,7 +19,6 @@ import { SenderConstraint } from '../possession/sender-constraint.js';
 import { TokenHolders, type PresentedToken } from '../possession/token-holders.js';
 import { principalFrom, type Principal } from './principal.js';
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
-import { audiencesIn } from '../protocol/audience.js';
 import { scopesOf } from '../protocol/scopes.js';
 import {
   capabilitiesIn,
@@ -120,7 +119,7 @@ export class ExternalTokens {
     if (this.config.acceptAnyAudience) return true;
     const { audience } = provider.parameters;
     const ours = [audience].flat();
-    return ours.length === 0 || audiencesIn(aud).some((one) => ours.includes(one));
+    return ours.length === 0 || [aud].flat().some((one) => ours.includes(one));
   }
 
   private async identify(

@@ -6,10 +6,10 @@ import { RegistryService } from '#src/registry/index.js';
 import { ConsentsService } from '../stores/consents.service.js';
 import { RevocationsRepository } from '../stores/revocations.repository.js';
 import { userNameOf } from '../bearer/access-token.js';
-import { VerifiedTokens } from '../bearer/verified-tokens.js';
 import type { InspectForm } from './inspect.request.js';
 import { IntrospectionResponse } from './introspection.response.js';
 import { TokenInspector } from './token-inspector.js';
+import { VerifiedTokens } from '../bearer/bearer-tokens.js';
 
 const SLACK_MS = 120_000;
 

@@ -3,14 +3,14 @@ import { OAuthProblem } from '#src/kernel/index.js';
 import type { HttpRequest } from '#src/http/index.js';
 import type { TokenPlace } from '../possession/confirmation.js';
 import { TokenHolders } from '../possession/token-holders.js';
-import { bearerHeaderOf, dpopToken } from '../access/bearer-header.js';
 import { CertificateUsers } from '../access/certificate-users.js';
 import { ClientAuthenticator } from '../clients/client-authenticator.js';
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
 import { RefreshTokensService } from '../stores/refresh-tokens.service.js';
-import { VerifiedTokens } from '../bearer/verified-tokens.js';
 import type { InspectForm } from './inspect.request.js';
 import { mayAskAbout, type InspectedToken } from './inspected-token.js';
+import { bearerHeaderOf, dpopToken } from '../access/access.guard.js';
+import { VerifiedTokens } from '../bearer/bearer-tokens.js';
 
 /**
  * Finds the token of a revocation or introspection request and checks that the caller may ask about it: a

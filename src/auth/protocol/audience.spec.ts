@@ -1,11 +1,5 @@
 import { OAuthProblem } from '#src/kernel/index.js';
-import {
-  askedAudiences,
-  audienceClaim,
-  audiencesIn,
-  narrowedAudiences,
-  refuseOthers,
-} from './audience.js';
+import { askedAudiences, audienceClaim, narrowedAudiences, refuseOthers } from './audience.js';
 
 /** What the work answers, or the text of its refusal, which is always invalid_target. */
 function outcome<T>(work: () => T): T | string {
@@ -64,6 +58,5 @@ describe('the audiences that are asked for', () => {
 
   it('are a text for one and a list for several', () => {
     expect([audienceClaim(['a']), audienceClaim(['a', 'b'])]).toEqual(['a', ['a', 'b']]);
-    expect([audiencesIn('a'), audiencesIn(['a', 'b'])]).toEqual([['a'], ['a', 'b']]);
   });
 });

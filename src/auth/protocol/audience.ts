@@ -65,11 +65,6 @@ export function audienceClaim(audiences: readonly string[]): string | string[] {
   return more.length === 0 ? one : [one, ...more];
 }
 
-/** The audiences of a claim. */
-export function audiencesIn(claim: string | readonly string[]): readonly string[] {
-  return typeof claim === 'string' ? [claim] : claim;
-}
-
 function invalidTarget(description: string): OAuthProblem {
   return new OAuthProblem('invalid_target', description);
 }

@@ -10,7 +10,6 @@ import { IdProvidersService } from '#src/id-provider/index.js';
 import { Problem } from '#src/kernel/index.js';
 import type { HttpRequest } from '#src/http/index.js';
 import { RegistryService, type User } from '#src/registry/index.js';
-import { byStrategy } from '../../access/by-strategy.js';
 import { RateLimits } from '../../protocol/rate-limits.js';
 import {
   idProviderStrategy,
@@ -19,6 +18,7 @@ import {
   type ProviderSubject,
 } from './id-provider.strategy.js';
 import { LoginStates, type LoginView, type OwnLogin } from './login-states.js';
+import { byStrategy } from '../../access/access.guard.js';
 
 /** How a sign-in through an identity provider ended. */
 export type LoginOutcome =

@@ -15,7 +15,6 @@ import type {
 } from '../../bearer/access-token.js';
 import { ScopeGranter } from '../../bearer/scope-granter.js';
 import type { StorageWish } from '../../bearer/storage-rights.js';
-import type { VerifiedTokens } from '../../bearer/verified-tokens.js';
 import type { ClientsService } from '../../clients/clients.service.js';
 import type { TokenExchangeForm } from './grant.request.js';
 import type { Confirmation } from '../../possession/confirmation.js';
@@ -34,6 +33,7 @@ import {
 } from './testing/exchange-judge.js';
 import { TokenNarrowing } from './token-narrowing.js';
 import type { PeerCertificates } from '../../possession/peer-certificates.js';
+import type { VerifiedTokens } from '../../bearer/bearer-tokens.js';
 
 const SERVICE = 'https://grid.example';
 const ANY = 'https://wlcg.cern.ch/jwt/v1/any';

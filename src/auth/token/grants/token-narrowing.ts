@@ -12,13 +12,13 @@ import {
 } from '../../bearer/access-token.js';
 import { SenderConstraint } from '../../possession/sender-constraint.js';
 import { ScopeGranter } from '../../bearer/scope-granter.js';
-import { VerifiedTokens } from '../../bearer/verified-tokens.js';
 import { CERTIFICATE_CLIENT } from '../../clients/built-in-clients.js';
 import { ClientsService } from '../../clients/clients.service.js';
 import { isAdmin, scopeWords } from '../../protocol/grid-scopes.js';
-import { askedAudiences, audiencesIn, narrowedAudiences } from '../../protocol/audience.js';
+import { askedAudiences, narrowedAudiences } from '../../protocol/audience.js';
 import type { TokenExchangeForm } from './grant.request.js';
 import type { TokenCaller } from './token-callers.js';
+import { VerifiedTokens } from '../../bearer/bearer-tokens.js';
 
 /** A token that comes from one that comes from one …: its id holds all of theirs. */
 const MAX_GENERATIONS = 10;
@@ -71,7 +71,7 @@ export class TokenNarrowing {
     if (!user || !group) return undefined;
     const possible = this.clients.audiencesOf(client);
     const audiences = narrowedAudiences(askedAudiences(form), {
-      parent: audiencesIn(claims.aud),
+      parent: [claims.aud].flat(),
       possible,
     });
     labelRequest(request, { user: user.name, group: groupName, setup });

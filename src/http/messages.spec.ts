@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Problem } from '#src/kernel/index.js';
-import { QueryValues } from './query-values.js';
+import { QueryValues } from './messages.js';
 
 function refusal(work: () => unknown): unknown {
   try {

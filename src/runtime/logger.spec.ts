@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { redact } from './redact.js';
+import { redact } from './logger.js';
 
 const JWT = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl';
 

@@ -1,4 +1,4 @@
-import { VerifiedTokens } from './verified-tokens.js';
+import { VerifiedTokens } from './bearer-tokens.js';
 
 const NOW = Date.UTC(2026, 0, 2);
 
