@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { setFlagsFromString } from 'node:v8';
 import { SERVING } from './app/serving-processes.js';
 import { ConfigurationFault, readConfig, type Config } from '#src/config/index.js';
-import { reservePort } from '#src/http/index.js';
+import { HttpServer } from '#src/http/index.js';
 
 /** How many times as large V8 makes its space for new objects when more of them live on. */
 const NEW_SPACE_GROWTH = 2;
@@ -45,7 +45,7 @@ async function givenPlace(): Promise<Place | undefined> {
 async function configuration(): Promise<Config> {
   const config = readConfig(process.env);
   if (config.port !== 0) return config;
-  const port = String(await reservePort(config.host));
+  const port = String(await HttpServer.reservePort(config.host));
   return readConfig({ ...process.env, GRID_PORT: port });
 }
 

@@ -14,7 +14,7 @@ import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../embedded-post
 import { configuredDatabase, type Config, type DatabaseConnection } from '#src/config/index.js';
 import { whenDatabaseIsThere } from '#src/database/index.js';
 import { Streams } from '#src/events/index.js';
-import { HttpServer, openApiDocument, serveSwagger } from '#src/http/index.js';
+import { HttpServer, openApiDocument } from '#src/http/index.js';
 import { Metrics, openHome, type GridHome } from '#src/runtime/index.js';
 import { readBuiltDocument } from './built-document.js';
 import { WEBHOOK_PATH_PARAMETERS } from '../webhooks/index.js';
@@ -141,14 +141,14 @@ export class GridServer {
     const app = await http.create(module, {
       compressedBelow: COMPRESSED_BELOW,
       closedToPages: AUTHORIZATION_PATH,
+      description: {
+        describe: (made) => openApiOf(made, config),
+        scopes: SCOPES,
+        forms: readBuiltDocument(config.publicUrl),
+      },
     });
     this.streams = app.get(Streams);
     servePortal(app, config);
-    serveSwagger(app, () => openApiOf(app, config), {
-      publicUrl: config.publicUrl,
-      scopes: SCOPES,
-      forms: readBuiltDocument(config.publicUrl),
-    });
     return app;
   }
 }

@@ -93,3 +93,35 @@ function isGzipWanted(response: HttpResponse): boolean {
   const { req: request } = response;
   return request.headers.cookie === undefined && codingFor(request, ['gzip']) === 'gzip';
 }
+
+/** The body of an answer, sent in pieces at the speed of the client, compressed when it likes. */
+export class AnswerBody {
+  private target: Writable | undefined;
+
+  constructor(
+    private readonly response: HttpResponse,
+    private readonly contentType: string,
+  ) {}
+
+  /** Sends a piece; done when the client can take more. Throws ClientDisconnected. */
+  async send(piece: string | Buffer): Promise<void> {
+    if (this.response.destroyed) throw new ClientDisconnected();
+    const target = (this.target ??= this.begin());
+    if (piece.length > 0) await sendPiece(target, piece);
+  }
+
+  /** Sends the last piece and ends the answer. */
+  end(text: string): void {
+    if (this.target) {
+      this.target.end(text);
+      return;
+    }
+    this.response.setHeader('Content-Type', this.contentType);
+    sendCompressible(this.response, text);
+  }
+
+  private begin(): Writable {
+    this.response.setHeader('Content-Type', this.contentType);
+    return beginCompressible(this.response);
+  }
+}

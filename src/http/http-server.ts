@@ -15,13 +15,14 @@ import { answerClientErrors } from './client-errors.js';
 import { Connections } from './connections.js';
 import { corsByAllowList } from './cors.js';
 import { GridExpressAdapter } from './grid-express.adapter.js';
-import { listen } from './listener.js';
+import { listen, reservePort } from './listener.js';
 import type { HttpRequest, HttpResponse } from './messages.js';
 import { serveMetrics } from './metrics-listener.js';
 import { openTls, type OpenedTls } from './open-tls.js';
 import { ProblemFilter } from './problem.filter.js';
 import { requestMiddleware, RequestsUnderWay } from './request-middleware.js';
 import { RouteTable } from './route-table.js';
+import { serveSwagger, type SwaggerPage } from './swagger.js';
 import { watchLoop, type LoopWatch } from './watch-loop.js';
 
 const MAX_HEADER_BYTES = 32 * 1024;
@@ -39,12 +40,13 @@ interface HttpServerParts {
   tracing: Tracing;
 }
 
-/** What depends on the paths of the application. */
-interface PathRules {
+/** What depends on the application. */
+interface ApplicationRules {
   /** Long JSON answers below these may be compressed: none of them carries a token, a code or a secret. */
   compressedBelow: readonly string[];
   /** No page of another origin calls what stands below. */
   closedToPages: string;
+  description: Omit<SwaggerPage, 'publicUrl'>;
 }
 
 /** The HTTP side of a process: TLS, the listener with its connections, and what each request passes before its route. */
@@ -57,6 +59,11 @@ export class HttpServer {
     private readonly parts: HttpServerParts,
     private readonly tls: OpenedTls,
   ) {}
+
+  /** A free port of the address, kept for the server that listens on it: nobody can take it between the two. */
+  static reservePort(host: string): Promise<number> {
+    return reservePort(host);
+  }
 
   /** Opens TLS; throws with a message that names the variable. */
   static async open(parts: HttpServerParts, pkiDirectory: string): Promise<HttpServer> {
@@ -71,13 +78,13 @@ export class HttpServer {
   }
 
   /** Makes the application of the module; it is not listening and not initialised yet. */
-  async create(module: DynamicModule, paths: PathRules): Promise<INestApplication> {
+  async create(module: DynamicModule, rules: ApplicationRules): Promise<INestApplication> {
     const { config, logger } = this.parts;
     const adapter = new GridExpressAdapter({
       tls: this.tls.serverOptions,
       maxHeaderBytes: MAX_HEADER_BYTES,
       requestTimeoutSeconds: config.requestTimeout,
-      compressedBelow: paths.compressedBelow,
+      compressedBelow: rules.compressedBelow,
     });
     const app = await NestFactory.create(module, adapter, {
       logger: new NestLogger(logger),
@@ -90,12 +97,13 @@ export class HttpServer {
     this.loop = watchLoop(this.parts, underWay);
     app.use(requestMiddleware({ ...this.parts, problems, underWay }));
     if (config.corsOrigins.length > 0) {
-      app.use(corsByAllowList(config.corsOrigins, paths.closedToPages));
+      app.use(corsByAllowList(config.corsOrigins, rules.closedToPages));
     }
     app.use(
       app.get(RouteTable).guard((problem, ...exchange) => problems.answer(problem, ...exchange)),
     );
     this.connections = this.watchConnections(app.getHttpServer() as Server, problems);
+    serveSwagger(app, { ...rules.description, publicUrl: config.publicUrl });
     return app;
   }
 

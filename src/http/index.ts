@@ -1,4 +1,3 @@
-export { JsonText } from './grid-express.adapter.js';
 export { accepts } from './accepted-type.js';
 export { Admission } from './admission.js';
 export {
@@ -13,19 +12,17 @@ export {
 } from './body.js';
 export { Cached } from './cached-answer.js';
 export { ClientDisconnected, clientSignal, requireClient } from './client-signal.js';
-export { beginCompressible, sendCompressible, sendPiece } from './compressed-answer.js';
+export { AnswerBody, sendPiece } from './compressed-answer.js';
+export { JsonText } from './grid-express.adapter.js';
 export { HttpModule } from './http.module.js';
 export { HttpServer } from './http-server.js';
-export { reservePort } from './listener.js';
 export {
   type HttpRequest,
   type HttpResponse,
-  callerNetworkOf,
   clientAddressOf,
   labelRequest,
   labelsOf,
   requestIdOf,
-  ClientAddresses,
   QueryValues,
   queryValuesOf,
   setQueryValues,
@@ -47,7 +44,7 @@ export {
 } from './request-class.js';
 export { readBody, refuseUnknownKeys } from './request.pipe.js';
 export { serveStaticSite } from './static-site.js';
-export { openApiDocument, serveSwagger } from './swagger.js';
+export { openApiDocument } from './swagger.js';
 export {
   Allow,
   Check,

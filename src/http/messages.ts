@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Request, Response } from 'express';
+import { AddressList, Problem, type Violation } from '#src/kernel/index.js';
 import { redact } from '#src/runtime/index.js';
-import { callerNetwork, AddressList, Problem, type Violation } from '#src/kernel/index.js';
 
 /** A request as controllers and guards see it. */
 export type HttpRequest = Request;
@@ -35,11 +35,6 @@ export function setRequestId(request: IncomingMessage, id: string): void {
 /** Where the request comes from, as far as trusted proxies are believed; also when the connection is gone. */
 export function clientAddressOf(request: IncomingMessage): string {
   return (request as Marked)[REQUEST_ADDRESS] ?? '';
-}
-
-/** Who is counted as one caller where the request names nobody: an IPv4 address, or the /64 of an IPv6 one. */
-export function callerNetworkOf(request: IncomingMessage): string {
-  return callerNetwork(clientAddressOf(request));
 }
 
 /** Says where the request comes from. */
@@ -82,16 +77,10 @@ export class ClientAddresses {
     this.trusted = AddressList.parse(trustedProxies);
   }
 
-  /** True when the peer of the connection is a trusted proxy. */
-  isBehindProxy(request: IncomingMessage): boolean {
-    const peer = request.socket.remoteAddress;
-    return peer !== undefined && this.trusted.size > 0 && this.trusted.contains(peer);
-  }
-
   /** The client's address; '' when the connection is gone. */
   addressOf(request: IncomingMessage): string {
     const peer = request.socket.remoteAddress ?? '';
-    if (!this.isBehindProxy(request)) return peer;
+    if (this.trusted.size === 0 || !this.trusted.contains(peer)) return peer;
     const header = request.headers['x-forwarded-for'];
     const hops = String(header ?? '')
       .split(',')

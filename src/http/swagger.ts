@@ -121,6 +121,8 @@ function tagOf(path: string): string {
 export interface SwaggerPage {
   publicUrl: string;
   scopes: readonly string[];
+  /** Makes the document. */
+  describe: (app: INestApplication) => OpenAPIObject;
   /** The texts of the document where they are there already. */
   forms?: { json: string; yaml: string } | undefined;
 }
@@ -128,10 +130,10 @@ export interface SwaggerPage {
 /** Serves Swagger UI at /docs and the document at /docs/openapi.json. */
 export function serveSwagger(
   app: INestApplication,
-  describe: () => OpenAPIObject,
-  { publicUrl, scopes, forms }: SwaggerPage,
+  { publicUrl, scopes, describe, forms }: SwaggerPage,
 ): void {
-  const document = forms ? (): OpenAPIObject => JSON.parse(forms.json) as OpenAPIObject : describe;
+  const document = (): OpenAPIObject =>
+    forms ? (JSON.parse(forms.json) as OpenAPIObject) : describe(app);
   app.use('/docs', pageHeaders(publicUrl), keepGenerated(forms));
   app.use('/docs', compressedFiles(swaggerFiles(), { without: ['index.html'] }));
   SwaggerModule.setup('docs', app, document, {

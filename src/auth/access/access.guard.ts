@@ -3,11 +3,11 @@ import type { Strategy as AnyStrategy } from 'passport';
 import { Injectable, Inject, type ExecutionContext, type CanActivate } from '@nestjs/common';
 import { Strategy } from 'passport-http-bearer';
 import { Reflector } from '@nestjs/core';
-import { type OAuthProblem, Problem } from '#src/kernel/index.js';
+import { type OAuthProblem, Problem, callerNetwork } from '#src/kernel/index.js';
 import {
   type HttpRequest,
   Admission,
-  callerNetworkOf,
+  clientAddressOf,
   labelRequest,
   queryValuesOf,
   refuseUnknownKeys,
@@ -160,7 +160,7 @@ export class BearerGuard extends AuthGuard() {
   }
 
   private async findOut(request: HttpRequest, context: ExecutionContext): Promise<boolean> {
-    await this.admission.admit(`unknown ${callerNetworkOf(request)}`, request);
+    await this.admission.admit(`unknown ${callerNetwork(clientAddressOf(request))}`, request);
     await super.canActivate(context);
     return this.admit(request, context);
   }
@@ -237,7 +237,7 @@ export class OpenGuard implements CanActivate {
   /** Throws Problem 429. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    await this.admission.admit(`address ${callerNetworkOf(request)}`, request);
+    await this.admission.admit(`address ${callerNetwork(clientAddressOf(request))}`, request);
     return true;
   }
 }
@@ -253,7 +253,7 @@ export class CertificateGuard implements CanActivate {
   /** Throws 401 `invalid_client` without a good certificate of a known user, Problem 429 or 503. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    await this.admission.admit(`unknown ${callerNetworkOf(request)}`, request);
+    await this.admission.admit(`unknown ${callerNetwork(clientAddressOf(request))}`, request);
     const { user } = await this.certificates.certified(request);
     labelRequest(request, { user: user.name });
     setCertificateUser(request, user);

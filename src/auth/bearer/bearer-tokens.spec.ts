@@ -27,7 +27,7 @@ function memory(): {
   };
   const tokens = new VerifiedTokens(
     { now: () => NOW },
-    { verify } as never,
+    { verify, isForService: () => true } as never,
     { isAnyRevoked: () => Promise.resolve(false) } as never,
     {} as never,
     feed as never,

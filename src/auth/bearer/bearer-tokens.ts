@@ -21,6 +21,7 @@ const MAX_ENTRIES = 20_000;
 interface Entry {
   readonly claims: AccessTokenClaims;
   readonly ids: readonly string[];
+  readonly isForService: boolean;
   principal?: { registry: RegistrySnapshot; value: Principal | undefined };
 }
 
@@ -65,7 +66,7 @@ export class VerifiedTokens implements OnModuleDestroy {
    */
   async principal(token: string): Promise<Principal | undefined> {
     const entry = await this.entryOf(token);
-    return entry && this.tokens.isForService(entry.claims) ? this.principalOf(entry) : undefined;
+    return entry?.isForService ? this.principalOf(entry) : undefined;
   }
 
   /** What `principal` would answer, where that is known without a question; undefined otherwise, too. */
@@ -73,7 +74,7 @@ export class VerifiedTokens implements OnModuleDestroy {
     const entry = this.feed.live ? this.entries.get(sha256(token)) : undefined;
     const registry = this.registry.known;
     if (!entry || !registry || entry.claims.exp * 1000 <= this.clock.now()) return undefined;
-    return this.tokens.isForService(entry.claims) ? seenBy(entry, registry) : undefined;
+    return entry.isForService ? seenBy(entry, registry) : undefined;
   }
 
   /** The principal of a live token, also of one for other services. */
@@ -106,7 +107,8 @@ export class VerifiedTokens implements OnModuleDestroy {
   private async verify(token: string): Promise<Entry | undefined> {
     const claims = await this.tokens.verify(token);
     if (!claims) return undefined;
-    return { claims, ids: lineageOf(claims.jti) };
+    const isForService = this.tokens.isForService(claims);
+    return { claims, ids: lineageOf(claims.jti), isForService };
   }
 
   private remember(hash: string, entry: Entry): void {

@@ -9,7 +9,8 @@ import {
 } from '#src/x509/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { LOGGER, type Logger, Metrics } from '#src/runtime/index.js';
-import { ClientAddresses, requestIdOf } from '#src/http/index.js';
+import { AddressList } from '#src/kernel/index.js';
+import { requestIdOf } from '#src/http/index.js';
 
 /** A client certificate was shown and is not good. `advice` may be told to the caller, the message to the log. */
 export class CertificateRefusal extends Error {
@@ -47,7 +48,7 @@ const ADVICE: Partial<Record<string, string>> = {
  */
 @Injectable()
 export class PeerCertificates {
-  private readonly addresses: ClientAddresses;
+  private readonly proxies: AddressList;
   private readonly ignored;
 
   constructor(
@@ -56,7 +57,7 @@ export class PeerCertificates {
     private readonly authorities: TrustedAuthorities,
     metrics: Metrics,
   ) {
-    this.addresses = new ClientAddresses(config.trustedProxies);
+    this.proxies = AddressList.parse(config.trustedProxies);
     this.ignored = metrics.counter(
       'gridgate_forwarded_certificates_ignored_total',
       'Certificate headers from addresses that are not trusted proxies',
@@ -98,7 +99,7 @@ export class PeerCertificates {
   private forwarded(request: IncomingMessage): Buffer[] | undefined {
     const form = this.config.clientCertHeader;
     const header = request.headers[form];
-    if (!this.addresses.isBehindProxy(request)) {
+    if (!this.proxies.contains(request.socket.remoteAddress)) {
       if (header !== undefined) this.noteIgnored(request, form);
       return undefined;
     }

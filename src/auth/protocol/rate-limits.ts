@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { OAuthProblem } from '#src/kernel/index.js';
+import { OAuthProblem, callerNetwork } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
-import { callerNetworkOf, type HttpRequest } from '#src/http/index.js';
+import { clientAddressOf, type HttpRequest } from '#src/http/index.js';
 
 /** Requests of an address that are limited. */
 export type Limit = 'token' | 'authorize';
@@ -69,7 +69,7 @@ export class RateLimits {
   }
 
   private callerOf(request: HttpRequest): string {
-    return `address ${callerNetworkOf(request)}`;
+    return `address ${callerNetwork(clientAddressOf(request))}`;
   }
 
   private guesserOf(clientId: string, request: HttpRequest): string {

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { isDatabaseAway } from '#src/database/index.js';
 import {
+  AnswerBody,
   ClientDisconnected,
   clientSignal,
   requireClient,
   type HttpRequest,
   type HttpResponse,
 } from '#src/http/index.js';
-import { AnswerBody } from './answer-body.js';
 import { AnswerSpool, SpoolClosed } from './answer-spool.js';
 import { SpoolSpace } from './spool-space.js';
 
