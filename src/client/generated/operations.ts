@@ -874,22 +874,6 @@ export abstract class Operations {
   /** Makes the call and answers its body. */
   protected abstract call<T>(request: OperationRequest, options: CallOptions): Promise<T>;
 
-  /** Is the process alive? */
-  healthLive(options: CallOptions = {}): Promise<LiveResponse> {
-    return this.call<LiveResponse>(
-      { method: 'GET', path: `/health/live`, answer: 'json' },
-      options,
-    );
-  }
-
-  /** May this instance be sent requests? */
-  healthReady(options: CallOptions = {}): Promise<ReadyResponse> {
-    return this.call<ReadyResponse>(
-      { method: 'GET', path: `/health/ready`, answer: 'json' },
-      options,
-    );
-  }
-
   /** Get an access token, parameters in the query string */
   getToken(query: GetTokenQuery, options: CallOptions = {}): Promise<TokenResponse> {
     return this.call<TokenResponse>(
@@ -2071,6 +2055,22 @@ export abstract class Operations {
   ): Promise<AuditSearchResponse> {
     return this.call<AuditSearchResponse>(
       { method: 'GET', path: `/admin/audit`, query, answer: 'json' },
+      options,
+    );
+  }
+
+  /** Is the process alive? */
+  healthLive(options: CallOptions = {}): Promise<LiveResponse> {
+    return this.call<LiveResponse>(
+      { method: 'GET', path: `/health/live`, answer: 'json' },
+      options,
+    );
+  }
+
+  /** May this instance be sent requests? */
+  healthReady(options: CallOptions = {}): Promise<ReadyResponse> {
+    return this.call<ReadyResponse>(
+      { method: 'GET', path: `/health/ready`, answer: 'json' },
       options,
     );
   }
