@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import { type AbstractHttpAdapter, HttpAdapterHost } from '@nestjs/core';
 import type { RequestHandler } from 'express';
 import { Problem } from '#src/kernel/index.js';
 import type { HttpRequest, HttpResponse } from './messages.js';
@@ -18,9 +18,10 @@ export class RouteTable implements OnApplicationBootstrap {
 
   constructor(private readonly host: HttpAdapterHost) {}
 
-  /** Reads the routes of the express application, now that all are registered. */
+  /** Reads the routes of the express application, now that all are registered; an application without a server has none. */
   onApplicationBootstrap(): void {
-    const { router } = this.host.httpAdapter.getInstance<{ router?: { stack: RouterLayer[] } }>();
+    const adapter = this.host.httpAdapter as AbstractHttpAdapter | null;
+    const router = adapter?.getInstance<{ router?: { stack: RouterLayer[] } }>().router;
     this.layers = (router?.stack ?? []).filter((layer) => layer.route !== undefined);
     for (const { path } of this.layers.flatMap(({ route }) => route ?? [])) {
       const matching = this.layers.filter((layer) => matches(layer, path));
