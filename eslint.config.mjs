@@ -109,6 +109,8 @@ export default tseslint.config(
       '@typescript-eslint/no-dynamic-delete': 'off',
     },
   },
+  // A step of the schema is one text of SQL that nobody reads but for its release.
+  { files: ['src/migrations/*.ts'], rules: { 'max-lines': 'off' } },
   {
     files: INTERFACE_NAMES,
     rules: { '@typescript-eslint/naming-convention': 'off' },

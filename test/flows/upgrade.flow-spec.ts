@@ -81,6 +81,22 @@ describe('a database of version 0.1.0', () => {
     expect(after.bytes.toString()).toBe('after the upgrade\n');
   });
 
+  it('knows what jobs ask for, which 0.1.0 had in manifests alone', async () => {
+    const client = new pg.Client({ connectionString: grid.database.url });
+    await client.connect();
+    const { rows } = await client.query<Record<string, number>>(
+      'select jid::integer, processors, max_ram_mb from jobs where jid < 6 order by jid',
+    );
+    await client.end();
+    expect(rows).toEqual([
+      { jid: 1, processors: 3, max_ram_mb: 4096 },
+      { jid: 2, processors: 1, max_ram_mb: 0 },
+      { jid: 3, processors: 2, max_ram_mb: 0 },
+      { jid: 4, processors: 1, max_ram_mb: 0 },
+      { jid: 5, processors: 1, max_ram_mb: 0 },
+    ]);
+  });
+
   it('gives new jobs numbers that follow', async () => {
     const alice = await grid.as('alice');
     const made = await alice.post('/jobs', { json: { Executable: '/bin/true' } });
