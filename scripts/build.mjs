@@ -1,14 +1,17 @@
-/** Builds dist/ (the Swagger plugin of nest-cli.json adds schemas from the sources). */
-import { rmSync } from 'node:fs';
+/** Builds dist/, and what is made of it: the OpenAPI document, the typed client and the reference of the command. */
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { DECLARATIONS } from './packages/list.mjs';
-import { copyDeclarations, writeDoor } from './packages/declarations.mjs';
+import { copyDeclarations, writeEntryPoint } from './packages/declarations.mjs';
 import { root, run } from './run.mjs';
 
 rmSync(`${root}/dist`, { recursive: true, force: true });
 await run('node', ['scripts/compile.mjs']);
-await run('node', ['scripts/build-document.mjs']);
 await import('./bundle-programs.mjs');
 await import('./build-portal.mjs');
+if (existsSync(`${root}/docs`)) {
+  const { commandPage } = await import('./documentation/command-page.mjs');
+  writeFileSync(`${root}/docs/command-reference.md`, await commandPage());
+}
 
 const commonjs = `${root}/dist/commonjs`;
 for (const [name, entry] of [
@@ -16,5 +19,5 @@ for (const [name, entry] of [
   ['client', 'client/index'],
 ]) {
   copyDeclarations(entry, `${commonjs}/types`, { jose: DECLARATIONS.jose });
-  writeDoor(commonjs, name, `../src/${entry}.js`);
+  writeEntryPoint(commonjs, name, `../src/${entry}.js`);
 }

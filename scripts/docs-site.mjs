@@ -16,7 +16,7 @@ import { build } from 'esbuild';
 import semver from 'semver';
 import { apiPages } from './documentation/api-pages.mjs';
 import { addressOf } from './documentation/contents.mjs';
-import { doorOf, pageOf } from './documentation/layout.mjs';
+import { entryOf, pageOf } from './documentation/layout.mjs';
 import { pythonPages } from './documentation/python-pages.mjs';
 import { searchIndex } from './documentation/search-index.mjs';
 import { siteOf } from './documentation/site.mjs';
@@ -73,7 +73,7 @@ async function writeSite({ pages, assets }) {
   const versions = readdirSync(target).filter((name) => semver.valid(name));
   const newestFirst = versions.sort(semver.rcompare);
   writeFileSync(join(target, 'versions.json'), JSON.stringify(newestFirst));
-  writeFileSync(join(target, 'index.html'), doorOf(newestFirst[0]));
+  writeFileSync(join(target, 'index.html'), entryOf(newestFirst[0]));
 }
 
 const site = siteOf(await sources(), (path) => existsSync(join(root, path)));

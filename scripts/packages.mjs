@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { DECLARATIONS, PACKAGES } from './packages/list.mjs';
-import { copyDeclarations, writeDoor } from './packages/declarations.mjs';
+import { copyDeclarations, writeEntryPoint } from './packages/declarations.mjs';
 import { buildWhenNeeded, root, run } from './run.mjs';
 
 const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -39,7 +39,7 @@ async function assemble({ name, entry, platform, external, inside, ...words }) {
   // An ES module may name declarations of CommonJS, not the other way round: one set of them serves both.
   copyDeclarations(entry, join(place, 'cjs/types'), declared);
   writeFileSync(join(place, 'esm/index.d.ts'), `export * from '../cjs/types/${entry}.js';\n`);
-  writeDoor(join(place, 'cjs'), 'index', '../esm/index.js');
+  writeEntryPoint(join(place, 'cjs'), 'index', '../esm/index.js');
   writeFileSync(
     join(place, 'package.json'),
     `${JSON.stringify(manifestOf({ name, entry, external, ...words }), null, 2)}\n`,

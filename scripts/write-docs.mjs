@@ -1,7 +1,6 @@
 /** Writes the generated pages of docs/ from the built code; with --check only tells whether they are up to date. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandPage } from './documentation/command-page.mjs';
 import { root } from './run.mjs';
 
 const { AUDIT_EVENTS } = await import('#src/audit/index.js');
@@ -142,7 +141,6 @@ const JOB_PAGE = 'docs/explanation/what-a-job-can-do.md';
 const pages = {
   [JOB_PAGE]: await whatAJobCanDo(JOB_PAGE),
   'docs/audit.md': auditPage(),
-  'docs/command-reference.md': await commandPage(),
   'docs/conformance.md': conformancePage(),
   'docs/errors.md': problemPage(PROBLEM_CODES, WARNING_CODES),
   'docs/configuration.md': configurationPage(),

@@ -78,7 +78,7 @@ ${outline(page.parts)}
 }
 
 /** Sends readers of the site's root to the newest version; works without scripts. */
-export function doorOf(version) {
+export function entryOf(version) {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8" /><title>Gridgate</title>
 <meta http-equiv="refresh" content="0; url=${version}/index.html" /></head>

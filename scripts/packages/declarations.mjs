@@ -54,10 +54,10 @@ function write(path, text) {
 }
 
 /**
- * The door for require(): a module that hands on the one ES module, and its declarations as those of CommonJS. So there is one
+ * The entry point for require(): a module that hands on the one ES module, and its declarations as those of CommonJS. So there is one
  * copy of each class in a process, however it is loaded. `target` is the ES module, seen from the folder.
  */
-export function writeDoor(folder, name, target) {
+export function writeEntryPoint(folder, name, target) {
   write(join(folder, 'package.json'), '{ "type": "commonjs" }\n');
   write(join(folder, `${name}.js`), `'use strict';\nmodule.exports = require('${target}');\n`);
 }

@@ -15,7 +15,7 @@ import {
 /** What every module of the server may import. */
 const SERVER = ['audit', 'events', 'http', 'runtime', 'database', 'config', 'kernel'];
 
-/** Room → rooms it may import through their door. */
+/** Module → modules it may import through their entry point. */
 const MAY_IMPORT: Record<string, string[]> = {
   kernel: [],
   'http-client': ['kernel'],
@@ -39,16 +39,16 @@ const MAY_IMPORT: Record<string, string[]> = {
   migrations: [],
 };
 
-/** What the client has of the kernel: the door opens modules of Node as well, which browsers have not. */
+/** What the client has of the kernel: the entry point loads modules of Node as well, which browsers have not. */
 const EXACT_JSON = join(SRC, 'kernel/json.js');
 
 const SIGN_IN = ['sign-in/providers', 'sign-in/sessions', 'sign-in/pages'];
 
 /**
- * Room → its sub-rooms → the sub-rooms each may import. A sub-room never imports what stands in the room itself: that is
- * the door and the module, which know all of them. Places never import each other.
+ * Module → its folders → the folders each may import. A folder never imports what stands in the module itself: that is
+ * the entry point and the module, which know all of them. Places never import each other.
  */
-const SUB_ROOMS: Record<string, Record<string, string[]>> = {
+const FOLDERS: Record<string, Record<string, string[]>> = {
   'http-client': { message: [], transport: ['message'], session: ['transport', 'message'] },
   'id-provider': {
     claims: [],
@@ -159,74 +159,74 @@ const SUB_ROOMS: Record<string, Record<string, string[]>> = {
   },
 };
 
-const LIBRARY_ROOMS = ['kernel', 'http-client', 'oauth2-client', 'id-provider'];
+const LIBRARY_MODULES = ['kernel', 'http-client', 'oauth2-client', 'id-provider'];
 const SERVER_FRAMEWORKS = /^(@nestjs\/|typeorm|pg$|pg-|express$|passport|prom-client|pino)/;
 
-/** The part of id-provider that is bound to Nest, and the door that shows it to other rooms. */
+/** The part of id-provider that is bound to Nest, and the entry point that shows it to other modules. */
 const NEST_PART = /^id-provider\/(module\/|index\.ts$)/;
 
-/** Frameworks a room may use beside Node itself and those that every server room may use. */
+/** Frameworks a module may use beside Node itself and those that every server module may use. */
 const LIBRARY_PACKAGES: Record<string, RegExp> = {
   'http-client': /^(undici|tough-cookie)$/,
   'oauth2-client': /^jose$/,
   'id-provider': /^jose$/,
 };
 
-function roomOf(path: string): string | undefined {
+function moduleOf(path: string): string | undefined {
   const parts = relative(SRC, path).split('/');
   if (parts.length === 1) return undefined; // entry points and composition root
   return parts[0];
 }
 
-/** The sub-room of a file, by the longest name that fits; undefined for files of no sub-room. */
-function subRoomOf(path: string): string | undefined {
-  const [room = '', ...within] = relative(SRC, path).split('/');
-  return Object.keys(SUB_ROOMS[room] ?? {})
+/** The folder of a file, by the longest name that fits; undefined for files of no folder. */
+function subModuleOf(path: string): string | undefined {
+  const [module = '', ...within] = relative(SRC, path).split('/');
+  return Object.keys(FOLDERS[module] ?? {})
     .filter((name) => `${within.join('/')}/`.startsWith(`${name}/`))
     .sort((one, other) => other.length - one.length)[0];
 }
 
 const all = sources(SRC).flatMap(importsOf);
-/** Entry points, which may open every door, and the composition root. */
+/** Entry points, which may use every entry point, and the composition root. */
 const ENTRIES = ['app', 'cli'];
-const inRooms = all.filter((one) => !ENTRIES.includes(roomOf(one.file) ?? 'app'));
+const inModules = all.filter((one) => !ENTRIES.includes(moduleOf(one.file) ?? 'app'));
 
-describe('rooms', () => {
+describe('modules', () => {
   it('sees the imports of the tree', () => {
     expect(all.length).toBeGreaterThan(100);
-    expect(inRooms.some((one) => one.target.startsWith('#src/kernel/'))).toBe(true);
+    expect(inModules.some((one) => one.target.startsWith('#src/kernel/'))).toBe(true);
   });
 
-  it('knows every room', () => {
-    const rooms = new Set(
+  it('knows every module', () => {
+    const modules = new Set(
       sources(SRC)
-        .map(roomOf)
-        .filter((room) => room !== undefined),
+        .map(moduleOf)
+        .filter((module) => module !== undefined),
     );
     const known = new Set([...Object.keys(MAY_IMPORT), ...ENTRIES]);
-    expect([...rooms].filter((room) => !known.has(room))).toEqual([]);
+    expect([...modules].filter((module) => !known.has(module))).toEqual([]);
   });
 
   it('have arrows downwards only', () => {
-    const wrong = inRooms.filter((one) => {
+    const wrong = inModules.filter((one) => {
       const path = resolved(one);
-      const from = roomOf(one.file) ?? '';
-      const to = path === undefined ? undefined : roomOf(path);
+      const from = moduleOf(one.file) ?? '';
+      const to = path === undefined ? undefined : moduleOf(path);
       if (path === undefined || to === from) return false;
       return to === undefined || !(MAY_IMPORT[from] ?? []).includes(to);
     });
     expect(wrong.map(show)).toEqual([]);
   });
 
-  it('have sub-rooms with arrows downwards only', () => {
-    const wrong = inRooms.filter((one) => {
+  it('have folders with arrows downwards only', () => {
+    const wrong = inModules.filter((one) => {
       const path = resolved(one);
-      const own = subRoomOf(one.file);
-      const other = path === undefined ? undefined : subRoomOf(path);
+      const own = subModuleOf(one.file);
+      const other = path === undefined ? undefined : subModuleOf(path);
       if (own === undefined || path === undefined || own === other) return false;
-      const room = roomOf(one.file) ?? '';
-      if (roomOf(path) !== room) return false;
-      return other !== undefined && !(SUB_ROOMS[room]?.[own] ?? []).includes(other);
+      const module = moduleOf(one.file) ?? '';
+      if (moduleOf(path) !== module) return false;
+      return other !== undefined && !(FOLDERS[module]?.[own] ?? []).includes(other);
     });
     expect(wrong.map(show)).toEqual([]);
   });
@@ -238,27 +238,29 @@ describe('rooms', () => {
     expect(circlesOf(graph())).toEqual([]);
   });
 
-  it('are entered through their door', () => {
-    const wrong = inRooms.filter((one) => {
+  it('are entered through their entry point', () => {
+    const wrong = inModules.filter((one) => {
       const path = resolved(one);
-      if (path === undefined || roomOf(path) === roomOf(one.file)) return false;
-      if (roomOf(one.file) === 'client' && path === EXACT_JSON) return false;
+      if (path === undefined || moduleOf(path) === moduleOf(one.file)) return false;
+      if (moduleOf(one.file) === 'client' && path === EXACT_JSON) return false;
       return !path.endsWith('/index.js');
     });
     expect(wrong.map(show)).toEqual([]);
   });
 
-  it('do not use their own door', () => {
-    const wrong = inRooms.filter(
-      (one) => one.target.startsWith('#src/') && roomOf(resolved(one) ?? '') === roomOf(one.file),
+  it('do not use their own entry point', () => {
+    const wrong = inModules.filter(
+      (one) =>
+        one.target.startsWith('#src/') && moduleOf(resolved(one) ?? '') === moduleOf(one.file),
     );
     expect(wrong.map(show)).toEqual([]);
   });
 
   it('of the library know no server framework', () => {
-    const wrong = inRooms.filter((one) => {
-      const room = roomOf(one.file) ?? '';
-      if (!LIBRARY_ROOMS.includes(room) || NEST_PART.test(relative(SRC, one.file))) return false;
+    const wrong = inModules.filter((one) => {
+      const module = moduleOf(one.file) ?? '';
+      if (!LIBRARY_MODULES.includes(module) || NEST_PART.test(relative(SRC, one.file)))
+        return false;
       const path = resolved(one);
       if (path !== undefined) {
         return [/^(audit|config|database|events|http|runtime|registry)\//, NEST_PART].some((part) =>
@@ -266,17 +268,17 @@ describe('rooms', () => {
         );
       }
       if (one.target.startsWith('node:')) return false;
-      return !(LIBRARY_PACKAGES[room] ?? /^$/).test(one.target);
+      return !(LIBRARY_PACKAGES[module] ?? /^$/).test(one.target);
     });
     expect(wrong.map(show)).toEqual([]);
   });
 
   it('let browsers load the client: it imports nothing but itself and the exact JSON of the kernel', () => {
     const exact = all.filter((one) => /kernel\/json(-fault)?\.ts$/.test(one.file));
-    const own = all.filter((one) => roomOf(one.file) === 'client');
+    const own = all.filter((one) => moduleOf(one.file) === 'client');
     const wrong = own.filter((one) => {
       const path = resolved(one) ?? '';
-      return roomOf(path) !== 'client' && path !== EXACT_JSON;
+      return moduleOf(path) !== 'client' && path !== EXACT_JSON;
     });
     expect(own.length).toBeGreaterThan(5);
     expect(wrong.map(show)).toEqual([]);
