@@ -67,6 +67,7 @@ export function requestMiddleware(input: RequestMiddlewareInput): RequestHandler
     setRequestId(request, requestId);
     setClientAddress(request, addresses.addressOf(request));
     const place = underWay.begin(request);
+    response.setMaxListeners(MOST_LISTENERS);
     response.setHeader('X-Request-Id', requestId);
     for (const [name, value] of fixed) response.setHeader(name, value);
     const span = tracing.request(request.method, headerOf(request.headers['traceparent']));
@@ -103,6 +104,9 @@ export function requestMiddleware(input: RequestMiddlewareInput): RequestHandler
     else void readiness.whenStartedOrLate().then(() => loopTurn.enter(enter));
   };
 }
+
+/** Four of ours wait for the end of an answer, a pipeline of Node into it adds seven; Node warns of a leak above ten. */
+const MOST_LISTENERS = 20;
 
 /**
  * Headers of every answer. That a host is reached by TLS only (RFC 6797) holds for a year and for all of its ports: not for
