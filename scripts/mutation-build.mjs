@@ -8,7 +8,7 @@ import { root } from './run.mjs';
 const [, options] = jest.projects[0].transform['^.+\\.ts$'];
 const sources = readdirSync(join(root, 'src'), { recursive: true }).map((name) => `src/${name}`);
 /** What specs use beside them. */
-const SUPPORT = ['test/support/counts.ts', 'test/support/growth.ts'];
+const SUPPORT = ['certificates', 'counts', 'growth'].map((name) => `test/support/${name}.ts`);
 const files = [...sources, ...SUPPORT].filter((name) => /(?<!\.d)\.ts$/.test(name));
 
 await Promise.all(

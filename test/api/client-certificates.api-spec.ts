@@ -2,10 +2,9 @@ import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
+import { issueProxyCertificate, issueRevocationList } from '../support/certificates.js';
 import {
   issueCertificate,
-  issueProxyCertificate,
-  issueRevocationList,
   type CertificateOrder,
   type IssuedCertificate,
 } from '../../src/x509/issuing/certificate-issuer.js';

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { randomBytes, sign, webcrypto, X509Certificate } from 'node:crypto';
+import { randomBytes, webcrypto } from 'node:crypto';
 import {
   BasicConstraintsExtension,
   ExtendedKeyUsageExtension,
@@ -18,7 +18,6 @@ import {
 import { isIP } from 'node:net';
 import { oidOfAttributeType } from '../certificate/attribute-types.js';
 import { certificateSubject, OID } from '../certificate/certificate-fields.js';
-import { content, encodeElement, readWhole, TAG } from '../certificate/der.js';
 import { parseDn } from '../certificate/distinguished-name.js';
 import { decodePem, encodePem } from '../certificate/pem.js';
 
@@ -40,18 +39,15 @@ export interface CertificateOrder {
   /** Who signs; without it the certificate is self-signed. */
   issuer?: IssuedCertificate;
   /**
-   * `ca`: may sign certificates and CRLs · `client` · `server` · `proxy` (RFC 3820, signed by the user's key) ·
-   * `plain`: no extension at all beside `extensions`.
+   * `ca`: may sign certificates and CRLs · `client` · `server` · `plain`: no extension at all beside `extensions`.
    */
-  purpose: 'ca' | 'client' | 'server' | 'proxy' | 'plain';
+  purpose: 'ca' | 'client' | 'server' | 'plain';
   notBefore?: Date;
   notAfter?: Date;
   /** Host names and IP addresses. */
   subjectAltNames?: string[];
-  /** Of a CA or a proxy. */
+  /** Of a CA. */
   pathLength?: number;
-  /** Policy language of a proxy (OID); inheritAll by default. */
-  proxyLanguage?: string;
   /** Hex; random by default. */
   serialNumber?: string;
   /** Further extensions, or replacements for those of the purpose (same OID). */
@@ -61,11 +57,10 @@ export interface CertificateOrder {
 }
 
 /** Issues an X.509 version 3 certificate for a new EC P-256 key (RFC 5280). For development and tests. */
-export async function issueCertificate(order: CertificateOrder): Promise<IssuedCertificate> {
-  return issue(order, new Name(jsonName(order.subject)));
-}
-
-async function issue(order: CertificateOrder, subject: Name): Promise<IssuedCertificate> {
+export async function issueCertificate(
+  order: CertificateOrder,
+  subject = new Name(jsonName(order.subject)),
+): Promise<IssuedCertificate> {
   const keys = await keyPair(order.keyPem);
   const signer = order.issuer === undefined ? keys : await keyPair(order.issuer.keyPem);
   const certificate = await X509CertificateGenerator.create({
@@ -83,74 +78,6 @@ async function issue(order: CertificateOrder, subject: Name): Promise<IssuedCert
     certificatePem: encodePem('CERTIFICATE', new Uint8Array(certificate.rawData)),
     keyPem: keys.pem,
   };
-}
-
-/** A proxy certificate of the holder (RFC 3820): subject is the holder's with one more CN. */
-export async function issueProxyCertificate(
-  holder: IssuedCertificate,
-  options: Omit<Partial<CertificateOrder>, 'issuer' | 'purpose'> = {},
-): Promise<IssuedCertificate> {
-  const number = randomBytes(4).readUInt32BE(0);
-  const order: CertificateOrder = { subject: '', ...options, purpose: 'proxy', issuer: holder };
-  const subject = order.subject === '' ? proxyName(holder, String(number)) : undefined;
-  return issue(order, subject ?? new Name(jsonName(order.subject)));
-}
-
-/** The holder's name byte for byte, and one CN. */
-function proxyName(holder: IssuedCertificate, commonName: string): Name {
-  const own = Buffer.from(nameOfHolder(holder).toArrayBuffer());
-  const more = Buffer.from(new Name(jsonName(`/CN=${commonName}`)).toArrayBuffer());
-  const parts = [own, more].map((der) => content(readWhole(der, TAG.sequence)));
-  return new Name(new Uint8Array(encodeElement(TAG.sequence, Buffer.concat(parts))));
-}
-
-/** A certificate revocation list in PEM, signed by an EC key; `revoked` are certificates or serial numbers in hex. */
-export function issueRevocationList(order: {
-  issuer: IssuedCertificate;
-  revoked: (IssuedCertificate | string)[];
-  thisUpdate?: Date;
-  /** One day from now by default. */
-  nextUpdate?: Date;
-}): string {
-  const { issuer, revoked } = order;
-  const thisUpdate = order.thisUpdate ?? new Date(Date.now() - 60_000);
-  const nextUpdate = order.nextUpdate ?? new Date(Date.now() + DAY_MS);
-  const entries = revoked.map((one) => {
-    const serial =
-      typeof one === 'string' ? one : new X509Certificate(one.certificatePem).serialNumber;
-    return sequence(encodeElement(TAG.integer, serialBytes(serial)), encodeTime(thisUpdate));
-  });
-  const tbs = sequence(
-    encodeElement(TAG.integer, Buffer.from([1])),
-    ECDSA_SHA256,
-    certificateSubject(derOf(issuer)),
-    encodeTime(thisUpdate),
-    encodeTime(nextUpdate),
-    ...(entries.length === 0 ? [] : [sequence(...entries)]),
-  );
-  const signature = Buffer.concat([Buffer.from([0]), sign('sha256', tbs, issuer.keyPem)]);
-  const list = sequence(tbs, ECDSA_SHA256, encodeElement(TAG.bitString, signature));
-  return encodePem('X509 CRL', list);
-}
-
-const ECDSA_SHA256 = sequence(encodeOid('1.2.840.10045.4.3.2'));
-
-function sequence(...parts: Buffer[]): Buffer {
-  return encodeElement(TAG.sequence, Buffer.concat(parts));
-}
-
-/** A leading zero keeps the number positive. */
-function serialBytes(hex: string): Buffer {
-  const bytes = Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex');
-  return (bytes[0] ?? 0) & 0x80 ? Buffer.concat([Buffer.from([0]), bytes]) : bytes;
-}
-
-/** UTCTime until 2049, GeneralizedTime from 2050 (RFC 5280 §5.1.2.4). */
-function encodeTime(date: Date): Buffer {
-  const digits = date.toISOString().replace(/[-:T]|\.\d+/g, '');
-  const isUtc = date.getUTCFullYear() < 2050;
-  const text = isUtc ? digits.slice(2) : digits;
-  return encodeElement(isUtc ? TAG.utcTime : TAG.generalizedTime, Buffer.from(text, 'latin1'));
 }
 
 interface Keys {
@@ -257,31 +184,7 @@ function purposeExtensions(order: CertificateOrder): Extension[] {
         new ExtendedKeyUsageExtension([usage]),
       ];
     }
-    case 'proxy':
-      return [
-        new KeyUsagesExtension(digitalSignature, true),
-        new Extension(OID.proxyCertInfo, true, new Uint8Array(proxyCertInfo(order))),
-      ];
     case 'plain':
       return [];
   }
-}
-
-/** RFC 3820 §3.8: SEQUENCE { pathlen INTEGER OPTIONAL, SEQUENCE { language OID } }. */
-function proxyCertInfo(order: CertificateOrder): Buffer {
-  const language = encodeOid(order.proxyLanguage ?? '1.3.6.1.5.5.7.21.1');
-  const policy = Buffer.concat([Buffer.from([0x30, language.length]), language]);
-  const { pathLength } = order;
-  const length = pathLength === undefined ? Buffer.alloc(0) : Buffer.from([2, 1, pathLength]);
-  return Buffer.concat([Buffer.from([0x30, length.length + policy.length]), length, policy]);
-}
-
-function encodeOid(oid: string): Buffer {
-  const [first = 0, second = 0, ...rest] = oid.split('.').map(Number);
-  const bytes = [first * 40 + second, ...rest].flatMap((arc) => {
-    const groups = [arc & 0x7f];
-    for (let left = arc >>> 7; left > 0; left >>>= 7) groups.unshift((left & 0x7f) | 0x80);
-    return groups;
-  });
-  return Buffer.from([0x06, bytes.length, ...bytes]);
 }

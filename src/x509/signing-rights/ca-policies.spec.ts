@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { certificateSubject } from '../certificate/certificate-fields.js';
+import { issueProxyCertificate } from '../../../test/support/certificates.js';
 import {
   issueCertificate,
-  issueProxyCertificate,
   type CertificateOrder,
   type IssuedCertificate,
 } from '../issuing/certificate-issuer.js';

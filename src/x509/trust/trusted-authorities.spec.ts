@@ -3,9 +3,12 @@ import { mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  issueCertificate,
   issueProxyCertificate,
   issueRevocationList,
+  type ProxyOrder,
+} from '../../../test/support/certificates.js';
+import {
+  issueCertificate,
   type CertificateOrder,
   type IssuedCertificate,
 } from '../issuing/certificate-issuer.js';
@@ -324,7 +327,7 @@ describe('proxy certificates', () => {
     });
   });
 
-  const faults: [string, string, Partial<CertificateOrder>, Partial<CertificateOrder>][] = [
+  const faults: [string, string, ProxyOrder, ProxyOrder][] = [
     ['path length exceeded', 'invalid-proxy', { pathLength: 0 }, {}],
     ['expired', 'expired', {}, { notAfter: new Date(Date.now() - 1_000) }],
     ['not yet valid', 'not-yet-valid', { notBefore: new Date(Date.now() + DAY) }, {}],

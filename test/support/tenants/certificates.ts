@@ -1,9 +1,9 @@
 import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { issueRevocationList } from '../certificates.js';
 import {
   issueCertificate,
-  issueRevocationList,
   type IssuedCertificate,
 } from '../../../src/x509/issuing/certificate-issuer.js';
 import { subjectOf } from './registry.js';
