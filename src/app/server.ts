@@ -1,14 +1,9 @@
 import type { Server } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { AppModule } from '../app.module.js';
-import { ADMINISTRATION_PATH_PARAMETERS } from '../administration/index.js';
-import { AUTH_PATH_PARAMETERS, AUTH_SCHEMAS, SCOPE_TEXT, SCOPES } from '../auth/index.js';
-import {
-  CATALOGUE_PATH_PARAMETERS,
-  CATALOGUE_SCHEMAS,
-  CLOSED_CATALOGUE_BODIES,
-} from '../file-catalogue/index.js';
-import { JOB_PATH_PARAMETERS, JOB_SCHEMAS } from '../jobs/index.js';
+import { AUTH_SCHEMAS, SCOPE_TEXT, SCOPES } from '../auth/index.js';
+import { CATALOGUE_SCHEMAS } from '../file-catalogue/index.js';
+import { JOB_SCHEMAS } from '../jobs/index.js';
 import { checkReadiness, prepareData } from './start-data.js';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../embedded-postgres/index.js';
 import { configuredDatabase, type Config, type DatabaseConnection } from '#src/config/index.js';
@@ -17,7 +12,6 @@ import { Streams } from '#src/events/index.js';
 import { HttpServer, openApiDocument } from '#src/http/index.js';
 import { Metrics, openHome, type GridHome } from '#src/runtime/index.js';
 import { readBuiltDocument } from './built-document.js';
-import { WEBHOOK_PATH_PARAMETERS } from '../webhooks/index.js';
 import { servePortal } from './portal-site.js';
 import { FirstProcess, LISTENER_FD, processCount, ServingProcesses } from './serving-processes.js';
 import { createRuntime, type Runtime } from './runtime.js';
@@ -164,17 +158,6 @@ async function startTracing({ config, logger, tracing }: Runtime): Promise<void>
   logger.info({ part: 'tracing' }, 'traces are sent to the collector');
 }
 
-/** Paths of pages for people in the OpenAPI document. */
-const PAGES = /^\/oauth2\/(auth|device|login|callback|applications|logout)(\/|$)/;
-
-const PATH_PARAMETERS = {
-  ...ADMINISTRATION_PATH_PARAMETERS,
-  ...AUTH_PATH_PARAMETERS,
-  ...CATALOGUE_PATH_PARAMETERS,
-  ...JOB_PATH_PARAMETERS,
-  ...WEBHOOK_PATH_PARAMETERS,
-};
-
 /** The OpenAPI document of the application. */
 export function openApiOf(
   app: INestApplication,
@@ -187,8 +170,5 @@ export function openApiOf(
     publicUrl,
     scopes: SCOPE_TEXT,
     schemas,
-    closed: [...CLOSED_CATALOGUE_BODIES, 'ManifestsRequest'],
-    pages: PAGES,
-    pathParameters: PATH_PARAMETERS,
   });
 }

@@ -1,5 +1,5 @@
 export { AuthModule } from './auth.module.js';
-export { AUTH_PATH_PARAMETERS, AUTH_SCHEMAS } from './inspect/inspect.openapi.js';
+export { AUTH_SCHEMAS } from './inspect/inspect.openapi.js';
 export { Access, CurrentPrincipal, principalNow, requestOf } from './access/access.decorator.js';
 export {
   actorOf,

@@ -1,8 +1,4 @@
-export {
-  CATALOGUE_PATH_PARAMETERS,
-  CATALOGUE_SCHEMAS,
-  CLOSED_CATALOGUE_BODIES,
-} from './openapi/catalogue.openapi.js';
+export { CATALOGUE_SCHEMAS } from './openapi/catalogue.openapi.js';
 export { FileCatalogueModule } from './file-catalogue.module.js';
 export { CatalogueStorageRights } from './namespace/storage-rights.service.js';
 export { NamespaceService } from './namespace/namespace.service.js';

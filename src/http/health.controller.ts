@@ -1,5 +1,5 @@
 import { Controller, Get, Res } from '@nestjs/common';
-import { ApiProperty, ApiResponse } from '@nestjs/swagger';
+import { ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { stringifyJson } from '#src/kernel/index.js';
 import type { HttpResponse } from './messages.js';
 import { OpenRoute } from './open-route.js';
@@ -30,6 +30,7 @@ class ReadyResponse {
 
 /** Probes for load balancers and orchestrators. */
 @OpenRoute()
+@ApiTags('health')
 @Controller('health')
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}

@@ -29,7 +29,7 @@ export {
 } from './messages.js';
 export { ACCESS_RULE } from './open-route.js';
 export { openTls } from './open-tls.js';
-export { type PathParameter, schemaByMediaType } from './openapi-completion.js';
+export { Download, pathParameter } from './openapi-decorators.js';
 export { ProblemFilter } from './problem.filter.js';
 export {
   FreeKeys,

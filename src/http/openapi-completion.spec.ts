@@ -2,8 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { completeOpenApi } from './openapi-completion.js';
 
-const ID = { description: 'Id of the thing', schema: { type: 'string' } };
 const FORM = 'application/x-www-form-urlencoded';
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 /** What is made of one POST. */
 function completed(path: string, operation: object): Record<string, any> {
@@ -12,52 +13,28 @@ function completed(path: string, operation: object): Record<string, any> {
     components: {
       schemas: {
         Sent: { type: 'object', 'x-form-body': true },
-        Json: { type: 'object' },
+        Json: { type: 'object', properties: { list: { type: 'array', items: ref('Inner') } } },
+        Inner: { type: 'object', properties: {} },
+        Open: { type: 'object', properties: {}, 'x-open-body': true },
       },
       securitySchemes: {},
     },
   } as unknown as OpenAPIObject;
-  completeOpenApi(document, {
-    schemas: {},
-    closed: [],
-    pages: /^\/page/,
-    pathParameters: { id: ID },
-    tagOf: () => 'things',
-  });
+  completeOpenApi(document, {});
   return { ...document, post: document.paths[path]?.post };
 }
 
 const bodyOf = (name: string) => ({
   required: true,
-  content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } },
+  content: { 'application/json': { schema: ref(name) } },
 });
 
 describe('what OpenAPI follows from', () => {
-  it('puts the operation under the heading of its path', () => {
-    expect(completed('/things', {}).post.tags).toEqual(['things']);
-  });
-
   it('takes the comment without its full stop as the summary', () => {
     expect(completed('/things', { summary: 'Change a thing.' }).post.summary).toBe(
       'Change a thing',
     );
     expect(completed('/things', { summary: 'May it?' }).post.summary).toBe('May it?');
-  });
-
-  it('describes the parts of the path first, and in its order', () => {
-    const own = { name: 'part', in: 'path', required: true, description: 'Its own words' };
-    const query = { name: 'purge', in: 'query', schema: { type: 'boolean' } };
-    expect(completed('/things/{id}/{part}', { parameters: [query, own] }).post.parameters).toEqual([
-      { name: 'id', in: 'path', required: true, ...ID },
-      { ...own, schema: { type: 'string' } },
-      query,
-    ]);
-  });
-
-  it('refuses a part of a path that nothing describes', () => {
-    expect(() => completed('/things/{what}', {})).toThrow(
-      new Error('nothing describes {what} of /things/{what}'),
-    );
   });
 
   it('knows forms by their class, and tells nobody by what', () => {
@@ -66,6 +43,14 @@ describe('what OpenAPI follows from', () => {
     expect(components.schemas.Sent).toEqual({ type: 'object' });
     const json = completed('/things', { requestBody: bodyOf('Json') });
     expect(Object.keys(json.post.requestBody.content)).toEqual(['application/json']);
+  });
+
+  it('closes bodies and what is in them, unless their class takes further members', () => {
+    const { components } = completed('/things', { requestBody: bodyOf('Json') });
+    const { Json, Inner } = components.schemas;
+    expect([Json.additionalProperties, Inner.additionalProperties]).toEqual([false, false]);
+    const open = completed('/things', { requestBody: bodyOf('Open') });
+    expect(open['components'].schemas.Open).toEqual({ type: 'object', properties: {} });
   });
 
   it('shows refusals below /oauth2 with the error that they have', () => {

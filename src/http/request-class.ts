@@ -38,10 +38,10 @@ export interface RequestShape {
   refuse?: (violations: Violation[]) => Error;
 }
 
-/** Marks the schema of a JSON body that may be missing, until the OpenAPI document is complete. */
+/** Mark the schema of a class until the OpenAPI document is complete: a JSON body that may be missing, a form, one that may have further members. */
 export const OPTIONAL_BODY = 'x-optional-body';
-/** Marks the schema of a form likewise. */
 export const FORM_BODY = 'x-form-body';
+export const OPEN_BODY = 'x-open-body';
 
 const SHAPES = new WeakMap<object, RequestShape>();
 
@@ -51,6 +51,7 @@ export function Shape(shape: RequestShape): ClassDecorator {
     SHAPES.set(target, shape);
     if (shape.body === 'form') ApiExtension(FORM_BODY, true)(target);
     else if (shape.isOptional) ApiExtension(OPTIONAL_BODY, true)(target);
+    if (shape.ignoresUnknown) ApiExtension(OPEN_BODY, true)(target);
   };
 }
 

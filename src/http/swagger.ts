@@ -5,7 +5,8 @@ import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swag
 import type { RequestHandler } from 'express';
 import { Asset, isRead } from './asset.js';
 import { compressedFiles } from './compressed-files.js';
-import { completeOpenApi, type CompletionInput } from './openapi-completion.js';
+import { completeOpenApi } from './openapi-completion.js';
+import type { OpenApiSchema } from './openapi-errors.js';
 
 const DESCRIPTION = [
   'Jobs and file catalogue of a computing grid over HTTPS and JSON, secured by OAuth2.',
@@ -15,23 +16,15 @@ const DESCRIPTION = [
   '`error` and `error_description` (RFC 6749).',
 ].join('\n');
 
-/** The headings with the paths that stand below them. */
-const TAGS: [name: string, description: string, paths: RegExp][] = [
-  ['jobs', 'Submit, list, read and kill jobs', /^\/jobs(?!\/\{jid\}\/\w+sandbox)/],
-  ['sandboxes', 'Files that go in with a job and come out of it', /^\/jobs\/\{jid\}\//],
-  ['file catalogue', 'Directories, files and their metadata', /^\/filecatalogue/],
-  ['webhooks', 'Receivers that are told of changes', /^\/webhooks/],
-  [
-    'administration',
-    'Users, groups, applications, signing keys, sites and the audit trail',
-    /^\/admin\//,
-  ],
-  [
-    'authorization',
-    'Tokens, groups and setups, sign-in pages, published keys',
-    /^\/(oauth2|\.well-known)\//,
-  ],
-  ['health', 'For load balancers and operators', /^\/health/],
+/** The headings: the tags of the controllers. */
+const TAGS: [name: string, description: string][] = [
+  ['jobs', 'Submit, list, read and kill jobs'],
+  ['sandboxes', 'Files that go in with a job and come out of it'],
+  ['file catalogue', 'Directories, files and their metadata'],
+  ['webhooks', 'Receivers that are told of changes'],
+  ['administration', 'Users, groups, applications, signing keys, sites and the audit trail'],
+  ['authorization', 'Tokens, groups and setups, sign-in pages, published keys'],
+  ['health', 'For load balancers and operators'],
 ];
 
 /** client_id under which the authorization server knows the page. */
@@ -58,10 +51,12 @@ const GENERATED = new Set([
 ]);
 
 /** What the document says of this installation. */
-export interface SwaggerInput extends Omit<CompletionInput, 'tagOf'> {
+export interface SwaggerInput {
   version: string;
   publicUrl: string;
   scopes: Record<string, string>;
+  /** Named shapes that no class describes. */
+  schemas: Record<string, OpenApiSchema>;
 }
 
 /** Makes the OpenAPI 3.1 document of all routes. */
@@ -102,19 +97,17 @@ export function openApiDocument(app: INestApplication, input: SwaggerInput): Ope
         description: 'The access token as a query parameter; never both. The header is safer',
       },
       'query',
-    );
+    )
+    .addSecurity('certificate', {
+      type: 'mutualTLS' as 'http', // OpenAPI 3.1, which the types of the library do not know
+      description: 'The certificate of a known user, shown in the TLS handshake',
+    });
   for (const [name, description] of TAGS) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), {
     operationIdFactory: (_controller, method) => method,
     autoTagControllers: false,
   });
-  return completeOpenApi(document, { ...input, tagOf });
-}
-
-function tagOf(path: string): string {
-  const tag = TAGS.find(([, , paths]) => paths.test(path));
-  if (!tag) throw new Error(`${path} stands under no heading`);
-  return tag[0];
+  return completeOpenApi(document, input.schemas);
 }
 
 /** What Swagger UI shows and says. */

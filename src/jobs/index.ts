@@ -1,5 +1,4 @@
 export { JOB_SCHEMAS, JobsModule } from './jobs.module.js';
-export { JOB_PATH_PARAMETERS } from './state/job.openapi.js';
 export { JobsService } from './list/jobs.service.js';
 export type { JobListResponse } from './list/job.response.js';
 export { JobPolicy } from './access/job.policy.js';

@@ -1,8 +1,10 @@
 import { Controller, Get } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { AdministrationAccessResponse } from './access.response.js';
 
 /** Whether it makes sense to ask for the scope of administration. */
+@ApiTags('administration')
 @Controller('admin/access')
 export class AdministrationAccessController {
   /** Whether the bearer may administer the service, or could with another scope. */

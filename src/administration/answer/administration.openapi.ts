@@ -1,15 +1,19 @@
-import type { PathParameter } from '#src/http/index.js';
+import { pathParameter } from '#src/http/index.js';
 
-/** Parts of the paths of administration in the OpenAPI document. */
-export const ADMINISTRATION_PATH_PARAMETERS: Record<string, PathParameter> = {
-  user: { description: 'Name of the user', schema: { type: 'string', example: 'carol' } },
-  group: { description: 'Name of the group', schema: { type: 'string', example: 'grid_user' } },
-  application: {
-    description: 'The client_id of the application',
-    schema: { type: 'string', example: 'my-portal' },
-  },
-  site: { description: 'Name of the site', schema: { type: 'string', example: 'LOCAL.demo' } },
-};
+const named = (name: string, description: string, example: string): (() => ParameterDecorator) =>
+  pathParameter(name, { description, schema: { type: 'string', example } });
+
+/** Handler parameter: the name of a user. */
+export const UserName = named('user', 'Name of the user', 'carol');
+
+/** Handler parameter: the name of a group. */
+export const GroupName = named('group', 'Name of the group', 'grid_user');
+
+/** Handler parameter: the client_id of an application. */
+export const ApplicationId = named('application', 'The client_id of the application', 'my-portal');
+
+/** Handler parameter: the name of a site. */
+export const SiteName = named('site', 'Name of the site', 'LOCAL.demo');
 
 /** A time, in the OpenAPI document. */
 export const TIME = {

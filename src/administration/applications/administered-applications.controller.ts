@@ -1,4 +1,5 @@
-import { Body, Controller, Delete, Get, Param, Post, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Post, Req } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Access } from '#src/auth/index.js';
 import type { HttpRequest } from '#src/http/index.js';
 import { AuditedRefusal } from '../answer/refused.decorator.js';
@@ -10,8 +11,10 @@ import {
   RemovedApplicationResponse,
 } from './application.response.js';
 import { AdministeredApplications } from './applications.service.js';
+import { ApplicationId } from '../answer/administration.openapi.js';
 
 /** Applications that act for users, for administrators. */
+@ApiTags('administration')
 @Controller('admin/applications')
 export class AdministeredApplicationsController {
   constructor(private readonly applications: AdministeredApplications) {}
@@ -30,7 +33,7 @@ export class AdministeredApplicationsController {
    */
   @Get(':application')
   @Access('bearer', 'admin')
-  async getApplication(@Param('application') id: string): Promise<ApplicationResponse> {
+  async getApplication(@ApplicationId() id: string): Promise<ApplicationResponse> {
     return this.applications.get(id);
   }
 
@@ -58,7 +61,7 @@ export class AdministeredApplicationsController {
   @Access('bearer', 'admin')
   @AuditedRefusal('client.removed', ({ application }) => ({ client: application }))
   async removeApplication(
-    @Param('application') id: string,
+    @ApplicationId() id: string,
     @Req() request: HttpRequest,
   ): Promise<RemovedApplicationResponse> {
     return this.applications.remove(id, { request });

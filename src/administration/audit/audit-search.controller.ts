@@ -1,4 +1,5 @@
 import { Controller, Get, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Access } from '#src/auth/index.js';
 import { Audited } from '#src/audit/index.js';
 import { queryValuesOf, type HttpRequest } from '#src/http/index.js';
@@ -16,6 +17,7 @@ function filtersOf(request: HttpRequest): Record<string, string[]> {
 }
 
 /** The audit trail of all instances. */
+@ApiTags('administration')
 @Controller('admin/audit')
 export class AuditSearchController {
   constructor(private readonly trail: AuditSearchService) {}

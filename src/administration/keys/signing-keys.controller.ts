@@ -1,10 +1,12 @@
 import { Controller, Get, HttpCode, Post, Req } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Access, AllKeysService } from '#src/auth/index.js';
 import type { HttpRequest } from '#src/http/index.js';
 import { AuditedRefusal } from '../answer/refused.decorator.js';
 import { SigningKeyListResponse } from './key.response.js';
 
 /** Signing keys, for administrators. */
+@ApiTags('administration')
 @Controller('admin/keys')
 export class SigningKeysController {
   constructor(private readonly keys: AllKeysService) {}

@@ -1,15 +1,5 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  HttpCode,
-  Param,
-  Patch,
-  Post,
-  Put,
-  Req,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put, Req } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Access } from '#src/auth/index.js';
 import type { AuditDetails } from '#src/audit/index.js';
 import type { HttpRequest } from '#src/http/index.js';
@@ -19,6 +9,7 @@ import { AddGroupRequest, ChangeGroupRequest } from './group.request.js';
 import { GroupListResponse, GroupResponse } from './member.response.js';
 import { RegistryChangeResponse } from '../registry/registry-change.response.js';
 import { MembersService } from './members.service.js';
+import { GroupName, UserName } from '../answer/administration.openapi.js';
 
 const membersChange =
   (sign: '+' | '-') =>
@@ -27,6 +18,7 @@ const membersChange =
   });
 
 /** Groups and who is in them, for administrators. */
+@ApiTags('administration')
 @Controller('admin/groups')
 export class AdministeredGroupsController {
   constructor(private readonly members: MembersService) {}
@@ -45,7 +37,7 @@ export class AdministeredGroupsController {
    */
   @Get(':group')
   @Access('bearer', 'admin')
-  async getGroup(@Param('group') group: string): Promise<GroupResponse> {
+  async getGroup(@GroupName() group: string): Promise<GroupResponse> {
     return this.members.group(group);
   }
 
@@ -76,7 +68,7 @@ export class AdministeredGroupsController {
   @Access('bearer', 'admin')
   @AuditedRefusal('registry.changed', ({ group }) => ({ changes: [`~ groups.${group}`] }))
   async changeGroup(
-    @Param('group') group: string,
+    @GroupName() group: string,
     @Body() body: ChangeGroupRequest,
     @Req() request: HttpRequest,
   ): Promise<RegistryChangeResponse> {
@@ -94,7 +86,7 @@ export class AdministeredGroupsController {
   @HttpCode(204)
   @Access('bearer', 'admin')
   @AuditedRefusal('registry.changed', ({ group }) => ({ changes: [`- groups.${group}`] }))
-  async removeGroup(@Param('group') group: string, @Req() request: HttpRequest): Promise<void> {
+  async removeGroup(@GroupName() group: string, @Req() request: HttpRequest): Promise<void> {
     await this.members.removeGroup(group, { request });
   }
 
@@ -108,8 +100,8 @@ export class AdministeredGroupsController {
   @Access('bearer', 'admin')
   @AuditedRefusal('registry.changed', membersChange('+'))
   async addGroupMember(
-    @Param('group') group: string,
-    @Param('user') user: string,
+    @GroupName() group: string,
+    @UserName() user: string,
     @Req() request: HttpRequest,
   ): Promise<RegistryChangeResponse> {
     return this.members.addMember(group, user, { request });
@@ -125,8 +117,8 @@ export class AdministeredGroupsController {
   @Access('bearer', 'admin')
   @AuditedRefusal('registry.changed', membersChange('-'))
   async removeGroupMember(
-    @Param('group') group: string,
-    @Param('user') user: string,
+    @GroupName() group: string,
+    @UserName() user: string,
     @Req() request: HttpRequest,
   ): Promise<RegistryChangeResponse> {
     return this.members.removeMember(group, user, { request });

@@ -4,13 +4,13 @@ import {
   Delete,
   Get,
   HttpCode,
-  Param,
   Patch,
   Post,
   Query,
   Req,
   Res,
 } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Access } from '#src/auth/index.js';
 import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { CreatedAt } from '../answer/created-at.decorator.js';
@@ -20,8 +20,10 @@ import { RegistryChangeResponse } from '../registry/registry-change.response.js'
 import { MembersService } from './members.service.js';
 import { AddUserRequest, ChangeUserRequest } from './user.request.js';
 import { ListUsersQuery } from './users.query.js';
+import { UserName } from '../answer/administration.openapi.js';
 
 /** Users, for administrators. */
+@ApiTags('administration')
 @Controller('admin/users')
 export class UsersController {
   constructor(private readonly members: MembersService) {}
@@ -45,7 +47,7 @@ export class UsersController {
    */
   @Get(':user')
   @Access('bearer', 'admin')
-  async getUser(@Param('user') user: string): Promise<UserResponse> {
+  async getUser(@UserName() user: string): Promise<UserResponse> {
     return this.members.user(user);
   }
 
@@ -73,7 +75,7 @@ export class UsersController {
   @Access('bearer', 'admin')
   @AuditedRefusal('registry.changed', ({ user }) => ({ changes: [`~ users.${user}`] }))
   async changeUser(
-    @Param('user') user: string,
+    @UserName() user: string,
     @Body() body: ChangeUserRequest,
     @Req() request: HttpRequest,
   ): Promise<RegistryChangeResponse> {
@@ -91,7 +93,7 @@ export class UsersController {
   @HttpCode(204)
   @Access('bearer', 'admin')
   @AuditedRefusal('registry.changed', ({ user }) => ({ changes: [`- users.${user}`] }))
-  async removeUser(@Param('user') user: string, @Req() request: HttpRequest): Promise<void> {
+  async removeUser(@UserName() user: string, @Req() request: HttpRequest): Promise<void> {
     await this.members.removeUser(user, { request });
   }
 
@@ -109,7 +111,7 @@ export class UsersController {
     changes: [`~ users.${user}: disable`],
   }))
   async disableUser(
-    @Param('user') user: string,
+    @UserName() user: string,
     @Req() request: HttpRequest,
   ): Promise<RegistryChangeResponse> {
     return this.members.disable(user, { request });
@@ -128,7 +130,7 @@ export class UsersController {
     changes: [`~ users.${user}: enable`],
   }))
   async enableUser(
-    @Param('user') user: string,
+    @UserName() user: string,
     @Req() request: HttpRequest,
   ): Promise<RegistryChangeResponse> {
     return this.members.enable(user, { request });

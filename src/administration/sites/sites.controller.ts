@@ -1,4 +1,5 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Req } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { AuditDetails } from '#src/audit/index.js';
 import type { HttpRequest } from '#src/http/index.js';
@@ -8,12 +9,14 @@ import { RegistryChangeResponse } from '../registry/registry-change.response.js'
 import { AddSiteRequest, ChangeSiteRequest, DrainSiteRequest } from './site.request.js';
 import { SiteListResponse, SiteResponse } from './site.response.js';
 import { SitesService } from './sites.service.js';
+import { SiteName } from '../answer/administration.openapi.js';
 
 const siteChange =
   (what: string) =>
   ({ site }: Record<string, string>): AuditDetails => ({ changes: [`~ sites.${site}: ${what}`] });
 
 /** Sites and their drains, for administrators. */
+@ApiTags('administration')
 @Controller('admin/sites')
 export class SitesController {
   constructor(private readonly sites: SitesService) {}
@@ -32,7 +35,7 @@ export class SitesController {
    */
   @Get(':site')
   @Access('bearer', 'admin')
-  async getSite(@Param('site') site: string): Promise<SiteResponse> {
+  async getSite(@SiteName() site: string): Promise<SiteResponse> {
     return this.sites.get(site);
   }
 
@@ -60,7 +63,7 @@ export class SitesController {
   @Access('bearer', 'admin')
   @AuditedRefusal('registry.changed', siteChange('change'))
   async changeSite(
-    @Param('site') site: string,
+    @SiteName() site: string,
     @Body() body: ChangeSiteRequest,
     @Req() request: HttpRequest,
   ): Promise<RegistryChangeResponse> {
@@ -77,7 +80,7 @@ export class SitesController {
   @HttpCode(204)
   @Access('bearer', 'admin')
   @AuditedRefusal('registry.changed', ({ site }) => ({ changes: [`- sites.${site}`] }))
-  async removeSite(@Param('site') site: string, @Req() request: HttpRequest): Promise<void> {
+  async removeSite(@SiteName() site: string, @Req() request: HttpRequest): Promise<void> {
     await this.sites.remove(site, { request });
   }
 
@@ -92,7 +95,7 @@ export class SitesController {
   @AuditedRefusal('registry.changed', siteChange('drain'))
   async drainSite(
     @CurrentPrincipal() principal: Principal,
-    @Param('site') site: string,
+    @SiteName() site: string,
     @Body() body: DrainSiteRequest,
     @Req() request: HttpRequest,
   ): Promise<SiteResponse> {
@@ -109,10 +112,7 @@ export class SitesController {
   @HttpCode(200)
   @Access('bearer', 'admin')
   @AuditedRefusal('registry.changed', siteChange('resume'))
-  async resumeSite(
-    @Param('site') site: string,
-    @Req() request: HttpRequest,
-  ): Promise<SiteResponse> {
+  async resumeSite(@SiteName() site: string, @Req() request: HttpRequest): Promise<SiteResponse> {
     return this.sites.resume(site, { request });
   }
 }

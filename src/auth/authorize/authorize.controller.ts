@@ -1,5 +1,5 @@
-import { Body, Controller, Get, Post, Query, Res, UseInterceptors } from '@nestjs/common';
-import { ApiFoundResponse, ApiOkResponse } from '@nestjs/swagger';
+import { Body, Controller, Get, HttpCode, Post, Query, Res, UseInterceptors } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { HttpResponse } from '#src/http/index.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { MayAskToSignIn, PageRoute } from '../sign-in/pages/page-route.decorator.js';
@@ -11,10 +11,10 @@ import {
 import { AuthorizePages } from './authorize.pages.js';
 import { AuthorizationQuery, ConsentForm } from './authorize.request.js';
 
+const BACK = 'Back to the application, with `code` or `error`, `state`, `iss`';
+
 /** The authorization endpoint (RFC 6749 §3.1). */
-@ApiFoundResponse({
-  description: 'Back to the application, with `code` or `error`, `state`, `iss`',
-})
+@ApiTags('authorization')
 @Controller('oauth2')
 export class AuthorizeController {
   constructor(private readonly pages: AuthorizePages) {}
@@ -23,8 +23,7 @@ export class AuthorizeController {
   @Get('auth')
   @UseInterceptors(AuthorizationInterceptor)
   @Limited('authorize')
-  @PageRoute()
-  @ApiOkResponse({ description: 'A page: sign-in, or the question for consent' })
+  @PageRoute({ page: 'A page: sign-in, or the question for consent', leadsTo: BACK })
   @MayAskToSignIn()
   async askForConsent(
     @Authorization() call: AuthorizationCall,
@@ -36,9 +35,10 @@ export class AuthorizeController {
 
   /** The answer on the consent page; or, without a query, an authorization request as a form. */
   @Post('auth')
+  @HttpCode(303)
   @UseInterceptors(AuthorizationInterceptor)
   @Limited('authorize')
-  @PageRoute()
+  @PageRoute({ leadsTo: BACK, isForm: true })
   async takeConsent(
     @Authorization() call: AuthorizationCall,
     @Query() query: AuthorizationQuery,

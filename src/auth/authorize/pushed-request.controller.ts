@@ -1,4 +1,5 @@
 import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { HttpRequest } from '#src/http/index.js';
 import { Access } from '../access/access.decorator.js';
 import { Limited } from '../protocol/limited.decorator.js';
@@ -7,6 +8,7 @@ import { PushedRequestResponse } from './pushed-request.response.js';
 import { PushedRequestsService } from './pushed-requests.service.js';
 
 /** The pushed authorization request endpoint (RFC 9126). */
+@ApiTags('authorization')
 @Controller('oauth2')
 export class PushedRequestController {
   constructor(private readonly requests: PushedRequestsService) {}

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiOkResponse } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { MayAskToSignIn, PageRoute } from '../sign-in/pages/page-route.decorator.js';
@@ -7,7 +7,7 @@ import { WithdrawForm } from './applications.request.js';
 import { ApplicationsPages } from './applications.pages.js';
 
 /** What a user has allowed. */
-@ApiOkResponse({ description: 'A page' })
+@ApiTags('authorization')
 @Controller('oauth2')
 export class ApplicationsController {
   constructor(private readonly pages: ApplicationsPages) {}
@@ -15,7 +15,7 @@ export class ApplicationsController {
   /** Page with the applications that may act for you. */
   @Get('applications')
   @Limited('authorize')
-  @PageRoute()
+  @PageRoute({ page: 'A page' })
   @MayAskToSignIn()
   async showApplications(
     @Req() request: HttpRequest,
@@ -28,7 +28,7 @@ export class ApplicationsController {
   @Post('applications')
   @HttpCode(200)
   @Limited('authorize')
-  @PageRoute()
+  @PageRoute({ page: 'A page', isForm: true })
   @MayAskToSignIn()
   async withdrawApplication(
     @Body() form: WithdrawForm,

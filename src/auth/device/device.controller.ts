@@ -1,4 +1,5 @@
 import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { MayAskToSignIn, PageRoute } from '../sign-in/pages/page-route.decorator.js';
@@ -9,6 +10,7 @@ import { DeviceResponse } from './device.response.js';
 import { DeviceService } from './device.service.js';
 
 /** Device authorization (RFC 8628). */
+@ApiTags('authorization')
 @Controller('oauth2')
 export class DeviceController {
   constructor(
@@ -36,7 +38,7 @@ export class DeviceController {
   /** Page on which the user of a device types its code. */
   @Get('device')
   @Limited('authorize')
-  @PageRoute()
+  @PageRoute({ page: 'A page' })
   @MayAskToSignIn()
   async askForCode(
     @Query() query: DeviceQuery,
@@ -50,7 +52,7 @@ export class DeviceController {
   @Post('device')
   @HttpCode(200)
   @Limited('authorize')
-  @PageRoute()
+  @PageRoute({ page: 'A page', isForm: true })
   @MayAskToSignIn()
   async takeDecision(
     @Body() form: DeviceDecisionForm,

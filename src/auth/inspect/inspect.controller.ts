@@ -1,15 +1,18 @@
 import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
-import { ApiOkResponse, ApiUnauthorizedResponse } from '@nestjs/swagger';
+import { ApiOkResponse, ApiTags, ApiUnauthorizedResponse } from '@nestjs/swagger';
 import type { HttpRequest } from '#src/http/index.js';
 import { Access } from '../access/access.decorator.js';
 import { InspectForm } from './inspect.request.js';
 import { InspectService } from './inspect.service.js';
 import { IntrospectionResponse } from './introspection.response.js';
 
+const REVOKED = { $ref: '#/components/schemas/RevokeTokenResponse' };
+
 /** Revocation and introspection of tokens. */
 @ApiUnauthorizedResponse({
   description: '`invalid_client`, or the challenge of a bound token that somebody else shows',
 })
+@ApiTags('authorization')
 @Controller('oauth2')
 export class InspectController {
   constructor(private readonly inspection: InspectService) {}
@@ -18,7 +21,7 @@ export class InspectController {
   @Post('revoke')
   @HttpCode(200)
   @Access('open')
-  @ApiOkResponse({ description: 'Revoked, or unknown', schema: { type: 'object' } })
+  @ApiOkResponse({ description: 'Revoked, or unknown', schema: REVOKED })
   async revokeToken(
     @Body() form: InspectForm,
     @Req() request: HttpRequest,

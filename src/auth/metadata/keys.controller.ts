@@ -1,4 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Cached } from '#src/http/index.js';
 import { Access } from '../access/access.decorator.js';
 import { IdTokenKeysService } from '../keys/id-token-keys.service.js';
@@ -6,6 +7,7 @@ import { KeysService } from '../keys/keys.service.js';
 import { KeySetResponse } from './key-set.response.js';
 
 /** The public signing keys. */
+@ApiTags('authorization')
 @Controller('.well-known')
 export class KeysController {
   constructor(

@@ -1,4 +1,5 @@
 import { Controller, Get, Inject } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { Cached } from '#src/http/index.js';
 import { ID_TOKEN_ALGORITHMS, KEY_AUTHENTICATIONS } from '#src/registry/index.js';
@@ -36,6 +37,7 @@ const CLIENT_AUTHENTICATION = [
 ];
 
 /** The descriptions of the authorization server, and of the service as a resource that takes its tokens. */
+@ApiTags('authorization')
 @Controller('.well-known')
 export class MetadataController {
   constructor(

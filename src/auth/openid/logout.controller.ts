@@ -1,22 +1,26 @@
 import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiFoundResponse, ApiOkResponse } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { PageRoute } from '../sign-in/pages/page-route.decorator.js';
 import { LogoutPages } from './logout.pages.js';
 import { LogoutForm, LogoutQuery } from './logout.request.js';
 
+const SIGNED_OUT = {
+  page: 'A page: signed out, or the question whether to',
+  leadsTo: 'Back to the application, with `state`',
+};
+
 /** Signing out, of the user's own accord or for an application (OpenID Connect RP-Initiated Logout). */
-@ApiOkResponse({ description: 'A page: signed out, or the question whether to' })
-@ApiFoundResponse({ description: 'Back to the application, with `state`' })
 @Limited('authorize')
+@ApiTags('authorization')
 @Controller('oauth2')
 export class LogoutController {
   constructor(private readonly pages: LogoutPages) {}
 
   /** Sign the browser out. */
   @Get('logout')
-  @PageRoute()
+  @PageRoute(SIGNED_OUT)
   async askToSignOut(
     @Query() query: LogoutQuery,
     @Req() request: HttpRequest,
@@ -28,7 +32,7 @@ export class LogoutController {
   /** Sign the browser out, parameters in a form. */
   @Post('logout')
   @HttpCode(200)
-  @PageRoute()
+  @PageRoute({ ...SIGNED_OUT, isForm: true })
   async signOut(
     @Body() form: LogoutForm,
     @Req() request: HttpRequest,

@@ -1,11 +1,12 @@
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { ApiOkResponse } from '@nestjs/swagger';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal } from '../access/access.decorator.js';
 import type { Principal } from '../bearer/principal.js';
 import { UserinfoResponse } from './userinfo.response.js';
 import { UserinfoService } from './userinfo.service.js';
 
 /** Who the user of a token is (OpenID Connect Core §5.3). */
+@ApiTags('authorization')
 @Controller('oauth2')
 @Access('bearer', 'openid')
 @ApiOkResponse({ type: UserinfoResponse })

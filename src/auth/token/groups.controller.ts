@@ -1,9 +1,11 @@
 import { Controller, Get } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { RegistryService, type User } from '#src/registry/index.js';
 import { Access, CertificateUser } from '../access/access.decorator.js';
 import { GroupsResponse } from './groups.response.js';
 
 /** Groups that a certificate may get tokens for. */
+@ApiTags('authorization')
 @Controller('oauth2')
 export class GroupsController {
   constructor(private readonly registry: RegistryService) {}

@@ -3,6 +3,7 @@ import {
   ApiBadRequestResponse,
   ApiForbiddenResponse,
   ApiOkResponse,
+  ApiTags,
   ApiUnauthorizedResponse,
 } from '@nestjs/swagger';
 import type { HttpRequest } from '#src/http/index.js';
@@ -20,6 +21,7 @@ import { TokenService } from './token.service.js';
 @ApiForbiddenResponse({ description: '`access_denied`: not your group or no such setup' })
 @Limited('token')
 @UseFilters(TokenAuditFilter)
+@ApiTags('authorization')
 @Controller('oauth2')
 export class TokenController {
   constructor(private readonly tokens: TokenService) {}

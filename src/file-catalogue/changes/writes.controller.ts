@@ -1,10 +1,9 @@
-import { Body, Controller, Delete, Param, Patch, Post, Put, Res } from '@nestjs/common';
-import { ApiCreatedResponse, ApiForbiddenResponse, ApiOkResponse } from '@nestjs/swagger';
+import { Body, Controller, Delete, Patch, Post, Put, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiForbiddenResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
 import { Audited } from '#src/audit/index.js';
 import type { HttpResponse } from '#src/http/index.js';
-import { DirectoryPathPipe, FilePathPipe } from '../path/encoded-path.pipe.js';
 import { CatalogueWriteService } from './catalogue-write.service.js';
 import {
   DeclareFieldRequest,
@@ -13,6 +12,7 @@ import {
   RegisterFileRequest,
 } from './writes.request.js';
 import { DeletedResponse, FieldResponse, MadeResponse } from './writes.response.js';
+import { DirectoryPath, FilePath } from '../path/encoded-path.decorator.js';
 
 const OWN_VALUES = {
   description: 'The own values afterwards',
@@ -21,6 +21,7 @@ const OWN_VALUES = {
 
 /** Changes of directories, files and metadata, one at a time. */
 @ApiForbiddenResponse({ description: 'Not allowed in this directory' })
+@ApiTags('file catalogue')
 @Controller('filecatalogue')
 export class WritesController {
   constructor(private readonly writes: CatalogueWriteService) {}
@@ -36,7 +37,7 @@ export class WritesController {
   @ApiCreatedResponse({ type: MadeResponse })
   @ApiOkResponse({ type: MadeResponse, description: 'It was there' })
   async makeDirectory(
-    @Param('directory', DirectoryPathPipe) path: string,
+    @DirectoryPath() path: string,
     @CurrentPrincipal() principal: Principal,
     @Body() body: MakeDirectoryRequest,
     @Res({ passthrough: true }) response: HttpResponse,
@@ -56,7 +57,7 @@ export class WritesController {
   @Access('bearer', 'catalogue:write')
   @Audited('catalogue.deleted', ({ params }) => pathOf(params['directory'], 'directory'))
   async deleteDirectory(
-    @Param('directory', DirectoryPathPipe) path: string,
+    @DirectoryPath() path: string,
     @CurrentPrincipal() principal: Principal,
   ): Promise<DeletedResponse> {
     await this.writes.remove(principal, 'directory', path);
@@ -77,7 +78,7 @@ export class WritesController {
   @ApiCreatedResponse({ type: MadeResponse })
   @ApiOkResponse({ type: MadeResponse, description: 'The same file was registered' })
   async registerFile(
-    @Param('file', FilePathPipe) path: string,
+    @FilePath() path: string,
     @CurrentPrincipal() principal: Principal,
     @Body() body: RegisterFileRequest,
     @Res({ passthrough: true }) response: HttpResponse,
@@ -96,7 +97,7 @@ export class WritesController {
   @Access('bearer', 'catalogue:write')
   @Audited('catalogue.deleted', ({ params }) => pathOf(params['file'], 'file'))
   async deleteFile(
-    @Param('file', FilePathPipe) path: string,
+    @FilePath() path: string,
     @CurrentPrincipal() principal: Principal,
   ): Promise<DeletedResponse> {
     await this.writes.remove(principal, 'file', path);
@@ -134,7 +135,7 @@ export class WritesController {
   @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['directory'], 'directory'))
   @ApiOkResponse(OWN_VALUES)
   async replaceDirectoryMetadata(
-    @Param('directory', DirectoryPathPipe) path: string,
+    @DirectoryPath() path: string,
     @CurrentPrincipal() principal: Principal,
     @Body() { values }: MetadataValues,
   ): Promise<JsonObject> {
@@ -152,7 +153,7 @@ export class WritesController {
   @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['directory'], 'directory'))
   @ApiOkResponse(OWN_VALUES)
   async mergeDirectoryMetadata(
-    @Param('directory', DirectoryPathPipe) path: string,
+    @DirectoryPath() path: string,
     @CurrentPrincipal() principal: Principal,
     @Body() { values }: MetadataValues,
   ): Promise<JsonObject> {
@@ -169,7 +170,7 @@ export class WritesController {
   @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['file'], 'file'))
   @ApiOkResponse(OWN_VALUES)
   async replaceFileMetadata(
-    @Param('file', FilePathPipe) path: string,
+    @FilePath() path: string,
     @CurrentPrincipal() principal: Principal,
     @Body() { values }: MetadataValues,
   ): Promise<JsonObject> {
@@ -186,7 +187,7 @@ export class WritesController {
   @Audited('catalogue.metadata-set', ({ params }) => pathOf(params['file'], 'file'))
   @ApiOkResponse(OWN_VALUES)
   async mergeFileMetadata(
-    @Param('file', FilePathPipe) path: string,
+    @FilePath() path: string,
     @CurrentPrincipal() principal: Principal,
     @Body() { values }: MetadataValues,
   ): Promise<JsonObject> {

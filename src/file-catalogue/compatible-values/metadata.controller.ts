@@ -1,19 +1,20 @@
-import { Controller, Get, Param, Query, Res } from '@nestjs/common';
-import { ApiExtraModels, ApiOkResponse, getSchemaPath } from '@nestjs/swagger';
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { ApiExtraModels, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { HttpResponse } from '#src/http/index.js';
 import { telling } from '../answer/feed-position.js';
 import { AnswerSender } from '../answer/answer-writer.js';
 import { FEED_POSITION } from '../openapi/catalogue.openapi.js';
-import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
 import { CompatibleValuesService } from './compatible-values.service.js';
 import { CompatibleFieldResponse } from './metadata.response.js';
 import { ValuesQuery } from './values.query.js';
+import { DirectoryPath } from '../path/encoded-path.decorator.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Metadata fields and the values that lead to a match. */
 @ApiExtraModels(CompatibleFieldResponse)
+@ApiTags('file catalogue')
 @Controller('filecatalogue')
 export class MetadataController {
   constructor(
@@ -27,11 +28,7 @@ export class MetadataController {
   @ApiOkResponse({
     description: 'Field name → type and values; fields without compatible values are left out',
     headers: FEED_POSITION,
-    schema: {
-      type: 'object',
-      additionalProperties: { $ref: getSchemaPath(CompatibleFieldResponse) },
-      example: { energy: { type: 'int', values: [100, 250] } },
-    },
+    schema: { $ref: '#/components/schemas/ReadMetadataResponse' },
   })
   async readMetadata(
     @CurrentPrincipal() principal: Principal,
@@ -54,14 +51,10 @@ export class MetadataController {
   @ApiOkResponse({
     description: 'Field name → values of the directory, those above it and the matching ones below',
     headers: FEED_POSITION,
-    schema: {
-      type: 'object',
-      additionalProperties: { $ref: '#/components/schemas/DirectoryField' },
-      example: { energy: [100], run: [1, 2] },
-    },
+    schema: { $ref: '#/components/schemas/ReadDirectoryMetadataResponse' },
   })
   async readDirectoryMetadata(
-    @Param('directory', DirectoryPathPipe) path: string,
+    @DirectoryPath() path: string,
     @CurrentPrincipal() principal: Principal,
     @Query() query: ValuesQuery,
     @Res() response: HttpResponse,

@@ -1,10 +1,11 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiOkResponse, ApiProduces } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiOkResponse, ApiProduces, ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { BulkRequestService, LINES_TYPE } from './bulk-request.service.js';
 
 /** Many changes in one request. */
+@ApiTags('file catalogue')
 @Controller('filecatalogue')
 export class BulkController {
   constructor(private readonly requests: BulkRequestService) {}

@@ -4,6 +4,7 @@ import {
   ApiHeader,
   ApiOkResponse,
   ApiOperation,
+  ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
 import {
@@ -24,6 +25,7 @@ import { CatalogueTeller } from './catalogue-teller.service.js';
 const TEXT = { schema: { type: 'string' } } as const;
 
 /** Changes of the catalogue, as they happen. */
+@ApiTags('file catalogue')
 @Controller('filecatalogue/events')
 export class CatalogueEventsController {
   constructor(

@@ -1,14 +1,14 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import {
-  ApiBody,
-  ApiConsumes,
   ApiExtraModels,
   ApiOkResponse,
+  ApiOperation,
   ApiProduces,
+  ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import { schemaByMediaType, type HttpRequest, type HttpResponse } from '#src/http/index.js';
+import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { AnswerSender } from '../answer/answer-writer.js';
 import { LINES_TYPE } from './lookup-paths.js';
 import { LookupRequest } from './lookup.request.js';
@@ -22,6 +22,7 @@ const LINES = {
 };
 
 /** Many files in one request. */
+@ApiTags('file catalogue')
 @Controller('filecatalogue')
 export class LookupController {
   constructor(
@@ -33,14 +34,16 @@ export class LookupController {
   @Post('lookup')
   @HttpCode(200)
   @Access('bearer', 'catalogue:read')
-  @ApiConsumes('application/json', LINES_TYPE)
   @ApiProduces(LINES_TYPE)
   @ApiExtraModels(LookupRequest)
-  @ApiBody({
-    schema: schemaByMediaType({
-      'application/json': { $ref: getSchemaPath(LookupRequest) },
-      [LINES_TYPE]: LINES,
-    }),
+  @ApiOperation({
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': { schema: { $ref: getSchemaPath(LookupRequest) } },
+        [LINES_TYPE]: { schema: LINES },
+      },
+    },
   })
   @ApiOkResponse({
     description:

@@ -1,12 +1,11 @@
-import { Controller, Get, Param, Query, Res } from '@nestjs/common';
-import { ApiOkResponse } from '@nestjs/swagger';
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { HttpResponse } from '#src/http/index.js';
 import { telling } from '../answer/feed-position.js';
 import { AnswerSender, type AnswerWriter } from '../answer/answer-writer.js';
 import { FEED_POSITION } from '../openapi/catalogue.openapi.js';
 import { encodePath } from '../path/catalogue-path.js';
-import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
 import { DirectoryContentsResponse } from './directory-contents.response.js';
 import {
   encodeCursor,
@@ -16,10 +15,12 @@ import {
   type ListingWanted,
 } from './listing.query.js';
 import { NamespaceService } from './namespace.service.js';
+import { DirectoryPath } from '../path/encoded-path.decorator.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Contents of directories. */
+@ApiTags('file catalogue')
 @Controller('filecatalogue/directory')
 export class DirectoriesController {
   constructor(
@@ -58,7 +59,7 @@ export class DirectoriesController {
     },
   })
   async listDirectory(
-    @Param('directory', DirectoryPathPipe) path: string,
+    @DirectoryPath() path: string,
     @CurrentPrincipal() principal: Principal,
     @Query() query: ListingQuery,
     @Res() response: HttpResponse,

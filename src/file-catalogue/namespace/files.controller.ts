@@ -1,14 +1,15 @@
-import { Controller, Get, Param, Query } from '@nestjs/common';
-import { ApiNotFoundResponse, ApiOkResponse } from '@nestjs/swagger';
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiNotFoundResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { JsonObject } from '#src/kernel/index.js';
-import { FilePathPipe } from '../path/encoded-path.pipe.js';
 import { FileAttributesResponse } from './directory-contents.response.js';
 import { FileMetadataQuery } from './file-metadata.query.js';
 import { NamespaceService } from './namespace.service.js';
+import { FilePath } from '../path/encoded-path.decorator.js';
 
 /** What is known of files. */
 @ApiNotFoundResponse({ description: 'The file does not exist, or may not be seen' })
+@ApiTags('file catalogue')
 @Controller('filecatalogue/file/:file')
 export class FilesController {
   constructor(private readonly namespace: NamespaceService) {}
@@ -18,7 +19,7 @@ export class FilesController {
   @Access('bearer', 'catalogue:read')
   @ApiOkResponse({ type: FileAttributesResponse })
   async readFileAttributes(
-    @Param('file', FilePathPipe) path: string,
+    @FilePath() path: string,
     @CurrentPrincipal() principal: Principal,
   ): Promise<Record<string, unknown>> {
     return this.namespace.fileAttributes(principal, path);
@@ -29,7 +30,7 @@ export class FilesController {
   @Access('bearer', 'catalogue:read')
   @ApiOkResponse({ schema: { $ref: '#/components/schemas/MetadataValues' } })
   async readFileMetadata(
-    @Param('file', FilePathPipe) path: string,
+    @FilePath() path: string,
     @CurrentPrincipal() principal: Principal,
     @Query() { inherited }: FileMetadataQuery,
   ): Promise<JsonObject> {

@@ -1,13 +1,3 @@
-import type { PathParameter } from '#src/http/index.js';
-
-/** Bodies whose unknown members are refused. */
-export const CLOSED_CATALOGUE_BODIES = [
-  'MakeDirectoryRequest',
-  'RegisterFileRequest',
-  'ReplicaRequest',
-  'DeclareFieldRequest',
-] as const;
-
 /** Named shapes of the catalogue that no class can describe. */
 export const CATALOGUE_SCHEMAS = {
   MetadataValue: {
@@ -42,6 +32,16 @@ export const CATALOGUE_SCHEMAS = {
     ],
     example: [100, 250],
   },
+  ReadMetadataResponse: {
+    type: 'object',
+    additionalProperties: { $ref: '#/components/schemas/CompatibleFieldResponse' },
+    example: { energy: { type: 'int', values: [100, 250] } },
+  },
+  ReadDirectoryMetadataResponse: {
+    type: 'object',
+    additionalProperties: { $ref: '#/components/schemas/DirectoryField' },
+    example: { energy: [100], run: [1, 2] },
+  },
   MetadataValues: {
     description: 'Values by field name; in a request null removes a value',
     type: 'object',
@@ -55,20 +55,6 @@ export const CATALOGUE_SCHEMAS = {
       { $ref: '#/components/schemas/DirectoryAttributesResponse' },
     ],
     example: true,
-  },
-};
-
-const ENCODED = '^[A-Za-z0-9_-]+={0,2}$';
-
-/** Parts of the paths of the catalogue in the OpenAPI document. */
-export const CATALOGUE_PATH_PARAMETERS: Record<string, PathParameter> = {
-  directory: {
-    description: 'Path of the directory in URL-safe base 64 (RFC 4648 §5), padding optional',
-    schema: { type: 'string', pattern: ENCODED, example: 'L3ZvL2E' },
-  },
-  file: {
-    description: 'Path of the file in URL-safe base 64 (RFC 4648 §5), padding optional',
-    schema: { type: 'string', pattern: ENCODED, example: 'L3ZvL2EvcnVuMS9mMQ' },
   },
 };
 

@@ -1,5 +1,11 @@
-import { Controller, Get, Param, Query, Res } from '@nestjs/common';
-import { ApiExtraModels, ApiOkResponse, ApiProduces, getSchemaPath } from '@nestjs/swagger';
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import {
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiProduces,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { HttpResponse } from '#src/http/index.js';
 import { AnswerSender } from '../answer/answer-writer.js';
@@ -7,14 +13,15 @@ import { telling } from '../answer/feed-position.js';
 import { acceptedType } from '../answer/accepted-type.js';
 import { ConditionsQuery } from '../metadata/conditions.query.js';
 import { FEED_POSITION } from '../openapi/catalogue.openapi.js';
-import { DirectoryPathPipe } from '../path/encoded-path.pipe.js';
 import { FoundTreeResponse } from './search.response.js';
 import { SearchService } from './search.service.js';
+import { DirectoryPath } from '../path/encoded-path.decorator.js';
 
 const JSON_TYPE = 'application/json';
 const LINES_TYPE = 'application/x-ndjson';
 
 /** Directories found by metadata. */
+@ApiTags('file catalogue')
 @Controller('filecatalogue/directory')
 export class SearchController {
   constructor(
@@ -38,7 +45,7 @@ export class SearchController {
     headers: FEED_POSITION,
   })
   async searchDirectory(
-    @Param('directory', DirectoryPathPipe) path: string,
+    @DirectoryPath() path: string,
     @CurrentPrincipal() principal: Principal,
     @Query() { conditions }: ConditionsQuery,
     @Res() response: HttpResponse,

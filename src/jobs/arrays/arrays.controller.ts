@@ -1,14 +1,16 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiNotFoundResponse } from '@nestjs/swagger';
+import { Controller, Delete, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { ApiNotFoundResponse, ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { Audited } from '#src/audit/index.js';
 import { isAsked } from '../access/asked-flag.js';
 import { KillArrayQuery } from './arrays.query.js';
 import { ArrayKillResponse, ArrayResponse, ArrayRetryResponse } from './arrays.response.js';
 import { ArraysService } from './arrays.service.js';
+import { ArrayId } from '../state/job.openapi.js';
 
 /** Arrays: jobs of one submit, looked at and controlled together. */
 @ApiNotFoundResponse({ description: 'Unknown or not visible' })
+@ApiTags('jobs')
 @Controller('jobs/arrays/:arrayId')
 export class ArraysController {
   constructor(private readonly arrays: ArraysService) {}
@@ -18,7 +20,7 @@ export class ArraysController {
   @Access('bearer', 'jobs:read')
   async getArray(
     @CurrentPrincipal() principal: Principal,
-    @Param('arrayId') arrayId: string,
+    @ArrayId() arrayId: string,
   ): Promise<ArrayResponse> {
     return this.arrays.get(principal, arrayId);
   }
@@ -38,7 +40,7 @@ export class ArraysController {
   }))
   async killArray(
     @CurrentPrincipal() principal: Principal,
-    @Param('arrayId') arrayId: string,
+    @ArrayId() arrayId: string,
     @Query() { purge }: KillArrayQuery,
   ): Promise<ArrayKillResponse> {
     return this.arrays.kill(principal, arrayId, purge);
@@ -60,7 +62,7 @@ export class ArraysController {
   }))
   async retryArray(
     @CurrentPrincipal() principal: Principal,
-    @Param('arrayId') arrayId: string,
+    @ArrayId() arrayId: string,
   ): Promise<ArrayRetryResponse> {
     return this.arrays.retry(principal, arrayId);
   }

@@ -1,4 +1,5 @@
-import { Controller, Delete, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { Audited } from '#src/audit/index.js';
 import type { HttpRequest } from '#src/http/index.js';
@@ -7,8 +8,10 @@ import { idRanges } from '../state/job.js';
 import { KillJobQuery, KillJobsQuery } from './job-control.query.js';
 import { BulkKillResponse, JobIdResponse } from './job-control.response.js';
 import { JobControlService } from './job-control.service.js';
+import { JobId } from '../state/job.openapi.js';
 
 /** Kill, delete and reschedule. */
+@ApiTags('jobs')
 @Controller('jobs')
 export class JobControlController {
   constructor(private readonly control: JobControlService) {}
@@ -45,7 +48,7 @@ export class JobControlController {
   }))
   async killJob(
     @CurrentPrincipal() principal: Principal,
-    @Param('jid') jid: string,
+    @JobId() jid: string,
     @Query() { purge }: KillJobQuery,
   ): Promise<JobIdResponse> {
     return { jid: await this.control.kill(principal, jid, purge) };
@@ -65,7 +68,7 @@ export class JobControlController {
   @Audited('job.rescheduled', ({ params }) => ({ jids: [params['jid']] }))
   async rescheduleJob(
     @CurrentPrincipal() principal: Principal,
-    @Param('jid') jid: string,
+    @JobId() jid: string,
   ): Promise<JobIdResponse> {
     return { jid: await this.control.reschedule(principal, jid) };
   }

@@ -1,13 +1,15 @@
-import { Controller, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiConflictResponse, ApiNotFoundResponse } from '@nestjs/swagger';
+import { Controller, HttpCode, Post } from '@nestjs/common';
+import { ApiConflictResponse, ApiNotFoundResponse, ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { Audited } from '#src/audit/index.js';
 import { JobIdResponse } from './job-control.response.js';
 import { JobHoldService } from './job-hold.service.js';
+import { JobId } from '../state/job.openapi.js';
 
 /** Waiting jobs that are not to run for the time being. */
 @ApiNotFoundResponse({ description: 'Unknown or not visible' })
 @ApiConflictResponse({ description: 'It does not wait (`jobStatus`)' })
+@ApiTags('jobs')
 @Controller('jobs/:jid')
 export class JobHoldController {
   constructor(private readonly holds: JobHoldService) {}
@@ -23,7 +25,7 @@ export class JobHoldController {
   @Audited('job.held', ({ params }) => ({ jids: [params['jid']] }))
   async holdJob(
     @CurrentPrincipal() principal: Principal,
-    @Param('jid') jid: string,
+    @JobId() jid: string,
   ): Promise<JobIdResponse> {
     return { jid: await this.holds.hold(principal, jid) };
   }
@@ -39,7 +41,7 @@ export class JobHoldController {
   @Audited('job.released', ({ params }) => ({ jids: [params['jid']] }))
   async releaseJob(
     @CurrentPrincipal() principal: Principal,
-    @Param('jid') jid: string,
+    @JobId() jid: string,
   ): Promise<JobIdResponse> {
     return { jid: await this.holds.release(principal, jid) };
   }

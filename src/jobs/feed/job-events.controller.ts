@@ -4,6 +4,7 @@ import {
   ApiHeader,
   ApiOkResponse,
   ApiOperation,
+  ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, principalNow, type Principal } from '#src/auth/index.js';
@@ -19,6 +20,7 @@ import { jobSelector } from './job-selector.js';
 const TEXT = { schema: { type: 'string' } } as const;
 
 /** Moves of jobs, as they happen. */
+@ApiTags('jobs')
 @Controller('jobs/events')
 export class JobEventsController {
   constructor(

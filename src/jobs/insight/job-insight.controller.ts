@@ -1,13 +1,15 @@
-import { Controller, Get, Param } from '@nestjs/common';
-import { ApiNotFoundResponse, ApiOkResponse } from '@nestjs/swagger';
+import { Controller, Get } from '@nestjs/common';
+import { ApiNotFoundResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { ManifestRequest } from '../manifest/manifest.request.js';
 import { JobExplainResponse, JobHistoryResponse, JobPeekResponse } from './job-insight.response.js';
 import { JobExplainService } from './job-explain.service.js';
 import { JobInsightService } from './job-insight.service.js';
+import { JobId } from '../state/job.openapi.js';
 
 /** What else is to be known of one job. */
 @ApiNotFoundResponse({ description: 'Unknown or not visible' })
+@ApiTags('jobs')
 @Controller('jobs/:jid')
 export class JobInsightController {
   constructor(
@@ -26,7 +28,7 @@ export class JobInsightController {
   @ApiOkResponse({ type: ManifestRequest })
   async getJobManifest(
     @CurrentPrincipal() principal: Principal,
-    @Param('jid') jid: string,
+    @JobId() jid: string,
   ): Promise<object> {
     return this.insight.manifest(principal, jid);
   }
@@ -36,7 +38,7 @@ export class JobInsightController {
   @Access('bearer', 'jobs:read')
   async getJobHistory(
     @CurrentPrincipal() principal: Principal,
-    @Param('jid') jid: string,
+    @JobId() jid: string,
   ): Promise<JobHistoryResponse> {
     return this.insight.history(principal, jid);
   }
@@ -54,7 +56,7 @@ export class JobInsightController {
   })
   async getJobParameters(
     @CurrentPrincipal() principal: Principal,
-    @Param('jid') jid: string,
+    @JobId() jid: string,
   ): Promise<Record<string, unknown>> {
     return this.insight.parameters(principal, jid);
   }
@@ -69,7 +71,7 @@ export class JobInsightController {
   @Access('bearer', 'jobs:read')
   async peekJob(
     @CurrentPrincipal() principal: Principal,
-    @Param('jid') jid: string,
+    @JobId() jid: string,
   ): Promise<JobPeekResponse> {
     return this.insight.peek(principal, jid);
   }
@@ -82,7 +84,7 @@ export class JobInsightController {
   @Access('bearer', 'jobs:read')
   async explainJob(
     @CurrentPrincipal() principal: Principal,
-    @Param('jid') jid: string,
+    @JobId() jid: string,
   ): Promise<JobExplainResponse> {
     return this.explanations.explain(principal, jid);
   }

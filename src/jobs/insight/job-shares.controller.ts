@@ -1,11 +1,12 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOperation } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { JobSharesQuery } from './job-shares.query.js';
 import { JobSharesResponse } from './job-shares.response.js';
 import { JobSharesService } from './job-shares.service.js';
 
 /** How places are shared. */
+@ApiTags('jobs')
 @Controller('jobs')
 export class JobSharesController {
   constructor(private readonly shares: JobSharesService) {}

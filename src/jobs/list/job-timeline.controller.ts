@@ -1,5 +1,5 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiBadRequestResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiBadRequestResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { FILTERS } from './job-list.openapi.js';
 import { JobTimelineQuery, MOST_STEPS } from './job-timeline.query.js';
@@ -7,6 +7,7 @@ import { JobTimelineResponse } from './job-timeline.response.js';
 import { JobTimelineService } from './job-timeline.service.js';
 
 /** The jobs of a list in the course of time. */
+@ApiTags('jobs')
 @Controller('jobs')
 export class JobTimelineController {
   constructor(private readonly timeline: JobTimelineService) {}

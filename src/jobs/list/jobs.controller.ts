@@ -1,13 +1,15 @@
-import { Controller, Get, Param, Query, Res } from '@nestjs/common';
-import { ApiBadRequestResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { ApiBadRequestResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { type HttpResponse, type JsonText, queryValuesOf } from '#src/http/index.js';
 import { JobListResponse, JobResponse } from './job.response.js';
 import { FILTERS } from './job-list.openapi.js';
 import { JobsService } from './jobs.service.js';
 import { JobSummaryQuery, ListJobsQuery, MOST_COUNTS } from './list-jobs.query.js';
+import { JobId } from '../state/job.openapi.js';
 
 /** Lists, the summary, and records. */
+@ApiTags('jobs')
 @Controller('jobs')
 export class JobsController {
   constructor(private readonly jobs: JobsService) {}
@@ -69,7 +71,7 @@ export class JobsController {
   @Access('bearer', 'jobs:read')
   async getJob(
     @CurrentPrincipal() principal: Principal,
-    @Param('jid') jid: string,
+    @JobId() jid: string,
   ): Promise<JobResponse> {
     return this.jobs.get(principal, jid);
   }

@@ -82,6 +82,7 @@ function Keys(target: new () => object): void {
  * makes its jobs an array.
  */
 @Keys
+@Shape({ ignoresUnknown: true })
 export class ManifestRequest {
   [key: string]: JsonValue;
 }
@@ -109,6 +110,7 @@ export class ManifestFormRequest {
 /**
  * Jobs with files, as a multipart form. Every other part needs a file name and is an input file, whatever its field name.
  */
+@Shape({ ignoresUnknown: true })
 export class ManifestUploadRequest {
   @ApiProperty({
     type: 'string',

@@ -1,21 +1,22 @@
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Req, Res } from '@nestjs/common';
 import {
   ApiForbiddenResponse,
   ApiNotFoundResponse,
-  ApiOkResponse,
-  ApiParam,
-  ApiProduces,
+  ApiTags,
+  ApiTemporaryRedirectResponse,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
-import type { HttpRequest, HttpResponse } from '#src/http/index.js';
+import { Download, type HttpRequest, type HttpResponse } from '#src/http/index.js';
 import { SandboxFilesResponse } from './sandbox.response.js';
 import { JobSandboxesService } from './job-sandboxes.service.js';
+import { InputFile, JobId, OutputFile, type JobFile } from '../state/job.openapi.js';
 
-const BYTES = { schema: { type: 'string', format: 'binary' } } as const;
+const PRESIGNED = { description: 'To the object store (GRID_S3_PRESIGN)' };
 
 /** The two sandboxes of a job: whole archives, and single files of them. */
 @ApiForbiddenResponse({ description: 'Not yours to read' })
 @ApiNotFoundResponse({ description: 'Unknown, not visible, or there is no such sandbox or file' })
+@ApiTags('sandboxes')
 @Controller('jobs/:jid')
 export class JobSandboxesController {
   constructor(private readonly sandboxes: JobSandboxesService) {}
@@ -27,11 +28,11 @@ export class JobSandboxesController {
    */
   @Get('inputsandbox')
   @Access('bearer', 'jobs:read')
-  @ApiProduces('application/gzip')
-  @ApiOkResponse(BYTES)
+  @Download('application/gzip')
+  @ApiTemporaryRedirectResponse(PRESIGNED)
   async getInputSandbox(
     @CurrentPrincipal() principal: Principal,
-    @Param('jid') jid: string,
+    @JobId() jid: string,
     @Req() request: HttpRequest,
     @Res() response: HttpResponse,
   ): Promise<void> {
@@ -45,11 +46,11 @@ export class JobSandboxesController {
    */
   @Get('outputsandbox')
   @Access('bearer', 'jobs:read')
-  @ApiProduces('application/gzip')
-  @ApiOkResponse(BYTES)
+  @Download('application/gzip')
+  @ApiTemporaryRedirectResponse(PRESIGNED)
   async getOutputSandbox(
     @CurrentPrincipal() principal: Principal,
-    @Param('jid') jid: string,
+    @JobId() jid: string,
     @Req() request: HttpRequest,
     @Res() response: HttpResponse,
   ): Promise<void> {
@@ -61,7 +62,7 @@ export class JobSandboxesController {
   @Access('bearer', 'jobs:read')
   async listInputSandbox(
     @CurrentPrincipal() principal: Principal,
-    @Param('jid') jid: string,
+    @JobId() jid: string,
   ): Promise<SandboxFilesResponse> {
     return this.sandboxes.files(principal, jid, 'inputsandbox');
   }
@@ -71,7 +72,7 @@ export class JobSandboxesController {
   @Access('bearer', 'jobs:read')
   async listOutputSandbox(
     @CurrentPrincipal() principal: Principal,
-    @Param('jid') jid: string,
+    @JobId() jid: string,
   ): Promise<SandboxFilesResponse> {
     return this.sandboxes.files(principal, jid, 'outputsandbox');
   }
@@ -79,40 +80,28 @@ export class JobSandboxesController {
   /** One file of the input sandbox. */
   @Get('inputsandbox/files/*name')
   @Access('bearer', 'jobs:read')
-  @ApiParam({
-    name: 'name',
-    description: 'Its name',
-    schema: { type: 'string', example: 'input.txt' },
-  })
-  @ApiProduces('application/octet-stream')
-  @ApiOkResponse(BYTES)
+  @Download('application/octet-stream')
   async readInputSandboxFile(
     @CurrentPrincipal() principal: Principal,
-    @Param() path: { jid: string; name: string | string[] },
+    @InputFile() file: JobFile,
     @Req() request: HttpRequest,
     @Res() response: HttpResponse,
   ): Promise<void> {
     const caller = { principal, request, response };
-    await this.sandboxes.downloadFile(caller, path.jid, 'inputsandbox', nameOf(path.name));
+    await this.sandboxes.downloadFile(caller, file.jid, 'inputsandbox', file.name);
   }
 
   /** One file of the output sandbox. */
   @Get('outputsandbox/files/*name')
   @Access('bearer', 'jobs:read')
-  @ApiProduces('application/octet-stream')
-  @ApiOkResponse(BYTES)
+  @Download('application/octet-stream')
   async readOutputSandboxFile(
     @CurrentPrincipal() principal: Principal,
-    @Param() path: { jid: string; name: string | string[] },
+    @OutputFile() file: JobFile,
     @Req() request: HttpRequest,
     @Res() response: HttpResponse,
   ): Promise<void> {
     const caller = { principal, request, response };
-    await this.sandboxes.downloadFile(caller, path.jid, 'outputsandbox', nameOf(path.name));
+    await this.sandboxes.downloadFile(caller, file.jid, 'outputsandbox', file.name);
   }
-}
-
-/** The router gives the rest of a path in pieces; file names in directories of the sandbox have several. */
-function nameOf(parts: string | string[]): string {
-  return Array.isArray(parts) ? parts.join('/') : parts;
 }

@@ -1,16 +1,16 @@
 import { Readable } from 'node:stream';
 import { Controller, HttpCode, Post, Query, Req, StreamableFile } from '@nestjs/common';
 import {
-  ApiBody,
-  ApiConsumes,
   ApiExtraModels,
   ApiHeader,
   ApiOkResponse,
+  ApiOperation,
+  ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { Audited } from '#src/audit/index.js';
-import { labelsOf, schemaByMediaType, type HttpRequest } from '#src/http/index.js';
+import { labelsOf, type HttpRequest } from '#src/http/index.js';
 import { isAsked } from '../access/asked-flag.js';
 import {
   ManifestFormRequest,
@@ -30,6 +30,7 @@ const NDJSON = {
 };
 
 /** Submits. */
+@ApiTags('jobs')
 @Controller('jobs')
 export class SubmitController {
   constructor(private readonly submissions: SubmitService) {}
@@ -48,12 +49,6 @@ export class SubmitController {
   @HttpCode(200)
   @Access('bearer', 'jobs:submit')
   @Audited<SubmitResponse | DryRunResponse>('job.submitted', submittedJobs)
-  @ApiConsumes(
-    'application/json',
-    'application/x-ndjson',
-    'multipart/form-data',
-    'application/x-www-form-urlencoded',
-  )
   @ApiExtraModels(
     ManifestRequest,
     ManifestsRequest,
@@ -62,13 +57,18 @@ export class SubmitController {
     SubmitResponse,
     DryRunResponse,
   )
-  @ApiBody({
-    schema: schemaByMediaType({
-      'application/json': { $ref: '#/components/schemas/SubmitJobsRequest' },
-      'application/x-ndjson': NDJSON,
-      'multipart/form-data': { $ref: getSchemaPath(ManifestUploadRequest) },
-      'application/x-www-form-urlencoded': { $ref: getSchemaPath(ManifestFormRequest) },
-    }),
+  @ApiOperation({
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': { schema: { $ref: '#/components/schemas/SubmitJobsRequest' } },
+        'application/x-ndjson': { schema: NDJSON },
+        'multipart/form-data': { schema: { $ref: getSchemaPath(ManifestUploadRequest) } },
+        'application/x-www-form-urlencoded': {
+          schema: { $ref: getSchemaPath(ManifestFormRequest) },
+        },
+      },
+    },
   })
   @ApiHeader({
     name: 'Idempotency-Key',

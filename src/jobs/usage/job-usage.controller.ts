@@ -1,5 +1,11 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
-import { ApiExtraModels, ApiOkResponse, ApiOperation, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { accepts, type HttpRequest, type HttpResponse } from '#src/http/index.js';
 import { csvOf } from './job-usage.csv.js';
@@ -11,6 +17,7 @@ const JSON_TYPE = 'application/json';
 const CSV_TYPE = 'text/csv';
 
 /** What runs have used. */
+@ApiTags('jobs')
 @Controller('jobs')
 export class JobUsageController {
   constructor(private readonly usage: JobUsageService) {}

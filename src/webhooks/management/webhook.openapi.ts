@@ -1,9 +1,9 @@
-import type { PathParameter } from '#src/http/index.js';
+import { pathParameter } from '#src/http/index.js';
 
-const ID = { type: 'string', format: 'uuid' };
+const schema = { type: 'string', format: 'uuid' };
 
-/** Parts of the paths of webhooks in the OpenAPI document. */
-export const WEBHOOK_PATH_PARAMETERS: Record<string, PathParameter> = {
-  id: { description: 'Id of the webhook', schema: ID },
-  delivery: { description: 'Id of the delivery', schema: ID },
-};
+/** Handler parameter: the id of a webhook. */
+export const WebhookId = pathParameter('id', { description: 'Id of the webhook', schema });
+
+/** Handler parameter: the id of a delivery. */
+export const DeliveryId = pathParameter('delivery', { description: 'Id of the delivery', schema });

@@ -4,13 +4,13 @@ import {
   Delete,
   Get,
   HttpCode,
-  Param,
   Patch,
   Post,
   Query,
   Req,
   Res,
 } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import { Audited } from '#src/audit/index.js';
 import { clientSignal, type HttpRequest, type HttpResponse } from '#src/http/index.js';
@@ -31,10 +31,12 @@ import {
   WebhookTestResponse,
 } from './webhook.response.js';
 import { WebhooksService } from './webhooks.service.js';
+import { DeliveryId, WebhookId } from './webhook.openapi.js';
 
 const webhookOf = ({ params }: HttpRequest) => ({ webhook: params['id'] });
 
 /** Webhooks: receivers that are told of changes. */
+@ApiTags('webhooks')
 @Controller('webhooks')
 export class WebhooksController {
   constructor(
@@ -75,7 +77,7 @@ export class WebhooksController {
   @Access('bearer', 'webhooks')
   async getWebhook(
     @CurrentPrincipal() principal: Principal,
-    @Param('id') id: string,
+    @WebhookId() id: string,
   ): Promise<WebhookResponse> {
     return this.webhooks.get(principal, id);
   }
@@ -90,7 +92,7 @@ export class WebhooksController {
   @Audited('webhook.changed', webhookOf)
   async changeWebhook(
     @CurrentPrincipal() principal: Principal,
-    @Param('id') id: string,
+    @WebhookId() id: string,
     @Body() body: ChangeWebhookRequest,
   ): Promise<WebhookResponse> {
     return this.webhooks.change(principal, id, body);
@@ -106,7 +108,7 @@ export class WebhooksController {
   @Audited('webhook.removed', webhookOf)
   async removeWebhook(
     @CurrentPrincipal() principal: Principal,
-    @Param('id') id: string,
+    @WebhookId() id: string,
   ): Promise<RemovedWebhookResponse> {
     return { id: await this.webhooks.remove(principal, id), deleted: true };
   }
@@ -122,7 +124,7 @@ export class WebhooksController {
   @Audited('webhook.secret-changed', webhookOf)
   async rotateWebhookSecret(
     @CurrentPrincipal() principal: Principal,
-    @Param('id') id: string,
+    @WebhookId() id: string,
   ): Promise<WebhookSecretResponse> {
     return this.webhooks.rotate(principal, id);
   }
@@ -139,7 +141,7 @@ export class WebhooksController {
   @Audited('webhook.tested', webhookOf)
   async testWebhook(
     @CurrentPrincipal() principal: Principal,
-    @Param('id') id: string,
+    @WebhookId() id: string,
     @Req() request: HttpRequest,
   ): Promise<WebhookTestResponse> {
     return this.deliveries.test(principal, id, clientSignal(request));
@@ -154,7 +156,7 @@ export class WebhooksController {
   @Access('bearer', 'webhooks')
   async listWebhookDeliveries(
     @CurrentPrincipal() principal: Principal,
-    @Param('id') id: string,
+    @WebhookId() id: string,
     @Query() query: ListDeliveriesQuery,
     @Res({ passthrough: true }) response: HttpResponse,
   ): Promise<DeliveryListResponse> {
@@ -178,8 +180,8 @@ export class WebhooksController {
   }))
   async replayWebhookDelivery(
     @CurrentPrincipal() principal: Principal,
-    @Param('id') id: string,
-    @Param('delivery') delivery: string,
+    @WebhookId() id: string,
+    @DeliveryId() delivery: string,
   ): Promise<DeliveryResponse> {
     return this.deliveries.replay(principal, id, delivery);
   }

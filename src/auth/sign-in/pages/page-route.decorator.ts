@@ -6,7 +6,7 @@ import {
   type ExecutionContext,
   type NestInterceptor,
 } from '@nestjs/common';
-import { ApiProduces, ApiUnauthorizedResponse } from '@nestjs/swagger';
+import { ApiResponse, ApiUnauthorizedResponse, type ApiResponseOptions } from '@nestjs/swagger';
 import { catchError, of, type Observable } from 'rxjs';
 import { OAuthProblem, Problem } from '#src/kernel/index.js';
 import type { HttpResponse } from '#src/http/index.js';
@@ -15,20 +15,47 @@ import { messagePage } from './message.page.js';
 import { PageError } from './page-error.js';
 import { sendPage } from './page.js';
 
+/** What a route of pages answers when all is well. */
+interface PageAnswers {
+  /** 200: this page. */
+  page?: string;
+  /** A redirect: 303 after a form, which is read with GET, else 302. */
+  leadsTo?: string;
+  /** It is sent a form. */
+  isForm?: boolean;
+}
+
+const HTML = { 'text/html': { schema: { type: 'string' } } };
+const HTML_OR_ERROR = {
+  ...HTML,
+  'application/json': { schema: { $ref: '#/components/schemas/OAuthError' } },
+};
+
 /** A route of pages for people: open to everybody, faults are told on a page. */
-export function PageRoute(): MethodDecorator {
-  return applyDecorators(
-    Access('open'),
-    ApiProduces('text/html'),
-    UseInterceptors(ErrorPageInterceptor),
+export function PageRoute({ page, leadsTo, isForm = false }: PageAnswers): MethodDecorator {
+  const answers: [status: number, description: string | undefined, content?: object][] = [
+    [200, page, HTML],
+    [isForm ? 303 : 302, leadsTo],
+    // a path that cannot be decoded never reaches the page
+    [400, 'A page that says what is wrong', HTML_OR_ERROR],
+    [403, isForm ? 'A page: the form is not one of this session' : undefined, HTML],
+    [413, isForm ? 'A page: the form is too large' : undefined, HTML],
+    [415, isForm ? 'A page: this is no form' : undefined, HTML],
+    [429, 'A page: too many requests; see Retry-After', HTML],
+    [503, 'A page: temporarily unavailable; see Retry-After', HTML_OR_ERROR],
+  ];
+  const described = answers.flatMap(([status, description, content]) =>
+    description === undefined
+      ? []
+      : [ApiResponse({ status, description, ...(content && { content }) } as ApiResponseOptions)],
   );
+  return applyDecorators(Access('open'), ...described, UseInterceptors(ErrorPageInterceptor));
 }
 
 /** The page that asks people to sign in may be the answer of the route. */
 export function MayAskToSignIn(): MethodDecorator {
-  return ApiUnauthorizedResponse({
-    description: 'The page for signing in: the certificate is not accepted',
-  });
+  const description = 'The page for signing in: the certificate is not accepted';
+  return ApiUnauthorizedResponse({ description, content: HTML });
 }
 
 /** What somebody did wrong is told on a page, everything else like everywhere. */

@@ -1,22 +1,26 @@
-import { Body, Controller, Get, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
-import { ApiFoundResponse } from '@nestjs/swagger';
+import { Body, Controller, Get, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { Limited } from '../../protocol/limited.decorator.js';
 import { PageRoute } from '../pages/page-route.decorator.js';
 import { LoginGuard, LoginResult, type LoginOutcome } from './login.guard.js';
 import { LoginForm } from './login.request.js';
 import { LoginPages } from './login.pages.js';
+import { ProviderName } from './provider-name.js';
+
+const BACK = 'Back to the page that asked for the sign-in';
 
 /** To an external identity provider and back. */
+@ApiTags('authorization')
 @Controller('oauth2')
 export class LoginController {
   constructor(private readonly pages: LoginPages) {}
 
   /** Sign in again with the certificate of the browser. */
   @Post('login')
+  @HttpCode(303)
   @Limited('authorize')
-  @PageRoute()
-  @ApiFoundResponse({ description: 'Back to the page that asked for the sign-in' })
+  @PageRoute({ leadsTo: BACK, isForm: true })
   async signInAgain(
     @Body() form: LoginForm,
     @Req() request: HttpRequest,
@@ -27,11 +31,11 @@ export class LoginController {
 
   /** Go to an identity provider to sign in. */
   @Post('login/:provider')
+  @HttpCode(303)
   @Limited('authorize')
-  @PageRoute()
-  @ApiFoundResponse({ description: 'To the identity provider' })
+  @PageRoute({ leadsTo: 'To the identity provider', isForm: true })
   async beginLogin(
-    @Param('provider') provider: string,
+    @ProviderName() provider: string,
     @Body() form: LoginForm,
     @Req() request: HttpRequest,
     @Res() response: HttpResponse,
@@ -41,12 +45,12 @@ export class LoginController {
 
   /** Come back from an identity provider. */
   @Get('callback/:provider')
+  @HttpCode(302)
   @UseGuards(LoginGuard)
-  @PageRoute()
-  @ApiFoundResponse({ description: 'Back to the page that asked for the sign-in' })
+  @PageRoute({ leadsTo: BACK })
   async completeLogin(
     @LoginResult() outcome: LoginOutcome,
-    @Param('provider') provider: string,
+    @ProviderName() provider: string,
     @Req() request: HttpRequest,
     @Res() response: HttpResponse,
   ): Promise<void> {
