@@ -35,14 +35,22 @@ class ReadyResponse {
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
-  /** Is the process alive? */
+  /**
+   * Is the process alive?
+   *
+   * @remarks Does not look at the database.
+   */
   @Get('live')
   @ApiResponse({ status: 200, type: LiveResponse })
   healthLive(): LiveResponse {
     return { status: 'live' };
   }
 
-  /** May this instance be sent requests? */
+  /**
+   * May this instance be sent requests?
+   *
+   * @remarks 200 when database, schema and signing key are there; `degraded` when files cannot be written.
+   */
   @Get('ready')
   @ApiResponse({ status: 200, type: ReadyResponse })
   @ApiResponse({ status: 503, type: ReadyResponse, description: 'Not ready; the checks say why' })

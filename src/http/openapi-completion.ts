@@ -10,20 +10,30 @@ import { FORM_BODY, OPEN_BODY, OPTIONAL_BODY } from './request-class.js';
 interface Content {
   schema?: OpenApiSchema;
 }
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  description?: string;
+  schema?: OpenApiSchema;
+}
 interface Operation {
   summary?: string;
   security?: Record<string, string[]>[];
-  parameters?: { in: string }[];
+  parameters?: Parameter[];
   requestBody?: { required?: boolean; content: Record<string, Content> };
   responses: Record<string, { description: string; content?: Record<string, Content> }>;
 }
 interface Shown {
   $ref?: string;
   items?: OpenApiSchema;
+  allOf?: OpenApiSchema[];
   oneOf?: OpenApiSchema[];
   properties?: Schemas;
   additionalProperties?: OpenApiSchema | boolean;
 }
+/** Without it the answer of a feed has no end, so pages are to send it. */
+const ENDING = 'wait';
 type Schemas = Record<string, OpenApiSchema>;
 
 /**
@@ -36,8 +46,8 @@ export function completeOpenApi(document: OpenAPIObject, named: Schemas): OpenAP
   for (const [path, item] of Object.entries(document.paths)) {
     for (const operation of Object.values(item as Record<string, Operation>)) {
       if (operation.summary) operation.summary = operation.summary.replace(/\.$/, '');
-      const isPath = (parameter: { in: string }): number => Number(parameter.in === 'path');
-      operation.parameters?.sort((a, b) => isPath(b) - isPath(a));
+      completeParameters(operation);
+      operation.security ??= [];
       completeBody(operation, schemas);
       if (!isPage(operation)) completeErrors(operation, path);
     }
@@ -56,6 +66,20 @@ export function completeOpenApi(document: OpenAPIObject, named: Schemas): OpenAP
   return document;
 }
 
+/** Parts of the path come first. An optional parameter says its example in words: pages that try requests would send it. */
+function completeParameters({ parameters = [] }: Operation): void {
+  const isPath = (parameter: Parameter): number => Number(parameter.in === 'path');
+  parameters.sort((a, b) => isPath(b) - isPath(a));
+  for (const parameter of parameters.filter(({ name, required }) => !required && name !== ENDING)) {
+    const { description, schema: { example, ...schema } = {} } = parameter;
+    if (schema['type'] !== 'array') delete schema['items']; // of the list that a reader makes of a text
+    parameter.schema = schema;
+    if (example === undefined) continue;
+    const text = typeof example === 'string' ? example : JSON.stringify(example);
+    parameter.description = `${description ? `${description}; for` : 'For'} example \`${text}\``;
+  }
+}
+
 /** A body whose class says that it is a form is one; a body may be missing when its class says so. */
 function completeBody({ requestBody }: Operation, schemas: Schemas): void {
   for (const { schema } of Object.values(requestBody?.content ?? {})) close(schema, schemas);
@@ -69,13 +93,20 @@ function completeBody({ requestBody }: Operation, schemas: Schemas): void {
 /** Unknown members of a body and of the objects in it are refused, unless their class says otherwise. */
 function close(schema: OpenApiSchema | undefined, schemas: Schemas): void {
   if (schema === undefined) return;
-  const { $ref, items, oneOf = [], properties = {}, additionalProperties } = schema as Shown;
+  const {
+    $ref,
+    items,
+    allOf = [],
+    oneOf = [],
+    properties = {},
+    additionalProperties,
+  } = schema as Shown;
   if (schema['properties'] && additionalProperties === undefined && !schema[OPEN_BODY]) {
     schema['additionalProperties'] = false;
   }
   const named = schemas[String($ref).split('/').at(-1) ?? ''];
   const further = typeof additionalProperties === 'object' ? additionalProperties : undefined;
-  for (const one of [named, items, further, ...oneOf, ...Object.values(properties)]) {
+  for (const one of [named, items, further, ...allOf, ...oneOf, ...Object.values(properties)]) {
     close(one, schemas);
   }
 }

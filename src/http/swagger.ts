@@ -27,6 +27,25 @@ const TAGS: [name: string, description: string][] = [
   ['health', 'For load balancers and operators'],
 ];
 
+/** The paths of the specification, in its order; they come before all others. */
+const FIRST = [
+  '/oauth2/token',
+  '/oauth2/groups',
+  '/oauth2/setups',
+  '/oauth2/auth',
+  '/jobs',
+  '/jobs/{jid}',
+  '/jobs/{jid}/manifest',
+  '/jobs/{jid}/inputsandbox',
+  '/jobs/{jid}/outputsandbox',
+  '/filecatalogue/metadata',
+  '/filecatalogue/directory/{directory}',
+  '/filecatalogue/directory/{directory}/metadata',
+  '/filecatalogue/directory/{directory}/search',
+  '/filecatalogue/file/{file}/attributes',
+  '/filecatalogue/file/{file}/metadata',
+];
+
 /** client_id under which the authorization server knows the page. */
 const SWAGGER_CLIENT_ID = 'swagger-ui';
 
@@ -40,11 +59,9 @@ const PAGE_STYLE = [
   '@keyframes shown { to { visibility: visible } }',
 ].join('\n');
 
-/** What Swagger's module makes from the document; with and without slash the page has other links. */
+/** What Swagger's module makes from the document. */
 const GENERATED = new Set([
   '/docs',
-  '/docs/',
-  '/docs/index.html',
   '/docs/swagger-ui-init.js',
   '/docs/openapi.json',
   '/docs/openapi.yaml',
@@ -71,6 +88,7 @@ export function openApiDocument(app: INestApplication, input: SwaggerInput): Ope
     .setTitle('Gridgate')
     .setDescription(DESCRIPTION)
     .setVersion(input.version)
+    .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer(input.publicUrl)
     .addOAuth2(
       {
@@ -98,16 +116,31 @@ export function openApiDocument(app: INestApplication, input: SwaggerInput): Ope
       },
       'query',
     )
+    .addBasicAuth(
+      {
+        type: 'http',
+        scheme: 'basic',
+        description:
+          'client_id and secret of an application (RFC 6749 §2.3.1); `client_id` with `client_secret` or `client_assertion` in the form do as well',
+      },
+      'client',
+    )
     .addSecurity('certificate', {
       type: 'mutualTLS' as 'http', // OpenAPI 3.1, which the types of the library do not know
-      description: 'The certificate of a known user, shown in the TLS handshake',
+      description:
+        'A certificate shown in the TLS handshake: of a known user, or of an application (RFC 8705)',
     });
   for (const [name, description] of TAGS) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), {
     operationIdFactory: (_controller, method) => method,
     autoTagControllers: false,
   });
-  return completeOpenApi(document, input.schemas);
+  return completeOpenApi({ ...document, paths: inOrder(document.paths) }, input.schemas);
+}
+
+function inOrder(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
+  const rank = (path: string): number => [...FIRST, path].indexOf(path);
+  return Object.fromEntries(Object.entries(paths).sort(([a], [b]) => rank(a) - rank(b)));
 }
 
 /** What Swagger UI shows and says. */
@@ -172,6 +205,10 @@ function keepGenerated(forms: SwaggerPage['forms']): RequestHandler {
   }
   return (request, response, next) => {
     const path = request.originalUrl.split('?')[0] ?? '';
+    if (path === '/docs/' || path === '/docs/index.html') {
+      response.redirect(308, '/docs'); // the page has links that lead from there only
+      return;
+    }
     if (!GENERATED.has(path) || !isRead(request)) {
       next();
       return;

@@ -6,17 +6,26 @@ export interface TimeSpan {
   to: Date;
 }
 
+const LEAP_YEAR = '(\\d\\d(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)';
+/** A day that a month has, as `YYYY-MM-DD`, for a pattern. */
+export const DAY_PATTERN = [
+  '\\d{4}-(0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])',
+  '\\d{4}-(0[469]|11)-(0[1-9]|[12]\\d|30)',
+  '\\d{4}-02-(0[1-9]|1\\d|2[0-8])',
+  `${LEAP_YEAR}-02-29`,
+].join('|');
+const TIME = '(([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?|24:00(:00(\\.0{1,9})?)?)';
+const ZONE = '([01]\\d|2[0-3]):?[0-5]\\d';
+
 /** A day or an instant of ISO 8601 in a query; a blank is a plus sign that nobody escaped. */
 export const INSTANT = {
   type: 'string',
-  pattern:
-    '^\\d{4}-\\d\\d-\\d\\d([T ]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?(Z|[+ -]\\d\\d:?\\d\\d)?)?$',
+  pattern: `^(${DAY_PATTERN})(T${TIME}(Z|[+ -]${ZONE})?| ${TIME}(Z|[+-]${ZONE})?)?$`,
   example: '2026-01-02T03:04:05Z',
 } as const;
 
 const DAY_MS = 24 * 3600 * 1000;
-const SHAPE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
-const ZONE = /(Z|[+-]\d\d:?\d\d)$/;
+const SHAPE = new RegExp(INSTANT.pattern);
 
 /**
  * Reads an ISO 8601 day, which is the whole day in UTC, or an instant, which is the millisecond that records show. No
@@ -27,21 +36,16 @@ export function readTime(key: string, text: string): TimeSpan {
   const whole = text.replace(/ (\d\d:?\d\d)$/, (rest, zone: string) =>
     text.includes('T') ? `+${zone}` : rest,
   );
-  const from =
-    isDay(whole.slice(0, 10)) && SHAPE.test(whole) ? new Date(withZone(whole)) : new Date(NaN);
+  const from = SHAPE.test(whole) ? new Date(withZone(whole)) : new Date(NaN);
   if (Number.isNaN(from.getTime())) {
     throw Problem.invalidField(key, 'is not an ISO 8601 date or time');
   }
   return { from, to: new Date(from.getTime() + (whole.length === 10 ? DAY_MS : 1)) };
 }
 
-/** False for days that no month has: `Date` would take 30 February for 2 March. */
-function isDay(text: string): boolean {
-  const day = new Date(text);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
-}
-
+/** As `Date` reads it for sure: `T` before the time, a colon in the zone, UTC where none is said. */
 function withZone(text: string): string {
-  if (text.length === 10 || ZONE.test(text.slice(10))) return text;
-  return `${text.replace(' ', 'T')}Z`;
+  if (text.length === 10) return text;
+  const whole = text.replace(' ', 'T').replace(/([+-]\d\d)(\d\d)$/, '$1:$2');
+  return /(Z|[+-]\d\d:\d\d)$/.test(whole) ? whole : `${whole}Z`;
 }

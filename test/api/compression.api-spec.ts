@@ -53,7 +53,6 @@ describe('compressed answers', () => {
     '/portal/',
     '/portal/style.css',
     '/docs',
-    '/docs/',
     '/docs/swagger-ui-bundle.js',
     '/docs/swagger-ui.css',
     '/docs/swagger-ui-init.js',

@@ -159,6 +159,11 @@ describe('GET /docs', () => {
     expect(body).toContain('swagger-ui');
   });
 
+  it.each(['/docs/', '/docs/index.html'])('is where %s leads', async (path) => {
+    const { status, headers } = await grid.anonymous.get(path);
+    expect([status, headers['location']]).toEqual([308, '/docs']);
+  });
+
   it('has the OpenAPI 3.1 document beside it', async () => {
     const { status, body } = await grid.anonymous.get<{ openapi: string; paths: object }>(
       '/docs/openapi.json',

@@ -57,6 +57,8 @@ beforeAll(async () => {
     prefix: '/vo/bounds',
     fromDate: '2026-01-01',
     sort: '-jid, Status',
+    by: 'month,owner',
+    dpop_jkt: 'UNhY4JhezH9gQYqvDMWrWH9CwlcKiECVqejMrND2VFw',
     'Idempotency-Key': 'bounds',
     'Last-Event-ID': '0',
     Executable: '/bin/true',

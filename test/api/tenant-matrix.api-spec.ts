@@ -136,11 +136,9 @@ describe('the operations of the service', () => {
     const described = Object.entries(body.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { security = [] }]) => {
         const scope = security.find((way) => way['oauth2'])?.['oauth2']?.[0];
-        const isCertificate = security.some((way) => way['certificate']);
-        return [
-          `${method.toUpperCase()} ${path}`,
-          scope ?? (isCertificate ? 'certificate' : 'open'),
-        ];
+        const isClosed =
+          security.length > 0 && security.every((way) => Object.keys(way).length > 0);
+        return [`${method.toUpperCase()} ${path}`, scope ?? (isClosed ? 'certificate' : 'open')];
       }),
     );
     const expected = [

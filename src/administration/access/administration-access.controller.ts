@@ -7,7 +7,11 @@ import { AdministrationAccessResponse } from './access.response.js';
 @ApiTags('administration')
 @Controller('admin/access')
 export class AdministrationAccessController {
-  /** Whether the bearer may administer the service, or could with another scope. */
+  /**
+   * Whether the bearer may administer the service, or could with another scope.
+   *
+   * @remarks For pages that offer administration: no scope of administration is needed to ask.
+   */
   @Get()
   @Access('bearer', 'jobs:read', 'admin')
   getAdministrationAccess(

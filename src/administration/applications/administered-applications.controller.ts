@@ -19,7 +19,11 @@ import { ApplicationId } from '../answer/administration.openapi.js';
 export class AdministeredApplicationsController {
   constructor(private readonly applications: AdministeredApplications) {}
 
-  /** List applications, in the order of the registry. */
+  /**
+   * List applications, in the order of the registry.
+   *
+   * @remarks Never with a secret.
+   */
   @Get()
   @Access('bearer', 'admin')
   async listApplications(): Promise<ApplicationListResponse> {
@@ -29,6 +33,7 @@ export class AdministeredApplicationsController {
   /**
    * An application.
    *
+   * @remarks Never with its secret.
    * @throws {404} Unknown
    */
   @Get(':application')
@@ -40,6 +45,7 @@ export class AdministeredApplicationsController {
   /**
    * Register an application; a secret is shown this one time.
    *
+   * @remarks A confidential one gets a secret, unless it proves itself by a key or a certificate.
    * @throws {409} The id is taken
    */
   @Post()
@@ -55,6 +61,7 @@ export class AdministeredApplicationsController {
   /**
    * Remove an application; its tokens are refused from now on.
    *
+   * @remarks Nobody gets a token for its client_id until it is registered again.
    * @throws {404} Unknown
    */
   @Delete(':application')

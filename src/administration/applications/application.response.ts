@@ -84,7 +84,7 @@ export class RemovedApplicationResponse {
   @ApiProperty({ description: 'The client_id', example: 'my-portal' })
   id!: string;
 
-  @ApiProperty({ enum: [true] })
+  @ApiProperty({ type: Boolean, example: true })
   deleted!: true;
 
   @ApiProperty({

@@ -11,7 +11,11 @@ import { SigningKeyListResponse } from './key.response.js';
 export class SigningKeysController {
   constructor(private readonly keys: AllKeysService) {}
 
-  /** List signing keys. */
+  /**
+   * List signing keys.
+   *
+   * @remarks State and times of each, without anything private.
+   */
   @Get()
   @Access('bearer', 'admin')
   async listSigningKeys(): Promise<SigningKeyListResponse> {

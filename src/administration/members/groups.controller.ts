@@ -23,7 +23,11 @@ const membersChange =
 export class AdministeredGroupsController {
   constructor(private readonly members: MembersService) {}
 
-  /** List groups, in the order of the registry. */
+  /**
+   * List groups, in the order of the registry.
+   *
+   * @remarks With members, properties and limits.
+   */
   @Get()
   @Access('bearer', 'admin')
   async listAllGroups(): Promise<GroupListResponse> {
@@ -33,6 +37,7 @@ export class AdministeredGroupsController {
   /**
    * A group with its members.
    *
+   * @remarks With properties and limits.
    * @throws {404} Unknown
    */
   @Get(':group')
@@ -61,6 +66,7 @@ export class AdministeredGroupsController {
   /**
    * Change a group: what is left out stays, null takes away.
    *
+   * @remarks Lists and objects are replaced as a whole.
    * @throws {404} Unknown
    * @throws {409} Nobody could administer the service any more, or the registry does not allow it
    */
@@ -93,6 +99,7 @@ export class AdministeredGroupsController {
   /**
    * Take a user into a group.
    *
+   * @remarks The properties and limits are those of the group.
    * @throws {404} There is no such group or user
    * @throws {409} The registry does not allow it
    */
@@ -110,6 +117,7 @@ export class AdministeredGroupsController {
   /**
    * Take a user out of a group; tokens for it end.
    *
+   * @remarks The last administrator cannot be taken out.
    * @throws {404} There is no such group or user, or the user is no member
    * @throws {409} It is the last administrator
    */

@@ -28,7 +28,11 @@ import { UserName } from '../answer/administration.openapi.js';
 export class UsersController {
   constructor(private readonly members: MembersService) {}
 
-  /** List users, by name. */
+  /**
+   * List users, by name.
+   *
+   * @remarks `search` finds names, e-mail addresses, certificates and subjects; page by page with `limit` and `after`.
+   */
   @Get()
   @Access('bearer', 'admin')
   async listUsers(
@@ -43,6 +47,7 @@ export class UsersController {
   /**
    * A user with certificates and groups.
    *
+   * @remarks With the accounts at identity providers that stand for the user.
    * @throws {404} Unknown
    */
   @Get(':user')
@@ -68,6 +73,7 @@ export class UsersController {
   /**
    * Change a user: what is left out stays, null takes away.
    *
+   * @remarks Lists are replaced as a whole.
    * @throws {404} Unknown
    * @throws {409} It is the last administrator, or the registry does not allow it
    */
@@ -120,6 +126,7 @@ export class UsersController {
   /**
    * Enable a user who was disabled, with the groups as they are.
    *
+   * @remarks Tokens from before stay revoked.
    * @throws {404} Unknown
    * @throws {409} The registry does not allow it
    */

@@ -21,7 +21,11 @@ const siteChange =
 export class SitesController {
   constructor(private readonly sites: SitesService) {}
 
-  /** List sites, in the order of the registry. */
+  /**
+   * List sites, in the order of the registry.
+   *
+   * @remarks With drains and what keeps a site from taking jobs now.
+   */
   @Get()
   @Access('bearer', 'admin')
   async listSites(): Promise<SiteListResponse> {
@@ -31,6 +35,7 @@ export class SitesController {
   /**
    * A site with its drain.
    *
+   * @remarks With what keeps it from taking jobs now.
    * @throws {404} Unknown
    */
   @Get(':site')
@@ -56,6 +61,7 @@ export class SitesController {
   /**
    * Change a site: what is left out stays, null takes away.
    *
+   * @remarks Lists and objects are replaced as a whole.
    * @throws {404} Unknown
    * @throws {409} The registry does not allow it
    */
@@ -87,6 +93,7 @@ export class SitesController {
   /**
    * Give a site no new jobs; what runs there goes on.
    *
+   * @remarks Owners of waiting jobs read the reason.
    * @throws {404} Unknown
    */
   @Post(':site/drain')
@@ -106,6 +113,7 @@ export class SitesController {
   /**
    * Give a drained site jobs again.
    *
+   * @remarks Waiting jobs start there as soon as there is room.
    * @throws {404} Unknown
    */
   @Post(':site/resume')

@@ -5,7 +5,7 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
-import { ApiBearerAuth, ApiOAuth2, ApiSecurity } from '@nestjs/swagger';
+import { ApiBasicAuth, ApiBearerAuth, ApiOAuth2, ApiSecurity } from '@nestjs/swagger';
 import { ACCESS_RULE, type HttpRequest } from '#src/http/index.js';
 import type { User } from '#src/registry/index.js';
 import type { Principal } from '../bearer/principal.js';
@@ -49,6 +49,16 @@ export function Access(
   const asked = scope === undefined ? [] : [scope];
   // alternatives: the header, the header filled by Flow B, the query parameter
   return applyDecorators(mark, ApiOAuth2(asked), ApiBearerAuth(), ApiSecurity('query'));
+}
+
+/** An open route on which an application proves itself: by Basic or in the form, by its certificate, or not at all when it is a public one. */
+export function ClientAccess(): MethodDecorator {
+  return applyDecorators(
+    Access('open'),
+    ApiBasicAuth('client'),
+    ApiSecurity('certificate'),
+    ApiSecurity({}),
+  );
 }
 
 /** Handler → class → its rule: looked up once, since it costs more than all the rest of a guard. */

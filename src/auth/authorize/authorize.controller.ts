@@ -19,7 +19,11 @@ const BACK = 'Back to the application, with `code` or `error`, `state`, `iss`';
 export class AuthorizeController {
   constructor(private readonly pages: AuthorizePages) {}
 
-  /** Sign in and allow an application to act for you. */
+  /**
+   * Sign in and allow an application to act for you.
+   *
+   * @remarks The authorization endpoint (RFC 6749 §3.1), with PKCE and pushed authorization requests. A fault that concerns the application is sent to its `redirect_uri`.
+   */
   @Get('auth')
   @UseInterceptors(AuthorizationInterceptor)
   @Limited('authorize')
@@ -33,7 +37,11 @@ export class AuthorizeController {
     await this.pages.ask(call, query, response);
   }
 
-  /** The answer on the consent page; or, without a query, an authorization request as a form. */
+  /**
+   * The answer on the consent page; or, without a query, an authorization request as a form.
+   *
+   * @remarks Leads back to the application with a code, or with `error=access_denied` when the user says no.
+   */
   @Post('auth')
   @HttpCode(303)
   @UseInterceptors(AuthorizationInterceptor)

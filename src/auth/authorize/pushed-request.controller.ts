@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { HttpRequest } from '#src/http/index.js';
-import { Access } from '../access/access.decorator.js';
+import { ClientAccess } from '../access/access.decorator.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { PushedRequestForm } from './pushed-request.request.js';
 import { PushedRequestResponse } from './pushed-request.response.js';
@@ -16,12 +16,13 @@ export class PushedRequestController {
   /**
    * Hand in an authorization request before the browser is sent.
    *
+   * @remarks Answers a `request_uri` for `GET /oauth2/auth` that is good once and for a short time (RFC 9126).
    * @throws {400} `invalid_request`, `invalid_scope`, …
    * @throws {401} `invalid_client`
    */
   @Post('par')
   @HttpCode(201)
-  @Access('open')
+  @ClientAccess()
   @Limited('token')
   async pushRequest(
     @Body() form: PushedRequestForm,

@@ -12,7 +12,11 @@ import { ApplicationsPages } from './applications.pages.js';
 export class ApplicationsController {
   constructor(private readonly pages: ApplicationsPages) {}
 
-  /** Page with the applications that may act for you. */
+  /**
+   * Page with the applications that may act for you.
+   *
+   * @remarks Of the user of the certificate or of the sign-in.
+   */
   @Get('applications')
   @Limited('authorize')
   @PageRoute({ page: 'A page' })
@@ -24,7 +28,11 @@ export class ApplicationsController {
     await this.pages.show(request, response);
   }
 
-  /** Withdraw what an application was allowed. */
+  /**
+   * Withdraw what an application was allowed.
+   *
+   * @remarks Its refresh tokens are refused from now on.
+   */
   @Post('applications')
   @HttpCode(200)
   @Limited('authorize')

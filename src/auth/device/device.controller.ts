@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { MayAskToSignIn, PageRoute } from '../sign-in/pages/page-route.decorator.js';
-import { Access } from '../access/access.decorator.js';
+import { ClientAccess } from '../access/access.decorator.js';
 import { DevicePages } from './device.pages.js';
 import { DeviceDecisionForm, DeviceForm, DeviceQuery } from './device.request.js';
 import { DeviceResponse } from './device.response.js';
@@ -21,12 +21,13 @@ export class DeviceController {
   /**
    * Start a login on a device without browser.
    *
+   * @remarks Answers a code that the user types on another device (RFC 8628); the device asks the token endpoint until the user has decided.
    * @throws {400} `invalid_request`, `invalid_scope`
    * @throws {401} `invalid_client`
    */
   @Post('device_authorization')
   @HttpCode(200)
-  @Access('open')
+  @ClientAccess()
   @Limited('token')
   async startDevice(
     @Body() form: DeviceForm,
@@ -35,7 +36,11 @@ export class DeviceController {
     return this.devices.start(form, request);
   }
 
-  /** Page on which the user of a device types its code. */
+  /**
+   * Page on which the user of a device types its code.
+   *
+   * @remarks With `user_code` the field is filled in.
+   */
   @Get('device')
   @Limited('authorize')
   @PageRoute({ page: 'A page' })
@@ -48,7 +53,11 @@ export class DeviceController {
     await this.pages.ask(query, request, response);
   }
 
-  /** The code or the decision on the device page. */
+  /**
+   * The code or the decision on the device page.
+   *
+   * @remarks The device then gets its token, or learns that the user said no.
+   */
   @Post('device')
   @HttpCode(200)
   @Limited('authorize')

@@ -15,7 +15,11 @@ export class KeysController {
     private readonly idTokenKeys: IdTokenKeysService,
   ) {}
 
-  /** Public keys of access and ID tokens (RFC 7517). */
+  /**
+   * Public keys of access and ID tokens (RFC 7517).
+   *
+   * @remarks With these keys anybody checks tokens without asking the service. Keys of a rotation that is under way are among them.
+   */
   @Get('jwks.json')
   @Access('open')
   @Cached(300)

@@ -45,7 +45,11 @@ export class MetadataController {
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
-  /** What this authorization server can do (RFC 8414). */
+  /**
+   * What this authorization server can do (RFC 8414).
+   *
+   * @remarks Endpoints, grant types, scopes and ways of authentication.
+   */
   @Get('oauth-authorization-server')
   @Access('open')
   @Cached(300)
@@ -53,7 +57,11 @@ export class MetadataController {
     return this.metadata();
   }
 
-  /** The same, where OpenID Connect looks for it (Discovery §4). */
+  /**
+   * The same, where OpenID Connect looks for it (Discovery §4).
+   *
+   * @remarks The document of RFC 8414 with the members of OpenID Connect.
+   */
   @Get('openid-configuration')
   @Access('open')
   @Cached(300)
@@ -61,7 +69,11 @@ export class MetadataController {
     return this.metadata();
   }
 
-  /** Which tokens this service takes, where from, and how (RFC 9728). */
+  /**
+   * Which tokens this service takes, where from, and how (RFC 9728).
+   *
+   * @remarks Names the authorization server and the scopes, for clients that begin with an answer 401.
+   */
   @Get('oauth-protected-resource')
   @Access('open')
   @Cached(300)

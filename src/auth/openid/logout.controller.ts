@@ -18,7 +18,11 @@ const SIGNED_OUT = {
 export class LogoutController {
   constructor(private readonly pages: LogoutPages) {}
 
-  /** Sign the browser out. */
+  /**
+   * Sign the browser out.
+   *
+   * @remarks OpenID Connect RP-Initiated Logout: without a good `id_token_hint` the user is asked first.
+   */
   @Get('logout')
   @PageRoute(SIGNED_OUT)
   async askToSignOut(
@@ -29,7 +33,11 @@ export class LogoutController {
     await this.pages.leave(query, request, response);
   }
 
-  /** Sign the browser out, parameters in a form. */
+  /**
+   * Sign the browser out, parameters in a form.
+   *
+   * @remarks Takes the parameters of `GET /oauth2/logout`, or the answer on its page.
+   */
   @Post('logout')
   @HttpCode(200)
   @PageRoute({ ...SIGNED_OUT, isForm: true })

@@ -13,13 +13,21 @@ import { UserinfoService } from './userinfo.service.js';
 export class UserinfoController {
   constructor(private readonly users: UserinfoService) {}
 
-  /** Who the user of the token is, as far as its scopes allow. */
+  /**
+   * Who the user of the token is, as far as its scopes allow.
+   *
+   * @remarks Claims of OpenID Connect; the token needs the scope `openid`.
+   */
   @Get('userinfo')
   async getUserinfo(@CurrentPrincipal() principal: Principal): Promise<UserinfoResponse> {
     return this.users.describe(principal);
   }
 
-  /** The same by POST. */
+  /**
+   * The same by POST.
+   *
+   * @remarks OpenID Connect Core 5.3.1 asks for both methods.
+   */
   @Post('userinfo')
   @HttpCode(200)
   async postUserinfo(@CurrentPrincipal() principal: Principal): Promise<UserinfoResponse> {

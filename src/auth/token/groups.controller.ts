@@ -13,6 +13,7 @@ export class GroupsController {
   /**
    * Groups of the user of the client certificate.
    *
+   * @remarks One of them is the `group` of a token.
    * @throws {401} `invalid_client`: no known certificate
    */
   @Get('groups')

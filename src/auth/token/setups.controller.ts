@@ -13,6 +13,7 @@ export class SetupsController {
   /**
    * Setups that the user of the client certificate may use.
    *
+   * @remarks One of them is the `setup` of a token.
    * @throws {401} `invalid_client`: no known certificate
    */
   @Get('setups')

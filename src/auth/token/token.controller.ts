@@ -7,7 +7,7 @@ import {
   ApiUnauthorizedResponse,
 } from '@nestjs/swagger';
 import type { HttpRequest } from '#src/http/index.js';
-import { Access } from '../access/access.decorator.js';
+import { ClientAccess } from '../access/access.decorator.js';
 import { Limited } from '../protocol/limited.decorator.js';
 import { TokenResponse } from './grants/token.response.js';
 import { TokenAuditFilter } from './token-audit.filter.js';
@@ -26,17 +26,25 @@ import { TokenService } from './token.service.js';
 export class TokenController {
   constructor(private readonly tokens: TokenService) {}
 
-  /** Get an access token, parameters in the query string. */
+  /**
+   * Get an access token, parameters in the query string.
+   *
+   * @remarks Of the user of the client certificate for `group` and `setup` (`grant_type=client_credentials`), or by a code or refresh token of an application.
+   */
   @Get('token')
-  @Access('open')
+  @ClientAccess()
   async getToken(@Query() query: TokenQuery, @Req() request: HttpRequest): Promise<TokenResponse> {
     return this.tokens.issue(query, request);
   }
 
-  /** Get an access token, parameters in a form. */
+  /**
+   * Get an access token, parameters in a form.
+   *
+   * @remarks Every grant of the server; which parameters are needed depends on `grant_type`. They may stand in the query string as well, each only once.
+   */
   @Post('token')
   @HttpCode(200)
-  @Access('open')
+  @ClientAccess()
   async postToken(@Body() form: TokenForm, @Req() request: HttpRequest): Promise<TokenResponse> {
     return this.tokens.issue(form, request);
   }

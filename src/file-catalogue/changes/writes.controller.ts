@@ -29,6 +29,7 @@ export class WritesController {
   /**
    * Make a directory and those above it.
    *
+   * @remarks A directory that is there already is answered with 200.
    * @throws {409} A file has this path
    */
   @Post('directory/:directory')
@@ -50,6 +51,7 @@ export class WritesController {
   /**
    * Remove an empty directory.
    *
+   * @remarks Its metadata go with it.
    * @throws {404} The directory does not exist
    * @throws {409} The directory is not empty
    */
@@ -67,6 +69,7 @@ export class WritesController {
   /**
    * Register a file; missing directories are made.
    *
+   * @remarks The file itself is neither read nor moved. To register it again with the same content is answered with 200.
    * @throws {409} Another content is registered, or a directory has this path
    */
   @Put('file/:file')
@@ -91,6 +94,7 @@ export class WritesController {
   /**
    * Remove a file from the catalogue.
    *
+   * @remarks Its replicas and metadata are forgotten; storage is not touched.
    * @throws {404} The file does not exist
    */
   @Delete('file/:file')
@@ -107,6 +111,7 @@ export class WritesController {
   /**
    * Declare a metadata field.
    *
+   * @remarks To declare it again with its type is harmless.
    * @throws {409} It exists with another type
    */
   @Post('metadata')
@@ -127,6 +132,7 @@ export class WritesController {
   /**
    * Replace the values set on a directory.
    *
+   * @remarks Values that are left out are removed; inherited ones stay.
    * @throws {404} The directory does not exist
    * @throws {409} A field is set above or below already
    */
@@ -145,6 +151,7 @@ export class WritesController {
   /**
    * Change values set on a directory; null removes one.
    *
+   * @remarks Values that are left out stay as they are.
    * @throws {404} The directory does not exist
    * @throws {409} A field is set above or below already
    */
@@ -163,6 +170,7 @@ export class WritesController {
   /**
    * Replace the metadata of a file.
    *
+   * @remarks Keys that are left out are removed.
    * @throws {404} The file does not exist
    */
   @Put('file/:file/metadata')
@@ -180,6 +188,7 @@ export class WritesController {
   /**
    * Change metadata of a file; null removes a key.
    *
+   * @remarks Keys that are left out stay as they are.
    * @throws {404} The file does not exist
    */
   @Patch('file/:file/metadata')

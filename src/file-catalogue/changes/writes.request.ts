@@ -120,11 +120,10 @@ export class RegisterFileRequest {
 /** Body of `POST /filecatalogue/metadata`. */
 export class DeclareFieldRequest {
   @ApiProperty({
-    description: 'Name of the field',
+    description: 'Name of the field, such as `run`',
     minLength: 1,
     maxLength: 64,
     pattern: '^[\\p{L}\\p{N}_][\\p{L}\\p{N}_.:-]*$',
-    example: 'run',
   })
   @Check((name: string) => fieldNameFault(name) === undefined, {
     message: ({ value }) => fieldNameFault(value as string) ?? '',

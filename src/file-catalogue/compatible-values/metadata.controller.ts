@@ -22,7 +22,11 @@ export class MetadataController {
     private readonly answers: AnswerSender,
   ) {}
 
-  /** Metadata fields with type and values compatible with the conditions. */
+  /**
+   * Metadata fields with type and values compatible with the conditions.
+   *
+   * @remarks Conditions are query parameters, such as `energy=>|100`; without any, all values are told.
+   */
   @Get('metadata')
   @Access('bearer', 'catalogue:read')
   @ApiOkResponse({
@@ -44,6 +48,7 @@ export class MetadataController {
   /**
    * Metadata values of the directory compatible with the conditions.
    *
+   * @remarks Own values, those that come from the directories above, and those of directories below that match the conditions.
    * @throws {404} The directory does not exist, or may not be seen
    */
   @Get('directory/:directory/metadata')

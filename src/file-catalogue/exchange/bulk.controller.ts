@@ -1,8 +1,10 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiOkResponse, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import { Access, CurrentPrincipal, type Principal } from '#src/auth/index.js';
 import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { BulkRequestService, LINES_TYPE } from './bulk-request.service.js';
+
+const LINES = '{"kind":"directory","path":"/vo/a"}\n{"kind":"file","path":"/vo/a/f1","size":10}\n';
 
 /** Many changes in one request. */
 @ApiTags('file catalogue')
@@ -10,16 +12,25 @@ import { BulkRequestService, LINES_TYPE } from './bulk-request.service.js';
 export class BulkController {
   constructor(private readonly requests: BulkRequestService) {}
 
-  /** Apply lines of NDJSON in order; each as a whole or not at all. */
+  /**
+   * Apply lines of NDJSON in order; each as a whole or not at all.
+   *
+   * @remarks A line that fails does not stop the others; its fault stands in the answer, which ends with a summary.
+   */
   @Post('bulk')
   @HttpCode(200)
   @Access('bearer', 'catalogue:write')
-  @ApiConsumes(LINES_TYPE)
   @ApiProduces(LINES_TYPE)
-  @ApiBody({
-    description:
-      'One object a line, `kind` `field`, `directory` or `file`; `"op": "delete"` deletes. Safe to send again',
-    schema: { type: 'string', example: '{"kind":"file","path":"/vo/a/f1","size":10}\n' },
+  @ApiOperation({
+    requestBody: {
+      required: true,
+      description:
+        'One object a line, `kind` `field`, `directory` or `file`; `"op": "delete"` deletes. Safe to send again',
+      content: {
+        [LINES_TYPE]: { schema: { type: 'string', example: LINES } },
+        'application/octet-stream': { schema: { type: 'string', format: 'binary' } }, // the same, for clients that know no lines
+      },
+    },
   })
   @ApiOkResponse({
     description:

@@ -30,7 +30,11 @@ export class LookupController {
     private readonly answers: AnswerSender,
   ) {}
 
-  /** Attributes of many files, a line each, in the order of their paths. */
+  /**
+   * Attributes of many files, a line each, in the order of their paths.
+   *
+   * @remarks A path that cannot be read has its error in its own line; the answer is 200 all the same.
+   */
   @Post('lookup')
   @HttpCode(200)
   @Access('bearer', 'catalogue:read')

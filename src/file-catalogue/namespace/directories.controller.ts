@@ -28,7 +28,11 @@ export class DirectoriesController {
     private readonly answers: AnswerSender,
   ) {}
 
-  /** Contents of the root directory. */
+  /**
+   * Contents of the root directory.
+   *
+   * @remarks As of any other directory; its path is `/`.
+   */
   @Get()
   @Access('bearer', 'catalogue:read')
   @ApiOkResponse({ type: DirectoryContentsResponse, headers: FEED_POSITION })
@@ -43,6 +47,7 @@ export class DirectoriesController {
   /**
    * Contents of a directory.
    *
+   * @remarks With `verbose` also attributes and replicas; with `limit` page by page.
    * @throws {403} The root directory may not be read
    * @throws {404} The directory does not exist, or may not be seen
    */

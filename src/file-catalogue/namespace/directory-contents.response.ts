@@ -84,6 +84,14 @@ export class ReplicaResponse {
   PFN!: string;
 }
 
+const FILE_EXAMPLE = {
+  ...{ FileID: 7, Size: 1024, GUID: '', Checksum: 'ad8b1f02', ChecksumType: 'Adler32' },
+  ...{ Type: 'File', UID: 2, Owner: 'alice', GID: 2, OwnerGroup: 'grid_user' },
+  CreationDate: '2026-01-02T03:04:05.678Z',
+  ModificationDate: '2026-01-02T03:04:05.678Z',
+  ...{ Mode: 509, Status: 'AprioriGood' },
+};
+
 /** A file in the contents of a directory. */
 @ApiExtraModels(ReplicaResponse)
 class FileEntryResponse {
@@ -115,7 +123,7 @@ export class DirectoryContentsResponse {
     description: 'Files by name: `MetaData` with the attributes and with `verbose` also `Replicas`',
     type: 'object',
     additionalProperties: { $ref: getSchemaPath(FileEntryResponse) },
-    example: { f1: { MetaData: { FileID: 7, Size: 10, Owner: 'alice', Mode: 509 } } },
+    example: { f1: { MetaData: FILE_EXAMPLE } },
   })
   Files!: Record<string, unknown>;
 }

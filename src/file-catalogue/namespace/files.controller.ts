@@ -14,7 +14,11 @@ import { FilePath } from '../path/encoded-path.decorator.js';
 export class FilesController {
   constructor(private readonly namespace: NamespaceService) {}
 
-  /** Attributes of a file. */
+  /**
+   * Attributes of a file.
+   *
+   * @remarks Size, checksum, GUID, owner, mode and times.
+   */
   @Get('attributes')
   @Access('bearer', 'catalogue:read')
   @ApiOkResponse({ type: FileAttributesResponse })
@@ -25,7 +29,11 @@ export class FilesController {
     return this.namespace.fileAttributes(principal, path);
   }
 
-  /** User metadata of a file: declared fields and free keys. */
+  /**
+   * User metadata of a file: declared fields and free keys.
+   *
+   * @remarks With `inherited` also what holds for its directory; own values win.
+   */
   @Get('metadata')
   @Access('bearer', 'catalogue:read')
   @ApiOkResponse({ schema: { $ref: '#/components/schemas/MetadataValues' } })

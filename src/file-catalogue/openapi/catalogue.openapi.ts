@@ -1,4 +1,4 @@
-/** Named shapes of the catalogue that no class can describe. */
+/** Named shapes of the catalogue that no class can describe. A union with a list has no type: generators make no code of it. */
 export const CATALOGUE_SCHEMAS = {
   MetadataValue: {
     description: 'A value of a metadata field: a number for `int` and `float`, else a text',
@@ -13,23 +13,9 @@ export const CATALOGUE_SCHEMAS = {
     ],
     example: 100,
   },
-  CappedValues: {
-    description: 'At most `maxValues` values of a field, and how many there are',
-    type: 'object',
-    required: ['values', 'total', 'min', 'max'],
-    properties: {
-      values: { type: 'array', items: { $ref: '#/components/schemas/CompatibleValue' } },
-      total: { type: 'integer', example: 2 },
-      min: { $ref: '#/components/schemas/MetadataValue' },
-      max: { $ref: '#/components/schemas/MetadataValue' },
-    },
-  },
   DirectoryField: {
-    description: 'The values of a field; with `maxValues` an object',
-    oneOf: [
-      { type: 'array', items: { $ref: '#/components/schemas/CompatibleValue' } },
-      { $ref: '#/components/schemas/CappedValues' },
-    ],
+    description:
+      'A list of the values of a field (`CompatibleValue`), or with `maxValues` an object: `values`, a list of at most so many, `total`, how many there are, `min` and `max`',
     example: [100, 250],
   },
   ReadMetadataResponse: {
@@ -42,18 +28,20 @@ export const CATALOGUE_SCHEMAS = {
     additionalProperties: { $ref: '#/components/schemas/DirectoryField' },
     example: { energy: [100], run: [1, 2] },
   },
+  MetadataChange: {
+    description: 'A value of a metadata field; null removes it',
+    oneOf: [{ type: 'number' }, { type: 'string' }, { type: 'null' }],
+    example: 3,
+  },
   MetadataValues: {
     description: 'Values by field name; in a request null removes a value',
     type: 'object',
-    additionalProperties: { type: ['number', 'string', 'null'] },
+    additionalProperties: { $ref: '#/components/schemas/MetadataChange' },
     example: { run: 3 },
   },
   SubDirectory: {
     description: '`true`, or with `verbose` the attributes',
-    oneOf: [
-      { type: 'boolean', enum: [true] },
-      { $ref: '#/components/schemas/DirectoryAttributesResponse' },
-    ],
+    oneOf: [{ type: 'boolean' }, { $ref: '#/components/schemas/DirectoryAttributesResponse' }],
     example: true,
   },
 };

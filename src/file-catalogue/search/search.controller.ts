@@ -32,6 +32,7 @@ export class SearchController {
   /**
    * Subdirectories that match the metadata conditions, with exact totals.
    *
+   * @remarks Conditions are query parameters, such as `energy=>|100`; all of them have to match. Totals count the files below each directory.
    * @throws {404} The start directory does not exist, or may not be seen
    */
   @Get(':directory/search')

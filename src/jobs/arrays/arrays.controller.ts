@@ -15,7 +15,11 @@ import { ArrayId } from '../state/job.openapi.js';
 export class ArraysController {
   constructor(private readonly arrays: ArraysService) {}
 
-  /** An array and the states of its members. */
+  /**
+   * An array and the states of its members.
+   *
+   * @remarks How many members it has and how many of them are in which state.
+   */
   @Get()
   @Access('bearer', 'jobs:read')
   async getArray(

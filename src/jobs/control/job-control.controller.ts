@@ -57,6 +57,7 @@ export class JobControlController {
   /**
    * Run a job again.
    *
+   * @remarks From the beginning, with the same manifest; how often that may be done is limited (`GRID_MAX_RESCHEDULES`).
    * @throws {403} Not yours to change
    * @throws {404} Unknown or not visible
    * @throws {409} Its state does not allow it, or it was done too often

@@ -17,6 +17,7 @@ export class JobHoldController {
   /**
    * Hold a waiting job back.
    *
+   * @remarks It starts no run until it is released.
    * @throws {403} Not yours to change
    */
   @Post('hold')
@@ -33,6 +34,7 @@ export class JobHoldController {
   /**
    * Release a held job.
    *
+   * @remarks It waits again for a site.
    * @throws {403} Not yours to change, or held by an administrator
    */
   @Post('release')

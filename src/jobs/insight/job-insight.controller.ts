@@ -33,7 +33,11 @@ export class JobInsightController {
     return this.insight.manifest(principal, jid);
   }
 
-  /** Every move of a job, oldest first. */
+  /**
+   * Every move of a job, oldest first.
+   *
+   * @remarks Each with its time and who or what moved it.
+   */
   @Get('history')
   @Access('bearer', 'jobs:read')
   async getJobHistory(
@@ -64,6 +68,7 @@ export class JobInsightController {
   /**
    * The end of the running output.
    *
+   * @remarks The last bytes of standard output and standard error, while the job runs.
    * @throws {403} Not yours to read
    * @throws {409} The job does not run
    */
@@ -79,6 +84,8 @@ export class JobInsightController {
   /**
    * Why a job still waits.
    *
+   *
+   * @remarks What it waits for, which jobs come before it, and for each site why it does not run there.
    */
   @Get('explain')
   @Access('bearer', 'jobs:read')

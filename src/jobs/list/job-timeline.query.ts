@@ -1,7 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Problem, INSTANT, readTime } from '#src/kernel/index.js';
 import { IsInt, IsOptional, Max, Min, ReadBy } from '#src/http/index.js';
-import { JobSelectionQuery, oneGroup, COUNTABLE, type SummaryGroup } from './list-jobs.query.js';
+import {
+  JobSelectionQuery,
+  oneGroup,
+  COUNTABLE_NAME,
+  type SummaryGroup,
+} from './list-jobs.query.js';
 
 /** Steps of one timeline; more are refused. */
 export const MOST_STEPS = 1_000;
@@ -29,8 +34,7 @@ export class JobTimelineQuery extends JobSelectionQuery {
   step?: number;
 
   @ApiProperty({
-    type: 'string',
-    enum: COUNTABLE,
+    ...COUNTABLE_NAME,
     required: false,
     description: 'An attribute by whose present values the counts are divided further',
   })

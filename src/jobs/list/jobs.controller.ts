@@ -65,6 +65,7 @@ export class JobsController {
   /**
    * The record of a job.
    *
+   * @remarks All attributes, under the names of the list.
    * @throws {404} Unknown or not visible
    */
   @Get(':jid')

@@ -57,7 +57,11 @@ export class JobSandboxesController {
     await this.sandboxes.download({ principal, request, response }, jid, 'outputsandbox');
   }
 
-  /** Files of the input sandbox. */
+  /**
+   * Files of the input sandbox.
+   *
+   * @remarks With sizes, as they lie in the archive.
+   */
   @Get('inputsandbox/files')
   @Access('bearer', 'jobs:read')
   async listInputSandbox(
@@ -67,7 +71,11 @@ export class JobSandboxesController {
     return this.sandboxes.files(principal, jid, 'inputsandbox');
   }
 
-  /** Files of the output sandbox. */
+  /**
+   * Files of the output sandbox.
+   *
+   * @remarks With sizes, as they lie in the archive.
+   */
   @Get('outputsandbox/files')
   @Access('bearer', 'jobs:read')
   async listOutputSandbox(
@@ -77,7 +85,11 @@ export class JobSandboxesController {
     return this.sandboxes.files(principal, jid, 'outputsandbox');
   }
 
-  /** One file of the input sandbox. */
+  /**
+   * One file of the input sandbox.
+   *
+   * @remarks Directories of its name are parts of the path. Byte ranges are honoured.
+   */
   @Get('inputsandbox/files/*name')
   @Access('bearer', 'jobs:read')
   @Download('application/octet-stream')
@@ -91,7 +103,11 @@ export class JobSandboxesController {
     await this.sandboxes.downloadFile(caller, file.jid, 'inputsandbox', file.name);
   }
 
-  /** One file of the output sandbox. */
+  /**
+   * One file of the output sandbox.
+   *
+   * @remarks Directories of its name are parts of the path. Byte ranges are honoured.
+   */
   @Get('outputsandbox/files/*name')
   @Access('bearer', 'jobs:read')
   @Download('application/octet-stream')

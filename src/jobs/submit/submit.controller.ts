@@ -38,6 +38,7 @@ export class SubmitController {
   /**
    * Submit jobs; all of a request or none.
    *
+   * @remarks One manifest or many, as JSON, as lines, as a form, or with input files as `multipart/form-data`. With `dryRun` nothing is made.
    * @throws {400} Every fault of the manifests
    * @throws {403} The group may not submit
    * @throws {409} A request with this Idempotency-Key is under way

@@ -1,13 +1,13 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { Problem } from '#src/kernel/index.js';
+import { DAY_PATTERN, Problem } from '#src/kernel/index.js';
 import { IsOptional, IsString, ReadBy } from '#src/http/index.js';
 import { USAGE_KEYS, type UsageKey, type UsageWanted } from './usage.repository.js';
 
 const KEYS = USAGE_KEYS.join('|');
 const USUAL_KEYS: UsageKey[] = ['month', 'group'];
-const MONTH = /^\d{4}-\d\d$/;
 /** There is no year 0 in the calendar of PostgreSQL. */
-const DAY = /^(?!0000)\d{4}-\d\d-\d\d$/;
+const MONTH_OR_DAY = `^(?!0000)(\\d{4}-(0[1-9]|1[0-2])|${DAY_PATTERN})$`;
+const SHAPE = new RegExp(MONTH_OR_DAY);
 
 /** Query of `GET /jobs/usage`. Months and days are those of UTC. */
 export class JobUsageQuery {
@@ -59,7 +59,7 @@ function time(meaning: string, usual: string): ApiPropertyOptions {
   return {
     type: 'string',
     required: false,
-    pattern: '^\\d{4}-\\d\\d(-\\d\\d)?$',
+    pattern: MONTH_OR_DAY,
     description: `${meaning}; ${usual} unless told`,
     example: '2026-01',
   };
@@ -74,11 +74,11 @@ function readLast(text: string, key: string): string {
 }
 
 function readDays(text: string, key: string): { first: string; last: string } {
-  const start = MONTH.test(text) ? `${text}-01` : text;
-  const day = DAY.test(start) ? new Date(`${start}T00:00:00Z`) : new Date(NaN);
-  if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== start) {
+  if (!SHAPE.test(text)) {
     throw Problem.invalidField(key, 'is neither a month, 2026-01, nor a day, 2026-01-31');
   }
+  const start = text.length === 7 ? `${text}-01` : text;
+  const day = new Date(`${start}T00:00:00Z`);
   if (start === text) return { first: text, last: text };
   const end = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 0));
   return { first: start, last: end.toISOString().slice(0, 10) };

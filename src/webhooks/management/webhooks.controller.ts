@@ -61,7 +61,11 @@ export class WebhooksController {
     return this.webhooks.add(principal, body);
   }
 
-  /** List webhooks, oldest first. */
+  /**
+   * List webhooks, oldest first.
+   *
+   * @remarks Your own; secrets are not shown.
+   */
   @Get()
   @Access('bearer', 'webhooks')
   async listWebhooks(@CurrentPrincipal() principal: Principal): Promise<WebhookListResponse> {
@@ -71,6 +75,7 @@ export class WebhooksController {
   /**
    * A webhook.
    *
+   * @remarks Its secret is not shown.
    * @throws {404} Unknown or not yours
    */
   @Get(':id')
@@ -85,6 +90,7 @@ export class WebhooksController {
   /**
    * Change, stop or resume a webhook.
    *
+   * @remarks What is left out stays; `enabled` resumes one that was stopped.
    * @throws {404} Unknown or not yours
    */
   @Patch(':id')
@@ -101,6 +107,7 @@ export class WebhooksController {
   /**
    * Remove a webhook with its deliveries.
    *
+   * @remarks What waits to be sent is not sent any more.
    * @throws {404} Unknown or not yours
    */
   @Delete(':id')
@@ -116,6 +123,7 @@ export class WebhooksController {
   /**
    * Give a webhook a new secret; for a day both sign.
    *
+   * @remarks The new secret is shown this one time.
    * @throws {404} Unknown or not yours
    */
   @Post(':id/secret')
@@ -132,6 +140,7 @@ export class WebhooksController {
   /**
    * Send a test message now, once, and say what came of it.
    *
+   * @remarks It is not sent again when it fails.
    * @throws {404} Unknown or not yours
    * @throws {409} Its rights are gone: it is disabled
    */
@@ -150,6 +159,7 @@ export class WebhooksController {
   /**
    * List deliveries, newest first.
    *
+   * @remarks With the state of each attempt; page by page with `after`.
    * @throws {404} Unknown or not yours
    */
   @Get(':id/deliveries')
@@ -168,6 +178,7 @@ export class WebhooksController {
   /**
    * Send a message again, or now if it waits.
    *
+   * @remarks The message is the same, with its id; the receiver can tell that it has it.
    * @throws {404} Unknown or not yours, or not kept any more
    * @throws {409} The webhook is disabled
    */

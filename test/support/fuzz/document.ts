@@ -26,7 +26,7 @@ export interface Operation {
   parameters: Parameter[];
   bodies: Record<string, Schema>;
   responses: Record<string, DescribedAnswer>;
-  /** How it authenticates, by the names of the security schemes. */
+  /** How it authenticates, by the names of the security schemes; none where nothing is asked for. */
   ways: string[];
 }
 
@@ -50,6 +50,8 @@ export function readDocument(): ApiDocument {
 }
 
 function operationOf(method: string, path: string, operation: Json): Operation {
+  const security = (operation['security'] ?? []) as Json[];
+  const isOpen = security.some((way) => Object.keys(way).length === 0);
   const contents = (operation['requestBody']?.content ?? {}) as Json;
   return {
     name: `${method} ${path}`,
@@ -60,6 +62,6 @@ function operationOf(method: string, path: string, operation: Json): Operation {
       Object.entries(contents).map(([type, content]) => [type, (content as Json)['schema'] ?? {}]),
     ),
     responses: operation['responses'],
-    ways: ((operation['security'] ?? []) as Json[]).flatMap((way) => Object.keys(way)),
+    ways: isOpen ? [] : security.flatMap((way) => Object.keys(way)),
   };
 }

@@ -16,7 +16,11 @@ const BACK = 'Back to the page that asked for the sign-in';
 export class LoginController {
   constructor(private readonly pages: LoginPages) {}
 
-  /** Sign in again with the certificate of the browser. */
+  /**
+   * Sign in again with the certificate of the browser.
+   *
+   * @remarks After signing out, or where an application asks for a new sign-in.
+   */
   @Post('login')
   @HttpCode(303)
   @Limited('authorize')
@@ -29,7 +33,11 @@ export class LoginController {
     await this.pages.signInAgain(form, request, response);
   }
 
-  /** Go to an identity provider to sign in. */
+  /**
+   * Go to an identity provider to sign in.
+   *
+   * @remarks Redirects the browser to the identity provider.
+   */
   @Post('login/:provider')
   @HttpCode(303)
   @Limited('authorize')
@@ -43,7 +51,11 @@ export class LoginController {
     await this.pages.begin(provider, form, request, response);
   }
 
-  /** Come back from an identity provider. */
+  /**
+   * Come back from an identity provider.
+   *
+   * @remarks The redirect URI of this service at the identity provider.
+   */
   @Get('callback/:provider')
   @HttpCode(302)
   @UseGuards(LoginGuard)
