@@ -23,9 +23,11 @@ const title = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 export function typeOf(schema) {
   if (!schema || Object.keys(schema).length === 0) return 'unknown';
   if (schema.$ref) return nameOf(schema.$ref);
-  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
-  if (schema.oneOf ?? schema.anyOf)
-    return withBigint((schema.oneOf ?? schema.anyOf).map(typeOf)).join(' | ');
+  // What other generators make no code of has `x-` before it.
+  const values = schema.enum ?? schema['x-values'];
+  if (values) return values.map((value) => JSON.stringify(value)).join(' | ');
+  const union = schema.oneOf ?? schema.anyOf ?? schema['x-one-of'];
+  if (union) return withBigint(union.map(typeOf)).join(' | ');
   if (schema.allOf)
     return [...schema.allOf.map(typeOf), ownObject(schema)].filter(Boolean).join(' & ');
   if (Array.isArray(schema.type))
@@ -121,7 +123,9 @@ function operationOf(path, method, operation) {
     inPath: parameters
       .filter((one) => one.in === 'path')
       .sort((a, b) => path.indexOf(`{${a.name}}`) - path.indexOf(`{${b.name}}`)),
-    query: parameters.filter((one) => one.in === 'query' && one.name !== 'access_token'),
+    query: parameters
+      .filter((one) => one.in === 'query' && one.name !== 'access_token')
+      .map((one) => ({ ...one, schema: { 'x-values': one['x-values'], ...one.schema } })),
     body: bodies.find(([type]) => type === 'application/json') ?? bodies[0],
     isMultipart: bodies.some(([type]) => type === 'multipart/form-data'),
     isBodyRequired: operation.requestBody?.required !== false,

@@ -3,7 +3,7 @@ import type {
   JobListResponse,
   JobResponse,
   ManifestRequest,
-  SubmitJobsResponse,
+  SubmittedJobsResponse,
   UserListResponse,
   UserResponse,
 } from './generated/schemas.js';
@@ -89,7 +89,7 @@ export class GridClient extends Operations {
   async submitLines(
     manifests: Iterable<ManifestRequest>,
     { dryRun, ...options }: CallOptions & { dryRun?: boolean } = {},
-  ): Promise<SubmitJobsResponse> {
+  ): Promise<SubmittedJobsResponse> {
     const lines = Array.from(manifests, (manifest) => `${stringifyJson(manifest)}\n`);
     const query = { ...(dryRun !== undefined && { dryRun }) };
     const type = 'application/x-ndjson';

@@ -101,8 +101,9 @@ function close(schema: OpenApiSchema | undefined, schemas: Schemas): void {
     properties = {},
     additionalProperties,
   } = schema as Shown;
-  if (schema['properties'] && additionalProperties === undefined && !schema[OPEN_BODY]) {
-    schema['additionalProperties'] = false;
+  if (schema['properties'] && additionalProperties === undefined) {
+    if (!schema[OPEN_BODY]) schema['additionalProperties'] = false;
+    else if (schema[FORM_BODY]) schema['additionalProperties'] = { type: 'string' }; // each once
   }
   const named = schemas[String($ref).split('/').at(-1) ?? ''];
   const further = typeof additionalProperties === 'object' ? additionalProperties : undefined;

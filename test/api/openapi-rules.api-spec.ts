@@ -19,6 +19,14 @@ const BROKEN: [rule: keyof typeof RULES, document: object, places: string[]][] =
     ['GET /things'],
   ],
   ['the operations of the specification come first', withGet({}), ['/things']],
+  [
+    'no shape has the name of an answer of an operation, which Go gives its type',
+    {
+      ...withGet({ operationId: 'readThings' }),
+      components: { schemas: { ReadThingsResponse: {} } },
+    },
+    ['ReadThingsResponse'],
+  ],
   ['there is a licence', { info: {} }, ['info']],
   ['values of an enum differ by more than case', withSchema({ enum: ['a', 'A'] }), [AT]],
   ['an enum has texts or numbers', withSchema({ enum: [true] }), [AT]],

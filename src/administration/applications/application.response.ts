@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { ClientReport } from '#src/auth/index.js';
 import { CLIENT_PROFILES, type ClientProfile } from '#src/registry/index.js';
 
@@ -84,7 +84,7 @@ export class RemovedApplicationResponse {
   @ApiProperty({ description: 'The client_id', example: 'my-portal' })
   id!: string;
 
-  @ApiProperty({ type: Boolean, example: true })
+  @ApiProperty({ type: Boolean, 'x-values': [true], example: true } as ApiPropertyOptions)
   deleted!: true;
 
   @ApiProperty({

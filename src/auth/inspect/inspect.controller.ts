@@ -6,7 +6,7 @@ import { InspectForm } from './inspect.request.js';
 import { InspectService } from './inspect.service.js';
 import { IntrospectionResponse } from './introspection.response.js';
 
-const REVOKED = { $ref: '#/components/schemas/RevokeTokenResponse' };
+const REVOKED = { $ref: '#/components/schemas/RevokedTokenResponse' };
 
 /** Revocation and introspection of tokens. */
 @ApiUnauthorizedResponse({

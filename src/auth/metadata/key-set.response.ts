@@ -16,7 +16,7 @@ class KeyResponse {
 }
 
 /** A JSON Web Key Set (RFC 7517 §5): the key that signs now, the next one, and those with live tokens. */
-export class KeySetResponse {
+export class PublicKeySetResponse {
   @ApiProperty({
     type: () => [KeyResponse],
     description: 'Public keys; `kid`, `alg` and `use` are always present',

@@ -4,7 +4,7 @@ import { Cached } from '#src/http/index.js';
 import { Access } from '../access/access.decorator.js';
 import { IdTokenKeysService } from '../keys/id-token-keys.service.js';
 import { KeysService } from '../keys/keys.service.js';
-import { KeySetResponse } from './key-set.response.js';
+import { PublicKeySetResponse } from './key-set.response.js';
 
 /** The public signing keys. */
 @ApiTags('authorization')
@@ -23,7 +23,7 @@ export class KeysController {
   @Get('jwks.json')
   @Access('open')
   @Cached(300)
-  async keySet(): Promise<KeySetResponse> {
+  async keySet(): Promise<PublicKeySetResponse> {
     const rings = [this.keys, this.idTokenKeys];
     return { keys: (await Promise.all(rings.map((ring) => ring.publicKeys()))).flat() };
   }

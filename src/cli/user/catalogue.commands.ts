@@ -65,7 +65,7 @@ function longListing(
 ): string[] {
   const rows = [
     ...Object.entries(directories).map(([name, entry]) =>
-      row(`${name}/`, entry === true ? {} : entry),
+      row(`${name}/`, typeof entry === 'boolean' ? {} : entry),
     ),
     ...Object.entries(files).map(([name, { MetaData }]) => row(name, MetaData)),
   ];

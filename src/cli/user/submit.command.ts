@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Command } from 'commander';
-import type { SubmitJobsResponse } from '#src/client/index.js';
+import type { SubmittedJobsResponse } from '#src/client/index.js';
 import { stringifyJson } from '#src/kernel/index.js';
 import { confirm } from '../terminal/ask.js';
 import { CommandError } from '../terminal/command-error.js';
@@ -97,7 +97,7 @@ async function send(
   grid: GridConnection,
   { manifests, files: paths, swept }: Manifests,
   options: SubmitOptions,
-): Promise<SubmitJobsResponse> {
+): Promise<SubmittedJobsResponse> {
   const isArray = options.array === true || swept > 0;
   const query = { ...(isArray && { array: true }), ...(options.dryRun && { dryRun: true }) };
   if (paths.length === 0) {

@@ -32,7 +32,7 @@ export class MetadataController {
   @ApiOkResponse({
     description: 'Field name → type and values; fields without compatible values are left out',
     headers: FEED_POSITION,
-    schema: { $ref: '#/components/schemas/ReadMetadataResponse' },
+    schema: { $ref: '#/components/schemas/MetadataFieldsResponse' },
   })
   async readMetadata(
     @CurrentPrincipal() principal: Principal,
@@ -56,7 +56,7 @@ export class MetadataController {
   @ApiOkResponse({
     description: 'Field name → values of the directory, those above it and the matching ones below',
     headers: FEED_POSITION,
-    schema: { $ref: '#/components/schemas/ReadDirectoryMetadataResponse' },
+    schema: { $ref: '#/components/schemas/DirectoryMetadataResponse' },
   })
   async readDirectoryMetadata(
     @DirectoryPath() path: string,

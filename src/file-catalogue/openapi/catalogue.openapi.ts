@@ -1,4 +1,7 @@
-/** Named shapes of the catalogue that no class can describe. A union with a list has no type: generators make no code of it. */
+/**
+ * Named shapes of the catalogue that no class can describe. A union with a list is `x-one-of`, which our own
+ * client reads: others make no code of it.
+ */
 export const CATALOGUE_SCHEMAS = {
   MetadataValue: {
     description: 'A value of a metadata field: a number for `int` and `float`, else a text',
@@ -13,17 +16,31 @@ export const CATALOGUE_SCHEMAS = {
     ],
     example: 100,
   },
+  CappedValues: {
+    description: 'At most `maxValues` values of a field, and how many there are',
+    type: 'object',
+    required: ['values', 'total', 'min', 'max'],
+    properties: {
+      values: { type: 'array', items: { $ref: '#/components/schemas/CompatibleValue' } },
+      total: { type: 'integer', example: 2 },
+      min: { $ref: '#/components/schemas/MetadataValue' },
+      max: { $ref: '#/components/schemas/MetadataValue' },
+    },
+  },
   DirectoryField: {
-    description:
-      'A list of the values of a field (`CompatibleValue`), or with `maxValues` an object: `values`, a list of at most so many, `total`, how many there are, `min` and `max`',
+    description: 'The values of a field; with `maxValues` an object',
+    'x-one-of': [
+      { type: 'array', items: { $ref: '#/components/schemas/CompatibleValue' } },
+      { $ref: '#/components/schemas/CappedValues' },
+    ],
     example: [100, 250],
   },
-  ReadMetadataResponse: {
+  MetadataFieldsResponse: {
     type: 'object',
     additionalProperties: { $ref: '#/components/schemas/CompatibleFieldResponse' },
     example: { energy: { type: 'int', values: [100, 250] } },
   },
-  ReadDirectoryMetadataResponse: {
+  DirectoryMetadataResponse: {
     type: 'object',
     additionalProperties: { $ref: '#/components/schemas/DirectoryField' },
     example: { energy: [100], run: [1, 2] },
@@ -41,7 +58,10 @@ export const CATALOGUE_SCHEMAS = {
   },
   SubDirectory: {
     description: '`true`, or with `verbose` the attributes',
-    oneOf: [{ type: 'boolean' }, { $ref: '#/components/schemas/DirectoryAttributesResponse' }],
+    oneOf: [
+      { type: 'boolean', 'x-values': [true] },
+      { $ref: '#/components/schemas/DirectoryAttributesResponse' },
+    ],
     example: true,
   },
 };

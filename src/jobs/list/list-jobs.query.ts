@@ -58,7 +58,11 @@ const COUNTABLE = JOB_ATTRIBUTES.filter(({ type }) => type !== 'time').flatMap(
   ({ wire, attribute }) => [wire, attribute],
 );
 /** One of them, in the OpenAPI document. A pattern and no `enum`: generators make one member of `status` and `Status`. */
-export const COUNTABLE_NAME = { type: 'string', pattern: `^(${COUNTABLE.join('|')})$` } as const;
+export const COUNTABLE_NAME = {
+  type: 'string',
+  pattern: `^(${COUNTABLE.join('|')})$`,
+  'x-values': COUNTABLE,
+} as const;
 
 /** Which jobs are asked for. Filters: every attribute of jobs in each of its spellings, repeatable (reference 1.5). */
 @Filtered

@@ -79,7 +79,7 @@ export class SubmitController {
   })
   @ApiOkResponse({
     description: 'The ids of the new jobs; with `dryRun=true` what would be made',
-    schema: { $ref: '#/components/schemas/SubmitJobsResponse' },
+    schema: { $ref: '#/components/schemas/SubmittedJobsResponse' },
   })
   async submitJobs(
     @CurrentPrincipal() principal: Principal,

@@ -8,7 +8,7 @@ export const SUBMIT_SCHEMAS = {
     ],
     example: { Executable: '/bin/echo', Arguments: 'hello', JobName: 'hello' },
   },
-  SubmitJobsResponse: {
+  SubmittedJobsResponse: {
     description: 'The ids; with `dryRun=true` what would be made',
     oneOf: [
       { $ref: '#/components/schemas/SubmitResponse' },

@@ -5,8 +5,7 @@ import { USAGE_KEYS, type UsageKey, type UsageWanted } from './usage.repository.
 
 const KEYS = USAGE_KEYS.join('|');
 const USUAL_KEYS: UsageKey[] = ['month', 'group'];
-/** There is no year 0 in the calendar of PostgreSQL. */
-const MONTH_OR_DAY = `^(?!0000)(\\d{4}-(0[1-9]|1[0-2])|${DAY_PATTERN})$`;
+const MONTH_OR_DAY = `^((000[1-9]|00[1-9]\\d|0[1-9]\\d\\d|[1-9]\\d{3})-(0[1-9]|1[0-2])|${DAY_PATTERN})$`;
 const SHAPE = new RegExp(MONTH_OR_DAY);
 
 /** Query of `GET /jobs/usage`. Months and days are those of UTC. */

@@ -30,6 +30,10 @@ export const RULES: Record<string, Rule> = {
     const first = Object.keys(paths as Json).slice(0, SPECIFIED.length);
     return first.filter((path, at) => path !== SPECIFIED[at]);
   },
+  'no shape has the name of an answer of an operation, which Go gives its type': (document) =>
+    operationsOf(document)
+      .map(({ operation }) => String(operation['operationId']).replace(/^./, upper) + 'Response')
+      .filter((name) => name in ((document['components']?.schemas ?? {}) as Json)),
   'there is a licence': ({ info }) => (info.license?.url ? [] : ['info']),
   'values of an enum differ by more than case': everySchema(({ enum: values = [] }) => {
     const texts = (values as unknown[]).map((value) => String(value).toLowerCase());
@@ -66,6 +70,8 @@ export const RULES: Record<string, Rule> = {
     ),
   'examples are valid by their schema': examplesFault,
 };
+
+const upper = (letter: string): string => letter.toUpperCase();
 
 /** All operations with their names. */
 function operationsOf({ paths }: Json): { name: string; operation: Json }[] {
