@@ -3,10 +3,10 @@ import { Problem } from '#src/kernel/index.js';
 import { actorOf, requestOf, type Principal } from '#src/auth/index.js';
 import { Audit } from '#src/audit/index.js';
 import type { Job } from '../state/job.entity.js';
-import { parseJid } from '../state/job.js';
+import { parseJid, type Jid } from '../state/job.js';
 import { JobPointReads } from './job-point-reads.js';
 import { JobPolicy } from './job.policy.js';
-import { JobsRepository } from '../state/jobs.repository.js';
+import { JobsRepository, type RecordedJob } from '../state/jobs.repository.js';
 
 /** What of a job only those see who are responsible for it. */
 type Inside = 'manifest' | 'inputsandbox' | 'outputsandbox' | 'output';
@@ -22,7 +22,7 @@ export class JobAccess {
   ) {}
 
   /** The job, to read its record, history, parameters or explanation. */
-  async read(principal: Principal, jid: string): Promise<Job> {
+  async read(principal: Principal, jid: string): Promise<RecordedJob> {
     const job = await this.find(principal, jid, this.reads);
     if (this.policy.readsByPrivilege(principal, job, 'record'))
       this.noteRead(principal, job, 'record');
@@ -31,14 +31,14 @@ export class JobAccess {
 
   /** The job, to read its manifest. */
   async readManifest(principal: Principal, jid: string): Promise<Job> {
-    const job = await this.find(principal, jid);
+    const job = await this.find(principal, jid, this.repository);
     if (this.policy.mayReadManifest(principal, job)) return this.inside(principal, job, 'manifest');
     throw forbidden(`The manifest of job ${job.jid} is not yours to read`);
   }
 
   /** The job, to read its sandboxes or running output. */
   async readSandbox(principal: Principal, jid: string, what: Inside): Promise<Job> {
-    const job = await this.find(principal, jid);
+    const job = await this.find(principal, jid, this.repository);
     if (this.policy.mayReadSandbox(principal, job)) return this.inside(principal, job, what);
     throw forbidden(`The sandboxes of job ${job.jid} are not yours to read`);
   }
@@ -54,21 +54,21 @@ export class JobAccess {
 
   /** The job, to kill, delete or reschedule it. */
   async control(principal: Principal, jid: string): Promise<Job> {
-    const job = await this.find(principal, jid);
+    const job = await this.find(principal, jid, this.repository);
     if (this.policy.mayControl(principal, job)) return job;
     throw forbidden(`Job ${job.jid} is not yours to change`);
   }
 
   /** The job as it is now, for somebody who was let to it before. Throws 404 when it is gone. */
   async again(principal: Principal, { jid }: Job): Promise<Job> {
-    return this.find(principal, String(jid));
+    return this.find(principal, String(jid), this.repository);
   }
 
-  private async find(
+  private async find<T extends Job>(
     principal: Principal,
     jid: string,
-    source: Pick<JobPointReads, 'find'> = this.repository,
-  ): Promise<Job> {
+    source: { find(jid: Jid): Promise<T | undefined> },
+  ): Promise<T> {
     const id = parseJid(jid);
     const job = id === undefined ? undefined : await source.find(id);
     if (!job || !this.policy.mayRead(principal, job)) throw jobNotFound(jid);

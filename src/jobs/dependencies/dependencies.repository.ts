@@ -5,7 +5,7 @@ import type { ConditionWord } from '../manifest/job-conditions.js';
 import { Job } from '../state/job.entity.js';
 import { MINOR, type JobState } from '../state/job-state.js';
 import type { Jid } from '../state/job.js';
-import { BEFORE, logMoves } from '../state/logged-move.sql.js';
+import { BEFORE, noteMoves } from '../state/logged-move.sql.js';
 import type { Link } from './request-links.js';
 
 /** What has happened: a job has ended, or a job has to be looked at (`look`), from the beginning (`again`). */
@@ -238,8 +238,5 @@ const RELEASE = `
     returning j.jid, j.status, j.minor_status as minor, j.app_status as app, j.site, j.last_update,
       found.before, 1 as n
   ), noted as (select * from freed where status = 'Waiting'
-  ), logged as (
-    insert into job_history (jid, status, minor_status, app_status, time, source)
-    select jid, status, minor, app, last_update, 'Dependencies' from noted order by jid
-  ), told as (${logMoves('noted')})
+  ), ${noteMoves('noted', `'Dependencies'`)}
   select jid from freed`;

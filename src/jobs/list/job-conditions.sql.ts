@@ -1,7 +1,7 @@
 import type { Visibility } from '../access/job.policy.js';
-import type { JobAttribute } from './job-attributes.js';
+import type { JobAttribute } from '../state/job-attributes.js';
 import { COUNTERS, type CounterTable } from './job-counters.repository.js';
-import { valueType } from './job-value-types.js';
+import { valueType } from '../state/job-value-types.js';
 import type { JobFilter, JobSelectionQuery } from './list-jobs.query.js';
 import type { TimeSpan } from '#src/kernel/index.js';
 

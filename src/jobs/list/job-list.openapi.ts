@@ -1,4 +1,4 @@
-import { JOB_ATTRIBUTES, namesOf } from './job-attributes.js';
+import { JOB_ATTRIBUTES, namesOf } from '../state/job-attributes.js';
 
 const NAMES = JOB_ATTRIBUTES.map((attribute) =>
   namesOf(attribute)

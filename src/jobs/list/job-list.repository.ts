@@ -3,8 +3,8 @@ import { currentCaller, Problem, stringifyJson } from '#src/kernel/index.js';
 import { columnsOf, Database, sqlState } from '#src/database/index.js';
 import { cursorText, feedColumns, feedCursorOf } from '#src/events/index.js';
 import { Job } from '../state/job.entity.js';
-import { keyColumn, type JobAttribute } from './job-attributes.js';
-import { JOB_RECORD } from './job-record.sql.js';
+import { keyColumn, type JobAttribute } from '../state/job-attributes.js';
+import { JOB_RECORD } from '../state/job-record.sql.js';
 import {
   JOBS,
   PASSED_JOBS,

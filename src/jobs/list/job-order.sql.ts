@@ -1,4 +1,4 @@
-import { valueType } from './job-value-types.js';
+import { valueType } from '../state/job-value-types.js';
 import type { SortKey } from './list-jobs.query.js';
 
 /** By what a key sorts: what is not there comes before everything. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#src/database/index.js';
 import type { Visibility } from '../access/job.policy.js';
 import type { JobState } from '../state/job-state.js';
-import { keyColumn, type JobAttribute } from './job-attributes.js';
+import { keyColumn, type JobAttribute } from '../state/job-attributes.js';
 import { whereOf, type Selection } from './job-conditions.sql.js';
 import type { TimelineSteps } from './job-timeline.query.js';
 

@@ -70,10 +70,11 @@ export class JobsController {
    */
   @Get(':jid')
   @Access('bearer', 'jobs:read')
+  @ApiOkResponse({ type: JobResponse })
   async getJob(
     @CurrentPrincipal() principal: Principal,
     @JobId() jid: string,
-  ): Promise<JobResponse> {
+  ): Promise<JsonText<JobResponse>> {
     return this.jobs.get(principal, jid);
   }
 }

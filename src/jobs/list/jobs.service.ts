@@ -8,7 +8,7 @@ import { JobAccess } from '../access/job-access.service.js';
 import { idRanges } from '../state/job.js';
 import { JobListRepository, type ListedJob } from './job-list.repository.js';
 import { JobPolicy } from '../access/job.policy.js';
-import { JobResponse, type JobListResponse } from './job.response.js';
+import type { JobListResponse, JobResponse } from './job.response.js';
 import {
   groupsOf,
   MOST_COUNTS,
@@ -64,8 +64,8 @@ export class JobsService {
   }
 
   /** GET /jobs/<jid>. */
-  async get(principal: Principal, jid: string): Promise<JobResponse> {
-    return JobResponse.from(await this.access.read(principal, jid));
+  async get(principal: Principal, jid: string): Promise<JsonText<JobResponse>> {
+    return new JsonText((await this.access.read(principal, jid)).record);
   }
 
   /**

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { QueryValues, readQuery } from '#src/http/index.js';
 import { Problem } from '#src/kernel/index.js';
-import { jobAttribute } from './job-attributes.js';
+import { jobAttribute } from '../state/job-attributes.js';
 import {
   groupsOf,
   JobSummaryQuery,

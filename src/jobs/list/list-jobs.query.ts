@@ -18,8 +18,13 @@ import {
   ReadAllBy,
   ReadBy,
 } from '#src/http/index.js';
-import { JOB_ATTRIBUTES, jobAttribute, namesOf, type JobAttribute } from './job-attributes.js';
-import { valueType } from './job-value-types.js';
+import {
+  JOB_ATTRIBUTES,
+  jobAttribute,
+  namesOf,
+  type JobAttribute,
+} from '../state/job-attributes.js';
+import { valueType } from '../state/job-value-types.js';
 
 /** A restriction of one attribute to some values. */
 export interface JobFilter {

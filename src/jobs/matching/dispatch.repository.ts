@@ -7,6 +7,7 @@ import { Job } from '../state/job.entity.js';
 import type { Jid } from '../state/job.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import type { RunUse } from '../state/run-use.js';
+import { mergeParameters } from '../state/jobs.repository.js';
 import { noteUse, useColumns } from '../state/run-use.sql.js';
 import {
   MANIFEST_COLUMNS,
@@ -154,10 +155,8 @@ export class DispatchRepository {
   ): Promise<void> {
     await this.database.execute({
       name: 'jobs-add-parameters',
-      text: `insert into job_parameters (jid, parameters)
-        select jid, $3::jsonb from jobs
-          where jid = $1 and attempt = $2 and status in ('Done', 'Failed')
-        on conflict (jid) do update set parameters = job_parameters.parameters || excluded.parameters`,
+      text: mergeParameters(`select jid, $3::jsonb from jobs
+          where jid = $1 and attempt = $2 and status in ('Done', 'Failed')`),
       values: [String(run.jid), run.attempt, JSON.stringify(parameters)],
     });
   }

@@ -5,7 +5,7 @@ import { EventLog } from '#src/events/index.js';
 import type { Site } from '#src/registry/index.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import { MINOR } from '../state/job-state.js';
-import { BEFORE, logMoves } from '../state/logged-move.sql.js';
+import { BEFORE, noteMoves } from '../state/logged-move.sql.js';
 import type { RunOrder } from '../run/executor.js';
 import { countedOf, LimitsRepository } from '../limits/limits.repository.js';
 import { DispatchRepository } from './dispatch.repository.js';
@@ -235,10 +235,7 @@ const noteOf = (which: string): string => `
     update jobs j set minor_status = $5, app_status = held.why, last_update = greatest($6, j.last_update)
     from held where j.jid = held.jid
     returning j.jid, j.status, $5 as minor, held.why as app, j.site, j.last_update, held.before, 1 as n
-  ), logged as (
-    insert into job_history (jid, status, minor_status, app_status, time, source)
-    select jid, status, minor, app, last_update, 'Dispatcher' from noted order by jid
-  ), told as (${logMoves('noted')})
+  ), ${noteMoves('noted', `'Dispatcher'`)}
   select jid from noted`;
 
 const NOTE_UNPLACEABLE = noteOf(isQueued('j'));

@@ -3,7 +3,7 @@ import { Database } from '#src/database/index.js';
 import type { Holder } from './job.entity.js';
 import { MINOR } from './job-state.js';
 import type { Jid } from './job.js';
-import { BEFORE, logMoves } from './logged-move.sql.js';
+import { BEFORE, noteMoves } from './logged-move.sql.js';
 
 /** What is written with a hold or a release. */
 export interface HoldChange {
@@ -52,11 +52,7 @@ function change(heldBy: string, minor: string, condition: string, also = ''): st
       from found where j.jid = found.jid and found.is_changed
       returning j.jid, j.status, j.minor_status as minor, j.app_status as app, j.site, j.last_update,
         found.before, 1 as n
-    ), logged as (
-      insert into job_history (jid, status, minor_status, app_status, time, source)
-      select jid, status, minor, app, last_update, $3 from noted
-    ), told as (${logMoves('noted')}
-    )${also}
+    ), ${noteMoves('noted', '$3')}${also}
     select jid from found`;
 }
 

@@ -6,6 +6,7 @@ import { columnsOf, Database, type Queryable } from '#src/database/index.js';
 import { EventLog } from '#src/events/index.js';
 import type { Jid } from './job.js';
 import { Job } from './job.entity.js';
+import { JOB_RECORD } from './job-record.sql.js';
 import { JobHistoryEntity } from './job-history.entity.js';
 import { JobParametersEntity } from './job-parameters.entity.js';
 import {
@@ -16,7 +17,7 @@ import {
 } from '../manifest/stored-manifest.js';
 import type { JobState } from './job-state.js';
 import { assertPath, statesBefore } from './job-transitions.js';
-import { BEFORE, logMoves } from './logged-move.sql.js';
+import { BEFORE, noteMoves } from './logged-move.sql.js';
 import type { RunUse } from './run-use.js';
 import { noteUse } from './run-use.sql.js';
 
@@ -63,7 +64,16 @@ export interface MoveChanges {
   rescheduled?: boolean;
 }
 
+/** A job, and its record (JobResponse) as JSON text. */
+export type RecordedJob = Readonly<Job & { record: string }>;
+
 const COLUMNS = columnsOf(Job);
+
+/** Merges parameters into those of jobs, from a query of jid and parameters (jsonb). */
+export function mergeParameters(rows: string): string {
+  return `insert into job_parameters (jid, parameters) ${rows}
+    on conflict (jid) do update set parameters = job_parameters.parameters || excluded.parameters`;
+}
 
 /**
  * The jobs. `move` is the only writer of a state: it takes a batch, and the statement itself checks for each job
@@ -98,6 +108,15 @@ export class JobsRepository {
       name: 'jobs-find-all',
       text: `select ${COLUMNS} from jobs where jid = any($1::bigint[])`,
       values: [jids.map(String)],
+    });
+  }
+
+  /** The jobs of these ids that exist with their records, in no order. */
+  async records(jids: readonly string[]): Promise<RecordedJob[]> {
+    return this.database.query({
+      name: 'jobs-records',
+      text: `select ${COLUMNS}, ${JOB_RECORD} as record from jobs where jid = any($1::bigint[])`,
+      values: [jids],
     });
   }
 
@@ -247,15 +266,9 @@ const MOVE = `
     select jid, s.n, s.step ->> 'to' as status, s.step ->> 'minor' as minor,
       coalesce(s.step ->> 'app', moved.app_status) as app, moved.site, moved.last_update, m.source, moved.before
     from moved join m using (jid), jsonb_array_elements(m.steps) with ordinality as s (step, n)
-  ), logged as (
-    insert into job_history (jid, status, minor_status, app_status, time, source)
-    select jid, status, minor, app, last_update, source from passed order by jid, n
-  ), told as (${logMoves('passed')}
-  ), used as (
+  ), ${noteMoves('passed')}, used as (
     ${noteUse(ENDED_RUNS)}
   ), described as (
-    insert into job_parameters (jid, parameters)
-    select jid, m.parameters from moved join m using (jid) where m.parameters is not null
-    on conflict (jid) do update set parameters = job_parameters.parameters || excluded.parameters
+    ${mergeParameters('select jid, m.parameters from moved join m using (jid) where m.parameters is not null')}
   )
   select jid from moved`;

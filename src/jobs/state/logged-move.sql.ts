@@ -54,6 +54,18 @@ export function logMovesTogether(moves: string): string {
   );
 }
 
+/**
+ * The parts of a statement that write moves down, for the history and for the event log, from a table expression with the columns
+ * of `logMoves` and source (SQL). They end with an insert.
+ */
+export function noteMoves(moves: string, source = 'source', log = logMoves): string {
+  return `logged as (${log(moves)}
+  ), remembered as (
+    insert into job_history (jid, status, minor_status, app_status, time, source)
+    select jid, status, minor, app, last_update, ${source} from ${moves} order by jid, n
+  )`;
+}
+
 type MoveRows = readonly (readonly unknown[])[];
 
 /** For each event of a row where the one before it of the same job stands; found once for all who ask. */

@@ -2,7 +2,7 @@ import { escapeLiteral } from 'pg';
 import { ChangeFeed } from '#src/database/index.js';
 import { ADMISSION, admissionSteps, WORK_CHANNEL } from '../state/admission.js';
 import { assertPath } from '../state/job-transitions.js';
-import { logMoves, logMovesTogether } from '../state/logged-move.sql.js';
+import { logMoves, logMovesTogether, noteMoves } from '../state/logged-move.sql.js';
 import { USUAL } from './job-lines.js';
 
 /** The first steps of jobs with input data, and of all others, as rows of has_input, n, status, minor and source. */
@@ -57,11 +57,7 @@ const fromRows = (now: string, log: (moves: string) => string): string => `added
     select r.jid, r.site, s.n, s.status, case when s.status = '${ADMISSION.admitted}' then r.minor else s.minor end as minor,
       'Unknown' as app, ${now}::timestamptz as last_update, null::json as before, s.source
     from r join (values ${FIRST_STEPS}) as s (has_input, n, status, minor, source) using (has_input)
-  ), told as (${log('passed')}
-  ), remembered as (
-    insert into job_history (jid, status, minor_status, app_status, time, source)
-    select jid, status, minor, app, last_update, source from passed order by jid, n
-  )`;
+  ), ${noteMoves('passed', 'source', log)}`;
 
 /** Jobs of one request: $1 lines, then what they have in common, their ids and those of the templates. */
 const ofRequest = (log: (moves: string) => string): string => `

@@ -34,8 +34,8 @@ function membersOf(isWanted: (attribute: JobAttribute) => boolean): string {
 }
 
 /**
- * The record of a job as `JobResponse.from` makes it, as JSON text by PostgreSQL: of a page of 100 the service reads and writes
- * one text a job in place of 32 values. Over the columns of `jobs`.
+ * The record of a job (JobResponse) as JSON text by PostgreSQL: the service reads and writes one text a job in place of 32 values.
+ * Over the columns of `jobs`.
  */
 export const JOB_RECORD = `concat('{', ${membersOf(({ type }) => type !== 'boolean' && type !== 'time')},
   ',"flags":{', ${membersOf(({ type }) => type === 'boolean')},

@@ -1,5 +1,5 @@
 import { entityColumns, type EntityColumn } from '#src/database/index.js';
-import { Job } from '../state/job.entity.js';
+import { Job } from './job.entity.js';
 import { JOB_VALUE_TYPES, type ValueType } from './job-value-types.js';
 
 /** One attribute of a job: its names, where it is stored, and how text of a query becomes its value. */

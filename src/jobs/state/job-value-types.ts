@@ -1,7 +1,7 @@
 import { Problem, INSTANT, readTime } from '#src/kernel/index.js';
-import { JOB_STATES } from '../state/job-state.js';
-import { parseJid } from '../state/job.js';
-import { INT64, TIME } from '../state/job.openapi.js';
+import { JOB_STATES } from './job-state.js';
+import { parseJid } from './job.js';
+import { INT64, TIME } from './job.openapi.js';
 
 /** A kind of value that an attribute of a job may have. */
 interface JobValueType {
