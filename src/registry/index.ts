@@ -13,6 +13,7 @@ export { SITE_BACKENDS } from './model/registry.types.js';
 export { type RegistryDocument, type UserEntry } from './file/registry-document.js';
 export { groupsBesideVos, hasSeveralVos } from './model/vo-borders.js';
 export { readEntry, RegistryFileError } from './file/registry-file.js';
+export * as yamlFile from './file/yaml-file.js';
 export { writeRegistryFile } from './file/registry-writing.js';
 export { describeDifference } from './model/registry-difference.js';
 export { isLoopbackHost, redirectUriFault } from './model/redirect-uri.js';

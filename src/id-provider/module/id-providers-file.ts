@@ -1,5 +1,4 @@
-import { parseDocument } from 'yaml';
-import { isJsonObject, type JsonObject } from '#src/kernel/index.js';
+import { yamlFile } from '#src/registry/index.js';
 import type { ProviderParameters } from '../provider/provider-settings.js';
 
 /** What the file of identity providers says of one. */
@@ -26,112 +25,69 @@ export class IdProvidersFileError extends Error {
   }
 }
 
-const TEXTS = ['title', 'setup'] as const;
-const FLAGS = ['login', 'acceptTokens', 'exchangeTokens'] as const;
+/** Keywords of the session, of which the provider itself says what is wrong with them. */
 const PARAMETERS = [
-  'ProviderType',
-  'issuer',
-  'server_metadata_url',
-  'jwks',
-  'overrides',
-  'audience',
-  'dnPrefix',
-  'vos',
-  'entitlements',
-  'attributes',
-  'algorithms',
-  'tolerance',
-  'allowedOrigins',
-  'client_id',
-  'client_secret',
-  'scope',
-  'token_endpoint_auth_method',
-  'revocation_endpoint_auth_method',
-  'pushed',
-  'dpop',
-  'rawBasic',
-  'verify',
-  'proxies',
-  'trust_env',
-  'default_timeout',
-  'headers',
+  ...['ProviderType', 'server_metadata_url', 'jwks', 'overrides', 'audience', 'dnPrefix', 'vos'],
+  ...['entitlements', 'attributes', 'algorithms', 'tolerance', 'allowedOrigins', 'client_secret'],
+  ...['scope', 'token_endpoint_auth_method', 'revocation_endpoint_auth_method', 'pushed', 'dpop'],
+  ...['rawBasic', 'verify', 'proxies', 'trust_env', 'default_timeout', 'headers'],
 ];
-const NAME = /^[A-Za-z0-9._-]{1,64}$/;
+const TEXT = { type: 'string' };
+const FLAGS = {
+  login: { type: 'boolean', default: true },
+  acceptTokens: { type: 'boolean', default: false },
+  exchangeTokens: { type: 'boolean', default: false },
+};
+const ENTRY = {
+  ...yamlFile.map(
+    {
+      ...{ title: TEXT, setup: TEXT, ...FLAGS, issuer: TEXT, client_id: TEXT },
+      ...Object.fromEntries(PARAMETERS.map((name) => [name, {}])),
+    },
+    ['issuer', 'client_id'],
+  ),
+  type: 'object',
+  fits: audienceFault,
+};
+const check = yamlFile.checkByFile({
+  type: 'object',
+  propertyNames: yamlFile.formed(/^[A-Za-z0-9._-]{1,64}$/, 'is no name (letters, digits, . _ -)'),
+  additionalProperties: ENTRY,
+});
+
+type Entry = Pick<IdProviderEntry, keyof typeof FLAGS> & { title?: string; setup?: string };
 
 /**
  * Reads the YAML text of GRID_ID_PROVIDERS: a map from name to entry, with the keywords of OAuth2IdProvider and
  * `title, login, acceptTokens, exchangeTokens, setup`. Throws IdProvidersFileError with every fault.
  */
 export function parseIdProvidersFile(text: string): IdProviderEntry[] {
-  const document = parseDocument(text, { stringKeys: true, uniqueKeys: true });
-  const [broken] = document.errors;
-  if (broken) throw new IdProvidersFileError([broken.message.split('\n')[0] ?? 'is no YAML']);
-  const file: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
-  if (!isJsonObject(file)) throw new IdProvidersFileError(['must be a map of names']);
-  const faults: string[] = [];
-  // An object has whole numbers first; the order is that of the sign-in page.
-  const inOrder = document.toJS({ mapAsMap: true, maxAliasCount: 100 }) as Map<
-    string,
-    unknown
-  > | null;
-  const entries = [...(inOrder?.keys() ?? [])].flatMap((name) => {
-    const value = file[name];
-    if (!NAME.test(name)) faults.push(`${name}: is no name (letters, digits, . _ -)`);
-    if (isJsonObject(value)) return [readEntry(name, value, faults)];
-    faults.push(`${name}: must be a map`);
-    return [];
-  });
-  if (faults.length > 0) throw new IdProvidersFileError(faults);
-  return entries;
+  try {
+    const { value, namesOf } = yamlFile.readYaml(text, check);
+    const file = value as Record<string, Entry & ProviderParameters>;
+    return namesOf().map((name) => entryOf(name, file[name] as (typeof file)[string]));
+  } catch (error) {
+    if (!(error instanceof yamlFile.YamlFileError)) throw error;
+    throw new IdProvidersFileError(error.message.split('\n'));
+  }
 }
 
-function readEntry(name: string, value: JsonObject, faults: string[]): IdProviderEntry {
-  const known: string[] = [...TEXTS, ...FLAGS, ...PARAMETERS];
-  for (const key of Object.keys(value)) {
-    if (!known.includes(key)) faults.push(`${name}.${key}: is not known here`);
-  }
-  for (const key of ['issuer', 'client_id'] as const) {
-    if (typeof value[key] !== 'string') faults.push(`${name}.${key}: must be text`);
-  }
-  const parameters = Object.fromEntries(
-    Object.entries(value).filter(([key]) => PARAMETERS.includes(key)),
-  ) as ProviderParameters;
-  const flag = (key: (typeof FLAGS)[number], fallback: boolean): boolean => {
-    const given = value[key] ?? fallback;
-    if (typeof given !== 'boolean') faults.push(`${name}.${key}: must be true or false`);
-    return given === true;
-  };
-  const word = (key: (typeof TEXTS)[number]): string | undefined => {
-    const given = value[key];
-    if (given !== undefined && typeof given !== 'string')
-      faults.push(`${name}.${key}: must be text`);
-    return typeof given === 'string' ? given : undefined;
-  };
-  const entry = {
-    name,
-    title: word('title') ?? name,
-    login: flag('login', true),
-    acceptTokens: flag('acceptTokens', false),
-    exchangeTokens: flag('exchangeTokens', false),
-    setup: word('setup'),
-    parameters: { ...parameters, ProviderName: name },
-  };
-  faults.push(...audienceFaults(entry));
-  return entry;
+function entryOf(
+  name: string,
+  { title = name, setup, ...entry }: Entry & ProviderParameters,
+): IdProviderEntry {
+  const { login, acceptTokens, exchangeTokens, ...parameters } = entry;
+  const flags = { login, acceptTokens, exchangeTokens };
+  return { name, title, ...flags, setup, parameters: { ...parameters, ProviderName: name } };
 }
 
 /** Without an audience every token of the provider would open this service, ID tokens of its clients included. */
-function audienceFaults(entry: IdProviderEntry): string[] {
-  if (!entry.acceptTokens && !entry.exchangeTokens) return [];
-  const { audience, client_id: clientId } = entry.parameters;
+function audienceFault(entry: Partial<Entry> & ProviderParameters): string | undefined {
+  if (!entry.acceptTokens && !entry.exchangeTokens) return undefined;
+  const { audience, client_id: clientId } = entry;
   const audiences = [audience ?? []].flat();
-  if (audiences.length === 0) {
-    return [`${entry.name}.audience: is needed to accept or exchange tokens`];
-  }
-  if (clientId && audiences.includes(clientId)) {
-    return [
-      `${entry.name}.audience: must not be the client_id, which is the audience of ID tokens`,
-    ];
-  }
-  return [];
+  if (audiences.length === 0) return 'audience is needed to accept or exchange tokens';
+  return clientId && audiences.includes(clientId)
+    ? 'audience must not be the client_id, which is the audience of ID tokens'
+    : undefined;
 }

@@ -1,38 +1,6 @@
 import { stringify } from 'yaml';
 import type { Client, Group, RegistryContents, Site, User } from '../model/registry.types.js';
-
-/** Members of an application in the file, in the order in which they are written. */
-export const APPLICATION_MEMBERS = [
-  'name',
-  'redirectUris',
-  'postLogoutRedirectUris',
-  'confidential',
-  'secretHash',
-  'audiences',
-  'authentication',
-  'jwks',
-  'subjectDn',
-  'profile',
-  'idTokenAlg',
-  'scopes',
-  'group',
-] as const;
-
-/** The same of a site. */
-export const SITE_MEMBERS = [
-  'backend',
-  'slots',
-  'setups',
-  'processors',
-  'ramMB',
-  'gpus',
-  'tags',
-  'maxWallTime',
-  'network',
-  'limits',
-  'options',
-  'connection',
-] as const;
+import { APPLICATION_MEMBERS, SITE_MEMBERS } from './registry-schema.js';
 
 /** Writes the registry as YAML; reading it gives the same contents. */
 export function writeRegistryFile(contents: RegistryContents): string {
@@ -83,12 +51,17 @@ export function groupBody(group: Group): object {
 
 /** Without its id, which is the key, and without who keeps it. */
 function applicationBody(client: Client): object {
-  return Object.fromEntries(APPLICATION_MEMBERS.map((member) => [member, client[member]] as const));
+  return chosen(client, APPLICATION_MEMBERS);
 }
 
 /** What the file says of a site, in one order, whatever order the database has answered. */
 export function siteBody(site: Site): object {
   const options = Object.keys(site.options).length > 0 ? site.options : undefined;
-  const body = { ...site, options };
-  return Object.fromEntries(SITE_MEMBERS.map((member) => [member, body[member]]));
+  return chosen({ ...site, options }, SITE_MEMBERS);
+}
+
+function chosen(item: object, members: readonly string[]): object {
+  return Object.fromEntries(
+    members.map((member) => [member, (item as Record<string, unknown>)[member]]),
+  );
 }
