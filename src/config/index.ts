@@ -13,5 +13,6 @@ export {
   openSettings,
   readConfig,
 } from './env.js';
+export { checkBy, type FaultTexts, type Misfit, type Schema } from './schema.js';
 export { openVault } from './key-encryption-key.js';
 export { KeyVault } from './key-vault.js';

@@ -43,7 +43,6 @@ export {
   readValues,
 } from './request-class.js';
 export { readBody, refuseUnknownKeys } from './request.pipe.js';
-export { checkBy, type FaultTexts, type Misfit, type Schema } from './schema.js';
 export { serveStaticSite } from './static-site.js';
 export { openApiDocument } from './swagger.js';
 export {

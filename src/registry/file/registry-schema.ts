@@ -1,5 +1,5 @@
 import { canonicalDn } from '#src/x509/index.js';
-import type { Schema } from '#src/http/index.js';
+import type { Schema } from '#src/config/index.js';
 import { AUDIENCE_FORM, isAudience } from '../model/audience.js';
 import { isProperty, PROPERTIES } from '../model/property.js';
 import { redirectUriFault } from '../model/redirect-uri.js';

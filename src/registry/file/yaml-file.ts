@@ -1,5 +1,5 @@
 import { isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
-import { checkBy, type FaultTexts, type Misfit, type Schema } from '#src/http/index.js';
+import { checkBy, type FaultTexts, type Misfit, type Schema } from '#src/config/index.js';
 
 /** A file that cannot be used: each fault with its path in the file and, where known, its line. */
 export class YamlFileError extends Error {
