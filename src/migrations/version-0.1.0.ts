@@ -1,12 +1,10 @@
 import type { QueryRunner } from 'typeorm';
 
 /**
- * The tables of version 0.1.0. Its databases have this name in their list of migrations, as the last of nine; what it had of functions
- * and triggers that count jobs stands in the step after it.
+ * The tables of version 0.1.0. Its databases have this name as the last of nine in their list of migrations. Functions and triggers
+ * that count jobs stand in the next step, which replaced them.
  */
-export class Version010 {
-  name = 'PlaceSegments1763600100081';
-
+export class PlaceSegments1763600100081 {
   async up(runner: QueryRunner): Promise<void> {
     for (const sql of [REGISTRY, AUTHORIZATION, JOBS, CATALOGUE]) await runner.query(sql);
     for (const table of WATCHED) {

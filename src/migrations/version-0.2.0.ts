@@ -1,9 +1,7 @@
 import type { QueryRunner } from 'typeorm';
 
 /** From the tables of version 0.1.0 to those of 0.2.0, with what they hold. */
-export class Version020 {
-  name = 'Version0201764288000000';
-
+export class Version0201764288000000 {
   async up(runner: QueryRunner): Promise<void> {
     for (const sql of [
       REGISTRY,

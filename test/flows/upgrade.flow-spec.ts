@@ -97,6 +97,12 @@ describe('a database of version 0.1.0', () => {
     ]);
   });
 
+  it('is of this version to the doctor', async () => {
+    const env = { GRID_HOME: grid.home, DATABASE_URL: grid.database.url };
+    const { stdout } = await new CommandUser(home).run(['doctor'], env);
+    expect(stdout).toMatch(/^ok +schema +the schema is of this version \(2 migrations\)$/m);
+  });
+
   it('gives new jobs numbers that follow', async () => {
     const alice = await grid.as('alice');
     const made = await alice.post('/jobs', { json: { Executable: '/bin/true' } });

@@ -105,9 +105,10 @@ function schemaFinding({ migrations }: DatabaseFacts): Finding {
   }
   const done = new Set(migrations);
   const own = MIGRATIONS.map(({ name }) => name);
-  const foreign = migrations.filter((name) => !own.includes(name));
-  if (foreign.length > 0) {
-    const text = `the schema is of a newer version (${foreign.length} migrations are not known here)`;
+  const newest = Math.max(...own.map(timeOf));
+  const newer = migrations.filter((name) => timeOf(name) > newest);
+  if (newer.length > 0) {
+    const text = `the schema is of a newer version (${newer.length} migrations are not known here)`;
     const advice = 'Both versions may run side by side during an upgrade, not longer';
     return warning(check, text, advice);
   }
@@ -115,4 +116,9 @@ function schemaFinding({ migrations }: DatabaseFacts): Finding {
   return missing.length === 0
     ? ok(check, `the schema is of this version (${own.length} migrations)`)
     : warning(check, `${missing.length} migrations are pending`, 'The next start runs them');
+}
+
+/** A migration's name ends with its time in ms; an older one that is not known is part of a step that is. */
+function timeOf(migration: string): number {
+  return Number(migration.slice(-13));
 }
