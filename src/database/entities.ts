@@ -6,7 +6,7 @@ export type EntityClass = new () => object;
 
 const NAMES = new SnakeNamingStrategy();
 
-/** Every entity class of the modules that have been imported; rooms make repositories of them by `forFeature`. */
+/** Every entity class of the modules that have been imported; modules make repositories of them by `forFeature`. */
 export function registeredEntities(): EntityClass[] {
   return getMetadataArgsStorage().tables.map(({ target }) => target as EntityClass);
 }

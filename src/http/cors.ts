@@ -8,7 +8,7 @@ const ANSWER_HEADERS =
   'Accept-Ranges, Allow, Content-Disposition, Content-Range, DPoP-Nonce, ETag, Grid-Feed-Position, Link, Location, Retry-After, WWW-Authenticate, X-Request-Id';
 
 /**
- * CORS by an allow-list of origins (contract 2): none by default, no credentials, exact comparison. It is refused at the closed
+ * CORS by an allow-list of origins: none by default, no credentials, exact comparison. It is refused at the closed
  * path, in any of its spellings. Where origins are listed, every answer depends on the origin, also one to no origin: a cache
  * would give its copy without these headers to a page (Fetch, CORS protocol and HTTP caches).
  */

@@ -108,7 +108,7 @@ export interface IntegerRule {
 }
 
 /**
- * A query string as a plain multi-map (contract 2): no nested objects, no arrays by name. Readers refuse repeated
+ * A query string as a plain multi-map: no nested objects, no arrays by name. Readers refuse repeated
  * single values and bad spellings with 400 naming the key. Keys are case-sensitive.
  */
 export class QueryValues {

@@ -18,7 +18,7 @@ import { RouteTable } from './route-table.js';
 /** Paths whose errors are OAuth's; routes are found in any case. */
 const OAUTH = /^\/oauth2(?:[/?]|$)/i;
 
-/** The only place that writes errors: anything thrown → the answer of contract 2. */
+/** The only place that writes errors: anything thrown becomes a problem (RFC 9457), or an error of OAuth2 (RFC 6749 §5.2). */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   /** Named in every challenge that asks for an access token. */

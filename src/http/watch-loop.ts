@@ -47,7 +47,7 @@ export function watchLoop(
   };
 }
 
-/** No request, connection, job or row may keep the event loop from its next turn for longer (contract 12). */
+/** No request, connection, job or row may keep the event loop from its next turn for longer. */
 const STALL_BUDGET_MS = 100;
 
 const LOOK_MS = 10;

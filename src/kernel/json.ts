@@ -19,7 +19,7 @@ const MAX_DIGITS = 1_000;
 /** Stands before an integer beyond 2^53 while a text is read or written; no caller can know it. */
 const LONG_MARK = `${crypto.getRandomValues(new Uint32Array(4)).join('-')}:`;
 
-/** Writes JSON; bigint becomes a plain number with all its digits (contract 2: 64-bit totals are numbers). */
+/** Writes JSON; bigint becomes a plain number with all its digits: 64-bit totals are numbers. */
 export function stringifyJson(value: unknown, indent?: number): string {
   try {
     return JSON.stringify(value, undefined, indent); // several times as fast as with a function for each member

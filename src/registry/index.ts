@@ -9,7 +9,7 @@ export { RegistryLoader } from './file/registry-loader.service.js';
 export { RegistrySnapshot } from './store/registry-snapshot.js';
 export { ClientsRepository } from './store/clients.repository.js';
 export { PROPERTIES, type Property } from './model/property.js';
-export { SITE_BACKENDS } from './model/registry.types.js';
+export { BATCH_BACKENDS, SITE_BACKENDS } from './model/registry.types.js';
 export { type RegistryDocument, type UserEntry } from './file/registry-document.js';
 export { groupsBesideVos, hasSeveralVos } from './model/vo-borders.js';
 export { readEntry, RegistryFileError } from './file/registry-file.js';

@@ -9,7 +9,7 @@ const TRIAL = Buffer.alloc(4096, 1);
 /** Whoever asks for the state again within this time gets the same answer: probes are open to everybody. */
 const KNOWN_MS = 2_000;
 
-/** The directory where a room writes its files, made when it is not there. */
+/** The directory where a module writes its files, made when it is not there. */
 type PlaceOfFiles = () => Promise<string>;
 
 /**

@@ -11,7 +11,7 @@ class GridHomeError extends Error {
   }
 }
 
-/** The directory of all state of the embedded defaults (contract 1), opened for this process. */
+/** The directory of all state of the embedded defaults, opened for this process. */
 export interface GridHome {
   /** Absolute, without symbolic links. */
   readonly path: string;

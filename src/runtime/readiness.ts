@@ -15,7 +15,7 @@ export interface ReadinessReport {
 
 const CHECK_DEADLINE_MS = 1_500;
 
-/** What an instance needs before it may be sent requests; rooms add their own checks. */
+/** What an instance needs before it may be sent requests; modules add their own checks. */
 export class Readiness {
   private readonly checks = new Map<string, { check: ReadinessCheck; isNeeded: boolean }>();
   private draining = false;

@@ -51,7 +51,7 @@ export interface RunningTask {
 }
 
 /**
- * The background work of the service: rooms add their tasks when they start, and all end when the application does. A round
+ * The background work of the service: modules add their tasks when they start, and all end when the application does. A round
  * that fails is logged, and the next one comes; an unavailable database is no news, it is reported elsewhere. The timers
  * never keep a process alive.
  */

@@ -54,7 +54,7 @@ describe('the TypeORM command line', () => {
   it('finds every migration of a running database carried out', async () => {
     const shown = await show({ GRID_HOME: grid.home, DATABASE_URL: grid.database.url });
     const marks = shown.split('\n').filter((line) => /\[.\]/.test(line));
-    expect(marks.length).toBeGreaterThanOrEqual(9);
+    expect(marks).toHaveLength(2);
     expect(marks.every((line) => line.includes('[X]'))).toBe(true);
   });
 

@@ -266,7 +266,7 @@ export class CertificateGuard implements CanActivate {
  * The one global guard. Each route says by `@Access` who may call it, and the guard of that kind decides; a route that
  * says nothing is refused, and a rule with an unknown kind as well.
  *
- * Whoever calls is then counted (contract 12): a user with an application, or, where nobody has to be known, an
+ * Whoever calls is then counted: a user with an application, or, where nobody has to be known, an
  * address. Finding out who it is counts for the address too, but apart from its requests: whoever holds all places of
  * an address keeps nobody else behind it from showing a token.
  */

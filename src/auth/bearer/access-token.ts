@@ -20,10 +20,10 @@ export const WLCG_VERSION = '1.0';
 /** Clocks of those who check a token may be behind ours by this (WLCG profile 1.3, 4.3.1). */
 const BACKDATED_SECONDS = 60;
 
-/** Life of a token with a storage scope at most (contract 13; WLCG profile 1.3, 4.3.1). */
+/** Life of a token with a storage scope at most (WLCG profile 1.3, 4.3.1). */
 const STORAGE_TTL_SECONDS = 3600;
 
-/** Claims of our access tokens (RFC 9068 §2.2 and contract 4, 13). Times are seconds since 1970. */
+/** Claims of our access tokens (RFC 9068 §2.2). Times are seconds since 1970. */
 export interface AccessTokenClaims {
   iss: string;
   /** Opaque and for life; the name in tokens without `wlcg.ver`, which an older version of the service has made. */

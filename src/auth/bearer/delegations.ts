@@ -37,7 +37,7 @@ export interface DelegationWish {
   audience?: string[] | undefined;
 }
 
-/** Access tokens for work that goes on when the one who has started it is gone (contract 13). */
+/** Access tokens for work that goes on when the one who has started it is gone. */
 @Injectable()
 export class Delegations {
   constructor(

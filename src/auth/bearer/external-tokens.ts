@@ -64,7 +64,7 @@ export interface ExternalGrantee {
   notAfter: Date | undefined;
 }
 
-/** Access tokens of identity providers, where the provider's entry says that they count (contract 4). */
+/** Access tokens of identity providers, where the provider's entry says that they count. */
 @Injectable()
 export class ExternalTokens {
   constructor(

@@ -49,7 +49,7 @@ export interface Principal {
 }
 
 /**
- * The virtual organisation at whose border what the bearer sees of others ends (contract 12 and 18): its jobs and its part of
+ * The virtual organisation at whose border what the bearer sees of others ends: its jobs and its part of
  * the catalogue only; '' for what belongs to none. Undefined where they reach everything: with ServiceAdministrator, and
  * in a group without virtual organisation that has a property beyond NormalUser.
  */

@@ -1,7 +1,7 @@
 import type { Client } from '#src/registry/index.js';
 
 /**
- * True for an application that is registered with `oauth2.1` or `fapi2` (contract 13): PKCE is demanded, redirect URIs are
+ * True for an application that is registered with `oauth2.1` or `fapi2`: PKCE is demanded, redirect URIs are
  * compared to the last character, and neither access tokens nor parameters of the token endpoint come in a query string.
  */
 export function isStrict({ profile }: Pick<Client, 'profile'>): boolean {

@@ -4,7 +4,7 @@ import { isLoopbackHost, type Client } from '#src/registry/index.js';
 /**
  * True when the application may be answered at this URI: exact comparison with the registered ones (RFC 9700 §2.1),
  * except that loopback URIs of public applications are compared without the port, which native programs choose when
- * they start (RFC 8252 §7.3), unless their profile wants every character (contract 13).
+ * they start (RFC 8252 §7.3), unless their profile wants every character.
  */
 export function isRegisteredRedirect(client: Client, uri: string): boolean {
   if (client.redirectUris.includes(uri)) return true;

@@ -1,6 +1,6 @@
 import type { Property } from '#src/registry/index.js';
 
-/** Scopes of access tokens (contract 4). */
+/** Scopes of access tokens. */
 export const SCOPES = [
   'jobs:read',
   'jobs:submit',
@@ -33,7 +33,7 @@ const SCOPES_OF: Partial<Record<Property, readonly Scope[]>> = {
   FileCatalogManagement: ['catalogue:read', 'catalogue:write', 'webhooks'],
 };
 
-/** Scopes that the properties of a group allow (contract 10), in the order of SCOPES. */
+/** Scopes that the properties of a group allow, in the order of SCOPES. */
 export function scopesOf(properties: ReadonlySet<Property>): Scope[] {
   // Stryker disable next-line ArrayDeclaration: what is no scope is not among SCOPES
   const allowed = new Set([...properties].flatMap((property) => SCOPES_OF[property] ?? []));

@@ -14,7 +14,7 @@ import { presentValue, valueOf, type StoredValue } from '../metadata/metadata-fi
 /** What to write: with types and values in objects, or the plain lists of one directory. */
 export type ValuesShape = 'fields' | 'lists';
 
-/** Metadata values that lead to a match (rest.md 4.4, the exact rule). */
+/** Metadata values that lead to a match (the exact rule). */
 @Injectable()
 export class CompatibleValuesService {
   constructor(

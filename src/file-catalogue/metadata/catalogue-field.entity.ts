@@ -1,6 +1,6 @@
 import { Check, Column, Entity, PrimaryGeneratedColumn, Unique } from 'typeorm';
 
-/** The types of metadata fields (contract 6). */
+/** The types of metadata fields. */
 export const FIELD_TYPES = ['int', 'float', 'string', 'date'] as const;
 
 /** One of the types of metadata fields. */

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { FreeKeys, IsOptional } from '#src/http/index.js';
 import { isCondition, readConditions, type RawCondition } from './metadata-condition.js';
 
-/** A query of metadata conditions, each under the name of its field (rest.md 4.3). */
+/** A query of metadata conditions, each under the name of its field. */
 export class ConditionsQuery {
   @IsOptional()
   @ApiProperty({

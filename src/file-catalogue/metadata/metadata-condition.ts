@@ -7,7 +7,7 @@ import {
   type StoredValue,
 } from './metadata-field.js';
 
-/** Operators of the interface's rules 3 and 4, with `!=` and `nin` (contract 6). */
+/** Operators of the interface's rules 3 and 4, with `!=` and `nin`. */
 export type Operator = '<' | '>' | '=' | '<=' | '>=' | '!=' | 'in' | 'nin';
 
 /** One `field=operation|value` of a query. `operands` is one value, or the list of `in` and `nin`. */

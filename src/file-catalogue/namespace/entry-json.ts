@@ -6,7 +6,7 @@ import type { FileRow } from './files.repository.js';
 /** The one status that this catalogue knows; the reference hides entries with any other. */
 const STATUS = 'AprioriGood';
 
-/** Attributes of a file as the interface's clients know them (rest.md 1.13, 1.16). */
+/** Attributes of a file as the interface's clients know them. */
 export function fileAttributes(file: FileRow, names: CatalogueNames): Record<string, unknown> {
   return {
     FileID: file.id,
@@ -54,7 +54,7 @@ function timeText(date: Date): string {
   return lastTimeText;
 }
 
-/** Attributes of a directory (rest.md 1.13). */
+/** Attributes of a directory. */
 function directoryAttributes(
   directory: SubDirectoryRow,
   names: CatalogueNames,

@@ -95,7 +95,7 @@ export class NamespaceService {
     writer.push(text.finish());
   }
 
-  /** Attributes of a file (rest.md 1.16). 404 when there is none, or none that the caller may see. */
+  /** Attributes of a file. 404 when there is none, or none that the caller may see. */
   async fileAttributes(principal: Principal, path: string): Promise<Record<string, unknown>> {
     requirePath(principal, 'stat', { path, kind: 'file' });
     const file = await this.readJoined(principal, path);

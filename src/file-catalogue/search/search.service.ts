@@ -10,7 +10,7 @@ import { SearchTree } from './search-tree.js';
 
 type EachMatch = (matches: readonly Match[]) => Promise<void>;
 
-/** Finds directories by metadata (rest.md 4.3). */
+/** Finds directories by metadata. */
 @Injectable()
 export class SearchService {
   constructor(

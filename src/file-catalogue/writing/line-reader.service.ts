@@ -47,7 +47,7 @@ const MEMBERS = {
 /** A line, or why it is none. */
 export type ReadLine = CatalogueLine | Problem;
 
-/** Reads lines of NDJSON (contract 6): shapes, names of owners, groups and storage elements. */
+/** Reads lines of NDJSON: shapes, names of owners, groups and storage elements. */
 @Injectable()
 export class LineReader {
   constructor(

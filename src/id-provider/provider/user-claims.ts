@@ -4,7 +4,7 @@ import { isFrom, parseEntitlement } from './entitlement.js';
 import type { GroupScopes } from './group-scopes.js';
 import type { TokenClaims } from '../verify/token-verifier.js';
 
-/** Who a user is here (contract 7.1). `groups` is there when the token says anything about groups. */
+/** Who a user is here. `groups` is there when the token says anything about groups. */
 export interface UserProfile {
   ID: string;
   DN: string;

@@ -24,7 +24,7 @@ export interface Visibility {
 type Caller = Pick<Principal, 'user' | 'group' | 'setup' | 'vo' | 'properties'>;
 
 /**
- * Who may do what with jobs (contract 3, reference 2.6), pure rules:
+ * Who may do what with jobs, pure rules:
  *
  * 1. Jobs never cross setups: a job of another setup than the token's is not visible to anybody.
  * 2. Submitting needs NormalUser.

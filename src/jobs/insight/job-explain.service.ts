@@ -2,10 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import {
+  BATCH_BACKENDS,
   RegistryService,
   type RegistrySnapshot,
   type Site,
-  type SiteBackend,
 } from '#src/registry/index.js';
 import { JobAccess } from '../access/job-access.service.js';
 import { lackOf, resourcesOf, type JobResources } from '../manifest/resources.js';
@@ -124,7 +124,7 @@ function obstacleAt(job: Job, site: Site, now: Now): string | undefined {
 
 /** It was given to a batch system, which starts it when it likes. */
 function isSubmitted({ status, executor }: Job): boolean {
-  return status === 'Matched' && executor?.split(':')[0] === ('slurm' satisfies SiteBackend);
+  return status === 'Matched' && BATCH_BACKENDS.includes(executor?.split(':')[0] ?? '');
 }
 
 function batchQueueOf(job: Job): JobBatchQueueResponse | undefined {

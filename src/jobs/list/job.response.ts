@@ -27,7 +27,7 @@ class JobFlagsResponse {}
 @Attributes(TIMES)
 class JobTimesResponse {}
 
-/** A job as everybody who may see it sees it (reference 1.5): every attribute by its wire name. JOB_RECORD writes it. */
+/** A job as everybody who may see it sees it: every attribute by its wire name. JOB_RECORD writes it. */
 @Attributes(OTHERS)
 export class JobResponse {
   [attribute: string]: Jid | string | object;

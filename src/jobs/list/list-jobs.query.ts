@@ -69,7 +69,7 @@ export const COUNTABLE_NAME = {
   'x-values': COUNTABLE,
 } as const;
 
-/** Which jobs are asked for. Filters: every attribute of jobs in each of its spellings, repeatable (reference 1.5). */
+/** Which jobs are asked for. Filters: every attribute of jobs in each of its spellings, repeatable. */
 @Filtered
 export class JobSelectionQuery {
   /** Jobs of all owners whose records you may see */
@@ -92,7 +92,7 @@ export class JobSelectionQuery {
   toDate?: Date;
 }
 
-/** Query of `GET /jobs` (reference 1.5 and contract 10). */
+/** Query of `GET /jobs`. */
 export class ListJobsQuery extends JobSelectionQuery {
   /** At most so many jobs; more than `GRID_MAX_JOBS` (10000) is taken as that many */
   @IsOptional()

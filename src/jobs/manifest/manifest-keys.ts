@@ -51,7 +51,7 @@ const MAX_RAM_MB = 100_000_000;
 const KEPT = 'Kept and echoed';
 
 /**
- * Manifest keys with a meaning (reference 3.1, contract 11): what the checker, its hints, the OpenAPI document with the typed
+ * Manifest keys with a meaning: what the checker, its hints, the OpenAPI document with the typed
  * client, and docs/manifest.md know of them. Every other key is kept and echoed.
  */
 export const MANIFEST_KEYS = {

@@ -64,7 +64,7 @@ function clean(names: string[]): string[] {
 /** Name of the file in the directory of a job that says where its input data lies, as DIRAC calls it. */
 export const INPUT_DATA_FILE = 'dirac_job_input.json';
 
-/** Catalogue paths of InputData without `LFN:`. Notes every path that cannot be (reference 3.1). */
+/** Catalogue paths of InputData without `LFN:`. Notes every path that cannot be. */
 export function readInputData(
   manifest: JsonObject,
   context: { vo: string | undefined; maxInputData: number },

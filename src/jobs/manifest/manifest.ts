@@ -74,7 +74,7 @@ const KEPT_LISTS = keptKeys('texts');
 const OUTPUT_STREAMS = keysOfKind('file');
 const DROPPED = keysOfKind('dropped');
 
-/** Reads one manifest by the rules of reference 3.1 and 3.3 and lists everything that is wrong with it. */
+/** Reads one manifest and lists everything that is wrong with it. */
 export function readManifest(raw: JsonObject, context: ManifestContext): ManifestReading {
   const faults = new Faults();
   const warnings: ManifestWarning[] = [];

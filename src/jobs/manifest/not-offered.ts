@@ -1,4 +1,4 @@
-/** Keys of neighbours that change what would run, with their other spellings, and what works instead (contract 19). */
+/** Keys of neighbours that change what would run, with their other spellings, and what works instead. */
 export const NOT_OFFERED = [
   {
     keys: ['Container', 'ContainerImage', 'Image', 'DockerImage'],

@@ -35,7 +35,7 @@ export const THIS_MACHINE: Machine = {
   ramMB: Math.floor(totalmem() / MIB),
 };
 
-/** Reads the resource keys of a manifest (contract 11). Notes wrong types, impossible values and contradictions. */
+/** Reads the resource keys of a manifest. Notes wrong types, impossible values and contradictions. */
 export function readResources(manifest: JsonObject, faults: Faults): JobResources {
   const number = (key: KeyOfKind<'integer'>): number | undefined =>
     wholeNumber(manifest, key, faults);

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { stringifyJson, type Clock, type JsonObject, CLOCK } from '#src/kernel/index.js';
 import { columnsOf, Database, type Transaction } from '#src/database/index.js';
+import { BATCH_BACKENDS } from '#src/registry/index.js';
 import type { JobExecutorEntity } from './job-executor.entity.js';
 import type { BatchWait } from '../state/batch-wait.js';
 import { Job } from '../state/job.entity.js';
@@ -218,8 +219,8 @@ export class DispatchRepository {
       name: 'jobs-held-by-expired',
       text: `select j.jid, j.attempt, j.status, j.executor
         from jobs j join job_executors e using (executor)
-        where e.backend <> 'slurm' and e.seen_at < clock_timestamp() - make_interval(secs => $1) order by j.jid limit 5000`,
-      values: [seconds],
+        where e.backend <> all($2) and e.seen_at < clock_timestamp() - make_interval(secs => $1) order by j.jid limit 5000`,
+      values: [seconds, BATCH_BACKENDS],
     });
   }
 
@@ -229,8 +230,8 @@ export class DispatchRepository {
       name: 'jobs-release-expired',
       text: `update jobs j set executor = null from job_executors e
         where j.executor = e.executor and j.status in ('Received', 'Checking', 'Waiting')
-          and e.backend <> 'slurm' and e.seen_at < clock_timestamp() - make_interval(secs => $1)`,
-      values: [seconds],
+          and e.backend <> all($2) and e.seen_at < clock_timestamp() - make_interval(secs => $1)`,
+      values: [seconds, BATCH_BACKENDS],
     });
   }
 

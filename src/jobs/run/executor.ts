@@ -156,7 +156,7 @@ export interface InputFile {
 export interface InputDataCatalogue {
   /**
    * Those of the paths that are files of the catalogue as the submitter sees it: what may not be read there is
-   * missing, and nothing says which of both it is (contract 12).
+   * missing, and nothing says which of both it is.
    */
   files(submitter: Submitter, paths: readonly string[]): Promise<Map<string, InputFile>>;
 }

@@ -27,7 +27,7 @@ export function inputDataVariables(
 }
 
 /**
- * Writes where the input data of a run lies into its directory (contract 19): by `LFN:<path>` the replicas with an
+ * Writes where the input data of a run lies into its directory: by `LFN:<path>` the replicas with an
  * address, the size in bytes and the checksum. Nothing for a job without input data. Throws RunFault when a file is not in the
  * catalogue any more, and Problem `service.unavailable` while the catalogue is away.
  */

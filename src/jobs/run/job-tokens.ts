@@ -24,7 +24,7 @@ export interface JobToken {
 }
 
 /**
- * The tokens of running jobs (contract 13): a run is given one after the other, and with its end all are revoked. What a
+ * The tokens of running jobs: a run is given one after the other, and with its end all are revoked. What a
  * run ends by is not always told by who has it: every instance looks for runs that nobody has any more.
  */
 @Injectable()

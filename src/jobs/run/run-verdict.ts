@@ -31,7 +31,7 @@ const SIGNAL_NAMES = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number, name]),
 );
 
-/** What a run's records mean for its job (reference 2.4). */
+/** What a run's records mean for its job. */
 export function judge(
   exit: ExitRecord | undefined,
   limitReason: string | undefined,

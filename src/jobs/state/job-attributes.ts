@@ -25,7 +25,7 @@ export interface JobAttribute {
 const COLUMNS = new Map(entityColumns(Job).map((column) => [column.property, column]));
 
 /**
- * Attributes of jobs: what filters, sort and summary understand (reference 2.1) and what records show, in their order. What
+ * Attributes of jobs: what filters, sort and summary understand and what records show, in their order. What
  * is stored is said by the entity's property.
  */
 export const JOB_ATTRIBUTES: readonly JobAttribute[] = [

@@ -11,7 +11,7 @@ interface Transition {
 }
 
 /**
- * THE table of allowed moves (reference 2.3; Deleted is final). Everything that changes a state asks it, the
+ * THE table of allowed moves (Deleted is final). Everything that changes a state asks it, the
  * SQL of JobsRepository.move included; docs/job-states.md is printed from it.
  */
 export const JOB_TRANSITIONS: readonly Transition[] = [
@@ -85,7 +85,7 @@ export function statesBefore(to: JobState): JobState[] {
   return JOB_STATE_NAMES.filter((from) => mayMove(from, to));
 }
 
-/** States that a kill may find and end (reference 2.3). */
+/** States that a kill may find and end. */
 export const KILLABLE_STATES: readonly JobState[] = statesBefore('Killed');
 
 /** States from which a job may be rescheduled. */

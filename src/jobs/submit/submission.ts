@@ -44,7 +44,7 @@ const FORMS =
   'application/json, application/x-ndjson, multipart/form-data or application/x-www-form-urlencoded';
 
 /**
- * Reads the body of POST /jobs in all its forms (contract 5 and 12). Files are streamed to the spool; many manifests
+ * Reads the body of POST /jobs in all its forms. Files are streamed to the spool; many manifests
  * are read as they arrive and never held together.
  */
 @Injectable()

@@ -22,7 +22,7 @@ const NO_ADDRESS =
   'has no replica with an address: register one with its URL as PFN, or have the program fetch it';
 
 /**
- * Looks for what the manifests of a request name (contract 11). What is not there is a warning and no fault: it may
+ * Looks for what the manifests of a request name. What is not there is a warning and no fault: it may
  * come while the job waits.
  */
 @Injectable()

@@ -24,7 +24,7 @@ const FIELDS: Partial<Record<OAuthProblem['error'], string>> = {
   invalid_target: 'Token.audience',
 };
 
-/** The rights to tokens that the jobs of one request ask for, within the token of the request (contract 13). */
+/** The rights to tokens that the jobs of one request ask for, within the token of the request. */
 export class TokenRights {
   readonly all: TokenRight[] = [];
   private readonly judged = new Map<string, JudgedToken>();

@@ -17,7 +17,7 @@ import { RegistryRepository } from '../store/registry.repository.js';
 import { RegistryService } from '../store/registry.service.js';
 import type { Client, RegistryContents, User } from '../model/registry.types.js';
 
-/** Loads and dumps the registry as one YAML file (contract 3). */
+/** Loads and dumps the registry as one YAML file. */
 @Injectable()
 export class RegistryLoader {
   constructor(

@@ -1,7 +1,7 @@
 import type { Group, RegistryContents, User } from './registry.types.js';
 import type { Property } from './property.js';
 
-/** The registry that the service starts with when nothing else is said (contract 1). */
+/** The registry that the service starts with when nothing else is said. */
 export const DEMO_REGISTRY: RegistryContents = {
   users: ['alice', 'bob', 'carol', 'mona', 'adam', 'fred'].map(demoUser),
   groups: [

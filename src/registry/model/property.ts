@@ -1,4 +1,4 @@
-/** The closed list of group properties that this service knows (contract 3). */
+/** The closed list of group properties that this service knows. */
 export const PROPERTIES = [
   'NormalUser',
   'JobSharing',

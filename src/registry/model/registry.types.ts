@@ -21,7 +21,7 @@ export interface UserCertificate {
 export interface User {
   readonly name: string;
   /**
-   * The subject of tokens (contract 13): opaque, printable ASCII, for life and never another's. Absent only in what was not
+   * The subject of tokens: opaque, printable ASCII, for life and never another's. Absent only in what was not
    * stored yet: then one is made.
    */
   readonly sub?: string;
@@ -70,13 +70,16 @@ export interface Setup {
 /** What may run the jobs of a site. */
 export const SITE_BACKENDS = ['local-process', 'slurm'] as const;
 
+/** Those whose jobs run, or wait to be started, without any instance of the service. */
+export const BATCH_BACKENDS: readonly string[] = ['slurm'] satisfies SiteBackend[];
+
 /** What runs the jobs of a site. */
 export type SiteBackend = (typeof SITE_BACKENDS)[number];
 
 /** What the jobs of a local site may reach: nothing, not even loopback, or what the machine reaches. */
 export type SiteNetwork = 'none' | 'host';
 
-/** A compute backend (contract 5). */
+/** A compute backend. */
 export interface Site {
   readonly name: string;
   readonly backend: SiteBackend;
@@ -133,7 +136,7 @@ export interface StorageElement {
 /** Who keeps an application: a loaded file (a later load may remove it) or `gridgate client`. */
 export type ClientOrigin = 'file' | 'command';
 
-/** What is demanded of an application (contract 13). */
+/** What is demanded of an application. */
 export const CLIENT_PROFILES = ['interface', 'oauth2.1', 'fapi2'] as const;
 
 /** What is demanded of an application. */

@@ -11,7 +11,7 @@ const CERTIFICATE_DAYS = 397;
 const RENEW_BEFORE_MS = 30 * DAY_MS;
 const CA_SUBJECT = '/DC=org/DC=grid/CN=Gridgate Development CA';
 
-/** The users that the demo registry knows, and one it does not (contract 1). */
+/** The users that the demo registry knows, and one it does not. */
 export const DEMO_IDENTITIES = [
   'alice',
   'bob',

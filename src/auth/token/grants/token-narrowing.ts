@@ -28,7 +28,7 @@ export interface ExchangeCall extends TokenCaller {
   request: HttpRequest;
 }
 
-/** Makes narrower access tokens of our own ones (RFC 8693; contract 13). */
+/** Makes narrower access tokens of our own ones (RFC 8693). */
 @Injectable()
 export class TokenNarrowing {
   constructor(

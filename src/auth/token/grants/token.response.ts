@@ -9,7 +9,7 @@ export interface TokenExtras {
   issuedTokenType?: string;
 }
 
-/** Answer of the token endpoint (RFC 6749 §5.1 and contract 4). */
+/** Answer of the token endpoint (RFC 6749 §5.1). */
 export class TokenResponse {
   @ApiProperty({ description: 'The access token, a JWT (RFC 9068)' })
   access_token!: string;

@@ -7,7 +7,7 @@ import type { Isolation } from './isolation/isolation.js';
 import { everybodyMayExecute } from './reach.js';
 
 /**
- * The program of a job (contract 10): an uploaded file, an absolute path, or a name on the site's path. Throws RunFault
+ * The program of a job: an uploaded file, an absolute path, or a name on the site's path. Throws RunFault
  * `Application not found` for what the job could not see or execute.
  */
 export async function findProgram(
