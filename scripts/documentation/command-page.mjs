@@ -61,9 +61,10 @@ function sectionsOf(command, isForUsers, before = '') {
 export async function commandPage() {
   const { programOf, userCommands } = await import('../../dist/src/cli/program.js');
   const { adminCommands } = await import('../../dist/src/cli/admin/admin.commands.js');
-  const forUsers = userCommands();
+  const groups = userCommands();
+  const forUsers = groups.flatMap(({ commands }) => commands);
   const forAdministrators = adminCommands().commands;
-  programOf([...forAdministrators, ...forUsers]);
+  programOf(groups, forAdministrators);
   const listed = (commands, isForUsers) =>
     [...commands]
       .sort((a, b) => a.name().localeCompare(b.name()))

@@ -25,8 +25,8 @@ function besideTheService(name: string): Command {
     .allowUnknownOption()
     .argument('[words...]')
     .action(() => {
-      const where = 'works beside the service and is not in this file: npm install gridgate';
-      throw new CommandError(`${name} ${where}`, 2);
+      const text = `${name} works beside the service and is not in this file`;
+      throw new CommandError(text, 2, 'npm install gridgate');
     });
 }
 

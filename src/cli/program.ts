@@ -1,37 +1,88 @@
 import { Command, Option } from 'commander';
 import { version } from '../app/version.js';
 import { refuseColour } from './terminal/colour.js';
-import { arrayCommand } from './user/array.command.js';
-import { usageCommand } from './user/usage.command.js';
-import { catalogueCommand } from './user/catalogue.command.js';
-import { catalogueCommands } from './user/catalogue.commands.js';
+import { catalogueCommand } from './user/catalogue.commands.js';
+import { lookupCommand, searchCommands } from './user/catalogue-search.commands.js';
 import { completionCommand } from './user/completion.command.js';
 import { controlCommands } from './user/control.commands.js';
-import { outputCommand } from './user/output.command.js';
-import { statusCommand } from './user/status.command.js';
-import { submitCommand } from './user/submit.command.js';
-import { jobDetailCommands } from './user/job-detail.commands.js';
-import { jobViewCommands } from './user/job-view.commands.js';
-import { watchCommands } from './user/watch.command.js';
+import { jobsCommands } from './user/jobs.commands.js';
+import { jobReportCommands, jobViewCommands } from './user/job-view.commands.js';
 import { chooseLogin } from './user/login-file.js';
-import { lookupCommand } from './user/lookup.command.js';
-import { loginCommands } from './user/login.command.js';
-import { tokenCommand } from './user/token.command.js';
-import { webhookCommand } from './user/webhook.command.js';
+import { loginCommands } from './user/login.commands.js';
+import { webhookCommand } from './user/webhook.commands.js';
 
-/** Commands that were made apart do not take over how errors are handled. */
+/** Commands of one heading of the help. */
+interface CommandGroup {
+  heading: string;
+  commands: Command[];
+}
+
+/** The commands for users, against any server. */
+export function userCommands(): CommandGroup[] {
+  const groups = [
+    { heading: 'Login:', commands: loginCommands },
+    { heading: 'Jobs:', commands: [...jobsCommands, ...controlCommands] },
+    { heading: 'Looking into jobs:', commands: [...jobViewCommands, ...jobReportCommands] },
+    {
+      heading: 'File catalogue:',
+      commands: [...searchCommands, lookupCommand, catalogueCommand],
+    },
+    { heading: 'Notices:', commands: [webhookCommand] },
+  ];
+  const leaves = groups.flatMap(({ commands }) => commands).flatMap(leavesOf);
+  new Set(leaves).forEach(takeLogin);
+  return groups;
+}
+
+/** The whole command, with those for administrators last. */
+export function programOf(forUsers: CommandGroup[], forAdministrators: Command[]): Command {
+  const program = new Command('gridgate')
+    .description('One HTTPS and JSON interface to a computing grid')
+    .version(version())
+    // Before a command it is that of the login; behind `client add` it says what is demanded of the application.
+    .enablePositionalOptions()
+    .addOption(loginProfile())
+    .addOption(loginServer())
+    .addOption(noColour())
+    .hook('preAction', (command) => choose(command.opts()))
+    .configureHelp({ subcommandTerm: (one) => [one.name(), ...one.aliases()].join('|') })
+    .exitOverride();
+  const heading = 'For administrators, beside the service:';
+  for (const group of [...forUsers, { heading, commands: forAdministrators }]) {
+    program.commandsGroup(group.heading);
+    for (const command of group.commands) program.addCommand(command);
+  }
+  program.commandsGroup('Help:').addCommand(completionCommand(program)).helpCommand(true);
+  inheritSettings(program);
+  return program;
+}
+
+/** Commands that were made apart take over how errors are handled: in two lines, what is wrong and what to do. */
 function inheritSettings(parent: Command): void {
+  parent.configureOutput({
+    outputError: (text, write) => write(usageFault(text, pathOf(parent))),
+  });
   for (const child of parent.commands) {
     child.copyInheritedSettings(parent);
     inheritSettings(child);
   }
 }
 
+function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+}
+
+/** What commander says of a mistake: `error: …`, and below `(Did you mean …?)` where something is near. */
+function usageFault(text: string, path: string): string {
+  const [fault = '', nearest] = text.trim().split('\n');
+  const meant = /^\(Did you mean (.+)\?\)$/.exec(nearest ?? '')?.[1];
+  const hint =
+    meant === undefined ? `\`${path} --help\` shows what there is` : `did you mean ${meant}?`;
+  return `gridgate: ${fault.replace(/^error: /, '')}\nhint: ${hint}\n`;
+}
+
 function loginProfile(): Option {
-  return new Option(
-    '--profile <name>',
-    'which login to use, where there are several (GRIDGATE_PROFILE)',
-  );
+  return new Option('--profile <name>', 'which of several logins to use (GRIDGATE_PROFILE)');
 }
 
 function loginServer(): Option {
@@ -52,56 +103,17 @@ async function choose(options: {
   await chooseLogin(options);
 }
 
+function leavesOf(command: Command): Command[] {
+  return command.commands.length > 0 ? command.commands.flatMap(leavesOf) : [command];
+}
+
 /** Commands of users take the choice of the login among their own options, too. */
 function takeLogin(command: Command): void {
-  if (command.commands.length > 0) return command.commands.forEach(takeLogin);
   const isLogin = command.name() === 'login'; // its --server is the one to log in to
-  command.addOption(loginProfile()).addOption(noColour());
-  if (!isLogin) command.addOption(loginServer());
+  const options = [loginProfile(), ...(isLogin ? [] : [loginServer()]), noColour()];
+  for (const option of options) command.addOption(option.helpGroup('Every command has:'));
   command.hook('preAction', async (leaf) => {
     const { server, ...others } = leaf.opts<{ profile?: string; server?: string }>();
     await choose({ ...others, ...(!isLogin && server !== undefined && { server }) });
   });
-}
-
-/** The commands for users, against any server. */
-export function userCommands(): Command[] {
-  const commands = [
-    ...loginCommands(),
-    submitCommand(),
-    statusCommand(),
-    outputCommand(),
-    ...controlCommands(),
-    ...jobViewCommands(),
-    ...jobDetailCommands(),
-    arrayCommand(),
-    usageCommand(),
-    ...watchCommands(),
-    ...catalogueCommands(),
-    catalogueCommand(),
-    tokenCommand(),
-    lookupCommand(),
-    webhookCommand(),
-  ];
-  for (const command of commands) takeLogin(command);
-  return commands;
-}
-
-/** The whole command, of the commands that it shall have. */
-export function programOf(commands: Command[]): Command {
-  const program = new Command('gridgate')
-    .description('One HTTPS and JSON interface to a computing grid')
-    .version(version())
-    // Before a command it is that of the login; behind `client add` it says what is demanded of the application.
-    .enablePositionalOptions()
-    .addOption(loginProfile())
-    .addOption(loginServer())
-    .addOption(noColour())
-    .hook('preAction', (command) => choose(command.opts()))
-    .showHelpAfterError()
-    .exitOverride();
-  for (const command of commands) program.addCommand(command);
-  program.addCommand(completionCommand(program));
-  inheritSettings(program);
-  return program;
 }

@@ -6,7 +6,7 @@ import type { AdminCommands } from './admin/admin.commands.js';
 import { programOf, userCommands } from './program.js';
 import { CommandError } from './terminal/command-error.js';
 import { tell } from './terminal/output.js';
-import { DATABASE_WORDS } from './user/catalogue.command.js';
+import { DATABASE_WORDS } from './user/catalogue.commands.js';
 
 /** 128 + SIGPIPE. */
 const BROKEN_PIPE = 141;
@@ -30,9 +30,10 @@ export async function runCommand(loadAdmin: () => Promise<AdminCommands>): Promi
   const forUsers = userCommands();
   const words = wordsOf(process.argv.slice(2));
   const [word = ''] = words;
-  const isForUsers = VERSION_WORDS.has(word) || forUsers.some((command) => command.name() === word);
+  const names = forUsers.flatMap(({ commands }) => commands.map((command) => command.name()));
+  const isForUsers = VERSION_WORDS.has(word) || names.includes(word);
   const admin = isForUsers ? undefined : await loadAdmin();
-  const program = programOf([...(admin?.commands ?? []), ...forUsers]);
+  const program = programOf(forUsers, admin?.commands ?? []);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => void leave(error, admin));
   try {
     await program.parseAsync(words, { from: 'user' });
@@ -41,6 +42,7 @@ export async function runCommand(loadAdmin: () => Promise<AdminCommands>): Promi
       process.exitCode = error.exitCode === 0 ? 0 : 2;
     } else {
       for (const line of `gridgate: ${messageOf(error)}`.split('\n')) tell(line);
+      if (error instanceof CommandError && error.hint !== undefined) tell(`hint: ${error.hint}`);
       process.exitCode = exitCodeOf(error);
     }
   } finally {

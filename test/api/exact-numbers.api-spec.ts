@@ -224,7 +224,7 @@ describe('numbers with decimals', () => {
       code: 2,
       stdout: '',
       stderr:
-        'gridgate: lost.json has a number at position 33 that would become another one: give it at most 17 digits, or write it as a text\n',
+        'gridgate: lost.json has a number at position 33 that would become another one\nhint: give it at most 17 digits, or write it as a text\n',
     });
   });
 

@@ -140,7 +140,7 @@ describe('what has one meaning', () => {
       expect(await user.run(['submit', 'job.json'])).toEqual({
         ...{ code: 2, stdout: '' },
         stderr:
-          'gridgate: job.json has the member "Executable" twice in one object; leave one of them out\n',
+          'gridgate: job.json has the member "Executable" twice in one object\nhint: leave one of them out\n',
       });
       await rm(home, { recursive: true });
     });

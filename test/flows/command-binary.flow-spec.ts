@@ -50,7 +50,7 @@ describeWith({ met: isHere, name: 'Linux x64' })('the command as a single file',
   it('asks for a login before it has one', async () => {
     const { code, stdout, stderr } = await gridgate('status');
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
-    expect(stderr).toMatch(/^gridgate: .*gridgate login/);
+    expect(stderr).toMatch(/^gridgate: not logged in\nhint: .*gridgate login/);
   });
 
   it('signs in, runs a job with a file, shows and fetches its output', async () => {
@@ -84,7 +84,7 @@ describeWith({ met: isHere, name: 'Linux x64' })('the command as a single file',
       expect(await gridgate(name, 'list', '--json')).toEqual({
         code: 2,
         stdout: '',
-        stderr: `gridgate: ${name} works beside the service and is not in this file: npm install gridgate\n`,
+        stderr: `gridgate: ${name} works beside the service and is not in this file\nhint: npm install gridgate\n`,
       });
     },
   );

@@ -33,7 +33,10 @@ afterAll(async () => {
 });
 
 const gridgate = (...words: string[]): Promise<Ended> => user.run(words);
-const refused = (text: string): Ended => ({ code: 2, stdout: '', stderr: `gridgate: ${text}\n` });
+const refused = (text: string, hint?: string): Ended => ({
+  ...{ code: 2, stdout: '' },
+  stderr: `gridgate: ${text}\n${hint === undefined ? '' : `hint: ${hint}\n`}`,
+});
 
 describe('gridgate about jobs', () => {
   it('tells everything about a job', async () => {
@@ -97,7 +100,7 @@ describe('gridgate about jobs', () => {
     expect((await gridgate('cp', `${jid}:std.out`)).stdout).toBe(`${file}\n`);
     expect(await readFile(file, 'utf8')).toBe('counted 0\n');
     expect(await gridgate('cp', `${jid}:std.out`)).toEqual(
-      refused(`${file} is there already; --force replaces it`),
+      refused(`${file} is there already`, '--force replaces it'),
     );
     expect((await gridgate('cp', '--force', `${jid}:in:count.sh`, 'std.out')).code).toBe(0);
     expect(await readFile(file, 'utf8')).toContain('#!/bin/sh');
@@ -114,7 +117,7 @@ describe('gridgate about jobs', () => {
     const away = await gridgate('--profile', 'other', 'status');
     expect([away.code, away.stderr]).toEqual([
       4,
-      'gridgate: not logged in: run `gridgate login --server URL --profile other` first\n',
+      'gridgate: not logged in\nhint: run `gridgate login --server URL --profile other`\n',
     ]);
     const pki = (name: string): string => join(grid.home, 'pki', name);
     const proof = ['--cert', pki('bob.crt'), '--key', pki('bob.key'), '--ca', pki('ca.crt')];
@@ -128,7 +131,7 @@ describe('gridgate about jobs', () => {
     expect((await gridgate('logout', '--profile', 'other')).code).toBe(0);
     expect(await who()).toBe('alice');
     expect(await gridgate('status', '--profile', '../x')).toEqual(
-      refused('../x is no name of a profile: letters, digits, dots, - and _, up to 64'),
+      refused('../x is no name of a profile', 'give up to 64 letters, digits, dots, - and _'),
     );
   });
 

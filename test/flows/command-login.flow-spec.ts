@@ -98,14 +98,18 @@ describe('gridgate login through a browser', () => {
 
   it.each([
     ['denied', 'it was denied in the browser'],
-    ['expired', 'the code has expired; log in again and enter the new one in time'],
+    ['expired', 'the code has expired'],
   ] as const)('ends with 2 and keeps nothing when it is %s', async (name, reason) => {
     const { user, ended } = logins[name];
     const [, ...rest] = ended.stderr.split('\n');
     expect({ ...ended, stderr: rest }).toEqual({
       code: 2,
       stdout: '',
-      stderr: [`gridgate: login failed: ${reason}`, ''],
+      stderr: [
+        `gridgate: login failed: ${reason}`,
+        'hint: run `gridgate login` again, and allow it in time',
+        '',
+      ],
     });
     await expect(stat(user.loginFile)).rejects.toThrow('ENOENT');
   });
@@ -142,7 +146,7 @@ describe('gridgate login through a browser', () => {
       code: 4,
       stdout: '',
       stderr: expect.stringMatching(
-        /^gridgate: the login has ended \(.+\): run `gridgate login --server https:.+`\n$/,
+        /^gridgate: the login has ended \(.+\)\nhint: run `gridgate login --server https:.+`\n$/,
       ),
     });
     await allowed.editToken(token);
@@ -224,7 +228,7 @@ describe('a lock that cannot be written', () => {
     expect(await user.shell(`trap '' XFSZ; ulimit -f 0; $GRIDGATE status`)).toEqual({
       code: 1,
       stdout: '',
-      stderr: `gridgate: ${lock} cannot be written (EFBIG): the login cannot be renewed\n`,
+      stderr: `gridgate: ${lock} cannot be written (EFBIG): the login cannot be renewed\nhint: make room there\n`,
     });
     await expect(stat(lock)).rejects.toThrow('ENOENT');
   });
@@ -237,7 +241,7 @@ describe('a lock that cannot be written', () => {
     expect(await user.shell(`trap '' XFSZ; ulimit -f 1; $GRIDGATE status`)).toEqual({
       code: 1,
       stdout: '',
-      stderr: `gridgate: ${user.loginFile} cannot be written (EFBIG): the login cannot be renewed\n`,
+      stderr: `gridgate: ${user.loginFile} cannot be written (EFBIG): the login cannot be renewed\nhint: make room there\n`,
     });
     expect([await user.storedLogin(), await given()]).toEqual(before);
     expect(await readdir(dirname(user.loginFile))).toEqual(['login.json']);
@@ -259,7 +263,7 @@ describe('a lock that cannot be written', () => {
     expect(await user.shell(`trap '' XFSZ; ulimit -f 0; $GRIDGATE ${login}`)).toEqual({
       code: 1,
       stdout: '',
-      stderr: `gridgate: ${user.loginFile} cannot be written (EFBIG): there is no new login\n`,
+      stderr: `gridgate: ${user.loginFile} cannot be written (EFBIG): there is no new login\nhint: make room there\n`,
     });
     expect(await user.storedLogin()).toEqual(before);
     expect(await readdir(dirname(user.loginFile))).toEqual(['login.json']);
@@ -283,7 +287,7 @@ describe('a login file that is damaged', () => {
     expect(await user.run(['status'], env)).toEqual({
       code: 4,
       stdout: '',
-      stderr: `gridgate: the login in ${path} is damaged: log in again by \`${again}\`\n`,
+      stderr: `gridgate: the login in ${path} is damaged\nhint: run \`${again}\`\n`,
     });
   });
 });

@@ -24,7 +24,10 @@ afterAll(async () => {
 });
 
 const gridgate = (...words: string[]): Promise<Ended> => user.run(words);
-const refused = (text: string): Ended => ({ code: 2, stdout: '', stderr: `gridgate: ${text}\n` });
+const refused = (text: string, hint?: string): Ended => ({
+  ...{ code: 2, stdout: '' },
+  stderr: `gridgate: ${text}\n${hint === undefined ? '' : `hint: ${hint}\n`}`,
+});
 const json = async <T>(...words: string[]): Promise<T> => {
   const { stdout } = await gridgate(...words, '-o', 'json');
   return JSON.parse(stdout) as T;
@@ -57,7 +60,8 @@ describe('gridgate submit', () => {
     expect(printed).toEqual(['0 0-a\n', '0 0-b\n', '0 1-a\n', '0 1-b\n']);
     expect(await gridgate('submit', '-e', 'exit.sh', '-a', '%(x)s', ...sweep)).toEqual(
       refused(
-        "the jobs of the sweep are all the same: put %(y)s into the manifest, for example --args '%(y)s'",
+        'the jobs of the sweep are all the same',
+        "put %(y)s into the manifest, for example --args '%(y)s'",
       ),
     );
   });
@@ -68,7 +72,7 @@ describe('gridgate submit', () => {
     expect({ code, stdout, stderr }).toEqual({
       ...{ code: 2, stdout: '' },
       stderr:
-        'the sweep makes 1001 job(s)\ngridgate: Submit 1001 jobs? Nobody can be asked here: --yes does it\n',
+        'the sweep makes 1001 job(s)\ngridgate: Submit 1001 jobs? Nobody can be asked here\nhint: --yes does it\n',
     });
     expect((await gridgate(...words, '--dry-run')).stdout).toBe('valid: 1001 job(s)\n');
   });
@@ -119,7 +123,7 @@ describe('gridgate about many jobs', () => {
     const leftOut = (text: string): string => `left out: ${text}\n`;
     expect(await gridgate('hold', '-g', 'many')).toEqual({
       ...{ code: 2, stdout: '' },
-      stderr: `${leftOut('1 job(s) that do not wait, or are held')}gridgate: hold 2 job(s) (Waiting 2)? Nobody can be asked here: --yes does it\n`,
+      stderr: `${leftOut('1 job(s) that do not wait, or are held')}gridgate: hold 2 job(s) (Waiting 2)? Nobody can be asked here\nhint: --yes does it\n`,
     });
     const names = async (...words: string[]): Promise<string[]> =>
       (await gridgate(...words, '-g', 'many', '--yes', '-o', 'name')).stdout
@@ -143,13 +147,13 @@ describe('gridgate about many jobs', () => {
 
   it('refuses to guess which jobs are meant', async () => {
     expect(await gridgate('kill')).toEqual(
-      refused('kill which jobs? Give ids, or a filter such as --group NAME or --status Waiting'),
+      refused('kill which jobs?', 'give ids, or a filter such as --group NAME or --status Waiting'),
     );
     expect(await gridgate('kill', '1', '-s', 'Waiting')).toEqual(
       refused('give job ids or a filter, not both'),
     );
     expect(await gridgate('kill', '--where', 'site', '--yes')).toEqual(
-      refused('--where site: key=value is expected'),
+      refused('--where site is not key=value'),
     );
     expect((await gridgate('kill', '--where', 'sight=X', '--yes')).code).toBe(2);
     expect((await gridgate('kill', '--all')).code).toBe(2);
@@ -179,7 +183,7 @@ describe('gridgate at a terminal and in a pipe', () => {
     expect(await gridgate('status', '--server', 'https://127.0.0.1:1')).toEqual({
       ...{ code: 4, stdout: '' },
       stderr:
-        'gridgate: not logged in to https://127.0.0.1:1: run `gridgate login --server https://127.0.0.1:1 --profile NAME`\n',
+        'gridgate: not logged in to https://127.0.0.1:1\nhint: run `gridgate login --server https://127.0.0.1:1 --profile NAME`\n',
     });
   });
 });
@@ -216,5 +220,36 @@ describe('gridgate completion', () => {
       ...{ code: 0, stderr: '' },
       stdout: 'catalogue\nreplicas\n--inherited\nexchange\n--where\n',
     });
+  });
+});
+
+describe('gridgate help', () => {
+  it('names what is nearest to a word that it does not know', async () => {
+    expect(await gridgate('statu')).toEqual(
+      refused("unknown command 'statu'", 'did you mean status?'),
+    );
+    expect(await gridgate('status', '--limt', '4')).toEqual(
+      refused("unknown option '--limt'", 'did you mean --limit?'),
+    );
+    expect(await gridgate('nonsense')).toEqual(
+      refused("unknown command 'nonsense'", '`gridgate --help` shows what there is'),
+    );
+    expect(await gridgate('describe')).toEqual(
+      refused("missing required argument 'jid'", '`gridgate describe --help` shows what there is'),
+    );
+  });
+
+  it('shows the commands in groups, those for administrators last', async () => {
+    const { stdout } = await gridgate('--help');
+    expect(stdout.match(/^[A-Z].*:$/gm)).toEqual([
+      'Options:',
+      'Login:',
+      'Jobs:',
+      'Looking into jobs:',
+      'File catalogue:',
+      'Notices:',
+      'For administrators, beside the service:',
+      'Help:',
+    ]);
   });
 });

@@ -205,7 +205,10 @@ describe('gridgate doctor', () => {
   });
 
   it.each([
-    [['--cert', 'x.crt'], 'gridgate: --cert and --key must be given together\n'],
+    [
+      ['--cert', 'x.crt'],
+      'gridgate: --cert and --key belong together\nhint: give both, or none of them\n',
+    ],
     [
       ['--cert', '/nowhere/x.crt', '--key', '/nowhere/x.key'],
       'gridgate: --cert /nowhere/x.crt cannot be read (ENOENT)\n',

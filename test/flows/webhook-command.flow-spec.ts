@@ -67,7 +67,7 @@ describe('gridgate webhook', () => {
       stderr: expect.stringContaining('one that webhooks may not reach'),
     });
     expect(await webhook('add', bed.url(), '--filter', 'Done')).toEqual({
-      ...{ code: 2, stdout: '', stderr: 'gridgate: Done is no filter: status=Done is one\n' },
+      ...{ code: 2, stdout: '', stderr: 'gridgate: --filter Done is not key=value\n' },
     });
     bed.receiver.answer((_message, response) => void response.writeHead(500).end());
     const [id = ''] = (await webhook('add', bed.url())).stdout.split(' ');

@@ -1,17 +1,14 @@
-import { Command } from 'commander';
-import { catalogueCommand } from './catalogue.command.js';
-import { auditCommand } from './audit.command.js';
-import { groupCommand } from './group.command.js';
-import { userCommand } from './user.command.js';
-import { clientCommand } from './client.command.js';
-import { CliContext } from './context.js';
-import { doctorCommand } from './doctor.command.js';
-import { jobsCommand } from './jobs.command.js';
-import { keysCommand } from './keys.command.js';
-import { sharesCommand } from './shares.command.js';
-import { siteCommand } from './site.command.js';
+import type { Command } from 'commander';
+import { command, group } from '../terminal/command.js';
 import { say } from '../terminal/output.js';
-import { registryCommand } from './registry.command.js';
+import { auditCommand } from './audit.command.js';
+import { catalogueCommand } from './catalogue.command.js';
+import { clientCommand } from './client.command.js';
+import { context, onService } from './context.js';
+import { doctorCommand } from './doctor.command.js';
+import { groupCommand, userCommand } from './members.commands.js';
+import { registryCommand, siteCommand } from './registry.commands.js';
+import { jobsCommand, keysCommand, sharesCommand } from './service.commands.js';
 
 /** The commands that work on the service's database, and what ends them. */
 export interface AdminCommands {
@@ -19,48 +16,34 @@ export interface AdminCommands {
   close(): Promise<void>;
 }
 
-/** Makes the administrators' commands; they share one context. */
-export function adminCommands(): AdminCommands {
-  const context = new CliContext();
-  const admin = new Command('admin').description(
-    'all commands for administrators; `gridgate admin catalogue` works on the database',
-  );
-  for (const command of [...made(context), catalogueCommand(context)]) admin.addCommand(command);
-  return { commands: [...made(context), admin], close: () => context.close() };
-}
-
-function made(context: CliContext): Command[] {
-  return [
-    serveCommand(),
-    migrateCommand(context),
-    doctorCommand(context),
-    registryCommand(context),
-    userCommand(context),
-    groupCommand(context),
-    clientCommand(context),
-    keysCommand(context),
-    siteCommand(context),
-    sharesCommand(context),
-    jobsCommand(context),
-    auditCommand(context),
-  ];
-}
-
-function serveCommand(): Command {
-  return new Command('serve')
-    .description('run the server (the same as npm start)')
-    .action(async () => {
+const commands = [
+  command('serve', 'run the server (the same as npm start)', {
+    run: async () => {
       await import('../../main.js');
       await new Promise(() => undefined); // main.js ends the process
-    });
-}
-
-/** `gridgate migrate`: the schema of this version, before the first server of it starts. */
-function migrateCommand(context: CliContext): Command {
-  return new Command('migrate')
-    .description('bring the database to the schema of this version')
-    .action(async () => {
-      await context.application(); // connecting migrates
+    },
+  }),
+  onService('migrate', 'bring the database to the schema of this version', {
+    run: async (service) => {
+      await service.application(); // connecting migrates
       say('the database has the schema of this version');
-    });
+    },
+  }),
+  doctorCommand,
+  registryCommand,
+  userCommand,
+  groupCommand,
+  clientCommand,
+  keysCommand,
+  siteCommand,
+  sharesCommand,
+  jobsCommand,
+  auditCommand,
+];
+
+/** The administrators' commands, each of them below `admin`, too; they share one context. */
+export function adminCommands(): AdminCommands {
+  const all = 'all commands for administrators; `admin catalogue` works on the database';
+  const admin = group('admin', all, [...commands, catalogueCommand]);
+  return { commands: [...commands, admin], close: () => context.close() };
 }

@@ -4,9 +4,8 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import cliProgress from 'cli-progress';
-import { Command, Option } from 'commander';
-import { Problem, stringifyJson, type JsonObject } from '#src/kernel/index.js';
+import type { Command } from 'commander';
+import { stringifyJson } from '#src/kernel/index.js';
 import {
   ExportService,
   ImportService,
@@ -14,123 +13,130 @@ import {
   MoveService,
   NamespaceService,
   VerificationService,
-  type BulkSummary,
-  type ListingFormat,
 } from '../../file-catalogue/index.js';
+import { group, type OptionsOf } from '../terminal/command.js';
 import { CommandError } from '../terminal/command-error.js';
-import { pairOf } from '../terminal/metadata-pair.js';
-import type { CliContext } from './context.js';
+import { isForPrograms, type Printing, type Shown } from '../terminal/output-format.js';
 import { jsonText, say } from '../terminal/output.js';
+import { bytes, given, metadataOf, octal } from '../terminal/reading.js';
 import { writeWhole } from '../terminal/write-whole.js';
-import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
+import { progress } from '../terminal/progress.js';
+import { onService, type CliContext } from './context.js';
 
-/** `gridgate catalogue …`: fill, read out, check and rearrange the file catalogue. */
-export function catalogueCommand(context: CliContext): Command {
-  const command = new Command('catalogue').description(
-    'fill, read out, check and rearrange the file catalogue',
-  );
-  addExchange(command, context);
-  addChanges(command, context);
-  command
-    .command('verify')
-    .description('count everything anew and compare it with the stored totals')
-    .addOption(outputOption())
-    .addOption(jsonOption())
-    .action((options: Printing) => verify(context, options));
-  return command;
-}
+const OWNER_OPTIONS = [
+  ['--owner <user>', 'owner'],
+  ['--group <group>', 'group'],
+  ['--mode <octal>', 'mode bits, octal', { parse: octal }],
+] as const;
+const IMPORT_OPTIONS = [
+  [
+    '--format <format>',
+    'what the file holds',
+    { choices: ['ndjson', ...LISTING_FORMATS], default: 'ndjson' },
+  ],
+  ['--prefix <directory>', 'put the paths of a listing below this directory'],
+] as const;
 
-function addExchange(command: Command, context: CliContext): void {
-  command
-    .command('import')
-    .description('apply NDJSON, or a listing dump of DIRAC or Rucio (CSV); safe to run again')
-    .argument('<file>', 'file to read, - for standard input')
-    .addOption(
-      new Option('--format <format>', 'what the file holds')
-        .choices(['ndjson', ...LISTING_FORMATS])
-        .default('ndjson'),
-    )
-    .option('--prefix <directory>', 'put the paths of a listing below this directory')
-    .addOption(outputOption())
-    .addOption(jsonOption())
-    .action((file: string, options: ImportOptions) => importFile(context, file, options));
-  command
-    .command('export')
-    .description('write a subtree as NDJSON that import takes')
-    .argument('[directory]', 'where to begin', '/')
-    .option('--output <file>', 'file to write instead of standard output')
-    .action((directory: string, options: { output?: string }) =>
-      exportTree(context, directory, options.output),
-    );
-}
+const exchangeCommands: Command[] = [
+  onService(
+    'import',
+    'apply NDJSON, or a listing dump of DIRAC or Rucio (CSV); safe to run again',
+    {
+      args: [['<file>', 'file to read, - for standard input']],
+      options: IMPORT_OPTIONS,
+      show: importFile,
+    },
+  ),
+  onService('export', 'write a subtree as NDJSON that import takes', {
+    args: [['[directory]', 'where to begin', '/']],
+    options: [['--output <file>', 'file to write instead of standard output']],
+    run: (service, directory, { output }) => exportTree(service, directory, output),
+  }),
+  onService('verify', 'count everything anew and compare it with the stored totals', {
+    show: async (service, options) => {
+      const verification = await service.get(VerificationService);
+      const bar = await progress({ title: 'directories', json: isForPrograms(options) });
+      const value = await verification
+        .verify((directories) => bar.update(directories))
+        .finally(() => bar.stop());
+      const { directories, files, bytes: size, descriptions, faults } = value;
+      const lines = [
+        `${directories} directories, ${files} files, ${size} bytes`,
+        ...descriptions,
+        faults === 0 ? 'all totals are exact' : `${faults} faults`,
+      ];
+      return { value, lines, fault: faults > 0 && new CommandError(`${faults} faults`, 1) };
+    },
+  }),
+];
 
-function addChanges(command: Command, context: CliContext): void {
-  command
-    .command('mkdir')
-    .description('make a directory and those above it')
-    .argument('<directory>')
-    .option('--owner <user>', 'owner')
-    .option('--group <group>', 'group')
-    .option('--mode <octal>', 'mode bits, octal', octal)
-    .action((path: string, options: OwnerOptions) =>
-      apply(context, { kind: 'directory', path, ...options }),
-    );
-  command
-    .command('register')
-    .description('register a file; missing directories are made')
-    .argument('<file>')
-    .requiredOption('--size <bytes>', 'bytes', bytes)
-    .option('--checksum <text>', 'checksum')
-    .option('--checksum-type <name>', 'algorithm of the checksum')
-    .option('--guid <text>', 'GUID')
-    .option('--se <name...>', 'storage elements that hold a copy')
-    .option('--owner <user>', 'owner')
-    .option('--group <group>', 'group')
-    .option('--mode <octal>', 'mode bits, octal', octal)
-    .action((path: string, { se = [], ...options }: RegisterOptions) =>
-      apply(context, {
-        kind: 'file',
-        path,
-        ...options,
-        replicas: se.map((name) => ({ se: name })),
-      }),
-    );
-  command
-    .command('field')
-    .description('declare a metadata field')
-    .argument('<name>')
-    .addArgument(new Command().createArgument('<type>').choices(['int', 'float', 'string', 'date']))
-    .action((name: string, type: string) => apply(context, { kind: 'field', name, type }));
-  command
-    .command('meta')
-    .description('set metadata of a directory; null removes a value')
-    .argument('<directory>')
-    .argument('<key=value...>', 'values as text; JSON in quotation marks is what it is')
-    .action((path: string, pairs: string[]) => setMetadata(context, path, pairs));
-  command
-    .command('move')
-    .description('give a directory with everything in it another path')
-    .argument('<from>')
-    .argument('<to>')
-    .action((from: string, to: string) => move(context, from, to));
-}
-
-interface ImportOptions extends Printing {
-  format: 'ndjson' | ListingFormat;
-  prefix?: string;
-}
-
-type OwnerOptions = { owner?: string; group?: string; mode?: number } & JsonObject;
-type RegisterOptions = OwnerOptions & { se?: string[] };
+const changeCommands: Command[] = [
+  onService('mkdir', 'make a directory and those above it', {
+    args: [['<directory>', '']],
+    options: OWNER_OPTIONS,
+    run: (service, path, { owner, group: of, mode }) =>
+      apply(service, { kind: 'directory', path, owner, group: of, mode }),
+  }),
+  onService('register', 'register a file; missing directories are made', {
+    args: [['<file>', '']],
+    options: [
+      ['--size <bytes>', 'bytes', { required: true, parse: bytes }],
+      ['--checksum <text>', 'checksum'],
+      ['--checksum-type <name>', 'algorithm of the checksum'],
+      ['--guid <text>', 'GUID'],
+      ['--se <name...>', 'storage elements that hold a copy'],
+      ...OWNER_OPTIONS,
+    ],
+    run: (service, path, { se = [], ...options }) => {
+      const replicas = se.map((name) => ({ se: name }));
+      return apply(service, { kind: 'file', path, ...options, replicas });
+    },
+  }),
+  onService('field', 'declare a metadata field', {
+    args: [
+      ['<name>', ''],
+      ['<type>', 'int, float, string or date'],
+    ],
+    run: (service, name, type) => apply(service, { kind: 'field', name, type }),
+  }),
+  onService('meta', 'set metadata of a directory; null removes a value', {
+    args: [
+      ['<directory>', ''],
+      ['<key=value...>', 'values as text; JSON in quotation marks is what it is', metadataOf],
+    ],
+    run: async (service, path, pairs) => {
+      // a mistyped path must not become a new directory
+      if (!(await (await service.get(NamespaceService)).hasDirectory(path))) {
+        throw new CommandError(`There is no directory ${path}`, 2);
+      }
+      await apply(service, { kind: 'directory', path, metadata: Object.fromEntries(pairs) });
+    },
+  }),
+  onService('move', 'give a directory with everything in it another path', {
+    args: [
+      ['<from>', ''],
+      ['<to>', ''],
+    ],
+    run: async (service, from, to) => {
+      say(`${await (await service.get(MoveService)).move(from, to)} directories moved`);
+    },
+  }),
+];
 
 async function importFile(
-  context: CliContext,
+  service: CliContext,
   file: string,
-  options: ImportOptions,
-): Promise<void> {
-  const service = (await context.application()).get(ImportService);
-  const size = file === '-' ? 0 : (await stat(file)).size;
-  const bar = progressBar('{bar} {percentage}% | {lines} lines | {duration_formatted}', size || 1);
+  options: OptionsOf<typeof IMPORT_OPTIONS> & Printing,
+): Promise<Shown> {
+  const { format, prefix } = options;
+  const imports = await service.get(ImportService);
+  const total = file === '-' ? 0 : (await stat(file)).size;
+  const bar = await progress({
+    title: 'reading',
+    total,
+    isBytes: true,
+    json: isForPrograms(options),
+  });
   let read = 0;
   const source = async function* (): AsyncGenerator<Uint8Array> {
     const input = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 1 << 18 });
@@ -139,40 +145,32 @@ async function importFile(
       yield chunk;
     }
   };
-  const { format, prefix } = options;
-  const summary = await service.import(
-    { source: source(), format, prefix },
-    {
-      failed: (line) => void process.stderr.write(`${jsonText(line)}\n`),
-      progress: ({ lines }) => bar.update(size ? read : 0, { lines }),
-    },
-  );
-  bar.stop();
-  await report(options, summary);
-}
-
-async function report(options: Printing, summary: BulkSummary): Promise<void> {
-  const { lines, created, updated, unchanged, failed } = summary;
-  await show(options, summary, () => [
-    `${lines} lines: ${created} created, ${updated} updated, ${unchanged} unchanged, ${failed} failed`,
-  ]);
-  if (failed > 0) throw new CommandError(`${failed} lines failed`, 1);
+  const value = await imports
+    .import(
+      { source: source(), format, prefix },
+      {
+        failed: (line) => void process.stderr.write(`${jsonText(line)}\n`),
+        progress: ({ lines }) => bar.update(read, `${lines} lines`),
+      },
+    )
+    .finally(() => bar.stop());
+  const { lines, created, updated, unchanged, failed } = value;
+  const line = `${lines} lines: ${created} created, ${updated} updated, ${unchanged} unchanged, ${failed} failed`;
+  const fault = failed > 0 && new CommandError(`${failed} lines failed`, 1);
+  return { value, lines: [line], fault };
 }
 
 type Write = (text: string, done: (error?: Error | null) => void) => void;
 
 async function exportTree(
-  context: CliContext,
+  service: CliContext,
   directory: string,
   file: string | undefined,
 ): Promise<void> {
-  const service = (await context.application()).get(ExportService);
-  const bar = progressBar('{lines} lines | {duration_formatted}', 1);
-  const exportTo = async (write: (text: string) => Promise<void>): Promise<void> => {
-    const progress = (written: number): void => bar.update(0, { lines: written });
-    const lines = await service.export(directory, { write, progress });
-    bar.update(1, { lines });
-  };
+  const exports = await service.get(ExportService);
+  const bar = await progress({ title: 'lines' });
+  const exportTo = (write: (text: string) => Promise<void>): Promise<unknown> =>
+    exports.export(directory, { write, progress: (lines) => bar.update(lines) });
   try {
     if (file === undefined) {
       await exportTo(async (text) => {
@@ -189,46 +187,12 @@ async function exportTree(
   }
 }
 
-async function verify(context: CliContext, options: Printing): Promise<void> {
-  const service = (await context.application()).get(VerificationService);
-  const bar = progressBar('{lines} directories | {duration_formatted}', 1);
-  const found = await service.verify((directories) => bar.update(0, { lines: directories }));
-  bar.stop();
-  await show(options, found, () => [
-    `${found.directories} directories, ${found.files} files, ${found.bytes} bytes`,
-    ...found.descriptions,
-    found.faults === 0 ? 'all totals are exact' : `${found.faults} faults`,
-  ]);
-  if (found.faults > 0) throw new CommandError(`${found.faults} faults`, 1);
-}
-
-/** Sets values of a directory that is there: a mistyped path must not become a new directory. */
-async function setMetadata(context: CliContext, path: string, pairs: string[]): Promise<void> {
-  const namespace = (await context.application()).get(NamespaceService);
-  if (!(await namespace.hasDirectory(path))) {
-    throw new CommandError(`There is no directory ${path}`, 2);
-  }
-  await apply(context, {
-    kind: 'directory',
-    path,
-    metadata: Object.fromEntries(pairs.map(pairOf)),
-  });
-}
-
-async function move(context: CliContext, from: string, to: string): Promise<void> {
-  const service = (await context.application()).get(MoveService);
-  say(`${await told(() => service.move(from, to))} directories moved`);
-}
-
 /** Applies one line of NDJSON. */
-async function apply(context: CliContext, line: JsonObject): Promise<void> {
-  const service = (await context.application()).get(ImportService);
-  const text = stringifyJson(
-    Object.fromEntries(Object.entries(line).filter(([, value]) => value !== undefined)),
-  );
+async function apply(service: CliContext, line: object): Promise<void> {
+  const imports = await service.get(ImportService);
   const failures: string[] = [];
-  const source = Readable.from([Buffer.from(text)]);
-  const summary = await service.import(
+  const source = Readable.from([Buffer.from(stringifyJson(given(line)))]);
+  const summary = await imports.import(
     { source, format: 'ndjson' },
     { failed: ({ detail }) => void failures.push(detail) },
   );
@@ -236,32 +200,10 @@ async function apply(context: CliContext, line: JsonObject): Promise<void> {
   say(summary.created > 0 ? 'created' : summary.updated > 0 ? 'updated' : 'unchanged');
 }
 
-async function told<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof Problem) throw new CommandError(error.detail, error.status >= 500 ? 3 : 2);
-    throw error;
-  }
-}
-
-/** On standard error, and only for people who look at it. */
-function progressBar(format: string, total: number): cliProgress.SingleBar {
-  const bar = new cliProgress.SingleBar(
-    { format, stream: process.stderr, noTTYOutput: false, hideCursor: true, clearOnComplete: true },
-    cliProgress.Presets.shades_classic,
-  );
-  bar.start(total, 0, { lines: 0 });
-  return bar;
-}
-
-function octal(text: string): number {
-  if (!/^[0-7]{1,4}$/.test(text)) throw new CommandError(`${text} is no octal mode`, 2);
-  return Number.parseInt(text, 8);
-}
-
-function bytes(text: string): number | bigint {
-  if (!/^\d{1,19}$/.test(text)) throw new CommandError(`${text} is no number of bytes`, 2);
-  const size = Number(text);
-  return Number.isSafeInteger(size) ? size : BigInt(text);
-}
+const verbs = [...exchangeCommands, ...changeCommands];
+/** `gridgate catalogue …`: fill, read out, check and rearrange the file catalogue. */
+export const catalogueCommand = group(
+  'catalogue',
+  'fill, read out, check and rearrange the file catalogue',
+  verbs,
+);

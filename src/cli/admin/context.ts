@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { INestApplicationContext } from '@nestjs/common';
+import type { INestApplicationContext, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../../app.module.js';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../../embedded-postgres/index.js';
@@ -14,6 +14,7 @@ import {
 import { openTls } from '#src/http/index.js';
 import { createLogger, createFileLogger, openHome } from '#src/runtime/index.js';
 import { createRuntime } from '../../app/runtime.js';
+import { commandsWith } from '../terminal/command.js';
 
 /**
  * What administrator commands work with: the configuration, and the application's services on the same database as
@@ -32,6 +33,11 @@ export class CliContext {
   /** The services, made once; nothing listens and no background work runs. */
   application(): Promise<INestApplicationContext> {
     return (this.app ??= this.open());
+  }
+
+  /** One of the services. */
+  async get<T>(service: Type<T>): Promise<T> {
+    return (await this.application()).get(service);
   }
 
   /** Ends what the command has opened. */
@@ -72,3 +78,9 @@ export class CliContext {
     return postgres.connection;
   }
 }
+
+/** What the commands of this process share. */
+export const context = new CliContext();
+
+/** A command on the database of the service. */
+export const onService = commandsWith<CliContext>((work) => work(context));

@@ -1,11 +1,10 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { Command } from 'commander';
 import { KeysService } from '../../auth/index.js';
 import { RegistryService } from '../../registry/index.js';
 import { describeLocalIsolation, SANDBOX_STORE, type SandboxStore } from '../../jobs/index.js';
 import { CommandError } from '../terminal/command-error.js';
-import type { CliContext } from './context.js';
+import { onService, type CliContext } from './context.js';
 import { checkBalancer, type BalancerInput } from '../doctor/balancer-checks.js';
 import { checkDatabase, checkSessions } from '../doctor/database-checks.js';
 import { fault, reasonOf, skipped, type Finding, type FindingState } from '../doctor/finding.js';
@@ -16,9 +15,7 @@ import { checkDisk, checkStore } from '../doctor/storage-checks.js';
 import { isolationFinding } from '../doctor/isolation-check.js';
 import { checkTrust } from '../doctor/trust-checks.js';
 import { checkBorders } from '../doctor/vo-check.js';
-import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
-
-interface DoctorOptions extends BalancerInput, Printing {}
+import { unreadable } from '../terminal/reading.js';
 
 const NEEDS_SCHEMA = 'not tried: the database lacks the schema of this version';
 
@@ -26,41 +23,41 @@ const NEEDS_SCHEMA = 'not tried: the database lacks the schema of this version';
  * `gridgate doctor`: looks at everything an instance depends on, as it will be used, with the environment of the
  * service, and says what is wrong and what to do. Changes nothing. Exit 1 when there is a fault, warnings are 0.
  */
-export function doctorCommand(context: CliContext): Command {
-  return new Command('doctor')
-    .description('look at everything an instance depends on, and say what is wrong')
-    .option('--cert <file>', "a registered user's certificate, to try the way through the balancer")
-    .option('--key <file>', 'its key')
-    .option('--ca <file>', "CA of the server's certificate, where it is one of your own")
-    .addOption(outputOption())
-    .addOption(jsonOption())
-    .action(async (options: DoctorOptions) => {
+export const doctorCommand = onService(
+  'doctor',
+  'look at everything an instance depends on, and say what is wrong',
+  {
+    options: [
+      ['--cert <file>', "a registered user's certificate, to try the way through the balancer"],
+      ['--key <file>', 'its key'],
+      ['--ca <file>', "CA of the server's certificate, where it is one of your own"],
+    ],
+    show: async (service, options) => {
       await readable(options);
-      const findings = await examine(context, options);
-      await show(options, { findings, faults: faultsOf(findings) }, () => lines(findings));
-      const faults = faultsOf(findings);
-      if (faults > 0) throw new CommandError(`${faults} ${faults === 1 ? 'fault' : 'faults'}`, 1);
-    });
-}
+      const findings = await examine(service, options);
+      const faults = findings.filter(({ state }) => state === 'fault').length;
+      const fault =
+        faults > 0 && new CommandError(`${faults} ${faults === 1 ? 'fault' : 'faults'}`);
+      return { value: { findings, faults }, lines: linesOf(findings), fault };
+    },
+  },
+);
 
 /** A file that was named and cannot be read is a mistake of the call, not a finding. */
 async function readable(options: BalancerInput): Promise<void> {
   if ((options.cert === undefined) !== (options.key === undefined)) {
-    throw new CommandError('--cert and --key must be given together', 2);
+    throw new CommandError('--cert and --key belong together', 2, 'give both, or none of them');
   }
   for (const name of ['cert', 'key', 'ca'] as const) {
     const path = options[name];
     if (path === undefined) continue;
     await access(path, constants.R_OK).catch((error: unknown) => {
-      throw new CommandError(
-        `--${name} ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`,
-        2,
-      );
+      throw unreadable(`--${name} ${path}`, error);
     });
   }
 }
 
-async function examine(context: CliContext, options: DoctorOptions): Promise<Finding[]> {
+async function examine(context: CliContext, options: BalancerInput): Promise<Finding[]> {
   const { config } = context;
   const connection = await context.connection();
   const database = await checkDatabase(config, connection);
@@ -106,10 +103,6 @@ function notTried(reason: string): Finding[] {
   return checks.map((check) => skipped(check, reason));
 }
 
-function faultsOf(findings: Finding[]): number {
-  return findings.filter(({ state }) => state === 'fault').length;
-}
-
 const WORDS: Record<FindingState, string> = {
   ok: 'ok      ',
   warning: 'warning ',
@@ -117,7 +110,7 @@ const WORDS: Record<FindingState, string> = {
   skipped: 'skipped ',
 };
 
-function lines(findings: Finding[]): string[] {
+function linesOf(findings: Finding[]): string[] {
   const width = Math.max(...findings.map(({ check }) => check.length));
   return findings.flatMap(({ check, state, text, advice }) => [
     `${WORDS[state]} ${check.padEnd(width)}  ${text}`,

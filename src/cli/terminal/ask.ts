@@ -9,7 +9,7 @@ import { printable } from './output.js';
 export async function confirm(question: string, isGranted: boolean | undefined): Promise<void> {
   if (isGranted) return;
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new CommandError(`${question} Nobody can be asked here: --yes does it`, 2);
+    throw new CommandError(`${question} Nobody can be asked here`, 2, '--yes does it');
   }
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -1,34 +1,44 @@
 import { Option } from 'commander';
+import { stringifyJson } from '#src/kernel/index.js';
 import { mayColour, painted } from './colour.js';
-import { emit, emitName, jsonText, printable, say, tableCells } from './output.js';
+import type { CommandError } from './command-error.js';
+import { emit, emitName, jsonText, printable, say, tableCells, tell } from './output.js';
 
 const FORMATS = ['table', 'wide', 'json', 'yaml', 'name'] as const;
-export type OutputFormat = (typeof FORMATS)[number];
 
-/** Options of a command that prints something. */
+/** How a command is asked to print. */
 export interface Printing {
-  output: OutputFormat;
-  json?: boolean;
+  output: (typeof FORMATS)[number];
 }
 
-/** What a command has to show; `names` are what other commands take, one a line. */
+/** What a command has to show. */
 export interface Shown {
+  /** For programs, as JSON or YAML. */
   value: unknown;
-  names: string[];
-  heading: string[];
-  rows: string[][];
-  /** Columns that only `wide` shows, at the end. */
-  wide?: number;
+  /** What other commands take, one a line. */
+  names?: readonly string[];
+  /** For people: lines, or a table whose last `wide` columns only `-o wide` shows. */
+  lines?: readonly string[];
+  table?: { heading: readonly string[]; rows: readonly string[][]; wide: number };
+  /** Told on standard error, once it is printed. */
+  notes?: readonly string[];
+  /** How the command ends, once it is printed. */
+  fault?: CommandError | false;
 }
 
-/** `-o table|wide|json|yaml|name`. */
-export function outputOption(): Option {
-  return new Option('-o, --output <format>', 'how to print').choices(FORMATS).default('table');
-}
+/** A column: its heading, the member or what it shows of an item, and whether only `-o wide` has it (these come last). */
+export type Column<T> = readonly [
+  heading: string,
+  cell: (keyof T & string) | ((item: T) => unknown),
+  wide?: 'wide',
+];
 
-/** `--json`, which is the same as `-o json`. */
-export function jsonOption(): Option {
-  return new Option('--json', 'the same as -o json').implies({ output: 'json' });
+/** `-o table|wide|json|yaml|name`, and `--json`, which is the same as `-o json`. */
+export function printing(): Option[] {
+  return [
+    new Option('-o, --output <format>', 'how to print').choices(FORMATS).default('table'),
+    new Option('--json', 'the same as -o json').implies({ output: 'json' }),
+  ];
 }
 
 /** True when programs read along: no bar, no words for people on standard output. */
@@ -36,48 +46,76 @@ export function isForPrograms({ output }: Printing): boolean {
   return output !== 'table' && output !== 'wide';
 }
 
-/** Writes a list in the format that was asked for. */
-export async function present({ output }: Printing, shown: Shown): Promise<void> {
-  const { value, heading, rows, wide = 0, names } = shown;
-  if (await wasPrinted(output, value, names)) return;
-  const cut = (row: string[]): string[] =>
-    output === 'wide' ? row : row.slice(0, heading.length - wide);
-  sayTable(cut(heading), rows.map(cut));
-}
-
-/** Writes one thing in the format that was asked for; the lines are for people. */
-export async function show(
-  { output }: Printing,
+/** A list as a table. Names are those of the first column. */
+export function listOf<T>(
   value: unknown,
-  lines: () => string[],
-  names: string[] = [],
-): Promise<void> {
-  if (!(await wasPrinted(output, value, names))) for (const line of lines()) say(line);
+  items: readonly T[],
+  columns: readonly Column<T>[],
+): Shown {
+  const rows = items.map((item) =>
+    columns.map(([, cell]) => textOf(typeof cell === 'function' ? cell(item) : item[cell])),
+  );
+  const heading = columns.map(([title]) => title);
+  const wide = columns.filter(([, , kind]) => kind !== undefined).length;
+  return { value, table: { heading, rows, wide }, names: rows.map(([first = '']) => first) };
 }
 
-async function wasPrinted(format: OutputFormat, value: unknown, names: string[]): Promise<boolean> {
-  if (format === 'json') {
+/** A thing as lines `name: value`. */
+export function thing(value: object, names: readonly string[] = []): Shown {
+  return { value, lines: fieldsOf(value), names };
+}
+
+/** Lines `name: value`; members that have members are named with them, what is empty is left out. */
+export function fieldsOf(value: object, before = ''): string[] {
+  return Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
+    if (member === null || member === undefined || member === '') return [];
+    if (typeof member === 'object' && !Array.isArray(member)) {
+      return fieldsOf(member, `${before}${name}.`);
+    }
+    return [`${before}${name}: ${textOf(member)}`];
+  });
+}
+
+/** A value as people read it: texts and lists of words as they are, all else as JSON. */
+export function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return value;
+  const isWords = Array.isArray(value) && value.every((one) => /^\S+$/.test(String(one)));
+  const isPlain = isWords && value.every((one) => typeof one === 'string');
+  return isPlain ? value.join(' ') : stringifyJson(value);
+}
+
+/** Writes what is shown in the format that was asked for. Throws its fault. */
+export async function print({ output }: Printing, shown: Shown): Promise<void> {
+  const { value, names = [], lines = [], table, notes = [], fault } = shown;
+  if (output === 'json') {
     emit(jsonText(value, 2));
-  } else if (format === 'yaml') {
+  } else if (output === 'yaml') {
     const { yamlText } = await import('./yaml-text.js');
     emit(yamlText(value));
-  } else if (format === 'name') {
+  } else if (output === 'name') {
     names.forEach(emitName);
-  } else return false;
-  return true;
+  } else {
+    lines.forEach(say);
+    if (table) sayTable(table, output === 'wide');
+  }
+  notes.forEach(tell);
+  if (fault) throw fault;
 }
 
 /** Columns under headings; states stand in their colours where a person looks. */
-function sayTable(heading: string[], rows: string[][]): void {
+function sayTable({ heading, rows, wide }: NonNullable<Shown['table']>, isWide: boolean): void {
   const isColoured = mayColour(process.stdout);
-  const [first = [], ...others] = tableCells(heading, rows);
+  const shown = isWide ? heading.length : heading.length - wide;
+  const cut = (row: readonly string[]): string[] => row.slice(0, shown);
+  const [first = [], ...others] = tableCells(cut(heading), rows.map(cut));
   say(first.join('  ').trimEnd());
   for (const [index, cells] of others.entries()) {
-    const shown = cells.map((cell, column) => {
+    const painting = cells.map((cell, column) => {
       const text = printable(cell);
       return isColoured && isState(heading[column]) ? painted(text, rows[index]?.[column]) : text;
     });
-    emit(shown.join('  ').trimEnd());
+    emit(painting.join('  ').trimEnd());
   }
 }
 

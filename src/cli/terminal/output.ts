@@ -64,15 +64,29 @@ export function emitName(name: string): void {
 }
 
 /** Rows as aligned columns with a heading. */
-export function table(heading: string[], rows: string[][]): string[] {
+export function table(heading: readonly string[], rows: readonly string[][]): string[] {
   return tableCells(heading, rows).map((row) => row.join('  ').trimEnd());
 }
 
 /** The heading and the rows with cells of one width a column. */
-export function tableCells(heading: string[], rows: string[][]): string[][] {
+export function tableCells(heading: readonly string[], rows: readonly string[][]): string[][] {
   const all = [heading, ...rows];
   const widths = heading.map((_name, column) =>
     all.reduce((most, row) => Math.max(most, (row[column] ?? '').length), 0),
   );
   return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)));
+}
+
+const UNITS: [text: string, seconds: number][] = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['m', 60],
+  ['s', 1],
+];
+
+/** Seconds as people say them, in the largest unit that fits: `3h`. */
+export function durationText(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const [unit, size] = UNITS.find(([, of]) => whole >= of) ?? ['s', 1];
+  return `${Math.floor(whole / size)}${unit}`;
 }

@@ -1,119 +1,244 @@
-import { Command } from 'commander';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Command } from 'commander';
 import {
   encodePath,
-  type Conditions,
-  type DirectoryContentsResponse,
-  type FileAttributesResponse,
-  type FoundDirectory,
+  GridError,
+  moveFile,
+  moveFileAsOwn,
+  readFileEntry,
+  type DeclareFieldRequest,
+  type MetadataValues,
+  type RegisterFileRequest,
 } from '#src/client/index.js';
+import { stringifyJson } from '#src/kernel/index.js';
+import { group, type OptionsOf } from '../terminal/command.js';
 import { CommandError } from '../terminal/command-error.js';
-import { emit, emitName, jsonText, table } from '../terminal/output.js';
-import {
-  jsonOption,
-  outputOption,
-  present,
-  show,
-  type Printing,
-} from '../terminal/output-format.js';
+import { listOf, thing } from '../terminal/output-format.js';
+import { say } from '../terminal/output.js';
+import { bytes, given, metadataOf, octal, unreadable } from '../terminal/reading.js';
+import { Adler32 } from './adler32.js';
+import { searchCommands } from './catalogue-search.commands.js';
 import type { GridConnection } from './grid-connection.js';
-import { withConnection } from './with-connection.js';
+import { onGrid } from './on-grid.js';
 
-/** Operators that are written otherwise on the wire, by the field's type. */
-const WIRE_OPERATORS: Record<string, Record<string, string>> = {
-  string: { '=': 'in', '!=': 'nin' },
-};
-const CONDITION = /^([^<>=!\s]+)\s*(<=|>=|!=|<|>|=)\s*(\S.*)?$/s;
+/** Words of `gridgate catalogue` that work on the database, beside the service. */
+export const DATABASE_WORDS = new Set(['import', 'export', 'verify', 'move', 'register']);
 
-/** `ls` and `find`. */
-export function catalogueCommands(): Command[] {
-  const ls = new Command('ls')
-    .description('contents of a directory of the catalogue')
-    .argument('[path]', 'directory', '/')
-    .option('-l, --long', 'with owner, mode, size and date')
-    .addOption(outputOption())
-    .addOption(jsonOption())
-    .action((path: string, options: Printing & { long?: boolean }) =>
-      withConnection((grid) => list(grid, path, options)),
-    );
-  const find = new Command('find')
-    .description("directories by metadata, for example: find /vo 'energy>100' particle=e,mu")
-    .argument('[words...]', 'a start directory (/ by default) and conditions')
-    .addOption(outputOption())
-    .addOption(jsonOption())
-    .action((words: string[], options: Printing) =>
-      withConnection((grid) => search(grid, words, options)),
-    );
-  return [ls, find];
-}
+/** Values of one field that are shown of a directory. */
+const MOST_VALUES = 20;
 
-async function list(
-  grid: GridConnection,
-  path: string,
-  options: Printing & { long?: boolean },
-): Promise<void> {
-  const verbose = options.long === true || options.output === 'wide';
-  const answer = await grid.client.listDirectory(encodePath(path), { ...(verbose && { verbose }) });
-  const { SubDirs: directories, Files: files } = answer;
-  const names = [...Object.keys(directories).map((name) => `${name}/`), ...Object.keys(files)];
-  const isLong = options.long === true || options.output === 'wide';
-  await show(options, answer, () => (isLong ? longListing(directories, files) : names), names);
-}
+const PUT_OPTIONS = [
+  ['--size <bytes>', 'bytes', { parse: bytes }],
+  ['--like <file>', 'take size and Adler-32 checksum of a file here'],
+  ['--checksum <text>', 'checksum'],
+  ['--checksum-type <name>', 'algorithm of the checksum'],
+  ['--guid <text>', 'GUID'],
+  ['--mode <octal>', 'mode bits, octal', { parse: octal }],
+  ['--replica <se[=pfn]>', 'a copy lies there', { repeated: true }],
+] as const;
 
-function longListing(
-  directories: DirectoryContentsResponse['SubDirs'],
-  files: DirectoryContentsResponse['Files'],
-): string[] {
-  const rows = [
-    ...Object.entries(directories).map(([name, entry]) =>
-      row(`${name}/`, typeof entry === 'boolean' ? {} : entry),
-    ),
-    ...Object.entries(files).map(([name, { MetaData }]) => row(name, MetaData)),
-  ];
-  return table(['MODE', 'OWNER', 'GROUP', 'SIZE', 'MODIFIED', 'NAME'], rows);
-}
+const fileCommands: Command[] = [
+  onGrid('stat', 'what the catalogue knows of a file', {
+    args: [['<file>', 'path']],
+    show: async ({ client }, path) => {
+      const value = await client.readFileAttributes(encodePath(path));
+      const { lines } = thing({ ...value, Mode: value.Mode.toString(8) });
+      return { value, lines, names: [path] };
+    },
+  }),
+  onGrid('replicas', 'where copies of a file lie', {
+    args: [['<file>', 'path']],
+    show: async ({ client }, path) => {
+      const { replicas } = await readFileEntry(client, path);
+      return listOf(replicas, Object.entries(replicas), [
+        ['STORAGE ELEMENT', ([se]) => se],
+        ['STATUS', ([, { Status }]) => Status],
+        ['PFN', ([, { PFN }]) => PFN],
+      ]);
+    },
+  }),
+  onGrid('put', 'register a file; the catalogue keeps names, not contents', {
+    args: [['<path>', 'path in the catalogue; missing directories are made']],
+    options: PUT_OPTIONS,
+    run: async ({ client }, path, options) => {
+      const answer = await client.registerFile(encodePath(path), await registration(options));
+      say(`${path} ${answer.created ? 'registered' : 'was registered already'}`);
+    },
+  }),
+  onGrid('rm', 'remove files from the catalogue, or empty directories with -d', {
+    args: [['<path...>', 'paths']],
+    options: [['-d, --directory', 'the paths are of directories']],
+    run: async ({ client }, paths, { directory }) => {
+      for (const path of paths) {
+        const encoded = encodePath(path);
+        await (directory ? client.deleteDirectory(encoded) : client.deleteFile(encoded));
+        say(`${path} removed`);
+      }
+    },
+  }),
+  onGrid('mv', 'give a file another path (whole directories: admin catalogue move)', {
+    args: [
+      ['<from>', 'path of a file'],
+      ['<to>', 'new path; with / at the end the directory'],
+    ],
+    options: [['--own', 'the file becomes yours, whoever its owner is']],
+    run: move,
+  }),
+  onGrid('mkdir', 'make directories, and those above them', {
+    args: [['<directory...>', 'paths']],
+    options: [['--mode <octal>', 'mode bits, octal', { parse: octal }]],
+    run: async ({ client }, paths, { mode }) => {
+      for (const path of paths) {
+        await client.makeDirectory(encodePath(path), given({ Mode: mode }));
+        say(path);
+      }
+    },
+  }),
+];
 
-function row(name: string, entry: Partial<FileAttributesResponse>): string[] {
-  const { Mode, Owner = '', OwnerGroup = '', Size = '', ModificationDate = '' } = entry;
-  const mode = Mode === undefined ? '' : Mode.toString(8);
-  return [mode, Owner, OwnerGroup, String(Size), ModificationDate.slice(0, 19), name];
-}
-
-async function search(grid: GridConnection, words: string[], options: Printing): Promise<void> {
-  const isPath = words[0]?.startsWith('/') ?? false;
-  const path = isPath ? (words[0] ?? '/') : '/';
-  const conditions = isPath ? words.slice(1) : words;
-  const all: FoundDirectory[] = [];
-  for await (const found of grid.client.findDirectories(
-    path,
-    await conditionsOf(grid, conditions),
-  )) {
-    // a line each as they come, for there may be a million
-    if (options.output === 'json') emit(jsonText(found));
-    else if (options.output === 'name') emitName(found.path);
-    else all.push(found);
+async function registration(options: OptionsOf<typeof PUT_OPTIONS>): Promise<RegisterFileRequest> {
+  const { size, like, checksum, checksumType, guid, mode, replica } = options;
+  if ((size === undefined) === (like === undefined)) {
+    throw new CommandError('the size is missing', 2, 'give --size, or --like with a file here');
   }
-  if (options.output === 'json' || options.output === 'name') return;
-  await present(options, {
-    value: { directories: all },
-    heading: ['FILES', 'BYTES', 'DIRECTORY'],
-    rows: all.map(({ files, size, path: name }) => [String(files), String(size), name]),
-    names: [],
+  const content = size === undefined ? await contentOf(like ?? '') : { Size: size };
+  const replicas = replica.map((word): [string, { PFN?: string }] => {
+    const at = word.indexOf('=');
+    return at < 1 ? [word, {}] : [word.slice(0, at), { PFN: word.slice(at + 1) }];
   });
+  return {
+    ...content,
+    ...given({ Checksum: checksum, ChecksumType: checksumType, GUID: guid, Mode: mode }),
+    ...(replicas.length > 0 && { Replicas: Object.fromEntries(replicas) }),
+  };
 }
 
-/** `energy>100` → `energy: ['>|100']`; what `=` means depends on the field's type. */
-async function conditionsOf(grid: GridConnection, words: string[]): Promise<Conditions> {
-  const conditions: Record<string, string[]> = {};
-  if (words.length === 0) return conditions;
-  const fields = await grid.client.readMetadata({ maxValues: 1 });
-  for (const word of words) {
-    const [, name = '', operator = '', operand = ''] = CONDITION.exec(word) ?? [];
-    if (name === '') throw new CommandError(`${word} is no condition such as 'energy>100'`, 2);
-    const wire = WIRE_OPERATORS[fields[name]?.type ?? '']?.[operator] ?? operator;
-    if (fields[name]?.type === 'string' && !wire.endsWith('in')) {
-      throw new CommandError(`${name} is a text: only = and != are possible`, 2);
-    }
-    (conditions[name] ??= []).push(`${wire}|${operand}`);
+async function contentOf(path: string): Promise<RegisterFileRequest> {
+  try {
+    const { size } = await stat(path);
+    const sum = new Adler32();
+    for await (const piece of createReadStream(path)) sum.update(piece as Buffer);
+    return { Size: size, Checksum: sum.hex, ChecksumType: 'Adler32' };
+  } catch (error) {
+    throw unreadable(path, error);
   }
-  return conditions;
 }
+
+async function move(
+  { client }: GridConnection,
+  from: string,
+  to: string,
+  { own }: { own: true | undefined },
+): Promise<void> {
+  const target = to.endsWith('/') ? `${to}${from.slice(from.lastIndexOf('/') + 1)}` : to;
+  if (target === from) throw new CommandError(`${from} and ${to} are the same`, 2);
+  await (own ? moveFileAsOwn : moveFile)(client, from, target).catch((error: unknown) => {
+    if (!(error instanceof GridError) || error.problem['owner'] === undefined) throw error;
+    throw new CommandError(error.message, 2, '--own makes it yours');
+  });
+  say(`${from} is now ${target}`);
+}
+
+const metadataCommands: Command[] = [
+  onGrid('meta', 'show metadata of a directory or file, or set it: meta /vo/a energy=100', {
+    args: [
+      ['<path>', 'directory or file'],
+      [
+        '[key=value...]',
+        'values of declared fields by their type; of other keys texts, or JSON in quotation marks or brackets; null removes one',
+        metadataOf,
+      ],
+    ],
+    options: [['--inherited', 'of a file: with what its directories have']],
+    show: async (grid, path, pairs, { inherited = false }) => {
+      const isFile = await hasFile(grid, path);
+      const found =
+        pairs.length > 0
+          ? await merge(grid, path, isFile, Object.fromEntries(pairs))
+          : await (isFile ? readFile(grid, path, inherited) : readDirectory(grid, path));
+      return pairsOf(found, 'VALUE');
+    },
+  }),
+  onGrid('fields', 'the declared metadata fields', {
+    show: async ({ client }) => {
+      const fields = Object.entries(await client.readMetadata({ maxValues: 1 }));
+      return pairsOf(Object.fromEntries(fields.map(([name, { type }]) => [name, type])), 'TYPE');
+    },
+  }),
+  onGrid('field', 'declare a metadata field (for managers of the catalogue)', {
+    args: [
+      ['<name>', 'name of the field'],
+      ['<type>', 'int, float, string or date'],
+    ],
+    show: async ({ client }, name, type) => {
+      // the service judges the type
+      const request = { name, type: type as DeclareFieldRequest['type'] };
+      const value = await client.declareField(request);
+      return { value, lines: [`${name} is declared as ${type}`], names: [name] };
+    },
+  }),
+];
+
+function pairsOf(value: Record<string, unknown>, heading: string): ReturnType<typeof listOf> {
+  return listOf(value, Object.entries(value), [
+    ['FIELD', ([name]) => name],
+    [heading, ([, member]) => (typeof member === 'string' ? member : stringifyJson(member))],
+  ]);
+}
+
+/** True when a file has the path; a directory, or nothing, is not one. */
+async function hasFile({ client }: GridConnection, path: string): Promise<boolean> {
+  try {
+    await client.readFileAttributes(encodePath(path));
+    return true;
+  } catch (error) {
+    if (error instanceof GridError && error.status === 404) return false;
+    throw error;
+  }
+}
+
+function merge(
+  { client }: GridConnection,
+  path: string,
+  isFile: boolean,
+  values: MetadataValues,
+): Promise<MetadataValues> {
+  const encoded = encodePath(path);
+  return isFile
+    ? client.mergeFileMetadata(encoded, values)
+    : client.mergeDirectoryMetadata(encoded, values);
+}
+
+/** Own values of a file. */
+function readFile(
+  { client }: GridConnection,
+  path: string,
+  inherited: boolean,
+): Promise<MetadataValues> {
+  return client.readFileMetadata(encodePath(path), { ...(inherited && { inherited }) });
+}
+
+/** The values that a directory and what is below it carry. */
+async function readDirectory(
+  { client }: GridConnection,
+  path: string,
+): Promise<Record<string, unknown>> {
+  const fields = await client.readDirectoryMetadata(encodePath(path), { maxValues: MOST_VALUES });
+  const carried = Object.entries(fields as Record<string, { values: unknown[] }>);
+  const filled = carried.filter(([, { values }]) => values.length > 0);
+  return Object.fromEntries(
+    filled.map(([name, { values }]) => [name, values.length === 1 ? values[0] : values]),
+  );
+}
+
+const verbs = [...searchCommands, ...fileCommands, ...metadataCommands];
+/** `gridgate catalogue …` for users: what the service lets them do with the file catalogue. */
+export const catalogueCommand = group(
+  'catalogue',
+  'look into the file catalogue and change it',
+  verbs,
+).addHelpText(
+  'after',
+  `\nFor administrators, on the database: ${[...DATABASE_WORDS].join(', ')} (gridgate admin catalogue --help)`,
+);

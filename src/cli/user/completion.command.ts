@@ -1,17 +1,19 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { command } from '../terminal/command.js';
 import { CommandError } from '../terminal/command-error.js';
 import { emit } from '../terminal/output.js';
 
 /** `completion bash|zsh|fish`: a script for the shell, made from the commands themselves. */
 export function completionCommand(program: Command): Command {
-  return new Command('completion')
-    .description('print a completion script: source <(gridgate completion bash)')
-    .argument('<shell>', 'bash, zsh or fish')
-    .action((shell: string) => {
+  return command('completion', 'print a completion script: source <(gridgate completion bash)', {
+    args: [['<shell>', 'bash, zsh or fish']],
+    run: (_, shell) => {
       const make = { bash, zsh, fish }[shell];
-      if (!make) throw new CommandError(`no completion for ${shell}: bash, zsh or fish`, 2);
+      if (!make) throw new CommandError(`no completion for ${shell}`, 2, 'give bash, zsh or fish');
       emit(make(wordsOf(program)));
-    });
+      return Promise.resolve();
+    },
+  });
 }
 
 interface Words {

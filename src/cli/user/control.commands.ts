@@ -1,20 +1,23 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import pLimit from 'p-limit';
 import type { JobResponse, ListJobsQuery } from '#src/client/index.js';
+import type { OptionsOf } from '../terminal/command.js';
 import { confirm } from '../terminal/ask.js';
 import { CommandError } from '../terminal/command-error.js';
-import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
+import type { Shown } from '../terminal/output-format.js';
 import { tell } from '../terminal/output.js';
+import { jidOf } from '../terminal/reading.js';
 import { explained } from './failures.js';
 import type { GridConnection } from './grid-connection.js';
-import { filterOptions, isFiltered, queryOf, type JobFilter } from './job-filter.js';
+import { FILTER_OPTIONS, isFiltered, queryOf } from './job-filter.js';
 import { countsOf, isFinal } from './job-listing.js';
-import { withConnection } from './with-connection.js';
-import { jidOf } from './words.js';
+import { onGrid } from './on-grid.js';
 
-interface ControlOptions extends Printing, JobFilter {
-  yes?: boolean;
-}
+const OPTIONS = [
+  ...FILTER_OPTIONS,
+  ['-y, --yes', 'do not ask before changing what a filter finds'],
+] as const;
+type ControlOptions = OptionsOf<typeof OPTIONS>;
 
 /** A verb on many jobs. */
 interface Verb {
@@ -70,44 +73,37 @@ const VERBS: Verb[] = [
 ];
 
 /** `kill`, `hold`, `release`, `retry`. */
-export function controlCommands(): Command[] {
-  return VERBS.map((verb) => {
-    const command = new Command(verb.name)
-      .description(verb.description)
-      .argument('[jid...]', 'job ids; or choose with --status, --group, --name, --where …');
-    return filterOptions(command)
-      .option('-y, --yes', 'do not ask before changing what a filter finds')
-      .addOption(outputOption())
-      .addOption(jsonOption())
-      .action((words: string[], options: ControlOptions) =>
-        withConnection((grid) => control(grid, verb, words.map(jidOf), options)),
-      );
-  });
-}
+export const controlCommands: Command[] = VERBS.map((verb) =>
+  onGrid(verb.name, verb.description, {
+    args: [['[jid...]', 'job ids; or choose with --status, --group, --name, --where …', jidOf]],
+    options: OPTIONS,
+    show: (grid, jids, options) => control(grid, verb, jids, options),
+  }),
+);
 
 async function control(
   grid: GridConnection,
   verb: Verb,
-  given: number[],
+  jobs: number[],
   options: ControlOptions,
-): Promise<void> {
-  if (given.length > 0 && isFiltered(options)) {
+): Promise<Shown> {
+  if (jobs.length > 0 && isFiltered(options)) {
     throw new CommandError('give job ids or a filter, not both', REFUSED);
   }
-  if (given.length === 0 && !isFiltered(options)) {
-    const text = `${verb.name} which jobs? Give ids, or a filter such as --group NAME or --status Waiting`;
-    throw new CommandError(text, REFUSED);
+  if (jobs.length === 0 && !isFiltered(options)) {
+    const hint = 'give ids, or a filter such as --group NAME or --status Waiting';
+    throw new CommandError(`${verb.name} which jobs?`, REFUSED, hint);
   }
-  const jids = given.length > 0 ? [...new Set(given)] : await chosen(grid, verb, options);
+  const jids = jobs.length > 0 ? [...new Set(jobs)] : await chosen(grid, verb, options);
   const refusals = await verb.work(grid, jids);
   const done = jids.filter((jid) => !refusals.has(jid));
-  const value = { done, refused: Object.fromEntries(refusals) };
-  const lines = (): string[] => done.map((jid) => `${jid} ${verb.done}`);
-  await show(options, value, lines, done.map(String));
-  if (refusals.size > 0) {
-    const faults = [...refusals].map(([jid, why]) => `${jid}: ${why}`);
-    throw new CommandError(faults.join('\n'), REFUSED);
-  }
+  const faults = [...refusals].map(([jid, why]) => `${jid}: ${why}`);
+  return {
+    value: { done, refused: Object.fromEntries(refusals) },
+    lines: done.map((jid) => `${jid} ${verb.done}`),
+    names: done.map(String),
+    fault: faults.length > 0 && new CommandError(faults.join('\n'), REFUSED),
+  };
 }
 
 /** The jobs that the filter finds and the verb is for, once the person has agreed. */

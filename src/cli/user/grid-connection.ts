@@ -2,12 +2,10 @@ import { GridClient } from '#src/client/index.js';
 import { Session } from '#src/http-client/index.js';
 import { parseJson } from '#src/kernel/index.js';
 import { OAuth2Session } from '#src/id-provider/library.js';
-import { chosenCa } from './chosen-ca.js';
 import { explained } from './failures.js';
-import { loginPath, readLogin, type Login } from './login-file.js';
+import { COMMAND_CLIENT, loginPath, readLogin, type Login } from './login-file.js';
 import { isEnding, renewedLogin } from './login-renewal.js';
-import { sessionFetch, type Sent } from './session-fetch.js';
-import { COMMAND_CLIENT } from './sign-in.js';
+import { chosenCa, sessionFetch, type Sent } from './session-fetch.js';
 
 /** Seconds without a byte after which the service counts as away. */
 const SILENCE_SECONDS = 60;

@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JobListResponse, JobResponse, ListJobsQuery } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
-import { isForPrograms, type Printing, type Shown } from '../terminal/output-format.js';
-import { tell } from '../terminal/output.js';
+import { isForPrograms, listOf, type Printing, type Shown } from '../terminal/output-format.js';
+import { durationText, tell } from '../terminal/output.js';
 import type { GridConnection } from './grid-connection.js';
-import { isShown, progress } from './progress.js';
-import { durationText } from './words.js';
+import { isShown, progress } from '../terminal/progress.js';
 
 const FINAL = new Set(['Done', 'Failed', 'Killed', 'Deleted']);
 const POLL_MS = 500;
@@ -17,27 +16,28 @@ export function isFinal(status: string): boolean {
   return FINAL.has(status);
 }
 
-/** Columns of jobs, as people read them. */
-export function listingOf(jobs: JobResponse[], now = Date.now()): Omit<Shown, 'value'> {
-  const rows = jobs.map((job) => [
-    ...[String(job.jid), job.status, job.minorStatus, exitOf(job), ageOf(job, now)],
-    ...[job.site, job.owner, job.name],
-    ...[job.ownerGroup, job.jobGroup, job.appStatus, job.times.submission],
+/** Jobs as people read them. */
+export function listingOf(jobs: JobResponse[], now = Date.now()): Shown {
+  return listOf({ jobs }, jobs, [
+    ['JID', 'jid'],
+    ['STATUS', 'status'],
+    ['MINOR STATUS', 'minorStatus'],
+    ['EXIT', exitOf],
+    ['AGE', ({ times }) => durationText((now - Date.parse(times.submission)) / 1000)],
+    ['SITE', 'site'],
+    ['OWNER', 'owner'],
+    ['NAME', 'name'],
+    ['GROUP', 'ownerGroup', 'wide'],
+    ['JOB GROUP', 'jobGroup', 'wide'],
+    ['APPLICATION', 'appStatus', 'wide'],
+    ['SUBMITTED', ({ times }) => times.submission, 'wide'],
   ]);
-  const more = ['GROUP', 'JOB GROUP', 'APPLICATION', 'SUBMITTED'];
-  const heading = ['JID', 'STATUS', 'MINOR STATUS', 'EXIT', 'AGE', 'SITE', 'OWNER', 'NAME'];
-  const names = jobs.map(({ jid }) => String(jid));
-  return { heading: [...heading, ...more], rows, wide: more.length, names };
 }
 
 function exitOf({ appStatus, status }: JobResponse): string {
   if (!isFinal(status)) return ''; // what is noted is of a run before
   const [, code] = /^Exited with code (\d+)$/.exec(appStatus) ?? [];
   return code ?? (status === 'Done' ? '0' : '');
-}
-
-function ageOf({ times }: JobResponse, now: number): string {
-  return durationText((now - Date.parse(times.submission)) / 1000);
 }
 
 /** The first page of the jobs that are asked for. Throws CommandError for ids that are not there. */
@@ -47,8 +47,8 @@ export async function pageOf(grid: GridConnection, query: ListJobsQuery): Promis
     const seen = new Set(page.jobs.map(({ jid }) => jid));
     const unknown = [query.jid ?? []].flat().filter((jid) => !seen.has(jid));
     if (unknown.length > 0) {
-      const text = `no such job: ${unknown.join(', ')} (or not yours: try --all)`;
-      throw new CommandError(query.allOwners ? `no such job: ${unknown.join(', ')}` : text, 2);
+      const hint = query.allOwners ? undefined : '--all looks among the jobs of others, too';
+      throw new CommandError(`no such job: ${unknown.join(', ')}`, 2, hint);
     }
   }
   return page;
@@ -72,7 +72,7 @@ export async function jobsOf(
 export async function waitForEnd(
   grid: GridConnection,
   jids: number[],
-  options: Printing & { all?: boolean },
+  options: Printing & { all?: true | undefined },
 ): Promise<JobResponse[]> {
   const json = isForPrograms(options);
   const query = options.all ? { allOwners: true } : {};

@@ -1,63 +1,136 @@
 import { once } from 'node:events';
-import { Command } from 'commander';
+import { chmod, stat, utimes } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Command } from 'commander';
+import pLimit from 'p-limit';
 import type {
+  JobChange,
+  JobHistoryResponse,
+  JobResponse,
   JobShareResponse,
   JobTimelineResponse,
+  JobUsageRow,
+  ReportJobUsageQuery,
   ShowJobTimelineQuery,
 } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
-import { printableLines, table, tell } from '../terminal/output.js';
-import { jsonOption, outputOption, show, type Printing } from '../terminal/output-format.js';
+import { fieldsOf, listOf, type Column } from '../terminal/output-format.js';
+import {
+  emit,
+  jsonText,
+  printableLines,
+  safeFileName,
+  say,
+  table,
+  tell,
+} from '../terminal/output.js';
+import { given, jidOf } from '../terminal/reading.js';
+import { writeWhole } from '../terminal/write-whole.js';
 import type { GridConnection } from './grid-connection.js';
+import { onGrid } from './on-grid.js';
 
-import { withConnection } from './with-connection.js';
-import { jidOf } from './words.js';
+const AT_ONCE = 8;
+const KEYS = ['month', 'day', 'vo', 'group', 'owner', 'site'] as const;
+const JID = ['<jid>', 'job id', jidOf] as const;
 
-interface LogsOptions {
-  follow?: boolean;
-  err?: boolean;
-  file?: string;
+/** `get`, `describe`, `history`, `logs`, `cp`, `why`. */
+export const jobViewCommands: Command[] = [
+  onGrid('get', 'the record of jobs as the service keeps it', {
+    args: [['<jid...>', 'job ids', jidOf]],
+    show: async ({ client }, words) => {
+      const jids = [...new Set(words)];
+      const jobs = await pLimit(AT_ONCE).map(jids, (jid) => client.getJob(jid));
+      const value = jobs.length === 1 ? jobs[0] : { jobs };
+      const lines = jobs.flatMap((job) => ['', ...fieldsOf(job)]).slice(1);
+      return { value, lines, names: jids.map(String) };
+    },
+  }),
+  onGrid('describe', 'everything about a job: record, manifest, parameters, history', {
+    args: [JID],
+    show: async ({ client }, jid) => {
+      const job = await client.getJob(jid);
+      const [manifest, parameters, { history }] = await Promise.all([
+        client.getJobManifest(jid),
+        client.getJobParameters(jid),
+        client.getJobHistory(jid),
+      ]);
+      const { table: moves } = listOf(history, history, MOVES);
+      const lines = [
+        ...fieldsOf(job),
+        ...section('MANIFEST', fieldsOf(manifest)),
+        ...section('PARAMETERS', fieldsOf(parameters)),
+        ...section('HISTORY', table(moves?.heading ?? [], moves?.rows ?? [])),
+      ];
+      return { value: { job, manifest, parameters, history }, lines, names: [String(jid)] };
+    },
+  }),
+  onGrid('history', 'the states that a job has gone through', {
+    args: [JID],
+    show: async ({ client }, jid) => {
+      const value = await client.getJobHistory(jid);
+      const names = value.history.map(({ status }) => status);
+      return { ...listOf(value, value.history, MOVES), names };
+    },
+  }),
+  onGrid('logs', 'what a job has written, also while it runs', {
+    args: [JID],
+    options: [
+      ['-f, --follow', 'go on until the job has ended'],
+      ['-e, --err', 'standard error instead of standard output'],
+      ['--file <name>', 'another file that the job gives back'],
+    ],
+    run: (grid, jid, { follow, err, file }) => {
+      const name = file ?? (err ? 'std.err' : 'std.out');
+      return follow ? followLogs(grid, jid, name) : logs(grid, jid, name);
+    },
+  }),
+  onGrid('cp', 'fetch one file of a sandbox: cp 42:std.out . (in:NAME for the input sandbox)', {
+    args: [
+      ['<source>', 'JID:NAME or JID:in:NAME'],
+      ['[target]', 'file or directory; - for standard output', '.'],
+    ],
+    options: [['--force', 'write over a file that is there']],
+    run: (grid, source, target, { force = false }) => copy(grid, source, target, force),
+  }),
+  onGrid('why', 'what a job waits for, and why it does not run at each site', {
+    args: [JID],
+    show: async ({ client }, jid) => {
+      const value = await client.explainJob(jid);
+      const { status, waitsFor, place, share, sites } = value;
+      const among = share ? 'among the jobs of its owner' : 'in the queue';
+      const position = place === undefined ? '' : `, place ${place} ${among}`;
+      const lines = [
+        `${jid} is ${status}${position}`,
+        `waits for: ${waitsFor}`,
+        ...(share ? [standingOf(share)] : []),
+        ...table(['SITE', 'WHY NOT THERE'], Object.entries(sites)),
+      ];
+      return { value, lines };
+    },
+  }),
+];
+
+const MOVES: Column<JobHistoryResponse['history'][number]>[] = [
+  ['TIME', 'time'],
+  ['STATUS', 'status'],
+  ['MINOR STATUS', 'minorStatus'],
+  ['APPLICATION', 'appStatus'],
+  ['SOURCE', 'source'],
+];
+
+function section(title: string, lines: string[]): string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 }
 
-interface TimelineOptions extends Printing {
-  from?: string;
-  to?: string;
-  step?: string;
-  group?: string;
-  all?: boolean;
-}
-
-/** `logs`, `timeline`, `why`. */
-export function jobViewCommands(): Command[] {
-  return [logsCommand(), timelineCommand(), whyCommand()];
-}
-
-function logsCommand(): Command {
-  return new Command('logs')
-    .description('show what a job has written, also while it runs')
-    .argument('<jid>', 'job id')
-    .option('-f, --follow', 'go on until the job has ended')
-    .option('-e, --err', 'standard error instead of standard output')
-    .option('--file <name>', 'another file that the job gives back')
-    .action((jid: string, options: LogsOptions) =>
-      withConnection((grid) => logs(grid, jidOf(jid), options)),
-    );
-}
-
-async function logs(
-  grid: GridConnection,
-  jid: number,
-  { follow, err, file }: LogsOptions,
-): Promise<void> {
-  const name = file ?? (err ? 'std.err' : 'std.out');
-  if (follow) return followLogs(grid, jid, name);
+async function logs(grid: GridConnection, jid: number, name: string): Promise<void> {
   const path = `/jobs/${jid}/output/${name.split('/').map(encodeURIComponent).join('/')}`;
   const { answer } = await grid.client.raw({ method: 'GET', path, answer: 'blob' });
   const bytes: ReadableStream<Uint8Array> | null = answer.body;
-  if (!bytes) return;
   const isTerminal = process.stdout.isTTY;
   const text = new TextDecoder();
-  for await (const piece of bytes) {
+  for await (const piece of bytes ?? []) {
     await write(isTerminal ? printableLines(text.decode(piece, { stream: true }), true) : piece);
   }
 }
@@ -72,7 +145,8 @@ async function followLogs(grid: GridConnection, jid: number, name: string): Prom
     }
     if (event.event === 'restart') tell(`job ${jid} begins ${name} anew`);
     if (event.event === 'end' && event.status !== 'Done') {
-      throw new CommandError(`job ${jid}: ${event.status ?? event.reason}`);
+      const hint = `look at \`gridgate describe ${jid}\``;
+      throw new CommandError(`job ${jid}: ${event.status ?? event.reason}`, 1, hint);
     }
   }
 }
@@ -81,68 +155,144 @@ async function write(piece: string | Uint8Array): Promise<void> {
   if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
 }
 
-function timelineCommand(): Command {
-  return new Command('timeline')
-    .description('how many of your jobs were in which state, in steps of time')
-    .option('--from <time>', 'day or instant; a day before the end by default')
-    .option('--to <time>', 'day or instant; now by default')
-    .option('--step <seconds>', 'seconds between two lines; an hour by default')
-    .option('--group <attribute>', 'divide by an attribute, for example Site')
-    .option('--all', 'jobs of all owners')
-    .addOption(outputOption())
-    .addOption(jsonOption())
-    .action((options: TimelineOptions) =>
-      withConnection(async (grid) => {
-        const { from, to, step = '3600', group, all } = options;
-        const query = {
-          step: Number(step),
-          ...(from !== undefined && { from }),
-          ...(to !== undefined && { to }),
-          ...(group !== undefined && { group: group as ShowJobTimelineQuery['group'] & string }),
-          ...(all && { allOwners: true }),
-        };
-        const timeline = await grid.client.showJobTimeline(query);
-        await show(options, timeline, () => linesOf(timeline));
-      }),
-    );
+function standingOf({ group, used, due, ownerUsed, ownersBefore }: JobShareResponse): string {
+  const percent = (part: number): string => `${Math.round(part * 100)} %`;
+  const had = `${group} has had ${percent(used)} of what was used lately and is due ${percent(due)}`;
+  return `share: ${had}; its owner has had ${percent(ownerUsed)} of that; owners who come first: ${ownersBefore}`;
 }
 
-function linesOf({ from, step, series }: JobTimelineResponse): string[] {
+async function copy(
+  grid: GridConnection,
+  source: string,
+  target: string,
+  force: boolean,
+): Promise<void> {
+  const [, word = '', from, name = ''] = /^(\d+):(in:)?(.+)$/s.exec(source) ?? [];
+  if (name === '') {
+    const hint = 'give JID:NAME such as 42:std.out; files go up with `gridgate submit --file`';
+    throw new CommandError(`${source} names no file of a job`, 2, hint);
+  }
+  const jid = jidOf(word);
+  const sandbox = from === undefined ? 'outputsandbox' : 'inputsandbox';
+  const path = `/jobs/${jid}/${sandbox}/files/${encodeURIComponent(name)}`;
+  const file = target === '-' ? undefined : await fileOf(target, name, force);
+  const { answer } = await grid.client.raw({ method: 'GET', path, answer: 'blob' });
+  const bytes = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
+  if (file === undefined) return pipeline(bytes, process.stdout, { end: false });
+  await writeWhole(file, (output) => pipeline(bytes, output), { isNew: !force });
+  say(file);
+  const info = await stat(file);
+  if (!info.isFile()) return; // a device or a pipe stays as it is
+  const list = from === undefined ? 'listOutputSandbox' : 'listInputSandbox';
+  const { files } = await grid.client[list](jid);
+  const isExecutable = files.some((one) => one.name === name && one.executable);
+  if (isExecutable) await chmod(file, info.mode | ((info.mode & 0o444) >> 2)); // for those who may read it
+  const time = new Date(answer.headers.get('Last-Modified') ?? '');
+  if (!Number.isNaN(time.getTime())) await utimes(file, time, time);
+}
+
+/** Where the file goes; in a directory it keeps the last part of its name. */
+async function fileOf(target: string, name: string, force: boolean): Promise<string> {
+  const info = await stat(target).catch(() => undefined);
+  const path = info?.isDirectory() ? join(target, safeFileName(basename(name))) : target;
+  const file = resolve(path);
+  const isThere = await stat(file).catch(() => undefined);
+  if (isThere?.isDirectory()) throw new CommandError(`${file} is a directory`, 2);
+  if (isThere && !force) {
+    throw new CommandError(`${file} is there already`, 2, '--force replaces it');
+  }
+  if (isThere) tell(`replacing ${file}`);
+  return file;
+}
+
+/** `watch`, `timeline`, `usage`. */
+export const jobReportCommands: Command[] = [
+  onGrid('watch', 'tell each move of your jobs as it happens, until it is interrupted', {
+    options: [
+      ['-s, --status <state>', 'only moves into this state', { repeated: true }],
+      ['-g, --group <name>', 'only jobs of this JobGroup'],
+      ['--all', 'jobs of all owners'],
+      ['--json', 'print a JSON object for each move'],
+    ],
+    run: async ({ client }, { status, group, all, json = false }) => {
+      const query = {
+        ...(status.length > 0 && { status: status as JobResponse['status'][] }),
+        ...given({ jobGroup: group, allOwners: all }),
+      };
+      for await (const change of client.watchJobs(query)) sayChange(change, json);
+    },
+  }),
+  onGrid('timeline', 'how many of your jobs were in which state, in steps of time', {
+    options: [
+      ['--from <time>', 'day or instant; a day before the end by default'],
+      ['--to <time>', 'day or instant; now by default'],
+      ['--step <seconds>', 'seconds between two lines; an hour by default'],
+      ['--group <attribute>', 'divide by an attribute, for example Site'],
+      ['--all', 'jobs of all owners'],
+    ],
+    show: async ({ client }, { step = '3600', from, to, group, all }) => {
+      const by = group as (ShowJobTimelineQuery['group'] & string) | undefined;
+      const query = { step: Number(step), ...given({ from, to, group: by, allOwners: all }) };
+      const value = await client.showJobTimeline(query);
+      return { value, lines: timelineOf(value) };
+    },
+  }),
+  onGrid('usage', 'processor time, memory and energy that runs have used', {
+    options: [
+      ['--from <time>', 'first month or day, 2026-01 or 2026-01-31 (default: this month)'],
+      ['--to <time>', 'last month or day (default: today)'],
+      ['--by <keys>', `what to divide by: ${KEYS.join(', ')} (default: month,group)`],
+      ['--group <name>', 'only runs of jobs of this group'],
+      ['--owner <name>', 'only runs of jobs of this owner'],
+      ['--site <name>', 'only runs at this site'],
+      ['--csv', 'as a table for spreadsheets', { conflicts: 'json' }],
+    ],
+    show: async ({ client }, { from, to, by, group, owner, site, csv }) => {
+      const query: ReportJobUsageQuery = given({ from, to, by, group, owner, site });
+      if (csv) {
+        const asked = { method: 'GET', path: '/jobs/usage', query, answer: 'json' } as const;
+        const { answer } = await client.raw(asked, { headers: { Accept: 'text/csv' } });
+        emit((await answer.text()).trimEnd());
+        return undefined;
+      }
+      const value = await client.reportJobUsage(query);
+      const keys = KEYS.filter((key) => value.rows.some((row) => row[key] !== undefined));
+      const first = keys.map((key): Column<JobUsageRow> => [key.toUpperCase(), key]);
+      const names = value.rows.map((row) => keys.map((key) => row[key]).join(' '));
+      return { ...listOf(value, value.rows, [...first, ...USAGE]), names };
+    },
+  }),
+];
+
+function sayChange(change: JobChange, json: boolean): void {
+  if (change.kind === 'list') {
+    if (change.isFirst && !json) tell('watching');
+  } else if (json) {
+    emit(jsonText({ event: change.kind, ...change.job }));
+  } else if (change.kind === 'job') {
+    const { jid, status, minorStatus, site, lastUpdate } = change.job;
+    say([lastUpdate, jid, status, minorStatus, site].join('  '));
+  }
+}
+
+function timelineOf({ from, step, series }: JobTimelineResponse): string[] {
   const columns = series.map(({ status, group }) =>
     group === undefined ? status : `${status} ${group}`,
   );
-  const steps = series[0]?.counts.length ?? 0;
-  const rows = Array.from({ length: steps }, (_, index) => {
+  const rows = (series[0]?.counts ?? []).map((_, index) => {
     const time = new Date(Date.parse(from) + index * step * 1000);
     return [time.toISOString(), ...series.map(({ counts }) => String(counts[index] ?? 0))];
   });
   return table(['TIME', ...columns.map((column) => column.toUpperCase())], rows);
 }
 
-function whyCommand(): Command {
-  return new Command('why')
-    .description('what a job waits for, and why it does not run at each site')
-    .argument('<jid>', 'job id')
-    .addOption(outputOption())
-    .addOption(jsonOption())
-    .action((jid: string, options: Printing) =>
-      withConnection(async (grid) => {
-        const told = await grid.client.explainJob(jidOf(jid));
-        const { status, waitsFor, place, share, sites } = told;
-        const among = share ? 'among the jobs of its owner' : 'in the queue';
-        const turn = place === undefined ? '' : `, place ${place} ${among}`;
-        await show(options, told, () => [
-          `${jid} is ${status}${turn}`,
-          `waits for: ${waitsFor}`,
-          ...(share ? [standingOf(share)] : []),
-          ...table(['SITE', 'WHY NOT THERE'], Object.entries(sites)),
-        ]);
-      }),
-    );
-}
-
-function standingOf({ group, used, due, ownerUsed, ownersBefore }: JobShareResponse): string {
-  const percent = (part: number): string => `${Math.round(part * 100)} %`;
-  const had = `${group} has had ${percent(used)} of what was used lately and is due ${percent(due)}`;
-  return `share: ${had}; its owner has had ${percent(ownerUsed)} of that; owners who come first: ${ownersBefore}`;
-}
+const USAGE: Column<JobUsageRow>[] = [
+  ['RUNS', 'runs'],
+  ['DONE', 'done'],
+  ['WALL H', ({ wallHours }) => wallHours.toFixed(2)],
+  ['PROCESSOR H', ({ processorHours }) => processorHours.toFixed(2)],
+  ['CPU H', ({ cpuHours }) => cpuHours.toFixed(2)],
+  ['CPU %', ({ cpuEfficiency }) => cpuEfficiency?.toFixed(1) ?? '-'],
+  ['MEMORY %', ({ memoryEfficiency }) => memoryEfficiency?.toFixed(1) ?? '-'],
+  ['KWH', ({ energy }) => energy.toFixed(3)],
+];

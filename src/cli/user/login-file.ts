@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isJsonObject, parseJson, randomToken, stringifyJson } from '#src/kernel/index.js';
@@ -23,7 +24,10 @@ export interface Login {
   token: TokenFields;
 }
 
-const NOT_LOGGED_IN = 4;
+/** client_id of this command; it comes with every service. */
+export const COMMAND_CLIENT = 'gridgate-cli';
+export const NOT_LOGGED_IN = 4;
+const DEFAULT_PROFILE = 'default';
 /** A login may grow by this when it is renewed, beside its double. */
 const SPARE_BYTES = 4096;
 
@@ -37,7 +41,7 @@ export async function chooseLogin({ profile, server }: LoginChoice): Promise<voi
   if (server === undefined) return;
   const wanted = server.replace(/(?<!\/)\/+$/, '');
   const named = env['GRIDGATE_PROFILE'];
-  const profiles = named ? [named] : await profilesOf(env);
+  const profiles = named ? [named] : [DEFAULT_PROFILE, ...(await namedProfiles(env))];
   for (const name of profiles) {
     const login = await readLogin(loginPath({ ...env, GRIDGATE_PROFILE: name })).catch(() => null);
     if (login?.server !== wanted) continue;
@@ -45,16 +49,25 @@ export async function chooseLogin({ profile, server }: LoginChoice): Promise<voi
     return;
   }
   const where = named ? ` with the profile ${named}` : '';
-  const text = `not logged in to ${wanted}${where}: run \`gridgate login --server ${wanted} --profile NAME\``;
-  throw new CommandError(text, NOT_LOGGED_IN);
+  const hint = `run \`gridgate login --server ${wanted} --profile NAME\``;
+  throw new CommandError(`not logged in to ${wanted}${where}`, NOT_LOGGED_IN, hint);
 }
 
-/** The names of all logins; the one without a name first. */
-async function profilesOf(environment: NodeJS.ProcessEnv): Promise<string[]> {
-  const folder = join(dirname(loginPath({ ...environment, GRIDGATE_PROFILE: '' })), 'profiles');
-  const files = await readdir(folder).catch(() => []);
-  const names = files.flatMap((file) => /^([A-Za-z0-9][\w.-]{0,63})\.json$/.exec(file)?.[1] ?? []);
-  return ['default', ...names.sort()];
+/** The names of the logins that are kept here; the one without a name is called `default` and comes first. */
+export async function profileNames(environment: NodeJS.ProcessEnv): Promise<string[]> {
+  const isThere = existsSync(loginPath({ ...environment, GRIDGATE_PROFILE: DEFAULT_PROFILE }));
+  return [...(isThere ? [DEFAULT_PROFILE] : []), ...(await namedProfiles(environment))];
+}
+
+async function namedProfiles(environment: NodeJS.ProcessEnv): Promise<string[]> {
+  const plain = loginPath({ ...environment, GRIDGATE_PROFILE: DEFAULT_PROFILE });
+  const files = await readdir(join(dirname(plain), 'profiles')).catch(() => []);
+  return files.flatMap((file) => /^([A-Za-z0-9][\w.-]{0,63})\.json$/.exec(file)?.[1] ?? []).sort();
+}
+
+/** The name of the login of this run of the command. */
+export function currentProfile(environment: NodeJS.ProcessEnv): string {
+  return environment['GRIDGATE_PROFILE'] || DEFAULT_PROFILE;
 }
 
 /**
@@ -63,13 +76,13 @@ async function profilesOf(environment: NodeJS.ProcessEnv): Promise<string[]> {
  */
 export function loginPath(environment: NodeJS.ProcessEnv): string {
   const base = environment['XDG_CONFIG_HOME'] || join(environment['HOME'] || '.', '.config');
-  const profile = environment['GRIDGATE_PROFILE'] || 'default';
+  const profile = currentProfile(environment);
   if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(profile)) {
-    const text = `${profile} is no name of a profile: letters, digits, dots, - and _, up to 64`;
-    throw new CommandError(text, 2);
+    const hint = 'give up to 64 letters, digits, dots, - and _';
+    throw new CommandError(`${profile} is no name of a profile`, 2, hint);
   }
   const folder = join(base, 'gridgate');
-  return profile === 'default'
+  return profile === DEFAULT_PROFILE
     ? join(folder, 'login.json')
     : join(folder, 'profiles', `${profile}.json`);
 }
@@ -81,14 +94,16 @@ export async function readLogin(path: string): Promise<Login> {
     bytes = await readFile(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const none = `not logged in: run \`${loginCommand(path)}\` first`;
-    const why = code === 'ENOENT' ? none : `the login in ${path} cannot be read (${code})`;
-    throw new CommandError(why, NOT_LOGGED_IN);
+    const why = `the login in ${path} cannot be read (${code})`;
+    throw notLoggedIn(code === 'ENOENT' ? 'not logged in' : why, path);
   }
   const value = valueOf(bytes);
   if (isLogin(value)) return value;
-  const text = `the login in ${path} is damaged: log in again by \`${loginCommand(path)}\``;
-  throw new CommandError(text, NOT_LOGGED_IN);
+  throw notLoggedIn(`the login in ${path} is damaged`, path);
+}
+
+function notLoggedIn(why: string, path: string): CommandError {
+  return new CommandError(why, NOT_LOGGED_IN, `run \`${loginCommand(path)}\``);
 }
 
 function loginCommand(path: string): string {
@@ -154,7 +169,7 @@ async function place(draft: string, { path, text }: { path: string; text: string
 
 function notWritten(path: string, error: unknown, what: string): CommandError {
   const { code } = error as NodeJS.ErrnoException;
-  return new CommandError(`${path} cannot be written (${code}): ${what}`);
+  return new CommandError(`${path} cannot be written (${code}): ${what}`, 1, 'make room there');
 }
 
 function textOf(login: Login): string {

@@ -39,7 +39,8 @@ async function taken(path: string): Promise<boolean> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return false;
-    throw new CommandError(`${path} cannot be written (${code}): the login cannot be renewed`);
+    const text = `${path} cannot be written (${code}): the login cannot be renewed`;
+    throw new CommandError(text, 1, 'make room there');
   }
 }
 

@@ -1,12 +1,17 @@
 import { OAuth2Session } from '#src/id-provider/library.js';
 import { CommandError } from '../terminal/command-error.js';
-import { chosenCa } from './chosen-ca.js';
-import { readLogin, replaceLogin, type Login } from './login-file.js';
+import {
+  COMMAND_CLIENT,
+  NOT_LOGGED_IN,
+  readLogin,
+  replaceLogin,
+  type Login,
+} from './login-file.js';
 import { whileLocked } from './login-lock.js';
-import { COMMAND_CLIENT, tokenByCertificate } from './sign-in.js';
+import { chosenCa } from './session-fetch.js';
+import { tokenByCertificate } from './sign-in.js';
 
 const RENEW_BEFORE_SECONDS = 60;
-const NOT_LOGGED_IN = 4;
 
 /** True when the token has ended or is about to: a minute before, or a tenth of its life when that is less. */
 export function isEnding({ token }: Login, now = Date.now() / 1000): boolean {
@@ -32,10 +37,8 @@ export function renewedLogin(path: string, old: string): Promise<Login> {
 
 async function refreshed({ server, ca, token }: Login): Promise<Login['token']> {
   if (typeof token.refresh_token !== 'string') {
-    throw new CommandError(
-      `the login has ended: run \`gridgate login --server ${server}\``,
-      NOT_LOGGED_IN,
-    );
+    const hint = `run \`gridgate login --server ${server}\``;
+    throw new CommandError('the login has ended', NOT_LOGGED_IN, hint);
   }
   const session = new OAuth2Session({
     client_id: COMMAND_CLIENT,

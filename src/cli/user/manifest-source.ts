@@ -12,10 +12,9 @@ import {
   type JsonValue,
 } from '#src/kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
-import { readText } from '../terminal/read-text.js';
+import { given, jidOf, readText } from '../terminal/reading.js';
 import { filled, placesOf, settingsOf } from './manifest-template.js';
 import { countOf, parameterOf, productOf } from './sweep.js';
-import { jidOf } from './words.js';
 
 /** Keys of a manifest whose numbers the service makes texts of. */
 const BECOMES_TEXT = /^(?:ExecutionEnvironment|Parameter(?:s|Start|Step|Factor)(?:\..*)?)$/;
@@ -26,10 +25,10 @@ export interface ManifestOptions {
   after: string[];
   set: string[];
   sweep: string[];
-  exec?: string;
-  args?: string;
-  name?: string;
-  group?: string;
+  exec: string | undefined;
+  args: string | undefined;
+  name: string | undefined;
+  group: string | undefined;
 }
 
 /** What goes to the service. */
@@ -52,16 +51,15 @@ export async function manifestsOf(paths: string[], options: ManifestOptions): Pr
   const swept = parameters.length > 0 ? countOf(parameters) : 0;
   const settings = settingsOf(options.set);
   const [files, left, unused] = [new Set<string>(), new Set<string>(), new Set(settings.keys())];
-  const manifests = read.map(({ manifest: given, folder }) => {
-    for (const name of placesOf(given)) unused.delete(name);
-    const whole = settings.size > 0 ? (filled(given, settings, left) as JsonObject) : given;
-    if (settings.size === 0) for (const name of placesOf(given)) left.add(name);
+  const manifests = read.map(({ manifest: asRead, folder }) => {
+    for (const name of placesOf(asRead)) unused.delete(name);
+    const whole = settings.size > 0 ? (filled(asRead, settings, left) as JsonObject) : asRead;
+    if (settings.size === 0) for (const name of placesOf(asRead)) left.add(name);
     const manifest = { ...withOptions(whole, options), ...productOf(parameters) };
-    if (parameters.length > 0)
-      demandUse(
-        manifest,
-        parameters.map(({ name }) => name),
-      );
+    demandUse(
+      manifest,
+      parameters.map(({ name }) => name),
+    );
     for (const file of inputFiles(manifest, folder, options.file)) files.add(file);
     return manifest;
   });
@@ -71,21 +69,18 @@ export async function manifestsOf(paths: string[], options: ManifestOptions): Pr
   return { manifests, files: [...files], swept, warnings: settings.size > 0 ? [] : warnings };
 }
 
-function withOptions(given: JsonObject, options: ManifestOptions): ManifestRequest {
-  const manifest = given as Partial<ManifestRequest>; // the service judges it
+function withOptions(asRead: JsonObject, options: ManifestOptions): ManifestRequest {
+  const manifest = asRead as Partial<ManifestRequest>; // the service judges it
   const { exec, args, name, group, after } = options;
+  const own = manifest.JobName ?? (exec === undefined ? undefined : basename(exec).slice(0, 128));
   const made = {
     ...manifest,
-    ...(exec !== undefined && { Executable: exec }),
-    ...(exec !== undefined &&
-      manifest.JobName === undefined && { JobName: basename(exec).slice(0, 128) }),
-    ...(args !== undefined && { Arguments: args }),
-    ...(name !== undefined && { JobName: name }),
-    ...(group !== undefined && { JobGroup: group }),
+    ...given({ Executable: exec, Arguments: args, JobName: name ?? own, JobGroup: group }),
     ...(after.length > 0 && { After: [...(manifest.After ?? []), ...after.map(conditionOf)] }),
   };
   if (Object.keys(made).length === 0) {
-    throw new CommandError('give a manifest file, or --exec with the program to run', 2);
+    const hint = 'give a manifest file, or --exec with the program to run';
+    throw new CommandError('there is nothing to submit', 2, hint);
   }
   return made as ManifestRequest;
 }
@@ -94,7 +89,8 @@ function withOptions(given: JsonObject, options: ManifestOptions): ManifestReque
 function conditionOf(text: string): NonNullable<ManifestRequest['After']>[number] {
   const [, jid, on = 'done'] = /^(\d{1,15})(?::(done|failed|end))?$/.exec(text) ?? [];
   if (jid !== undefined) return { jid: jidOf(jid), on: on as 'done' | 'failed' | 'end' };
-  throw new CommandError(`--after ${text}: give a job id, or one with :done, :failed or :end`, 2);
+  const hint = 'give a job id, or one with :done, :failed or :end';
+  throw new CommandError(`--after ${text} names no job`, 2, hint);
 }
 
 function demandUse(manifest: ManifestRequest, names: string[]): void {
@@ -105,10 +101,8 @@ function demandUse(manifest: ManifestRequest, names: string[]): void {
   const idle = names.filter((name) => !text.includes(`%(${name})s`));
   if (idle.length === 0) return;
   const example = idle.map((name) => `%(${name})s`).join(' ');
-  throw new CommandError(
-    `the jobs of the sweep are all the same: put ${example} into the manifest, for example --args '${example}'`,
-    2,
-  );
+  const hint = `put ${example} into the manifest, for example --args '${example}'`;
+  throw new CommandError('the jobs of the sweep are all the same', 2, hint);
 }
 
 function demandFilled(left: Set<string>, unused: Set<string>): void {
@@ -140,8 +134,8 @@ async function readFrom(path: string): Promise<Read[]> {
     const texts = written['manifests'] as JsonObject[];
     return manifests.map((one, index) => ({ manifest: withTexts(one, texts[index]), folder }));
   }
-  const text = `${path}: manifests must be a list of objects, and nothing else may stand beside it (--array makes an array)`;
-  throw new CommandError(text, 2);
+  const text = `${path}: manifests must be a list of objects, and nothing else may stand beside it`;
+  throw new CommandError(text, 2, '--array makes an array');
 }
 
 /** The manifest with numbers as they are written where the service makes texts of them. */
@@ -161,13 +155,13 @@ async function readJson(path: string): Promise<{ value: JsonObject; written: Jso
   }
   const twice = repeatedMember(text, value);
   if (twice !== undefined) {
-    const fault = `${path} has the member "${twice}" twice in one object; leave one of them out`;
-    throw new CommandError(fault, 2);
+    const fault = `${path} has the member "${twice}" twice in one object`;
+    throw new CommandError(fault, 2, 'leave one of them out');
   }
   const inexact = inexactNumberAt(text);
   if (inexact !== undefined) {
-    const fault = `${path} has a number at position ${inexact} that would become another one: give it at most 17 digits, or write it as a text`;
-    throw new CommandError(fault, 2);
+    const fault = `${path} has a number at position ${inexact} that would become another one`;
+    throw new CommandError(fault, 2, 'give it at most 17 digits, or write it as a text');
   }
   if (isJsonObject(value)) {
     return { value, written: parseJson(numbersAsTexts(text)) as JsonObject };

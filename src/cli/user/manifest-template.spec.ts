@@ -48,6 +48,6 @@ describe('a template', () => {
   });
 
   it.each(['n', '=5', '1=2', 'a b=c'])('refuses --set %s', (word) => {
-    expect(() => settingsOf([word])).toThrow(`--set ${word}: name=value is expected`);
+    expect(() => settingsOf([word])).toThrow(`--set ${word} is not name=value`);
   });
 });

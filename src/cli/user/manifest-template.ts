@@ -14,7 +14,7 @@ export function settingsOf(words: string[]): Map<string, string> {
   return new Map(
     words.map((word) => {
       const [, name = '', value = ''] = /^([A-Za-z_]\w{0,63})=(.*)$/s.exec(word) ?? [];
-      if (name === '') throw new CommandError(`--set ${word}: name=value is expected`, 2);
+      if (name === '') throw new CommandError(`--set ${word} is not name=value`, 2);
       return [name, value];
     }),
   );

@@ -3,13 +3,9 @@ import { OAuth2IdProvider } from '#src/id-provider/library.js';
 import { Session } from '#src/http-client/index.js';
 import type { TokenFields } from '#src/oauth2-client/index.js';
 import { CommandError } from '../terminal/command-error.js';
-import { chosenCa } from './chosen-ca.js';
 import { explained, guarded } from './failures.js';
-import type { Login } from './login-file.js';
-import { sessionFetch } from './session-fetch.js';
-
-/** client_id of this command; it comes with every service. */
-export const COMMAND_CLIENT = 'gridgate-cli';
+import { COMMAND_CLIENT, NOT_LOGGED_IN, type Login } from './login-file.js';
+import { chosenCa, sessionFetch } from './session-fetch.js';
 
 const REFUSED = 2;
 const PATIENCE_SECONDS = 30;
@@ -17,8 +13,8 @@ const PATIENCE_SECONDS = 30;
 /** What the server's reasons against a login mean to a person. */
 const REASONS: Record<string, string> = {
   access_denied: 'it was denied in the browser',
-  expired_token: 'the code has expired; log in again and enter the new one in time',
-  timeout: 'nobody entered the code in time; log in again',
+  expired_token: 'the code has expired',
+  timeout: 'nobody entered the code in time',
 };
 
 /** Where to sign in. */
@@ -43,8 +39,9 @@ export async function tokenByCertificate(login: SignIn): Promise<TokenFields> {
     });
   } catch (error) {
     // a refused certificate is no ended login: logging in again would not help
-    if (error instanceof CommandError && error.exitCode === 4)
-      throw certificateRefused(error, cert);
+    if (error instanceof CommandError && error.exitCode === NOT_LOGGED_IN) {
+      throw new CommandError(`login refused with ${cert?.[0]}: ${error.message}`, REFUSED);
+    }
     throw error;
   } finally {
     await session.close();
@@ -76,9 +73,10 @@ export async function tokenByDevice(
     const result = await provider.deviceAuthorization(undefined, { print });
     if (result.OK) return { ...result.Value };
     const failure = explained(result.cause, login.server);
-    if (failure instanceof CommandError && failure.exitCode !== 4) throw failure;
+    if (failure instanceof CommandError && failure.exitCode !== NOT_LOGGED_IN) throw failure;
     const reason = REASONS[String(result.Errno)] ?? result.Message;
-    throw new CommandError(`login failed: ${reason}`, REFUSED);
+    const hint = 'run `gridgate login` again, and allow it in time';
+    throw new CommandError(`login failed: ${reason}`, REFUSED, hint);
   } finally {
     await provider.close();
   }
@@ -87,12 +85,6 @@ export async function tokenByDevice(
 /** The first of the user's groups or setups, when none is asked for. */
 function first(kind: 'group' | 'setup', all: string[]): string {
   const [name] = all;
-  if (name === undefined)
-    throw new CommandError(`you have no ${kind}: ask whoever runs the service`, REFUSED);
-  return name;
-}
-
-function certificateRefused(error: CommandError, cert: SignIn['cert']): CommandError {
-  const [reason] = error.message.split(': run ');
-  return new CommandError(`login refused with ${cert?.[0]}: ${reason}`, REFUSED);
+  if (name !== undefined) return name;
+  throw new CommandError(`you have no ${kind}`, REFUSED, 'ask whoever runs the service for one');
 }

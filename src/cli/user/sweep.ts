@@ -14,7 +14,7 @@ const NUMBER = /^-?(\d{1,15})(\.\d{1,15})?$/;
 export function parameterOf(word: string): SweptParameter {
   const [, name = '', text = ''] = /^([A-Za-z_]\w{0,63})=(.+)$/s.exec(word) ?? [];
   if (name === '') {
-    throw new CommandError(`--sweep ${word}: x=1,2,3 or x=0:10:2 is expected`, 2);
+    throw new CommandError(`--sweep ${word} has no values`, 2, 'give x=1,2,3 or x=0:10:2');
   }
   const ends = text.split(':');
   const isRange = ends.length > 1 && ends.length < 4 && ends.every((end) => NUMBER.test(end));
@@ -35,8 +35,8 @@ function rangeOf(word: string, ends: string[]): (string | number)[] {
   const whole = (end: string): number => Math.round(Number(end) * scale);
   const [first = 0, last = 0, step = scale] = ends.map(whole);
   if (![first, last, step, last + step].every(Number.isSafeInteger)) {
-    const text = `--sweep ${word}: it has more digits than a number keeps: write the values out`;
-    throw new CommandError(text, 2);
+    const text = `--sweep ${word}: it has more digits than a number keeps`;
+    throw new CommandError(text, 2, 'write the values out');
   }
   const count = Math.floor((last - first) / step) + 1;
   if (step === 0 || count < 1) throw new CommandError(`--sweep ${word}: it has no value`, 2);
@@ -55,8 +55,8 @@ function rangeOf(word: string, ends: string[]): (string | number)[] {
 function paddedWidth(word: string, ends: string[]): number {
   if (!ends.some((end) => /^-?0\d/.test(end))) return 0;
   if (word.includes('.') || ends.some((end) => end.startsWith('-'))) {
-    const text = `--sweep ${word}: zeros before a number are kept in whole numbers from 0 on: write the values out`;
-    throw new CommandError(text, 2);
+    const text = `--sweep ${word}: zeros before a number are kept in whole numbers from 0 on`;
+    throw new CommandError(text, 2, 'write the values out');
   }
   return Math.max(...ends.map((end) => end.length));
 }

@@ -23,6 +23,6 @@ export function claimsOf(token: string): ShownClaims {
       expires: new Date(Number(claims['exp']) * 1000).toISOString(),
     };
   } catch {
-    throw new CommandError('the stored token cannot be read: log in again', 4);
+    throw new CommandError('the stored token cannot be read', 4, 'run `gridgate login` again');
   }
 }

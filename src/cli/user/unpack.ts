@@ -40,7 +40,8 @@ export async function unpack(
     names.add(isDirectory ? `${safe}/` : safe);
     const path = join(directory, safe);
     if (await leadsThroughLink(root, safe)) {
-      throw new CommandError(`refused to unpack ${safe} through a link; choose another directory`);
+      const text = `refused to unpack ${safe} through a link`;
+      throw new CommandError(text, 1, 'choose another directory with --directory');
     }
     await mkdir(dirname(path), { recursive: true });
     if (isDirectory) {

@@ -1,4 +1,4 @@
-import { printable } from '../terminal/output.js';
+import { printable } from './output.js';
 
 /** Progress of one piece of work, shown to people who look at it. */
 export interface Progress {
@@ -12,8 +12,8 @@ export interface Progress {
 export interface ProgressOptions {
   /** First word of the line. */
   title: string;
-  /** Whole of the work; 0 when it is not known. */
-  total: number;
+  /** Whole of the work; left out or 0 when it is not known. */
+  total?: number;
   /** True when the total counts bytes. */
   isBytes?: boolean;
   /** True when the command prints JSON: programs read along, no bar is shown. */
@@ -27,7 +27,7 @@ const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 export async function progress(options: ProgressOptions): Promise<Progress> {
   if (!isShown(options.json)) return NONE;
   const { SingleBar, Presets } = (await import('cli-progress')).default;
-  const { title, total, isBytes = false } = options;
+  const { title, total = 0, isBytes = false } = options;
   const shown = (value: number): string => (isBytes ? sizeText(value) : String(value));
   const format =
     total > 0 ? `${title} {bar} {percentage}% {done} of {all} {words}` : `${title} {done} {words}`;

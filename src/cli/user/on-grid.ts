@@ -1,3 +1,4 @@
+import { commandsWith } from '../terminal/command.js';
 import type { GridConnection } from './grid-connection.js';
 
 /**
@@ -8,3 +9,6 @@ export async function withConnection<T>(work: (grid: GridConnection) => Promise<
   const { onConnection } = await import('./grid-connection.js');
   return onConnection(work);
 }
+
+/** A command on the connection of the login. */
+export const onGrid = commandsWith(withConnection);

@@ -1,0 +1,237 @@
+import { openAsBlob } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { JobResponse, SubmitJobsResponse } from '#src/client/index.js';
+import { stringifyJson } from '#src/kernel/index.js';
+import { group, type OptionsOf } from '../terminal/command.js';
+import { confirm } from '../terminal/ask.js';
+import { CommandError } from '../terminal/command-error.js';
+import { isForPrograms, type Printing, type Shown } from '../terminal/output-format.js';
+import { table, tell } from '../terminal/output.js';
+import { idOf, jidOf, limitOf, unreadable } from '../terminal/reading.js';
+import type { GridConnection } from './grid-connection.js';
+import { FILTER_OPTIONS, queryOf } from './job-filter.js';
+import { jobsOf, listingOf, pageOf, waitForEnd } from './job-listing.js';
+import { manifestsOf, type Manifests } from './manifest-source.js';
+import { onGrid } from './on-grid.js';
+import { progress, type Progress } from '../terminal/progress.js';
+import { unpack } from './unpack.js';
+
+/** A sweep of more jobs is asked about. */
+const MANY = 1000;
+/** The most that `status --limit` takes. */
+const MOST = 10_000;
+
+const SUBMIT_OPTIONS = [
+  ['-f, --file <path>', 'input file', { repeated: true }],
+  ['-e, --exec <program>', 'program to run, instead of a manifest'],
+  ['-a, --args <text>', 'arguments of the program'],
+  ['-n, --name <name>', 'JobName'],
+  ['-g, --group <name>', 'JobGroup'],
+  ['--set <name=value>', 'fill {{name}} of the manifests', { repeated: true }],
+  [
+    '--sweep <name=values>',
+    'a job for each value of %(name)s: 1,2,3 or 0:10:2; of several, for every combination',
+    { repeated: true },
+  ],
+  ['--array', 'make the jobs an array (gridgate array); a sweep is one'],
+  ['--after <jid[:on]>', 'start after a job: done (default), failed or end', { repeated: true }],
+  ['--dry-run', 'only check'],
+  ['--wait', 'wait until the jobs have ended; fails unless all are Done'],
+  ['-y, --yes', `do not ask before a sweep of more than ${MANY} jobs`],
+] as const;
+type SubmitOptions = OptionsOf<typeof SUBMIT_OPTIONS> & Printing;
+
+const id = ['<id>', 'id of the array', (word: string) => idOf(word, 'id of an array')] as const;
+const arrayCommands = group('array', 'jobs that were submitted as an array (submit --array)', [
+  onGrid('show', 'how many members are in which state', {
+    args: [id],
+    show: async ({ client }, array) => {
+      const value = await client.getArray(array);
+      const { name, owner, total, submission, states } = value;
+      const named = name === undefined ? '' : ` ${name}`;
+      const rows = Object.entries(states).map(([state, count]) => [state, String(count)]);
+      const title = `array ${array}${named} of ${owner}, ${total} jobs, submitted ${submission}`;
+      const names = [String(array)];
+      return { value, lines: [title, ...table(['STATUS', 'JOBS'], rows)], names };
+    },
+  }),
+  onGrid('kill', 'kill every member that has not ended', {
+    args: [id],
+    options: [['--purge', 'delete the members afterwards']],
+    show: async ({ client }, array, { purge }) => {
+      const value = await client.killArray(array, { ...(purge && { purge }) });
+      const done = purge ? 'deleted' : 'killed';
+      return { value, lines: [`${value.killed} job(s) of array ${array} ${done}`] };
+    },
+  }),
+  onGrid('retry', 'run the failed members again', {
+    args: [id],
+    show: async ({ client }, array) => {
+      const value = await client.retryArray(array);
+      const { retried, refused, left } = value;
+      const often = `${refused} failed job(s) were rescheduled as often as they may be`;
+      const lines = [
+        `${retried} job(s) of array ${array} run again`,
+        ...(refused > 0 ? [often] : []),
+        ...(left > 0 ? [`${left} failed job(s) are left: no more jobs may wait now`] : []),
+      ];
+      return { value, lines };
+    },
+  }),
+]);
+
+/** `submit`, `status`, `output`, `array …`. */
+export const jobsCommands: Command[] = [
+  onGrid('submit', 'submit jobs; input files that lie beside a manifest go along', {
+    args: [['[manifests...]', 'manifest files (JSON), - for standard input']],
+    options: SUBMIT_OPTIONS,
+    show: submit,
+  }),
+  onGrid('status', 'state of jobs: the given ones, or your latest', {
+    args: [['[jid...]', 'job ids', jidOf]],
+    options: [
+      ['-w, --watch', 'go on until every job has ended'],
+      [
+        '-l, --limit <number>',
+        'at most so many, the latest',
+        { parse: limitOf(MOST), default: 20 },
+      ],
+      ...FILTER_OPTIONS,
+    ],
+    show: async (grid, jids, options) => {
+      const query = queryOf(options);
+      const found =
+        jids.length > 0
+          ? { jobs: await jobsOf(grid, [...new Set(jids)], query), entries: 0 }
+          : await pageOf(grid, { ...query, maxJobs: options.limit });
+      const ids = found.jobs.map(({ jid }) => jid);
+      const jobs = options.watch ? await waitForEnd(grid, ids, options) : found.jobs;
+      const isLess = found.entries > jobs.length;
+      return { ...listingOf(jobs), notes: isLess ? [leftOut(jobs.length, found.entries)] : [] };
+    },
+  }),
+  onGrid('output', 'fetch and unpack the output sandbox', {
+    args: [['<jid>', 'job id', jidOf]],
+    options: [['-C, --directory <path>', 'where to; the job id by default']],
+    show: output,
+  }),
+  arrayCommands,
+];
+
+async function submit(
+  grid: GridConnection,
+  paths: string[],
+  options: SubmitOptions,
+): Promise<Shown> {
+  const made = await manifestsOf(paths, options);
+  for (const warning of made.warnings) tell(`warning: ${warning}`);
+  const total = made.swept * made.manifests.length;
+  if (total > 0) tell(`the sweep makes ${total} job(s)`);
+  if (total > MANY && !options.dryRun) await confirm(`Submit ${total} jobs?`, options.yes);
+  const value = await send(grid, made, options);
+  for (const { detail } of value.warnings ?? []) tell(`warning: ${detail}`);
+  if ('valid' in value) return { value, lines: [`valid: ${value.jobs} job(s)`] };
+  const { jids, arrayId } = value;
+  if (arrayId !== undefined) tell(`array ${arrayId}`);
+  const names = jids.map(String);
+  if (!options.wait) return { value, lines: names, names };
+  const jobs = await waitForEnd(grid, jids, options);
+  return { ...listingOf(jobs), fault: notDone(jobs) };
+}
+
+/** Unless every job is Done: where to look. */
+function notDone(jobs: JobResponse[]): CommandError | false {
+  const bad = jobs.find((job) => job.status !== 'Done');
+  if (!bad) return false;
+  const hint = `look at \`gridgate logs -e ${bad.jid}\` and \`gridgate describe ${bad.jid}\``;
+  return new CommandError('not every job is Done', 1, hint);
+}
+
+/** Submits the manifests, all or none, with a bar while files go along. */
+async function send(
+  grid: GridConnection,
+  { manifests, files: paths, swept }: Manifests,
+  options: SubmitOptions,
+): Promise<SubmitJobsResponse> {
+  const isArray = options.array === true || swept > 0;
+  const query = { ...(isArray && { array: true }), ...(options.dryRun && { dryRun: true }) };
+  if (paths.length === 0) {
+    const [first] = manifests;
+    const body = manifests.length === 1 && first ? first : { manifests };
+    return grid.client.submitJobs(body, query);
+  }
+  const files = await Promise.all(paths.map(contentOf));
+  const total = files.reduce((sum, { content }) => sum + content.size, 0);
+  const form = new FormData();
+  for (const manifest of manifests) form.append('manifest', stringifyJson(manifest));
+  for (const { name, content } of files) form.append('file', content, name);
+  const json = isForPrograms(options);
+  const bar = await progress({ title: 'sending', total, isBytes: true, json });
+  let sent = 0;
+  grid.sent = (bytes) => bar.update((sent += bytes));
+  try {
+    return await grid.client.submitJobs(form, query);
+  } finally {
+    bar.stop();
+    grid.sent = () => undefined;
+  }
+}
+
+async function contentOf(path: string): Promise<{ name: string; content: Blob }> {
+  try {
+    if ((await stat(path)).isDirectory()) throw new CommandError(`${path} is a directory`, 2);
+    return { name: basename(path), content: await openAsBlob(path) };
+  } catch (error) {
+    throw error instanceof CommandError ? error : unreadable(path, error);
+  }
+}
+
+function leftOut(shown: number, entries: number): string {
+  const more =
+    entries <= MOST
+      ? `--limit ${entries} shows all`
+      : `--limit ${MOST} shows more, --status, --group and --where choose`;
+  return `${shown} of ${entries} jobs; ${more}`;
+}
+
+async function output(
+  grid: GridConnection,
+  jid: number,
+  options: Printing & { directory: string | undefined },
+): Promise<Shown> {
+  const path = `/jobs/${jid}/outputsandbox`;
+  const { answer } = await grid.client.raw({ method: 'GET', path, answer: 'blob' });
+  const total = Number(answer.headers.get('Content-Length') ?? 0);
+  const directory = resolve(options.directory ?? String(jid));
+  const json = isForPrograms(options);
+  const bar = await progress({ title: 'fetching', total, isBytes: true, json });
+  let files: string[];
+  try {
+    files = await unpack(counted(answer, bar), directory);
+  } finally {
+    bar.stop();
+  }
+  const lines = files.map((name) => `${directory}/${name}`);
+  const parameters = json ? {} : await grid.client.getJobParameters(jid);
+  const notes = NOTES.filter(([name]) => parameters[name] !== undefined);
+  const told = notes.map(([name, text]) => `${text}: ${parameters[name]}`);
+  return { value: { directory, files }, lines, notes: told };
+}
+
+/** Parameters of a job that tell what is not among its files. */
+const NOTES = [
+  ['MissingOutput', 'asked for, and was not made'],
+  ['OutputLeftOut', 'asked for, and could not be kept'],
+  ['OutputNotRequested', 'made, and not asked for (OutputSandbox)'],
+] as const;
+
+async function* counted(answer: Response, bar: Progress): AsyncGenerator<Uint8Array> {
+  let received = 0;
+  const body: ReadableStream<Uint8Array> | null = answer.body;
+  for await (const chunk of body ?? []) {
+    yield chunk;
+    bar.update((received += chunk.length));
+  }
+}
