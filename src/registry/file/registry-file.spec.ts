@@ -1,6 +1,5 @@
 import { DEMO_REGISTRY } from '../model/demo-registry.js';
 import { describeDifference, difference } from '../model/registry-difference.js';
-import { editedContents } from './registry-document.js';
 import { parseRegistryFile, RegistryFileError } from './registry-file.js';
 import { writeRegistryFile } from './registry-writing.js';
 import type { RegistryContents } from '../model/registry.types.js';
@@ -338,15 +337,6 @@ describe('registry file', () => {
     const contents = parseRegistryFile(text) as RegistryContents;
     expect(orderOf(contents)).toEqual(order);
     expect(orderOf(parseRegistryFile(writeRegistryFile(contents)))).toEqual(order);
-    const edited = editedContents(contents, ({ groups }) => {
-      delete groups['alpha'];
-      groups['1'] = { properties: [], members: [] };
-    });
-    expect(orderOf(edited)).toEqual({
-      users: [],
-      groups: ['zebra', '2024', '7', '1'],
-      setups: ['z', '1'],
-    });
     expect(parseRegistryFile('users: &all {b: {}, 1: {}}\ngroups: *all').groups).toMatchObject([
       { name: 'b' },
       { name: '1' },

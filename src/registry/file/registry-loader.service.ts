@@ -8,7 +8,6 @@ import {
   difference,
   type RegistryDifference,
 } from '../model/registry-difference.js';
-import { editedContents, type RegistryDocument } from './registry-document.js';
 import { parseRegistryFile, RegistryFileError } from './registry-file.js';
 import { writeRegistryFile } from './registry-writing.js';
 import { endedMemberships } from '../model/membership.js';
@@ -93,16 +92,8 @@ export class RegistryLoader {
   }
 
   /**
-   * Changes the registry as if its dump had been edited and loaded, in one transaction: nobody's change in between is
-   * lost. What `change` throws, RegistryFileError, and Problem 409 where a file rules, leave everything as it is.
-   */
-  edit(change: (document: RegistryDocument) => void): Promise<RegistryDifference> {
-    return this.change((before) => editedContents(before, change));
-  }
-
-  /**
-   * Changes sections by what they are, in one transaction like `edit`, without the way through the file: for callers
-   * that are waited for, however large the registry is.
+   * Changes sections in one transaction: nobody's change in between is lost. What `sectionsOf` throws, RegistryFileError, and
+   * Problem 409 where a file rules, leave everything as it is.
    */
   change(
     sectionsOf: (before: RegistryContents) => Partial<RegistryContents>,
