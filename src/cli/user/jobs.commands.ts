@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { JobResponse, SubmitJobsResponse } from '#src/client/index.js';
+import type { JobResponse, SubmittedJobsResponse } from '#src/client/index.js';
 import { stringifyJson } from '#src/kernel/index.js';
 import { group, type OptionsOf } from '../terminal/command.js';
 import { confirm } from '../terminal/ask.js';
@@ -154,7 +154,7 @@ async function send(
   grid: GridConnection,
   { manifests, files: paths, swept }: Manifests,
   options: SubmitOptions,
-): Promise<SubmitJobsResponse> {
+): Promise<SubmittedJobsResponse> {
   const isArray = options.array === true || swept > 0;
   const query = { ...(isArray && { array: true }), ...(options.dryRun && { dryRun: true }) };
   if (paths.length === 0) {
