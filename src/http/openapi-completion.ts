@@ -87,7 +87,8 @@ function completeBody({ requestBody }: Operation, schemas: Schemas): void {
   if (!requestBody || !json) return;
   const shape = schemas[String(json.schema?.['$ref']).split('/').at(-1) ?? ''];
   if (shape?.[FORM_BODY]) requestBody.content = { 'application/x-www-form-urlencoded': json };
-  if (shape?.[OPTIONAL_BODY]) requestBody.required = false;
+  const isNeeded = Array.isArray(shape?.['required']) && shape[FORM_BODY] === true;
+  if (shape?.[OPTIONAL_BODY] && !isNeeded) requestBody.required = false;
 }
 
 /** Unknown members of a body and of the objects in it are refused, unless their class says otherwise. */

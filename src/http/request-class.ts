@@ -50,7 +50,7 @@ export function Shape(shape: RequestShape): ClassDecorator {
   return (target) => {
     SHAPES.set(target, shape);
     if (shape.body === 'form') ApiExtension(FORM_BODY, true)(target);
-    else if (shape.isOptional) ApiExtension(OPTIONAL_BODY, true)(target);
+    if (shape.isOptional) ApiExtension(OPTIONAL_BODY, true)(target);
     if (shape.ignoresUnknown) ApiExtension(OPEN_BODY, true)(target);
   };
 }

@@ -23,7 +23,7 @@ export class BulkController {
   @ApiProduces(LINES_TYPE)
   @ApiOperation({
     requestBody: {
-      required: true,
+      required: false,
       description:
         'One object a line, `kind` `field`, `directory` or `file`; `"op": "delete"` deletes. Safe to send again',
       content: {

@@ -1,3 +1,5 @@
+import { INT64 } from '../state/job.openapi.js';
+
 /** Named shapes of submits that no class can describe. */
 export const SUBMIT_SCHEMAS = {
   SubmitJobsRequest: {
@@ -10,7 +12,17 @@ export const SUBMIT_SCHEMAS = {
   },
   SubmittedJobsResponse: {
     description: 'The ids; with `dryRun=true` what would be made',
-    oneOf: [
+    // The members of both, since generators tell them apart by nothing.
+    type: 'object',
+    properties: {
+      jids: { type: 'array', items: INT64 },
+      arrayId: { ...INT64, description: 'With `array=true`' },
+      valid: { type: 'boolean' },
+      jobs: { type: 'integer' },
+      manifests: { type: 'array', items: { $ref: '#/components/schemas/ManifestRequest' } },
+      warnings: { type: 'array', items: { $ref: '#/components/schemas/SubmitWarning' } },
+    },
+    'x-one-of': [
       { $ref: '#/components/schemas/SubmitResponse' },
       { $ref: '#/components/schemas/DryRunResponse' },
     ],
