@@ -1,7 +1,7 @@
 import { decodeBase64UrlText, encodeBase64UrlText } from '#src/kernel/index.js';
 
 /** Bytes of one name. */
-export const MAX_NAME_BYTES = 255;
+const MAX_NAME_BYTES = 255;
 /** Levels below the root. */
 export const MAX_DEPTH = 100;
 /** Bytes of a whole path: its base 64 and a token fit into the 16 KiB that Node gives to a request's head. */

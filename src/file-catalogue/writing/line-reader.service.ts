@@ -2,18 +2,17 @@ import { Injectable } from '@nestjs/common';
 import {
   isJsonObject,
   Problem,
-  type JsonObject,
+  Slices,
   type JsonValue,
   type Violation,
-  Slices,
 } from '#src/kernel/index.js';
+import { checkBy, type FaultTexts, type Misfit, type Schema } from '#src/http/index.js';
 import { RegistryService, type RegistrySnapshot } from '#src/registry/index.js';
 import { CatalogueNames } from '../names/catalogue-names.service.js';
 import type { NameKind } from '../names/catalogue-name.entity.js';
-import { FIELD_TYPES, fieldNameFault, type FieldType } from '../metadata/metadata-field.js';
-import { pathFault } from '../path/catalogue-path.js';
-import type { CatalogueLine, FilePut, MetadataChange, Ownership } from './catalogue-line.js';
-import { PlainFiles } from './plain-file.js';
+import { FIELD_TYPES, fieldNameFault } from '../metadata/metadata-field.js';
+import { filePathFault, pathFault } from '../path/catalogue-path.js';
+import type { CatalogueLine, FilePut, Ownership } from './catalogue-line.js';
 import {
   CHECKSUM,
   CHECKSUM_TYPE,
@@ -25,24 +24,77 @@ import {
   MAX_REPLICAS,
 } from './member-rules.js';
 
+const TEXTS: FaultTexts = {
+  kinds: { string: FAULTS.text, object: 'is not a JSON object' },
+  words: (words) => `is not one of ${words}`,
+  unknown: () => 'is not known here',
+};
+
+function text(fault: (text: string) => string | undefined): Schema {
+  const fits = (value: unknown): string | undefined => {
+    if (typeof value !== 'string') return undefined;
+    return value === '' || value.includes('\0') ? FAULTS.text : fault(value);
+  };
+  return { type: 'string', fits };
+}
+
+const rule = (isWell: (value: never) => boolean, problem: string) => (value: unknown) =>
+  isWell(value as never) ? undefined : problem;
+const formed = (form: RegExp): Schema => text(rule((value) => form.test(value), 'is malformed'));
+const NAME = text(() => undefined);
+
+const REPLICA: Schema = {
+  if: { type: 'object', required: ['se'] },
+  then: {
+    properties: { se: NAME, pfn: text(rule(isPfn, FAULTS.pfn)) },
+    additionalProperties: false,
+  },
+  else: { fits: () => 'has an entry without se' },
+};
+const REPLICAS = (list: unknown): boolean => Array.isArray(list) && list.length <= MAX_REPLICAS;
+
+const ENTRY = {
+  ...{ owner: NAME, group: NAME, mode: { fits: rule(isMode, FAULTS.mode) } },
+  metadata: { type: 'object' },
+};
 const MEMBERS = {
-  field: ['kind', 'op', 'name', 'type'],
-  directory: ['kind', 'op', 'path', 'owner', 'group', 'mode', 'metadata'],
-  file: [
-    'kind',
-    'op',
-    'path',
-    'owner',
-    'group',
-    'mode',
-    'metadata',
-    'size',
-    'checksum',
-    'checksumType',
-    'guid',
-    'replicas',
-  ],
-} as const;
+  field: { name: text(fieldNameFault), type: { enum: FIELD_TYPES } },
+  directory: { path: text(pathFault), ...ENTRY },
+  file: {
+    path: text(filePathFault),
+    ...ENTRY,
+    size: { fits: rule(isSize, FAULTS.size) },
+    ...{ checksum: formed(CHECKSUM), checksumType: formed(CHECKSUM_TYPE), guid: formed(CHECKSUM) },
+    replicas: { fits: rule(REPLICAS, `is not a list of at most ${MAX_REPLICAS}`), items: REPLICA },
+  },
+};
+const KINDS = Object.keys(MEMBERS) as Kind[];
+const NEEDED = { field: ['name', 'type'], directory: ['path'], file: ['path', 'size'] };
+
+type Kind = keyof typeof MEMBERS;
+
+/** A line that deletes says what by its first member; of the others it is only asked whether they are known. */
+function checksOf(kind: Kind): Record<'put' | 'delete', (line: JsonValue) => Misfit[]> {
+  const members: Record<string, Schema> = MEMBERS[kind];
+  const known = { kind: {}, op: { enum: ['put', 'delete'] }, ...members };
+  const [name = ''] = NEEDED[kind];
+  const others = Object.fromEntries(Object.keys(members).map((member) => [member, {}]));
+  const check = (
+    properties: object,
+    required: readonly string[],
+  ): ((line: JsonValue) => Misfit[]) =>
+    checkBy({ properties, required, additionalProperties: false }, TEXTS);
+  return {
+    put: check(known, NEEDED[kind]),
+    delete: check({ ...known, ...others, [name]: members[name] }, [name]),
+  };
+}
+
+const CHECKS = {
+  field: checksOf('field'),
+  directory: checksOf('directory'),
+  file: checksOf('file'),
+};
 
 /** A line, or why it is none. */
 export type ReadLine = CatalogueLine | Problem;
@@ -58,11 +110,10 @@ export class LineReader {
   /** Reads the objects of a batch; the names in them become numbers of the catalogue. */
   async read(objects: readonly JsonValue[]): Promise<ReadLine[]> {
     const registry = await this.registry.current();
-    const plain = new PlainFiles();
-    const lines: (FilePut | LineDraft | Problem)[] = [];
+    const lines: (ReadLine | LineDraft)[] = [];
     const slices = Slices.ofLong();
     for (const json of objects) {
-      lines.push(plain.read(json) ?? draft(json));
+      lines.push(lineOf(json));
       if (slices.isOver) await slices.rest();
     }
     await this.numberNames(registry, lines.filter(isDraft));
@@ -134,7 +185,7 @@ export interface LineDraft {
   complete: (ownership: Ownership, replicas: ReadonlyMap<number, string | null>) => CatalogueLine;
 }
 
-function isDraft(line: FilePut | LineDraft | Problem): line is LineDraft {
+function isDraft(line: ReadLine | LineDraft): line is LineDraft {
   return 'complete' in line;
 }
 
@@ -144,151 +195,51 @@ function isRegistered(registry: RegistrySnapshot, kind: NameKind, name: string):
   return registry.storageElement(name) !== undefined;
 }
 
-function draft(json: JsonValue): LineDraft | Problem {
-  try {
-    return readDraft(json);
-  } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
-  }
+/** A line as its schema lets it through. */
+interface Body extends Pick<FilePut, 'size' | 'checksum' | 'checksumType' | 'guid' | 'mode'> {
+  owner?: string;
+  group?: string;
+  metadata?: Record<string, JsonValue>;
+  replicas?: { se: string; pfn?: string }[];
 }
 
-function readDraft(json: JsonValue): LineDraft {
-  if (!isJsonObject(json)) throw Problem.invalidField('line', 'is not a JSON object');
-  const object = new Members(json);
-  const kind = object.oneOf('kind', ['field', 'directory', 'file'] as const);
-  object.allowOnly(MEMBERS[kind]);
-  const op = object.has('op') ? object.oneOf('op', ['put', 'delete'] as const) : 'put';
-  if (kind === 'field') return fieldDraft(object, op);
-  const path = object.path();
-  if (op === 'delete') {
-    if (kind === 'file' && path === '/') throw Problem.invalidField('path', 'names a directory');
-    return plainDraft({ kind, op, path });
+const NO_REPLICAS: ReadonlyMap<number, string | null> = new Map();
+
+/** The line; a draft of one where names are to become numbers. */
+function lineOf(json: JsonValue): ReadLine | LineDraft {
+  if (!isJsonObject(json)) return Problem.invalidField('line', 'is not a JSON object');
+  const { kind, op = 'put' } = json as { kind?: Kind; op?: 'put' | 'delete' };
+  if (kind === undefined || !KINDS.includes(kind)) {
+    return Problem.invalidField('kind', TEXTS.words(KINDS.join(', ')));
   }
-  const metadata = object.metadata();
-  const common = { owner: object.text('owner'), group: object.text('group'), mode: object.mode() };
-  if (kind === 'directory') {
-    return {
-      ...common,
-      replicas: [],
-      complete: (ownership) => ({ kind, op, path, mustExist: false, metadata, ...ownership }),
-    };
+  const faults = CHECKS[kind][op === 'delete' ? op : 'put'](json);
+  if (faults.length > 0) return Problem.invalid(faults.map(violationOf));
+  const { name, type } = json;
+  if (kind === 'field') return { kind, op, name, ...(op === 'put' && { type }) } as CatalogueLine;
+  const body = json as unknown as Body & { path: string };
+  if (op === 'delete') return { kind, op, path: body.path };
+  const { path, owner, group, mode, metadata, replicas } = body;
+  const said = metadata && { mode: 'merge' as const, values: Object.entries(metadata) };
+  const content =
+    kind === 'directory'
+      ? { kind, op, path, mustExist: false, metadata: said }
+      : { kind, op, path, ...contentOf(body), metadata: said };
+  const complete: LineDraft['complete'] = (ownership, numbered) =>
+    (kind === 'file'
+      ? { ...content, ...ownership, replicas: numbered }
+      : { ...content, ...ownership }) as CatalogueLine;
+  if (owner === undefined && group === undefined && replicas === undefined) {
+    return complete({ ownerId: undefined, groupId: undefined, mode }, NO_REPLICAS);
   }
-  if (path === '/') throw Problem.invalidField('path', 'names a directory');
-  const content = object.content();
-  return {
-    ...common,
-    replicas: object.replicas(),
-    complete: (ownership, replicas) => ({
-      kind,
-      op,
-      path,
-      ...content,
-      metadata,
-      replicas,
-      ...ownership,
-    }),
-  };
+  const named = (replicas ?? []).map(({ se, pfn = null }): NamedReplicas[0] => [se, pfn]);
+  return { owner, group, mode, replicas: named, complete };
 }
 
-function fieldDraft(object: Members, op: 'put' | 'delete'): LineDraft {
-  const name = object.text('name') ?? '';
-  const fault = fieldNameFault(name);
-  if (fault !== undefined) throw Problem.invalidField('name', fault);
-  if (op === 'delete') return plainDraft({ kind: 'field', op, name });
-  const type: FieldType = object.oneOf('type', FIELD_TYPES);
-  return plainDraft({ kind: 'field', op, name, type });
+function contentOf({ size, checksum, checksumType, guid }: Body): Partial<FilePut> {
+  return { size, checksum, checksumType: checksumTypeOf(checksum, checksumType), guid };
 }
 
-function plainDraft(line: CatalogueLine): LineDraft {
-  return { replicas: [], complete: () => line };
-}
-
-/** Reads members of a JSON object; every fault is a Problem 400 that names the member. */
-class Members {
-  constructor(private readonly json: JsonObject) {}
-
-  has(name: string): boolean {
-    return this.json[name] !== undefined;
-  }
-
-  allowOnly(known: readonly string[]): void {
-    const unknown = Object.keys(this.json).filter((name) => !known.includes(name));
-    if (unknown.length === 0) return;
-    throw Problem.invalid(unknown.map((field) => ({ field, problem: 'is not known here' })));
-  }
-
-  text(name: string): string | undefined {
-    if (!this.has(name)) return undefined;
-    const value = this.json[name];
-    if (typeof value !== 'string' || value === '' || value.includes('\0')) {
-      throw Problem.invalidField(name, FAULTS.text);
-    }
-    return value;
-  }
-
-  oneOf<T extends string>(name: string, known: readonly T[]): T {
-    const value = this.json[name];
-    const found = known.find((each) => each === value);
-    if (found === undefined) throw Problem.invalidField(name, `is not one of ${known.join(', ')}`);
-    return found;
-  }
-
-  path(): string {
-    const path = this.text('path') ?? '';
-    const fault = pathFault(path);
-    if (fault !== undefined) throw Problem.invalidField('path', fault);
-    return path;
-  }
-
-  mode(): number | undefined {
-    if (!this.has('mode')) return undefined;
-    const mode = this.json['mode'];
-    if (isMode(mode)) return mode;
-    throw Problem.invalidField('mode', FAULTS.mode);
-  }
-
-  metadata(): MetadataChange | undefined {
-    if (!this.has('metadata')) return undefined;
-    const metadata = this.json['metadata'];
-    if (!isJsonObject(metadata)) throw Problem.invalidField('metadata', 'is not a JSON object');
-    return { mode: 'merge', values: Object.entries(metadata) };
-  }
-
-  content(): Pick<FilePut, 'size' | 'checksum' | 'checksumType' | 'guid'> {
-    const checksum = this.matching('checksum', CHECKSUM);
-    const checksumType = checksumTypeOf(checksum, this.matching('checksumType', CHECKSUM_TYPE));
-    return { size: this.size(), checksum, checksumType, guid: this.matching('guid', CHECKSUM) };
-  }
-
-  replicas(): NamedReplicas {
-    if (!this.has('replicas')) return [];
-    const list = this.json['replicas'];
-    if (!Array.isArray(list) || list.length > MAX_REPLICAS) {
-      throw Problem.invalidField('replicas', `is not a list of at most ${MAX_REPLICAS}`);
-    }
-    return list.map((item) => {
-      if (!isJsonObject(item))
-        throw Problem.invalidField('replicas', 'has an entry that is no object');
-      const entry = new Members(item);
-      if (!entry.has('se')) throw Problem.invalidField('replicas', 'has an entry without se');
-      entry.allowOnly(['se', 'pfn']);
-      const pfn = entry.text('pfn') ?? null;
-      if (pfn !== null && !isPfn(pfn)) throw Problem.invalidField('pfn', FAULTS.pfn);
-      return [entry.text('se') as string, pfn];
-    });
-  }
-
-  private size(): number | bigint {
-    const size = this.json['size'];
-    if (isSize(size)) return size;
-    throw Problem.invalidField('size', size === undefined ? 'is missing' : FAULTS.size);
-  }
-
-  private matching(name: string, pattern: RegExp): string | undefined {
-    const value = this.text(name);
-    if (value !== undefined && !pattern.test(value))
-      throw Problem.invalidField(name, 'is malformed');
-    return value;
-  }
+function violationOf({ path, problem }: Misfit): Violation {
+  const field = path.findLast((step) => typeof step === 'string') ?? 'line';
+  return { field: String(field), problem };
 }
