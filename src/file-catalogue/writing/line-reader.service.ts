@@ -6,7 +6,7 @@ import {
   type JsonValue,
   type Violation,
 } from '#src/kernel/index.js';
-import { checkBy, type FaultTexts, type Misfit, type Schema } from '#src/http/index.js';
+import { checkBy, type FaultTexts, type Misfit, type Schema } from '#src/config/index.js';
 import { RegistryService, type RegistrySnapshot } from '#src/registry/index.js';
 import { CatalogueNames } from '../names/catalogue-names.service.js';
 import type { NameKind } from '../names/catalogue-name.entity.js';
