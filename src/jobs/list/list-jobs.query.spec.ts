@@ -61,6 +61,7 @@ describe('query of GET /jobs', () => {
     ['sort=jid,-jid', 'sort', 'jid is given twice'],
     ['fromDate=yesterday', 'fromDate', 'is not an ISO 8601 date or time'],
     ['toDate=2026-13-01', 'toDate', 'is not an ISO 8601 date or time'],
+    ['toDate=0000-01-01', 'toDate', 'is not an ISO 8601 date or time'],
     ['toDate=2026-02-30', 'toDate', 'is not an ISO 8601 date or time'],
     ['lastUpdate=2026-02-29', 'lastUpdate', 'is not an ISO 8601 date or time'],
     ['fromDate=2026-04-31T12:00Z', 'fromDate', 'is not an ISO 8601 date or time'],

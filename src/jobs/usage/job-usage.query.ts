@@ -1,12 +1,11 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { DAY_PATTERN, Problem } from '#src/kernel/index.js';
+import { DAY, Problem } from '#src/kernel/index.js';
 import { IsOptional, IsString, ReadBy } from '#src/http/index.js';
 import { USAGE_KEYS, type UsageKey, type UsageWanted } from './usage.repository.js';
 
 const KEYS = USAGE_KEYS.join('|');
 const USUAL_KEYS: UsageKey[] = ['month', 'group'];
-const MONTH_OR_DAY = `^((000[1-9]|00[1-9]\\d|0[1-9]\\d\\d|[1-9]\\d{3})-(0[1-9]|1[0-2])|${DAY_PATTERN})$`;
-const SHAPE = new RegExp(MONTH_OR_DAY);
+const MONTH = /^(?:000[1-9]|00[1-9]\d|0[1-9]\d\d|[1-9]\d{3})-(?:0[1-9]|1[0-2])$/;
 
 /** Query of `GET /jobs/usage`. Months and days are those of UTC. */
 export class JobUsageQuery {
@@ -58,7 +57,7 @@ function time(meaning: string, usual: string): ApiPropertyOptions {
   return {
     type: 'string',
     required: false,
-    pattern: MONTH_OR_DAY,
+    pattern: `${MONTH.source}|${DAY.source}`,
     description: `${meaning}; ${usual} unless told`,
     example: '2026-01',
   };
@@ -73,7 +72,7 @@ function readLast(text: string, key: string): string {
 }
 
 function readDays(text: string, key: string): { first: string; last: string } {
-  if (!SHAPE.test(text)) {
+  if (!MONTH.test(text) && !DAY.test(text)) {
     throw Problem.invalidField(key, 'is neither a month, 2026-01, nor a day, 2026-01-31');
   }
   const start = text.length === 7 ? `${text}-01` : text;
