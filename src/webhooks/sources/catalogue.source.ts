@@ -10,40 +10,21 @@ import { type Clock, CLOCK } from '#src/kernel/index.js';
 import { EventLog } from '#src/events/index.js';
 import type { JsonRecord } from '../store/webhook.entity.js';
 import { readFilter } from './filter-values.js';
-import type { SourceBatch, SourceEvent, WebhookSource } from './webhook-source.js';
+import { WebhookSource, type SourceEvent } from './webhook-source.js';
 
 /** Changes of the catalogue. */
 @Injectable()
-export class CatalogueSource implements WebhookSource {
+export class CatalogueSource extends WebhookSource<LoggedChange> {
   readonly name = 'filecatalogue';
   readonly scope = 'catalogue:read';
 
   constructor(
-    private readonly feed: CatalogueFeed,
-    private readonly log: EventLog,
+    feed: CatalogueFeed,
+    log: EventLog,
     private readonly teller: CatalogueTeller,
     @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  checkFilter(filter: JsonRecord): void {
-    readFilter(CatalogueSelectionQuery, filter);
-  }
-
-  latest(): Promise<number> {
-    return this.feed.latest();
-  }
-
-  async read(after: number, limit: number): Promise<SourceBatch> {
-    const { events, upto } = await this.feed.read({ position: after }, limit);
-    const time = new Date(this.clock.now()); // the log has none: when it was read
-    return {
-      ...(upto > after && { end: upto }),
-      select: async (principal, filter) => {
-        const { prefix } = readFilter(CatalogueSelectionQuery, filter);
-        const tell = await this.teller.tellOf(principal, prefix, events);
-        return events.flatMap((change) => eventOf(change, tell(change)?.data, time));
-      },
-    };
+  ) {
+    super(feed, log, CatalogueSelectionQuery);
   }
 
   /** Closed meanwhile is closed. */
@@ -54,9 +35,15 @@ export class CatalogueSource implements WebhookSource {
     return tell(change) !== undefined;
   }
 
-  /** Of the log itself: the feed keeps events in memory while it has listeners. */
-  onNews(listener: () => void): () => void {
-    return this.log.onNews('filecatalogue', listener);
+  protected async select(
+    changes: readonly LoggedChange[],
+    principal: Principal,
+    filter: JsonRecord,
+  ): Promise<SourceEvent[]> {
+    const time = new Date(this.clock.now()); // the log has none: when it was read
+    const { prefix } = readFilter(CatalogueSelectionQuery, filter);
+    const tell = await this.teller.tellOf(principal, prefix, changes);
+    return changes.flatMap((change) => eventOf(change, tell(change)?.data, time));
   }
 }
 

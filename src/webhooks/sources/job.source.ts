@@ -11,37 +11,23 @@ import {
 import { EventLog } from '#src/events/index.js';
 import type { JsonRecord } from '../store/webhook.entity.js';
 import { readFilter } from './filter-values.js';
-import type { SourceBatch, SourceEvent, WebhookSource } from './webhook-source.js';
+import { WebhookSource, type SourceEvent } from './webhook-source.js';
 
 /** Who has a job: enough to say later who may see it. */
 type Ownership = Parameters<JobPolicy['mayRead']>[1];
 
 /** Moves of jobs. */
 @Injectable()
-export class JobSource implements WebhookSource {
+export class JobSource extends WebhookSource<JobEvent> {
   readonly name = 'jobs';
   readonly scope = 'jobs:read';
 
   constructor(
-    private readonly feed: JobFeed,
-    private readonly log: EventLog,
+    feed: JobFeed,
+    log: EventLog,
     private readonly policy: JobPolicy,
-  ) {}
-
-  checkFilter(filter: JsonRecord): void {
-    readFilter(JobSelectionQuery, filter);
-  }
-
-  latest(): Promise<number> {
-    return this.feed.latest();
-  }
-
-  async read(after: number, limit: number): Promise<SourceBatch> {
-    const { events, upto } = await this.feed.read({ position: after }, limit);
-    return {
-      ...(upto > after && { end: upto }),
-      select: (principal, filter) => Promise.resolve(this.select(events, principal, filter)),
-    };
+  ) {
+    super(feed, log, JobSelectionQuery);
   }
 
   /** The record's own rule, and without `allOwners` own jobs alone. */
@@ -52,19 +38,14 @@ export class JobSource implements WebhookSource {
     return Promise.resolve(isWanted && this.policy.mayRead(principal, job));
   }
 
-  /** Of the log itself: the feed keeps events in memory while it has listeners. */
-  onNews(listener: () => void): () => void {
-    return this.log.onNews('jobs', listener);
-  }
-
-  private select(
+  protected select(
     events: readonly JobEvent[],
     principal: Principal,
     filter: JsonRecord,
-  ): SourceEvent[] {
+  ): Promise<SourceEvent[]> {
     const query = readFilter(JobSelectionQuery, filter);
     const tells = jobSelector(query, this.policy.visibility(principal, query.allOwners));
-    return events.filter((event) => tells(event) === 'job').map(eventOf);
+    return Promise.resolve(events.filter((event) => tells(event) === 'job').map(eventOf));
   }
 }
 

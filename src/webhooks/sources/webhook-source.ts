@@ -1,5 +1,8 @@
 import type { Principal } from '#src/auth/index.js';
+import type { EventLog, Feed } from '#src/events/index.js';
+import type { RequestClass } from '#src/http/index.js';
 import type { JsonRecord, SourceName } from '../store/webhook.entity.js';
+import { readFilter } from './filter-values.js';
 
 /** An event for one webhook. */
 export interface SourceEvent {
@@ -24,20 +27,49 @@ export interface SourceBatch {
 }
 
 /** Where events come from: the feed of jobs, that of the catalogue. */
-export interface WebhookSource {
-  readonly name: SourceName;
+export abstract class WebhookSource<Event extends { position: number } = never> {
+  abstract readonly name: SourceName;
   /** It takes this scope, beside `webhooks`, to be told of its events. */
-  readonly scope: 'jobs:read' | 'catalogue:read';
-  /** Throws Problem 400 for a filter that it does not understand. */
-  checkFilter(filter: JsonRecord): void;
-  /** Position of the latest event. */
-  latest(): Promise<number>;
-  /** Events behind a position. Throws Problem 410 `feed.gone` when some of them are not kept any more. */
-  read(after: number, limit: number): Promise<SourceBatch>;
+  abstract readonly scope: 'jobs:read' | 'catalogue:read';
+
+  protected constructor(
+    private readonly feed: Feed<Event>,
+    private readonly log: EventLog,
+    private readonly filterClass: RequestClass,
+  ) {}
+
   /** Whether the principal may see an event, as things are now. */
-  maySee(principal: Principal, filter: JsonRecord, rights: JsonRecord): Promise<boolean>;
-  /** Calls the listener when there may be news. */
-  onNews(listener: () => void): () => void;
+  abstract maySee(principal: Principal, filter: JsonRecord, rights: JsonRecord): Promise<boolean>;
+
+  protected abstract select(
+    events: readonly Event[],
+    principal: Principal,
+    filter: JsonRecord,
+  ): Promise<SourceEvent[]>;
+
+  /** Throws Problem 400 for a filter that it does not understand. */
+  checkFilter(filter: JsonRecord): void {
+    readFilter(this.filterClass, filter);
+  }
+
+  /** Position of the latest event. */
+  latest(): Promise<number> {
+    return this.feed.latest();
+  }
+
+  /** Events behind a position. Throws Problem 410 `feed.gone` when some of them are not kept any more. */
+  async read(after: number, limit: number): Promise<SourceBatch> {
+    const { events, upto } = await this.feed.read({ position: after }, limit);
+    return {
+      ...(upto > after && { end: upto }),
+      select: (principal, filter) => this.select(events, principal, filter),
+    };
+  }
+
+  /** Calls the listener when there may be news of the log itself: the feed keeps events in memory while it has listeners. */
+  onNews(listener: () => void): () => void {
+    return this.log.onNews(this.name, listener);
+  }
 }
 
 /** Injection token of the sources. */
