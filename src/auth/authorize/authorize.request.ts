@@ -9,7 +9,7 @@ import {
   ReadAllBy,
   Shape,
 } from '#src/http/index.js';
-import { PAGE_FORM, PageForm } from '../sign-in/pages/page.request.js';
+import { ChoiceForm, PAGE_FORM } from '../sign-in/pages/page.request.js';
 import { NOT_SUPPORTED, refusedRequest } from './authorization-request.js';
 
 /** Nothing at all. Not written as IsIn, of which the document would say that there is an empty list of values. */
@@ -143,19 +143,9 @@ export class AuthorizationQuery {
 
 /** The consent form. */
 @Shape(PAGE_FORM)
-export class ConsentForm extends PageForm {
+export class ConsentForm extends ChoiceForm {
   @ApiProperty({ enum: ['allow', 'deny', 'another'], required: true })
   @IsOptional()
   @IsString()
   decision?: string;
-
-  @ApiProperty({ example: 'grid_user' })
-  @IsOptional()
-  @IsString()
-  group?: string;
-
-  @ApiProperty({ example: 'Prod' })
-  @IsOptional()
-  @IsString()
-  setup?: string;
 }

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsOptional, IsString, Shape } from '#src/http/index.js';
 import { ClientForm } from '../clients/client.request.js';
 import { OAUTH_FORM } from '../protocol/oauth-form.js';
-import { PAGE_FORM, PageForm } from '../sign-in/pages/page.request.js';
+import { ChoiceForm, PAGE_FORM } from '../sign-in/pages/page.request.js';
 
 /** Form of the device authorization endpoint. */
 @Shape(OAUTH_FORM)
@@ -46,21 +46,11 @@ export class DeviceQuery {
 
 /** The form of the device page. */
 @Shape(PAGE_FORM)
-export class DeviceDecisionForm extends PageForm {
+export class DeviceDecisionForm extends ChoiceForm {
   @ApiProperty({ example: 'BCDF-GHJK', required: true })
   @IsOptional()
   @IsString()
   user_code?: string;
-
-  @ApiProperty({ example: 'grid_user' })
-  @IsOptional()
-  @IsString()
-  group?: string;
-
-  @ApiProperty({ example: 'Prod' })
-  @IsOptional()
-  @IsString()
-  setup?: string;
 
   @ApiProperty({ enum: ['allow', 'deny', 'another'], description: 'Absent: look the code up' })
   @IsOptional()

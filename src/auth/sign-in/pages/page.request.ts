@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Problem } from '#src/kernel/index.js';
-import { IsString, type RequestShape } from '#src/http/index.js';
+import { IsOptional, IsString, type RequestShape } from '#src/http/index.js';
 import { invalidForm } from '../../protocol/oauth-errors.js';
 
 /** How forms of the pages are read: a handful of short fields, of which browsers and their extensions may add some. */
@@ -21,4 +21,17 @@ export class PageForm {
   @ApiProperty({ description: 'From the page; a form without it is refused' })
   @IsString()
   csrf!: string;
+}
+
+/** The group and the setup that a user chooses on a page. */
+export class ChoiceForm extends PageForm {
+  @ApiProperty({ example: 'grid_user' })
+  @IsOptional()
+  @IsString()
+  group?: string;
+
+  @ApiProperty({ example: 'Prod' })
+  @IsOptional()
+  @IsString()
+  setup?: string;
 }

@@ -54,11 +54,16 @@ export class GrantForm extends ClientForm {
   resource?: string[];
 }
 
-/** Parameters of flow A, and of an application that asks for a token for itself, which is registered with a group. */
-@Grant()
-export class ClientCredentialsForm extends GrantForm {
-  static readonly grantType = 'client_credentials';
+/** What those carry that may ask for less than they could have. */
+class ScopedForm extends GrantForm {
+  @ApiProperty({ description: 'Words separated by blanks', example: 'jobs:read' })
+  @IsOptional()
+  @IsString()
+  scope?: string;
+}
 
+/** What those carry that say as whom their user acts. */
+class MemberForm extends ScopedForm {
   @ApiProperty({ description: 'Certificate flow and token exchange', example: 'grid_user' })
   @IsOptional()
   @IsString()
@@ -68,16 +73,17 @@ export class ClientCredentialsForm extends GrantForm {
   @IsOptional()
   @IsString()
   setup?: string;
+}
 
-  @ApiProperty({ description: 'Words separated by blanks', example: 'jobs:read' })
-  @IsOptional()
-  @IsString()
-  scope?: string;
+/** Parameters of flow A, and of an application that asks for a token for itself, which is registered with a group. */
+@Grant()
+export class ClientCredentialsForm extends MemberForm {
+  static readonly grantType = 'client_credentials';
 }
 
 /** Parameters of flow B, second half (RFC 6749 §4.1.3, RFC 7636 §4.5). */
 @Grant()
-export class AuthorizationCodeForm extends GrantForm {
+export class AuthorizationCodeForm extends ScopedForm {
   static readonly grantType = 'authorization_code';
 
   @ApiProperty({ description: 'Code exchange: the code of the redirect' })
@@ -93,26 +99,16 @@ export class AuthorizationCodeForm extends GrantForm {
   @IsOptional()
   @IsString()
   code_verifier?: string;
-
-  @ApiProperty({ description: 'Words separated by blanks', example: 'jobs:read' })
-  @IsOptional()
-  @IsString()
-  scope?: string;
 }
 
 /** Parameters of the renewal (RFC 6749 §6). */
 @Grant()
-export class RefreshTokenForm extends GrantForm {
+export class RefreshTokenForm extends ScopedForm {
   static readonly grantType = 'refresh_token';
 
   @ApiProperty({ description: 'Renewal: the refresh token' })
   @IsString()
   refresh_token!: string;
-
-  @ApiProperty({ description: 'Words separated by blanks', example: 'jobs:read' })
-  @IsOptional()
-  @IsString()
-  scope?: string;
 }
 
 /** Parameters of a device's poll (RFC 8628 §3.4). */
@@ -127,7 +123,7 @@ export class DeviceCodeForm extends GrantForm {
 
 /** Parameters of the exchange of a provider's access token, or one of ours, for one of ours, without an actor (RFC 8693 §2.1). */
 @Grant()
-export class TokenExchangeForm extends GrantForm {
+export class TokenExchangeForm extends MemberForm {
   static readonly grantType = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
   @ApiProperty({
@@ -149,21 +145,6 @@ export class TokenExchangeForm extends GrantForm {
   @IsOptional()
   @IsIn([], { message: 'is not supported' })
   actor_token?: string;
-
-  @ApiProperty({ description: 'Certificate flow and token exchange', example: 'grid_user' })
-  @IsOptional()
-  @IsString()
-  group?: string;
-
-  @ApiProperty({ description: 'Certificate flow and token exchange', example: 'Prod' })
-  @IsOptional()
-  @IsString()
-  setup?: string;
-
-  @ApiProperty({ description: 'Words separated by blanks', example: 'jobs:read' })
-  @IsOptional()
-  @IsString()
-  scope?: string;
 }
 
 /** The parameters of each grant type. */
