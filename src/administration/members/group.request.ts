@@ -21,8 +21,23 @@ const LIMITS = {
 };
 const MEMBERS = { description: 'Names of users', example: ['dora'] };
 
+/** What both bodies may say. */
+class GroupRequest {
+  @Texts(RIGHTS)
+  properties?: string[];
+
+  @Texts(MEMBERS)
+  members?: string[];
+
+  @Texts(SCOPES)
+  idpScopes?: string[];
+
+  @Members(LIMITS)
+  limits?: object;
+}
+
 /** Body of `POST /admin/groups`. */
-export class AddGroupRequest {
+export class AddGroupRequest extends GroupRequest {
   @ApiProperty({
     description: '1 to 128 characters without blank, slash and comma',
     minLength: 1,
@@ -35,39 +50,15 @@ export class AddGroupRequest {
   @Text(VO)
   vo?: string;
 
-  @Texts(RIGHTS)
-  properties?: string[];
-
-  @Texts(MEMBERS)
-  members?: string[];
-
-  @Texts(SCOPES)
-  idpScopes?: string[];
-
   @Text(ROLE)
   idpRole?: string;
-
-  @Members(LIMITS)
-  limits?: object;
 }
 
 /** Body of `PATCH /admin/groups/<group>`: what is left out stays, lists and objects are replaced as a whole, null takes away. */
-export class ChangeGroupRequest {
+export class ChangeGroupRequest extends GroupRequest {
   @Text(VO, { removable: true })
   vo?: string | null;
 
-  @Texts(RIGHTS)
-  properties?: string[];
-
-  @Texts(MEMBERS)
-  members?: string[];
-
-  @Texts(SCOPES)
-  idpScopes?: string[];
-
   @Text(ROLE, { removable: true })
   idpRole?: string | null;
-
-  @Members(LIMITS)
-  limits?: object;
 }

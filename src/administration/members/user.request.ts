@@ -45,8 +45,23 @@ export class SubjectRequest {
   sub!: string;
 }
 
+/** What both bodies may say. */
+class UserRequest {
+  @Text(SUB)
+  sub?: string;
+
+  @Records(CertificateRequest, CERTIFICATES)
+  certificates?: CertificateRequest[];
+
+  @Records(SubjectRequest, SUBJECTS)
+  subjects?: SubjectRequest[];
+
+  @Members(LIMITS)
+  limits?: object;
+}
+
 /** Body of `POST /admin/users`. */
-export class AddUserRequest {
+export class AddUserRequest extends UserRequest {
   @ApiProperty({
     description: 'Owner of jobs and files; 1 to 128 characters without blank, slash and comma',
     minLength: 1,
@@ -56,45 +71,21 @@ export class AddUserRequest {
   @IsString()
   name!: string;
 
-  @Text(SUB)
-  sub?: string;
-
   @Text(FULL_NAME)
   fullName?: string;
 
   @Text(EMAIL)
   email?: string;
 
-  @Records(CertificateRequest, CERTIFICATES)
-  certificates?: CertificateRequest[];
-
-  @Records(SubjectRequest, SUBJECTS)
-  subjects?: SubjectRequest[];
-
-  @Members(LIMITS)
-  limits?: object;
-
   @Texts({ description: 'Groups that the user becomes a member of', example: ['grid_user'] })
   groups?: string[];
 }
 
 /** Body of `PATCH /admin/users/<user>`: what is left out stays, lists and objects are replaced as a whole, null takes away. */
-export class ChangeUserRequest {
-  @Text(SUB)
-  sub?: string;
-
+export class ChangeUserRequest extends UserRequest {
   @Text(FULL_NAME, { removable: true })
   fullName?: string | null;
 
   @Text(EMAIL, { removable: true })
   email?: string | null;
-
-  @Records(CertificateRequest, CERTIFICATES)
-  certificates?: CertificateRequest[];
-
-  @Records(SubjectRequest, SUBJECTS)
-  subjects?: SubjectRequest[];
-
-  @Members(LIMITS)
-  limits?: object;
 }

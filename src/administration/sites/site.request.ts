@@ -27,8 +27,20 @@ const OPTIONS = {
 };
 const REMOVABLE = { removable: true };
 
+/** What both bodies may say. */
+class SiteRequest {
+  @Texts(TAGS)
+  tags?: string[];
+
+  @Members(LIMITS)
+  limits?: object;
+
+  @Members(OPTIONS)
+  options?: object;
+}
+
 /** Body of `POST /admin/sites`. How its cluster and the network are reached is said beside the service only. */
-export class AddSiteRequest {
+export class AddSiteRequest extends SiteRequest {
   @ApiProperty({
     description: '1 to 128 characters without blank, slash and comma',
     minLength: 1,
@@ -57,21 +69,12 @@ export class AddSiteRequest {
   @Count(GPUS)
   gpus?: number;
 
-  @Texts(TAGS)
-  tags?: string[];
-
   @Count(TIME)
   maxWallTime?: number;
-
-  @Members(LIMITS)
-  limits?: object;
-
-  @Members(OPTIONS)
-  options?: object;
 }
 
 /** Body of `PATCH /admin/sites/<site>`: what is left out stays, lists and objects are replaced as a whole, null takes away. */
-export class ChangeSiteRequest {
+export class ChangeSiteRequest extends SiteRequest {
   /** What runs its jobs */
   @IsOptional()
   @IsIn(SITE_BACKENDS)
@@ -92,17 +95,8 @@ export class ChangeSiteRequest {
   @Count(GPUS, REMOVABLE)
   gpus?: number | null;
 
-  @Texts(TAGS)
-  tags?: string[];
-
   @Count(TIME, REMOVABLE)
   maxWallTime?: number | null;
-
-  @Members(LIMITS)
-  limits?: object;
-
-  @Members(OPTIONS)
-  options?: object;
 }
 
 /** Body of `POST /admin/sites/<site>/drain`. */

@@ -1,7 +1,28 @@
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 
+/** Who has an entry, and who may do what with it. */
+class OwnedResponse {
+  @ApiProperty({ type: 'integer', description: 'Number of the owner', example: 2 })
+  UID!: number;
+
+  @ApiProperty({ description: 'Name of the owner', example: 'alice' })
+  Owner!: string;
+
+  @ApiProperty({ type: 'integer', description: 'Number of the group', example: 2 })
+  GID!: number;
+
+  @ApiProperty({ description: 'Name of the group', example: 'grid_user' })
+  OwnerGroup!: string;
+
+  @ApiProperty({ description: 'Status', example: 'AprioriGood' })
+  Status!: string;
+
+  @ApiProperty({ type: 'integer', description: 'Mode bits as decimal number', example: 509 })
+  Mode!: number;
+}
+
 /** Attributes of a file. */
-export class FileAttributesResponse {
+export class FileAttributesResponse extends OwnedResponse {
   @ApiProperty({ description: 'Number of the file', type: 'integer', format: 'int64', example: 7 })
   FileID!: number;
 
@@ -20,53 +41,17 @@ export class FileAttributesResponse {
   @ApiProperty({ description: 'Kind of the entry', example: 'File' })
   Type!: string;
 
-  @ApiProperty({ type: 'integer', description: 'Number of the owner', example: 2 })
-  UID!: number;
-
-  @ApiProperty({ description: 'Name of the owner', example: 'alice' })
-  Owner!: string;
-
-  @ApiProperty({ type: 'integer', description: 'Number of the group', example: 2 })
-  GID!: number;
-
-  @ApiProperty({ description: 'Name of the group', example: 'grid_user' })
-  OwnerGroup!: string;
-
   @ApiProperty({ description: 'When it was registered', format: 'date-time' })
   CreationDate!: string;
 
   @ApiProperty({ description: 'When it was last changed', format: 'date-time' })
   ModificationDate!: string;
-
-  @ApiProperty({ type: 'integer', description: 'Mode bits as decimal number', example: 509 })
-  Mode!: number;
-
-  @ApiProperty({ description: 'Status', example: 'AprioriGood' })
-  Status!: string;
 }
 
 /** Attributes of a directory. */
-class DirectoryAttributesResponse {
+class DirectoryAttributesResponse extends OwnedResponse {
   @ApiProperty({ description: 'Number of the directory', type: 'integer', format: 'int64' })
   DirID!: number;
-
-  @ApiProperty({ type: 'integer', description: 'Number of the owner', example: 2 })
-  UID!: number;
-
-  @ApiProperty({ description: 'Name of the owner', example: 'alice' })
-  Owner!: string;
-
-  @ApiProperty({ type: 'integer', description: 'Number of the group', example: 2 })
-  GID!: number;
-
-  @ApiProperty({ description: 'Name of the group', example: 'grid_user' })
-  OwnerGroup!: string;
-
-  @ApiProperty({ description: 'Status', example: 'AprioriGood' })
-  Status!: string;
-
-  @ApiProperty({ type: 'integer', description: 'Mode bits as decimal number', example: 509 })
-  Mode!: number;
 
   @ApiProperty({ description: 'When it was made', format: 'date-time' })
   CreationDate!: string;

@@ -5,6 +5,18 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
  * by is named as it.
  */
 export class CounterEntity {
+  @PrimaryColumn('text')
+  setup!: string;
+
+  @Column('text')
+  vo!: string;
+
+  @Column('text')
+  status!: string;
+
+  @Column('text')
+  site!: string;
+
   @Column('bigint')
   n!: number | bigint;
 
@@ -18,25 +30,13 @@ export class CounterEntity {
 @Index('job_totals_fresh', { synchronize: false })
 export class JobTotalEntity extends CounterEntity {
   @PrimaryColumn('text')
-  setup!: string;
-
-  @PrimaryColumn('text')
   owner!: string;
 
   @Column('text')
   ownerGroup!: string;
 
   @Column('text')
-  vo!: string;
-
-  @Column('text')
-  status!: string;
-
-  @Column('text')
   minorStatus!: string;
-
-  @Column('text')
-  site!: string;
 
   @Column('text')
   jobType!: string;
@@ -47,9 +47,6 @@ export class JobTotalEntity extends CounterEntity {
 @Index('job_label_counts_label', ['setup', 'kind', 'label'])
 @Index('job_label_counts_fresh', { synchronize: false })
 export class JobLabelCountEntity extends CounterEntity {
-  @PrimaryColumn('text')
-  setup!: string;
-
   /** The attribute that the label is of. */
   @PrimaryColumn('text')
   kind!: 'name' | 'job_group' | 'array';
@@ -62,15 +59,6 @@ export class JobLabelCountEntity extends CounterEntity {
 
   @Column('text')
   ownerGroup!: string;
-
-  @Column('text')
-  vo!: string;
-
-  @Column('text')
-  status!: string;
-
-  @Column('text')
-  site!: string;
 }
 
 /** Numbers of jobs by block of neighbouring ids. */
@@ -78,21 +66,9 @@ export class JobLabelCountEntity extends CounterEntity {
 @Index('job_block_counts_block', ['setup', 'block'])
 @Index('job_block_counts_fresh', { synchronize: false })
 export class JobBlockCountEntity extends CounterEntity {
-  @PrimaryColumn('text')
-  setup!: string;
-
   @PrimaryColumn('integer')
   block!: number;
 
   @Column('text')
   owner!: string;
-
-  @Column('text')
-  vo!: string;
-
-  @Column('text')
-  status!: string;
-
-  @Column('text')
-  site!: string;
 }
