@@ -64,7 +64,7 @@ describe('gridgate webhook', () => {
   it('says what is wrong', async () => {
     expect(await webhook('add', 'https://10.0.0.1/')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('one that webhooks may not reach'),
+      stderr: expect.stringContaining('an address that webhooks may not reach'),
     });
     expect(await webhook('add', bed.url(), '--filter', 'Done')).toEqual({
       ...{ code: 2, stdout: '', stderr: 'gridgate: --filter Done is not key=value\n' },
