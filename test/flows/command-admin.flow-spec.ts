@@ -238,6 +238,51 @@ describe('gridgate user and group', () => {
   });
 });
 
+describe('gridgate for administrators', () => {
+  it('lists and shows every noun', async () => {
+    const names = async (...words: string[]): Promise<string[]> =>
+      (await admin(...words, '-o', 'name')).stdout.trimEnd().split('\n');
+    const entries = await names('registry', 'list');
+    expect(entries).toEqual(
+      expect.arrayContaining(['users.alice', 'groups.grid_user', 'setups.Prod']),
+    );
+    expect((await admin('registry', 'show')).stdout).toBe((await admin('registry', 'dump')).stdout);
+    const [kid = ''] = await names('keys', 'list');
+    const key = await admin('keys', 'show', kid, '--json');
+    expect(JSON.parse(key.stdout)).toMatchObject({ kid, algorithm: expect.any(String) });
+    expect(await admin('keys', 'show', 'none')).toEqual(
+      refused('there is no key none', '`gridgate keys list` shows all'),
+    );
+    expect(await names('site', 'list')).toEqual(await names('site', 'show'));
+    const shares = await names('shares');
+    expect(shares).toEqual(await names('shares', 'list'));
+    expect(await names('shares', '--group', 'grid_user')).toEqual(['grid_user']);
+    expect(await names('shares', 'show', 'grid_user')).toEqual(['grid_user']);
+    expect(await admin('shares', 'show', 'none')).toEqual(
+      refused('none has no share', '`gridgate shares list` shows all'),
+    );
+    expect(await admin('user', 'show', 'none')).toEqual(
+      refused('there is no user none', '`gridgate user list` shows all'),
+    );
+  });
+
+  it('adds and removes certificates of a user', async () => {
+    const dn = '/DC=org/DC=grid/CN=alice new';
+    const certificate = (...words: string[]): Promise<Ended> =>
+      admin('user', 'certificate', ...words);
+    expect(await certificate('add', 'alice', dn)).toEqual(
+      done(`~ users.alice: certificates +${dn}\n`),
+    );
+    expect(await certificate('remove', 'alice', dn)).toEqual(
+      done(`~ users.alice: certificates -${dn}\n`),
+    );
+    expect(await certificate('remove', 'alice', dn)).toEqual(
+      refused(`alice has no certificate ${dn}`),
+    );
+    expect((await certificate('add', 'none', dn)).code).toBe(2);
+  });
+});
+
 describe('gridgate audit', () => {
   it('takes no file of the log, and names what it cannot read', async () => {
     const { code, stderr } = await admin('audit', 'log');

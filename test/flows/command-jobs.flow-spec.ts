@@ -128,6 +128,10 @@ describe('gridgate about jobs', () => {
     expect([await who(), await who('--profile', 'other')]).toEqual(['alice', 'bob']);
     const { mode } = await stat(join(home, '.config/gridgate/profiles/other.json'));
     expect(mode & 0o777).toBe(0o600);
+    expect((await gridgate('profile', 'list', '-o', 'name')).stdout).toBe('default\nother\n');
+    const { stdout: shown } = await gridgate('profile', 'show', 'other', '--json');
+    expect(JSON.parse(shown)).toMatchObject({ profile: 'other', server: grid.url, user: 'bob' });
+    expect(shown).not.toContain('token');
     expect((await gridgate('logout', '--profile', 'other')).code).toBe(0);
     expect(await who()).toBe('alice');
     expect(await gridgate('status', '--profile', '../x')).toEqual(

@@ -105,16 +105,16 @@ const SHOWN = ['time', 'event', 'outcome', 'user', 'account', 'group', 'address'
 const ELSEWHERE = new Set([...SHOWN, 'instance', 'requestId', 'setup', 'id']);
 
 function listed(records: JsonObject[]): Shown {
-  const shown = listOf({ records }, records, [
-    ['TIME', 'time'],
-    ['EVENT', 'event'],
-    ['OUTCOME', 'outcome'],
+  const shown = listOf({ records }, records, {
+    TIME: 'time',
+    EVENT: 'event',
+    OUTCOME: 'outcome',
     // a user, or the account that ran a command
-    ['WHO', ({ user, account }) => user ?? account],
-    ['GROUP', 'group'],
-    ['ADDRESS', 'address'],
-    ['WHAT', detailsOf],
-  ]);
+    WHO: ({ user, account }) => user ?? account,
+    GROUP: 'group',
+    ADDRESS: 'address',
+    WHAT: detailsOf,
+  });
   return { ...shown, names: records.map(({ event }) => textOf(event)) };
 }
 

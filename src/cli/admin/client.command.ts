@@ -38,13 +38,13 @@ export const clientCommand = group('client', 'applications that may act for user
   onService('list', 'all applications', {
     show: async (service) => {
       const clients = await (await service.get(ClientsService)).list();
-      return listOf({ clients }, clients, [
-        ['CLIENT_ID', 'client_id'],
-        ['NAME', 'name'],
-        ['KIND', ({ confidential }) => (confidential ? 'confidential' : 'public')],
-        ['PROFILE', 'profile'],
-        ['REDIRECT URIS', 'redirect_uris'],
-      ]);
+      return listOf({ clients }, clients, {
+        CLIENT_ID: 'client_id',
+        NAME: 'name',
+        KIND: ({ confidential }) => (confidential ? 'confidential' : 'public'),
+        PROFILE: 'profile',
+        'REDIRECT URIS': 'redirect_uris',
+      });
     },
   }),
   onService('show', 'one application', {

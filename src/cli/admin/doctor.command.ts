@@ -8,13 +8,15 @@ import { onService, type CliContext } from './context.js';
 import { checkBalancer, type BalancerInput } from '../doctor/balancer-checks.js';
 import { checkDatabase, checkSessions } from '../doctor/database-checks.js';
 import { fault, reasonOf, skipped, type Finding, type FindingState } from '../doctor/finding.js';
-import { checkApplications } from '../doctor/application-check.js';
-import { checkKeys } from '../doctor/key-checks.js';
+import {
+  checkApplications,
+  checkBorders,
+  checkKeys,
+  isolationFinding,
+} from '../doctor/service-checks.js';
 import { checkSlurm, checkSlurmSites } from '../doctor/slurm-checks.js';
 import { checkDisk, checkStore } from '../doctor/storage-checks.js';
-import { isolationFinding } from '../doctor/isolation-check.js';
 import { checkTrust } from '../doctor/trust-checks.js';
-import { checkBorders } from '../doctor/vo-check.js';
 import { unreadable } from '../terminal/reading.js';
 
 const NEEDS_SCHEMA = 'not tried: the database lacks the schema of this version';

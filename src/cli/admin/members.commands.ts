@@ -76,14 +76,17 @@ export const userCommand = group('user', 'who may use the service', [
     show: async (service, { group: only }) => {
       const users = await usersOf(service);
       const found = users.filter(({ groups }) => only === undefined || groups.includes(only));
-      return listOf({ users: found }, found, [
-        ['USER', 'name'],
-        ['STATE', ({ disabled }) => (disabled ? 'disabled' : '')],
-        ['GROUPS', 'groups'],
-        ['CERTIFICATE', ({ certificates: [first] }) => first?.subject],
-        ['NAME', 'fullName', 'wide'],
-        ['E-MAIL', 'email', 'wide'],
-      ]);
+      return listOf(
+        { users: found },
+        found,
+        {
+          USER: 'name',
+          STATE: ({ disabled }) => (disabled ? 'disabled' : ''),
+          GROUPS: 'groups',
+          CERTIFICATE: ({ certificates: [first] }) => first?.subject,
+        },
+        { NAME: 'fullName', 'E-MAIL': 'email' },
+      );
     },
   }),
   onService('show', 'one user', {
@@ -208,12 +211,12 @@ export const groupCommand = group('group', 'groups and who is in them', [
   onService('list', 'all groups', {
     show: async (service) => {
       const groups = await groupsOf(service);
-      return listOf({ groups }, groups, [
-        ['GROUP', 'name'],
-        ['VO', 'vo'],
-        ['MEMBERS', ({ members }) => members.length],
-        ['PROPERTIES', 'properties'],
-      ]);
+      return listOf({ groups }, groups, {
+        GROUP: 'name',
+        VO: 'vo',
+        MEMBERS: ({ members }) => members.length,
+        PROPERTIES: 'properties',
+      });
     },
   }),
   onService('show', 'one group with its members', {

@@ -25,10 +25,7 @@ export const registryCommand = group('registry', 'who exists, as one YAML file',
       const entries = Object.entries(contents).flatMap(([section, items]) =>
         (items as readonly object[]).map((item) => ({ section, name: nameOf(item) })),
       );
-      const shown = listOf({ entries }, entries, [
-        ['SECTION', 'section'],
-        ['NAME', 'name'],
-      ]);
+      const shown = listOf({ entries }, entries, { SECTION: 'section', NAME: 'name' });
       return { ...shown, names: entries.map(({ section, name }) => `${section}.${name}`) };
     },
   }),
@@ -161,16 +158,16 @@ async function reported(
 ): Promise<Shown> {
   try {
     const sites = await work(await service.get(SiteReports));
-    return listOf({ sites }, sites, [
-      ['SITE', 'name'],
-      ['BACKEND', 'backend'],
-      ['STATE', 'state'],
-      ['SINCE', 'since'],
-      ['BY', 'by'],
-      ['REASON', 'reason'],
-      ['CLUSTER', 'cluster'],
-      ['FAULT', 'fault'],
-    ]);
+    return listOf({ sites }, sites, {
+      SITE: 'name',
+      BACKEND: 'backend',
+      STATE: 'state',
+      SINCE: 'since',
+      BY: 'by',
+      REASON: 'reason',
+      CLUSTER: 'cluster',
+      FAULT: 'fault',
+    });
   } catch (error) {
     if (!(error instanceof DrainFault)) throw error;
     throw new CommandError(error.message, 2, '`gridgate site list` shows all');

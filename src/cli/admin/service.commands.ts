@@ -48,11 +48,7 @@ export const keysCommand = group('keys', 'keys that sign access and ID tokens', 
 
 function keysShown(keys: NamedKeyReport[]): Shown {
   const columns = ['kid', 'algorithm', 'tokens', 'state', 'createdAt', 'activeFrom'] as const;
-  return listOf(
-    { keys },
-    keys,
-    columns.map((name) => [name, name] as const),
-  );
+  return listOf({ keys }, keys, Object.fromEntries(columns.map((name) => [name, name])));
 }
 
 /** `gridgate shares list|show`: what groups and owners have had of the processors, and are due. */
@@ -84,16 +80,16 @@ async function shares(service: CliContext, only: string | undefined): Promise<Sh
     { owner: '', ...share },
     ...owners.map((of) => ({ group: share.group, weight: undefined, ...of })),
   ]);
-  const shown = listOf<ShareLine>({ groups }, lines, [
-    ['GROUP', 'group'],
-    ['OWNER', 'owner'],
-    ['WEIGHT', 'weight'],
-    ['USED', ({ used }) => percent(used)],
-    ['DUE', ({ due }) => percent(due)],
-    ['SECONDS', 'seconds'],
-    ['PROCESSORS', 'held'],
-    ['WAITS', ({ isWaiting }) => (isWaiting ? 'yes' : 'no')],
-  ]);
+  const shown = listOf<ShareLine>({ groups }, lines, {
+    GROUP: 'group',
+    OWNER: 'owner',
+    WEIGHT: 'weight',
+    USED: ({ used }) => percent(used),
+    DUE: ({ due }) => percent(due),
+    SECONDS: 'seconds',
+    PROCESSORS: 'held',
+    WAITS: ({ isWaiting }) => (isWaiting ? 'yes' : 'no'),
+  });
   return { ...shown, names: groups.map((one) => one.group) };
 }
 
@@ -121,7 +117,7 @@ export const jobsCommand = group('jobs', 'the jobs of a setup, for administrator
       const value = parseJson(body.text) as unknown as JobListResponse;
       const { length } = value.jobs;
       const note = `${length} of ${value.entries} jobs; --limit shows more`;
-      const columns = COLUMNS.map((name) => [name.toUpperCase(), name] as const);
+      const columns = Object.fromEntries(COLUMNS.map((name) => [name.toUpperCase(), name]));
       return {
         ...listOf(value, value.jobs, columns),
         notes: value.entries > length ? [note] : [],
@@ -134,10 +130,10 @@ export const jobsCommand = group('jobs', 'the jobs of a setup, for administrator
       const read = readQuery(JobSummaryQuery, new QueryValues('allOwners=true'));
       const jobs = await service.get(JobsService);
       const value = await jobs.summary(administrator(setup), read);
-      return listOf(value, Object.entries(value), [
-        ['STATUS', ([status]) => status],
-        ['JOBS', ([, count]) => count],
-      ]);
+      return listOf(value, Object.entries(value), {
+        STATUS: ([status]) => status,
+        JOBS: ([, count]) => count,
+      });
     },
   }),
   onService('show', 'one job', {

@@ -26,12 +26,8 @@ export interface Shown {
   fault?: CommandError | false;
 }
 
-/** A column: its heading, the member or what it shows of an item, and whether only `-o wide` has it (these come last). */
-export type Column<T> = readonly [
-  heading: string,
-  cell: (keyof T & string) | ((item: T) => unknown),
-  wide?: 'wide',
-];
+/** Columns by their headings: the member, or what is shown of an item. */
+export type Columns<T> = Record<string, (keyof T & string) | ((item: T) => unknown)>;
 
 /** `-o table|wide|json|yaml|name`, and `--json`, which is the same as `-o json`. */
 export function printing(): Option[] {
@@ -46,18 +42,20 @@ export function isForPrograms({ output }: Printing): boolean {
   return output !== 'table' && output !== 'wide';
 }
 
-/** A list as a table. Names are those of the first column. */
+/** A list as a table, with columns that only `-o wide` shows. Names are those of the first column. */
 export function listOf<T>(
   value: unknown,
   items: readonly T[],
-  columns: readonly Column<T>[],
+  columns: Columns<T>,
+  wide: Columns<T> = {},
 ): Shown {
+  const cells = Object.values({ ...columns, ...wide });
   const rows = items.map((item) =>
-    columns.map(([, cell]) => textOf(typeof cell === 'function' ? cell(item) : item[cell])),
+    cells.map((cell) => textOf(typeof cell === 'function' ? cell(item) : item[cell])),
   );
-  const heading = columns.map(([title]) => title);
-  const wide = columns.filter(([, , kind]) => kind !== undefined).length;
-  return { value, table: { heading, rows, wide }, names: rows.map(([first = '']) => first) };
+  const heading = Object.keys({ ...columns, ...wide });
+  const names = rows.map(([first = '']) => first);
+  return { value, table: { heading, rows, wide: Object.keys(wide).length }, names };
 }
 
 /** A thing as lines `name: value`. */

@@ -58,14 +58,14 @@ async function list(
   const entries = entriesOf(value);
   const names = entries.map(([name]) => name);
   if (!verbose) return { value, lines: names, names };
-  const shown = listOf(value, entries, [
-    ['MODE', ([, { Mode }]) => Mode?.toString(8)],
-    ['OWNER', ([, { Owner }]) => Owner],
-    ['GROUP', ([, { OwnerGroup }]) => OwnerGroup],
-    ['SIZE', ([, { Size }]) => Size],
-    ['MODIFIED', ([, { ModificationDate }]) => ModificationDate?.slice(0, 19)],
-    ['NAME', ([name]) => name],
-  ]);
+  const shown = listOf(value, entries, {
+    MODE: ([, { Mode }]) => Mode?.toString(8),
+    OWNER: ([, { Owner }]) => Owner,
+    GROUP: ([, { OwnerGroup }]) => OwnerGroup,
+    SIZE: ([, { Size }]) => Size,
+    MODIFIED: ([, { ModificationDate }]) => ModificationDate?.slice(0, 19),
+    NAME: ([name]) => name,
+  });
   return { ...shown, names };
 }
 
@@ -98,11 +98,7 @@ async function search(
     if (!printedAlone(options, found, found.path)) directories.push(found);
   }
   if (isPrintedAlone(options)) return undefined;
-  return listOf({ directories }, directories, [
-    ['FILES', 'files'],
-    ['BYTES', 'size'],
-    ['DIRECTORY', 'path'],
-  ]);
+  return listOf({ directories }, directories, { FILES: 'files', BYTES: 'size', DIRECTORY: 'path' });
 }
 
 /** For JSON and names a line each is printed as it comes, for there may be a million. */
@@ -166,12 +162,12 @@ async function lookUp(
   const fault = missing > 0 && new CommandError(`${missing} of ${asked} paths have no answer`);
   if (fault && isPrintedAlone(options)) throw fault;
   if (isPrintedAlone(options)) return undefined;
-  const shown = listOf({ files: found }, found, [
-    ['SIZE', ({ attributes }) => attributes?.Size],
-    ['CHECKSUM', ({ attributes }) => attributes?.Checksum],
-    ['OWNER', ({ attributes }) => attributes?.Owner],
-    ['PATH', 'path'],
-  ]);
+  const shown = listOf({ files: found }, found, {
+    SIZE: ({ attributes }) => attributes?.Size,
+    CHECKSUM: ({ attributes }) => attributes?.Checksum,
+    OWNER: ({ attributes }) => attributes?.Owner,
+    PATH: 'path',
+  });
   return { ...shown, fault };
 }
 

@@ -8,7 +8,6 @@ import {
   moveFileAsOwn,
   readFileEntry,
   type DeclareFieldRequest,
-  type MetadataValues,
   type RegisterFileRequest,
 } from '#src/client/index.js';
 import { stringifyJson } from '#src/kernel/index.js';
@@ -51,11 +50,11 @@ const fileCommands: Command[] = [
     args: [['<file>', 'path']],
     show: async ({ client }, path) => {
       const { replicas } = await readFileEntry(client, path);
-      return listOf(replicas, Object.entries(replicas), [
-        ['STORAGE ELEMENT', ([se]) => se],
-        ['STATUS', ([, { Status }]) => Status],
-        ['PFN', ([, { PFN }]) => PFN],
-      ]);
+      return listOf(replicas, Object.entries(replicas), {
+        'STORAGE ELEMENT': ([se]) => se,
+        STATUS: ([, { Status }]) => Status,
+        PFN: ([, { PFN }]) => PFN,
+      });
     },
   }),
   onGrid('put', 'register a file; the catalogue keeps names, not contents', {
@@ -151,13 +150,14 @@ const metadataCommands: Command[] = [
       ],
     ],
     options: [['--inherited', 'of a file: with what its directories have']],
-    show: async (grid, path, pairs, { inherited = false }) => {
+    show: async (grid, path, pairs, { inherited }) => {
       const isFile = await hasFile(grid, path);
-      const found =
-        pairs.length > 0
-          ? await merge(grid, path, isFile, Object.fromEntries(pairs))
-          : await (isFile ? readFile(grid, path, inherited) : readDirectory(grid, path));
-      return pairsOf(found, 'VALUE');
+      if (pairs.length === 0) {
+        return pairsOf(await metadataAt(grid, path, { isFile, inherited }), 'VALUE');
+      }
+      const merge = isFile ? 'mergeFileMetadata' : 'mergeDirectoryMetadata';
+      const values = Object.fromEntries(pairs);
+      return pairsOf(await grid.client[merge](encodePath(path), values), 'VALUE');
     },
   }),
   onGrid('fields', 'the declared metadata fields', {
@@ -181,10 +181,26 @@ const metadataCommands: Command[] = [
 ];
 
 function pairsOf(value: Record<string, unknown>, heading: string): ReturnType<typeof listOf> {
-  return listOf(value, Object.entries(value), [
-    ['FIELD', ([name]) => name],
-    [heading, ([, member]) => (typeof member === 'string' ? member : stringifyJson(member))],
-  ]);
+  return listOf(value, Object.entries(value), {
+    FIELD: ([name]) => name,
+    [heading]: ([, member]) => (typeof member === 'string' ? member : stringifyJson(member)),
+  });
+}
+
+/** Own values of a file; of a directory those that it and what is below it carry. */
+async function metadataAt(
+  { client }: GridConnection,
+  path: string,
+  { isFile, inherited }: { isFile: boolean; inherited: true | undefined },
+): Promise<Record<string, unknown>> {
+  const encoded = encodePath(path);
+  if (isFile) return client.readFileMetadata(encoded, given({ inherited }));
+  const fields = await client.readDirectoryMetadata(encoded, { maxValues: MOST_VALUES });
+  const carried = Object.entries(fields as Record<string, { values: unknown[] }>);
+  const filled = carried.filter(([, { values }]) => values.length > 0);
+  return Object.fromEntries(
+    filled.map(([name, { values }]) => [name, values.length === 1 ? values[0] : values]),
+  );
 }
 
 /** True when a file has the path; a directory, or nothing, is not one. */
@@ -198,41 +214,8 @@ async function hasFile({ client }: GridConnection, path: string): Promise<boolea
   }
 }
 
-function merge(
-  { client }: GridConnection,
-  path: string,
-  isFile: boolean,
-  values: MetadataValues,
-): Promise<MetadataValues> {
-  const encoded = encodePath(path);
-  return isFile
-    ? client.mergeFileMetadata(encoded, values)
-    : client.mergeDirectoryMetadata(encoded, values);
-}
-
-/** Own values of a file. */
-function readFile(
-  { client }: GridConnection,
-  path: string,
-  inherited: boolean,
-): Promise<MetadataValues> {
-  return client.readFileMetadata(encodePath(path), { ...(inherited && { inherited }) });
-}
-
-/** The values that a directory and what is below it carry. */
-async function readDirectory(
-  { client }: GridConnection,
-  path: string,
-): Promise<Record<string, unknown>> {
-  const fields = await client.readDirectoryMetadata(encodePath(path), { maxValues: MOST_VALUES });
-  const carried = Object.entries(fields as Record<string, { values: unknown[] }>);
-  const filled = carried.filter(([, { values }]) => values.length > 0);
-  return Object.fromEntries(
-    filled.map(([name, { values }]) => [name, values.length === 1 ? values[0] : values]),
-  );
-}
-
 const verbs = [...searchCommands, ...fileCommands, ...metadataCommands];
+
 /** `gridgate catalogue …` for users: what the service lets them do with the file catalogue. */
 export const catalogueCommand = group(
   'catalogue',

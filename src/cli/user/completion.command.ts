@@ -16,38 +16,28 @@ export function completionCommand(program: Command): Command {
   });
 }
 
-interface Words {
-  /** Words before it, `catalogue meta`; empty at the top. */
-  name: string;
-  words: string[];
-}
+/** The words before it (`catalogue meta`, none at the top), and what may follow them. */
+type Words = [before: string, words: string[]];
 
-function wordsOf(program: Command): Words[] {
-  const of = (command: Command): string[] => [
-    ...command.commands.map((child) => child.name()),
-    ...command.options.map((option) => option.long ?? '').filter(Boolean),
-    '--help',
+function wordsOf(command: Command, before = ''): [Words, ...Words[]] {
+  const { commands, options } = command;
+  const flags = options.flatMap(({ long }) => long ?? []);
+  return [
+    [before, [...commands.map((child) => child.name()), ...flags, '--help']],
+    ...commands.flatMap((child) => wordsOf(child, `${before} ${child.name()}`.trim())),
   ];
-  const below = (command: Command, before: string): Words[] =>
-    command.commands.flatMap((child) => {
-      const name = `${before} ${child.name()}`.trim();
-      return [{ name, words: of(child) }, ...below(child, name)];
-    });
-  return [{ name: '', words: of(program) }, ...below(program, '')];
 }
 
-function bash(commands: Words[]): string {
-  const cases = commands
-    .filter(({ name }) => name !== '')
-    .map(({ name, words }) => `    "${name}") words="${words.join(' ')}" ;;`);
+function bash([[, first], ...others]: [Words, ...Words[]]): string {
+  const cases = others.map(([name, words]) => `      "${name}") words="${words.join(' ')}" ;;`);
   return [
     '_gridgate() {',
-    `  local words="${commands[0]?.words.join(' ')}" name="" place`,
+    `  local words="${first.join(' ')}" name="" place`,
     // the longest row of words before the cursor that is a command
     '  for ((place = 1; place < COMP_CWORD; place++)); do',
     '    name="${name:+$name }${COMP_WORDS[place]}"',
     '    case "$name" in',
-    ...cases.map((line) => `  ${line}`),
+    ...cases,
     '    esac',
     '  done',
     '  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))',
@@ -57,13 +47,13 @@ function bash(commands: Words[]): string {
   ].join('\n');
 }
 
-function zsh(commands: Words[]): string {
+function zsh(commands: [Words, ...Words[]]): string {
   return ['autoload -U +X bashcompinit && bashcompinit', bash(commands)].join('\n');
 }
 
 function fish(commands: Words[]): string {
   return commands
-    .flatMap(({ name, words }) =>
+    .flatMap(([name, words]) =>
       words.map((word) => {
         const seen = name.split(' ').map((one) => `__fish_seen_subcommand_from ${one}`);
         const when = name === '' ? '__fish_use_subcommand' : seen.join('; and ');

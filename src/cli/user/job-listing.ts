@@ -18,20 +18,26 @@ export function isFinal(status: string): boolean {
 
 /** Jobs as people read them. */
 export function listingOf(jobs: JobResponse[], now = Date.now()): Shown {
-  return listOf({ jobs }, jobs, [
-    ['JID', 'jid'],
-    ['STATUS', 'status'],
-    ['MINOR STATUS', 'minorStatus'],
-    ['EXIT', exitOf],
-    ['AGE', ({ times }) => durationText((now - Date.parse(times.submission)) / 1000)],
-    ['SITE', 'site'],
-    ['OWNER', 'owner'],
-    ['NAME', 'name'],
-    ['GROUP', 'ownerGroup', 'wide'],
-    ['JOB GROUP', 'jobGroup', 'wide'],
-    ['APPLICATION', 'appStatus', 'wide'],
-    ['SUBMITTED', ({ times }) => times.submission, 'wide'],
-  ]);
+  return listOf(
+    { jobs },
+    jobs,
+    {
+      JID: 'jid',
+      STATUS: 'status',
+      'MINOR STATUS': 'minorStatus',
+      EXIT: exitOf,
+      AGE: ({ times }) => durationText((now - Date.parse(times.submission)) / 1000),
+      SITE: 'site',
+      OWNER: 'owner',
+      NAME: 'name',
+    },
+    {
+      GROUP: 'ownerGroup',
+      'JOB GROUP': 'jobGroup',
+      APPLICATION: 'appStatus',
+      SUBMITTED: ({ times }) => times.submission,
+    },
+  );
 }
 
 function exitOf({ appStatus, status }: JobResponse): string {

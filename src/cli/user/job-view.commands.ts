@@ -16,7 +16,7 @@ import type {
   ShowJobTimelineQuery,
 } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
-import { fieldsOf, listOf, type Column } from '../terminal/output-format.js';
+import { fieldsOf, listOf, type Columns } from '../terminal/output-format.js';
 import {
   emit,
   jsonText,
@@ -112,13 +112,13 @@ export const jobViewCommands: Command[] = [
   }),
 ];
 
-const MOVES: Column<JobHistoryResponse['history'][number]>[] = [
-  ['TIME', 'time'],
-  ['STATUS', 'status'],
-  ['MINOR STATUS', 'minorStatus'],
-  ['APPLICATION', 'appStatus'],
-  ['SOURCE', 'source'],
-];
+const MOVES: Columns<JobHistoryResponse['history'][number]> = {
+  TIME: 'time',
+  STATUS: 'status',
+  'MINOR STATUS': 'minorStatus',
+  APPLICATION: 'appStatus',
+  SOURCE: 'source',
+};
 
 function section(title: string, lines: string[]): string[] {
   return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
@@ -257,9 +257,9 @@ export const jobReportCommands: Command[] = [
       }
       const value = await client.reportJobUsage(query);
       const keys = KEYS.filter((key) => value.rows.some((row) => row[key] !== undefined));
-      const first = keys.map((key): Column<JobUsageRow> => [key.toUpperCase(), key]);
+      const first = Object.fromEntries(keys.map((key) => [key.toUpperCase(), key]));
       const names = value.rows.map((row) => keys.map((key) => row[key]).join(' '));
-      return { ...listOf(value, value.rows, [...first, ...USAGE]), names };
+      return { ...listOf(value, value.rows, { ...first, ...USAGE }), names };
     },
   }),
 ];
@@ -286,13 +286,13 @@ function timelineOf({ from, step, series }: JobTimelineResponse): string[] {
   return table(['TIME', ...columns.map((column) => column.toUpperCase())], rows);
 }
 
-const USAGE: Column<JobUsageRow>[] = [
-  ['RUNS', 'runs'],
-  ['DONE', 'done'],
-  ['WALL H', ({ wallHours }) => wallHours.toFixed(2)],
-  ['PROCESSOR H', ({ processorHours }) => processorHours.toFixed(2)],
-  ['CPU H', ({ cpuHours }) => cpuHours.toFixed(2)],
-  ['CPU %', ({ cpuEfficiency }) => cpuEfficiency?.toFixed(1) ?? '-'],
-  ['MEMORY %', ({ memoryEfficiency }) => memoryEfficiency?.toFixed(1) ?? '-'],
-  ['KWH', ({ energy }) => energy.toFixed(3)],
-];
+const USAGE: Columns<JobUsageRow> = {
+  RUNS: 'runs',
+  DONE: 'done',
+  'WALL H': ({ wallHours }) => wallHours.toFixed(2),
+  'PROCESSOR H': ({ processorHours }) => processorHours.toFixed(2),
+  'CPU H': ({ cpuHours }) => cpuHours.toFixed(2),
+  'CPU %': ({ cpuEfficiency }) => cpuEfficiency?.toFixed(1) ?? '-',
+  'MEMORY %': ({ memoryEfficiency }) => memoryEfficiency?.toFixed(1) ?? '-',
+  KWH: ({ energy }) => energy.toFixed(3),
+};

@@ -134,15 +134,15 @@ const profileCommands = group('profile', 'the logins to servers that are kept he
           }),
         ),
       );
-      return listOf<Partial<ShownProfile> & Partial<Unreadable>>({ profiles }, profiles, [
-        ['PROFILE', 'profile'],
-        ['SERVER', 'server'],
-        ['USER', 'user'],
-        ['GROUP', 'group'],
-        ['SETUP', 'setup'],
-        ['EXPIRES', 'expires'],
-        ['FAULT', 'fault'],
-      ]);
+      return listOf<Partial<ShownProfile> & Partial<Unreadable>>({ profiles }, profiles, {
+        PROFILE: 'profile',
+        SERVER: 'server',
+        USER: 'user',
+        GROUP: 'group',
+        SETUP: 'setup',
+        EXPIRES: 'expires',
+        FAULT: 'fault',
+      });
     },
   }),
   command('show', 'one login', {

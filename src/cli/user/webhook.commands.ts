@@ -30,12 +30,12 @@ export const webhookCommand = group('webhook', 'receivers that are told of chang
   onGrid('list', 'your webhooks in this group and setup', {
     show: async ({ client }) => {
       const value = await client.listWebhooks();
-      return listOf(value, value.webhooks, [
-        ['ID', 'id'],
-        ['SOURCE', 'source'],
-        ['STATE', ({ enabled }) => (enabled ? 'enabled' : 'disabled')],
-        ['URL', 'url'],
-      ]);
+      return listOf(value, value.webhooks, {
+        ID: 'id',
+        SOURCE: 'source',
+        STATE: ({ enabled }) => (enabled ? 'enabled' : 'disabled'),
+        URL: 'url',
+      });
     },
   }),
   onGrid('show', 'one webhook', {
@@ -68,14 +68,14 @@ export const webhookCommand = group('webhook', 'receivers that are told of chang
       const only = state as (ListWebhookDeliveriesQuery['state'] & string) | undefined;
       const query = { limit: Number(limit), ...given({ state: only }) };
       const value = await client.listWebhookDeliveries(id, query);
-      return listOf(value, value.deliveries, [
-        ['ID', 'id'],
-        ['TYPE', 'type'],
-        ['SUBJECT', 'subject'],
-        ['STATE', 'state'],
-        ['ATTEMPTS', 'attempts'],
-        ['LAST ANSWER', ({ error, status }) => error ?? status],
-      ]);
+      return listOf(value, value.deliveries, {
+        ID: 'id',
+        TYPE: 'type',
+        SUBJECT: 'subject',
+        STATE: 'state',
+        ATTEMPTS: 'attempts',
+        'LAST ANSWER': ({ error, status }) => error ?? status,
+      });
     },
   }),
   onGrid('replay', 'send a message again, or now if it waits', {
