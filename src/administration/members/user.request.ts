@@ -21,7 +21,7 @@ const CERTIFICATES = 'Certificates that the user signs in with; each belongs to 
 const SUBJECTS = 'Accounts at identity providers; each belongs to one user only';
 
 /** A certificate, as a body says it. */
-export class CertificateRequest {
+class CertificateRequest {
   @ApiProperty({
     description: 'DN in any spelling',
     example: '/DC=org/DC=example/CN=Dora Example',
@@ -37,7 +37,7 @@ export class CertificateRequest {
 }
 
 /** An account at an identity provider, as a body says it. */
-export class SubjectRequest {
+class SubjectRequest {
   @ApiProperty({ description: 'Identity provider', example: 'https://idp.example.org' })
   issuer!: string;
 
