@@ -28,7 +28,6 @@ import { JobShareEntity } from './matching/job-share.entity.js';
 import { ShareBook } from './matching/share-book.js';
 import { ShareCounter } from './matching/share-counter.js';
 import { ShareReport } from './matching/share-report.js';
-import { ShareStandings } from './matching/share-standings.js';
 import { SharesRepository } from './matching/shares.repository.js';
 import { LanesRepository } from './matching/lanes.repository.js';
 import { QueueRepository } from './matching/queue.repository.js';
@@ -262,7 +261,6 @@ const PARTS = [
   QueueRepository,
   ShareBook,
   ShareCounter,
-  ShareStandings,
   ShareReport,
   JobSharesService,
   JobUsageService,

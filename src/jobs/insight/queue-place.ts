@@ -4,7 +4,7 @@ import type { RegistrySnapshot } from '#src/registry/index.js';
 import { countedGroups } from '../access/counted-groups.js';
 import { JobPolicy } from '../access/job.policy.js';
 import { DispatchRepository } from '../matching/dispatch.repository.js';
-import { ShareStandings, type ShareStanding } from '../matching/share-standings.js';
+import { ShareReport, type ShareStanding } from '../matching/share-report.js';
 import type { Job } from '../state/job.entity.js';
 
 /** What comes before a job. */
@@ -21,12 +21,12 @@ export class QueuePlace {
   constructor(
     private readonly policy: JobPolicy,
     private readonly dispatch: DispatchRepository,
-    private readonly shares: ShareStandings,
+    private readonly shares: ShareReport,
   ) {}
 
   async ahead(principal: Principal, job: Job, registry: RegistrySnapshot): Promise<Ahead> {
     const counted = countedGroups(registry, this.policy.borderOf(principal));
-    const share = await this.shares.standingOf(job, registry, counted);
+    const share = await this.shares.standingOf(job, counted);
     const jobs = await this.dispatch.jobsAhead(job, share ? 'owner' : counted);
     return { jobs, ...(share && { share }) };
   }

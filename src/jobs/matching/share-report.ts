@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { RegistryService } from '#src/registry/index.js';
-import type { Owned } from './fair-share.js';
+import { compareUse, ShareLedger, type Owned } from './fair-share.js';
 import { LanesRepository } from './lanes.repository.js';
 import { ShareBook } from './share-book.js';
 import { SharesRepository } from './shares.repository.js';
-import { part, sum } from './share-standings.js';
 
 /** Of more owners the others are not told. */
 const MOST_OWNERS = 10_000;
@@ -35,6 +34,14 @@ export interface GroupShare extends Share {
   owners: OwnerShare[];
 }
 
+/** Where an owner stands; shares are parts of 1. */
+export interface ShareStanding extends Pick<GroupShare, 'group' | 'weight' | 'used' | 'due'> {
+  /** What the owner has had of what the group has used. */
+  ownerUsed: number;
+  /** Owners with waiting jobs who come before. */
+  ownersBefore: number;
+}
+
 /** Tells what all groups and owners have had of the processors, and what they are due. */
 @Injectable()
 export class ShareReport {
@@ -46,14 +53,19 @@ export class ShareReport {
   ) {}
 
   /** Groups by name, of these alone when they are told: all parts are parts of theirs. Undefined when places are not shared. */
-  async read(counted?: ReadonlySet<string>): Promise<GroupShare[] | undefined> {
+  async read(
+    counted?: ReadonlySet<string>,
+    waiting: readonly Owned[] = [],
+  ): Promise<GroupShare[] | undefined> {
     const shares = await this.book.current(await this.registry.current());
     if (!shares) return undefined;
     const parties = new Parties();
     for (const use of shares.uses) parties.of(use).used += use.used;
     // What the book counts as held is a look of some seconds ago, good for turns; people are told what is held now.
     for (const one of await this.repository.held()) parties.of(one).held += one.held;
-    for (const one of await this.lanes.owners(MOST_OWNERS)) parties.of(one).isWaiting = true;
+    for (const one of [...(await this.lanes.owners(MOST_OWNERS)), ...waiting]) {
+      parties.of(one).isWaiting = true;
+    }
     const groups = [...parties.groups]
       .filter(([group]) => counted?.has(group) ?? true)
       .sort(byName);
@@ -67,6 +79,34 @@ export class ShareReport {
         owners: ownersOf(owners),
       };
     });
+  }
+
+  /**
+   * Where the owner of a waiting job stands, beside the group's own owners and those of these groups, or of all when none are
+   * told. Undefined when places are not shared.
+   */
+  async standingOf(
+    owned: Owned,
+    counted?: ReadonlySet<string>,
+  ): Promise<ShareStanding | undefined> {
+    const { ownerGroup, owner } = owned;
+    const groups = await this.read(counted && new Set([...counted, ownerGroup]), [owned]);
+    const shares = await this.book.current(await this.registry.current());
+    const own = groups?.find(({ group }) => group === ownerGroup);
+    if (!groups || !shares || !own) return undefined;
+    const names = new Set(groups.map(({ group }) => group));
+    const uses = shares.uses.filter((use) => names.has(use.ownerGroup));
+    const ledger = new ShareLedger({ ...shares, uses });
+    const account = ledger.accountOf(owned);
+    const waiting = groups.flatMap(({ group, owners }) =>
+      owners.filter(({ isWaiting }) => isWaiting).map((one) => ({ ...one, ownerGroup: group })),
+    );
+    const { group, weight, used, due, owners } = own;
+    return {
+      ...{ group, weight, used, due },
+      ownerUsed: owners.find((one) => one.owner === owner)?.used ?? 0,
+      ownersBefore: waiting.filter((one) => compareUse(ledger.accountOf(one), account) < 0).length,
+    };
   }
 }
 
@@ -113,4 +153,13 @@ function usedBy(owners: ReadonlyMap<string, Party>): number {
 
 function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
   return a < b ? -1 : 1;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** A part of a whole to four places; of nothing it is 0. */
+function part(of: number, whole: number): number {
+  return whole > 0 ? Math.round((of / whole) * 10_000) / 10_000 : 0;
 }
