@@ -50,6 +50,14 @@ describe('gridgate shares', () => {
     });
     const page = await shares(['--group', 'grid_share']);
     expect(page.text.split('\n')[1]).toMatch(/^grid_share +1 +50\.0 % +25\.0 % +\d+ +0 +no/);
+    expect(await shares(['show', 'grid_share', '-o', 'name'])).toEqual({
+      code: 0,
+      text: 'grid_share\n',
+    });
+    expect(await shares(['list', '-o', 'name'])).toEqual({
+      code: 0,
+      text: 'grid_share\ngrid_user\n',
+    });
   });
 
   it('says that places are not shared', async () => {

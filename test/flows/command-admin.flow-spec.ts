@@ -254,10 +254,6 @@ describe('gridgate for administrators', () => {
       refused('there is no key none', '`gridgate keys list` shows all'),
     );
     expect(await names('site', 'list')).toEqual(await names('site', 'show'));
-    const shares = await names('shares');
-    expect(shares).toEqual(await names('shares', 'list'));
-    expect(await names('shares', '--group', 'grid_user')).toEqual(['grid_user']);
-    expect(await names('shares', 'show', 'grid_user')).toEqual(['grid_user']);
     expect(await admin('shares', 'show', 'none')).toEqual(
       refused('none has no share', '`gridgate shares list` shows all'),
     );
