@@ -18,6 +18,11 @@ const BROKEN: [rule: keyof typeof RULES, document: object, places: string[]][] =
     withGet({ description: 'Things', tags: ['things'] }),
     ['GET /things'],
   ],
+  [
+    'every part of a path has a description',
+    { paths: { '/things/{id}': { get: { parameters: [{ name: 'id', in: 'path' }] } } } },
+    ['GET /things/{id}: id'],
+  ],
   ['the operations of the specification come first', withGet({}), ['/things']],
   [
     'no shape has the name of an answer of an operation, which Go gives its type',

@@ -26,6 +26,15 @@ export const RULES: Record<string, Rule> = {
       const { description, tags, security } = operation;
       return description && tags?.length === 1 && Array.isArray(security) ? [] : [name];
     }),
+  'every part of a path has a description': (document) =>
+    operationsOf(document)
+      .flatMap(({ name, operation: { parameters = [] } }) =>
+        [...name.matchAll(/\{(\w+)\}/g)].map(([, part]) => ({ name, part, parameters })),
+      )
+      .filter(({ part, parameters }) =>
+        (parameters as Json[]).every((one) => one['name'] !== part || !one['description']),
+      )
+      .map(({ name, part }) => `${name}: ${part}`),
   'the operations of the specification come first': ({ paths }) => {
     const first = Object.keys(paths as Json).slice(0, SPECIFIED.length);
     return first.filter((path, at) => path !== SPECIFIED[at]);
