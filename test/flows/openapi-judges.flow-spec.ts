@@ -16,13 +16,13 @@ const LONG = 20 * 60_000;
 const python = pythonWith('venv, ensurepip');
 let folder: string;
 
-/** Runs a program in the project's folder and says how it ended and what it said. */
+/** Runs a program in the project's folder, or another one, and says how it ended and what it said. */
 async function judge(
   program: string,
   words: string[],
-  env: NodeJS.ProcessEnv = {},
+  { cwd = support().root, env = {} }: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
 ): Promise<[code: number, said: string]> {
-  const options = { cwd: support().root, env: { ...process.env, ...env }, timeout: LONG };
+  const options = { cwd, env: { ...process.env, ...env }, timeout: LONG };
   try {
     const { stdout } = await promisify(execFile)(program, words, {
       ...options,
@@ -72,14 +72,19 @@ describeWith({ met: python !== undefined, name: 'python3-venv' })('the service',
       await judge(python ?? 'python3', ['-m', 'venv', join(folder, 'venv')]);
       await judge(join(folder, 'venv/bin/pip'), ['-q', 'install', SCHEMATHESIS]);
       const token = await grid.token('alice', 'grid_user');
+      const { root } = support();
+      const rules = join(root, RULES);
       const words = [
-        ...['--config-file', `${RULES}/schemathesis.toml`, 'run', 'docs/openapi.json'],
+        ...['--config-file', join(rules, 'schemathesis.toml'), 'run'],
+        join(root, 'docs/openapi.json'),
         ...['--url', grid.url, '--tls-verify', join(grid.home, 'pki/ca.crt')],
         ...['-H', `Authorization: Bearer ${token}`, '--max-examples', '10', '--seed', '1'],
         ...['--continue-on-failure', '--request-timeout', '20', '--no-color'],
       ];
-      const hooks = { SCHEMATHESIS_HOOKS: 'schemathesis_hooks', PYTHONPATH: RULES };
-      const [code, said] = await judge(join(folder, 'venv/bin/schemathesis'), words, hooks);
+      const env = { SCHEMATHESIS_HOOKS: 'schemathesis_hooks', PYTHONPATH: rules };
+      // It keeps what it has found in the folder in which it runs.
+      const at = { cwd: folder, env };
+      const [code, said] = await judge(join(folder, 'venv/bin/schemathesis'), words, at);
       expect([code, code === 0 ? '' : said]).toEqual([0, '']);
     } finally {
       await grid.remove();
