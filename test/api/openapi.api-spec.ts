@@ -45,6 +45,21 @@ describe('docs/openapi.json', () => {
     expect(ids.length).toBe(new Set(ids).size);
   });
 
+  it.each([
+    ['POST /admin/users', ['user.exists', 'registry.conflict', 'registry.file-rules']],
+    ['POST /admin/groups', ['group.exists', 'registry.conflict', 'registry.file-rules']],
+    ['POST /admin/sites', ['site.exists', 'registry.conflict', 'registry.file-rules']],
+    [
+      'PATCH /admin/users/{user}',
+      ['group.last-administrator', 'registry.conflict', 'registry.file-rules'],
+    ],
+  ])('names the conflicts of %s', (name, conflicts) => {
+    const { operation } = operations.find((one) => one.name === name)!;
+    const text = JSON.stringify((operation['responses'] as Json)['409']);
+    const named = codes.filter((code) => text.includes(code));
+    expect(named.sort()).toEqual([...conflicts].sort());
+  });
+
   it.each(operations)('describes $name: summary, tag, an answer and an error', ({ operation }) => {
     const tags = (document['tags'] as Json[]).map(({ name }) => name as string);
     expect(String(operation['summary']).length).toBeGreaterThan(8);

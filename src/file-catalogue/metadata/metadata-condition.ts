@@ -7,8 +7,10 @@ import {
   type StoredValue,
 } from './metadata-field.js';
 
-/** Operators of the interface's rules 3 and 4, with `!=` and `nin`. */
-export type Operator = '<' | '>' | '=' | '<=' | '>=' | '!=' | 'in' | 'nin';
+/** Operators of numbers and dates, and those of texts: the interface's rules 3 and 4, with `!=` and `nin`. */
+export const COMPARISONS = ['<', '>', '=', '<=', '>=', '!='] as const;
+export const MEMBERSHIPS = ['in', 'nin'] as const;
+export type Operator = (typeof COMPARISONS | typeof MEMBERSHIPS)[number];
 
 /** One `field=operation|value` of a query. `operands` is one value, or the list of `in` and `nin`. */
 export interface MetadataCondition {
@@ -22,12 +24,11 @@ export const MAX_CONDITIONS = 64;
 /** Values of one `in` or `nin`. */
 export const MAX_OPERANDS = 1000;
 
-const COMPARISONS: readonly Operator[] = ['<', '>', '=', '<=', '>=', '!='];
 const OPERATORS: Record<FieldType, readonly Operator[]> = {
   int: COMPARISONS,
   float: COMPARISONS,
   date: COMPARISONS,
-  string: ['in', 'nin'],
+  string: MEMBERSHIPS,
 };
 
 /** A value with a bar: `key` must turn out to be a field. */
