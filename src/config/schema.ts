@@ -25,12 +25,9 @@ export interface FaultTexts {
   unknown: (known: string) => string;
 }
 
-const fits: SchemaValidateFunction = (fault: Fault, value: unknown): boolean => {
-  const problem = fault(value as never);
-  if (problem === undefined) return true;
-  fits.errors = [{ keyword: 'fits', message: problem, params: {} }];
-  return false;
-};
+/** Its text is made of the schema and the value, where faults are told: with errors of its own ajv copies all the others each time. */
+const fits: SchemaValidateFunction = (fault: Fault, value: unknown): boolean =>
+  fault(value as never) === undefined;
 
 const ifNull: SchemaValidateFunction = (empty: object, value, _schema, context): boolean => {
   const { parentData, parentDataProperty } = context as NonNullable<typeof context>;
@@ -48,7 +45,7 @@ const compiler = new Ajv({
   ...{ allErrors: true, verbose: true, useDefaults: true },
   ...{ strict: false, meta: false, validateSchema: false },
 });
-compiler.addKeyword({ keyword: 'fits', validate: fits });
+compiler.addKeyword({ keyword: 'fits', validate: fits, errors: false });
 compiler.addKeyword({ keyword: 'ifNull', validate: ifNull, modifying: true });
 
 /**
@@ -87,11 +84,13 @@ function pathOf(error: ErrorObject, root: unknown): (string | number)[] {
 }
 
 function problemOf(error: ErrorObject, { kinds, words, unknown }: FaultTexts): string {
-  const { keyword, message = '', params, parentSchema = {}, schema } = error;
+  const { keyword, message = '', params, parentSchema = {}, schema, data } = error;
   const { type, properties = {} } = parentSchema as Schema & {
     properties?: Record<string, Schema>;
   };
   switch (keyword) {
+    case 'fits':
+      return (schema as Fault)(data as never) ?? message;
     case 'additionalProperties':
       return unknown(Object.keys(properties).join(', '));
     case 'required': {

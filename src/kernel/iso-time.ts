@@ -22,6 +22,8 @@ export const INSTANT = {
 } as const;
 
 const DAY_MS = 24 * 3600 * 1000;
+/** The first moment of the year 1: a zone must not lead before it. */
+const FIRST_MS = -62_135_596_800_000;
 
 /**
  * Reads an ISO 8601 day, which is the whole day in UTC, or an instant, which is the millisecond that records show. No
@@ -30,7 +32,7 @@ const DAY_MS = 24 * 3600 * 1000;
 export function readTime(key: string, text: string): TimeSpan {
   const isTime = DAY.test(text.slice(0, 10)) && TIME.test(text.slice(10));
   const from = isTime ? new Date(withZone(text)) : new Date(NaN);
-  if (Number.isNaN(from.getTime())) {
+  if (!(from.getTime() >= FIRST_MS)) {
     throw Problem.invalidField(key, 'is not an ISO 8601 date or time');
   }
   return { from, to: new Date(from.getTime() + (text.length === 10 ? DAY_MS : 1)) };

@@ -3,18 +3,9 @@ import type { QueryRunner } from 'typeorm';
 /** From the tables of version 0.1.0 to those of 0.2.0, with what they hold. */
 export class Version0201764288000000 {
   async up(runner: QueryRunner): Promise<void> {
-    for (const sql of [
-      REGISTRY,
-      AUTHORIZATION,
-      JOBS,
-      ...COUNTERS,
-      QUEUE,
-      RUNS,
-      DEPENDENCIES,
-      EVENTS,
-    ]) {
-      await runner.query(sql);
-    }
+    // The jobs, of which there may be millions, come first: while they are written anew people can still sign in.
+    const jobs = [JOBS, ...COUNTERS, QUEUE, RUNS, DEPENDENCIES];
+    for (const sql of [...jobs, EVENTS, AUTHORIZATION, REGISTRY]) await runner.query(sql);
   }
 }
 
@@ -140,7 +131,7 @@ const AUTHORIZATION = `
 `;
 
 const JOBS = `
-  lock table jobs in share row exclusive mode;
+  lock table jobs in access exclusive mode;
   -- The jobs of one submit may be an array.
   create table job_arrays (
     id bigint generated always as identity primary key,

@@ -68,6 +68,15 @@ describe('pages of GET /jobs', () => {
     for (const job of body.jobs) {
       expect(job).toEqual((await alice.get(`/jobs/${job.jid}`)).body);
     }
+    const { vo, times, ...first } = body.jobs[0];
+    expect({ name: first.name, appStatus: first.appStatus, vo }).toEqual({
+      name: 'a "quoted" \\ name\n\u0001 é 𝒳',
+      appStatus: 'half',
+      vo: undefined,
+    });
+    const beat = Date.parse(times.lastUpdate) + 1500;
+    expect([Date.parse(times.heartBeat), Date.parse(times.lastSOL)]).toEqual([beat, beat]);
+    expect(times.reschedule).toBe(times.lastUpdate);
   });
 
   it.each([499, 501, 4095, 8191, 8192, 8193, 10_000, 10_900])(

@@ -139,6 +139,7 @@ describe('GET /jobs/timeline', () => {
     [{ step: 'hour' }, 'step', 'is not a whole number'],
     [{ from: '2999-01-01' }, 'from', 'must be before `to` and in the past'],
     [{ from: '2026-01-02', to: '2026-01-01' }, 'from', 'must be before `to` and in the past'],
+    [{ from: '0001-01-01T00:00:00+01:00' }, 'from', 'is not an ISO 8601 date or time'],
     [{ from: 'yesterday' }, 'from', 'is not an ISO 8601 date or time'],
     [{ group: 'colour' }, 'group', 'colour is not an attribute of jobs'],
     [{ group: 'lastUpdate' }, 'group', 'lastUpdate is a time'],

@@ -39,7 +39,7 @@ export class DeviceController {
   /**
    * Page on which the user of a device types its code.
    *
-   * @remarks With `user_code` the field is filled in.
+   * @remarks With `user_code` the question is shown at once.
    */
   @Get('device')
   @Limited('authorize')

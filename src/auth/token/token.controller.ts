@@ -40,7 +40,7 @@ export class TokenController {
   /**
    * Get an access token, parameters in a form.
    *
-   * @remarks Every grant of the server; which parameters are needed depends on `grant_type`. They may stand in the query string as well, each only once.
+   * @remarks Every grant of the server; which parameters are needed depends on `grant_type`. They may stand in the query string as well. Each stands once, but for `audience` and `resource`.
    */
   @Post('token')
   @HttpCode(200)

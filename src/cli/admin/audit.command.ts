@@ -102,7 +102,7 @@ function recordOf(line: AuditEventEntity): JsonObject {
 
 /** Fields that stand in columns of their own, or say nothing to people. */
 const SHOWN = ['time', 'event', 'outcome', 'user', 'account', 'group', 'address'];
-const ELSEWHERE = new Set([...SHOWN, 'instance', 'requestId', 'setup', 'id']);
+const ELSEWHERE = new Set([...SHOWN, 'requestId', 'setup', 'id']);
 
 function listed(records: JsonObject[]): Shown {
   const shown = listOf({ records }, records, {

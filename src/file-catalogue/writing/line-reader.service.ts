@@ -65,7 +65,11 @@ const MEMBERS = {
     ...ENTRY,
     size: { fits: rule(isSize, FAULTS.size) },
     ...{ checksum: formed(CHECKSUM), checksumType: formed(CHECKSUM_TYPE), guid: formed(CHECKSUM) },
-    replicas: { fits: rule(REPLICAS, `is not a list of at most ${MAX_REPLICAS}`), items: REPLICA },
+    replicas: {
+      fits: rule(REPLICAS, `is not a list of at most ${MAX_REPLICAS}`),
+      if: { type: 'array', maxItems: MAX_REPLICAS },
+      then: { items: REPLICA },
+    },
   },
 };
 const KINDS = Object.keys(MEMBERS) as Kind[];

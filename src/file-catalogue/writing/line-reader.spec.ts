@@ -51,6 +51,15 @@ describe('a line of a bulk', () => {
     expect(await read(line)).toEqual({ ...(line as object), ...more });
   });
 
+  it('is told once of a list that is too long, whatever is in it', async () => {
+    const problem = await reader.read([{ ...FILE, replicas: new Array<number>(500_000).fill(0) }]);
+    expect(problem).toEqual([
+      expect.objectContaining({
+        violations: [{ field: 'replicas', problem: 'is not a list of at most 1000' }],
+      }),
+    ]);
+  });
+
   it.each(['/f1', '/vo/é', '/vo/a/.f', '/vo/a/...', '/vo/a/🗎', `/vo/a/${'x'.repeat(255)}`])(
     'may have the path %s',
     async (path) => {

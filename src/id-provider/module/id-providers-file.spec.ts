@@ -16,6 +16,7 @@ describe('parseIdProvidersFile', () => {
 
   it.each([
     ['a: []', 'line 1: a: must be a map of names'],
+    ['a:', 'line 1: a: must be a map of names'],
     ['a b: {issuer: x, client_id: y}', 'line 1: a b: is no name (letters, digits, . _ -)'],
     ['a:\n  issuer: x', 'line 1: a.client_id: is missing'],
     ['a:\n  issuer: 7\n  client_id: y', 'line 2: a.issuer: must be text (put it in quotes)'],

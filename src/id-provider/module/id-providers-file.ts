@@ -47,6 +47,7 @@ const ENTRY = {
     ['issuer', 'client_id'],
   ),
   type: 'object',
+  ifNull: undefined,
   fits: audienceFault,
 };
 const check = yamlFile.checkByFile({
@@ -82,7 +83,8 @@ function entryOf(
 }
 
 /** Without an audience every token of the provider would open this service, ID tokens of its clients included. */
-function audienceFault(entry: Partial<Entry> & ProviderParameters): string | undefined {
+function audienceFault(entry: (Partial<Entry> & ProviderParameters) | null): string | undefined {
+  if (typeof entry !== 'object' || entry === null) return undefined;
   if (!entry.acceptTokens && !entry.exchangeTokens) return undefined;
   const { audience, client_id: clientId } = entry;
   const audiences = [audience ?? []].flat();

@@ -34,7 +34,7 @@ export class JobHoldController {
   /**
    * Release a held job.
    *
-   * @remarks It waits again for a site.
+   * @remarks It waits again, for a site or for the jobs that it depends on.
    * @throws {403} Not yours to change, or held by an administrator
    */
   @Post('release')

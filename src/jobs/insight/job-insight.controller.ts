@@ -85,7 +85,7 @@ export class JobInsightController {
    * Why a job still waits.
    *
    *
-   * @remarks What it waits for, which jobs come before it, and for each site why it does not run there.
+   * @remarks What it waits for, how many jobs come before it, and for each site why it does not run there.
    */
   @Get('explain')
   @Access('bearer', 'jobs:read')

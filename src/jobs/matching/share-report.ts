@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RegistryService } from '#src/registry/index.js';
-import { compareUse, ShareLedger, type Owned } from './fair-share.js';
+import { compareUse, ShareLedger, type Owned, type Shares } from './fair-share.js';
 import { LanesRepository } from './lanes.repository.js';
 import { ShareBook } from './share-book.js';
 import { SharesRepository } from './shares.repository.js';
@@ -53,16 +53,21 @@ export class ShareReport {
   ) {}
 
   /** Groups by name, of these alone when they are told: all parts are parts of theirs. Undefined when places are not shared. */
-  async read(
+  async read(counted?: ReadonlySet<string>): Promise<GroupShare[] | undefined> {
+    const shares = await this.book.current(await this.registry.current());
+    // What the book counts as held is a look of some seconds ago, good for turns; people are told what is held now.
+    return shares && this.report(shares, await this.repository.held(), counted);
+  }
+
+  private async report(
+    shares: Shares,
+    held: readonly (Owned & { held: number })[],
     counted?: ReadonlySet<string>,
     waiting: readonly Owned[] = [],
-  ): Promise<GroupShare[] | undefined> {
-    const shares = await this.book.current(await this.registry.current());
-    if (!shares) return undefined;
+  ): Promise<GroupShare[]> {
     const parties = new Parties();
     for (const use of shares.uses) parties.of(use).used += use.used;
-    // What the book counts as held is a look of some seconds ago, good for turns; people are told what is held now.
-    for (const one of await this.repository.held()) parties.of(one).held += one.held;
+    for (const one of held) parties.of(one).held += one.held;
     for (const one of [...(await this.lanes.owners(MOST_OWNERS)), ...waiting]) {
       parties.of(one).isWaiting = true;
     }
@@ -90,10 +95,12 @@ export class ShareReport {
     counted?: ReadonlySet<string>,
   ): Promise<ShareStanding | undefined> {
     const { ownerGroup, owner } = owned;
-    const groups = await this.read(counted && new Set([...counted, ownerGroup]), [owned]);
     const shares = await this.book.current(await this.registry.current());
-    const own = groups?.find(({ group }) => group === ownerGroup);
-    if (!groups || !shares || !own) return undefined;
+    if (!shares) return undefined;
+    const among = counted && new Set([...counted, ownerGroup]);
+    const groups = await this.report(shares, [], among, [owned]);
+    const own = groups.find(({ group }) => group === ownerGroup);
+    if (!own) return undefined;
     const names = new Set(groups.map(({ group }) => group));
     const uses = shares.uses.filter((use) => names.has(use.ownerGroup));
     const ledger = new ShareLedger({ ...shares, uses });

@@ -159,7 +159,7 @@ export class WebhooksController {
   /**
    * List deliveries, newest first.
    *
-   * @remarks With the state of each attempt; page by page with `after`.
+   * @remarks Each with its state, how often it was tried, and how that ended; page by page with `after`.
    * @throws {404} Unknown or not yours
    */
   @Get(':id/deliveries')

@@ -22,9 +22,9 @@ export class CatalogueSource extends WebhookSource<LoggedChange> {
     feed: CatalogueFeed,
     log: EventLog,
     private readonly teller: CatalogueTeller,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CLOCK) clock: Clock,
   ) {
-    super(feed, log, CatalogueSelectionQuery);
+    super(feed, log, CatalogueSelectionQuery, clock);
   }
 
   /** Closed meanwhile is closed. */
@@ -39,11 +39,11 @@ export class CatalogueSource extends WebhookSource<LoggedChange> {
     changes: readonly LoggedChange[],
     principal: Principal,
     filter: JsonRecord,
+    readAt: Date, // the log has no time
   ): Promise<SourceEvent[]> {
-    const time = new Date(this.clock.now()); // the log has none: when it was read
     const { prefix } = readFilter(CatalogueSelectionQuery, filter);
     const tell = await this.teller.tellOf(principal, prefix, changes);
-    return changes.flatMap((change) => eventOf(change, tell(change)?.data, time));
+    return changes.flatMap((change) => eventOf(change, tell(change)?.data, readAt));
   }
 }
 

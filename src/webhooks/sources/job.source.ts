@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '#src/auth/index.js';
 import {
   JobFeed,
@@ -9,6 +9,7 @@ import {
   type JobEvent,
 } from '#src/jobs/index.js';
 import { EventLog } from '#src/events/index.js';
+import { type Clock, CLOCK } from '#src/kernel/index.js';
 import type { JsonRecord } from '../store/webhook.entity.js';
 import { readFilter } from './filter-values.js';
 import { WebhookSource, type SourceEvent } from './webhook-source.js';
@@ -26,8 +27,9 @@ export class JobSource extends WebhookSource<JobEvent> {
     feed: JobFeed,
     log: EventLog,
     private readonly policy: JobPolicy,
+    @Inject(CLOCK) clock: Clock,
   ) {
-    super(feed, log, JobSelectionQuery);
+    super(feed, log, JobSelectionQuery, clock);
   }
 
   /** The record's own rule, and without `allOwners` own jobs alone. */

@@ -1,6 +1,7 @@
 import type { Principal } from '#src/auth/index.js';
 import type { EventLog, Feed } from '#src/events/index.js';
 import type { RequestClass } from '#src/http/index.js';
+import type { Clock } from '#src/kernel/index.js';
 import type { JsonRecord, SourceName } from '../store/webhook.entity.js';
 import { readFilter } from './filter-values.js';
 
@@ -36,6 +37,7 @@ export abstract class WebhookSource<Event extends { position: number } = never> 
     private readonly feed: Feed<Event>,
     private readonly log: EventLog,
     private readonly filterClass: RequestClass,
+    private readonly clock: Clock,
   ) {}
 
   /** Whether the principal may see an event, as things are now. */
@@ -45,6 +47,7 @@ export abstract class WebhookSource<Event extends { position: number } = never> 
     events: readonly Event[],
     principal: Principal,
     filter: JsonRecord,
+    readAt: Date,
   ): Promise<SourceEvent[]>;
 
   /** Throws Problem 400 for a filter that it does not understand. */
@@ -60,9 +63,10 @@ export abstract class WebhookSource<Event extends { position: number } = never> 
   /** Events behind a position. Throws Problem 410 `feed.gone` when some of them are not kept any more. */
   async read(after: number, limit: number): Promise<SourceBatch> {
     const { events, upto } = await this.feed.read({ position: after }, limit);
+    const readAt = new Date(this.clock.now());
     return {
       ...(upto > after && { end: upto }),
-      select: (principal, filter) => this.select(events, principal, filter),
+      select: (principal, filter) => this.select(events, principal, filter, readAt),
     };
   }
 
