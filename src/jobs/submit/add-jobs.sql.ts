@@ -3,7 +3,7 @@ import { ChangeFeed } from '#src/database/index.js';
 import { ADMISSION, admissionSteps, WORK_CHANNEL } from '../state/admission.js';
 import { assertPath } from '../state/job-transitions.js';
 import { logMoves, logMovesTogether, noteMoves } from '../state/logged-move.sql.js';
-import { USUAL } from './job-lines.js';
+import { JOB_COLUMNS, LINE_MEMBERS, USUAL } from './job-lines.js';
 
 /** The first steps of jobs with input data, and of all others, as rows of has_input, n, status, minor and source. */
 const FIRST_STEPS = [true, false]
@@ -28,12 +28,9 @@ export const ADD_TEMPLATES = `
     json_to_recordset($1::json) as (manifest json, added json), unnest($2::bigint[])
   ) as x (manifest, added, id)`;
 
-/** A line of a job (job-lines.ts) as a record, the names of its columns, and their values with what lines do not say. */
-const RECORD = `name text, job_group text, job_type text, site text, priority integer, cpu_time integer,
-        wanted_sites text[], banned_sites text[], processors integer, min_ram_mb integer, max_ram_mb integer,
-        gpus integer, tags text[], wall_time integer, status text, minor text, has_input boolean, waits boolean, manifest json,
-        place_values json, template integer, token_right text`;
-const MEMBERS = RECORD.split(',').map((column) => column.trim().split(' ') as [string, string]);
+/** A line of a job as a record, the names of its columns, and their values with what lines do not say. */
+const MEMBERS = Object.entries(LINE_MEMBERS);
+const RECORD = MEMBERS.map(([name, type]) => `${name} ${type}`).join(', ');
 const COLUMNS = MEMBERS.map(([name]) => name).join(', ');
 const ABSENT: ReadonlyMap<string, number | boolean> = new Map(Object.entries(USUAL));
 const VALUES = MEMBERS.map(([name, type]) => {
@@ -41,14 +38,14 @@ const VALUES = MEMBERS.map(([name, type]) => {
   return absent === undefined ? `x.${name}` : `coalesce(x.${name}, ${String(absent)}) as ${name}`;
 }).join(', ');
 
+const OF_JOBS = Object.keys(JOB_COLUMNS).join(', ');
+
 /** Adds the jobs of the table `r` with their history, of the moment `now`; the last part is an insert. */
 const fromRows = (now: string, log: (moves: string) => string): string => `added as (
-    insert into jobs (jid, setup, owner, owner_dn, owner_group, vo, status, minor_status, name, job_group,
-      job_type, site, priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, max_ram_mb, gpus, tags,
-      wall_time, verified, held_by, input_sandbox, submission_time, last_update, array_id)
+    insert into jobs (jid, setup, owner, owner_dn, owner_group, vo, status, minor_status, name, ${OF_JOBS},
+      verified, held_by, input_sandbox, submission_time, last_update, array_id)
     overriding system value
-    select jid, setup, owner, owner_dn, owner_group, vo, status, minor, replace(name, '%j', jid::text), job_group, job_type, site,
-      priority, cpu_time, wanted_sites, banned_sites, processors, min_ram_mb, max_ram_mb, gpus, tags, wall_time,
+    select jid, setup, owner, owner_dn, owner_group, vo, status, minor, replace(name, '%j', jid::text), ${OF_JOBS},
       status = '${ADMISSION.admitted}', case when waits then 'jobs' end, input_sandbox, ${now}, ${now}, array_id from r
   ), described as (
     insert into job_descriptions (jid, manifest, place_values, template, token_right)

@@ -9,6 +9,37 @@ import type { PreparedJob } from './preparation.js';
 /** Mark of the line of a template; every other line is a job. */
 const TEMPLATE = 'T';
 
+/** What the line of a job says: columns of `jobs` of the same names, and their types. */
+export const JOB_COLUMNS = {
+  job_group: 'text',
+  job_type: 'text',
+  site: 'text',
+  priority: 'integer',
+  cpu_time: 'integer',
+  wanted_sites: 'text[]',
+  banned_sites: 'text[]',
+  processors: 'integer',
+  min_ram_mb: 'integer',
+  max_ram_mb: 'integer',
+  gpus: 'integer',
+  tags: 'text[]',
+  wall_time: 'integer',
+} as const;
+
+/** All members of such a line. */
+export const LINE_MEMBERS = {
+  name: 'text',
+  ...JOB_COLUMNS,
+  status: 'text',
+  minor: 'text',
+  has_input: 'boolean',
+  waits: 'boolean',
+  manifest: 'json',
+  place_values: 'json',
+  template: 'integer',
+  token_right: 'text',
+} as const;
+
 /** What a job has of which its line says nothing: most of them do. Lists are empty then. */
 export const USUAL = {
   priority: MANIFEST_KEYS.Priority.fallback,
@@ -33,7 +64,7 @@ export function jobLine({ request, manifest, template, tokenRight }: PreparedJob
   const steps: Step[] = admissionSteps(hasInput, request.after !== undefined);
   const last = steps[steps.length - 1] as Step;
   const shown = manifest['JobName'];
-  return stringifyJson({
+  const line: Record<keyof typeof LINE_MEMBERS, unknown> = {
     name: typeof shown === 'string' ? shown : request.name,
     job_group: request.jobGroup,
     job_type: request.jobType,
@@ -56,7 +87,8 @@ export function jobLine({ request, manifest, template, tokenRight }: PreparedJob
     place_values: template?.values,
     template: template?.number,
     token_right: tokenRight,
-  });
+  };
+  return stringifyJson(line);
 }
 
 /** What jobs have in common as one line, in front of them. */

@@ -1,6 +1,7 @@
 import { canonicalDn } from '#src/x509/index.js';
 import type { Schema } from '#src/config/index.js';
 import { AUDIENCE_FORM, isAudience } from '../model/audience.js';
+import type { GroupLimits, JobLimits, SiteLimits } from '../model/limits.js';
 import { isProperty, PROPERTIES } from '../model/property.js';
 import { redirectUriFault } from '../model/redirect-uri.js';
 import { isSiteTag, SITE_TAG_FORM } from '../model/site-tag.js';
@@ -91,17 +92,28 @@ const connection: Schema = {
   },
 };
 
+// A limit that its type declares has its form here, or this does not compile.
+const JOB_LIMITS: Record<keyof JobLimits, Schema> = { running: limit, waiting: limit };
+const GROUP_LIMITS: Record<keyof GroupLimits, Schema> = {
+  ...JOB_LIMITS,
+  ...{ ownerRunning: limit, ownerWaiting: limit },
+};
+const SITE_LIMITS: Record<keyof SiteLimits, Schema> = {
+  ...JOB_LIMITS,
+  tags: { ...anyMap, additionalProperties: limit },
+};
+
 const USER = map({
   ...{ sub, fullName, email, certificates: orNone(list(certificate)) },
   subjects: orNone(list(map({ issuer: text(), sub: text() }, ['issuer', 'sub']))),
-  limits: map({ running: limit, waiting: limit }),
+  limits: map(JOB_LIMITS),
   disabled: { type: 'boolean' },
 });
 
 const GROUP = map({
   ...{ vo: text(), properties: orNone(list(property)), members: orNone(texts) },
   ...{ idpScopes: orNone(texts), idpRole: text() },
-  limits: map({ running: limit, waiting: limit, ownerRunning: limit, ownerWaiting: limit }),
+  limits: map(GROUP_LIMITS),
 });
 
 const APPLICATION = map({
@@ -122,10 +134,7 @@ const SITE: Schema = {
       ...{ backend: oneOf(SITE_BACKENDS), slots: count(), setups: texts, processors: count() },
       ...{ ramMB: count({ max: 1_000_000_000 }), gpus: count({ min: 0 }), tags: list(tag) },
       ...{ maxWallTime: count({ max: 366 * 86_400 }), network: oneOf(['none', 'host']) },
-      limits: map({
-        ...{ running: limit, waiting: limit },
-        tags: { ...anyMap, additionalProperties: limit },
-      }),
+      limits: map(SITE_LIMITS),
       options: { ...anyMap, default: {} },
       connection,
     },
