@@ -12,7 +12,7 @@ const liveToken = {
   better: 'higher',
   floor: "undici's own request with the same header to the same server",
   async prepare(bench) {
-    const { OAuth2Session } = await import('#src/grid.js');
+    const { OAuth2Session } = await bench.module('grid.js');
     const body = JSON.stringify({ jid: 1, status: 'Running', owner: 'alice' });
     const server = await bench.bare({ body });
     const ca = join(await bench.directory(), 'ca.crt');

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
-import { runPlan, runToEnd } from './frame/processes.mjs';
+import { runToEnd } from './frame/processes.mjs';
 
 /** A Python with HyperQueue in it is looked for here. */
 const PYTHON = join(homedir(), '.cache/gridgate-bench/hyperqueue/bin/python');
@@ -96,7 +96,7 @@ const isolated = {
       figure: () => rateOfBulk(grid),
       floor: async () => {
         const plan = { home: await bench.directory(), ballastMiB: 1, ...rest };
-        const { seconds, means } = await runPlan('starts-process.mjs', plan, bench.cancel.signal);
+        const { seconds, means } = await bench.process('starts-process.mjs', plan);
         return { value: JOBS / seconds, note: means };
       },
     };

@@ -1,6 +1,5 @@
 /** Feeds of job moves: how late they are, what a watcher costs, and what their log costs whoever writes. */
 import { join } from 'node:path';
-import { runPlan } from './frame/processes.mjs';
 
 const WITHOUT_LOG = new URL('frame/server-without-log.mjs', import.meta.url).href;
 
@@ -54,7 +53,7 @@ const watched = (name, { title, unit, of, note }) => ({
     const run = { ...plan, jids, watchers, rate: Number(bench.options.moves) };
     return {
       figure: async (seconds) => {
-        const result = await runPlan('feed-process.mjs', { ...run, seconds }, bench.cancel.signal);
+        const result = await bench.process('feed-process.mjs', { ...run, seconds });
         return { value: of(result), p50: result.p50, p99: result.p99, note: note(result) };
       },
     };
@@ -130,7 +129,7 @@ export const figures = [
       const run = (isLogged) => async (seconds) => {
         const before = await written(bench, plan);
         const input = { ...plan, isLogged, seconds };
-        const result = await runPlan('feed-process.mjs', input, bench.cancel.signal);
+        const result = await bench.process('feed-process.mjs', input);
         const after = await written(bench, plan);
         const each = (name) => (after[name] - before[name]) / result.moves;
         bench.log(

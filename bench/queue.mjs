@@ -12,14 +12,11 @@ const BULK = 1_000;
 const FLOOR = 'the same of a hundredth of the jobs';
 const JOB = { Executable: '/bin/true', JobName: 'bench' };
 
-const filling = new Map();
 let claimers = 0;
 
 /** The server with a queue of `count` jobs, made once a run: {server, token, count}. */
 function filledQueue(bench, count) {
-  const known = filling.get(count) ?? fill(bench, count);
-  filling.set(count, known);
-  return known;
+  return bench.once(`queue-${count}`, () => fill(bench, count));
 }
 
 async function fill(bench, count) {

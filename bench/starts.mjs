@@ -1,7 +1,6 @@
 /** What it costs to start isolated jobs, beside the bare command that encloses them. */
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { runPlan } from './frame/processes.mjs';
 
 export const options = {
   starts: { default: '1000', description: 'jobs that are started in a round' },
@@ -15,7 +14,7 @@ const prepare = (means, figureOf) => async (bench) => {
     const starts = Number(bench.options.starts);
     const rest = { means, kind, starts, parallel: availableParallelism(), ballastMiB: BALLAST_MIB };
     const plan = { home: await bench.directory(), ...rest };
-    const result = await runPlan('starts-process.mjs', plan, bench.cancel.signal);
+    const result = await bench.process('starts-process.mjs', plan);
     return { value: figureOf(result, starts), note: result.means };
   };
   return { figure: rounds('job'), floor: rounds('bare') };

@@ -36,9 +36,9 @@ const byCertificate = {
 };
 
 /** The service's own classes with a key that needs no database. */
-async function verifiers() {
-  const { AccessTokens } = await import('#src/auth/bearer/access-token.js');
-  const { VerifiedTokens } = await import('#src/auth/bearer/bearer-tokens.js');
+async function verifiers(bench) {
+  const { AccessTokens } = await bench.module('auth/bearer/access-token.js');
+  const { VerifiedTokens } = await bench.module('auth/bearer/bearer-tokens.js');
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const key = { kid: KID, algorithm: 'ES256', privateKey, publicKey };
   const keys = { signingKey: async () => key, publicKey: async () => key };
@@ -47,8 +47,13 @@ async function verifiers() {
   const tokens = new AccessTokens(keys, config, clock);
   const feed = { live: true, listen: () => () => undefined };
   const revocations = { isAnyRevoked: async () => false };
-  const known = new VerifiedTokens(tokens, revocations, { current: async () => undefined }, feed);
-  Object.defineProperty(known, 'clock', { value: clock });
+  const known = new VerifiedTokens(
+    clock,
+    tokens,
+    revocations,
+    { current: async () => undefined },
+    feed,
+  );
   const mint = async () => {
     const scopes = [
       'jobs:read',
@@ -84,7 +89,7 @@ const verification = {
   better: 'higher',
   floor: 'jose.jwtVerify',
   async prepare(bench) {
-    const { tokens, mint, publicKey } = await verifiers();
+    const { tokens, mint, publicKey } = await verifiers(bench);
     const token = await mint();
     return {
       figure: (seconds) => bench.perSecond(() => tokens.verify(token), seconds, 8),
@@ -100,7 +105,7 @@ const knownVerification = {
   better: 'higher',
   floor: 'jose.jwtVerify',
   async prepare(bench) {
-    const { known, mint, publicKey } = await verifiers();
+    const { known, mint, publicKey } = await verifiers(bench);
     const token = await mint();
     return {
       figure: (seconds) => bench.perSecond(() => known.claims(token), seconds, 8),

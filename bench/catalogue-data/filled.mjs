@@ -1,12 +1,8 @@
 import { fill } from './fill.mjs';
 
-const fillings = new Map();
-
 /** A server whose catalogue has so many files, filled once for all figures of a run: `{server, tree, token}`. */
 export function filledCatalogue(bench, files) {
-  const known = fillings.get(files) ?? fillNow(bench, files);
-  fillings.set(files, known);
-  return known;
+  return bench.once(`catalogue-${files}`, () => fillNow(bench, files));
 }
 
 async function fillNow(bench, files) {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { root } from '../../scripts/run.mjs';
 import { BenchServer } from './bench-server.mjs';
@@ -15,10 +16,11 @@ const SERVICE_POOL = 10;
 export class Bench {
   opened = [];
   servers = new Map();
+  kept = new Map();
   databases = 0;
   cancel = new AbortController();
 
-  /** Its servers are those of the checkout. */
+  /** Its servers, modules and measured processes are those of the checkout. */
   constructor(options, checkout = root) {
     this.options = options;
     this.checkout = checkout;
@@ -26,6 +28,22 @@ export class Bench {
 
   log(text) {
     process.stderr.write(`${text}\n`);
+  }
+
+  /** What `make` answers, made once for each key: what several figures share. */
+  once(key, make) {
+    if (!this.kept.has(key)) this.kept.set(key, make());
+    return this.kept.get(key);
+  }
+
+  /** A compiled module of the checkout: `bench.module('grid.js')`. */
+  module(path) {
+    return import(pathToFileURL(join(this.checkout, 'dist/src', path)).href);
+  }
+
+  /** A script of the checkout's bench/frame in a process of its own: the JSON that it answers to the plan. */
+  process(script, plan) {
+    return runPlan(script, plan, this.cancel.signal, this.checkout);
   }
 
   /** A fresh temporary directory. */
@@ -106,7 +124,7 @@ export class Bench {
 
   /** Claims of one instance, in a process of its own (claims-process.mjs). */
   claims(plan) {
-    return runPlan('claims-process.mjs', plan, this.cancel.signal);
+    return this.process('claims-process.mjs', plan);
   }
 
   /**

@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-
-const here = fileURLToPath(new URL('.', import.meta.url));
+import { root } from '../../scripts/run.mjs';
 
 /** Runs a program to its end with the given standard input; answers its output, rejects unless it ends with 0. */
 export async function runToEnd(program, args, { input = '', signal, env } = {}) {
@@ -19,10 +17,12 @@ export async function runToEnd(program, args, { input = '', signal, env } = {}) 
   return output;
 }
 
-/** Runs one of the frame's scripts with a plan; answers the object it prints. */
-export async function runPlan(script, plan, signal) {
+/** Runs one of the frame's scripts, as it is in that checkout, with a plan; answers the object it prints. */
+export async function runPlan(script, plan, signal, checkout = root) {
   const input = JSON.stringify(plan);
-  return JSON.parse(await runToEnd(process.execPath, [join(here, script)], { input, signal }));
+  return JSON.parse(
+    await runToEnd(process.execPath, [join(checkout, 'bench/frame', script)], { input, signal }),
+  );
 }
 
 /**

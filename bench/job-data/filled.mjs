@@ -1,12 +1,8 @@
 import { fillJobs } from './fill.mjs';
 
-const filling = new Map();
-
 /** The server with a table of `count` jobs, made once a run: {server, token, count}. */
 export function filledJobs(bench, count) {
-  const known = filling.get(count) ?? fill(bench, count);
-  filling.set(count, known);
-  return known;
+  return bench.once(`jobs-${count}`, () => fill(bench, count));
 }
 
 async function fill(bench, count) {

@@ -1,6 +1,5 @@
 /** Consents with a refresh token each, as they stand in the database of a service that has run for long. */
 import { join } from 'node:path';
-import { root } from '../../scripts/run.mjs';
 import { runToEnd } from '../frame/processes.mjs';
 
 const CHUNK = 100_000;
@@ -61,7 +60,7 @@ export async function serverWithGrants(bench, { onAll = false } = {}) {
 }
 
 async function prepare(bench, { home, database }, grants) {
-  const cli = join(root, 'dist/src/cli/main.js');
+  const cli = join(bench.checkout, 'dist/src/cli/main.js');
   const words = ['--name', 'Bench', '--id', 'bench', '--confidential', '--redirect-uri'];
   const own = ['https://portal.example/callback', '--scope', 'jobs:read', '--group', 'grid_user'];
   const env = { ...process.env, GRID_HOME: home, DATABASE_URL: database, GRID_DEMO: 'true' };
