@@ -16,7 +16,7 @@ const VERSION_WORDS = new Set(['--version', '-V']);
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommandError) return error.exitCode;
   if (error instanceof ConfigurationFault) return 2;
-  if (error instanceof Problem) return error.status === 503 ? 3 : error.status < 500 ? 2 : 1;
+  if (error instanceof Problem) return error.status === 429 || error.status >= 500 ? 3 : 2;
   return 1;
 }
 

@@ -47,8 +47,14 @@ export const keysCommand = group('keys', 'keys that sign access and ID tokens', 
 ]);
 
 function keysShown(keys: NamedKeyReport[]): Shown {
-  const columns = ['kid', 'algorithm', 'tokens', 'state', 'createdAt', 'activeFrom'] as const;
-  return listOf({ keys }, keys, Object.fromEntries(columns.map((name) => [name, name])));
+  return listOf({ keys }, keys, {
+    KID: 'kid',
+    ALGORITHM: 'algorithm',
+    TOKENS: 'tokens',
+    STATE: 'state',
+    CREATED: 'createdAt',
+    ACTIVE: 'activeFrom',
+  });
 }
 
 /** `gridgate shares list|show`: what groups and owners have had of the processors, and are due. */

@@ -66,11 +66,11 @@ export function thing(value: object, names: readonly string[] = []): Shown {
 /** Lines `name: value`; members that have members are named with them, what is empty is left out. */
 export function fieldsOf(value: object, before = ''): string[] {
   return Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
-    if (member === null || member === undefined || member === '') return [];
-    if (typeof member === 'object' && !Array.isArray(member)) {
+    if (typeof member === 'object' && member !== null && !Array.isArray(member)) {
       return fieldsOf(member, `${before}${name}.`);
     }
-    return [`${before}${name}: ${textOf(member)}`];
+    const text = textOf(member);
+    return text === '' ? [] : [`${before}${name}: ${text}`];
   });
 }
 
