@@ -27,14 +27,18 @@ export class Cleaner implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.config.role === 'api') return;
     const times = { firstMs: 0, everyMs: EVERY_MS, retryMs: RETRY_MS };
+    // Each instance has a spool of its own.
+    this.scheduler.add({
+      ...{ name: 'jobs.spool', ...times },
+      run: () => this.spool.clean(this.clock.now()),
+    });
+    if (this.config.role === 'api') return;
     this.scheduler.add({ name: 'jobs.cleaning', ...times, run: () => this.clean() });
   }
 
   private async clean(): Promise<TaskOutcome> {
     const now = this.clock.now();
-    await this.spool.clean(now);
     await this.submits.forgetKeys(new Date(now - KEY_LIFE_MS));
     const before = new Date(now - this.config.jobRetention * 1000);
     const removed = await this.sandboxes.removeUnused(before, BATCH, (hash) =>
