@@ -32,7 +32,7 @@ export function entityColumns<E extends object>(entity: new () => E): EntityColu
   return columns.map(({ propertyName, options }) => ({
     property: propertyName as keyof E & string,
     name: NAMES.columnName(propertyName, options.name, []),
-    type: String(options.type),
+    type: `${String(options.type)}${options.array ? '[]' : ''}`,
     isNullable: options.nullable ?? false,
     isPrimary: options.primary ?? false,
   }));

@@ -4,6 +4,7 @@ import {
   DrainFault,
   RegistryLoader,
   RegistryService,
+  SITE_BACKENDS,
   withChangedEntry,
   withEntry,
   withoutSite,
@@ -68,7 +69,7 @@ const SITE_OPTIONS = [
   ['--network <kind>', 'what jobs of a local site reach: none or host'],
   ['--option <key=value>', 'setting of the backend', { repeated: true }],
 ] as const;
-const KIND = 'what runs its jobs: local-process or slurm';
+const KIND = `what runs its jobs: ${SITE_BACKENDS.join(', ')}`;
 
 /** `gridgate site list|show|add|change|remove|drain|resume`: where jobs run, and which sites get new ones. */
 export const siteCommand = group('site', 'where jobs run, and which sites get new ones', [
