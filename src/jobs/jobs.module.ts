@@ -52,7 +52,9 @@ import { IdempotencyKeyEntity } from './submit/idempotency-key.entity.js';
 import { JobTokenRightEntity } from './run/job-token-right.entity.js';
 import { JobTokens } from './run/job-tokens.js';
 import { JobTokensRepository } from './run/job-tokens.repository.js';
+import { RunOutcomes } from './run/run-outcomes.js';
 import { RunReports } from './run/run-reports.js';
+import type { RunService } from './run/run-service.js';
 import { RunTokenEntity } from './run/run-token.entity.js';
 import { SlurmExecutor } from './places/slurm/slurm.executor.js';
 import { SlurmLeadership } from './places/slurm/slurm-leadership.js';
@@ -342,10 +344,12 @@ const PARTS = [
       scheduler: Scheduler,
       leadership: SlurmLeadership,
     ): Executor[] => {
+      const serviceOf = (executor: { id: string; source: string }): RunService =>
+        new RunOutcomes(parts, executor);
       const onIsolation = ({ level }: IsolationReport): void => metrics.isolation(level);
       const onFault = (fault: string | null): void => metrics.localPause(fault !== null);
       return [
-        new LocalProcessExecutor({ ...parts, onIsolation, onFault, scheduler }),
+        new LocalProcessExecutor({ ...parts, serviceOf, onIsolation, onFault, scheduler }),
         SlurmExecutor.ofSettings(parts, leadership),
       ];
     },

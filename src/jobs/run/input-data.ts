@@ -27,17 +27,16 @@ export function inputDataVariables(
 }
 
 /**
- * Writes where the input data of a run lies into its directory: by `LFN:<path>` the replicas with an
- * address, the size in bytes and the checksum. Nothing for a job without input data. Throws RunFault when a file is not in the
+ * Where the input data of a run lies, as JSON text: by `LFN:<path>` the replicas with an
+ * address, the size in bytes and the checksum. Undefined for a job without input data. Throws RunFault when a file is not in the
  * catalogue any more, and Problem `service.unavailable` while the catalogue is away.
  */
-export async function writeInputData(
+export async function inputDataText(
   order: RunOrder,
   catalogue: InputDataCatalogue,
-  { directory, owner }: { directory: string; owner?: { uid: number; gid: number } | undefined },
-): Promise<void> {
+): Promise<string | undefined> {
   const paths = inputDataOf(order);
-  if (paths.length === 0) return;
+  if (paths.length === 0) return undefined;
   const submitter = { user: order.owner, group: order.ownerGroup };
   const files = await catalogue.files(submitter, paths);
   const missing = paths.filter((path) => !files.has(path));
@@ -45,9 +44,18 @@ export async function writeInputData(
   const told = [...files].map(([path, { size, checksum, replicas }]) => {
     return [`LFN:${path}`, { replicas, size_bytes: size, checksum }];
   });
+  return `${stringifyJson(Object.fromEntries(told))}\n`;
+}
+
+/** Writes the text of `inputDataText` into the directory of a run. */
+export async function writeInputData(
+  text: string | undefined,
+  { directory, owner }: { directory: string; owner?: { uid: number; gid: number } | undefined },
+): Promise<void> {
+  if (text === undefined) return;
   const handle = await open(join(directory, INPUT_DATA_FILE), 'wx', 0o600);
   try {
-    await handle.writeFile(`${stringifyJson(Object.fromEntries(told))}\n`);
+    await handle.writeFile(text);
     if (owner) await handle.chown(owner.uid, owner.gid);
   } finally {
     await handle.close();

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { MachineFault } from '#src/kernel/index.js';
 import type { Move } from '../state/jobs.repository.js';
 import { RunLife, type LifeParts, type Run, type RunPlace } from './run-life.js';
+import { RunOutcomes, type OutcomeParts } from './run-outcomes.js';
 import { RunFault } from './run-plan.js';
 
 const FULL = Object.assign(new Error('write'), { code: 'ENOSPC' });
@@ -11,7 +12,6 @@ function lifeOf(givenBack = 0): { life: RunLife<Run>; told: () => string[] } {
   const moves: Move[] = [];
   const parts = {
     clock: { now: () => 0 },
-    logger: { error: () => undefined },
     tokens: { end: () => Promise.resolve() },
     repository: {
       release: () => Promise.resolve(),
@@ -23,11 +23,13 @@ function lifeOf(givenBack = 0): { life: RunLife<Run>; told: () => string[] } {
         return Promise.resolve(true);
       },
     },
-  } as unknown as LifeParts;
-  const place = { source: 'test', remove: () => Promise.resolve() } as unknown as RunPlace<Run>;
+  } as unknown as OutcomeParts;
+  const life = { logger: { error: () => undefined } } as unknown as LifeParts;
+  const place = { remove: () => Promise.resolve() } as unknown as RunPlace<Run>;
+  const service = new RunOutcomes(parts, { id: 'executor', source: 'test' });
   const told = (): string[] =>
     moves.flatMap(({ steps }) => steps.map(({ to, app }) => `${to}: ${app ?? ''}`));
-  return { life: new RunLife(parts, place), told };
+  return { life: new RunLife(life, place, service), told };
 }
 
 const runOf = (attempt: number): Run => ({ order: { jid: 1, attempt } }) as unknown as Run;
@@ -68,5 +70,27 @@ describe('a run that cannot be started', () => {
     const seen = lifeOf(machine);
     await seen.life.requeue(runOf(attempt), 'why');
     expect(seen.told()).toEqual(told);
+  });
+});
+
+describe('the end of a run', () => {
+  it('is let go of when its job is under way and can never be ended', async () => {
+    let tries = 0;
+    const released: unknown[] = [];
+    const parts = {
+      config: {},
+      tokens: { end: () => Promise.resolve() },
+      reports: { report: () => Promise.resolve((tries += 1) < 0) },
+      repository: {
+        isUnderWay: () => Promise.resolve(true),
+        release: (run: unknown, left: unknown) => Promise.resolve(released.push([run, left])),
+      },
+    } as unknown as OutcomeParts;
+    const service = new RunOutcomes(parts, { id: 'executor', source: 'test' });
+    const end = { endedAt: new Date(0), usage: undefined, parameters: {} };
+    await service.ended(runOf(1).order, end);
+    expect(tries).toBe(6);
+    const run = { jid: 1, attempt: 1, executor: 'executor' };
+    expect(released).toEqual([[run, { output: undefined, endedAt: new Date(0), use: undefined }]]);
   });
 });

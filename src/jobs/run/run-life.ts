@@ -1,24 +1,17 @@
-import { machineFaultOf, Problem, type Clock } from '#src/kernel/index.js';
-import type { Config } from '#src/config/index.js';
+import { machineFaultOf, Problem } from '#src/kernel/index.js';
 import type { Logger } from '#src/runtime/index.js';
-import type { Move } from '../state/jobs.repository.js';
-import type { SandboxService } from '../sandbox/sandbox.service.js';
 import { MINOR } from '../state/job-state.js';
-import type { HeldRuns, RunLeft, RunOrder } from './executor.js';
+import type { RunLeft, RunOrder } from './executor.js';
 import { collectOutput, type Collected } from './output-collector.js';
 import type { OutputPlaces } from './output-places.js';
-import type { JobTokens } from './job-tokens.js';
 import { RunFault, type RunPlan } from './run-plan.js';
-import type { RunReports } from './run-reports.js';
-import { usageParameters, type RunUsage } from './run-usage.js';
+import type { RunService, RunStart } from './run-service.js';
+import type { RunUsage } from './run-usage.js';
 import type { Verdict } from './run-verdict.js';
 
 const MAX_OUTPUT_FILES = 10_000;
-const MAX_REQUEUES = 20;
 const SHOWN_NAMES = 100;
 const SHOWN_LENGTH = 255;
-/** Begin of what the history says of a job that was given back because of the machine. */
-const OF_MACHINE = 'Not started by a fault of the machine';
 
 /** One attempt of a job in the hands of an executor. */
 export interface Run {
@@ -38,23 +31,15 @@ export interface RunEnd {
 
 type Parameters = Record<string, string | number>;
 
-/** What the life of runs needs of the service. */
+/** What the life of runs needs. */
 export interface LifeParts {
-  config: Config;
+  /** Limits of an output: bytes of the sandbox, and of one file. */
+  config: { maxSandboxBytes: number; jobOutputBytes: number };
   logger: Logger;
-  clock: Clock;
-  reports: RunReports;
-  repository: HeldRuns;
-  sandboxes: SandboxService;
-  tokens: Pick<JobTokens, 'give' | 'end'>;
 }
 
 /** What is different from place to place. */
 export interface RunPlace<R extends Run> {
-  /** The id under which its executor holds jobs. */
-  executorId: string;
-  /** Who moves the jobs, in their history; the batch system of their parameters. */
-  source: string;
   /** Where the output of a run lies. */
   outputOf(run: R): OutputPlaces;
   /** Ends what may still live of a run of which nobody knows what became. */
@@ -72,62 +57,30 @@ interface Output {
 }
 
 /**
- * The one life of a run, whatever its place: begun, finished, requeued, refused, failed as unknown, resumed, released. Each step
- * starts from a state in which the job is held by this executor in this attempt; a job that is not ours any more is
- * left as it is.
+ * The one life of a run, whatever its place: begun, finished, requeued, refused, failed as unknown, resumed, released. What
+ * became of it is reported to the service first, and what it left is removed after that.
  */
 export class RunLife<R extends Run> {
   constructor(
     private readonly parts: LifeParts,
     private readonly place: RunPlace<R>,
+    private readonly service: RunService,
   ) {}
 
   /** Asks for the permission to start (local), or notes that the batch system has started it. */
-  async begin(
-    run: R,
-    begin: { startedAt: Date; from: ('Matched' | 'Stalled')[]; reference?: string | undefined },
-  ): Promise<boolean> {
-    const { startedAt, from, reference } = begin;
-    return this.report(run, {
-      steps: [{ to: 'Running', minor: MINOR.application }],
-      from,
-      set: { startedAt, ...(reference === undefined ? {} : { reference }) },
-      ...(reference === undefined
-        ? {}
-        : { parameters: { BatchSystem: this.place.source, Pilot_Reference: reference } }),
-    });
+  async begin(run: R, start: RunStart): Promise<boolean> {
+    return this.service.starting(run.order, start);
   }
 
   /** The payload has ended and nothing of it lives: brings its output home and moves the job to its end. */
-  async finish(run: R, end: RunEnd): Promise<void> {
-    const { verdict } = end;
-    await this.parts.tokens.end(run.order);
+  async finish(run: R, { verdict, endedAt, usage, parameters }: RunEnd): Promise<void> {
     const output = await this.keepOutput(run);
-    const isGood = verdict.isGood && output.fault === undefined;
-    const minor = verdict.isGood ? MINOR.uploadingOutput : verdict.minor;
-    const app = verdict.isGood ? output.fault : verdict.app;
-    const moved = await this.report(run, {
-      steps: [
-        { to: 'Completing', minor: MINOR.resolvingOutput },
-        ...(isGood ? [{ to: 'Completed', minor: MINOR.outputUploaded } as const] : []),
-        {
-          to: isGood ? 'Done' : 'Failed',
-          minor: isGood ? MINOR.complete : minor,
-          ...(app === undefined ? {} : { app }),
-        },
-      ],
-      from: ['Running'],
-      set: {
-        endedAt: end.endedAt,
-        executor: null,
-        accounted: true,
-        use: end.usage,
-        ...(output.hash === undefined ? {} : { outputSandbox: output.hash }),
-      },
-      parameters: { ...end.parameters, ...this.told(end.usage), ...output.parameters },
+    await this.service.ended(run.order, {
+      failure: verdict.isGood ? undefined : verdict,
+      ...{ endedAt, usage, parameters: { ...parameters, ...output.parameters } },
+      ...{ output: output.hash, outputFault: output.fault },
     });
-    if (moved) await this.place.remove(run);
-    else await this.finishOther(run, end, output.hash);
+    await this.place.remove(run);
   }
 
   /** A run that nobody waits for is over: what it left may still be had of a killed job. */
@@ -138,15 +91,14 @@ export class RunLife<R extends Run> {
 
   /** Lets go of a run without moving its job. */
   async release(run: R, left: RunLeft = {}): Promise<void> {
-    await this.parts.tokens.end(run.order);
-    await this.parts.repository.release(this.held(run), left);
+    await this.service.released(run.order, left);
     await this.place.remove(run);
   }
 
   /** Certainly not started: back to the queue, without counting as a reschedule, also when it was stalled. */
   async requeue(run: R, reason?: string): Promise<void> {
-    if (await this.isRefused(run, reason)) return;
-    await this.requeueNow(run, reason);
+    await this.service.returned(run.order, { reason });
+    await this.place.remove(run);
   }
 
   /**
@@ -154,8 +106,7 @@ export class RunLife<R extends Run> {
    * left as it is, with its files; the next look at what is held tells what it is.
    */
   async requeueUnstarted(run: R): Promise<void> {
-    if (await this.isRefused(run)) return;
-    if (await this.report(run, { ...backToQueue(), from: ['Matched'] })) await this.release(run);
+    if (await this.service.returnedUnstarted(run.order)) await this.place.remove(run);
   }
 
   /**
@@ -164,93 +115,39 @@ export class RunLife<R extends Run> {
    */
   async refuse(run: R, error: unknown): Promise<void> {
     const reason = machineFaultOf(error);
-    if (reason !== undefined) {
-      await this.requeueNow(run, `${OF_MACHINE}: ${reason}`);
-      return;
-    }
-    const fault = error instanceof RunFault ? error : undefined;
-    if (!fault) {
-      const jid = String(run.order.jid);
-      this.parts.logger.error({ err: error, jid }, 'a job cannot be started');
-    }
-    await this.report(run, {
-      steps: [
-        {
-          to: 'Failed',
-          minor: fault?.minor ?? MINOR.initialization,
-          app: fault?.app ?? 'The job could not be started',
-        },
-      ],
-      from: ['Matched', 'Running'],
-      set: { executor: null, endedAt: this.now(), accounted: true },
-      parameters: { BatchSystem: this.place.source },
-    });
-    await this.release(run);
+    if (reason === undefined) await this.service.refused(run.order, this.faultOf(run, error));
+    else await this.service.returned(run.order, { reason, isOfMachine: true });
+    await this.place.remove(run);
   }
 
   /** What would tell is gone, and nobody can say whether it ran: never again, then. */
   async failUnknown(run: R, app: string): Promise<void> {
     await this.place.endProcesses(run);
-    const isHeld = await this.resume(run);
-    await this.report(run, {
-      steps: [{ to: 'Failed', minor: MINOR.pilotGone, app }],
-      from: isHeld ? ['Running'] : ['Running', 'Completing'],
-      source: 'Reaper',
-      set: { executor: null, endedAt: this.now() },
-    });
-    await this.release(run);
+    await this.service.lost(run.order, app);
+    await this.place.remove(run);
   }
 
   /** A stalled job shows a sign of life; true when it was stalled. */
   async resume(run: R): Promise<boolean> {
-    return this.report(run, {
-      steps: [{ to: 'Running', minor: MINOR.application }],
-      from: ['Stalled'],
-    });
+    return this.service.resumed(run.order);
   }
 
-  private async requeueNow(run: R, reason?: string): Promise<void> {
-    await this.resume(run);
-    await this.report(run, { ...backToQueue(reason), from: ['Matched', 'Running'] });
-    await this.release(run);
-  }
-
-  /** Attempts that failed by the machine do not count: the job is not to blame for them. */
-  private async isRefused(run: R, reason?: string): Promise<boolean> {
-    const { attempt, jid } = run.order;
-    if (attempt <= MAX_REQUEUES) return false;
-    const forMachine = await this.parts.repository.countGivenBack(jid, OF_MACHINE);
-    if (attempt - forMachine <= MAX_REQUEUES) return false;
-    await this.resume(run);
-    const why = reason === undefined ? '' : `: ${reason}`;
-    await this.refuse(run, new RunFault(MINOR.submitting, `Given back too often${why}`));
-    return true;
-  }
-
-  /**
-   * The job was not Running any more: stalled meanwhile, or killed, or taken back. One that was stalled and has been
-   * resumed in between is still ours: what the run has left must stay until its end is written.
-   */
-  private async finishOther(run: R, end: RunEnd, output: string | undefined): Promise<void> {
-    const isOurs =
-      (await this.resume(run)) || (await this.parts.repository.isUnderWay(this.held(run)));
-    if (isOurs) await this.finish(run, end);
-    else await this.release(run, { output, endedAt: end.endedAt, use: end.usage });
-  }
-
-  private told(usage: RunUsage | undefined): Parameters {
-    return usage === undefined ? {} : usageParameters(usage, this.parts.config);
+  private faultOf({ order }: R, error: unknown): { minor: string; app: string } {
+    if (error instanceof RunFault) return error;
+    this.parts.logger.error({ err: error, jid: String(order.jid) }, 'a job cannot be started');
+    return { minor: MINOR.initialization, app: 'The job could not be started' };
   }
 
   private async keepOutput(run: R): Promise<Output> {
-    const { config, sandboxes, logger } = this.parts;
+    const { config, logger } = this.parts;
     const { maxSandboxBytes: maxBytes, jobOutputBytes: maxFileBytes } = config;
     const { outputs: wanted, inputs } = run.plan;
     const wish = { wanted, inputs, maxBytes, maxFiles: MAX_OUTPUT_FILES, maxFileBytes };
     const found = await collectOutput(this.place.outputOf(run), wish);
     const parameters = parametersOf(found);
     try {
-      const hash = found.files.length > 0 ? await sandboxes.keep(found.files) : undefined;
+      const hash =
+        found.files.length > 0 ? await this.service.keepOutput(run.order, found.files) : undefined;
       const fault = faultOf(found);
       return {
         parameters,
@@ -266,41 +163,6 @@ export class RunLife<R extends Run> {
       return { parameters, fault: 'The output cannot be packed' };
     }
   }
-
-  private async report(
-    run: R,
-    move: Omit<Move, 'jid' | 'held' | 'source'> & { source?: string },
-  ): Promise<boolean> {
-    const { executorId, source } = this.place;
-    const { jid, attempt } = run.order;
-    return this.parts.reports.report({
-      source,
-      ...move,
-      jid,
-      held: { executor: executorId, attempt },
-    });
-  }
-
-  private held(run: R): { jid: RunOrder['jid']; attempt: number; executor: string } {
-    const { jid, attempt } = run.order;
-    return { jid, attempt, executor: this.place.executorId };
-  }
-
-  private now(): Date {
-    return new Date(this.parts.clock.now());
-  }
-}
-
-function backToQueue(reason?: string): Pick<Move, 'steps' | 'source' | 'set'> {
-  const app = reason === undefined ? {} : { app: reason };
-  return {
-    steps: [
-      { to: 'Rescheduled', minor: MINOR.rescheduled, ...app },
-      { to: 'Waiting', minor: MINOR.waiting },
-    ],
-    source: 'Reaper',
-    set: { executor: null },
-  };
 }
 
 function faultOf({ isCut, excess }: Collected): string | undefined {

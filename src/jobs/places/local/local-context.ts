@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Scheduler } from '#src/runtime/index.js';
-import type { Site } from '#src/registry/index.js';
-import type { SandboxStore } from '../../sandbox/sandbox.store.js';
-import type { InputDataCatalogue, RunOrder } from '../../run/executor.js';
-import type { LifeParts } from '../../run/run-life.js';
+import type { Clock } from '#src/kernel/index.js';
+import type { Config } from '#src/config/index.js';
+import type { Logger, Scheduler } from '#src/runtime/index.js';
+import type { RunOrder } from '../../run/executor.js';
+import type { RunService } from '../../run/run-service.js';
 import { planOf } from '../../run/run-plan.js';
 import type { AccountPool } from './isolation/account-pool.js';
 import type { Isolation, IsolationReport } from './isolation/isolation.js';
@@ -17,12 +17,13 @@ import type { Starter } from './start/starter.js';
 import type { RunTraces } from './watch/run-members.js';
 
 /** What the executor works with. */
-export interface LocalProcessParts extends LifeParts {
+export interface LocalProcessParts {
+  config: Config;
+  logger: Logger;
+  clock: Clock;
   scheduler: Scheduler;
-  store: SandboxStore;
-  catalogue: InputDataCatalogue;
-  /** The site of that name; undefined when the registry has none (any more). */
-  siteOf: (name: string) => Promise<Site | undefined>;
+  /** The service for the runs that an executor holds; `source` is named in the history of their jobs. */
+  serviceOf: (executor: { id: string; source: string }) => RunService;
   /** Told how jobs are kept apart here, once that is known. */
   onIsolation: (report: IsolationReport) => void;
   /** Told why no job can be started on this machine now, and with null when jobs can. */
@@ -45,12 +46,14 @@ export interface LocalPlace {
 export class LocalContext {
   readonly backend = 'local-process';
   readonly id: string;
+  readonly service: RunService;
 
   constructor(
     readonly parts: LocalProcessParts,
     readonly place: LocalPlace,
   ) {
     this.id = place.root.executorId;
+    this.service = parts.serviceOf({ id: this.id, source: this.backend });
   }
 
   newRun(order: RunOrder): LocalRun {

@@ -16,16 +16,10 @@ const MIB = 2 ** 20;
 
 /** What the life of runs has to know of this machine. */
 export class LocalRunPlace implements RunPlace<LocalRun> {
-  readonly executorId: string;
-  readonly source: string;
-
   constructor(
     private readonly context: LocalContext,
     private readonly cleaner: RunCleaner,
-  ) {
-    this.executorId = context.id;
-    this.source = context.backend;
-  }
+  ) {}
 
   outputOf(run: LocalRun): OutputPlaces {
     const { directory, plan, uid } = run;

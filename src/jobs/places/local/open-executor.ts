@@ -75,7 +75,7 @@ function assemble(context: LocalContext, watcher: Watcher, reference: string): O
   const { parts } = context;
   const cleaner = new RunCleaner(context, watcher);
   const place = new LocalRunPlace(context, cleaner);
-  const life = new RunLife(parts, place);
+  const life = new RunLife(parts, place, context.service);
   const watchdog = new RunWatchdog(context, cleaner, watcher);
   const recovery = new RunRecovery(context, life, cleaner, reference);
   const remains = new RunRemains(cleaner, watchdog, parts.clock);

@@ -46,19 +46,19 @@ const OTHER_TASKS = 4_096;
  */
 export async function prepareRun(context: LocalContext, run: LocalRun): Promise<void> {
   const { order, directory } = run;
-  const { place, parts } = context;
+  const { place, parts, service } = context;
   directory.create(place.accounts !== undefined);
   if (place.accounts) run.uid = await place.accounts.take(directory.path);
   if (catalogueInputs(order).length > 0) {
     throw new RunFault(MINOR.inputFilesFailed, 'Files of the catalogue cannot be fetched here');
   }
   if (order.inputSandbox !== null) await unpackInput(context, run, order.inputSandbox);
-  await writeInputData(order, parts.catalogue, {
+  await writeInputData(await service.inputData(order), {
     directory: directory.work,
     owner: run.uid === undefined ? undefined : { uid: run.uid, gid: run.uid },
   });
   await refuseForeignProgram(run, parts.config.localPrograms);
-  const site = await parts.siteOf(order.site);
+  const site = await service.site(order.site);
   run.path = sitePath(site);
   run.hasNetwork = networkOf(context, site);
   run.program = await findProgram(order, { path: run.path, isolation: place.isolation });
@@ -81,10 +81,10 @@ function networkOf({ parts, place }: LocalContext, site: Site | undefined): bool
 }
 
 async function unpackInput(context: LocalContext, run: LocalRun, hash: string): Promise<void> {
-  const { store, config } = context.parts;
+  const { config } = context.parts;
   const { uid } = run;
   try {
-    await unpackArchive(await store.open(hash), run.directory.work, {
+    await unpackArchive(await context.service.openInput(hash), run.directory.work, {
       maxBytes: config.maxSandboxBytes,
       ...(uid === undefined ? {} : { owner: { uid, gid: uid } }),
     });

@@ -1,12 +1,13 @@
 import type { RunFault } from '../../run/run-plan.js';
 import { RunLife } from '../../run/run-life.js';
+import { RunOutcomes } from '../../run/run-outcomes.js';
 import type { StoredBatch } from './run-directory.js';
 import { RunTrash } from './run-trash.js';
 import { SlurmAccounting } from './slurm-accounting.js';
 import { SlurmCanceller } from './slurm-canceller.js';
 import { SlurmHealth } from './slurm-health.js';
 import type { OpenSlurmParts } from './slurm-parts.js';
-import { SlurmPlace } from './slurm-place.js';
+import { SLURM, SlurmPlace } from './slurm-place.js';
 import type { SlurmRun } from './slurm-run.js';
 import { SlurmSubmitter } from './slurm-submitter.js';
 import { SlurmWatcher } from './slurm-watcher.js';
@@ -40,7 +41,8 @@ export interface SlurmRunKeeper {
 /** Puts the parts together. */
 export function assemble(parts: OpenSlurmParts, keeper: SlurmRunKeeper): SlurmAssembly {
   const place = new SlurmPlace(parts);
-  const life = new RunLife(parts, place);
+  const service = new RunOutcomes(parts, { id: parts.executorId, source: SLURM });
+  const life = new RunLife(parts, place, service);
   const accounting = new SlurmAccounting(parts);
   const canceller = new SlurmCanceller(parts, (batch) => keeper.runsOf(batch).length > 0);
   const submitter = new SlurmSubmitter(parts, {

@@ -1,33 +1,19 @@
 import pLimit from 'p-limit';
-import type { Clock } from '#src/kernel/index.js';
 import type { Config } from '#src/config/index.js';
 import type { Logger } from '#src/runtime/index.js';
-import type { Site, SiteConnection } from '#src/registry/index.js';
-import type { SandboxService } from '../../sandbox/sandbox.service.js';
-import type { SandboxStore } from '../../sandbox/sandbox.store.js';
-import type { HeldRuns, InputDataCatalogue } from '../../run/executor.js';
-import type { JobTokens } from '../../run/job-tokens.js';
-import type { RunReports } from '../../run/run-reports.js';
+import type { SiteConnection } from '#src/registry/index.js';
+import type { OutcomeParts } from '../../run/run-outcomes.js';
 import type { BatchAccounts } from './batch-accounts.js';
 import type { RunDirectory, StoredBatch } from './run-directory.js';
 import type { SlurmApi } from './slurm-api.js';
 
 /** What a Slurm executor works with. */
-export interface SlurmParts {
+export interface SlurmParts extends OutcomeParts {
   /** As it holds for the sites of the executor. */
   config: Config;
   /** The cluster of one site; undefined for that of the settings. */
   connection?: SiteConnection | undefined;
   logger: Logger;
-  clock: Clock;
-  reports: RunReports;
-  repository: HeldRuns;
-  sandboxes: SandboxService;
-  store: SandboxStore;
-  catalogue: InputDataCatalogue;
-  tokens: Pick<JobTokens, 'give' | 'end'>;
-  /** The site of that name; undefined when the registry has none (any more). */
-  siteOf: (name: string) => Promise<Site | undefined>;
 }
 
 /** The parts with what `open()` has made. */

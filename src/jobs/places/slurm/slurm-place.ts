@@ -8,7 +8,8 @@ import type { ExitRecord } from './run-record.js';
 import type { OpenSlurmParts } from './slurm-parts.js';
 import type { SlurmRun } from './slurm-run.js';
 
-const SOURCE = 'slurm';
+/** Who moves the jobs, in their history, and the batch system of their parameters. */
+export const SLURM = 'slurm';
 const NO_ACCOUNT = -1;
 const NO_FILES: ReadonlyMap<string, string> = new Map();
 
@@ -37,12 +38,7 @@ export function verdictOfRecord(record: ExitRecord, cpuTime: number): Verdict | 
 
 /** What the life of runs has to know of a cluster: its directory is emptied by whoever forgets the run. */
 export class SlurmPlace implements RunPlace<SlurmRun> {
-  readonly executorId: string;
-  readonly source = SOURCE;
-
-  constructor(private readonly parts: OpenSlurmParts) {
-    this.executorId = parts.executorId;
-  }
+  constructor(private readonly parts: OpenSlurmParts) {}
 
   outputOf(run: SlurmRun): OutputPlaces {
     const { directory, accounts } = this.parts;
@@ -70,7 +66,7 @@ export class SlurmPlace implements RunPlace<SlurmRun> {
       endedAt: record?.endedAt ?? new Date(this.parts.clock.now()),
       usage: record && usageOf(run, record),
       parameters: {
-        BatchSystem: SOURCE,
+        BatchSystem: SLURM,
         ...(account === undefined ? {} : { LocalAccount: account.name }),
         ...(reference === undefined ? {} : { Pilot_Reference: reference }),
         ...(record === undefined

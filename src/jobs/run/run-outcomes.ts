@@ -1,0 +1,214 @@
+import type { Readable } from 'node:stream';
+import type { Clock } from '#src/kernel/index.js';
+import type { Config } from '#src/config/index.js';
+import type { Site } from '#src/registry/index.js';
+import type { ArchiveFile } from '../sandbox/sandbox-archive.js';
+import type { SandboxService } from '../sandbox/sandbox.service.js';
+import type { SandboxStore } from '../sandbox/sandbox.store.js';
+import { MINOR } from '../state/job-state.js';
+import type { Move } from '../state/jobs.repository.js';
+import type { HeldRuns, InputDataCatalogue, RunLeft, RunOrder } from './executor.js';
+import { inputDataText } from './input-data.js';
+import type { JobToken, JobTokens } from './job-tokens.js';
+import type { RunReports } from './run-reports.js';
+import type { RunResult, RunReturn, RunService, RunStart } from './run-service.js';
+import { usageParameters } from './run-usage.js';
+
+const MAX_REQUEUES = 20;
+/** A job may be stalled and resumed while its end is written. */
+const MAX_TRIES = 3;
+/** Begin of what the history says of a job that was given back because of the machine. */
+const OF_MACHINE = 'Not started by a fault of the machine';
+
+/** What the outcomes of runs need of the service. */
+export interface OutcomeParts {
+  config: Config;
+  clock: Clock;
+  reports: RunReports;
+  repository: HeldRuns;
+  sandboxes: SandboxService;
+  store: SandboxStore;
+  catalogue: InputDataCatalogue;
+  tokens: Pick<JobTokens, 'give' | 'end'>;
+  /** The site of that name; undefined when the registry has none (any more). */
+  siteOf: (name: string) => Promise<Site | undefined>;
+}
+
+/**
+ * The service for the runs of one executor: what it reports becomes moves of its jobs. Each starts from a state in
+ * which the job is held by this executor in this attempt; a job that is not its any more is left as it is.
+ */
+export class RunOutcomes implements RunService {
+  /** `source` moves the jobs, in their history; it is the batch system of their parameters. */
+  constructor(
+    private readonly parts: OutcomeParts,
+    private readonly executor: { id: string; source: string },
+  ) {}
+
+  async starting(run: RunOrder, { startedAt, from, reference }: RunStart): Promise<boolean> {
+    return this.move(run, {
+      steps: [{ to: 'Running', minor: MINOR.application }],
+      from,
+      set: { startedAt, ...(reference === undefined ? {} : { reference }) },
+      ...(reference === undefined
+        ? {}
+        : { parameters: { BatchSystem: this.executor.source, Pilot_Reference: reference } }),
+    });
+  }
+
+  /**
+   * A job that is not Running any more was stalled meanwhile, or killed, or taken back. One that was stalled and has been
+   * resumed in between is still this executor's: its end is written.
+   */
+  async ended(run: RunOrder, result: RunResult): Promise<void> {
+    const { output, endedAt, usage } = result;
+    await this.parts.tokens.end(run);
+    const move = this.endOf(result);
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      if (await this.move(run, move)) return;
+      const isOurs =
+        (await this.resumed(run)) || (await this.parts.repository.isUnderWay(this.held(run)));
+      if (!isOurs) break;
+    }
+    await this.released(run, { output, endedAt, use: usage });
+  }
+
+  async returned(run: RunOrder, back: RunReturn): Promise<void> {
+    if (!back.isOfMachine && (await this.isRefused(run, back.reason))) return;
+    await this.resumed(run);
+    await this.move(run, { ...backToQueue(back), from: ['Matched', 'Running'] });
+    await this.released(run);
+  }
+
+  async returnedUnstarted(run: RunOrder): Promise<boolean> {
+    if (await this.isRefused(run)) return true;
+    if (!(await this.move(run, { ...backToQueue({}), from: ['Matched'] }))) return false;
+    await this.released(run);
+    return true;
+  }
+
+  async refused(run: RunOrder, { minor, app }: { minor: string; app: string }): Promise<void> {
+    await this.move(run, {
+      steps: [{ to: 'Failed', minor, app }],
+      from: ['Matched', 'Running'],
+      set: { executor: null, endedAt: this.now(), accounted: true },
+      parameters: { BatchSystem: this.executor.source },
+    });
+    await this.released(run);
+  }
+
+  async lost(run: RunOrder, app: string): Promise<void> {
+    const isHeld = await this.resumed(run);
+    await this.move(run, {
+      steps: [{ to: 'Failed', minor: MINOR.pilotGone, app }],
+      from: isHeld ? ['Running'] : ['Running', 'Completing'],
+      source: 'Reaper',
+      set: { executor: null, endedAt: this.now() },
+    });
+    await this.released(run);
+  }
+
+  async released(run: RunOrder, left: RunLeft = {}): Promise<void> {
+    await this.parts.tokens.end(run);
+    await this.parts.repository.release(this.held(run), left);
+  }
+
+  async resumed(run: RunOrder): Promise<boolean> {
+    return this.move(run, {
+      steps: [{ to: 'Running', minor: MINOR.application }],
+      from: ['Stalled'],
+    });
+  }
+
+  /** Its token ends first: packing may take long. */
+  async keepOutput(run: RunOrder, files: readonly ArchiveFile[]): Promise<string> {
+    await this.parts.tokens.end(run);
+    return this.parts.sandboxes.keep(files);
+  }
+
+  async openInput(hash: string): Promise<Readable> {
+    return this.parts.store.open(hash);
+  }
+
+  async inputData(run: RunOrder): Promise<string | undefined> {
+    return inputDataText(run, this.parts.catalogue);
+  }
+
+  async token(run: RunOrder): Promise<JobToken | undefined> {
+    return this.parts.tokens.give(run);
+  }
+
+  async site(name: string): Promise<Site | undefined> {
+    return this.parts.siteOf(name);
+  }
+
+  private endOf({ failure, endedAt, usage, ...left }: RunResult): Omit<Move, 'jid' | 'source'> {
+    const { output, outputFault, parameters } = left;
+    const isGood = failure === undefined && outputFault === undefined;
+    const { minor, app } = failure ?? { minor: MINOR.uploadingOutput, app: outputFault };
+    const used = usage === undefined ? {} : usageParameters(usage, this.parts.config);
+    return {
+      steps: [
+        { to: 'Completing', minor: MINOR.resolvingOutput },
+        ...(isGood ? [{ to: 'Completed', minor: MINOR.outputUploaded } as const] : []),
+        isGood
+          ? { to: 'Done', minor: MINOR.complete }
+          : { to: 'Failed', minor, ...(app === undefined ? {} : { app }) },
+      ],
+      from: ['Running'],
+      set: {
+        endedAt,
+        executor: null,
+        accounted: true,
+        use: usage,
+        ...(output === undefined ? {} : { outputSandbox: output }),
+      },
+      parameters: { ...used, ...parameters },
+    };
+  }
+
+  /** Attempts that failed by the machine do not count: the job is not to blame for them. */
+  private async isRefused(run: RunOrder, reason?: string): Promise<boolean> {
+    const { attempt, jid } = run;
+    if (attempt <= MAX_REQUEUES) return false;
+    const forMachine = await this.parts.repository.countGivenBack(jid, OF_MACHINE);
+    if (attempt - forMachine <= MAX_REQUEUES) return false;
+    await this.resumed(run);
+    const why = reason === undefined ? '' : `: ${reason}`;
+    await this.refused(run, { minor: MINOR.submitting, app: `Given back too often${why}` });
+    return true;
+  }
+
+  private async move(
+    run: RunOrder,
+    move: Omit<Move, 'jid' | 'held' | 'source'> & { source?: string },
+  ): Promise<boolean> {
+    const { id, source } = this.executor;
+    const { jid, attempt } = run;
+    return this.parts.reports.report({ source, ...move, jid, held: { executor: id, attempt } });
+  }
+
+  private held({ jid, attempt }: RunOrder): {
+    jid: RunOrder['jid'];
+    attempt: number;
+    executor: string;
+  } {
+    return { jid, attempt, executor: this.executor.id };
+  }
+
+  private now(): Date {
+    return new Date(this.parts.clock.now());
+  }
+}
+
+function backToQueue({ reason, isOfMachine }: RunReturn): Pick<Move, 'steps' | 'source' | 'set'> {
+  const app = isOfMachine ? `${OF_MACHINE}: ${reason ?? ''}` : reason;
+  return {
+    steps: [
+      { to: 'Rescheduled', minor: MINOR.rescheduled, ...(app === undefined ? {} : { app }) },
+      { to: 'Waiting', minor: MINOR.waiting },
+    ],
+    source: 'Reaper',
+    set: { executor: null },
+  };
+}

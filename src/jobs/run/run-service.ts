@@ -1,0 +1,73 @@
+import type { Readable } from 'node:stream';
+import type { Site } from '#src/registry/index.js';
+import type { ArchiveFile } from '../sandbox/sandbox-archive.js';
+import type { RunLeft, RunOrder } from './executor.js';
+import type { JobToken } from './job-tokens.js';
+import type { RunUsage } from './run-usage.js';
+
+/** A run by its name: one attempt of a job. */
+export type RunName = Pick<RunOrder, 'jid' | 'attempt'>;
+
+/** When a run begins, and what the batch system calls it. */
+export interface RunStart {
+  startedAt: Date;
+  from: ('Matched' | 'Stalled')[];
+  reference?: string | undefined;
+}
+
+/** How the program of a run ended, and what it left. */
+export interface RunResult {
+  /** Undefined: it ended well. */
+  failure?: { minor: string; app?: string | undefined } | undefined;
+  endedAt: Date;
+  /** Undefined: nobody measured it. */
+  usage: RunUsage | undefined;
+  /** What is told of the run beside what it used: host, exit code, what was not brought back. */
+  parameters: Record<string, string | number>;
+  /** Hash of its output sandbox. */
+  output?: string | undefined;
+  /** Why the output is not whole: the job fails with it, though its program ended well. */
+  outputFault?: string | undefined;
+}
+
+/** Why a run comes back that was certainly not started. */
+export interface RunReturn {
+  reason?: string | undefined;
+  /** It comes back by a fault of the machine, which the job is not to blame for: it does so however often. */
+  isOfMachine?: boolean;
+}
+
+/**
+ * The service, as who runs jobs sees it. Each report of a run counts only while the job is held by this executor in this attempt,
+ * so that one that comes twice, or too late, changes nothing. All reject with Problem `service.unavailable` while the service or its
+ * database is away; when a report resolves it is written, or nobody waits for it any more.
+ */
+export interface RunService {
+  /** Asks for the permission to start, or notes that a batch system has started it; false when it is not wanted any more. */
+  starting(run: RunOrder, start: RunStart): Promise<boolean>;
+  /** Its program has ended and its output is kept. */
+  ended(run: RunOrder, result: RunResult): Promise<void>;
+  /** Certainly not started: back to the queue, without counting as a reschedule, also when it was stalled. */
+  returned(run: RunOrder, back: RunReturn): Promise<void>;
+  /** The same for one that nobody had begun a moment ago; false when it was begun since then, and nothing has changed. */
+  returnedUnstarted(run: RunOrder): Promise<boolean>;
+  /** It was not started and never will be: the job fails. */
+  refused(run: RunOrder, fault: { minor: string; app: string }): Promise<void>;
+  /** Nobody can say whether it ran: the job fails. */
+  lost(run: RunOrder, app: string): Promise<void>;
+  /** Nobody waits for it, and it is over: what it left may still be had of a killed job. */
+  released(run: RunOrder, left?: RunLeft): Promise<void>;
+  /** A stalled job shows a sign of life; true when it was stalled. */
+  resumed(run: RunOrder): Promise<boolean>;
+
+  /** Packs and keeps the output of a run that has ended; answers its hash. Rejects with other errors when it cannot be packed. */
+  keepOutput(run: RunOrder, files: readonly ArchiveFile[]): Promise<string>;
+  /** The archive of an input sandbox. Rejects with SandboxMissingError when it is not in the store. */
+  openInput(hash: string): Promise<Readable>;
+  /** JSON text that tells a job where its input data lies; undefined for one without. Rejects with RunFault when a file is gone. */
+  inputData(run: RunOrder): Promise<string | undefined>;
+  /** A token for a job that asked for one. Rejects with RunFault when its submitter has no right to it any more. */
+  token(run: RunOrder): Promise<JobToken | undefined>;
+  /** The site of that name; undefined when the registry has none (any more). */
+  site(name: string): Promise<Site | undefined>;
+}
