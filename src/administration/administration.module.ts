@@ -13,6 +13,8 @@ import { RegistryChanges } from './registry/registry-changes.js';
 import { SiteReports } from './sites/site-reports.js';
 import { SitesController } from './sites/sites.controller.js';
 import { SitesService } from './sites/sites.service.js';
+import { AdministeredWorkersController } from './workers/administered-workers.controller.js';
+import { WorkerPages } from './workers/worker-pages.js';
 
 const CONTROLLERS = [
   AdministrationAccessController,
@@ -21,6 +23,7 @@ const CONTROLLERS = [
   AdministeredApplicationsController,
   SigningKeysController,
   SitesController,
+  AdministeredWorkersController,
   AuditSearchController,
 ];
 
@@ -33,7 +36,7 @@ interface AdministrationModuleInput {
   hasRoutes: boolean;
 }
 
-/** Administration over HTTPS: users, groups, applications, signing keys and sites, for tokens with the scope `admin`. */
+/** Administration over HTTPS: users, groups, applications, signing keys, sites and workers, for tokens with the scope `admin`. */
 @Module({})
 export class AdministrationModule {
   /** `auth` and `jobs` are those of this application. */
@@ -48,6 +51,7 @@ export class AdministrationModule {
         AdministeredApplications,
         SiteReports,
         SitesService,
+        WorkerPages,
         AuditSearchService,
       ],
     };

@@ -77,6 +77,26 @@ export const AUDIT_EVENTS = {
     text: 'Users, groups, setups, sites or applications were changed or loaded from a file, or a site was drained or resumed',
     details: ['changes'],
   },
+  'site.secret-added': {
+    text: 'A secret was made with which workers enrol at a site',
+    details: ['site', 'secret', 'reusable'],
+  },
+  'site.secret-revoked': {
+    text: 'Secrets of a site were revoked, and `workers` that had shown them are gone',
+    details: ['site', 'secrets', 'workers'],
+  },
+  'worker.registered': {
+    text: 'A program became a worker of a site, or was refused',
+    details: ['worker', 'site', 'name', 'secret'],
+  },
+  'worker.drained': {
+    text: 'A worker is given no runs any more',
+    details: ['worker', 'site', 'name'],
+  },
+  'worker.removed': {
+    text: 'A worker is gone; `way` `itself`: it has ended, else `command` or `request`',
+    details: ['worker', 'site', 'name', 'way'],
+  },
   'client.added': { text: 'An application was registered by an administrator', details: ['name'] },
   'client.removed': { text: 'An application was removed by an administrator', details: [] },
   'audit.read': {

@@ -53,6 +53,8 @@ import { RequestProofEntity } from './possession/request-proof.entity.js';
 import { PeerCertificates } from './possession/peer-certificates.js';
 import { SenderConstraint } from './possession/sender-constraint.js';
 import { TokenHolders } from './possession/token-holders.js';
+import { WorkerTokens } from './possession/worker-tokens.js';
+import { WorkerGuard } from './access/worker.guard.js';
 import { UsedProofEntity } from './possession/used-proof.entity.js';
 import { UsedProofsRepository } from './possession/used-proofs.repository.js';
 import { RateLimits } from './protocol/rate-limits.js';
@@ -106,6 +108,7 @@ const ACCESS = [
   { provide: APP_GUARD, useClass: AccessGuard },
   BearerGuard,
   CertificateGuard,
+  WorkerGuard,
   OpenGuard,
   BearerStrategy,
   CertificateUsers,
@@ -172,6 +175,7 @@ const CLIENTS = [
   PeerCertificates,
   SenderConstraint,
   TokenHolders,
+  WorkerTokens,
 ];
 
 const ENTITIES = [
@@ -213,7 +217,16 @@ export interface AuthModuleInput {
     PushedRequestController,
   ],
   providers: [...ACCESS, ...TOKENS, ...PAGES, ...CLIENTS, RateLimits],
-  exports: [KeysService, AllKeysService, ClientsService, ConsentsService, Delegations],
+  exports: [
+    KeysService,
+    AllKeysService,
+    ClientsService,
+    ConsentsService,
+    Delegations,
+    TokenHolders,
+    WorkerTokens,
+    RateLimits,
+  ],
 })
 export class AuthModule {
   static forRoot({ storageRights: { imports, useExisting } }: AuthModuleInput): DynamicModule {

@@ -1,6 +1,12 @@
 export { AuthModule } from './auth.module.js';
 export { AUTH_SCHEMAS } from './inspect/inspect.openapi.js';
-export { Access, CurrentPrincipal, principalNow, requestOf } from './access/access.decorator.js';
+export {
+  Access,
+  CurrentPrincipal,
+  principalNow,
+  requestOf,
+  workerIdOf,
+} from './access/access.decorator.js';
 export {
   actorOf,
   applicationPrincipal,
@@ -12,6 +18,9 @@ export {
 export { leadsTo, opensPath, requirePath } from './access/require-path.js';
 export { Delegations, type Delegation } from './bearer/delegations.js';
 export type { StorageRights, StorageWish } from './bearer/storage-rights.js';
+export { TokenHolders } from './possession/token-holders.js';
+export { WorkerTokens } from './possession/worker-tokens.js';
+export { RateLimits } from './protocol/rate-limits.js';
 export { SCOPES } from './protocol/scopes.js';
 export { SCOPE_TEXT } from './sign-in/pages/scope-text.js';
 export { DEMO_COOKIE } from './sign-in/demo/demo-sign-in.js';

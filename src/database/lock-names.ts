@@ -35,6 +35,7 @@ export const ADVISORY_LOCKS = {
   shares: 24,
   usage: 25,
   dependencies: 27,
+  workers: 28,
   auditCleaning: 40,
 } as const;
 

@@ -53,6 +53,7 @@ export {
   IsBoolean,
   IsIn,
   IsInt,
+  IsObject,
   IsOptional,
   IsString,
   Matches,
@@ -60,4 +61,6 @@ export {
   MaxLength,
   Min,
   MinLength,
+  Type,
+  ValidateNested,
 } from './validators.js';

@@ -31,7 +31,10 @@ const ONLY_BELOW: [code: RegExp, path: RegExp][] = [
   [/^group\.last-/, /^\/admin\/(users|groups)\/\{/],
   [/^group\./, /^\/admin\/groups\/\{group\}/],
   [/^site\.exists/, /^\/admin\/sites$/],
+  [/^site\.secret-/, /^$/], // secrets are administered beside the service only
   [/^site\./, /^\/admin\/sites\/\{site\}/],
+  [/^worker\.not-/, /^\/admin\/workers\/\{worker\}/],
+  [/^worker\./, /^$/], // between the service and its workers, not in the document
   [/^registry\./, /^\/admin\/(users|groups|sites)/],
   [/^client\.not-/, /^\/admin\/applications\/\{application\}$/],
   [/^client\./, /^\/admin\/applications$/],
@@ -46,7 +49,7 @@ const INSPECTIONS = /^\/oauth2\/(introspect|revoke)$/;
 const OF_OTHERS = /^auth\.(certificate|client)-/;
 
 /** Codes that say more than the general ones; they come first. */
-const SPECIAL = /^(job|idempotency|catalogue|webhook|user|group|registry|site|client)\./;
+const SPECIAL = /^(job|idempotency|catalogue|webhook|user|group|registry|site|worker|client)\./;
 
 /** What the errors of an operation follow from. */
 export interface OperationNature {

@@ -14,5 +14,8 @@ export { refuseTrustedNetwork } from './places/local/network-rule.js';
 export { describeLocalIsolation } from './places/local/open-place.js';
 export type { IsolationReport } from './places/local/isolation/isolation.js';
 export { describeSlurm, type SlurmReport } from './places/slurm/slurm-report.js';
+export { SiteSecrets } from './workers/site-secrets.js';
+export { WORKER_ISOLATIONS } from './workers/worker.entity.js';
+export { WorkersService, type WorkerReport } from './workers/workers.service.js';
 export { PlaceReport } from './matching/place-report.js';
 export { ShareReport, type GroupShare } from './matching/share-report.js';

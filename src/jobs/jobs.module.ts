@@ -121,6 +121,15 @@ import { SubmitRepository } from './submit/submit.repository.js';
 import { SubmitCheck } from './submit/submit-check.js';
 import { SubmitStore } from './submit/submit-store.js';
 import { SubmitService } from './submit/submit.service.js';
+import { SiteSecretEntity } from './workers/site-secret.entity.js';
+import { SiteSecrets } from './workers/site-secrets.js';
+import { SiteSecretsRepository } from './workers/site-secrets.repository.js';
+import { WorkerEnrolment } from './workers/worker-enrolment.js';
+import { WorkerEntity } from './workers/worker.entity.js';
+import { WorkerSites } from './workers/worker-sites.js';
+import { WorkersController } from './workers/workers.controller.js';
+import { WorkersRepository } from './workers/workers.repository.js';
+import { WorkersService } from './workers/workers.service.js';
 
 /** What the composition root binds. */
 export interface JobsModuleInput {
@@ -175,6 +184,8 @@ export class JobsModule {
         JobFeed,
         JobPolicy,
         PlaceReport,
+        SiteSecrets,
+        WorkersService,
       ],
     };
   }
@@ -194,6 +205,7 @@ const CONTROLLERS = [
   JobInsightController,
   JobOutputController,
   JobSandboxesController,
+  WorkersController,
 ];
 
 const ENTITIES = [
@@ -217,6 +229,8 @@ const ENTITIES = [
   JobTotalEntity,
   JobLabelCountEntity,
   JobBlockCountEntity,
+  SiteSecretEntity,
+  WorkerEntity,
 ];
 
 /** Injection token of what all batch executors work with (SlurmParts). */
@@ -283,6 +297,12 @@ const PARTS = [
   Dispatcher,
   Reaper,
   Cleaner,
+  SiteSecrets,
+  SiteSecretsRepository,
+  WorkerEnrolment,
+  WorkerSites,
+  WorkersRepository,
+  WorkersService,
   {
     provide: JobPolicy,
     inject: [CONFIG],

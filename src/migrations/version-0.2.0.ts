@@ -5,9 +5,41 @@ export class Version0201764288000000 {
   async up(runner: QueryRunner): Promise<void> {
     // The jobs, of which there may be millions, come first: while they are written anew people can still sign in.
     const jobs = [JOBS, ...COUNTERS, QUEUE, RUNS, DEPENDENCIES];
-    for (const sql of [...jobs, EVENTS, AUTHORIZATION, REGISTRY]) await runner.query(sql);
+    for (const sql of [...jobs, WORKERS, EVENTS, AUTHORIZATION, REGISTRY]) await runner.query(sql);
   }
 }
+
+const WORKERS = `
+  -- Programs that run jobs of sites, and the secrets with which they enrol.
+  create table site_secret (
+    id text primary key,
+    site text not null,
+    hash text not null,
+    reusable boolean not null,
+    jkt text,
+    created_at timestamptz not null,
+    created_by text not null,
+    revoked_at timestamptz
+  );
+  create index site_secret_site on site_secret (site);
+  create table worker (
+    id uuid primary key,
+    site text not null,
+    jkt text not null,
+    secret_id text not null,
+    name text not null,
+    version text not null,
+    protocol integer not null,
+    facts jsonb not null,
+    seq bigint not null default 0,
+    created_at timestamptz not null,
+    seen_at timestamptz not null,
+    draining_at timestamptz,
+    removed_at timestamptz
+  ) with (fillfactor = 70);
+  create unique index worker_key on worker (site, jkt) where removed_at is null;
+  create index worker_secret on worker (secret_id);
+`;
 
 const REGISTRY = `
   -- Users have an opaque subject for life. What was given once is remembered by the database itself, so that a version that knows

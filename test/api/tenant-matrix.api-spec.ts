@@ -22,6 +22,8 @@ import { tenantMatrixPage } from '../support/tenants/page.js';
 import { makePlaces, type Call, type Place } from '../support/tenants/place.js';
 import { STRANGER, writeRegistry } from '../support/tenants/registry.js';
 import { badTokens, TokenForge, withoutScope } from '../support/tenants/tokens.js';
+import { WORKERS } from '../support/tenants/workers.js';
+import { TestWorker } from '../support/test-worker.js';
 import { startGrid, support, GridClient, type Answer, type Grid } from '../support/testbed.js';
 
 const PAGE = 'docs/tenant-matrix.md';
@@ -35,6 +37,7 @@ const others = new Map<Mode, { grid: Grid; url: string }>();
 const agents: Agent[] = [];
 let certificates: BadCertificates;
 let tokens: Record<string, string>;
+let worker: TestWorker;
 let stranger: { cert: string; key: string };
 const places = new Map<string, Place>();
 
@@ -68,7 +71,8 @@ beforeAll(async () => {
   const names = Object.keys(BEARER);
   const made = await makePlaces(shared, names);
   names.forEach((name, index) => places.set(name, made[index] as Place));
-  tokens = await badTokens(shared);
+  worker = await TestWorker.registered(shared, 'DESK.example');
+  tokens = { ...(await badTokens(shared)), 'token of a worker': worker.token };
 });
 afterAll(async () => {
   await Promise.all(agents.map((agent) => agent.close()));
@@ -303,6 +307,58 @@ describe('open operations', () => {
       outcomeOf(await attempt(stale, name, callOfOpen(name))),
     );
     expect(seen).toEqual(all(names, (name) => OPEN[name]!.outcome));
+  });
+});
+
+describe('routes of workers', () => {
+  const names = Object.keys(WORKERS);
+  const refused = all(names, (name) => WORKERS[name]!.others);
+
+  it('refuse everybody else, whatever token or certificate they show', async () => {
+    const people = await Promise.all(OTHERS.map((who) => somebody('vo', who)));
+    const admin = shared.bearer(await shared.token('adam', 'grid_adm', 'Prod', 'admin'));
+    const wrong = Object.values(tokens).map((token) => shared.bearer(token));
+    const certified = await shared.certificate('adam');
+    for (const client of [shared.anonymous, certified, admin, ...people, ...wrong]) {
+      const seen = await forEach(names, async (name) =>
+        outcomeOf(await attempt(client, name, WORKERS[name]!.call(worker.id))),
+      );
+      expect(seen).toEqual(refused);
+    }
+  });
+
+  it('know no worker but the one that calls', async () => {
+    const another = await TestWorker.registered(shared, 'DESK.example');
+    const seen = await forEach(names, async (name) => {
+      const { path, options } = WORKERS[name]!.call(worker.id);
+      const [method = ''] = name.split(' ');
+      const shown = method === 'DELETE' ? { token: another.token } : {};
+      return outcomeOf(await another.caller.call(method, path, { ...options, ...shown }));
+    });
+    expect(seen).toEqual(all(names, (name) => WORKERS[name]!.otherWorker));
+  });
+
+  it('are all that the token of a worker opens', async () => {
+    const bearers = Object.keys(BEARER);
+    const seen = await forEach(bearers, async (name) => {
+      const { path, options } = callOf(name);
+      const [method = ''] = name.split(' ');
+      const call = { ...options, token: worker.token };
+      return [
+        refusal(await attempt(shared.bearer(worker.token), name, callOf(name))),
+        outcomeOf(await worker.caller.call(method, path, call)),
+      ];
+    });
+    const bad = '401 auth.token-invalid';
+    expect(seen).toEqual(all(bearers, () => [[bad, challengeOf(shared, INVALID)], bad]));
+    const open = Object.keys(OPEN);
+    const answers = await forEach(open, async (name) => {
+      const { path, options } = OPEN[name]!.call ?? { path: name.split(' ')[1]! };
+      const [method = ''] = name.split(' ');
+      return outcomeOf(await worker.caller.call(method, path, { ...options, token: worker.token }));
+    });
+    expect(answers).toEqual(all(open, (name) => OPEN[name]!.outcome));
+    expect((await worker.call()).status).toBe(204);
   });
 });
 

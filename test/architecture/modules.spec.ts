@@ -138,6 +138,7 @@ const FOLDERS: Record<string, Record<string, string[]>> = {
     control: ['limits', 'access', 'state'],
     insight: ['dependencies', 'matching', 'run', 'limits', 'access', 'state', 'manifest'],
     output: ['matching', 'run', 'sandbox', 'access', 'state', 'manifest'],
+    workers: [],
     housekeeping: ['matching', 'submit', 'list', 'run', 'sandbox', 'state'],
   },
   webhooks: {
@@ -156,6 +157,7 @@ const FOLDERS: Record<string, Record<string, string[]>> = {
     applications: ['answer'],
     keys: ['answer'],
     sites: ['answer', 'registry'],
+    workers: ['answer'],
   },
 };
 

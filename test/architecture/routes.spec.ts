@@ -72,7 +72,7 @@ describe('routes', () => {
   });
 
   it('each declare their access', () => {
-    const kinds = ['bearer', 'certificate', 'open', 'probe'];
+    const kinds = ['bearer', 'certificate', 'worker', 'open', 'probe'];
     const without = routes.filter(({ access }) => !kinds.includes(access?.kind ?? ''));
     expect(without.map((route) => route.name)).toEqual([]);
   });

@@ -15,6 +15,12 @@ export const ApplicationId = named('application', 'The client_id of the applicat
 /** Handler parameter: the name of a site. */
 export const SiteName = named('site', 'Name of the site', 'LOCAL.demo');
 
+/** Handler parameter: the id of a worker. */
+export const WorkerId = pathParameter('worker', {
+  description: 'Id of the worker',
+  schema: { type: 'string', format: 'uuid', example: '5a9c8f3e-2d41-4b7a-9c55-0e6d1f2a3b4c' },
+});
+
 /** A time, in the OpenAPI document. */
 export const TIME = {
   type: 'string',

@@ -12,10 +12,10 @@ import type { Principal } from '../bearer/principal.js';
 import type { Right } from '../protocol/grid-scopes.js';
 
 /**
- * How a route is opened: a bearer token (with a scope), a client certificate, or by nobody in particular. Probes
- * (`@OpenRoute` of the platform) are open and not counted.
+ * How a route is opened: a bearer token (with a scope), a client certificate, the token of a worker, or by nobody in particular.
+ * Probes (`@OpenRoute` of the platform) are open and not counted.
  */
-export type AccessKind = 'bearer' | 'certificate' | 'open' | 'probe';
+export type AccessKind = 'bearer' | 'certificate' | 'worker' | 'open' | 'probe';
 
 /** What `@Access` writes on a route. */
 export interface AccessRule {
@@ -29,6 +29,7 @@ const PRINCIPAL = Symbol('principal');
 const LOOK = Symbol('a look at the token');
 const REQUESTS = new WeakMap<Principal, HttpRequest>();
 const CERTIFICATE_USER = Symbol('user of the certificate');
+const WORKER = Symbol('id of the worker');
 
 /** Declares who may call a route; every route must carry it. `bearer` routes name the scope they need, and others that do. */
 export function Access(
@@ -36,7 +37,7 @@ export function Access(
   scope: Right,
   ...also: Right[]
 ): MethodDecorator & ClassDecorator;
-export function Access(kind: 'certificate' | 'open'): MethodDecorator & ClassDecorator;
+export function Access(kind: 'certificate' | 'worker' | 'open'): MethodDecorator & ClassDecorator;
 export function Access(
   kind: Exclude<AccessKind, 'probe'>,
   scope?: Right,
@@ -45,7 +46,7 @@ export function Access(
   const rule: AccessRule = scope === undefined ? { kind } : { kind, scope, also };
   const mark = SetMetadata(ACCESS_RULE, rule);
   if (kind === 'certificate') return applyDecorators(mark, ApiSecurity('certificate'));
-  if (kind === 'open') return applyDecorators(mark);
+  if (kind !== 'bearer') return applyDecorators(mark);
   const asked = scope === undefined ? [] : [scope];
   // alternatives: the header, the header filled by Flow B, the query parameter
   return applyDecorators(mark, ApiOAuth2(asked), ApiBearerAuth(), ApiSecurity('query'));
@@ -126,6 +127,18 @@ export function principalOf(request: object): Principal {
 /** Remembers whose certificate it is; only the certificate guard writes it. */
 export function setCertificateUser(request: object, user: User): void {
   (request as { [CERTIFICATE_USER]?: User })[CERTIFICATE_USER] = user;
+}
+
+/** Remembers which worker calls; only the guard of workers writes it. */
+export function setWorkerId(request: object, id: string): void {
+  (request as { [WORKER]?: string })[WORKER] = id;
+}
+
+/** Which worker calls; on routes with `@Access('worker')` only. */
+export function workerIdOf(request: object): string {
+  const id = (request as { [WORKER]?: string })[WORKER];
+  if (id === undefined) throw new Error('the route has no access for workers');
+  return id;
 }
 
 /** Handler parameter: the Principal of the request. */

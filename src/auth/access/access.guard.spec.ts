@@ -17,7 +17,9 @@ import {
   bearerHeaderOf,
 } from './access.guard.js';
 import type { CertificateUsers } from './certificate-users.js';
-import type { PresentedToken } from '../possession/token-holders.js';
+import type { PresentedToken, TokenHolders } from '../possession/token-holders.js';
+import type { WorkerTokens } from '../possession/worker-tokens.js';
+import { WorkerGuard } from './worker.guard.js';
 
 class Routes {
   @Access('bearer', 'jobs:read') read(): void {}
@@ -84,6 +86,7 @@ async function call(name: string, of: { prototype: object } = Routes): Promise<O
       new BearerStrategy(tokens),
     ),
     new CertificateGuard(users, admission),
+    new WorkerGuard(admission, {} as WorkerTokens, {} as TokenHolders),
     new OpenGuard(admission),
   );
   const decide = async (): Promise<unknown> => guard.canActivate(context);

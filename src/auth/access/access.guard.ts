@@ -28,7 +28,9 @@ import {
 } from './access.decorator.js';
 import { ADMIN_SCOPE } from '../protocol/scopes.js';
 import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
+import { dpopToken } from './dpop-token.js';
 import { CertificateUsers } from './certificate-users.js';
+import { WorkerGuard } from './worker.guard.js';
 
 const SCHEME = /^bearer$/i;
 
@@ -51,12 +53,6 @@ function usualHeader({ headers }: Pick<HttpRequest, 'headers'>): string | undefi
     throw invalidRequest('auth.token-malformed', detail);
   }
   return inUsualOrder(authorization);
-}
-
-/** The token of a header `DPoP <token>` (RFC 9449 §7.1), undefined for any other one. */
-export function dpopToken(authorization: string | undefined): string | undefined {
-  const [scheme = '', token] = authorization?.split(' ') ?? [];
-  return /^dpop$/i.test(scheme) ? token : undefined;
 }
 
 /**
@@ -278,12 +274,14 @@ export class AccessGuard implements CanActivate {
     private readonly reflector: Reflector,
     bearer: BearerGuard,
     certificate: CertificateGuard,
+    worker: WorkerGuard,
     open: OpenGuard,
   ) {
     const probe = { canActivate: () => true };
     this.guards = new Map<AccessKind, CanActivate>([
       ['bearer', bearer],
       ['certificate', certificate],
+      ['worker', worker],
       ['open', open],
       ['probe', probe],
     ]);

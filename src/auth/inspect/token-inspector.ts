@@ -9,7 +9,8 @@ import { CERTIFICATE_CLIENT } from '../clients/built-in-clients.js';
 import { RefreshTokensService } from '../stores/refresh-tokens.service.js';
 import type { InspectForm } from './inspect.request.js';
 import { mayAskAbout, type InspectedToken } from './inspected-token.js';
-import { bearerHeaderOf, dpopToken } from '../access/access.guard.js';
+import { bearerHeaderOf } from '../access/access.guard.js';
+import { dpopToken } from '../access/dpop-token.js';
 import { VerifiedTokens } from '../bearer/bearer-tokens.js';
 
 /**

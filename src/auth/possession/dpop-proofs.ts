@@ -66,6 +66,19 @@ export class DpopProofs {
     return thumbprint;
   }
 
+  /**
+   * The same of a request that means nothing else when it comes again, of a machine whose clock may be wrong: the proof is not
+   * remembered, and its nonce alone says how old it is (RFC 9449 §4.3). With a token it must name that. Throws DpopFault.
+   */
+  async ofRepeatableRequest(request: HttpRequest, token?: string): Promise<string | undefined> {
+    const proof = headerOf(request);
+    if (proof === undefined) return undefined;
+    const { thumbprint, claims } = await this.read(proof, request, true);
+    const ath = token === undefined ? undefined : sha256(token);
+    if (claims['ath'] !== ath) throw invalid('The DPoP proof is for another token (ath)');
+    return thumbprint;
+  }
+
   /** When a proof that is good now is refused for its age, by an instance whose clock is behind, too. */
   private lastMoment(): Date {
     return new Date(this.clock.now() + NONCE_SECONDS * 1000);
@@ -78,10 +91,15 @@ export class DpopProofs {
     if (response && !response.headersSent) response.setHeader('DPoP-Nonce', nonce);
   }
 
-  private async read(proof: string, request: HttpRequest): Promise<ReadProof> {
+  private async read(
+    proof: string,
+    request: HttpRequest,
+    isTimedByNonce = false,
+  ): Promise<ReadProof> {
     await this.announceNonce(request);
     const { thumbprint, claims } = await verified(proof, new Date(this.clock.now()));
     this.checkClaims(claims, request);
+    if (!isTimedByNonce) this.checkTime(claims);
     const { nonce } = claims;
     if (typeof nonce !== 'string' || !(await this.nonces.isGood(nonce))) {
       throw new DpopFault(
@@ -93,14 +111,17 @@ export class DpopProofs {
   }
 
   private checkClaims(claims: JWTPayload, request: HttpRequest): void {
-    const { jti, iat = Number.NaN } = claims;
-    const now = this.clock.now() / 1000;
+    const { jti } = claims;
     if (typeof jti !== 'string' || jti === '') throw invalid('The DPoP proof has no jti');
     if (claims['htm'] !== request.method)
       throw invalid('The DPoP proof is for another method (htm)');
     if (!this.isForAddress(claims['htu'], request)) {
       throw invalid('The DPoP proof is for another address (htu)');
     }
+  }
+
+  private checkTime({ iat = Number.NaN }: JWTPayload): void {
+    const now = this.clock.now() / 1000;
     if (!(iat <= now + CLOCK_SLACK_SECONDS && iat >= now - PROOF_SECONDS)) {
       throw invalid(`The DPoP proof is too old or from the future (iat)`);
     }

@@ -50,34 +50,49 @@ export class TokenHolders {
     }
   }
 
+  /**
+   * Thumbprint of the key whose holder makes a request that means nothing else when it comes again, with this token or with
+   * none. Throws Problem 401 with a challenge.
+   */
+  async keyOf(request: HttpRequest, token?: string): Promise<string> {
+    return this.proven(request, () => this.proofs.ofRepeatableRequest(request, token));
+  }
+
   private async checkKey(jkt: string, { place, token, request }: PresentedToken): Promise<void> {
     if (place !== 'dpop') {
       const detail = 'The access token is bound to a DPoP key: send it as DPoP token';
       throw dpopChallenge('invalid_token', detail);
     }
     if (this.proved.get(request) === token) return;
-    const thumbprint = await this.provedKey(token, request);
-    if (thumbprint === undefined) {
-      await this.proofs.announceNonce(request);
-      throw dpopChallenge('invalid_dpop_proof', 'Send a DPoP proof');
-    }
+    const thumbprint = await this.proven(request, () =>
+      this.proofs.ofResourceRequest(request, token),
+    );
     if (thumbprint !== jkt) {
       throw dpopChallenge('invalid_token', 'The access token is bound to another DPoP key');
     }
     this.proved.set(request, token);
   }
 
-  private async provedKey(token: string, request: HttpRequest): Promise<string | undefined> {
+  private async proven(
+    request: HttpRequest,
+    read: () => Promise<string | undefined>,
+  ): Promise<string> {
     try {
-      return await this.proofs.ofResourceRequest(request, token);
+      const thumbprint = await read();
+      if (thumbprint !== undefined) return thumbprint;
     } catch (error) {
       if (!(error instanceof DpopFault)) throw error;
       throw dpopChallenge(error.error, error.message);
     }
+    await this.proofs.announceNonce(request);
+    throw dpopChallenge('invalid_dpop_proof', 'Send a DPoP proof');
   }
 }
 
 /** 401 with the challenge of RFC 9449 §7.1, which names the algorithms of proofs. */
-function dpopChallenge(error: DpopFault['error'] | 'invalid_token', detail: string): OAuthProblem {
+export function dpopChallenge(
+  error: DpopFault['error'] | 'invalid_token',
+  detail: string,
+): OAuthProblem {
   return challenged('DPoP', error, detail, { algs: STRONG_ALGORITHMS.join(' ') });
 }

@@ -16,17 +16,14 @@ const USER_CODES = { points: 20, seconds: 600 };
  */
 @Injectable()
 export class RateLimits {
-  private readonly limiters: Record<
-    Limit | 'userCode' | 'clientSecret',
-    RateLimiterMemory | undefined
-  >;
+  private readonly limiters: Record<Limit | 'userCode' | 'secret', RateLimiterMemory | undefined>;
 
   constructor(@Inject(CONFIG) config: Config) {
     this.limiters = {
       token: limiter(config.rateToken, 1),
       authorize: limiter(config.rateAuthorize, 1),
       userCode: limiter(USER_CODES.points, USER_CODES.seconds),
-      clientSecret: limiter(config.rateToken, 1),
+      secret: limiter(config.rateToken, 1),
     };
   }
 
@@ -46,16 +43,26 @@ export class RateLimits {
    * and nobody shuts out an application with fewer requests than would use up the limit of the address.
    */
   async requireGuess(clientId: string, request: HttpRequest): Promise<void> {
-    const limiter = this.limiters.clientSecret;
-    const state = await limiter?.get(this.guesserOf(clientId, request));
-    if (limiter && state && state.consumedPoints >= limiter.points) {
-      throw exceeded(state, 'Too many wrong secrets of this application from your address');
-    }
+    const detail = 'Too many wrong secrets of this application from your address';
+    await this.requireSecret(this.guesserOf(clientId, request), detail);
   }
 
   /** Counts a wrong secret of the application. */
   async countGuess(clientId: string, request: HttpRequest): Promise<void> {
-    await this.limiters.clientSecret?.penalty(this.guesserOf(clientId, request));
+    await this.limiters.secret?.penalty(this.guesserOf(clientId, request));
+  }
+
+  /** The same of secrets of sites, whichever they are said to be of. Throws 429. */
+  async requireSiteGuess(request: HttpRequest): Promise<void> {
+    await this.requireSecret(
+      this.siteGuesserOf(request),
+      'Too many wrong secrets of sites from your address',
+    );
+  }
+
+  /** Counts a wrong secret of a site. */
+  async countSiteGuess(request: HttpRequest): Promise<void> {
+    await this.limiters.secret?.penalty(this.siteGuesserOf(request));
   }
 
   /** Counts one user code that the user has typed: others at the same address may sign in their devices. Throws 429. */
@@ -74,6 +81,16 @@ export class RateLimits {
 
   private guesserOf(clientId: string, request: HttpRequest): string {
     return `client ${clientId} from ${this.callerOf(request)}`;
+  }
+
+  private siteGuesserOf(request: HttpRequest): string {
+    return `site from ${this.callerOf(request)}`;
+  }
+
+  private async requireSecret(guesser: string, detail: string): Promise<void> {
+    const limiter = this.limiters.secret;
+    const state = await limiter?.get(guesser);
+    if (limiter && state && state.consumedPoints >= limiter.points) throw exceeded(state, detail);
   }
 
   private async consume(limit: Limit | 'userCode', key: string): Promise<void> {

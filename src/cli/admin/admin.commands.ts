@@ -8,6 +8,7 @@ import { context, onService } from './context.js';
 import { doctorCommand } from './doctor.command.js';
 import { groupCommand, userCommand } from './members.commands.js';
 import { registryCommand, siteCommand } from './registry.commands.js';
+import { workerCommand } from './worker.commands.js';
 import { jobsCommand, keysCommand, sharesCommand } from './service.commands.js';
 
 /** The commands that work on the service's database, and what ends them. */
@@ -36,6 +37,7 @@ const commands = [
   clientCommand,
   keysCommand,
   siteCommand,
+  workerCommand,
   sharesCommand,
   jobsCommand,
   auditCommand,

@@ -15,6 +15,7 @@ import { listOf, type Shown } from '../terminal/output-format.js';
 import { emit } from '../terminal/output.js';
 import { pairOf, readText } from '../terminal/reading.js';
 import { onService, type CliContext } from './context.js';
+import { siteSecretCommand } from './worker.commands.js';
 import { changeRegistry, differenceOf } from './registry-change.js';
 
 const FILE = ['<file>', 'registry file, - for standard input'] as const;
@@ -71,7 +72,7 @@ const SITE_OPTIONS = [
 ] as const;
 const KIND = `what runs its jobs: ${SITE_BACKENDS.join(', ')}`;
 
-/** `gridgate site list|show|add|change|remove|drain|resume`: where jobs run, and which sites get new ones. */
+/** `gridgate site list|show|add|change|remove|drain|resume|secret`: where jobs run, and which sites get new ones. */
 export const siteCommand = group('site', 'where jobs run, and which sites get new ones', [
   onService('list', 'all sites: which cannot be used now, which are drained by whom and why', {
     show: (service) => reported(service, (reports) => reports.all()),
@@ -119,6 +120,7 @@ export const siteCommand = group('site', 'where jobs run, and which sites get ne
     args: [SITE],
     show: (service, site) => reported(service, async (reports) => [await reports.resume(site)]),
   }),
+  siteSecretCommand,
 ]);
 
 /** What the file would say of the site: what was not given is undefined, what was given as an empty text null. */

@@ -206,7 +206,10 @@ describe('registry file', () => {
       'line 1: users.a.certificates[0]: must be text (put it in quotes)',
     ],
     ['users: {a: {subjects: [{sub: x}]}}', 'line 1: users.a.subjects[0].issuer: is missing'],
-    ['sites: {S: {backend: cray}}', 'line 1: sites.S.backend: must be one of local-process, slurm'],
+    [
+      'sites: {S: {backend: cray}}',
+      'line 1: sites.S.backend: must be one of local-process, slurm, worker',
+    ],
     [
       'sites: {S: {backend: slurm, slots: 0}}',
       'line 1: sites.S.slots: must be a whole number from 1 to 1000000',

@@ -68,7 +68,7 @@ export interface Setup {
 }
 
 /** What may run the jobs of a site. */
-export const SITE_BACKENDS = ['local-process', 'slurm'] as const;
+export const SITE_BACKENDS = ['local-process', 'slurm', 'worker'] as const;
 
 /** Those whose jobs run, or wait to be started, without any instance of the service. */
 export const BATCH_BACKENDS: readonly string[] = ['slurm'] satisfies SiteBackend[];

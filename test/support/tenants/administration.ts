@@ -3,6 +3,7 @@ import { outcomeOf } from './outcome.js';
 import { always, ANYBODY, OTHERS } from './verdicts.js';
 
 const SCOPE = '403 auth.insufficient-scope';
+const WORKER = '00000000-0000-4000-8000-000000000000';
 
 /** It takes a scope that no token has that did not ask for it. */
 function administration(path: string, json?: object): BearerExpectation {
@@ -38,6 +39,9 @@ export const ADMINISTRATION: Record<string, BearerExpectation> = {
   'GET /admin/applications/{application}': administration('applications/demo-portal'),
   'POST /admin/applications': administration('applications', { name: 'Mine' }),
   'DELETE /admin/applications/{application}': administration('applications/demo-portal'),
+  'GET /admin/workers': administration('workers'),
+  'POST /admin/workers/{worker}/drain': administration(`workers/${WORKER}/drain`),
+  'DELETE /admin/workers/{worker}': administration(`workers/${WORKER}`),
   'GET /admin/keys': administration('keys'),
   'POST /admin/keys/rotation': administration('keys/rotation'),
   'GET /admin/sites': administration('sites'),

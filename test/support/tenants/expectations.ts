@@ -4,6 +4,7 @@ import { CATALOGUE } from './catalogue.js';
 import { firstItem, NOT_TRIED, showing, type Outcome } from './outcome.js';
 import type { Call, Place } from './place.js';
 import { rule, type BearerExpectation } from './rule.js';
+import { WORKERS } from './workers.js';
 import { always, elsewhere, LISTED, OTHERS, SHARES, three } from './verdicts.js';
 
 const SCOPE = '403 auth.insufficient-scope';
@@ -278,4 +279,5 @@ export const EXPECTED: readonly string[] = [
   ...Object.keys(BEARER),
   ...Object.keys(CERTIFICATE),
   ...Object.keys(OPEN),
+  ...Object.keys(WORKERS),
 ];

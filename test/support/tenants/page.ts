@@ -1,4 +1,5 @@
 import { BEARER, CERTIFICATE, OPEN } from './expectations.js';
+import { WORKERS } from './workers.js';
 import type { BearerExpectation } from './rule.js';
 import { MODES, OTHERS } from './verdicts.js';
 
@@ -57,6 +58,9 @@ export function tenantMatrixPage(faults: { tokens: string[]; certificates: strin
     why,
     outcome,
   ]);
+  const workers = Object.entries(WORKERS).map(([name, { opens, others: all, otherWorker }]) => [
+    ...[`\`${name}\``, opens, all, otherWorker],
+  ]);
   return (
     [
       HEAD,
@@ -93,6 +97,9 @@ export function tenantMatrixPage(faults: { tokens: string[]; certificates: strin
       '## Open operations',
       'They answer the same with a token that is no good as with none; pages need a CSRF token and a session for everything that changes something.',
       table(['Operation', 'Why', 'Answer to a bare call'], open),
+      '## Routes of workers',
+      'Between the service and its workers, not in the OpenAPI document. Everybody above is refused, whatever token or certificate they show; the token of a worker opens none of the operations above, neither as bearer token nor with a proof of its key.',
+      table(['Route', 'Opened by', 'To all others', 'To another worker'], workers),
       '',
     ]
       .join('\n\n')

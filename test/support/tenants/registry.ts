@@ -31,7 +31,11 @@ export async function writeRegistry(directory: string): Promise<string> {
     group(STRANGER.group, STRANGER.vo, ['NormalUser'], STRANGER.user),
   ];
   const users = [...DEMO_REGISTRY.users, userOf(STRANGER.user)];
-  await writeFile(path, writeRegistryFile({ ...DEMO_REGISTRY, users, groups }));
+  const sites = [
+    ...DEMO_REGISTRY.sites,
+    { name: 'DESK.example', backend: 'worker', options: {} } as const,
+  ];
+  await writeFile(path, writeRegistryFile({ ...DEMO_REGISTRY, users, groups, sites }));
   return path;
 }
 

@@ -1,0 +1,70 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/** How far a worker can keep its jobs apart, from best to none. */
+export const WORKER_ISOLATIONS = ['namespaces', 'accounts', 'none'] as const;
+
+/** What a worker says of its machine. */
+export interface WorkerFacts {
+  isolation?: (typeof WORKER_ISOLATIONS)[number];
+  processors?: number;
+  /** MB of 2^20 bytes. */
+  ramMB?: number;
+  gpus?: number;
+  /** MB of 2^20 bytes. */
+  diskMB?: number;
+  tags?: string[];
+  /** Whether each run has a memory cgroup. */
+  memoryCgroup?: boolean;
+}
+
+/** A program that runs jobs of a site: it is its key. */
+@Entity('worker')
+@Index('worker_key', { synchronize: false })
+@Index('worker_secret', ['secretId'])
+export class WorkerEntity {
+  @PrimaryColumn('uuid')
+  id!: string;
+
+  @Column('text')
+  site!: string;
+
+  /** Thumbprint of its key (RFC 7638, SHA-256); of workers that are not gone, one at each site. */
+  @Column('text')
+  jkt!: string;
+
+  /** The secret that it has shown last. */
+  @Column('text')
+  secretId!: string;
+
+  /** As it calls itself; not unique. */
+  @Column('text')
+  name!: string;
+
+  @Column('text')
+  version!: string;
+
+  @Column('integer')
+  protocol!: number;
+
+  @Column('jsonb')
+  facts!: WorkerFacts;
+
+  /** Of its last claim: a claim whose number is not above it decides nothing. */
+  @Column('bigint', { default: 0 })
+  seq!: number;
+
+  @Column('timestamptz')
+  createdAt!: Date;
+
+  /** When it last registered, renewed its token or claimed. */
+  @Column('timestamptz')
+  seenAt!: Date;
+
+  /** Since when it is given no runs. */
+  @Column('timestamptz', { nullable: true })
+  drainingAt!: Date | null;
+
+  /** Since when it is gone: its id opens nothing any more. */
+  @Column('timestamptz', { nullable: true })
+  removedAt!: Date | null;
+}

@@ -1,0 +1,13 @@
+/** Answer of `POST /workers/<id>/token`. */
+export interface WorkerTokenAnswer {
+  token: string;
+  /** Seconds. */
+  expires_in: number;
+}
+
+/** Answer of `POST /workers`. */
+export interface RegisteredWorkerAnswer extends WorkerTokenAnswer {
+  id: string;
+  /** Seconds of silence after which the worker's runs are taken for stalled. */
+  lease_seconds: number;
+}

@@ -1,0 +1,145 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { IsNull, MoreThan, Repository } from 'typeorm';
+import { columnsOf, Database, type Transaction } from '#src/database/index.js';
+import { WorkerEntity } from './worker.entity.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const COLUMNS = columnsOf(WorkerEntity);
+
+/** What a worker is when it registers. */
+export type NewWorker = Pick<
+  WorkerEntity,
+  'id' | 'site' | 'jkt' | 'secretId' | 'name' | 'version' | 'protocol' | 'facts'
+> & { now: Date };
+
+/** Which workers are listed: of those gone only such as went after `goneAfter`. */
+export interface WorkerSearch {
+  site?: string | undefined;
+  /** Id of the last one of the page before. */
+  after?: string | undefined;
+  limit: number;
+  goneAfter: Date;
+}
+
+/** Queries of workers. */
+@Injectable()
+export class WorkersRepository {
+  constructor(
+    private readonly database: Database,
+    @InjectRepository(WorkerEntity) private readonly workers: Repository<WorkerEntity>,
+  ) {}
+
+  /** The worker of this id; undefined when there is none, or it is gone. */
+  async find(id: string): Promise<WorkerEntity | undefined> {
+    if (!UUID.test(id)) return undefined;
+    const [row] = await this.database.query<WorkerEntity>({
+      name: 'jobs-worker-find',
+      text: `select ${COLUMNS} from worker where id = $1 and removed_at is null`,
+      values: [id],
+    });
+    return row;
+  }
+
+  /**
+   * Keeps a new worker, or what the one with this key at this site now says of itself; its id, and whether it is new. Undefined
+   * when it would be new and the site has `most`.
+   */
+  async register(
+    transaction: Transaction,
+    { id, site, jkt, secretId, name, version, protocol, facts, now }: NewWorker,
+    most: number,
+  ): Promise<{ id: string; isNew: boolean } | undefined> {
+    const [row] = await transaction.query<{ id: string; isNew: boolean }>({
+      name: 'jobs-worker-register',
+      text: `insert into worker
+          (id, site, jkt, secret_id, name, version, protocol, facts, created_at, seen_at)
+        select $1, $2, $3, $4, $5, $6, $7, $8, $9, $9
+        where (select count(*) from worker where site = $2 and removed_at is null) < $10
+          or exists (select from worker where site = $2 and jkt = $3 and removed_at is null)
+        on conflict (site, jkt) where removed_at is null do update set secret_id = excluded.secret_id,
+          name = excluded.name, version = excluded.version, protocol = excluded.protocol,
+          facts = excluded.facts, seen_at = excluded.seen_at
+        returning id, xmax = 0 as "isNew"`,
+      values: [id, site, jkt, secretId, name, version, protocol, JSON.stringify(facts), now, most],
+    });
+    return row;
+  }
+
+  /** Notes that it is there. */
+  async noteSeen(id: string, now: Date): Promise<void> {
+    await this.workers.update({ id, removedAt: IsNull() }, { seenAt: now });
+  }
+
+  /** By id. */
+  async list({ site, after, limit, goneAfter }: WorkerSearch): Promise<WorkerEntity[]> {
+    const within = { ...(site !== undefined && { site }), ...(after && { id: MoreThan(after) }) };
+    if (after !== undefined && !UUID.test(after)) return [];
+    return this.workers.find({
+      where: [
+        { ...within, removedAt: IsNull() },
+        { ...within, removedAt: MoreThan(goneAfter) },
+      ],
+      order: { id: 'ASC' },
+      take: limit,
+    });
+  }
+
+  /** Names and ids of those that are there, by their secrets. */
+  async ofSecrets(site: string): Promise<Pick<WorkerEntity, 'id' | 'secretId'>[]> {
+    const select = { id: true, secretId: true };
+    return this.workers.find({
+      select,
+      where: { site, removedAt: IsNull() },
+      order: { id: 'ASC' },
+    });
+  }
+
+  /** It is given no runs from now on; false when it is gone. */
+  async drain(id: string, now: Date): Promise<boolean> {
+    const drainingAt = (): string => 'coalesce(draining_at, :now)';
+    const { affected } = await this.workers
+      .createQueryBuilder()
+      .update({ drainingAt })
+      .where({ id, removedAt: IsNull() })
+      .setParameters({ now })
+      .execute();
+    return affected === 1;
+  }
+
+  /** It is gone from now on; false when it was already. */
+  async remove(transaction: Transaction, id: string, now: Date): Promise<boolean> {
+    const removed = await transaction.manager
+      .getRepository(WorkerEntity)
+      .update({ id, removedAt: IsNull() }, { removedAt: now });
+    return removed.affected === 1;
+  }
+
+  /** Those that have shown one of the secrets last are gone from now on; how many. */
+  async removeOf(transaction: Transaction, secrets: readonly string[], now: Date): Promise<number> {
+    const gone = await transaction.query({
+      name: 'jobs-worker-remove-of',
+      text: `update worker set removed_at = $2
+        where secret_id = any($1::text[]) and removed_at is null returning id`,
+      values: [secrets, now],
+    });
+    return gone.length;
+  }
+
+  /** Those that were not seen since `silentSince` are gone; rows of those that went before `goneBefore` are removed. */
+  async clean(
+    transaction: Transaction,
+    { silentSince, goneBefore, now }: Record<'silentSince' | 'goneBefore' | 'now', Date>,
+  ): Promise<void> {
+    await transaction.query({
+      name: 'jobs-worker-forget',
+      text: 'update worker set removed_at = $2 where removed_at is null and seen_at < $1',
+      values: [silentSince, now],
+    });
+    await transaction.query({
+      name: 'jobs-worker-clean',
+      text: 'delete from worker where removed_at < $1',
+      values: [goneBefore],
+    });
+  }
+}

@@ -1,0 +1,38 @@
+import type { Outcome } from './outcome.js';
+import type { Call } from './place.js';
+
+const NO_PROOF = '401 auth.token-invalid';
+const registration = { site: 'DESK.example', secret: 'x', protocol: 1, name: 'x', version: '1' };
+
+/** What a route of workers answers to everybody but its worker. */
+export interface WorkerExpectation {
+  /** What opens it. */
+  opens: string;
+  call: (id: string) => Call;
+  /** To people and applications, whatever they show. */
+  others: Outcome;
+  /** To another worker, with its own key and token. */
+  otherWorker: Outcome;
+}
+
+/** Routes between the service and its workers, which are not in the OpenAPI document. */
+export const WORKERS: Record<string, WorkerExpectation> = {
+  'POST /workers': {
+    opens: 'a proof of a key, and a secret of the site',
+    call: () => ({ path: '/workers', options: { json: registration } }),
+    others: NO_PROOF,
+    otherWorker: '403 worker.secret-refused',
+  },
+  'POST /workers/{id}/token': {
+    opens: 'a proof of the key of the worker',
+    call: (id) => ({ path: `/workers/${id}/token` }),
+    others: NO_PROOF,
+    otherWorker: '404 worker.not-found',
+  },
+  'DELETE /workers/{id}': {
+    opens: 'the token of the worker, with a proof of its key',
+    call: (id) => ({ path: `/workers/${id}` }),
+    others: NO_PROOF,
+    otherWorker: '404 worker.not-found',
+  },
+};
