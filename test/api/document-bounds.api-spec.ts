@@ -5,6 +5,7 @@ import { readDocument, type Operation, type Parameter } from '../support/fuzz/do
 import { openidTokens } from '../support/openid.js';
 import { PORTAL, portalTokens } from '../support/portal.js';
 import { encoded, FIELD, makePlaces, type Place } from '../support/tenants/place.js';
+import { addWorkers } from '../support/test-worker.js';
 import {
   startGrid,
   type Answer,
@@ -56,6 +57,7 @@ beforeAll(async () => {
     after: encoded('dsome'),
     prefix: '/vo/bounds',
     fromDate: '2026-01-01',
+    until: '2026-01-01',
     sort: '-jid, Status',
     by: 'month,owner',
     dpop_jkt: 'UNhY4JhezH9gQYqvDMWrWH9CwlcKiECVqejMrND2VFw',
@@ -184,6 +186,7 @@ async function valuesFor(operation: Operation, place: Place): Promise<Record<str
   const isRemoval = operation.name === 'DELETE /filecatalogue/directory/{directory}';
   const isNew = operation.name === 'PUT /filecatalogue/file/{file}';
   const isOfTokens = operation.path.startsWith('/oauth2/');
+  const [worker] = operation.path.includes('{worker}') ? await addWorkers(grid, 1) : [];
   const removed = /^DELETE \/admin\/(?:users|groups|sites)\/\{(\w+)\}$/.exec(operation.name)?.[1];
   const { access_token, refresh_token } = isOfTokens ? await portalTokens(grid, 'alice') : {};
   return {
@@ -195,6 +198,7 @@ async function valuesFor(operation: Operation, place: Place): Promise<Record<str
     name: operation.path.includes('{name}') ? 'in.txt' : 'bounds_run',
     metadata: { [FIELD]: place.directory },
     ...(removed !== undefined && { [removed]: 'removed' }),
+    worker,
     token: access_token,
     refresh_token,
   };

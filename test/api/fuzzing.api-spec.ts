@@ -7,6 +7,7 @@ import { startNameServer, type NameServer } from '../support/name-server.js';
 import { CALLBACK, PORTAL, portalTokens } from '../support/portal.js';
 import { openidTokens } from '../support/openid.js';
 import { encoded, makePlaces, type Place } from '../support/tenants/place.js';
+import { addWorkers, UNKNOWN } from '../support/test-worker.js';
 import { startGrid, type Grid, type GridClient, type Identity } from '../support/testbed.js';
 
 /** Calls in all. */
@@ -122,6 +123,7 @@ async function knownValues(): Promise<KnownValues> {
     user: [...removable, 'nobody'], // the others call
     application: [...applications, 'none'],
     site: [...removable, 'LOCAL.demo', 'none'],
+    worker: [...(await addWorkers(grid, 20)), UNKNOWN],
     event: ['job.*', 'keys.rotated', 'nothing'],
     where: ['jids=7', 'no condition'],
     since: ['2026-01-01', 'yesterday'],

@@ -134,6 +134,8 @@ describe('gridgate', () => {
     });
 
   it('site secret add prints the line that starts a worker; list and revoke show no secret', async () => {
+    const added = await run('site', 'add', 'NEW.example', '--backend', 'worker');
+    expect([added.code, added.stdout]).toEqual([0, '+ sites.NEW.example\n']);
     const { code, stdout } = await run('site', 'secret', 'add', SITE);
     const line =
       /^printf %s (gridgate-site\.([0-9a-f]{12})\.[\w-]{43}) \| gridgate worker run --server (\S+) --site DESK\.example --ca (sha256:[0-9a-f]{64}) --directory gridgate-worker --secret-file -\n$/;

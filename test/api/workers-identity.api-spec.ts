@@ -2,6 +2,7 @@ import { adminToken } from '../support/administration.js';
 import { AuditTrail } from '../support/audit-trail.js';
 import {
   addSiteSecret,
+  addWorkers,
   addWorkerSite,
   badProof,
   NO_SECRET,
@@ -195,6 +196,22 @@ describe('POST /workers', () => {
     const worker = await TestWorker.of(grid);
     const answer = await worker.register({ site: 'DRAINED.example', secret });
     expect(seen(answer)).toEqual([201, registered]);
+  });
+
+  it('refuses the next worker of a site that has 10,000, and none that it has', async () => {
+    await addWorkerSite(grid, 'FULL.example');
+    const { secret } = await addSiteSecret(grid, 'FULL.example', { reusable: true });
+    const worker = await TestWorker.of(grid);
+    expect((await worker.register({ site: 'FULL.example', secret })).status).toBe(201);
+    await addWorkers(grid, 9_999, 'FULL.example');
+    const another = await TestWorker.of(grid);
+    const detail = 'The site has 10000 workers already: end some, or revoke those that are gone';
+    expect(seen(await another.register({ site: 'FULL.example', secret }))).toEqual(
+      refused('worker.limit', detail),
+    );
+    expect((await worker.register({ site: 'FULL.example', secret })).status).toBe(200);
+    expect((await worker.call()).status).toBe(204);
+    expect((await another.register({ site: 'FULL.example', secret })).status).toBe(201);
   });
 
   it('says what to do about another protocol, and leaves the secret alone', async () => {

@@ -34,6 +34,17 @@ export async function addSiteSecret(
   return { id, secret };
 }
 
+/** Workers that nobody is; their ids. */
+export async function addWorkers(grid: Grid, count: number, site = SITE): Promise<string[]> {
+  const rows = await grid.sql<{ id: string }>(
+    `insert into worker (id, site, jkt, secret_id, name, version, protocol, facts, created_at, seen_at)
+      select u.id, $1, u.id::text, '', 'node7', '0.2.0', 1, '{}', now(), now()
+      from (select gen_random_uuid() as id from generate_series(1, $2)) u returning id`,
+    [site, count],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** A worker that says what it is told to. */
 export class TestWorker {
   id = '';

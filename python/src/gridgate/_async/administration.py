@@ -115,7 +115,7 @@ class AsyncAdministration:
         return await self._json(Call("GET", f"/admin/sites/{_part(name)}"))
 
     async def add_site(self, name: str, backend: str, **members: Any) -> dict[str, Any]:
-        """Adds a site and answers it; ``backend`` is ``local-process`` or ``slurm``."""
+        """Adds a site and answers it; ``backend`` is ``local-process``, ``slurm`` or ``worker``."""
         return await self._json(Call("POST", "/admin/sites", json={"name": name, "backend": backend, **members}))
 
     async def change_site(self, name: str, **members: Any) -> dict[str, Any]:
