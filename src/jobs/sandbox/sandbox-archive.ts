@@ -105,7 +105,8 @@ function isInMemory({ content }: ArchiveFile): boolean {
   return !('path' in content || 'stream' in content);
 }
 
-function addInMemory(archive: Pack, { content, ...file }: ArchiveFile): void {
+/** Adds what has no bytes elsewhere: a file in memory, a link, an empty directory. */
+export function addInMemory(archive: Pack, { content, ...file }: ArchiveFile): void {
   const header = headerOf(file);
   if (Buffer.isBuffer(content)) archive.entry(header, content);
   else if ('linkTo' in content) {
@@ -114,7 +115,8 @@ function addInMemory(archive: Pack, { content, ...file }: ArchiveFile): void {
   } else archive.entry({ ...header, name: `${file.name}/`, type: 'directory', mode: 0o755 });
 }
 
-function headerOf(file: Omit<ArchiveFile, 'content'>): Parameters<Pack['entry']>[0] {
+/** Header of a plain file; times that do not fit have a record of their own. */
+export function headerOf(file: Omit<ArchiveFile, 'content'>): Parameters<Pack['entry']>[0] {
   const modifiedAt = file.modifiedAt ?? FIXED_TIME;
   const seconds = Math.floor(modifiedAt.getTime() / 1_000);
   // tar-stream writes a number of 31 bits; any other time has a record of its own (POSIX pax).

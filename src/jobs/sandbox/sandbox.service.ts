@@ -1,6 +1,8 @@
 import { rm } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
+import { repackArchive, type ArchiveLimits } from './repack-archive.js';
 import { packArchive, type ArchiveFile } from './sandbox-archive.js';
 import type { SandboxEntity, SandboxFile } from './sandbox.entity.js';
 import { SandboxRepository } from './sandbox.repository.js';
@@ -34,6 +36,18 @@ export class SandboxService {
       return packed.hash;
     } finally {
       if (!archive || 'path' in archive) await rm(path, { force: true });
+    }
+  }
+
+  /** Keeps an archive that somebody else has packed; answers its hash here. Throws what repackArchive throws. */
+  async keepArchive(source: Readable, limits: ArchiveLimits): Promise<string> {
+    const path = await this.spool.newPath();
+    try {
+      const { archive, files } = await repackArchive(source, limits, path);
+      await this.place(archive, files);
+      return archive.hash;
+    } finally {
+      await rm(path, { force: true });
     }
   }
 
