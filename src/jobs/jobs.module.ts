@@ -52,9 +52,8 @@ import { IdempotencyKeyEntity } from './submit/idempotency-key.entity.js';
 import { JobTokenRightEntity } from './run/job-token-right.entity.js';
 import { JobTokens } from './run/job-tokens.js';
 import { JobTokensRepository } from './run/job-tokens.repository.js';
-import { RunOutcomes } from './run/run-outcomes.js';
+import { RUN_OUTCOMES, RunOutcomes, type RunOutcomesOf } from './run/run-outcomes.js';
 import { RunReports } from './run/run-reports.js';
-import type { RunService } from './run/run-service.js';
 import { RunTokenEntity } from './run/run-token.entity.js';
 import { SlurmExecutor } from './places/slurm/slurm.executor.js';
 import { SlurmLeadership } from './places/slurm/slurm-leadership.js';
@@ -127,6 +126,12 @@ import { SiteSecretsRepository } from './workers/site-secrets.repository.js';
 import { WorkerEnrolment } from './workers/worker-enrolment.js';
 import { WorkerEntity } from './workers/worker.entity.js';
 import { WorkerSites } from './workers/worker-sites.js';
+import { WorkerClaims } from './workers/exchange/worker-claims.js';
+import { WorkerExchangeController } from './workers/exchange/worker-exchange.controller.js';
+import { WorkerOutputs } from './workers/exchange/worker-outputs.js';
+import { WorkerReports } from './workers/exchange/worker-reports.js';
+import { WorkerRuns } from './workers/exchange/worker-runs.js';
+import { WorkerRunsRepository } from './workers/exchange/worker-runs.repository.js';
 import { WorkersController } from './workers/workers.controller.js';
 import { WorkersRepository } from './workers/workers.repository.js';
 import { WorkersService } from './workers/workers.service.js';
@@ -206,6 +211,7 @@ const CONTROLLERS = [
   JobOutputController,
   JobSandboxesController,
   WorkersController,
+  WorkerExchangeController,
 ];
 
 const ENTITIES = [
@@ -237,6 +243,11 @@ const ENTITIES = [
 const PLACE_PARTS = Symbol('PlaceParts');
 
 const PARTS = [
+  WorkerClaims,
+  WorkerOutputs,
+  WorkerReports,
+  WorkerRuns,
+  WorkerRunsRepository,
   JobsService,
   JobControlService,
   JobHoldService,
@@ -351,21 +362,28 @@ const PARTS = [
     },
   },
   {
+    provide: RUN_OUTCOMES,
+    inject: [PLACE_PARTS],
+    useFactory:
+      (parts: SlurmParts): RunOutcomesOf =>
+      (executor) =>
+        new RunOutcomes(parts, executor),
+  },
+  {
     provide: SlurmLeadership,
     inject: [Database],
     useFactory: (database: Database): SlurmLeadership => new SlurmLeadership(database),
   },
   {
     provide: EXECUTORS,
-    inject: [PLACE_PARTS, JobMetrics, Scheduler, SlurmLeadership],
+    inject: [PLACE_PARTS, RUN_OUTCOMES, JobMetrics, Scheduler, SlurmLeadership],
     useFactory: (
       parts: SlurmParts,
+      serviceOf: RunOutcomesOf,
       metrics: JobMetrics,
       scheduler: Scheduler,
       leadership: SlurmLeadership,
     ): Executor[] => {
-      const serviceOf = (executor: { id: string; source: string }): RunService =>
-        new RunOutcomes(parts, executor);
       const onIsolation = ({ level }: IsolationReport): void => metrics.isolation(level);
       const onFault = (fault: string | null): void => metrics.localPause(fault !== null);
       return [

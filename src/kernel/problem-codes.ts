@@ -36,6 +36,7 @@ export const PROBLEM_CODES = {
   'worker.secret-refused': { status: 403, title: 'The secret is none of the site' },
   'worker.site-closed': { status: 409, title: 'The site takes no workers' },
   'worker.protocol-unknown': { status: 409, title: 'The protocol is not spoken' },
+  'worker.claim-outdated': { status: 409, title: 'The worker has made a later claim' },
   'worker.limit': { status: 409, title: 'The site has too many workers' },
   'client.not-found': { status: 404, title: 'No such application' },
   'client.exists': { status: 409, title: 'The application exists already' },

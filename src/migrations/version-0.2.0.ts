@@ -31,6 +31,8 @@ const WORKERS = `
     version text not null,
     protocol integer not null,
     facts jsonb not null,
+    instance text,
+    owner text,
     seq bigint not null default 0,
     created_at timestamptz not null,
     seen_at timestamptz not null,

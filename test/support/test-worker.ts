@@ -57,10 +57,10 @@ export class TestWorker {
   }
 
   /** One that has registered with a secret of its own. */
-  static async registered(grid: Grid, site: string): Promise<TestWorker> {
+  static async registered(grid: Grid, site: string, facts?: object): Promise<TestWorker> {
     const worker = await TestWorker.of(grid);
     const { secret } = await addSiteSecret(grid, site);
-    const { status } = await worker.register({ site, secret });
+    const { status } = await worker.register({ site, secret, ...(facts && { facts }) });
     if (status !== 201) throw new Error(`the worker was refused: ${status}`);
     return worker;
   }

@@ -33,6 +33,8 @@ export interface MatchInput {
   shares?: Shares | undefined;
   /** What says how many jobs of an owner may run; undefined: as many as fit. */
   limits?: LimitSource | undefined;
+  /** Jobs of this owner alone; null: of the owner alone who gets the first place. Undefined: of all. */
+  owner?: string | null | undefined;
   /** Jobs under way at a site. */
   load(site: string): number;
 }
@@ -53,11 +55,15 @@ export class Match {
   private readonly extra = new Map<string, number>();
   private readonly holders = new Map<string, Site[]>();
   private readonly heads: QueuedJob[];
+  private owner: string | null | undefined;
 
   constructor(private readonly input: MatchInput) {
     this.capacity = this.wholeCapacity();
     this.running = new RunningLimits(input.limits);
-    this.heads = input.heads.filter((head) => this.holdersOf(head).length > 0);
+    this.owner = input.owner;
+    this.heads = input.heads.filter(
+      (head) => !this.isOfAnother(head) && this.holdersOf(head).length > 0,
+    );
   }
 
   /** True when no job could ever run on these sites. */
@@ -110,7 +116,7 @@ export class Match {
     const placements: Placement[] = [];
     for (let lane = turns.next(); lane; lane = turns.next()) {
       const { job } = lane;
-      if (this.running.reached(job)) {
+      if (this.running.reached(job) || this.isOfAnother(job)) {
         turns.close();
         continue;
       }
@@ -124,6 +130,7 @@ export class Match {
         this.reserveCapacity(job);
         turns.pass();
       } else {
+        if (this.owner === null) this.owner = job.owner;
         placements.push({ job, site: this.take(job, site) });
         turns.take();
       }
@@ -170,6 +177,10 @@ export class Match {
         ? new Lane(head, known.sort(byOrder), known.length < size ? 'none' : 'unknown')
         : [];
     });
+  }
+
+  private isOfAnother({ owner }: QueuedJob): boolean {
+    return typeof this.owner === 'string' && owner !== this.owner;
   }
 
   private wholeCapacity(): SiteCapacity {

@@ -3,7 +3,7 @@ import { type Clock, CLOCK } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { Database, withAdvisoryLock } from '#src/database/index.js';
 import { RegistryService, type Site } from '#src/registry/index.js';
-import type { Executor, RunOrder } from '../run/executor.js';
+import type { Claimant, RunOrder } from '../run/executor.js';
 import { Match } from './match.js';
 import { LaneTurns } from './lane-turns.js';
 import { LanesRepository } from './lanes.repository.js';
@@ -44,7 +44,7 @@ export class Matcher {
   }
 
   /** Claims jobs for the free places of an executor; `hasMore` when there may be more that fit. */
-  async claim(executor: Executor): Promise<{ orders: RunOrder[]; hasMore: boolean }> {
+  async claim(executor: Claimant): Promise<{ orders: RunOrder[]; hasMore: boolean }> {
     const nothing = { orders: [], hasMore: false };
     const limit = Math.min(CLAIM_BATCH, executor.freeSlots());
     if (limit === 0) return nothing;
@@ -53,12 +53,13 @@ export class Matcher {
       .sites()
       .filter((site) => executor.serves(site) && !registry.drainOf(site.name));
     if (sites.length === 0) return nothing;
-    const turns = this.turnsOf(executor.id);
+    const turns = this.turnsOf(executor.queue ?? executor.id);
     const match = new Match({
       heads: await turns.next(),
       sites,
       machine: executor.freeMachine(sites),
       limit,
+      owner: executor.owner,
       now: this.clock.now(),
       reserveMs: this.config.reserveAfter * 1000,
       shares: await this.shares.current(registry),

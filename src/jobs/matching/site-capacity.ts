@@ -33,6 +33,7 @@ export class SiteCapacity {
     return (
       this.fitsSite(job, site) &&
       isEnough(this.machine.ramMB, ramOf(job, site)) &&
+      isEnough(this.machine.gpus ?? Infinity, job.gpus) &&
       this.fitsMachine(job.processors)
     );
   }
@@ -94,6 +95,7 @@ export class SiteCapacity {
   private takeOfMachine(job: Wishes, site: Site): void {
     this.machine.processors -= job.processors;
     this.machine.ramMB -= ramOf(job, site);
+    if (this.machine.gpus !== undefined) this.machine.gpus -= job.gpus;
   }
 
   /** Only jobs of one processor are prepared ahead: they start one by one as others end. */

@@ -39,6 +39,31 @@ export interface FreeMachine {
   /** Jobs of one processor that may be claimed beyond `processors`, to be prepared while others run. */
   ahead: number;
   ramMB: number;
+  /** Undefined: what its sites declare is believed. */
+  gpus?: number | undefined;
+}
+
+/** Who takes waiting jobs: which sites it serves, and what it has free. */
+export interface Claimant {
+  /** It holds jobs under this name; stable over restarts. */
+  readonly id: string;
+  /** What is noted as the reference of a claim; undefined for none. */
+  readonly reference?: string;
+  /** Claimants of one queue look at its lanes in turns together; its id unless told. */
+  readonly queue?: string;
+  /** It takes jobs of this owner alone; null: of one owner, whoever is first. Left out: of all. */
+  readonly owner?: string | null;
+  /** Whether jobs of the site are its. */
+  serves(site: Site): boolean;
+  /** Jobs that it would take now, over all of its sites. */
+  freeSlots(): number;
+  /**
+   * What its jobs leave free. `sites` are all that it serves: what they declare is believed also where the machine
+   * seems to have less. Infinity where somebody else (a batch system) finds the place.
+   */
+  freeMachine(sites: readonly Site[]): FreeMachine;
+  /** Jobs under way at a site, for the choice among sites. */
+  load(site: string): number;
 }
 
 /**
@@ -49,29 +74,16 @@ export interface FreeMachine {
  * its jobs back.) It lets go of a job (executor null)
  * when nothing of the job is left to look after.
  */
-export interface Executor {
+export interface Executor extends Claimant {
   readonly backend: SiteBackend;
   /** Stable over restarts. Instances that share an id look after the same runs, one at a time. */
   readonly id: string;
-  /** What is noted as the reference of a claim; undefined for none. */
-  readonly reference?: string;
   /** Why it can be given no jobs now, as a sentence; null when it can, undefined while another instance knows. */
   readonly fault?: string | null | undefined;
-  /** Whether jobs of the site are its. */
-  serves(site: Site): boolean;
   /** Called when places have become free; set by the dispatcher. */
   onFree: () => void;
   /** Prepares the backend; false (with a reason in the log) when it cannot be used on this instance. */
   open(): Promise<boolean>;
-  /** Jobs that it would take now, over all of its sites. */
-  freeSlots(): number;
-  /**
-   * What its jobs leave free. `sites` are all that it serves: what they declare is believed also where the machine
-   * seems to have less. Infinity where somebody else (a batch system) finds the place.
-   */
-  freeMachine(sites: readonly Site[]): FreeMachine;
-  /** Jobs under way at a site, for the choice among sites. */
-  load(site: string): number;
   /** Takes claimed jobs; returns at once, everything after it is the executor's care. */
   start(orders: readonly RunOrder[]): void;
   /**

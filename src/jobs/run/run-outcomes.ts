@@ -34,6 +34,12 @@ export interface OutcomeParts {
   siteOf: (name: string) => Promise<Site | undefined>;
 }
 
+/** The service for the runs that an executor holds; `source` is named in the history of their jobs. */
+export type RunOutcomesOf = (executor: { id: string; source: string }) => RunService;
+
+/** Injection token of RunOutcomesOf. */
+export const RUN_OUTCOMES = Symbol('RunOutcomes');
+
 /**
  * The service for the runs of one executor: what it reports becomes moves of its jobs. Each starts from a state in
  * which the job is held by this executor in this attempt; a job that is not its any more is left as it is.

@@ -3,8 +3,8 @@ import { energyOf, type EnergyFactors, type EnergySums } from './energy.js';
 
 /** What a run has used, and who measured it. */
 export interface RunUsage extends RunUse {
-  /** `service` (local runs), `wrapper` (on the batch node), `slurmdbd` (Slurm's accounting). */
-  source: 'service' | 'wrapper' | 'slurmdbd';
+  /** `service` (local runs), `worker` (on its machine), `wrapper` (on the batch node), `slurmdbd` (Slurm's accounting). */
+  source: 'service' | 'worker' | 'wrapper' | 'slurmdbd';
 }
 
 const MIB = 2 ** 20;

@@ -49,6 +49,14 @@ export class WorkerEntity {
   @Column('jsonb')
   facts!: WorkerFacts;
 
+  /** The instance that has, or last had, its claim. */
+  @Column('text', { nullable: true })
+  instance!: string | null;
+
+  /** Where jobs can touch each other: whose jobs it takes, from the first one on. */
+  @Column('text', { nullable: true })
+  owner!: string | null;
+
   /** Of its last claim: a claim whose number is not above it decides nothing. */
   @Column('bigint', { default: 0 })
   seq!: number;

@@ -5,6 +5,7 @@ import type { Clock } from '#src/kernel/index.js';
 import type { Config } from '#src/config/index.js';
 import type { Logger, Scheduler } from '#src/runtime/index.js';
 import type { RunOrder } from '../../run/executor.js';
+import type { RunOutcomesOf } from '../../run/run-outcomes.js';
 import type { RunService } from '../../run/run-service.js';
 import { planOf } from '../../run/run-plan.js';
 import type { AccountPool } from './isolation/account-pool.js';
@@ -22,8 +23,7 @@ export interface LocalProcessParts {
   logger: Logger;
   clock: Clock;
   scheduler: Scheduler;
-  /** The service for the runs that an executor holds; `source` is named in the history of their jobs. */
-  serviceOf: (executor: { id: string; source: string }) => RunService;
+  serviceOf: RunOutcomesOf;
   /** Told how jobs are kept apart here, once that is known. */
   onIsolation: (report: IsolationReport) => void;
   /** Told why no job can be started on this machine now, and with null when jobs can. */

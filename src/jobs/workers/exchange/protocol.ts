@@ -1,0 +1,102 @@
+import type { JsonObject } from '#src/kernel/index.js';
+
+/** A run by its name: `<jid>.<attempt>`. */
+export type RunKey = string;
+
+/** Body of `POST /workers/<id>/claims`: what a worker has, and what it would take. */
+export interface ClaimRequest {
+  /** Grows with every claim of the worker. */
+  seq: number;
+  /** Runs that it would take now; 0 while it is full, pauses or ends. */
+  most: number;
+  /** Every run that it has, also those whose end is not written yet. */
+  holding: RunKey[];
+  /** Those of them that it is ending: it knows that they are not wanted. */
+  stopping?: RunKey[] | undefined;
+  /** What its runs leave free. */
+  free: { processors: number; ramMB: number; gpus?: number | undefined };
+  /** Why it takes nothing now, as a sentence for people; null when it does. */
+  fault?: string | null | undefined;
+  /** How long the answer may take while there is nothing to say, seconds. */
+  wait: number;
+}
+
+/** A run that the worker is to prepare; it starts only after `go`. */
+export interface ClaimedRun {
+  run: RunKey;
+  site: string;
+  setup: string;
+  owner: string;
+  ownerGroup: string;
+  /** Seconds of CPU that it may use. */
+  cpuTime: number;
+  manifest: JsonObject;
+  /** Hash of its input sandbox, which `GET /workers/<id>/runs/<run>/input` answers. */
+  inputSandbox?: string;
+  /** JSON text that tells it where its input data lies. */
+  inputData?: string;
+  token?: ClaimedToken;
+  /** PATH of the site, and whether its jobs may use the network of the machine. */
+  path?: string;
+  hasNetwork?: true;
+}
+
+/** A token for a job that asked for one. */
+export interface ClaimedToken {
+  token: string;
+  expiresIn: number;
+}
+
+/** Answer to a claim. */
+export interface ClaimAnswer {
+  runs: ClaimedRun[];
+  /** Nobody waits for these any more: to be ended and then reported as `ended`. */
+  stop: RunKey[];
+  /** These are not the worker's any more: to be ended and removed, without a report. */
+  forget: RunKey[];
+  /** The worker gets no runs any more, and ends when it has none. */
+  isDrained: boolean;
+}
+
+/** What became of a run, in `POST /workers/<id>/reports`. */
+export type RunReport = { run: RunKey } & (
+  | { kind: 'starting' }
+  | EndedReport
+  | { kind: 'returned'; reason?: string; isOfMachine?: boolean }
+  | { kind: 'refused'; minor: string; app: string }
+  | { kind: 'lost'; app: string }
+);
+
+/** Its program has ended. Durations are the worker's, times the service's. */
+export interface EndedReport {
+  kind: 'ended';
+  /** Undefined: it ended well. */
+  failure?: { minor: string; app?: string };
+  /** From the start of the program to its end; undefined: it was never started. */
+  wallSeconds?: number;
+  cpuSeconds?: number;
+  maxRssBytes?: number;
+  /** MB that it was given. */
+  memoryMb?: number;
+  exitCode?: number;
+  host?: string;
+  isolation?: string;
+  diskMB?: number;
+  /** What was wanted and is missing or was left out, what was made and not asked for. */
+  missing?: string;
+  leftOut?: string;
+  notRequested?: string;
+  /** Its output: a tar.gz of at most 64 KiB, base64; or `put`: the one that was put before. */
+  output?: { archive: string } | { put: true };
+  /** Why the output is not whole. */
+  outputFault?: string;
+}
+
+/** Answer to one report; a report without an answer is to be repeated. */
+export interface ReportAnswer {
+  run: RunKey;
+  /** The program may start now. */
+  go?: true;
+  /** Written, or no longer waited for: the worker removes the run. */
+  forget?: true;
+}

@@ -1,0 +1,251 @@
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { type Clock, CLOCK, Problem, randomId, sleep } from '#src/kernel/index.js';
+import { ChangeFeed } from '#src/database/index.js';
+import { LOGGER, Scheduler, type Logger } from '#src/runtime/index.js';
+import { Matcher } from '../../matching/matcher.js';
+import type { Claimant, RunOrder } from '../../run/executor.js';
+import { STOP_CHANNEL, WORK_CHANNEL } from '../../state/admission.js';
+import type { WorkerEntity } from '../worker.entity.js';
+import type { ClaimAnswer, ClaimRequest, RunKey } from './protocol.js';
+import { NO_OUTPUT } from './worker-outputs.js';
+import { WorkerRunsRepository } from './worker-runs.repository.js';
+import { executorOf, isForOneOwner, WorkerRuns } from './worker-runs.js';
+
+/** Channel of the change feed that says: the claim of a worker is to be answered; the payload is the id of the worker. */
+export const WORKERS_CHANNEL = 'workers';
+
+const POLL_MS = 5_000;
+/** Kills that come together are one look. */
+const GATHER_MS = 20;
+
+/** A claim that waits for its answer on this instance. */
+interface OpenClaim {
+  worker: WorkerEntity;
+  executor: string;
+  request: ClaimRequest;
+  owner: string | null;
+  /** Jids of the runs that the worker has and does not end yet. */
+  jids: ReadonlySet<string>;
+  isOver: boolean;
+  /** Ends it with these runs; with `look` it is compared once more first. */
+  end: (outcome: { orders: RunOrder[]; look: boolean }) => void;
+}
+
+/**
+ * Claims of workers: each is a sign of life, a request for work and the channel of commands in one. It is answered at once when
+ * there is something to say, else when there is, or empty when its time is over. Claims of one site are matched together, one after the
+ * other: of workers with the same free machine the first that gets nothing speaks for all.
+ */
+@Injectable()
+export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly instance = randomId();
+  /** Worker → its open claim. */
+  private readonly open = new Map<string, OpenClaim>();
+  private readonly matching = new Map<string, 'once' | 'again'>();
+  private stopListening: (() => void)[] = [];
+  private looking: Promise<void> | undefined;
+  private isClosed = false;
+
+  constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly feed: ChangeFeed,
+    private readonly scheduler: Scheduler,
+    private readonly matcher: Matcher,
+    private readonly repository: WorkerRunsRepository,
+    private readonly runs: WorkerRuns,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.stopListening = [
+      this.feed.listen(WORK_CHANNEL, () => this.matchAll()),
+      this.feed.listen(STOP_CHANNEL, (jid) => this.onStop(jid)),
+      this.feed.listen(WORKERS_CHANNEL, (id) => this.onCommand(id)),
+    ];
+    // What a notification has missed.
+    const poll = async (): Promise<void> => {
+      this.matchAll();
+      await this.look();
+    };
+    this.scheduler.add({ name: 'jobs.claims of workers', everyMs: POLL_MS, run: poll });
+  }
+
+  /** Ends all claims empty: their workers go on at another instance. */
+  onModuleDestroy(): void {
+    this.isClosed = true;
+    for (const stop of this.stopListening.splice(0)) stop();
+    for (const claim of [...this.open.values()]) claim.end({ orders: [], look: false });
+  }
+
+  /**
+   * Answers a claim. Throws Problem 409 `worker.claim-outdated` when the worker has made a later one, so that a repeated or held back
+   * request decides nothing.
+   */
+  async claim(
+    worker: WorkerEntity,
+    request: ClaimRequest,
+    signal: AbortSignal,
+  ): Promise<ClaimAnswer> {
+    const { instance, clock } = this;
+    const now = new Date(clock.now());
+    const begun = await this.repository.beginClaim(worker, { seq: request.seq, instance, now });
+    if (!begun) {
+      const detail = 'The worker has made a later claim, or is gone';
+      throw new Problem('worker.claim-outdated', detail);
+    }
+    this.open.get(worker.id)?.end({ orders: [], look: false });
+    const { instanceBefore, isDrained, owner } = begun;
+    if (instanceBefore !== null && instanceBefore !== instance) {
+      await this.feed.notify(WORKERS_CHANNEL, worker.id);
+    }
+    await this.runs.noteAlive(worker, request.fault ?? null, instance);
+    const compared = await this.compared(worker, request);
+    const isNews = compared.runs.length + compared.stop.length + compared.forget.length > 0;
+    if (isNews || isDrained || this.isClosed) return { ...compared, isDrained };
+    const { orders, look } = await this.wait(worker, { request, owner }, signal);
+    if (look) return { ...(await this.compared(worker, request)), isDrained };
+    return { runs: await this.runs.claimed(worker, orders), stop: [], forget: [], isDrained };
+  }
+
+  private async compared(
+    worker: WorkerEntity,
+    request: ClaimRequest,
+  ): Promise<Omit<ClaimAnswer, 'isDrained'>> {
+    const { again, ...told } = await this.runs.compare(worker, request);
+    return { runs: await this.runs.claimed(worker, again), ...told };
+  }
+
+  /** Waits for jobs, for a command, or until the time of the claim is over. */
+  private async wait(
+    worker: WorkerEntity,
+    { request, owner }: { request: ClaimRequest; owner: string | null },
+    signal: AbortSignal,
+  ): Promise<{ orders: RunOrder[]; look: boolean }> {
+    return new Promise((resolve) => {
+      const claim: OpenClaim = {
+        ...{ worker, request, owner, executor: executorOf(worker), isOver: false },
+        jids: new Set(wantedOf(request).map((run) => run.split('.')[0] ?? '')),
+        end: (outcome) => {
+          if (claim.isOver) return;
+          claim.isOver = true;
+          clearTimeout(timer);
+          signal.removeEventListener('abort', gone);
+          if (this.open.get(worker.id) === claim) this.open.delete(worker.id);
+          resolve(outcome);
+        },
+      };
+      const gone = (): void => claim.end({ orders: [], look: false });
+      const timer = setTimeout(gone, request.wait * 1000);
+      signal.addEventListener('abort', gone);
+      if (signal.aborted) return gone();
+      this.open.set(worker.id, claim);
+      this.match(worker.site);
+    });
+  }
+
+  private matchAll(): void {
+    for (const site of new Set([...this.open.values()].map(({ worker }) => worker.site))) {
+      this.match(site);
+    }
+  }
+
+  /** One round at a time for each site, and one more when something came meanwhile. */
+  private match(site: string): void {
+    if (this.matching.has(site)) {
+      this.matching.set(site, 'again');
+      return;
+    }
+    this.matching.set(site, 'once');
+    void this.round(site)
+      .catch((error: unknown) =>
+        this.logger.warn({ err: error, site }, 'claims of workers are not matched'),
+      )
+      .finally(() => {
+        const isAgain = this.matching.get(site) === 'again';
+        this.matching.delete(site);
+        if (isAgain && !this.isClosed) this.match(site);
+      });
+  }
+
+  private async round(site: string): Promise<void> {
+    const claims = [...this.open.values()].filter(
+      ({ worker, request }) => worker.site === site && request.most > 0,
+    );
+    const vain = new Set<string>();
+    for (const claim of shuffled(claims)) {
+      const machine = JSON.stringify([claim.request.free, claim.owner]);
+      if (claim.isOver || vain.has(machine)) continue;
+      const orders = await this.claimFor(claim);
+      if (orders.length === 0) vain.add(machine);
+      else claim.end({ orders, look: false });
+    }
+  }
+
+  private async claimFor(claim: OpenClaim): Promise<RunOrder[]> {
+    for (;;) {
+      const { orders, hasMore } = await this.matcher.claim(claimantOf(claim));
+      if (orders.length > 0 || !hasMore || claim.isOver) return orders;
+    }
+  }
+
+  private onStop(jid: string | undefined): void {
+    const isHere = jid === undefined || [...this.open.values()].some(({ jids }) => jids.has(jid));
+    if (isHere) void this.look();
+  }
+
+  private onCommand(id: string | undefined): void {
+    if (id !== undefined) this.open.get(id)?.end({ orders: [], look: true });
+  }
+
+  /** Answers the claims of workers that hold what is not wanted any more; many kills are one look. */
+  private look(): Promise<void> {
+    this.looking ??= this.lookSoon().finally(() => (this.looking = undefined));
+    return this.looking;
+  }
+
+  private async lookSoon(): Promise<void> {
+    await sleep(GATHER_MS);
+    const claims = [...this.open.values()].filter(({ jids }) => jids.size > 0);
+    if (claims.length === 0) return;
+    try {
+      const executors = claims.map(({ executor }) => executor);
+      const unwanted = await this.repository.unwanted(executors);
+      for (const { executor, ...run } of unwanted) {
+        const claim = claims.find((one) => one.executor === executor);
+        if (claim?.jids.has(String(run.jid))) claim.end({ orders: [], look: true });
+      }
+    } catch (error) {
+      this.logger.warn({ err: error }, 'workers are not told what to stop');
+    }
+  }
+}
+
+function claimantOf({ worker, request, executor, owner }: OpenClaim): Claimant {
+  const { site } = worker;
+  const { most, free } = request;
+  return {
+    ...{ id: executor, queue: `worker site ${site}`, reference: NO_OUTPUT },
+    ...(isForOneOwner(worker) && { owner }),
+    serves: ({ name, backend }) => backend === 'worker' && name === site,
+    freeSlots: () => most,
+    freeMachine: () => ({ ...free, ahead: 0 }),
+    load: () => 0,
+  };
+}
+
+function wantedOf({ holding, stopping = [] }: ClaimRequest): RunKey[] {
+  const ending = new Set(stopping);
+  return holding.filter((run) => !ending.has(run));
+}
+
+function shuffled<T>(items: T[]): T[] {
+  return items
+    .map((item) => ({ item, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}

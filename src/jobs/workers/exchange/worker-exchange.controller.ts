@@ -1,0 +1,84 @@
+import { pipeline } from 'node:stream/promises';
+import { Body, Controller, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
+import { Admission, clientSignal, type HttpRequest, type HttpResponse } from '#src/http/index.js';
+import type { WorkerEntity } from '../worker.entity.js';
+import { CurrentWorker, WorkerRoute } from '../worker-route.decorator.js';
+import type { ClaimAnswer, ClaimedToken, ReportAnswer } from './protocol.js';
+import { WorkerClaims } from './worker-claims.js';
+import { ClaimBody, ReportsBody, reportsOf } from './worker-exchange.request.js';
+import { WorkerOutputs } from './worker-outputs.js';
+import { WorkerReports } from './worker-reports.js';
+import { WorkerRuns } from './worker-runs.js';
+
+/** What workers and the service tell each other of runs. Each exchange may be repeated: what comes twice counts once. */
+@Controller('workers/:id')
+export class WorkerExchangeController {
+  constructor(
+    private readonly admission: Admission,
+    private readonly claims: WorkerClaims,
+    private readonly reports: WorkerReports,
+    private readonly outputs: WorkerOutputs,
+    private readonly runs: WorkerRuns,
+  ) {}
+
+  /** A sign of life, a request for work and the channel of commands in one; answered when there is something to say. */
+  @Post('claims')
+  @HttpCode(200)
+  @WorkerRoute()
+  async claim(
+    @CurrentWorker() worker: WorkerEntity,
+    @Body() body: ClaimBody,
+    @Req() request: HttpRequest,
+  ): Promise<ClaimAnswer> {
+    this.admission.leave(request); // a claim that waits keeps nobody from anything
+    return this.claims.claim(worker, body, clientSignal(request));
+  }
+
+  /** What became of runs: `{answers: [{run, go?, forget?}]}`; a report without an answer is to be repeated. */
+  @Post('reports')
+  @HttpCode(200)
+  @WorkerRoute()
+  async report(
+    @CurrentWorker() worker: WorkerEntity,
+    @Body() body: ReportsBody,
+  ): Promise<{ answers: ReportAnswer[] }> {
+    return { answers: await this.reports.write(worker, reportsOf(body)) };
+  }
+
+  /** The input sandbox of a run, a tar.gz. */
+  @Get('runs/:run/input')
+  @WorkerRoute()
+  async input(
+    @CurrentWorker() worker: WorkerEntity,
+    @Param('run') run: string,
+    @Res() response: HttpResponse,
+  ): Promise<void> {
+    const archive = await this.outputs.input(worker, run);
+    response.setHeader('Content-Type', 'application/gzip');
+    await pipeline(archive, response);
+  }
+
+  /** Keeps the output of a run, a tar.gz, until its end is reported. */
+  @Put('runs/:run/output')
+  @HttpCode(204)
+  @WorkerRoute()
+  async output(
+    @CurrentWorker() worker: WorkerEntity,
+    @Param('run') run: string,
+    @Req() request: HttpRequest,
+  ): Promise<void> {
+    await this.outputs.put(worker, run, request);
+  }
+
+  /** Another token for a run whose job asked for one. */
+  @Post('runs/:run/token')
+  @HttpCode(200)
+  @WorkerRoute()
+  async token(
+    @CurrentWorker() worker: WorkerEntity,
+    @Param('run') run: string,
+  ): Promise<ClaimedToken> {
+    const job = await this.outputs.heldRun(worker, run);
+    return this.runs.token(worker, job);
+  }
+}

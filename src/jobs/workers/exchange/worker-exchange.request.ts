@@ -1,0 +1,162 @@
+import { Problem, type Violation } from '#src/kernel/index.js';
+import { checkBy, type Schema } from '#src/config/index.js';
+import {
+  Check,
+  IsArray,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+  Shape,
+  Type,
+  ValidateNested,
+} from '#src/http/index.js';
+import type { ClaimRequest, RunKey, RunReport } from './protocol.js';
+
+const MOST_RUNS = 10_000;
+const MOST_CLAIMED = 200;
+const MOST_WAIT_SECONDS = 25;
+const MOST_REPORTS = 200;
+const MOST_NUMBER = 1e15;
+/** Characters of an archive of 64 KiB in base64. */
+const MOST_ARCHIVE = 4 * Math.ceil((64 * 1024) / 3);
+const MOST_NAMES = 32 * 1024;
+const RUN_KEY = /^[1-9]\d{0,18}\.[1-9]\d{0,8}$/;
+const areRuns = (runs: unknown): boolean =>
+  Array.isArray(runs) &&
+  runs.length <= MOST_RUNS &&
+  runs.every((run) => typeof run === 'string' && RUN_KEY.test(run));
+const RUNS = `is no list of at most ${MOST_RUNS} runs`;
+
+/** What the runs of a worker leave free. */
+class FreeRequest {
+  @Max(1_000_000)
+  @Min(0)
+  @IsInt()
+  processors!: number;
+
+  @Max(1_000_000_000)
+  @Min(0)
+  @IsInt()
+  ramMB!: number;
+
+  @IsOptional()
+  @Max(1_000_000)
+  @Min(0)
+  @IsInt()
+  gpus?: number;
+}
+
+/** Body of `POST /workers/<id>/claims`. */
+@Shape({ limitBytes: 512 * 1024 })
+export class ClaimBody implements ClaimRequest {
+  @Max(Number.MAX_SAFE_INTEGER)
+  @Min(1)
+  @IsInt()
+  seq!: number;
+
+  @Max(MOST_CLAIMED)
+  @Min(0)
+  @IsInt()
+  most!: number;
+
+  @Check(areRuns, { message: RUNS })
+  holding!: RunKey[];
+
+  @IsOptional()
+  @Check(areRuns, { message: RUNS })
+  stopping?: RunKey[];
+
+  @ValidateNested()
+  @Type(() => FreeRequest)
+  @IsObject()
+  free!: FreeRequest;
+
+  @IsOptional()
+  @MaxLength(255)
+  @IsString()
+  fault?: string | null;
+
+  @Max(MOST_WAIT_SECONDS)
+  @Min(1)
+  @IsInt()
+  wait!: number;
+}
+
+const text = (maxLength = 255): Schema => ({ type: 'string', maxLength });
+const number = { type: 'number', minimum: 0, maximum: MOST_NUMBER };
+const whole = { type: 'integer', minimum: 0, maximum: MOST_NUMBER };
+const run = { type: 'string', pattern: RUN_KEY.source };
+
+const record = (properties: Record<string, Schema>, required: readonly string[]): Schema => ({
+  ...{ type: 'object', properties, required, additionalProperties: false },
+});
+const report = (
+  kind: RunReport['kind'],
+  members: Record<string, Schema>,
+  required: readonly string[] = [],
+): Schema => record({ run, kind: { const: kind }, ...members }, ['run', 'kind', ...required]);
+
+const REPORTS = {
+  starting: report('starting', {}),
+  ended: report('ended', {
+    failure: record({ minor: text(), app: text() }, ['minor']),
+    ...{ wallSeconds: number, cpuSeconds: number, maxRssBytes: number, memoryMb: number },
+    ...{ diskMB: whole, exitCode: { type: 'integer', minimum: -1, maximum: 255 } },
+    ...{ host: text(), isolation: text(20), outputFault: text() },
+    ...{ missing: text(MOST_NAMES), leftOut: text(MOST_NAMES), notRequested: text(MOST_NAMES) },
+    output: {
+      type: 'object',
+      oneOf: [
+        record(
+          {
+            archive: { type: 'string', maxLength: MOST_ARCHIVE, pattern: '^[A-Za-z0-9+/]*={0,2}$' },
+          },
+          ['archive'],
+        ),
+        record({ put: { const: true } }, ['put']),
+      ],
+    },
+  }),
+  returned: report('returned', { reason: text(), isOfMachine: { type: 'boolean' } }),
+  refused: report('refused', { minor: text(), app: text() }, ['minor', 'app']),
+  lost: report('lost', { app: text() }, ['app']),
+};
+
+const checkReport = Object.fromEntries(
+  Object.entries(REPORTS).map(([kind, schema]) => [
+    kind,
+    checkBy(schema, {
+      kinds: {},
+      words: (words) => `must be one of ${words}`,
+      unknown: (known) => `is not known; known are ${known}`,
+    }),
+  ]),
+);
+
+/** Body of `POST /workers/<id>/reports`. */
+@Shape({ limitBytes: 512 * 1024 })
+export class ReportsBody {
+  @IsArray()
+  reports!: unknown[];
+}
+
+/** The reports of a body. Throws Problem 400 for more than 200, and for one that is none. */
+export function reportsOf({ reports }: ReportsBody): RunReport[] {
+  if (reports.length > MOST_REPORTS) {
+    throw Problem.invalidField('reports', `has more than ${MOST_REPORTS}`);
+  }
+  const faults = reports.flatMap((one, index): Violation[] => {
+    const kind = String((one as { kind?: unknown } | null)?.kind);
+    const check = Object.hasOwn(checkReport, kind) ? checkReport[kind] : undefined;
+    if (!check) return [{ field: `reports.${index}.kind`, problem: 'is no kind of report' }];
+    return check(one).map(({ path, problem }) => ({
+      ...{ field: ['reports', index, ...path].join('.'), problem },
+    }));
+  });
+  if (faults.length > 0) throw Problem.invalid(faults.slice(0, 100));
+  return reports as RunReport[];
+}

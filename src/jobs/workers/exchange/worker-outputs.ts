@@ -1,0 +1,74 @@
+import { Readable } from 'node:stream';
+import { Inject, Injectable } from '@nestjs/common';
+import { Problem } from '#src/kernel/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import type { HeldJob } from '../../run/executor.js';
+import { parseJid } from '../../state/job.js';
+import { SandboxService } from '../../sandbox/sandbox.service.js';
+import { SANDBOX_STORE, type SandboxStore } from '../../sandbox/sandbox.store.js';
+import type { WorkerEntity } from '../worker.entity.js';
+import type { EndedReport, RunKey } from './protocol.js';
+import { WorkerRunsRepository } from './worker-runs.repository.js';
+import { executorOf, WorkerRuns } from './worker-runs.js';
+
+const MAX_FILES = 10_000;
+/** Begin of the reference of a run that has put its output; the rest is the hash. */
+const OUTPUT = 'output ';
+
+/** The reference of a run that has put nothing, from its claim on. */
+export const NO_OUTPUT = 'none';
+
+/** What runs of workers bring and take: their input sandboxes, and outputs, which are known by what the very run has sent. */
+@Injectable()
+export class WorkerOutputs {
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(SANDBOX_STORE) private readonly store: SandboxStore,
+    private readonly sandboxes: SandboxService,
+    private readonly runs: WorkerRuns,
+    private readonly repository: WorkerRunsRepository,
+  ) {}
+
+  /** The archive of the input sandbox of a run. Throws Problem 404 when the worker does not hold it, or it has none. */
+  async input(worker: WorkerEntity, run: RunKey): Promise<Readable> {
+    const { inputSandbox } = await this.heldRun(worker, run);
+    if (inputSandbox === null) throw new Problem('job.not-found', 'The run has no input sandbox');
+    return this.store.open(inputSandbox);
+  }
+
+  /** Keeps the output of a run. Throws Problem 404 when the worker does not hold it, and what repackArchive throws. */
+  async put(worker: WorkerEntity, run: RunKey, archive: Readable): Promise<void> {
+    const job = await this.heldRun(worker, run);
+    const hash = await this.keep(archive);
+    const { jid, attempt } = job;
+    const held = { jid, attempt, executor: executorOf(worker) };
+    if (!(await this.repository.noteOutput(held, `${OUTPUT}${hash}`))) throw noSuchRun(run);
+  }
+
+  /** Hash of the output that a report of an end names; undefined for none. Throws what repackArchive throws. */
+  async ofReport(job: HeldJob, { output }: EndedReport): Promise<string | undefined> {
+    if (output === undefined) return undefined;
+    if ('archive' in output) {
+      return this.keep(Readable.from([Buffer.from(output.archive, 'base64')]));
+    }
+    return job.reference?.startsWith(OUTPUT) ? job.reference.slice(OUTPUT.length) : undefined;
+  }
+
+  /** A run that the worker holds. Throws Problem 404. */
+  async heldRun(worker: WorkerEntity, run: RunKey): Promise<HeldJob> {
+    const [, jid, attempt] = /^([1-9]\d{0,18})\.(\d{1,9})$/.exec(run) ?? [];
+    const id = jid === undefined ? undefined : parseJid(jid);
+    const job = id && (await this.runs.heldRun(worker, { jid: id, attempt: Number(attempt) }));
+    if (!job) throw noSuchRun(run);
+    return job;
+  }
+
+  private async keep(archive: Readable): Promise<string> {
+    const limits = { maxBytes: this.config.maxSandboxBytes, maxFiles: MAX_FILES };
+    return this.sandboxes.keepArchive(archive, limits);
+  }
+}
+
+function noSuchRun(run: RunKey): Problem {
+  return new Problem('job.not-found', `The worker has no run ${run}`);
+}

@@ -1,0 +1,141 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Clock, CLOCK, Problem } from '#src/kernel/index.js';
+import { LOGGER, type Logger } from '#src/runtime/index.js';
+import type { HeldJob } from '../../run/executor.js';
+import { processorsOf } from '../../run/run-plan.js';
+import type { RunResult, RunService } from '../../run/run-service.js';
+import type { RunUsage } from '../../run/run-usage.js';
+import { MINOR } from '../../state/job-state.js';
+import type { WorkerEntity } from '../worker.entity.js';
+import type { EndedReport, ReportAnswer, RunReport } from './protocol.js';
+import { WorkerOutputs } from './worker-outputs.js';
+import { runKey, WorkerRuns } from './worker-runs.js';
+
+const MINORS: ReadonlySet<string> = new Set(Object.values(MINOR));
+
+/**
+ * What workers report of their runs. Each counts only while the job is held by the worker in this attempt; one that comes twice, or
+ * does not apply, is answered `forget`. A report that cannot be written now has no answer: the worker repeats it.
+ */
+@Injectable()
+export class WorkerReports {
+  constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly runs: WorkerRuns,
+    private readonly outputs: WorkerOutputs,
+  ) {}
+
+  /** Writes the reports; answers those that are written, or count no more. */
+  async write(worker: WorkerEntity, reports: readonly RunReport[]): Promise<ReportAnswer[]> {
+    const held = new Map((await this.runs.held(worker)).map((job) => [runKey(job), job]));
+    const service = this.runs.serviceOf(worker);
+    const last = new Map(reports.map((report) => [report.run, report]));
+    const answers = await Promise.all(
+      [...last.values()].map(async (report) => {
+        const job = held.get(report.run);
+        if (!job) return [{ run: report.run, forget: true as const }];
+        try {
+          return [await this.writeOne(worker, { service, job, report })];
+        } catch (error) {
+          this.logger.warn({ err: error, run: report.run }, 'a report of a worker is not written');
+          return [];
+        }
+      }),
+    );
+    return answers.flat();
+  }
+
+  private async writeOne(
+    worker: WorkerEntity,
+    { service, job, report }: { service: RunService; job: HeldJob; report: RunReport },
+  ): Promise<ReportAnswer> {
+    const { run } = report;
+    switch (report.kind) {
+      case 'starting':
+        return (await this.mayStart(worker, service, job))
+          ? { run, go: true }
+          : { run, forget: true };
+      case 'ended':
+        await service.ended(job, await this.resultOf(worker, job, report));
+        break;
+      case 'returned': {
+        const { reason, isOfMachine = false } = report;
+        await service.returned(job, { reason, isOfMachine });
+        break;
+      }
+      case 'refused':
+        await service.refused(job, report);
+        break;
+      case 'lost':
+        await service.lost(job, report.app);
+    }
+    return { run, forget: true };
+  }
+
+  /** Also when it was told so before: the worker's own record of the start decides whether it does. */
+  private async mayStart(
+    worker: WorkerEntity,
+    service: RunService,
+    job: HeldJob,
+  ): Promise<boolean> {
+    const startedAt = new Date(this.clock.now());
+    if (await service.starting(job, { startedAt, from: ['Matched'] })) return true;
+    const now = await this.runs.heldRun(worker, job);
+    if (now?.status === 'Stalled') await service.resumed(job);
+    return now !== undefined && ['Running', 'Stalled'].includes(now.status);
+  }
+
+  private async resultOf(
+    worker: WorkerEntity,
+    job: HeldJob,
+    report: EndedReport,
+  ): Promise<RunResult> {
+    const { failure, outputFault } = report;
+    let output: string | undefined;
+    let fault = outputFault;
+    try {
+      output = await this.outputs.ofReport(job, report);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status >= 500) throw error;
+      fault = `The output is refused: ${error.detail}`;
+    }
+    const now = this.clock.now();
+    const startedMs = job.startedAt?.getTime() ?? now;
+    const wallSeconds = Math.min(report.wallSeconds ?? 0, Math.max(0, now - startedMs) / 1000);
+    return {
+      ...(failure && { failure: { ...failure, minor: knownMinor(failure.minor) } }),
+      endedAt: new Date(startedMs + wallSeconds * 1000),
+      usage: report.wallSeconds === undefined ? undefined : usageOf(job, report, wallSeconds),
+      parameters: parametersOf(report),
+      ...{ output, outputFault: fault },
+    };
+  }
+}
+
+function usageOf(job: HeldJob, report: EndedReport, wallSeconds: number): RunUsage {
+  const { cpuSeconds, maxRssBytes, memoryMb } = report;
+  return {
+    ...{ source: 'worker', wallSeconds, processors: processorsOf(job), memoryMb },
+    ...{ cpuSeconds, maxRssBytes },
+  };
+}
+
+/** A worker says why a program failed in the words of the service. */
+function knownMinor(minor: string): string {
+  return MINORS.has(minor) ? minor : MINOR.finishedWithErrors;
+}
+
+function parametersOf(report: EndedReport): Record<string, string | number> {
+  const parameters = {
+    ...{ HostName: report.host, BatchSystem: 'worker', Isolation: report.isolation },
+    ...{ ExitCode: report.exitCode, 'DiskSpace(MB)': report.diskMB },
+    ...{ MissingOutput: report.missing, OutputLeftOut: report.leftOut },
+    OutputNotRequested: report.notRequested,
+  };
+  return Object.fromEntries(
+    Object.entries(parameters).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  );
+}

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#src/database/index.js';
+import type { Jid } from '../../state/job.js';
+import type { WorkerEntity } from '../worker.entity.js';
+
+/** What the database tells of a claim that has begun. */
+export interface BegunClaim {
+  /** Whose jobs it takes alone; null while it has had none. */
+  owner: string | null;
+  isDrained: boolean;
+  /** The instance that had the claim before. */
+  instanceBefore: string | null;
+}
+
+/** What claims of workers ask the database, beside what executors ask. */
+@Injectable()
+export class WorkerRunsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** The worker claims with this number at this instance; undefined when it is gone, or the number is not above the last one. */
+  async beginClaim(
+    { id }: WorkerEntity,
+    { seq, instance, now }: { seq: number; instance: string; now: Date },
+  ): Promise<BegunClaim | undefined> {
+    const [row] = await this.database.query<BegunClaim>({
+      name: 'jobs-worker-claim',
+      text: `with before as (select id, instance from worker where id = $1 for update)
+        update worker w set seq = $2, instance = $3, seen_at = $4 from before
+        where w.id = before.id and w.seq < $2 and w.removed_at is null
+        returning w.owner, w.draining_at is not null as "isDrained", before.instance as "instanceBefore"`,
+      values: [id, String(seq), instance, now],
+    });
+    return row;
+  }
+
+  /** Notes whose jobs it takes alone from now on, unless that is known; answers whose. */
+  async noteOwner({ id }: WorkerEntity, owner: string): Promise<string> {
+    const [row] = await this.database.query<{ owner: string }>({
+      name: 'jobs-worker-owner',
+      text: 'update worker set owner = coalesce(owner, $2) where id = $1 returning owner',
+      values: [id, owner],
+    });
+    return row?.owner ?? owner;
+  }
+
+  /** Notes what a run has put, while the executor holds it; false when it does not. */
+  async noteOutput(
+    run: { jid: Jid; attempt: number; executor: string },
+    reference: string,
+  ): Promise<boolean> {
+    const rows = await this.database.query({
+      name: 'jobs-worker-output',
+      text: `update jobs set run_reference = $4
+        where jid = $1 and attempt = $2 and executor = $3 and status <> 'Matched' returning jid`,
+      values: [String(run.jid), run.attempt, run.executor, reference],
+    });
+    return rows.length > 0;
+  }
+
+  /** The runs that these executors hold and that are not wanted any more. */
+  async unwanted(
+    executors: readonly string[],
+  ): Promise<{ executor: string; jid: Jid; attempt: number }[]> {
+    return this.database.query({
+      name: 'jobs-worker-unwanted',
+      text: `select executor, jid, attempt from jobs where executor = any($1::text[])
+        and status not in ('Matched', 'Running', 'Stalled', 'Completing', 'Completed')`,
+      values: [executors],
+    });
+  }
+}

@@ -1,0 +1,175 @@
+import { Inject, Injectable } from '@nestjs/common';
+import pLimit from 'p-limit';
+import { type Clock, CLOCK, Problem } from '#src/kernel/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { LOGGER, type Logger } from '#src/runtime/index.js';
+import { RegistryService, type Site } from '#src/registry/index.js';
+import type { HeldJob, RunOrder } from '../../run/executor.js';
+import { RunFault } from '../../run/run-plan.js';
+import { RUN_OUTCOMES, type RunOutcomesOf } from '../../run/run-outcomes.js';
+import type { RunService } from '../../run/run-service.js';
+import { DispatchRepository } from '../../matching/dispatch.repository.js';
+import type { WorkerEntity } from '../worker.entity.js';
+import { WorkerRunsRepository } from './worker-runs.repository.js';
+import type { ClaimAnswer, ClaimedRun, ClaimedToken, ClaimRequest, RunKey } from './protocol.js';
+
+/** Runs whose tokens and input data are fetched at once. */
+const PREPARED_AT_ONCE = 8;
+const NOT_NAMED = 'Its worker does not have it any more';
+
+/** The executor under whose name the runs of a worker are held. */
+export function executorOf({ id }: Pick<WorkerEntity, 'id'>): string {
+  return `worker:${id}`;
+}
+
+/** Name of a run in the exchanges. */
+export function runKey({ jid, attempt }: Pick<RunOrder, 'jid' | 'attempt'>): RunKey {
+  return `${jid}.${attempt}`;
+}
+
+/** True where nothing keeps jobs from each other and from the worker. */
+export function isForOneOwner({ facts }: WorkerEntity): boolean {
+  return facts.isolation === undefined || facts.isolation === 'none';
+}
+
+/** The runs of workers: what they are told of them, and what they hold. */
+@Injectable()
+export class WorkerRuns {
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(RUN_OUTCOMES) private readonly outcomesOf: RunOutcomesOf,
+    private readonly repository: DispatchRepository,
+    private readonly claims: WorkerRunsRepository,
+    private readonly registry: RegistryService,
+  ) {}
+
+  /** What becomes of the runs of a worker. */
+  serviceOf(worker: WorkerEntity): RunService {
+    return this.outcomesOf({ id: executorOf(worker), source: 'worker' });
+  }
+
+  async held(worker: WorkerEntity): Promise<HeldJob[]> {
+    return this.repository.held(executorOf(worker));
+  }
+
+  /** The job of a run as it is now; undefined when the worker does not hold it in this attempt. */
+  async heldRun(
+    worker: WorkerEntity,
+    { jid, attempt }: Pick<RunOrder, 'jid' | 'attempt'>,
+  ): Promise<HeldJob | undefined> {
+    const job = await this.repository.heldJob(jid);
+    return job?.executor === executorOf(worker) && job.attempt === attempt ? job : undefined;
+  }
+
+  /** The worker is alive, and says why it takes nothing. */
+  async noteAlive(worker: WorkerEntity, fault: string | null, instance: string): Promise<void> {
+    const id = executorOf(worker);
+    await this.repository.recordHeartbeat({ id, backend: 'worker', fault }, instance);
+    const olderThan = this.clock.now() - Math.max(30_000, this.config.jobLease * 1000);
+    await this.repository.recordJobHeartbeats(id, new Date(olderThan));
+  }
+
+  /**
+   * Compares what the worker says that it has with what the database says. A run that is given to it and that it does not name
+   * comes again: its answer was lost. One that has begun and that it does not name is lost; one that nobody waits for is to be stopped.
+   */
+  async compare(
+    worker: WorkerEntity,
+    { holding, stopping = [] }: Pick<ClaimRequest, 'holding' | 'stopping'>,
+  ): Promise<Pick<ClaimAnswer, 'stop' | 'forget'> & { again: HeldJob[] }> {
+    const service = this.serviceOf(worker);
+    const held = await this.held(worker);
+    const known = new Set(held.map(runKey));
+    const named = new Set(holding);
+    const ending = new Set(stopping);
+    const answer = {
+      again: [] as HeldJob[],
+      stop: [] as RunKey[],
+      forget: holding.filter((run) => !known.has(run)),
+    };
+    for (const job of held) {
+      const isNamed = named.has(runKey(job));
+      if (job.status === 'Matched') {
+        if (!isNamed) answer.again.push(job);
+      } else if (isBegun(job)) {
+        if (!isNamed) await service.lost(job, NOT_NAMED);
+        else if (job.status === 'Stalled') await service.resumed(job);
+      } else if (!isNamed) await service.released(job);
+      else if (!ending.has(runKey(job))) answer.stop.push(runKey(job));
+    }
+    return answer;
+  }
+
+  /** Another token for a run. Throws Problem 404 when its job asked for none, or its submitter has no right to it any more. */
+  async token(worker: WorkerEntity, job: HeldJob): Promise<ClaimedToken> {
+    const given = await this.serviceOf(worker)
+      .token(job)
+      .catch((error: unknown) => {
+        if (error instanceof RunFault) return undefined;
+        throw error;
+      });
+    if (!given) throw new Problem('job.not-found', 'There is no token for the run');
+    return { token: given.token, expiresIn: given.expiresInSeconds };
+  }
+
+  /** What the worker has to know of runs that are given to it. Those that cannot run are refused and left out. */
+  async claimed(worker: WorkerEntity, orders: readonly RunOrder[]): Promise<ClaimedRun[]> {
+    const mine = await this.ofOneOwner(worker, orders);
+    if (mine.length === 0) return [];
+    const site = (await this.registry.current()).site(worker.site);
+    const service = this.serviceOf(worker);
+    const found = await pLimit(PREPARED_AT_ONCE).map(mine, async (order) => {
+      try {
+        return [await claimedRun(order, site, service)];
+      } catch (error) {
+        if (error instanceof RunFault) await service.refused(order, error);
+        // Anything else passes: the next claim brings the run again.
+        else this.logger.warn({ err: error, jid: String(order.jid) }, 'a run is not handed over');
+        return [];
+      }
+    });
+    return found.flat();
+  }
+
+  /**
+   * Where jobs can touch each other or the worker, it takes those of one owner alone, from its first run to its end: others, which a
+   * claim that ended meanwhile may have matched, go back.
+   */
+  private async ofOneOwner(
+    worker: WorkerEntity,
+    orders: readonly RunOrder[],
+  ): Promise<readonly RunOrder[]> {
+    const [first] = orders;
+    if (!first || !isForOneOwner(worker)) return orders;
+    const owner = await this.claims.noteOwner(worker, first.owner);
+    const service = this.serviceOf(worker);
+    for (const order of orders) if (order.owner !== owner) await service.returned(order, {});
+    return orders.filter((order) => order.owner === owner);
+  }
+}
+
+async function claimedRun(
+  order: RunOrder,
+  site: Site | undefined,
+  service: RunService,
+): Promise<ClaimedRun> {
+  const { setup, owner, ownerGroup, cpuTime, manifest, inputSandbox } = order;
+  const inputData = await service.inputData(order);
+  const token = await service.token(order);
+  const path = site?.options['path'];
+  return {
+    ...{ run: runKey(order), site: order.site, setup, owner, ownerGroup, cpuTime, manifest },
+    ...(inputSandbox !== null && { inputSandbox }),
+    ...(inputData !== undefined && { inputData }),
+    ...(token && { token: { token: token.token, expiresIn: token.expiresInSeconds } }),
+    ...(typeof path === 'string' && { path }),
+    ...(site?.network === 'host' && { hasNetwork: true }),
+  };
+}
+
+/** True for a job whose program may have been started, and whose end is waited for. */
+function isBegun({ status }: HeldJob): boolean {
+  return ['Running', 'Stalled', 'Completing', 'Completed'].includes(status);
+}
