@@ -46,6 +46,12 @@ export const LOCAL_JOBS = {
     description:
       'Seconds of silence after which the jobs of a lost instance are looked after by others',
   }),
+  workerGiveUp: v.integer('GRID_WORKER_GIVE_UP', 7_200, {
+    min: 60,
+    max: 30 * DAY,
+    description:
+      'Seconds of silence after which what a worker has begun is given up; it is `Stalled` after GRID_JOB_LEASE, 90 seconds at least',
+  }),
   reserveAfter: v.integer('GRID_RESERVE_AFTER', 60, {
     min: 0,
     max: 7 * DAY,

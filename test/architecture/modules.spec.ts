@@ -138,7 +138,7 @@ const FOLDERS: Record<string, Record<string, string[]>> = {
     control: ['limits', 'access', 'state'],
     insight: ['dependencies', 'matching', 'run', 'limits', 'access', 'state', 'manifest'],
     output: ['matching', 'run', 'sandbox', 'access', 'state', 'manifest'],
-    workers: [],
+    workers: ['matching', 'run', 'sandbox', 'state', 'manifest'],
     housekeeping: ['matching', 'submit', 'list', 'run', 'sandbox', 'state'],
   },
   webhooks: {

@@ -7,7 +7,12 @@ import { mergeCounters } from '../list/job-counters.repository.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import { WORK_CHANNEL } from '../state/admission.js';
 import { MINOR, type JobState } from '../state/job-state.js';
-import { DispatchRepository } from '../matching/dispatch.repository.js';
+import {
+  DispatchRepository,
+  silenceOf,
+  type ExpiredRun,
+  type Silence,
+} from '../matching/dispatch.repository.js';
 import { ObservationWindow } from './observation-window.js';
 
 const MERGE_MS = 5_000;
@@ -51,20 +56,33 @@ export class Reaper implements OnApplicationBootstrap {
 
   /** Stalls, gives back and in the end fails the jobs of silent executors. */
   async reap(): Promise<TaskOutcome> {
-    const lease = this.config.jobLease;
-    const silent = await this.dispatch.heldByExpired(lease);
-    const dead = await this.dispatch.heldByExpired(lease * GIVE_UP_LEASES);
-    const watchedLeases = this.watch.look(this.clock.now()) / (lease * 1000);
-    if (watchedLeases < 1) return undefined;
-    const isLong = watchedLeases >= GIVE_UP_LEASES;
-    const deadJobs = new Set(isLong ? dead.map(({ jid }) => String(jid)) : []);
+    const silence = silenceOf(this.config);
+    const giveUp = {
+      ofExecutors: silence.ofExecutors * GIVE_UP_LEASES,
+      ofWorkers: this.config.workerGiveUp,
+    };
+    const silent = await this.dispatch.heldByExpired(silence);
+    const dead = await this.dispatch.heldByExpired(giveUp);
+    const watched = this.watch.look(this.clock.now()) / 1000;
+    // Silence says nothing of a time in which nobody listened; that a worker is gone the database knows.
+    const isKnown = (
+      { isOfWorker, isGone }: ExpiredRun,
+      { ofWorkers, ofExecutors }: Silence,
+    ): boolean => isGone || watched >= (isOfWorker ? ofWorkers : ofExecutors);
+    const deadJobs = new Set(
+      dead.filter((job) => isKnown(job, giveUp)).map(({ jid }) => String(jid)),
+    );
     const moves = silent.flatMap((job) => {
+      if (!isKnown(job, silence)) return [];
       const held = { executor: job.executor, attempt: job.attempt };
       const move = moveOfExpired(job.status, deadJobs.has(String(job.jid)));
       return move ? [{ ...move, jid: job.jid, held, source: 'Reaper' }] : [];
     });
     const moved = await this.jobs.move(moves, new Date(this.clock.now()));
-    if (isLong) await this.dispatch.releaseExpired(lease * GIVE_UP_LEASES);
+    await this.dispatch.releaseExpired({
+      ofExecutors: watched >= giveUp.ofExecutors ? giveUp.ofExecutors : null,
+      ofWorkers: watched >= giveUp.ofWorkers ? giveUp.ofWorkers : null,
+    });
     if (moved.length > 0) await this.database.execute(ChangeFeed.notification(WORK_CHANNEL));
     return undefined;
   }

@@ -10,7 +10,11 @@ import {
 import { JobAccess } from '../access/job-access.service.js';
 import { lackOf, resourcesOf, type JobResources } from '../manifest/resources.js';
 import { Dependencies } from '../dependencies/dependencies.js';
-import { DispatchRepository, type LiveExecutor } from '../matching/dispatch.repository.js';
+import {
+  DispatchRepository,
+  silenceOf,
+  type LiveExecutor,
+} from '../matching/dispatch.repository.js';
 import { placeFault } from '../matching/place-report.js';
 import { LimitObstacles, type Obstacles } from './limit-obstacles.js';
 import { QueuePlace, type Ahead } from './queue-place.js';
@@ -41,7 +45,7 @@ export class JobExplainService {
     const job = await this.access.read(principal, jid);
     const others = await this.dependencies.waitsFor(principal, job);
     const registry = await this.registry.current();
-    const live = await this.dispatch.liveExecutors(this.config.jobLease);
+    const live = await this.dispatch.liveExecutors(silenceOf(this.config));
     const isQueued = job.status === 'Waiting' && job.heldBy === null;
     const ahead = isQueued ? await this.queue.ahead(principal, job, registry) : { jobs: 0 };
     const wanted = resourcesOf((await this.jobs.manifest(job.jid)) ?? {});

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { stringifyJson, type Clock, type JsonObject, CLOCK } from '#src/kernel/index.js';
+import type { Config } from '#src/config/index.js';
 import { columnsOf, Database, type Transaction } from '#src/database/index.js';
 import { BATCH_BACKENDS } from '#src/registry/index.js';
 import type { JobExecutorEntity } from './job-executor.entity.js';
@@ -34,6 +35,35 @@ export type ExecutorSign = Pick<Executor, 'id' | 'backend' | 'fault'>;
 
 /** An executor that was heard of lately. */
 export type LiveExecutor = Pick<JobExecutorEntity, 'backend' | 'fault'>;
+
+/** Seconds without a sign of life. */
+export interface Silence {
+  ofExecutors: number;
+  ofWorkers: number;
+}
+
+/** A worker that has been silent for less may have missed two answers to claims. */
+const LEAST_WORKER_LEASE = 90;
+
+/** After how many seconds nothing is expected to be alive. */
+export function silenceOf({ jobLease }: Pick<Config, 'jobLease'>): Silence {
+  return { ofExecutors: jobLease, ofWorkers: Math.max(LEAST_WORKER_LEASE, jobLease) };
+}
+
+/** A run of an executor that has been silent, or of a worker that is gone for good. */
+export interface ExpiredRun {
+  jid: Jid;
+  attempt: number;
+  status: JobState;
+  executor: string;
+  isOfWorker: boolean;
+  isGone: boolean;
+}
+
+const IS_SILENT = `e.seen_at < clock_timestamp()
+  - make_interval(secs => case e.backend when 'worker' then $3::float8 else $2::float8 end)`;
+const IS_GONE = `(e.backend = 'worker'
+  and not exists (select from worker w where w.removed_at is null and e.executor = 'worker:' || w.id))`;
 
 /** As many jobs are counted; a place far back is no more than that. */
 const MOST_AHEAD = 10_000;
@@ -209,29 +239,27 @@ export class DispatchRepository {
   }
 
   /**
-   * Jobs of executors that have been silent for `seconds`. Jobs of a batch system are none of them: they run, or wait
+   * Jobs of executors that have been silent for so long, and of workers that are gone. Jobs of a batch system are none of them: they run, or wait
    * to be started, without any instance, and only who sees its shared directory may give them back.
    */
-  async heldByExpired(
-    seconds: number,
-  ): Promise<{ jid: Jid; attempt: number; status: JobState; executor: string }[]> {
+  async heldByExpired(silence: Silence): Promise<ExpiredRun[]> {
     return this.database.query({
       name: 'jobs-held-by-expired',
-      text: `select j.jid, j.attempt, j.status, j.executor
+      text: `select j.jid, j.attempt, j.status, j.executor, e.backend = 'worker' as "isOfWorker", ${IS_GONE} as "isGone"
         from jobs j join job_executors e using (executor)
-        where e.backend <> all($2) and e.seen_at < clock_timestamp() - make_interval(secs => $1) order by j.jid limit 5000`,
-      values: [seconds, BATCH_BACKENDS],
+        where e.backend <> all($1) and (${IS_SILENT} or ${IS_GONE}) order by j.jid limit 5000`,
+      values: [BATCH_BACKENDS, silence.ofExecutors, silence.ofWorkers],
     });
   }
 
-  /** Jobs that went back to the queue while a lost executor still holds their last run: nobody waits for it. */
-  async releaseExpired(seconds: number): Promise<void> {
+  /** Jobs that went back to the queue while a lost executor still holds their last run: nobody waits for it. null: of none. */
+  async releaseExpired(silence: Record<keyof Silence, number | null>): Promise<void> {
     await this.database.execute({
       name: 'jobs-release-expired',
       text: `update jobs j set executor = null from job_executors e
         where j.executor = e.executor and j.status in ('Received', 'Checking', 'Waiting')
-          and e.backend <> all($2) and e.seen_at < clock_timestamp() - make_interval(secs => $1)`,
-      values: [seconds, BATCH_BACKENDS],
+          and e.backend <> all($1) and (${IS_SILENT} or ${IS_GONE})`,
+      values: [BATCH_BACKENDS, silence.ofExecutors, silence.ofWorkers],
     });
   }
 
@@ -268,13 +296,21 @@ export class DispatchRepository {
     return row?.executor ? { ...heldOf(row), executor: row.executor } : undefined;
   }
 
-  /** Executors that were seen lately, by id. */
-  async liveExecutors(seconds: number): Promise<ReadonlyMap<string, LiveExecutor>> {
+  /** Executors that were seen lately, by id; the workers of a site together are `worker:<site>`. */
+  async liveExecutors({
+    ofExecutors,
+    ofWorkers,
+  }: Silence): Promise<ReadonlyMap<string, LiveExecutor>> {
     const rows = await this.database.query<LiveExecutor & { executor: string }>({
       name: 'jobs-live-executors',
       text: `select executor, backend, fault from job_executors
-        where seen_at > clock_timestamp() - make_interval(secs => $1)`,
-      values: [seconds],
+          where backend <> 'worker' and seen_at > clock_timestamp() - make_interval(secs => $1)
+        union all
+        select 'worker:' || w.site, 'worker', case when bool_or(e.fault is null) then null else min(e.fault) end
+          from worker w join job_executors e on e.executor = 'worker:' || w.id
+          where w.removed_at is null and e.seen_at > clock_timestamp() - make_interval(secs => $2)
+          group by w.site`,
+      values: [ofExecutors, ofWorkers],
     });
     return new Map(rows.map(({ executor, backend, fault }) => [executor, { backend, fault }]));
   }

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#src/config/index.js';
 import type { Site } from '#src/registry/index.js';
 import { ownExecutorOf } from '../run/executor.js';
-import { DispatchRepository, type LiveExecutor } from './dispatch.repository.js';
+import { DispatchRepository, silenceOf, type LiveExecutor } from './dispatch.repository.js';
 
 /** Which places can be used now, as all instances together know. */
 @Injectable()
@@ -14,7 +14,7 @@ export class PlaceReport {
 
   /** Name of each site where nothing can start now → why, as a sentence. */
   async faults(sites: readonly Site[]): Promise<ReadonlyMap<string, string>> {
-    const live = await this.repository.liveExecutors(this.config.jobLease);
+    const live = await this.repository.liveExecutors(silenceOf(this.config));
     return new Map(
       sites.flatMap((site) => {
         const fault = placeFault(site, live);
@@ -32,7 +32,11 @@ export function placeFault(
   const own = ownExecutorOf(site);
   if (own === undefined) return sharedFault(site, live);
   const executor = live.get(own);
-  if (executor === undefined) return 'No instance of the service looks after it';
+  if (executor === undefined) {
+    return site.backend === 'worker'
+      ? 'No worker of it is connected'
+      : 'No instance of the service looks after it';
+  }
   return executor.fault === null ? undefined : unusable(executor.fault);
 }
 

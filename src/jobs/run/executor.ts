@@ -131,9 +131,9 @@ export interface HeldRuns {
   correctUse(run: { jid: Jid; attempt: number }, use: RunUse): Promise<void>;
 }
 
-/** Id of the executor of a site that has a cluster of its own; undefined for those that share one. */
+/** Id of the executor of a site that has a cluster or workers of its own; undefined for those that share one. */
 export function ownExecutorOf({ name, backend, connection }: Site): string | undefined {
-  return connection === undefined ? undefined : `${backend}:${name}`;
+  return connection === undefined && backend !== 'worker' ? undefined : `${backend}:${name}`;
 }
 
 /** Executors that come and go with the registry. */

@@ -123,7 +123,7 @@ export class RunLife<R extends Run> {
   /** What would tell is gone, and nobody can say whether it ran: never again, then. */
   async failUnknown(run: R, app: string): Promise<void> {
     await this.place.endProcesses(run);
-    await this.service.lost(run.order, app);
+    await this.service.missing(run.order, app);
     await this.place.remove(run);
   }
 

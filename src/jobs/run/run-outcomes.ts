@@ -103,7 +103,7 @@ export class RunOutcomes implements RunService {
     await this.released(run);
   }
 
-  async lost(run: RunOrder, app: string): Promise<void> {
+  async missing(run: RunOrder, app: string): Promise<void> {
     const isHeld = await this.resumed(run);
     await this.move(run, {
       steps: [{ to: 'Failed', minor: MINOR.pilotGone, app }],

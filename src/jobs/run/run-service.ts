@@ -54,7 +54,7 @@ export interface RunService {
   /** It was not started and never will be: the job fails. */
   refused(run: RunOrder, fault: { minor: string; app: string }): Promise<void>;
   /** Nobody can say whether it ran: the job fails. */
-  lost(run: RunOrder, app: string): Promise<void>;
+  missing(run: RunOrder, app: string): Promise<void>;
   /** Nobody waits for it, and it is over: what it left may still be had of a killed job. */
   released(run: RunOrder, left?: RunLeft): Promise<void>;
   /** A stalled job shows a sign of life; true when it was stalled. */

@@ -1,12 +1,13 @@
 import { Problem } from '#src/kernel/index.js';
 import type { Config } from '#src/config/index.js';
+import { silenceOf } from '../matching/dispatch.repository.js';
 
-/** A worker that has been silent for a lease may have missed two answers to claims. */
-const LEAST_LEASE_SECONDS = 90;
+/** Channel of the change feed that says: the claim of a worker is to be answered; the payload is the id of the worker. */
+export const WORKERS_CHANNEL = 'workers';
 
 /** Seconds of silence after which the runs of a worker are taken for stalled. */
-export function workerLeaseSeconds({ jobLease }: Pick<Config, 'jobLease'>): number {
-  return Math.max(LEAST_LEASE_SECONDS, jobLease);
+export function workerLeaseSeconds(config: Pick<Config, 'jobLease'>): number {
+  return silenceOf(config).ofWorkers;
 }
 
 /** 404 for a worker that is unknown, gone, or not the one that asks. */

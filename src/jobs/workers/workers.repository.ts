@@ -137,6 +137,12 @@ export class WorkersRepository {
       values: [silentSince, now],
     });
     await transaction.query({
+      name: 'jobs-worker-executors',
+      text: `delete from job_executors e where backend = 'worker' and seen_at < $1
+        and not exists (select from jobs j where j.executor = e.executor)`,
+      values: [goneBefore],
+    });
+    await transaction.query({
       name: 'jobs-worker-clean',
       text: 'delete from worker where removed_at < $1',
       values: [goneBefore],

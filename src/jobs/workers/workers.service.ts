@@ -2,10 +2,10 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 import { CLOCK, type Clock } from '#src/kernel/index.js';
 import { Audit, type AuditOrigin } from '#src/audit/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
-import { Database } from '#src/database/index.js';
+import { ChangeFeed, Database } from '#src/database/index.js';
 import { Scheduler } from '#src/runtime/index.js';
 import { SiteSecretsRepository } from './site-secrets.repository.js';
-import { noSuchWorker, workerLeaseSeconds } from './worker.js';
+import { noSuchWorker, WORKERS_CHANNEL, workerLeaseSeconds } from './worker.js';
 import type { WorkerEntity, WorkerFacts } from './worker.entity.js';
 import { WorkersRepository, type WorkerSearch } from './workers.repository.js';
 
@@ -74,6 +74,7 @@ export class WorkersService implements OnApplicationBootstrap {
   async drain(id: string, origin?: AuditOrigin): Promise<WorkerReport> {
     const { site, name } = await this.find(id);
     if (!(await this.workers.drain(id, new Date(this.clock.now())))) throw noSuchWorker(id);
+    await this.database.execute(ChangeFeed.notification(WORKERS_CHANNEL, id));
     this.audit.done('worker.drained', { worker: id, site, name }, origin);
     const silentSince = new Date(this.clock.now() - workerLeaseSeconds(this.config) * 1000);
     return reportOf(await this.find(id), silentSince);
@@ -88,6 +89,7 @@ export class WorkersService implements OnApplicationBootstrap {
     const now = new Date(this.clock.now());
     const isDone = await this.database.transaction(async (transaction) => {
       await this.secrets.revokeOwn(transaction, secretId, now);
+      await transaction.execute(ChangeFeed.notification(WORKERS_CHANNEL, id));
       return this.workers.remove(transaction, id, now);
     });
     if (!isDone) throw noSuchWorker(id);

@@ -2,6 +2,7 @@ import type { Outcome } from './outcome.js';
 import type { Call } from './place.js';
 
 const NO_PROOF = '401 auth.token-invalid';
+const claim = { seq: 1, most: 1, holding: [], free: { processors: 1, ramMB: 1 }, wait: 1 };
 const registration = { site: 'DESK.example', secret: 'x', protocol: 1, name: 'x', version: '1' };
 
 /** What a route of workers answers to everybody but its worker. */
@@ -13,6 +14,16 @@ export interface WorkerExpectation {
   others: Outcome;
   /** To another worker, with its own key and token. */
   otherWorker: Outcome;
+}
+
+/** A route that only the token of the worker opens, with a proof of its key. */
+function ownRoute(below = '', options?: Call['options']): WorkerExpectation {
+  return {
+    opens: 'the token of the worker, with a proof of its key',
+    call: (id) => ({ path: `/workers/${id}${below}`, ...(options && { options }) }),
+    others: NO_PROOF,
+    otherWorker: '404 worker.not-found',
+  };
 }
 
 /** Routes between the service and its workers, which are not in the OpenAPI document. */
@@ -29,10 +40,10 @@ export const WORKERS: Record<string, WorkerExpectation> = {
     others: NO_PROOF,
     otherWorker: '404 worker.not-found',
   },
-  'DELETE /workers/{id}': {
-    opens: 'the token of the worker, with a proof of its key',
-    call: (id) => ({ path: `/workers/${id}` }),
-    others: NO_PROOF,
-    otherWorker: '404 worker.not-found',
-  },
+  'DELETE /workers/{id}': ownRoute(),
+  'POST /workers/{id}/claims': ownRoute('/claims', { json: claim }),
+  'POST /workers/{id}/reports': ownRoute('/reports', { json: { reports: [] } }),
+  'GET /workers/{id}/runs/{run}/input': ownRoute('/runs/1.1/input'),
+  'PUT /workers/{id}/runs/{run}/output': ownRoute('/runs/1.1/output', { body: 'x' }),
+  'POST /workers/{id}/runs/{run}/token': ownRoute('/runs/1.1/token'),
 };

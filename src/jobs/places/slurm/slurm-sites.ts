@@ -23,7 +23,7 @@ export class SlurmSites implements ExecutorSource {
   async current(): Promise<readonly SlurmExecutor[]> {
     const wanted = new Map<string, Site>();
     for (const site of await this.sites()) {
-      if (ownExecutorOf(site) !== undefined) wanted.set(site.name, site);
+      if (site.connection !== undefined) wanted.set(site.name, site);
     }
     for (const [name, { executor }] of this.known) {
       if (!wanted.has(name) && !executor.isBusy) this.known.delete(name);

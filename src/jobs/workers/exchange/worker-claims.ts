@@ -10,14 +10,12 @@ import { LOGGER, Scheduler, type Logger } from '#src/runtime/index.js';
 import { Matcher } from '../../matching/matcher.js';
 import type { Claimant, RunOrder } from '../../run/executor.js';
 import { STOP_CHANNEL, WORK_CHANNEL } from '../../state/admission.js';
+import { WORKERS_CHANNEL } from '../worker.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import type { ClaimAnswer, ClaimRequest, RunKey } from './protocol.js';
 import { NO_OUTPUT } from './worker-outputs.js';
 import { WorkerRunsRepository } from './worker-runs.repository.js';
 import { executorOf, isForOneOwner, WorkerRuns } from './worker-runs.js';
-
-/** Channel of the change feed that says: the claim of a worker is to be answered; the payload is the id of the worker. */
-export const WORKERS_CHANNEL = 'workers';
 
 const POLL_MS = 5_000;
 /** Kills that come together are one look. */

@@ -98,11 +98,14 @@ const report = (
   kind: RunReport['kind'],
   members: Record<string, Schema>,
   required: readonly string[] = [],
-): Schema => record({ run, kind: { const: kind }, ...members }, ['run', 'kind', ...required]);
+): [kind: string, schema: Schema] => [
+  kind,
+  record({ run, kind: { const: kind }, ...members }, ['run', 'kind', ...required]),
+];
 
-const REPORTS = {
-  starting: report('starting', {}),
-  ended: report('ended', {
+const REPORTS = [
+  report('starting', {}),
+  report('ended', {
     failure: record({ minor: text(), app: text() }, ['minor']),
     ...{ wallSeconds: number, cpuSeconds: number, maxRssBytes: number, memoryMb: number },
     ...{ diskMB: whole, exitCode: { type: 'integer', minimum: -1, maximum: 255 } },
@@ -121,13 +124,13 @@ const REPORTS = {
       ],
     },
   }),
-  returned: report('returned', { reason: text(), isOfMachine: { type: 'boolean' } }),
-  refused: report('refused', { minor: text(), app: text() }, ['minor', 'app']),
-  lost: report('lost', { app: text() }, ['app']),
-};
+  report('returned', { reason: text(), isOfMachine: { type: 'boolean' } }),
+  report('refused', { minor: text(), app: text() }, ['minor', 'app']),
+  report('lost', { app: text() }, ['app']),
+];
 
-const checkReport = Object.fromEntries(
-  Object.entries(REPORTS).map(([kind, schema]) => [
+const checkReport = new Map(
+  REPORTS.map(([kind, schema]) => [
     kind,
     checkBy(schema, {
       kinds: {},
@@ -151,7 +154,7 @@ export function reportsOf({ reports }: ReportsBody): RunReport[] {
   }
   const faults = reports.flatMap((one, index): Violation[] => {
     const kind = String((one as { kind?: unknown } | null)?.kind);
-    const check = Object.hasOwn(checkReport, kind) ? checkReport[kind] : undefined;
+    const check = checkReport.get(kind);
     if (!check) return [{ field: `reports.${index}.kind`, problem: 'is no kind of report' }];
     return check(one).map(({ path, problem }) => ({
       ...{ field: ['reports', index, ...path].join('.'), problem },

@@ -68,7 +68,7 @@ export class WorkerReports {
         await service.refused(job, report);
         break;
       case 'lost':
-        await service.lost(job, report.app);
+        await service.missing(job, report.app);
     }
     return { run, forget: true };
   }

@@ -94,7 +94,7 @@ export class WorkerRuns {
       if (job.status === 'Matched') {
         if (!isNamed) answer.again.push(job);
       } else if (isBegun(job)) {
-        if (!isNamed) await service.lost(job, NOT_NAMED);
+        if (!isNamed) await service.missing(job, NOT_NAMED);
         else if (job.status === 'Stalled') await service.resumed(job);
       } else if (!isNamed) await service.released(job);
       else if (!ending.has(runKey(job))) answer.stop.push(runKey(job));
