@@ -81,6 +81,7 @@ const REGISTRY = `
     add column ram_mb integer check (ram_mb > 0),
     add column gpus integer check (gpus >= 0),
     add column tags text[],
+    add column vos text[],
     add column max_wall_time integer check (max_wall_time > 0),
     add column network text check (network in ('none', 'host')),
     add column limits jsonb,
@@ -207,6 +208,7 @@ const JOBS = `
       # hashint4extended(max_ram_mb, 7)
       # hashint4extended(gpus, 8)
       # hashint4extended(coalesce(wall_time, 0), 9)
+      # hashtextextended(vo, 10)
       # case when minor_status = 'No candidate sites available' then 1 else 0 end) stored,
     add column held_by text,
     add column array_id bigint,

@@ -10,7 +10,7 @@ export { RegistrySnapshot } from './store/registry-snapshot.js';
 export { ClientsRepository } from './store/clients.repository.js';
 export { PROPERTIES, type Property } from './model/property.js';
 export { BATCH_BACKENDS, SITE_BACKENDS } from './model/registry.types.js';
-export { groupsBesideVos, hasSeveralVos } from './model/vo-borders.js';
+export { groupsBesideVos, hasSeveralVos, runsJobsOf, type JobOrigin } from './model/vo-borders.js';
 export { readEntry, RegistryFileError } from './file/registry-file.js';
 export * as yamlFile from './file/yaml-file.js';
 export { writeRegistryFile } from './file/registry-writing.js';

@@ -104,7 +104,7 @@ describe('gridgate for users', () => {
     expect([doubtful.code, doubtful.stderr]).toEqual([
       0,
       'warning: NO.where is not a known site; the job does not run there\n' +
-        'warning: No site can hold the job now (there is none of those it may run on)\n',
+        'warning: No site can hold the job now (there is none of those it may run on for its setup and virtual organisation)\n',
     ]);
     await writeFile(join(home, 'bad.json'), '{"BannedSites": "NO.where", "Priority": 99}');
     const bad = await gridgate(['submit', 'bad.json']);

@@ -134,7 +134,8 @@ describe('jobs and the sites that can hold them', () => {
     });
     expect(await waits(late)).toMatchObject({
       status: 'Waiting',
-      appStatus: 'There is none of the sites that it may run on',
+      appStatus:
+        'There is none of the sites that it may run on for its setup and virtual organisation',
     });
     const { body } = await alice.get(`/jobs/${jid}/explain`);
     expect(body.sites['LOCAL.short']).toBe('It cannot hold the job: It does not have GPU');

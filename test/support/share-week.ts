@@ -114,7 +114,7 @@ export class Week {
       const job: SimulatedJob = {
         ...whose,
         ...{ jid: (this.jid += 1n), shape: 1n, lastUpdate: new Date(0) },
-        ...{ setup: 'Prod', wantedSites: [], bannedSites: [], tags: [], wallTime: null },
+        ...{ setup: 'Prod', vo: '', wantedSites: [], bannedSites: [], tags: [], wallTime: null },
         ...{ processors: 1, minRamMb: 0, maxRamMb: 0, gpus: 0 },
         steps: 1 + Math.floor(this.number() * LONGEST),
         at: now,

@@ -27,6 +27,7 @@ export interface SiteReport extends Partial<Pick<Site, (typeof SHOWN)[number] | 
 /** What is shown of a site as the registry says it. */
 const SHOWN = [
   'setups',
+  'vos',
   'slots',
   'processors',
   'ramMB',

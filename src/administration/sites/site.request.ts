@@ -6,6 +6,11 @@ import { Count, Members, Texts } from '../registry/member-rules.js';
 
 const MILLION = 1_000_000;
 const SETUPS = { description: 'Setups whose jobs it runs; left out: all', example: ['Prod'] };
+const VOS = {
+  description: 'Virtual organisations whose jobs it runs; left out: all',
+  minItems: 1,
+  example: ['vo'],
+};
 const SLOTS = { minimum: 1, maximum: MILLION, description: 'Jobs at once' };
 const PROCESSORS = { minimum: 1, maximum: MILLION, description: 'Processors for all of its jobs' };
 const RAM = {
@@ -57,6 +62,9 @@ export class AddSiteRequest extends SiteRequest {
   @Texts(SETUPS)
   setups?: string[];
 
+  @Texts(VOS)
+  vos?: string[];
+
   @Count(SLOTS)
   slots?: number;
 
@@ -82,6 +90,9 @@ export class ChangeSiteRequest extends SiteRequest {
 
   @Texts(SETUPS, REMOVABLE)
   setups?: string[] | null;
+
+  @Texts(VOS, REMOVABLE)
+  vos?: string[] | null;
 
   @Count(SLOTS, REMOVABLE)
   slots?: number | null;

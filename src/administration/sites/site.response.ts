@@ -33,6 +33,13 @@ export class SiteResponse implements SiteReport {
   @ApiProperty({ description: 'Setups whose jobs it runs', type: [String], required: false })
   setups?: readonly string[];
 
+  @ApiProperty({
+    description: 'Virtual organisations whose jobs it runs; absent: all',
+    type: [String],
+    required: false,
+  })
+  vos?: readonly string[];
+
   @ApiProperty({ type: 'integer', description: 'Jobs at once', required: false })
   slots?: number;
 

@@ -61,6 +61,7 @@ function nameOf(item: { name?: string; id?: string; group?: string }): string {
 const SITE = ['<site>', 'name of the site'] as const;
 const SITE_OPTIONS = [
   ['--setup <name>', 'setup whose jobs it runs', { repeated: true }],
+  ['--vo <name>', 'virtual organisation whose jobs it runs', { repeated: true }],
   ['--slots <count>', 'jobs at once'],
   ['--processors <count>', 'processors for all of its jobs'],
   ['--ram-mb <count>', 'memory for all of its jobs, in MB'],
@@ -128,11 +129,11 @@ function bodyOf({
   backend,
   ...options
 }: OptionsOf<typeof SITE_OPTIONS> & { backend: string | undefined }): object {
-  const { setup, slots, processors, ramMb, gpus, tag, maxWallTime, network, option } = options;
+  const { setup, vo, slots, processors, ramMb, gpus, tag, maxWallTime, network, option } = options;
   const counts = { slots, processors, ramMB: ramMb, gpus, maxWallTime };
   const settings = listFrom(option);
   return {
-    ...{ backend, setups: listFrom(setup), tags: listFrom(tag) },
+    ...{ backend, setups: listFrom(setup), vos: listFrom(vo), tags: listFrom(tag) },
     network: network === '' ? null : network,
     ...Object.fromEntries(Object.entries(counts).map(([name, text]) => [name, countOf(text)])),
     options: settings && Object.fromEntries(settings.map(settingOf)),
@@ -164,6 +165,7 @@ async function reported(
     return listOf({ sites }, sites, {
       SITE: 'name',
       BACKEND: 'backend',
+      VOS: 'vos',
       STATE: 'state',
       SINCE: 'since',
       BY: 'by',

@@ -24,6 +24,8 @@ import { JobsRepository } from '../state/jobs.repository.js';
 import type { JobBatchQueueResponse, JobExplainResponse } from './job-insight.response.js';
 
 const MOST_NAMED = 5;
+/** Whether there is a site of the name for others is not told. */
+const NOT_THERE = 'There is no such site for its setup and virtual organisation';
 const NO_LIMITS: Obstacles = { sites: new Map() };
 
 /** Why a job still waits. */
@@ -40,7 +42,7 @@ export class JobExplainService {
     private readonly registry: RegistryService,
   ) {}
 
-  /** Why the job does not run yet, for each site of its setup. */
+  /** Why the job does not run yet, for each site that runs jobs of its setup and virtual organisation, or that it names. */
   async explain(principal: Principal, jid: string): Promise<JobExplainResponse> {
     const job = await this.access.read(principal, jid);
     const others = await this.dependencies.waitsFor(principal, job);
@@ -49,14 +51,17 @@ export class JobExplainService {
     const isQueued = job.status === 'Waiting' && job.heldBy === null;
     const ahead = isQueued ? await this.queue.ahead(principal, job, registry) : { jobs: 0 };
     const wanted = resourcesOf((await this.jobs.manifest(job.jid)) ?? {});
-    const ofSetup = registry.sitesOf(job.setup);
+    const open = registry.sitesOf(job);
     const limits = isQueued
-      ? await this.limits.of({ ...job, tags: wanted.tags }, registry, ofSetup)
+      ? await this.limits.of({ ...job, tags: wanted.tags }, registry, open)
       : NO_LIMITS;
-    const sites = ofSetup.map(
-      (site) =>
-        [site.name, reasonAt(job, site, { live, ahead, wanted, limits, registry })] as const,
-    );
+    const sites = open.map((site): [string, SiteReason] => [
+      site.name,
+      reasonAt(job, site, { live, ahead, wanted, limits, registry }),
+    ]);
+    for (const name of job.status === 'Waiting' ? job.wantedSites : []) {
+      if (!sites.some(([known]) => known === name)) sites.push([name, { reason: NOT_THERE }]);
+    }
     return {
       jid: job.jid,
       status: job.status,
@@ -195,7 +200,7 @@ function waitsFor(
   }
   const reasons = sites.map(([name, { reason }]) => `${name}: ${reason}`);
   return reasons.length === 0
-    ? 'A site: there is none'
+    ? 'A site: there is none for its setup and virtual organisation'
     : `A site that can run it (${shortList(reasons)})`;
 }
 

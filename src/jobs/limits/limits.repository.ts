@@ -4,6 +4,8 @@ import type { LimitedOwner, OwnerCount } from './owner-limits.js';
 
 /** Jobs of an owner that wait; `site` is the one that they name alone, else a word for several or any. */
 export interface WaitingCount extends OwnerCount {
+  setup: string;
+  vo: string;
   site: string;
 }
 
@@ -75,7 +77,7 @@ const HELD = `
   group by owner, owner_group`;
 
 const WAITING = `
-  select owner, owner_group as "ownerGroup", site, sum(n)::integer as jobs from job_totals
+  select owner, owner_group as "ownerGroup", setup, vo, site, sum(n)::integer as jobs from job_totals
   where status in ('Received', 'Checking', 'Waiting')
     and (owner_group = any($1::text[]) or owner = any($2::text[]) or site = any($3::text[]))
-  group by owner, owner_group, site`;
+  group by owner, owner_group, setup, vo, site`;

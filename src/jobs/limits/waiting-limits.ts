@@ -1,17 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import { Database, type Transaction } from '#src/database/index.js';
-import { RegistryService } from '#src/registry/index.js';
+import { RegistryService, runsJobsOf, type JobOrigin, type Site } from '#src/registry/index.js';
 import { LimitsRepository } from './limits.repository.js';
 import { limitsOf, LimitTally, type LimitedOwner } from './owner-limits.js';
 
 /** Nobody knows when enough jobs will have gone: a client asks again after a minute. */
 const RETRY_AFTER_SECONDS = 60;
 
-/** Notes in `bySite` a job that may run on these sites: it counts at a site that it names alone. */
-export function countSite(bySite: Map<string, number>, sites: readonly string[]): void {
-  const [site] = sites;
-  if (site !== undefined && sites.length === 1) bySite.set(site, (bySite.get(site) ?? 0) + 1);
+/** Notes in `bySite` a job that names these sites: it counts at one that it names alone and that is among `open`, which run such jobs. */
+export function countSite(
+  bySite: Map<string, number>,
+  [site, ...others]: readonly string[],
+  open: ReadonlySet<string>,
+): void {
+  if (site === undefined || others.length > 0 || !open.has(site)) return;
+  bySite.set(site, (bySite.get(site) ?? 0) + 1);
 }
 
 /** A job that is to wait again. */
@@ -39,7 +43,8 @@ interface Check {
   added: number;
   /** Counts under it of what waits. */
   waiting: number;
-  isOfSite: boolean;
+  /** Absent: a limit of owners. */
+  site?: Site;
 }
 
 /** Refuses jobs of which too many would wait. */
@@ -81,21 +86,23 @@ export class WaitingLimits {
     if (keys.length > 0) await this.repository.lock(transaction, keys);
   }
 
-  /** How many of these jobs of an owner may wait again now. */
+  /** How many of these jobs of an owner, a setup and a virtual organisation may wait again now. */
   async room(
-    { owner, ownerGroup }: LimitedOwner,
+    { owner, ownerGroup, setup, vo }: LimitedOwner & JobOrigin,
     jobs: readonly Returning[],
     transaction: Transaction,
   ): Promise<Room> {
     const bySite = new Map<string, number>();
-    for (const { wantedSites } of jobs) countSite(bySite, wantedSites);
+    const sites = (await this.registry.current()).sitesOf({ setup, vo });
+    const open = new Set(sites.map(({ name }) => name));
+    for (const { wantedSites } of jobs) countSite(bySite, wantedSites, open);
     const newcomers = { owner, ownerGroup, count: jobs.length, bySite };
     const checks = await this.checksOf(newcomers);
     await this.count(checks, newcomers, transaction);
     for (const check of checks) check.added = 0;
     for (const [count, { wantedSites }] of jobs.entries()) {
-      const [site = ''] = wantedSites.length === 1 ? wantedSites : [];
-      const counting = checks.filter(({ key, isOfSite }) => !isOfSite || key === siteKey(site));
+      const [alone = ''] = wantedSites.length === 1 ? wantedSites : [];
+      const counting = checks.filter(({ site }) => (site?.name ?? alone) === alone);
       for (const check of counting) check.added += 1;
       const over = counting.find(({ most, added, waiting }) => waiting + added > most);
       if (over) return { count, over: tooMany({ ...over, added: jobs.length }) };
@@ -111,15 +118,14 @@ export class WaitingLimits {
   private async checksOf(newcomers: Newcomers): Promise<Check[]> {
     const registry = await this.registry.current();
     const ofOwner = limitsOf(newcomers, registry).flatMap(({ key, name, waiting: most }) =>
-      most === undefined
-        ? []
-        : [{ key, name, most, added: newcomers.count, waiting: 0, isOfSite: false }],
+      most === undefined ? [] : [{ key, name, most, added: newcomers.count, waiting: 0 }],
     );
-    const ofSites = [...newcomers.bySite].flatMap(([site, added]) => {
-      const most = registry.site(site)?.limits?.waiting;
+    const ofSites = [...newcomers.bySite].flatMap(([name, added]) => {
+      const site = registry.site(name);
+      const most = site?.limits?.waiting;
       return most === undefined
         ? []
-        : [{ key: siteKey(site), name: `site ${site}`, most, added, waiting: 0, isOfSite: true }];
+        : [{ key: siteKey(name), name: `site ${name}`, most, added, waiting: 0, site }];
     });
     return [...ofOwner, ...ofSites];
   }
@@ -136,9 +142,11 @@ export class WaitingLimits {
       [...bySite.keys()],
     );
     const tally = new LimitTally(rows);
-    const atSite = (key: string): number =>
-      rows.reduce((sum, { site, jobs }) => sum + (siteKey(site) === key ? jobs : 0), 0);
-    for (const check of checks) check.waiting = tally.of(check) + atSite(check.key);
+    for (const check of checks) {
+      const { site } = check;
+      const atSite = rows.filter((row) => row.site === site?.name && runsJobsOf(site, row));
+      check.waiting = tally.of(check) + atSite.reduce((sum, { jobs }) => sum + jobs, 0);
+    }
   }
 }
 
@@ -147,12 +155,12 @@ function siteKey(site: string): string {
 }
 
 /** How many wait at a site is not told: they are those of all virtual organisations. */
-function tooMany({ name, most, added, waiting, isOfSite }: Check): Problem {
+function tooMany({ name, most, added, waiting, site }: Check): Problem {
   const more = added === 1 ? '1 more is' : `${added} more are`;
-  const found = isOfSite ? '' : `, and ${waiting} wait`;
+  const found = site ? '' : `, and ${waiting} wait`;
   const text = `The limit of ${name} is ${most} waiting jobs${found}: ${more} too many`;
   return new Problem('job.limit', text, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
-    members: { limit: most, limitOf: name, ...(!isOfSite && { waiting }), submitted: added },
+    members: { limit: most, limitOf: name, ...(!site && { waiting }), submitted: added },
   });
 }

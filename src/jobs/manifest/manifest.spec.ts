@@ -335,7 +335,8 @@ describe('readManifest', () => {
   ])('warns of an unknown site in %s', (key, known) => {
     const { job, violations, warnings } = read({ [key]: known === undefined ? 'X' : [known, 'X'] });
     expect(violations).toEqual([]);
-    const detail = 'No site can hold the job now (there is none of those it may run on)';
+    const detail =
+      'No site can hold the job now (there is none of those it may run on for its setup and virtual organisation)';
     expect(warnings).toEqual([
       {
         code: 'manifest.unknown-site',

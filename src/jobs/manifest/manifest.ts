@@ -27,7 +27,7 @@ export interface ManifestContext {
   group: string;
   setup: string;
   vo: string | undefined;
-  /** Sites that run jobs of the setup. */
+  /** Sites that run jobs of the setup and the virtual organisation. */
   sites: ReadonlySet<string>;
   /** The same sites with what they have. */
   siteList: readonly Site[];
@@ -69,6 +69,7 @@ export interface ManifestReading {
 
 const MAX_DEPTH = 8;
 const MAX_LACKS = 5;
+const NO_SITES = 'there is none of those it may run on for its setup and virtual organisation';
 const KEPT_TEXTS = keptKeys('text');
 const KEPT_LISTS = keptKeys('texts');
 const OUTPUT_STREAMS = keysOfKind('file');
@@ -191,7 +192,7 @@ function warnOfLack(
     warnings.push({ code: 'manifest.sites-drained', detail, pointer: '' });
     return;
   }
-  const why = lacks.length === 0 ? 'there is none of those it may run on' : lacks.join('; ');
+  const why = lacks.length === 0 ? NO_SITES : lacks.join('; ');
   const detail = `No site can hold the job now (${why})`;
   warnings.push({ code: 'manifest.no-site', detail, pointer: '' });
 }

@@ -5,7 +5,15 @@ import { Lane, Turns } from './lanes.js';
 import { byOrder, type QueuedJob } from './queued-job.js';
 
 const WISHES = {
-  ...{ setup: 'Prod', wantedSites: [], bannedSites: [], minRamMb: 0, maxRamMb: 0, gpus: 0 },
+  ...{
+    setup: 'Prod',
+    vo: 'vo',
+    wantedSites: [],
+    bannedSites: [],
+    minRamMb: 0,
+    maxRamMb: 0,
+    gpus: 0,
+  },
   ...{ tags: [], wallTime: null, lastUpdate: new Date(0) },
 };
 const uses = fc.array(

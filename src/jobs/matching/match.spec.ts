@@ -24,6 +24,7 @@ const job = (more: Partial<QueuedJob> & { waited?: number } = {}): QueuedJob => 
   const { waited = 0, ...rest } = more;
   const wishes = {
     setup: 'Prod',
+    vo: 'atlas',
     wantedSites: [],
     bannedSites: [],
     processors: 1,
@@ -99,6 +100,9 @@ describe('Match', () => {
     ['wants one', { wantedSites: ['B'] }, ['B']],
     ['bans one', { bannedSites: ['A'] }, ['B']],
     ['is of another setup', { setup: 'Test' }, ['B']],
+    ['is of another virtual organisation', { vo: 'cms' }, ['B']],
+    ['is of no virtual organisation', { vo: '' }, ['B']],
+    ['is of the second one of a site', { vo: 'lhcb' }, ['A']],
     ['has tags', { tags: ['el9', 'x'] }, ['A']],
     ['has a tag that is nowhere', { tags: ['y'] }, []],
     ['runs long', { wallTime: 3601 }, ['A']],
@@ -107,7 +111,7 @@ describe('Match', () => {
   ])('gives a job that %s only to sites that can hold it', (_what, wants, expected) => {
     const small = { processors: 4, maxWallTime: 3600 };
     const sites = [
-      site('A', { tags: ['x', 'el9', 'z'], gpus: 1, setups: ['Prod'] }),
+      site('A', { tags: ['x', 'el9', 'z'], gpus: 1, setups: ['Prod'], vos: ['atlas', 'lhcb'] }),
       site('B', small),
     ];
     const one = job(wants);

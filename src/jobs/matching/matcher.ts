@@ -119,7 +119,8 @@ export class Matcher {
 function whyUnplaceable(job: QueuedJob, sites: readonly Site[]): string | undefined {
   const lacks = lacksOf(job, sites);
   if (lacks.some(([, lack]) => lack === undefined)) return undefined;
-  if (lacks.length === 0) return 'There is none of the sites that it may run on';
+  if (lacks.length === 0)
+    return 'There is none of the sites that it may run on for its setup and virtual organisation';
   const shown = lacks.slice(0, MAX_LACKS).map(([site, lack]) => `${site.name}: ${lack}`);
   const more = lacks.length - shown.length;
   return shown.join('; ') + (more > 0 ? ` and ${more} more` : '');

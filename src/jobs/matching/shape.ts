@@ -1,11 +1,12 @@
 import { columnsOf } from '#src/database/index.js';
-import type { Site } from '#src/registry/index.js';
+import { runsJobsOf, type Site } from '#src/registry/index.js';
 import { allowedSites } from '../manifest/manifest.js';
 import { lackOf, type JobResources } from '../manifest/resources.js';
 import { JobEntity } from '../state/job.entity.js';
 
 const WISH_PROPERTIES = [
   'setup',
+  'vo',
   'wantedSites',
   'bannedSites',
   'processors',
@@ -36,11 +37,11 @@ function resourcesOfWishes(wishes: Wishes): JobResources {
 
 /** The sites that may run such a job, with what each lacks for it; undefined when it could hold it. */
 export function lacksOf(wishes: Wishes, sites: readonly Site[]): [Site, string | undefined][] {
-  const { wantedSites, bannedSites, setup } = wishes;
+  const { wantedSites, bannedSites } = wishes;
   const resources = resourcesOfWishes(wishes);
   const allowed = allowedSites({ sites: wantedSites, bannedSites }, sites);
   return allowed
-    .filter(({ setups }) => setups === undefined || setups.includes(setup))
+    .filter((site) => runsJobsOf(site, wishes))
     .map((site) => [site, lackOf(site, resources)]);
 }
 
@@ -51,9 +52,11 @@ export function holdersOf(wishes: Wishes, sites: readonly Site[]): Site[] {
 
 /** The same for jobs that the same sites can hold. */
 export function keyOf(wishes: Wishes): string {
-  const { setup, wantedSites, bannedSites, processors, minRamMb, gpus, tags, wallTime } = wishes;
+  const { setup, vo, wantedSites, bannedSites, processors, minRamMb, gpus, tags, wallTime } =
+    wishes;
   return JSON.stringify([
     setup,
+    vo,
     wantedSites,
     bannedSites,
     processors,

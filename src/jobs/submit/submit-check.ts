@@ -58,7 +58,7 @@ export class SubmitCheck {
     { lines, writer, key }: { lines: LineSpool; writer: LineWriter; key?: string | undefined },
   ): Promise<Prepared> {
     const registry = await this.registry.current();
-    const siteList = registry.sitesOf(principal.setup);
+    const siteList = registry.sitesOf(principal);
     const context: ManifestContext = {
       user: principal.user,
       dn: principal.dn,
@@ -79,7 +79,7 @@ export class SubmitCheck {
       { maxJobs, maxManifestBytes, maxSubmitBytes },
       {
         job: (job) => {
-          countSite(bySite, job.request.sites);
+          countSite(bySite, job.request.sites, context.sites);
           return lines.add(writer.job(job));
         },
         template: async (shared) => {

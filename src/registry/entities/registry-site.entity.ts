@@ -29,6 +29,9 @@ export class RegistrySiteEntity {
   @Column('text', { array: true, nullable: true })
   setups!: string[] | null;
 
+  @Column('text', { array: true, nullable: true })
+  vos!: string[] | null;
+
   @Column('integer', { nullable: true })
   slots!: number | null;
 

@@ -78,7 +78,7 @@ describe('registry file', () => {
           idTokenAlg: RS256}
       storageElements: {SE: {description: tape}}
       sites:
-        X: {backend: slurm, slots: 4, setups: [S], options: {partition: long}}
+        X: {backend: slurm, slots: 4, setups: [S], vos: [v], options: {partition: long}}
         Y: {backend: local-process, processors: 8, ramMB: 16000, gpus: 0, tags: [el9, GPU:a100],
           maxWallTime: 86400, network: host}
       shares: {g: 3}`;
@@ -141,7 +141,10 @@ describe('registry file', () => {
       ],
       storageElements: [{ name: 'SE', description: 'tape' }],
       sites: [
-        { name: 'X', backend: 'slurm', slots: 4, setups: ['S'], options: { partition: 'long' } },
+        {
+          ...{ name: 'X', backend: 'slurm', slots: 4, setups: ['S'], vos: ['v'] },
+          options: { partition: 'long' },
+        },
         {
           name: 'Y',
           backend: 'local-process',
@@ -232,6 +235,10 @@ describe('registry file', () => {
     ],
     ['shares: {g: 0}', 'line 1: shares.g: must be a whole number from 1 to 1000000'],
     ['shares: {g: {}}', 'line 1: shares.g: must be a whole number from 1 to 1000000'],
+    ...['[]', ''].map((none) => [
+      `sites: {S: {backend: slurm, vos: ${none}}}`,
+      'line 1: sites.S.vos: names none; leave it out for all virtual organisations',
+    ]),
     ['sites: {S: {backend: slurm, tags: GPU}}', 'line 1: sites.S.tags: must be a list'],
     [
       'sites: {S: {backend: slurm, tags: ["a b"]}}',

@@ -9,6 +9,7 @@ import {
   type RegistryDifference,
 } from '../model/registry-difference.js';
 import { parseRegistryFile, RegistryFileError } from './registry-file.js';
+import { linesOf } from './yaml-file.js';
 import { writeRegistryFile } from './registry-writing.js';
 import { endedMemberships } from '../model/membership.js';
 import { faultsOf, type RegistryFault } from '../model/registry-rules.js';
@@ -35,7 +36,10 @@ export class RegistryLoader {
    */
   async load(text: string): Promise<RegistryDifference> {
     const parsed = parseRegistryFile(text);
-    return this.write((before) => keepDisabled(before, parsed));
+    return withLines(
+      text,
+      this.write((before) => keepDisabled(before, parsed)),
+    );
   }
 
   /**
@@ -48,11 +52,13 @@ export class RegistryLoader {
   ): Promise<{ changes: string[]; differs: string[] }> {
     const fileRules = await this.repository.fileRules();
     if (fileRules || isEmpty((await this.repository.read()).contents)) {
-      const parsed = parseRegistryFile(await read());
+      const text = await read();
+      const parsed = parseRegistryFile(text);
       // Another instance may have filled it meanwhile, and somebody changed it.
-      const loaded = await this.write((before) =>
+      const write = this.write((before) =>
         fileRules || isEmpty(before) ? keepDisabled(before, parsed) : {},
       );
+      const loaded = await withLines(text, write);
       return { changes: describeDifference(loaded), differs: [] };
     }
     try {
@@ -72,7 +78,7 @@ export class RegistryLoader {
     const parsed = parseRegistryFile(text);
     const before = (await this.repository.read()).contents;
     const after = merge(before, keepDisabled(before, parsed));
-    await this.refuseFaults(after, this.database);
+    await withLines(text, this.refuseFaults(after, this.database));
     return difference(before, after);
   }
 
@@ -147,6 +153,17 @@ export class RegistryLoader {
       const problem = `was the subject of ${owner} and is never given to another`;
       return owner === name ? [] : [{ path: ['users', name, 'sub'], problem }];
     });
+  }
+}
+
+/** Faults that only show when the file is seen with the rest of the registry get the lines of the file. */
+async function withLines<T>(text: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof RegistryFileError
+      ? new RegistryFileError(error.faults, linesOf(text))
+      : error;
   }
 }
 

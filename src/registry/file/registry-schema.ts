@@ -15,6 +15,7 @@ import {
 import { anyMap, count, formed, list, map, never, oneOf, text } from './yaml-file.js';
 
 const NO_NAME = 'is no name: 1 to 128 characters without blank, slash or comma';
+const NO_VOS = 'names none; leave it out for all virtual organisations';
 const NO_PATH = 'is no absolute path of letters, digits and . _ + @ -';
 const NO_SECRET_HASH = 'must be the SHA-256 of the secret in base64url (43 characters)';
 
@@ -47,6 +48,11 @@ const redirectUri = text(redirectUriFault);
 const audience = text((name) => (isAudience(name) ? undefined : AUDIENCE_FORM));
 const tag = text((word) => (isSiteTag(word) ? undefined : SITE_TAG_FORM));
 const texts = list(text());
+/** An empty list would be read as everybody or as nobody. */
+const vos: Schema = {
+  ...texts,
+  fits: (names: unknown) => (Array.isArray(names) && names.length > 0 ? undefined : NO_VOS),
+};
 const orNone = (schema: Schema): Schema => ({ ...schema, default: [] });
 
 /** 0 is a limit: nothing runs, or nothing is taken. */
@@ -131,7 +137,7 @@ const APPLICATION = map({
 const SITE: Schema = {
   ...map(
     {
-      ...{ backend: oneOf(SITE_BACKENDS), slots: count(), setups: texts, processors: count() },
+      ...{ backend: oneOf(SITE_BACKENDS), slots: count(), setups: texts, vos, processors: count() },
       ...{ ramMB: count({ max: 1_000_000_000 }), gpus: count({ min: 0 }), tags: list(tag) },
       ...{ maxWallTime: count({ max: 366 * 86_400 }), network: oneOf(['none', 'host']) },
       limits: map(SITE_LIMITS),

@@ -109,6 +109,13 @@ function plainValues(document: Document): [unknown, Map<string, unknown> | null]
   }
 }
 
+/** The line of a path in the text, as far as the text has it; the text must be good YAML. */
+export function linesOf(text: string): (path: Misfit['path']) => number | undefined {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  return (path) => lineAt(document, lines, path);
+}
+
 function lineAt(document: Document, lines: LineCounter, path: Misfit['path']): number | undefined {
   for (let length = path.length; length > 0; length -= 1) {
     const parent =

@@ -56,7 +56,7 @@ describe('rules of the registry as a whole', () => {
     ]);
   });
 
-  it('needs members, groups and setups that exist, each once', () => {
+  it('needs members, groups, setups and virtual organisations that exist, each once', () => {
     const [group] = DEMO_REGISTRY.groups;
     const groups = [{ ...group!, members: ['alice', 'zoe', 'alice'] }];
     expect(faults({ groups, setups: [{ name: 'Prod', groups: ['grid_user', 'none'] }] })).toEqual([
@@ -66,6 +66,13 @@ describe('rules of the registry as a whole', () => {
     ]);
     const sites = [{ name: 'S', backend: 'slurm' as const, options: {}, setups: ['None'] }];
     expect(faults({ sites })).toEqual(['sites.S.setups.0: there is no setup None']);
+    const ofVos = [
+      { name: 'S', backend: 'slurm' as const, options: {}, vos: ['vo', 'none', 'vo'] },
+    ];
+    expect(faults({ sites: ofVos })).toEqual([
+      'sites.S.vos.1: no group is of the virtual organisation none',
+      'sites.S.vos.2: stands here twice',
+    ]);
     const tagged = [{ name: 'S', backend: 'slurm' as const, options: {}, tags: ['a', 'b', 'a'] }];
     expect(faults({ sites: tagged })).toEqual(['sites.S.tags.2: stands here twice']);
   });
@@ -169,6 +176,6 @@ describe('RegistrySnapshot', () => {
     expect(snapshot.setupsOf('carol').map(({ name }) => name)).toEqual(['Prod']);
     expect(snapshot.mayUseSetup('grid_user', 'Test')).toBe(false);
     expect(snapshot.mayUseSetup('grid_share', 'None')).toBe(false);
-    expect(snapshot.sitesOf('Test').map(({ name }) => name)).toEqual(['B']);
+    expect(snapshot.sitesOf({ setup: 'Test' }).map(({ name }) => name)).toEqual(['B']);
   });
 });

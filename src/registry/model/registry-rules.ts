@@ -117,6 +117,7 @@ function memberFaults({ users, groups }: RegistryContents): RegistryFault[] {
 function setupFaults({ groups, setups, sites }: RegistryContents): RegistryFault[] {
   const groupNames = new Set(groups.map((group) => group.name));
   const setupNames = new Set(setups.map((setup) => setup.name));
+  const vos = new Set(groups.map(({ vo }) => vo));
   return [
     ...setups.flatMap((setup) =>
       wordFaults(['setups', setup.name, 'groups'], setup.groups ?? [], (group) =>
@@ -126,6 +127,9 @@ function setupFaults({ groups, setups, sites }: RegistryContents): RegistryFault
     ...sites.flatMap((site) => [
       ...wordFaults(['sites', site.name, 'setups'], site.setups ?? [], (setup) =>
         setupNames.has(setup) ? undefined : `there is no setup ${setup}`,
+      ),
+      ...wordFaults(['sites', site.name, 'vos'], site.vos ?? [], (vo) =>
+        vos.has(vo) ? undefined : `no group is of the virtual organisation ${vo}`,
       ),
       ...wordFaults(['sites', site.name, 'tags'], site.tags ?? [], () => undefined),
     ]),

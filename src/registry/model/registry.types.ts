@@ -87,6 +87,8 @@ export interface Site {
   readonly options: Readonly<JsonObject>;
   /** Setups whose jobs it runs; absent: all. */
   readonly setups?: readonly string[];
+  /** Virtual organisations whose jobs it runs; absent: all, and those of none. */
+  readonly vos?: readonly string[];
   /** Jobs at once; absent: the backend's own default. */
   readonly slots?: number;
   /** Processors for all of its jobs together; absent: those of the machine (`local-process`), else not known. */

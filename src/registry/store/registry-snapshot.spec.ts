@@ -17,11 +17,11 @@ const group = (name: string, members: string[]): Group => ({
   properties: new Set(['NormalUser']),
   idpScopes: [],
 });
-const site = (name: string, setups?: string[]): Site => ({
+const site = (name: string, of: Pick<Site, 'setups' | 'vos'> = {}): Site => ({
   name,
   backend: 'local-process',
   options: {},
-  ...(setups && { setups }),
+  ...of,
 });
 
 const anywhere = user('anywhere', { certificates: [{ subject: '/CN=a' }] });
@@ -39,7 +39,11 @@ const registry = new RegistrySnapshot(
     users: [anywhere, bound],
     groups: [group('first', ['bound']), group('second', ['anywhere', 'bound']), group('empty', [])],
     setups: [{ name: 'Ops', groups: ['first'] }, { name: 'Prod' }],
-    sites: [site('everything'), site('ops', ['Ops'])],
+    sites: [
+      site('everything'),
+      site('ops', { setups: ['Ops'] }),
+      site('ours', { vos: ['a', 'b'] }),
+    ],
     shares: [{ name: 'second', weight: 3 }],
   },
   3,
@@ -95,7 +99,7 @@ describe('a registry at one moment', () => {
   it('lists in the order of the registry', () => {
     expect(names(registry.groups())).toEqual(['first', 'second', 'empty']);
     expect(names(registry.setups())).toEqual(['Ops', 'Prod']);
-    expect(names(registry.sites())).toEqual(['everything', 'ops']);
+    expect(names(registry.sites())).toEqual(['everything', 'ops', 'ours']);
     expect(names(registry.storageElements())).toEqual(['SE-A', 'SE-B']);
     expect(names(registry.applications())).toEqual(['Demo portal']);
   });
@@ -123,9 +127,14 @@ describe('a registry at one moment', () => {
     expect(['first', 'second'].map((name) => registry.weightOf(name))).toEqual([1, 3]);
   });
 
-  it('has jobs of a setup on its sites', () => {
-    expect(names(registry.sitesOf('Ops'))).toEqual(['everything', 'ops']);
-    expect(names(registry.sitesOf('Prod'))).toEqual(['everything']);
+  it('has jobs of a setup and a virtual organisation on their sites', () => {
+    const sitesOf = (setup: string, vo?: string) => names(registry.sitesOf({ setup, vo }));
+    expect(sitesOf('Ops')).toEqual(['everything', 'ops']);
+    expect(sitesOf('Prod')).toEqual(['everything']);
+    expect(sitesOf('Prod', '')).toEqual(['everything']);
+    expect(sitesOf('Prod', 'c')).toEqual(['everything']);
+    expect(sitesOf('Prod', 'b')).toEqual(['everything', 'ours']);
+    expect(sitesOf('Ops', 'a')).toEqual(['everything', 'ops', 'ours']);
   });
 });
 

@@ -1,3 +1,4 @@
+import { runsJobsOf, type JobOrigin } from '../model/vo-borders.js';
 import { certificateKey } from '../model/user-certificate.js';
 import {
   DEFAULT_WEIGHT,
@@ -187,11 +188,9 @@ export class RegistrySnapshot {
     return this.drains.get(siteName);
   }
 
-  /** Sites that run jobs of the setup. */
-  sitesOf(setupName: string): readonly Site[] {
-    return this.contents.sites.filter(
-      (site) => site.setups === undefined || site.setups.includes(setupName),
-    );
+  /** Sites that run jobs of the setup and the virtual organisation. */
+  sitesOf(job: JobOrigin): readonly Site[] {
+    return this.contents.sites.filter((site) => runsJobsOf(site, job));
   }
 
   /** What a group is due beside other groups; 1 when the registry does not say it. */

@@ -94,7 +94,7 @@ const READ_ALL = `
     (select coalesce(json_agg(json_build_object('name', name, 'description', description)
         order by position, name), '[]') from registry_storage_element) as "storageElements",
     (select coalesce(json_agg(json_build_object(
-        'name', name, 'backend', backend, 'options', options, 'setups', setups, 'slots', slots,
+        'name', name, 'backend', backend, 'options', options, 'setups', setups, 'vos', vos, 'slots', slots,
         'processors', processors, 'ramMB', ram_mb, 'gpus', gpus, 'tags', tags,
         'maxWallTime', max_wall_time, 'network', network, 'limits', limits, 'connection', connection)
         order by position, name), '[]') from registry_site) as sites,
@@ -152,10 +152,10 @@ const INSERTS = [
     select body ->> 'name', position, ${MAYBE_TEXTS('groups')} from ${ITEMS('setups')}`,
   `insert into registry_storage_element (name, position, description)
     select body ->> 'name', position, body ->> 'description' from ${ITEMS('storageElements')}`,
-  `insert into registry_site (name, position, backend, options, setups, slots, processors, ram_mb,
+  `insert into registry_site (name, position, backend, options, setups, vos, slots, processors, ram_mb,
       gpus, tags, max_wall_time, network, limits, connection)
     select body ->> 'name', position, body ->> 'backend', body -> 'options', ${MAYBE_TEXTS('setups')},
-      (body ->> 'slots')::integer, (body ->> 'processors')::integer, (body ->> 'ramMB')::integer,
+      ${MAYBE_TEXTS('vos')}, (body ->> 'slots')::integer, (body ->> 'processors')::integer, (body ->> 'ramMB')::integer,
       (body ->> 'gpus')::integer, ${MAYBE_TEXTS('tags')}, (body ->> 'maxWallTime')::integer,
       body ->> 'network', body -> 'limits', body -> 'connection'
     from ${ITEMS('sites')}`,

@@ -9,7 +9,7 @@ import {
 } from '#src/registry/index.js';
 
 /** Somebody of whose virtual organisation nothing else is: no name of theirs is a part of another name. */
-export const STRANGER = { user: 'zq7-sam', group: 'zq7-users', vo: 'zq7-vo' };
+export const STRANGER = { user: 'zq7-sam', group: 'zq7-users', vo: 'zq7-vo', site: 'zq7-site' };
 
 /**
  * The demo registry, beside its virtual organisation `vo` another one with people in office, and one of a stranger.
@@ -31,9 +31,11 @@ export async function writeRegistry(directory: string): Promise<string> {
     group(STRANGER.group, STRANGER.vo, ['NormalUser'], STRANGER.user),
   ];
   const users = [...DEMO_REGISTRY.users, userOf(STRANGER.user)];
+  const site = { name: STRANGER.site, backend: 'local-process', options: {} } as const;
   const sites = [
     ...DEMO_REGISTRY.sites,
     { name: 'DESK.example', backend: 'worker', options: {} } as const,
+    { ...site, vos: [STRANGER.vo] },
   ];
   await writeFile(path, writeRegistryFile({ ...DEMO_REGISTRY, users, groups, sites }));
   return path;
