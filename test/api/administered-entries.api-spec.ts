@@ -292,7 +292,7 @@ describe('sites', () => {
   });
 
   it.each<[object, string, string]>([
-    [{ backend: 'cloud' }, 'backend', 'is not one of local-process, slurm'],
+    [{ backend: 'cloud' }, 'backend', 'is not one of local-process, slurm, worker'],
     [{ slots: 0 }, 'slots', 'must be a whole number from 1 to 1000000'],
     [{ slots: 1.5 }, 'slots', 'is not a whole number'],
     [{ tags: ['a b'] }, 'tags[0]', expect.any(String) as string],

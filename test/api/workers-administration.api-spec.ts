@@ -116,6 +116,16 @@ describe('/admin/workers', () => {
       expect(row.revoked_at === null).toBe(reusable);
     }
   });
+
+  it('removes a worker with every secret that is its own', async () => {
+    const worker = await TestWorker.of(grid);
+    const secrets = [await addSiteSecret(grid, SITE), await addSiteSecret(grid, SITE)];
+    for (const { secret } of secrets) await worker.register({ site: SITE, secret });
+    expect((await adam.delete(`/admin/workers/${worker.id}`)).status).toBe(204);
+    for (const { secret } of secrets) {
+      expect(seen(await worker.register({ site: SITE, secret }))).toEqual(NO_SECRET);
+    }
+  });
 });
 
 describe('gridgate', () => {

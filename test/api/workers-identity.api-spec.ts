@@ -57,6 +57,8 @@ describe('POST /workers', () => {
         version: '0.2.0',
         protocol: 1,
         facts,
+        instance: null,
+        owner: null,
         seq: '0',
         created_at: expect.any(Date),
         seen_at: expect.any(Date),

@@ -64,13 +64,17 @@ export class SiteSecretsRepository {
     return rows.map((row) => row.id);
   }
 
-  /** Revokes what one worker alone may use. */
-  async revokeOwn(transaction: Transaction, id: string, now: Date): Promise<void> {
+  /** Revokes what the worker with this key at this site alone may use. */
+  async revokeOwn(
+    transaction: Transaction,
+    { site, jkt }: { site: string; jkt: string },
+    now: Date,
+  ): Promise<void> {
     await transaction.query({
       name: 'jobs-site-secret-revoke-own',
       text: `update site_secret set revoked_at = $2
-        where id = $1 and not reusable and revoked_at is null`,
-      values: [id, now],
+        where site = $1 and jkt = $3 and revoked_at is null`,
+      values: [site, now, jkt],
     });
   }
 

@@ -81,15 +81,15 @@ export class WorkersService implements OnApplicationBootstrap {
   }
 
   /**
-   * It is gone from now on, and does not come back with the secret that was for it alone. Throws Problem 404 when it is gone
+   * It is gone from now on, and does not come back with a secret that was for it alone. Throws Problem 404 when it is gone
    * already.
    */
   async remove(id: string, origin?: AuditOrigin): Promise<void> {
-    const { site, name, secretId } = await this.find(id);
+    const { site, jkt, name } = await this.find(id);
     const now = new Date(this.clock.now());
     const isDone = await this.database.transaction(async (transaction) => {
-      await this.secrets.revokeOwn(transaction, secretId, now);
       await transaction.execute(ChangeFeed.notification(WORKERS_CHANNEL, id));
+      await this.secrets.revokeOwn(transaction, { site, jkt }, now);
       return this.workers.remove(transaction, id, now);
     });
     if (!isDone) throw noSuchWorker(id);

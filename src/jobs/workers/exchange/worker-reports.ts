@@ -104,7 +104,9 @@ export class WorkerReports {
     const startedMs = job.startedAt?.getTime() ?? now;
     const wallSeconds = Math.min(report.wallSeconds ?? 0, Math.max(0, now - startedMs) / 1000);
     return {
-      ...(failure && { failure: { ...failure, minor: knownMinor(failure.minor) } }),
+      ...(failure && {
+        failure: { minor: knownMinor(failure.minor), app: failure.app ?? 'Unknown' },
+      }),
       endedAt: new Date(startedMs + wallSeconds * 1000),
       usage: report.wallSeconds === undefined ? undefined : usageOf(job, report, wallSeconds),
       parameters: parametersOf(report),
