@@ -21,6 +21,13 @@ type Entry = Extract extends AsyncIterable<infer T> ? T : never;
 
 /** A byte of a file may cost this many of its header: empty files are not free. */
 const HEADER_BYTES = 512;
+/** What stands beside the bytes of a file at most: its header, records of pax or GNU with its name, and what fills blocks up. */
+const MOST_BESIDE_BYTES = 8192;
+/** Zeros at the end. */
+const MOST_END_BYTES = 1024 * 1024;
+const MAX_PATH_BYTES = 4096;
+const MAX_DEPTH = 100;
+const BELOW = 'has a file below one that is no directory';
 
 /**
  * Packs the files of a tar.gz of a stranger anew into the file `spool`, as they arrive: what is kept is an archive of ours, whatever theirs
@@ -43,13 +50,9 @@ export async function repackArchive(
       done(null, chunk);
     },
   });
-  const read = pipeline(source, createGunzip(), untar);
-  const written = pipeline(
-    archive,
-    createGzip({ level: 6 }),
-    meter,
-    createWriteStream(spool, { mode: 0o600 }),
-  );
+  const target = createWriteStream(spool, { mode: 0o600 });
+  const read = pipeline(source, createGunzip(), boundOf(limits), untar);
+  const written = pipeline(archive, createGzip({ level: 6 }), meter, target);
   read.catch(() => undefined);
   written.catch(() => undefined);
   try {
@@ -61,22 +64,43 @@ export async function repackArchive(
   } catch (error) {
     source.destroy();
     archive.destroy(error as Error);
-    throw isOfArchive(error) ? refusal('is not a whole tar.gz') : error;
+    // The fault of one stream reaches the others as another one; and the file is made before the caller removes it.
+    const [reading, writing] = await Promise.all([faultOf(read), faultOf(written)]);
+    if (!target.closed) await new Promise<void>((resolve) => target.once('close', resolve));
+    const faults = [error, reading, writing];
+    const own = faults.find(isOfMachine) ?? faults.find((fault) => fault instanceof Problem);
+    if (own !== undefined) throw own as Error;
+    throw isOfArchive(reading) ? refusal('is not a whole tar.gz') : error;
   }
+}
+
+/** Passes what a good archive within the limits may have, whatever stands between its files. */
+function boundOf({ maxBytes, maxFiles }: ArchiveLimits): Transform {
+  let left = maxBytes + maxFiles * MOST_BESIDE_BYTES + MOST_END_BYTES;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      left -= chunk.length;
+      if (left < 0) done(tooMuch({ maxBytes, maxFiles }));
+      else done(null, chunk);
+    },
+  });
 }
 
 async function repackEntries(
   untar: Extract,
   archive: Pack,
-  { maxBytes, maxFiles }: ArchiveLimits,
+  limits: ArchiveLimits,
 ): Promise<ArchiveFile[]> {
+  const { maxBytes, maxFiles } = limits;
   const files = new Map<string, ArchiveFile>();
+  const directories = new Set<string>();
   let left = maxBytes + maxFiles * HEADER_BYTES;
   for await (const entry of untar) {
     const file = fileOf(entry, files);
+    noteDirectories(file, { files, directories });
     left -= file.sizeBytes + HEADER_BYTES;
     if (left < 0 || files.size >= maxFiles) {
-      throw refusal(`has more than ${maxBytes} bytes or ${maxFiles} files`);
+      throw tooMuch(limits);
     }
     files.set(file.name, file);
     await addEntry(archive, entry, file);
@@ -87,29 +111,57 @@ async function repackEntries(
 function fileOf(entry: Entry, files: ReadonlyMap<string, ArchiveFile>): ArchiveFile {
   const { name: given, type, size, mode, mtime, linkname } = entry.header;
   const name = given.replace(/\/$/, '');
-  const fault = relativePathFault(name) ?? (posix.normalize(name) === name ? undefined : 'is odd');
+  if (isSparse(entry)) throw refusal('has a sparse file');
+  const fault = pathFault(name);
   if (fault !== undefined) throw refusal(`has a file whose name ${fault}`);
   if (files.has(name)) throw refusal('has a file twice');
-  for (let above = posix.dirname(name); above !== '.'; above = posix.dirname(above)) {
-    const known = files.get(above);
-    if (known && !('isDirectory' in known.content)) {
-      throw refusal('has a file below one that is no directory');
-    }
-  }
   if (type === 'file') {
-    const modified = mtime && { modifiedAt: mtime };
+    if (!Number.isSafeInteger(size)) throw refusal('has a file whose size is no number');
+    const modified = mtime && !Number.isNaN(mtime.getTime()) && { modifiedAt: mtime };
     return {
       ...{ name, sizeBytes: size, content: Buffer.alloc(0), isExecutable: (mode & 0o100) !== 0 },
       ...modified,
     };
   }
   if (type === 'directory') return { name, sizeBytes: 0, content: { isDirectory: true } };
-  if (type !== 'symlink') throw refusal(`has a special file (${type})`);
+  if (type !== 'symlink') throw refusal(`has a special file (${type ?? 'of another kind'})`);
   const target = posix.normalize(posix.join(posix.dirname(name), linkname ?? ''));
-  if (!linkname || linkname.startsWith('/') || relativePathFault(target) !== undefined) {
+  if (
+    !linkname ||
+    linkname.startsWith('/') ||
+    (target !== '.' && pathFault(target) !== undefined)
+  ) {
     throw refusal('has a link that leaves it');
   }
   return { name, sizeBytes: 0, content: { linkTo: target } };
+}
+
+/** Names in one spelling alone, and none that takes long to look at. */
+function pathFault(path: string): string | undefined {
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `is longer than ${MAX_PATH_BYTES} bytes`;
+  if (path.split('/').length > MAX_DEPTH) return `is deeper than ${MAX_DEPTH} directories`;
+  const isPlain = path !== '.' && posix.normalize(path) === path;
+  return relativePathFault(path) ?? (isPlain ? undefined : 'is odd');
+}
+
+/** Throws Problem for a file below one that is no directory, whichever comes first. */
+function noteDirectories(
+  { name, content }: ArchiveFile,
+  known: { files: ReadonlyMap<string, ArchiveFile>; directories: Set<string> },
+): void {
+  const { files, directories } = known;
+  if (directories.has(name) && !('isDirectory' in content)) throw refusal(BELOW);
+  for (let above = posix.dirname(name); above !== '.'; above = posix.dirname(above)) {
+    const file = files.get(above);
+    if (file && !('isDirectory' in file.content)) throw refusal(BELOW);
+    if (directories.has(above)) return;
+    directories.add(above);
+  }
+}
+
+/** GNU tar keeps a map of the holes among the bytes of a file that seems to be an ordinary one. */
+function isSparse({ header }: Entry): boolean {
+  return Object.keys(header.pax ?? {}).some((key) => key.startsWith('GNU.sparse.'));
 }
 
 async function addEntry(archive: Pack, entry: Entry, file: ArchiveFile): Promise<void> {
@@ -121,13 +173,28 @@ async function addEntry(archive: Pack, entry: Entry, file: ArchiveFile): Promise
   entry.resume();
 }
 
+function tooMuch({ maxBytes, maxFiles }: ArchiveLimits): Problem {
+  return refusal(`has more than ${maxBytes} bytes or ${maxFiles} files`);
+}
+
+function faultOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (fault: unknown) => fault,
+  );
+}
+
+/** True for a full disk and the like. */
+function isOfMachine(fault: unknown): boolean {
+  return (fault as NodeJS.ErrnoException | undefined)?.syscall !== undefined;
+}
+
 function refusal(fault: string): Problem {
   return Problem.invalidField('archive', fault);
 }
 
 /** True for faults that the readers of tar and gzip find. */
 function isOfArchive(error: unknown): boolean {
-  if (error instanceof Problem || !(error instanceof Error)) return false;
-  const { syscall, code } = error as NodeJS.ErrnoException;
-  return syscall === undefined && (code === undefined || code.startsWith('Z_'));
+  const { code } = error as NodeJS.ErrnoException;
+  return code === undefined || code.startsWith('Z_');
 }
