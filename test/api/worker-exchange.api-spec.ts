@@ -242,6 +242,19 @@ describe('a claim', () => {
     expect(await owners(apart, 3)).toHaveLength(3);
   });
 
+  it('of a drained worker is told so once, and gets nothing', async () => {
+    const worker = await PlayedWorker.registered(grid, site);
+    const [jid = 0] = await submit(alice, [job()]);
+    const [{ run } = { run: '' }] = await worker.take(1);
+    await submit(alice, [job()]);
+    await grid.sql('update worker set draining_at = now() where id = $1', [worker.id]);
+    const drained = { runs: [], stop: [], forget: [], isDrained: true };
+    expect((await worker.claim({ holding: [run], most: 1, wait: 25 })).body).toEqual(drained);
+    const waiting = worker.claim({ holding: [run], most: 1, isDraining: true, wait: 25 });
+    expect((await alice.call('DELETE', `/jobs/${jid}`)).status).toBe(200);
+    expect((await waiting).body).toEqual({ ...drained, stop: [run] });
+  });
+
   it('gives no more than fits', async () => {
     const worker = await PlayedWorker.registered(grid, site);
     await submit(alice, [job({ NumberOfProcessors: 3 }), job({ NumberOfProcessors: 2 }), job()]);
@@ -312,6 +325,32 @@ describe('a worker that lies', () => {
     const many = Array.from({ length: 201 }, () => ({ run, kind: 'starting' }));
     const { body } = await worker.call('POST', 'reports', { json: { reports: many } });
     expect(body.violations).toEqual([{ field: 'reports', problem: 'has more than 200' }]);
+  });
+
+  it('keeps one archive for a run, and gets no token or input of a killed one', async () => {
+    const worker = await PlayedWorker.registered(grid, site);
+    const [jid = 0] = await submit(alice, [job()]);
+    const [{ run } = { run: '' }] = await worker.take(1);
+    const archive = (await archiveOf({ a: 'unbegun' })).toString('base64');
+    const sandboxes = (): Promise<object[]> => grid.sql('select hash from job_sandboxes');
+    const before = (await sandboxes()).length;
+    await worker.report({ run, kind: 'ended', output: { archive } });
+    expect(await sandboxes()).toHaveLength(before);
+    await worker.report({ run, kind: 'starting' });
+    for (const text of ['first', 'second', 'third']) {
+      const body = await archiveOf({ a: text });
+      expect((await worker.call('PUT', `runs/${run}/output`, { body })).status).toBe(204);
+    }
+    expect(await sandboxes()).toHaveLength(before + 1);
+    await alice.call('DELETE', `/jobs/${jid}`);
+    for (const [method, what] of [
+      ['GET', 'input'],
+      ['POST', 'token'],
+    ]) {
+      expect((await worker.call(method ?? '', `runs/${run}/${what}`)).status).toBe(404);
+    }
+    await worker.report({ run, kind: 'ended', output: { put: true } });
+    expect(await sandboxOf(alice, jid)).toEqual({ a: 'first' });
   });
 
   it('is told that its output is refused when it is no archive', async () => {

@@ -15,6 +15,8 @@ export interface ClaimRequest {
   stopping?: RunKey[] | undefined;
   /** What its runs leave free. */
   free: { processors: number; ramMB: number; gpus?: number | undefined };
+  /** It knows that it is drained. */
+  isDraining?: boolean | undefined;
   /** Why it takes nothing now, as a sentence for people; null when it does. */
   fault?: string | null | undefined;
   /** How long the answer may take while there is nothing to say, seconds. */

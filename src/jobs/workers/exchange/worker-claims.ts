@@ -5,6 +5,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { type Clock, CLOCK, Problem, randomId, sleep } from '#src/kernel/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import { ChangeFeed } from '#src/database/index.js';
 import { LOGGER, Scheduler, type Logger } from '#src/runtime/index.js';
 import { Matcher } from '../../matching/matcher.js';
@@ -18,6 +19,8 @@ import { WorkerRunsRepository } from './worker-runs.repository.js';
 import { executorOf, isForOneOwner, WorkerRuns } from './worker-runs.js';
 
 const POLL_MS = 5_000;
+/** A claim is answered before the deadline of requests. */
+const PART_OF_DEADLINE = 0.8;
 /** Kills that come together are one look. */
 const GATHER_MS = 20;
 
@@ -50,6 +53,7 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
   private isClosed = false;
 
   constructor(
+    @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly feed: ChangeFeed,
@@ -104,8 +108,10 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
     await this.runs.noteAlive(worker, request.fault ?? null, instance);
     const compared = await this.compared(worker, request);
     const isNews = compared.runs.length + compared.stop.length + compared.forget.length > 0;
-    if (isNews || isDrained || this.isClosed) return { ...compared, isDrained };
-    const { orders, look } = await this.wait(worker, { request, owner }, signal);
+    const isTold = isNews || (isDrained && !request.isDraining);
+    if (isTold || this.isClosed) return { ...compared, isDrained };
+    const wanted = isDrained ? { ...request, most: 0 } : request;
+    const { orders, look } = await this.wait(worker, { request: wanted, owner }, signal);
     if (look) return { ...(await this.compared(worker, request)), isDrained };
     return { runs: await this.runs.claimed(worker, orders), stop: [], forget: [], isDrained };
   }
@@ -138,7 +144,8 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
         },
       };
       const gone = (): void => claim.end({ orders: [], look: false });
-      const timer = setTimeout(gone, request.wait * 1000);
+      const most = this.config.requestTimeout * PART_OF_DEADLINE;
+      const timer = setTimeout(gone, Math.min(request.wait, most) * 1000);
       signal.addEventListener('abort', gone);
       if (signal.aborted) return gone();
       this.open.set(worker.id, claim);

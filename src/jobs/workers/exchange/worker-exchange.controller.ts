@@ -78,7 +78,7 @@ export class WorkerExchangeController {
     @CurrentWorker() worker: WorkerEntity,
     @Param('run') run: string,
   ): Promise<ClaimedToken> {
-    const job = await this.outputs.heldRun(worker, run);
+    const job = await this.outputs.wantedRun(worker, run);
     return this.runs.token(worker, job);
   }
 }

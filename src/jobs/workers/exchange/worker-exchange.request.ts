@@ -3,6 +3,7 @@ import { checkBy, type Schema } from '#src/config/index.js';
 import {
   Check,
   IsArray,
+  IsBoolean,
   IsInt,
   IsObject,
   IsOptional,
@@ -74,6 +75,10 @@ export class ClaimBody implements ClaimRequest {
   @Type(() => FreeRequest)
   @IsObject()
   free!: FreeRequest;
+
+  @IsOptional()
+  @IsBoolean()
+  isDraining?: boolean;
 
   @IsOptional()
   @MaxLength(255)

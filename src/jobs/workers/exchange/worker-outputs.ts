@@ -5,11 +5,15 @@ import { CONFIG, type Config } from '#src/config/index.js';
 import type { HeldJob } from '../../run/executor.js';
 import { parseJid } from '../../state/job.js';
 import { SandboxService } from '../../sandbox/sandbox.service.js';
-import { SANDBOX_STORE, type SandboxStore } from '../../sandbox/sandbox.store.js';
+import {
+  SANDBOX_STORE,
+  SandboxMissingError,
+  type SandboxStore,
+} from '../../sandbox/sandbox.store.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import type { EndedReport, RunKey } from './protocol.js';
 import { WorkerRunsRepository } from './worker-runs.repository.js';
-import { executorOf, WorkerRuns } from './worker-runs.js';
+import { executorOf, isUnderWay, WorkerRuns } from './worker-runs.js';
 
 const MAX_FILES = 10_000;
 /** Begin of the reference of a run that has put its output; the rest is the hash. */
@@ -31,14 +35,23 @@ export class WorkerOutputs {
 
   /** The archive of the input sandbox of a run. Throws Problem 404 when the worker does not hold it, or it has none. */
   async input(worker: WorkerEntity, run: RunKey): Promise<Readable> {
-    const { inputSandbox } = await this.heldRun(worker, run);
+    const { inputSandbox } = await this.wantedRun(worker, run);
     if (inputSandbox === null) throw new Problem('job.not-found', 'The run has no input sandbox');
-    return this.store.open(inputSandbox);
+    try {
+      return await this.store.open(inputSandbox);
+    } catch (cause) {
+      if (!(cause instanceof SandboxMissingError)) throw cause;
+      throw new Problem('job.not-found', 'The input sandbox is not in the store', { cause });
+    }
   }
 
-  /** Keeps the output of a run. Throws Problem 404 when the worker does not hold it, and what repackArchive throws. */
+  /** Keeps the output of a run, the first that it puts. Throws Problem 404 when the worker does not hold it, and what repackArchive throws. */
   async put(worker: WorkerEntity, run: RunKey, archive: Readable): Promise<void> {
     const job = await this.heldRun(worker, run);
+    if (job.reference?.startsWith(OUTPUT)) {
+      archive.resume(); // the answer to it was lost
+      return;
+    }
     const hash = await this.keep(archive);
     const { jid, attempt } = job;
     const held = { jid, attempt, executor: executorOf(worker) };
@@ -54,8 +67,15 @@ export class WorkerOutputs {
     return job.reference?.startsWith(OUTPUT) ? job.reference.slice(OUTPUT.length) : undefined;
   }
 
-  /** A run that the worker holds. Throws Problem 404. */
-  async heldRun(worker: WorkerEntity, run: RunKey): Promise<HeldJob> {
+  /** A run that the worker holds and somebody waits for. Throws Problem 404. */
+  async wantedRun(worker: WorkerEntity, run: RunKey): Promise<HeldJob> {
+    const job = await this.heldRun(worker, run);
+    if (!isUnderWay(job)) throw noSuchRun(run);
+    return job;
+  }
+
+  /** A run that the worker holds, though nobody may wait for it. Throws Problem 404. */
+  private async heldRun(worker: WorkerEntity, run: RunKey): Promise<HeldJob> {
     const [, jid, attempt] = /^([1-9]\d{0,18})\.(\d{1,9})$/.exec(run) ?? [];
     const id = jid === undefined ? undefined : parseJid(jid);
     const job = id && (await this.runs.heldRun(worker, { jid: id, attempt: Number(attempt) }));

@@ -57,6 +57,7 @@ export class WorkerReports {
           ? { run, go: true }
           : { run, forget: true };
       case 'ended':
+        if (job.status === 'Matched') break; // it had no permission to start
         await service.ended(job, await this.resultOf(worker, job, report));
         break;
       case 'returned': {

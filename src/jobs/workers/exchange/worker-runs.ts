@@ -169,6 +169,11 @@ async function claimedRun(
   };
 }
 
+/** True for a job that is wanted. */
+export function isUnderWay(job: HeldJob): boolean {
+  return job.status === 'Matched' || isBegun(job);
+}
+
 /** True for a job whose program may have been started, and whose end is waited for. */
 function isBegun({ status }: HeldJob): boolean {
   return ['Running', 'Stalled', 'Completing', 'Completed'].includes(status);
