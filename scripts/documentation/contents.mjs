@@ -90,6 +90,7 @@ export const SECTIONS = [
       'docs/design/running-jobs.md',
       'docs/design/file-catalogue.md',
       'docs/design/webhooks.md',
+      'docs/design/workers.md',
       'docs/design/clients.md',
       'CONTRIBUTING.md',
       'docs/STYLE.md',

@@ -255,6 +255,31 @@ describe('a claim', () => {
     expect((await waiting).body).toEqual({ ...drained, stop: [run] });
   });
 
+  it('keeps no room for a job that the worker could never hold', async () => {
+    const facts = { isolation: 'namespaces', processors: 4, ramMB: 16_000 };
+    const worker = await PlayedWorker.registered(grid, site, facts);
+    const [large = 0, small = 0] = await submit(alice, [job({ NumberOfProcessors: 64 }), job()]);
+    await grid.sql(`update jobs set last_update = now() - interval '1 day' where jid = $1`, [
+      large,
+    ]);
+    expect((await worker.take(4)).map(({ run }) => run)).toEqual([`${small}.1`]);
+  });
+
+  it('that waits gets nothing when the worker was drained or removed meanwhile', async () => {
+    const worker = await PlayedWorker.registered(grid, site);
+    const waiting = worker.claim({ most: 1, wait: 2 });
+    await eventually(async () => {
+      const [row] = await grid.sql<{ seq: string }>('select seq from worker where id = $1', [
+        worker.id,
+      ]);
+      return row?.seq === '1' || undefined;
+    }, 'the claim to wait');
+    await grid.sql('update worker set draining_at = now() where id = $1', [worker.id]);
+    const [jid = 0] = await submit(alice, [job()]);
+    expect((await waiting).body.runs).toEqual([]);
+    expect(await show(alice, jid)).toMatchObject({ status: 'Waiting' });
+  });
+
   it('gives no more than fits', async () => {
     const worker = await PlayedWorker.registered(grid, site);
     await submit(alice, [job({ NumberOfProcessors: 3 }), job({ NumberOfProcessors: 2 }), job()]);
@@ -308,7 +333,7 @@ describe('a worker that lies', () => {
     const [jid = 0] = await submit(alice, [job()]);
     const [{ run } = { run: '' }] = await worker.take(1);
     await worker.report({ run, kind: 'ended' });
-    expect(await show(alice, jid)).toMatchObject({ status: 'Matched' });
+    expect(await show(alice, jid)).toMatchObject({ status: 'Waiting' });
     const bad: [unknown, string, string][] = [
       [{ run, kind: 'won' }, 'reports.0.kind', 'is no kind of report'],
       [null, 'reports.0.kind', 'is no kind of report'],
@@ -335,11 +360,14 @@ describe('a worker that lies', () => {
     const sandboxes = (): Promise<object[]> => grid.sql('select hash from job_sandboxes');
     const before = (await sandboxes()).length;
     await worker.report({ run, kind: 'ended', output: { archive } });
+    const body = await archiveOf({ a: 'unbegun' });
+    const [{ run: next } = { run: '' }] = await worker.take(1);
+    expect((await worker.call('PUT', `runs/${next}/output`, { body })).status).toBe(404);
     expect(await sandboxes()).toHaveLength(before);
-    await worker.report({ run, kind: 'starting' });
+    await worker.report({ run: next, kind: 'starting' });
     for (const text of ['first', 'second', 'third']) {
       const body = await archiveOf({ a: text });
-      expect((await worker.call('PUT', `runs/${run}/output`, { body })).status).toBe(204);
+      expect((await worker.call('PUT', `runs/${next}/output`, { body })).status).toBe(204);
     }
     expect(await sandboxes()).toHaveLength(before + 1);
     await alice.call('DELETE', `/jobs/${jid}`);
@@ -347,9 +375,9 @@ describe('a worker that lies', () => {
       ['GET', 'input'],
       ['POST', 'token'],
     ]) {
-      expect((await worker.call(method ?? '', `runs/${run}/${what}`)).status).toBe(404);
+      expect((await worker.call(method ?? '', `runs/${next}/${what}`)).status).toBe(404);
     }
-    await worker.report({ run, kind: 'ended', output: { put: true } });
+    await worker.report({ run: next, kind: 'ended', output: { put: true } });
     expect(await sandboxOf(alice, jid)).toEqual({ a: 'first' });
   });
 

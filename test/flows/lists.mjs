@@ -54,6 +54,7 @@ export const CI_FLOWS = [
   'browser-form',
   'openid-judges',
   'storage-judges',
+  'archive-readers',
   'audit-trail-kept',
   'callers',
   'registry-restarts',

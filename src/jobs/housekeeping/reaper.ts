@@ -61,21 +61,21 @@ export class Reaper implements OnApplicationBootstrap {
       ofExecutors: silence.ofExecutors * GIVE_UP_LEASES,
       ofWorkers: this.config.workerGiveUp,
     };
-    const silent = await this.dispatch.heldByExpired(silence);
-    const dead = await this.dispatch.heldByExpired(giveUp);
+    const silent = await this.dispatch.heldByExpired(silence, ['Matched', 'Running', 'Completing']);
+    const dead = await this.dispatch.heldByExpired(giveUp, ['Stalled']);
     const watched = this.watch.look(this.clock.now()) / 1000;
     // Silence says nothing of a time in which nobody listened; that a worker is gone the database knows.
     const isKnown = (
       { isOfWorker, isGone }: ExpiredRun,
       { ofWorkers, ofExecutors }: Silence,
     ): boolean => isGone || watched >= (isOfWorker ? ofWorkers : ofExecutors);
-    const deadJobs = new Set(
-      dead.filter((job) => isKnown(job, giveUp)).map(({ jid }) => String(jid)),
-    );
-    const moves = silent.flatMap((job) => {
-      if (!isKnown(job, silence)) return [];
+    const expired = [
+      ...silent.filter((job) => isKnown(job, silence)),
+      ...dead.filter((job) => isKnown(job, giveUp)),
+    ];
+    const moves = expired.flatMap((job) => {
       const held = { executor: job.executor, attempt: job.attempt };
-      const move = moveOfExpired(job.status, deadJobs.has(String(job.jid)));
+      const move = moveOfExpired(job.status);
       return move ? [{ ...move, jid: job.jid, held, source: 'Reaper' }] : [];
     });
     const moved = await this.jobs.move(moves, new Date(this.clock.now()));
@@ -94,10 +94,7 @@ export class Reaper implements OnApplicationBootstrap {
 }
 
 /** A Matched job has certainly not been started: the move to Running needs the claim that this takes away. */
-function moveOfExpired(
-  status: JobState,
-  isDead: boolean,
-): Pick<Move, 'steps' | 'from' | 'set'> | undefined {
+function moveOfExpired(status: JobState): Pick<Move, 'steps' | 'from' | 'set'> | undefined {
   if (status === 'Matched') {
     return {
       steps: [
@@ -111,7 +108,7 @@ function moveOfExpired(
   if (status === 'Running' || status === 'Completing') {
     return { steps: [{ to: 'Stalled', minor: MINOR.stalled }], from: [status] };
   }
-  if (status === 'Stalled' && isDead) {
+  if (status === 'Stalled') {
     return {
       steps: [{ to: 'Failed', minor: MINOR.pilotGone, app: 'Nothing was heard of it any more' }],
       from: ['Stalled'],

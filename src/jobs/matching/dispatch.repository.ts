@@ -242,22 +242,24 @@ export class DispatchRepository {
    * Jobs of executors that have been silent for so long, and of workers that are gone. Jobs of a batch system are none of them: they run, or wait
    * to be started, without any instance, and only who sees its shared directory may give them back.
    */
-  async heldByExpired(silence: Silence): Promise<ExpiredRun[]> {
+  async heldByExpired(silence: Silence, states: readonly JobState[]): Promise<ExpiredRun[]> {
     return this.database.query({
       name: 'jobs-held-by-expired',
       text: `select j.jid, j.attempt, j.status, j.executor, e.backend = 'worker' as "isOfWorker", ${IS_GONE} as "isGone"
         from jobs j join job_executors e using (executor)
-        where e.backend <> all($1) and (${IS_SILENT} or ${IS_GONE}) order by j.jid limit 5000`,
-      values: [BATCH_BACKENDS, silence.ofExecutors, silence.ofWorkers],
+        where e.backend <> all($1) and j.status = any($4::text[]) and (${IS_SILENT} or ${IS_GONE})
+        order by j.jid limit 5000`,
+      values: [BATCH_BACKENDS, silence.ofExecutors, silence.ofWorkers, states],
     });
   }
 
-  /** Jobs that went back to the queue while a lost executor still holds their last run: nobody waits for it. null: of none. */
+  /** Jobs that went back to the queue, or were killed, while a lost executor still holds their last run: nobody waits for it. null: of none. */
   async releaseExpired(silence: Record<keyof Silence, number | null>): Promise<void> {
     await this.database.execute({
       name: 'jobs-release-expired',
       text: `update jobs j set executor = null from job_executors e
-        where j.executor = e.executor and j.status in ('Received', 'Checking', 'Waiting')
+        where j.executor = e.executor
+          and j.status not in ('Matched', 'Running', 'Stalled', 'Completing', 'Completed')
           and e.backend <> all($1) and (${IS_SILENT} or ${IS_GONE})`,
       values: [BATCH_BACKENDS, silence.ofExecutors, silence.ofWorkers],
     });
@@ -283,6 +285,18 @@ export class DispatchRepository {
       await this.jobs.move(moves, this.now(), transaction);
       return rows.length;
     });
+  }
+
+  /** Those of the jobs that the executor holds. */
+  async heldJobs(executor: string, jids: readonly Jid[]): Promise<HeldJob[]> {
+    if (jids.length === 0) return [];
+    const rows = await this.database.query<HeldRow>({
+      name: 'jobs-held-of',
+      text: `select ${HELD_COLUMNS} from jobs j ${MANIFEST_JOIN}
+        where j.jid = any ($2::bigint[]) and j.executor = $1 order by j.jid`,
+      values: [executor, jids.map(String)],
+    });
+    return rows.map(heldOf);
   }
 
   /** One held job. */

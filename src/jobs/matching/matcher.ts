@@ -68,7 +68,9 @@ export class Matcher {
     });
     if (match.isVain) return { ...nothing, hasMore: turns.hasMore };
     const { id, reference } = executor;
-    const { orders, jobs } = await this.queue.claim({ executor: id, sites, match, reference });
+    const mayTake = executor.mayTake?.bind(executor);
+    const claim = { executor: id, sites, match, reference, ...(mayTake && { mayTake }) };
+    const { orders, jobs } = await this.queue.claim(claim);
     this.shares.gave(jobs);
     turns.keep([...jobs, ...match.reserved]);
     return { orders, hasMore: match.isCut || turns.hasMore };

@@ -6,7 +6,7 @@ import type { Site } from '#src/registry/index.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import { MINOR } from '../state/job-state.js';
 import { BEFORE, noteMoves } from '../state/logged-move.sql.js';
-import type { RunOrder } from '../run/executor.js';
+import type { Claimant, RunOrder } from '../run/executor.js';
 import { countedOf, LimitsRepository } from '../limits/limits.repository.js';
 import { DispatchRepository } from './dispatch.repository.js';
 import {
@@ -26,6 +26,7 @@ export interface Claim {
   sites: readonly Site[];
   match: Match;
   reference?: string | undefined;
+  mayTake?: Claimant['mayTake'];
 }
 
 /** What came of a claim. */
@@ -63,6 +64,7 @@ export class QueueRepository {
   async claim(claim: Claim): Promise<Claimed> {
     const { match } = claim;
     return this.database.transaction(async (transaction) => {
+      if (claim.mayTake && !(await claim.mayTake(transaction))) return NOTHING;
       const counted = claim.sites.filter(isCounted);
       if (counted.length > 0) match.note(await this.usedAlone(transaction, counted));
       const limited = match.limitedOwners();

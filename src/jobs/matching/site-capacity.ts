@@ -55,7 +55,7 @@ export class SiteCapacity {
    * full none of the machine is kept: others use it until the job could start. False when something is kept for another one.
    */
   reserve(job: Wishes, site: Site): boolean {
-    if (this.reserved.has(site.name)) return false;
+    if (this.reserved.has(site.name) || !this.couldHold(job, site)) return false;
     this.reserved.add(site.name);
     const isMachineShort = this.fitsSite(job, site);
     this.takeOfSite(job, site);
@@ -64,6 +64,17 @@ export class SiteCapacity {
       this.machine.ahead = 0;
     }
     return true;
+  }
+
+  /** Whether the machine could hold the job if nothing else ran there. */
+  private couldHold(job: Wishes, site: Site): boolean {
+    const { whole } = this.machine;
+    return (
+      whole === undefined ||
+      (job.processors <= whole.processors &&
+        ramOf(job, site) <= whole.ramMB &&
+        job.gpus <= whole.gpus)
+    );
   }
 
   /** Whether the site's own room is enough, whatever is free on the machine. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#src/kernel/index.js';
+import type { Transaction } from '#src/database/index.js';
 import type { Site, SiteBackend } from '#src/registry/index.js';
 import type { BatchWait } from '../state/batch-wait.js';
 import type { Jid } from '../state/job.js';
@@ -41,6 +42,8 @@ export interface FreeMachine {
   ramMB: number;
   /** Undefined: what its sites declare is believed. */
   gpus?: number | undefined;
+  /** All that it has when nothing runs: nothing is kept for a job that it could never hold. Undefined: what its sites declare. */
+  whole?: { processors: number; ramMB: number; gpus: number } | undefined;
 }
 
 /** Who takes waiting jobs: which sites it serves, and what it has free. */
@@ -53,6 +56,8 @@ export interface Claimant {
   readonly queue?: string;
   /** It takes jobs of this owner alone; null: of one owner, whoever is first. Left out: of all. */
   readonly owner?: string | null;
+  /** Whether it may still take jobs, as the transaction that gives them sees it; left out: it may. */
+  mayTake?(transaction: Transaction): Promise<boolean>;
   /** Whether jobs of the site are its. */
   serves(site: Site): boolean;
   /** Jobs that it would take now, over all of its sites. */

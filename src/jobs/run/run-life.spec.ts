@@ -74,7 +74,7 @@ describe('a run that cannot be started', () => {
 });
 
 describe('the end of a run', () => {
-  it('is let go of when its job is under way and can never be ended', async () => {
+  it('is not written, and nothing is let go of, when its job is under way and cannot be ended', async () => {
     let tries = 0;
     const released: unknown[] = [];
     const parts = {
@@ -88,9 +88,9 @@ describe('the end of a run', () => {
     } as unknown as OutcomeParts;
     const service = new RunOutcomes(parts, { id: 'executor', source: 'test' });
     const end = { endedAt: new Date(0), usage: undefined, parameters: {} };
-    await service.ended(runOf(1).order, end);
+    const ended = service.ended(runOf(1).order, end);
+    await expect(ended).rejects.toMatchObject({ code: 'service.unavailable' });
     expect(tries).toBe(6);
-    const run = { jid: 1, attempt: 1, executor: 'executor' };
-    expect(released).toEqual([[run, { output: undefined, endedAt: new Date(0), use: undefined }]]);
+    expect(released).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Clock } from '#src/kernel/index.js';
+import { Problem, type Clock } from '#src/kernel/index.js';
 import type { Config } from '#src/config/index.js';
 import type { Site } from '#src/registry/index.js';
 import type { ArchiveFile } from '../sandbox/sandbox-archive.js';
@@ -74,9 +74,9 @@ export class RunOutcomes implements RunService {
       if (await this.move(run, move)) return;
       const isOurs =
         (await this.resumed(run)) || (await this.parts.repository.isUnderWay(this.held(run)));
-      if (!isOurs) break;
+      if (!isOurs) return this.released(run, { output, endedAt, use: usage });
     }
-    await this.released(run, { output, endedAt, use: usage });
+    throw Problem.unavailable('The end of a run cannot be written now');
   }
 
   async returned(run: RunOrder, back: RunReturn): Promise<void> {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Problem, sleep, type Clock, CLOCK } from '#src/kernel/index.js';
+import { Problem, runForAll, sleep, type Clock, CLOCK } from '#src/kernel/index.js';
 import { LOGGER, type Logger } from '#src/runtime/index.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 
@@ -33,7 +33,8 @@ export class RunReports {
   async report(move: Move): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.queue.push({ move, resolve, reject });
-      this.writing ??= this.write();
+      // The one loop serves all callers: it is nobody's request.
+      this.writing ??= runForAll(() => this.write());
     });
   }
 

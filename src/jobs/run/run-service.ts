@@ -5,9 +5,6 @@ import type { RunLeft, RunOrder } from './executor.js';
 import type { JobToken } from './job-tokens.js';
 import type { RunUsage } from './run-usage.js';
 
-/** A run by its name: one attempt of a job. */
-export type RunName = Pick<RunOrder, 'jid' | 'attempt'>;
-
 /** When a run begins, and what the batch system calls it. */
 export interface RunStart {
   startedAt: Date;

@@ -26,6 +26,8 @@ const MOST_BESIDE_BYTES = 8192;
 /** Zeros at the end. */
 const MOST_END_BYTES = 1024 * 1024;
 const MAX_PATH_BYTES = 4096;
+/** Of all names together: they stand in the list of the archive. */
+const MOST_NAME_BYTES = 4 * 1024 * 1024;
 const MAX_DEPTH = 100;
 const BELOW = 'has a file below one that is no directory';
 
@@ -95,11 +97,13 @@ async function repackEntries(
   const files = new Map<string, ArchiveFile>();
   const directories = new Set<string>();
   let left = maxBytes + maxFiles * HEADER_BYTES;
+  let names = 0;
   for await (const entry of untar) {
     const file = fileOf(entry, files);
     noteDirectories(file, { files, directories });
     left -= file.sizeBytes + HEADER_BYTES;
-    if (left < 0 || files.size >= maxFiles) {
+    names += Buffer.byteLength(entry.header.name) + Buffer.byteLength(entry.header.linkname ?? '');
+    if (left < 0 || names > MOST_NAME_BYTES || files.size >= maxFiles) {
       throw tooMuch(limits);
     }
     files.set(file.name, file);

@@ -4,7 +4,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { type Clock, CLOCK, Problem, randomId, sleep } from '#src/kernel/index.js';
+import { type Clock, CLOCK, Problem, randomId, runForAll, sleep } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { ChangeFeed } from '#src/database/index.js';
 import { LOGGER, Scheduler, type Logger } from '#src/runtime/index.js';
@@ -120,7 +120,9 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
     worker: WorkerEntity,
     request: ClaimRequest,
   ): Promise<Omit<ClaimAnswer, 'isDrained'>> {
-    const { again, ...told } = await this.runs.compare(worker, request);
+    const compared = await this.runs.compare(worker, request);
+    if (!compared) return { runs: [], stop: [], forget: [] };
+    const { again, ...told } = compared;
     return { runs: await this.runs.claimed(worker, again), ...told };
   }
 
@@ -149,7 +151,8 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
       signal.addEventListener('abort', gone);
       if (signal.aborted) return gone();
       this.open.set(worker.id, claim);
-      this.match(worker.site);
+      if (request.most > 0) this.match(worker.site);
+      if (claim.jids.size > 0) void this.look(); // a kill may have come since the comparison
     });
   }
 
@@ -166,7 +169,8 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
       return;
     }
     this.matching.set(site, 'once');
-    void this.round(site)
+    // A round is for all claims of the site, whichever request has begun it.
+    void runForAll(() => this.round(site))
       .catch((error: unknown) =>
         this.logger.warn({ err: error, site }, 'claims of workers are not matched'),
       )
@@ -193,7 +197,11 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async claimFor(claim: OpenClaim): Promise<RunOrder[]> {
     for (;;) {
-      const { orders, hasMore } = await this.matcher.claim(claimantOf(claim));
+      const { worker, request } = claim;
+      const claimant = claimantOf(claim, (transaction) =>
+        this.repository.mayTake(transaction, worker, request.seq),
+      );
+      const { orders, hasMore } = await this.matcher.claim(claimant);
       if (orders.length > 0 || !hasMore || claim.isOver) return orders;
     }
   }
@@ -209,12 +217,13 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Answers the claims of workers that hold what is not wanted any more; many kills are one look. */
   private look(): Promise<void> {
-    this.looking ??= this.lookSoon().finally(() => (this.looking = undefined));
+    this.looking ??= runForAll(() => this.lookSoon());
     return this.looking;
   }
 
   private async lookSoon(): Promise<void> {
     await sleep(GATHER_MS);
+    this.looking = undefined; // what comes from here on is another look
     const claims = [...this.open.values()].filter(({ jids }) => jids.size > 0);
     if (claims.length === 0) return;
     try {
@@ -230,15 +239,29 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
-function claimantOf({ worker, request, executor, owner }: OpenClaim): Claimant {
-  const { site } = worker;
+function claimantOf(
+  { worker, request, executor, owner }: OpenClaim,
+  mayTake: Claimant['mayTake'],
+): Claimant {
+  const { site, facts } = worker;
   const { most, free } = request;
+  const whole = {
+    processors: facts.processors ?? free.processors,
+    ramMB: facts.ramMB ?? free.ramMB,
+    gpus: facts.gpus ?? free.gpus ?? 0,
+  };
   return {
     ...{ id: executor, queue: `worker site ${site}`, reference: NO_OUTPUT },
     ...(isForOneOwner(worker) && { owner }),
     serves: ({ name, backend }) => backend === 'worker' && name === site,
     freeSlots: () => most,
-    freeMachine: () => ({ ...free, ahead: 0 }),
+    freeMachine: () => ({
+      processors: Math.min(free.processors, whole.processors),
+      ramMB: Math.min(free.ramMB, whole.ramMB),
+      gpus: Math.min(free.gpus ?? 0, whole.gpus),
+      ...{ ahead: 0, whole },
+    }),
+    mayTake,
     load: () => 0,
   };
 }

@@ -25,6 +25,9 @@ export const NO_OUTPUT = 'none';
 /** What runs of workers bring and take: their input sandboxes, and outputs, which are known by what the very run has sent. */
 @Injectable()
 export class WorkerOutputs {
+  /** Runs whose output arrives on this instance. */
+  private readonly arriving = new Set<RunKey>();
+
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     @Inject(SANDBOX_STORE) private readonly store: SandboxStore,
@@ -48,14 +51,20 @@ export class WorkerOutputs {
   /** Keeps the output of a run, the first that it puts. Throws Problem 404 when the worker does not hold it, and what repackArchive throws. */
   async put(worker: WorkerEntity, run: RunKey, archive: Readable): Promise<void> {
     const job = await this.heldRun(worker, run);
+    if (job.status === 'Matched' || this.arriving.has(run)) throw noSuchRun(run);
     if (job.reference?.startsWith(OUTPUT)) {
       archive.resume(); // the answer to it was lost
       return;
     }
-    const hash = await this.keep(archive);
-    const { jid, attempt } = job;
-    const held = { jid, attempt, executor: executorOf(worker) };
-    if (!(await this.repository.noteOutput(held, `${OUTPUT}${hash}`))) throw noSuchRun(run);
+    this.arriving.add(run);
+    try {
+      const hash = await this.keep(archive);
+      const { jid, attempt } = job;
+      const held = { jid, attempt, executor: executorOf(worker) };
+      if (!(await this.repository.noteOutput(held, `${OUTPUT}${hash}`))) throw noSuchRun(run);
+    } finally {
+      this.arriving.delete(run);
+    }
   }
 
   /** Hash of the output that a report of an end names; undefined for none. Throws what repackArchive throws. */

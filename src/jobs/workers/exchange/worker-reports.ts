@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import pLimit from 'p-limit';
 import { type Clock, CLOCK, Problem } from '#src/kernel/index.js';
 import { LOGGER, type Logger } from '#src/runtime/index.js';
 import type { HeldJob } from '../../run/executor.js';
@@ -9,8 +10,16 @@ import { MINOR } from '../../state/job-state.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import type { EndedReport, ReportAnswer, RunReport } from './protocol.js';
 import { WorkerOutputs } from './worker-outputs.js';
-import { runKey, WorkerRuns } from './worker-runs.js';
+import { WorkerRuns } from './worker-runs.js';
 
+/** Reports whose archives are packed at once. */
+const AT_ONCE = 8;
+/** Of so many attempts at most a worker may say that its machine was to blame. */
+const MOST_OF_MACHINE = 100;
+/** Bytes that a program may have used at most, whatever a worker says. */
+const MOST_RAM_BYTES = 2 ** 50;
+const MIB = 2 ** 20;
+const MOST_OVERUSE = 1_024;
 const MINORS: ReadonlySet<string> = new Set(Object.values(MINOR));
 
 /**
@@ -28,20 +37,21 @@ export class WorkerReports {
 
   /** Writes the reports; answers those that are written, or count no more. */
   async write(worker: WorkerEntity, reports: readonly RunReport[]): Promise<ReportAnswer[]> {
-    const held = new Map((await this.runs.held(worker)).map((job) => [runKey(job), job]));
     const service = this.runs.serviceOf(worker);
     const last = new Map(reports.map((report) => [report.run, report]));
-    const answers = await Promise.all(
-      [...last.values()].map(async (report) => {
+    const held = await this.runs.heldOf(worker, [...last.keys()]);
+    const answers = await pLimit(AT_ONCE).map(
+      last.values(),
+      async (report): Promise<ReportAnswer[]> => {
         const job = held.get(report.run);
-        if (!job) return [{ run: report.run, forget: true as const }];
+        if (!job) return [{ run: report.run, forget: true }];
         try {
           return [await this.writeOne(worker, { service, job, report })];
         } catch (error) {
           this.logger.warn({ err: error, run: report.run }, 'a report of a worker is not written');
           return [];
         }
-      }),
+      },
     );
     return answers.flat();
   }
@@ -57,19 +67,22 @@ export class WorkerReports {
           ? { run, go: true }
           : { run, forget: true };
       case 'ended':
-        if (job.status === 'Matched') break; // it had no permission to start
-        await service.ended(job, await this.resultOf(worker, job, report));
+        if (job.status === 'Matched')
+          await service.returned(job, {}); // it had no permission to start
+        else await service.ended(job, await this.resultOf(worker, job, report));
         break;
       case 'returned': {
         const { reason, isOfMachine = false } = report;
-        await service.returned(job, { reason, isOfMachine });
+        const isBelieved = isOfMachine && job.attempt <= MOST_OF_MACHINE;
+        await service.returned(job, { reason, isOfMachine: isBelieved });
         break;
       }
       case 'refused':
-        await service.refused(job, report);
+        await service.refused(job, { minor: knownMinor(report.minor), app: report.app });
         break;
       case 'lost':
-        await service.missing(job, report.app);
+        if (job.status === 'Matched') await service.returned(job, {});
+        else await service.missing(job, report.app);
     }
     return { run, forget: true };
   }
@@ -97,6 +110,7 @@ export class WorkerReports {
     let fault = outputFault;
     try {
       output = await this.outputs.ofReport(job, report);
+      if (report.output && output === undefined) fault ??= 'The output was not received';
     } catch (error) {
       if (!(error instanceof Problem) || error.status >= 500) throw error;
       fault = `The output is refused: ${error.detail}`;
@@ -118,9 +132,15 @@ export class WorkerReports {
 
 function usageOf(job: HeldJob, report: EndedReport, wallSeconds: number): RunUsage {
   const { cpuSeconds, maxRssBytes, memoryMb } = report;
+  const processors = processorsOf(job);
+  const most = (value: number | undefined, limit: number): number | undefined =>
+    value === undefined ? undefined : Math.min(value, limit);
   return {
-    ...{ source: 'worker', wallSeconds, processors: processorsOf(job), memoryMb },
-    ...{ cpuSeconds, maxRssBytes },
+    ...{ source: 'worker', wallSeconds, processors },
+    // A program can have used more processors than it asked for, but no machine has so many.
+    cpuSeconds: most(cpuSeconds, wallSeconds * processors * MOST_OVERUSE),
+    maxRssBytes: most(maxRssBytes, MOST_RAM_BYTES),
+    memoryMb: most(memoryMb, MOST_RAM_BYTES / MIB),
   };
 }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#src/database/index.js';
+import { Database, type Transaction } from '#src/database/index.js';
 import type { Jid } from '../../state/job.js';
+import type { JobState } from '../../state/job-state.js';
 import type { WorkerEntity } from '../worker.entity.js';
 
 /** What the database tells of a claim that has begun. */
@@ -10,6 +11,13 @@ export interface BegunClaim {
   isDrained: boolean;
   /** The instance that had the claim before. */
   instanceBefore: string | null;
+}
+
+/** A run that is held, without what its job is. */
+export interface HeldState {
+  jid: Jid;
+  attempt: number;
+  status: JobState;
 }
 
 /** What claims of workers ask the database, beside what executors ask. */
@@ -33,6 +41,31 @@ export class WorkerRunsRepository {
     return row;
   }
 
+  /** Whether the claim is still the last one of the worker, which gets no other while the transaction lasts. */
+  async mayTake(transaction: Transaction, { id }: WorkerEntity, seq: number): Promise<boolean> {
+    const rows = await transaction.query({
+      name: 'jobs-worker-may-take',
+      text: `select from worker where id = $1 and seq = $2 and removed_at is null and draining_at is null for share`,
+      values: [id, String(seq)],
+    });
+    return rows.length > 0;
+  }
+
+  /** What the executor of a worker holds, while this is its last claim; undefined when it is not. */
+  async heldAt(
+    { id }: WorkerEntity,
+    { executor, seq }: { executor: string; seq: number },
+  ): Promise<HeldState[] | undefined> {
+    const rows = await this.database.query<{ [K in keyof HeldState]: HeldState[K] | null }>({
+      name: 'jobs-worker-held',
+      text: `select j.jid, j.attempt, j.status from worker w left join jobs j on j.executor = $2
+        where w.id = $1 and w.seq = $3 and w.removed_at is null order by j.jid`,
+      values: [id, executor, String(seq)],
+    });
+    if (rows.length === 0) return undefined;
+    return rows.filter((row): row is HeldState => row.jid !== null);
+  }
+
   /** Notes whose jobs it takes alone from now on, unless that is known; answers whose. */
   async noteOwner({ id }: WorkerEntity, owner: string): Promise<string> {
     const [row] = await this.database.query<{ owner: string }>({
@@ -51,7 +84,8 @@ export class WorkerRunsRepository {
     const rows = await this.database.query({
       name: 'jobs-worker-output',
       text: `update jobs set run_reference = $4
-        where jid = $1 and attempt = $2 and executor = $3 and status <> 'Matched' returning jid`,
+        where jid = $1 and attempt = $2 and executor = $3 and status <> 'Matched'
+          and run_reference not like 'output %' returning jid`,
       values: [String(run.jid), run.attempt, run.executor, reference],
     });
     return rows.length > 0;

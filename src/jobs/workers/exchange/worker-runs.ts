@@ -9,12 +9,15 @@ import { RunFault } from '../../run/run-plan.js';
 import { RUN_OUTCOMES, type RunOutcomesOf } from '../../run/run-outcomes.js';
 import type { RunService } from '../../run/run-service.js';
 import { DispatchRepository } from '../../matching/dispatch.repository.js';
+import { parseJid } from '../../state/job.js';
 import type { WorkerEntity } from '../worker.entity.js';
-import { WorkerRunsRepository } from './worker-runs.repository.js';
+import { WorkerRunsRepository, type HeldState } from './worker-runs.repository.js';
 import type { ClaimAnswer, ClaimedRun, ClaimedToken, ClaimRequest, RunKey } from './protocol.js';
 
 /** Runs whose tokens and input data are fetched at once. */
 const PREPARED_AT_ONCE = 8;
+/** Runs that are handed over again in one answer. */
+const MOST_AGAIN = 200;
 const NOT_NAMED = 'Its worker does not have it any more';
 
 /** The executor under whose name the runs of a worker are held. */
@@ -23,7 +26,7 @@ export function executorOf({ id }: Pick<WorkerEntity, 'id'>): string {
 }
 
 /** Name of a run in the exchanges. */
-export function runKey({ jid, attempt }: Pick<RunOrder, 'jid' | 'attempt'>): RunKey {
+function runKey({ jid, attempt }: Pick<RunOrder, 'jid' | 'attempt'>): RunKey {
   return `${jid}.${attempt}`;
 }
 
@@ -50,8 +53,11 @@ export class WorkerRuns {
     return this.outcomesOf({ id: executorOf(worker), source: 'worker' });
   }
 
-  async held(worker: WorkerEntity): Promise<HeldJob[]> {
-    return this.repository.held(executorOf(worker));
+  /** The jobs of these runs that the worker holds, by the names of the runs. */
+  async heldOf(worker: WorkerEntity, runs: readonly RunKey[]): Promise<Map<RunKey, HeldJob>> {
+    const jids = runs.flatMap((run) => parseJid(run.split('.')[0] ?? '') ?? []);
+    const held = await this.repository.heldJobs(executorOf(worker), jids);
+    return new Map(held.map((job) => [runKey(job), job]));
   }
 
   /** The job of a run as it is now; undefined when the worker does not hold it in this attempt. */
@@ -74,32 +80,35 @@ export class WorkerRuns {
   /**
    * Compares what the worker says that it has with what the database says. A run that is given to it and that it does not name
    * comes again: its answer was lost. One that has begun and that it does not name is lost; one that nobody waits for is to be stopped.
+   * Undefined when the worker has made another claim: what this one names is no news any more.
    */
   async compare(
     worker: WorkerEntity,
-    { holding, stopping = [] }: Pick<ClaimRequest, 'holding' | 'stopping'>,
-  ): Promise<Pick<ClaimAnswer, 'stop' | 'forget'> & { again: HeldJob[] }> {
-    const service = this.serviceOf(worker);
-    const held = await this.held(worker);
-    const known = new Set(held.map(runKey));
+    { seq, holding, stopping = [] }: Pick<ClaimRequest, 'seq' | 'holding' | 'stopping'>,
+  ): Promise<(Pick<ClaimAnswer, 'stop' | 'forget'> & { again: HeldJob[] }) | undefined> {
+    const states = await this.claims.heldAt(worker, { executor: executorOf(worker), seq });
+    if (!states) return undefined;
+    const known = new Set(states.map(runKey));
     const named = new Set(holding);
     const ending = new Set(stopping);
-    const answer = {
-      again: [] as HeldJob[],
-      stop: [] as RunKey[],
+    const unnamed = states.filter((state) => !named.has(runKey(state)));
+    const missing = unnamed.filter(isBegun);
+    const over = unnamed.filter((state) => !isUnderWay(state));
+    const back = states.filter((state) => named.has(runKey(state)) && state.status === 'Stalled');
+    const again = unnamed.filter(({ status }) => status === 'Matched').slice(0, MOST_AGAIN);
+    const stop = states.filter((state) => named.has(runKey(state)) && !isUnderWay(state));
+    const jobs = await this.heldOf(worker, [...missing, ...over, ...back, ...again].map(runKey));
+    const settle = (of: readonly HeldState[], work: (job: HeldJob) => Promise<unknown>) =>
+      pLimit(PREPARED_AT_ONCE).map(jobsOf(of, jobs), work);
+    const service = this.serviceOf(worker);
+    await settle(missing, (job) => service.missing(job, NOT_NAMED));
+    await settle(over, (job) => service.released(job));
+    await settle(back, (job) => service.resumed(job));
+    return {
+      again: jobsOf(again, jobs),
+      stop: stop.map(runKey).filter((run) => !ending.has(run)),
       forget: holding.filter((run) => !known.has(run)),
     };
-    for (const job of held) {
-      const isNamed = named.has(runKey(job));
-      if (job.status === 'Matched') {
-        if (!isNamed) answer.again.push(job);
-      } else if (isBegun(job)) {
-        if (!isNamed) await service.missing(job, NOT_NAMED);
-        else if (job.status === 'Stalled') await service.resumed(job);
-      } else if (!isNamed) await service.released(job);
-      else if (!ending.has(runKey(job))) answer.stop.push(runKey(job));
-    }
-    return answer;
   }
 
   /** Another token for a run. Throws Problem 404 when its job asked for none, or its submitter has no right to it any more. */
@@ -169,12 +178,16 @@ async function claimedRun(
   };
 }
 
+function jobsOf(states: readonly HeldState[], jobs: ReadonlyMap<RunKey, HeldJob>): HeldJob[] {
+  return states.flatMap((state) => jobs.get(runKey(state)) ?? []);
+}
+
 /** True for a job that is wanted. */
-export function isUnderWay(job: HeldJob): boolean {
+export function isUnderWay(job: Pick<HeldJob, 'status'>): boolean {
   return job.status === 'Matched' || isBegun(job);
 }
 
 /** True for a job whose program may have been started, and whose end is waited for. */
-function isBegun({ status }: HeldJob): boolean {
+function isBegun({ status }: Pick<HeldJob, 'status'>): boolean {
   return ['Running', 'Stalled', 'Completing', 'Completed'].includes(status);
 }
