@@ -25,6 +25,16 @@ beforeEach(async () => {
   await addWorkerSite(grid, site);
 });
 
+/** Waits until the claim of this number has begun. */
+async function whenClaimed(worker: PlayedWorker, seq: number): Promise<void> {
+  await eventually(async () => {
+    const [row] = await grid.sql<{ seq: string }>('select seq from worker where id = $1', [
+      worker.id,
+    ]);
+    return row?.seq === String(seq) || undefined;
+  }, 'the claim to wait');
+}
+
 describe('a run of a worker', () => {
   it('is claimed, begins with the permission, and ends with its output', async () => {
     const worker = await PlayedWorker.registered(grid, site);
@@ -166,12 +176,7 @@ describe('a claim', () => {
   it('waits for work, and is answered when a job comes', async () => {
     const worker = await PlayedWorker.registered(grid, site);
     const waiting = worker.claim({ most: 1, wait: 25 });
-    await eventually(async () => {
-      const [row] = await grid.sql<{ seq: string }>('select seq from worker where id = $1', [
-        worker.id,
-      ]);
-      return row?.seq === '1' || undefined;
-    }, 'the claim to wait');
+    await whenClaimed(worker, 1);
     const [jid] = await submit(alice, [job()]);
     expect((await waiting).body.runs.map(({ run }) => run)).toEqual([`${jid}.1`]);
   });
@@ -211,16 +216,29 @@ describe('a claim', () => {
   it('ends an older one of the same worker', async () => {
     const worker = await PlayedWorker.registered(grid, site);
     const older = worker.claim({ wait: 25 });
-    await eventually(async () => {
-      const [row] = await grid.sql<{ seq: string }>('select seq from worker where id = $1', [
-        worker.id,
-      ]);
-      return row?.seq === '1' || undefined;
-    }, 'the claim to wait');
+    await whenClaimed(worker, 1);
     const newer = worker.claim({ wait: 1 });
     const empty = { runs: [], stop: [], forget: [], isDrained: false };
     expect((await older).body).toEqual(empty);
     expect((await newer).body).toEqual(empty);
+  });
+
+  it('is ended by word of a newer one on another instance, and not by word of itself', async () => {
+    const worker = await PlayedWorker.registered(grid, site);
+    const word = (seq: number): Promise<object[]> =>
+      grid.sql(`select pg_notify('workers', $1)`, [`${worker.id} ${seq}`]);
+    const first = worker.claim({ most: 1, wait: 25 });
+    await whenClaimed(worker, 1);
+    await word(1);
+    const [jid] = await submit(alice, [job()]);
+    expect((await first).body.runs.map(({ run }) => run)).toEqual([`${jid}.1`]);
+    let isAnswered = false;
+    const second = worker
+      .claim({ holding: [`${jid}.1`], wait: 25 })
+      .finally(() => (isAnswered = true));
+    const said = async (): Promise<boolean> => (await word(3)).length > 0 && isAnswered;
+    await eventually(said, 'the claim to be ended before its time', 15_000);
+    expect((await second).body).toEqual({ runs: [], stop: [], forget: [], isDrained: false });
   });
 
   it('gives runs of one owner alone where jobs can touch each other', async () => {
@@ -268,12 +286,7 @@ describe('a claim', () => {
   it('that waits gets nothing when the worker was drained or removed meanwhile', async () => {
     const worker = await PlayedWorker.registered(grid, site);
     const waiting = worker.claim({ most: 1, wait: 2 });
-    await eventually(async () => {
-      const [row] = await grid.sql<{ seq: string }>('select seq from worker where id = $1', [
-        worker.id,
-      ]);
-      return row?.seq === '1' || undefined;
-    }, 'the claim to wait');
+    await whenClaimed(worker, 1);
     await grid.sql('update worker set draining_at = now() where id = $1', [worker.id]);
     const [jid = 0] = await submit(alice, [job()]);
     expect((await waiting).body.runs).toEqual([]);
@@ -365,7 +378,18 @@ describe('a worker that lies', () => {
     expect((await worker.call('PUT', `runs/${next}/output`, { body })).status).toBe(404);
     expect(await sandboxes()).toHaveLength(before);
     await worker.report({ run: next, kind: 'starting' });
-    for (const text of ['first', 'second', 'third']) {
+    const together = await Promise.all(
+      [1, 2].map(async () => {
+        const first = await archiveOf({ a: 'first' });
+        return (await worker.call('PUT', `runs/${next}/output`, { body: first })).status;
+      }),
+    );
+    // The second one is told to come again, unless the first has arrived already.
+    expect([
+      [204, 204],
+      [204, 503],
+    ]).toContainEqual(together.sort());
+    for (const text of ['second', 'third']) {
       const body = await archiveOf({ a: text });
       expect((await worker.call('PUT', `runs/${next}/output`, { body })).status).toBe(204);
     }

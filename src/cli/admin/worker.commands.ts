@@ -11,12 +11,14 @@ import { onService, type CliContext } from './context.js';
 
 const SITE = ['<site>', 'name of the site'] as const;
 const WORKER = ['<worker>', 'id of the worker'] as const;
+const NO_PROGRAM =
+  'this release has no `gridgate worker run` yet: jobs of the site wait until a program speaks the protocol';
 /** More than there are. */
 const ALL = 1_000_000;
 
 /** `gridgate site secret add|list|revoke`: with what workers enrol. */
 export const siteSecretCommand = group('secret', 'with what workers enrol at a site', [
-  onService('add', 'a new secret, shown this one time, with the line that starts a worker', {
+  onService('add', 'a new secret, shown this one time, with the line that will start a worker', {
     args: [SITE],
     options: [['--reusable', 'for any number of workers; else for the first one that uses it']],
     show: async (service, site, { reusable = false }) => {
@@ -27,7 +29,7 @@ export const siteSecretCommand = group('secret', 'with what workers enrol at a s
       const start = { server: config.publicUrl, site, ...(ca !== undefined && { ca }) };
       const command = startingLine({ ...start, secret: made.secret });
       const value = { ...made, reusable, ...start, command };
-      return { value, lines: [command], names: [made.id] };
+      return { value, lines: [command], names: [made.id], notes: [NO_PROGRAM] };
     },
   }),
   onService('list', 'the secrets of a site, without themselves', {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { posix } from 'node:path';
 import { Transform, type Readable } from 'node:stream';
@@ -7,7 +6,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { extract, pack, type Extract, type Pack } from 'tar-stream';
 import { Problem } from '#src/kernel/index.js';
 import { relativePathFault } from '../manifest/file-name.js';
-import { addInMemory, headerOf, type ArchiveFile } from './sandbox-archive.js';
+import { addInMemory, archiveMeter, headerOf, type ArchiveFile } from './sandbox-archive.js';
 import type { NewArchive } from './sandbox.store.js';
 
 /** Bounds of an archive that somebody else has made. */
@@ -43,15 +42,7 @@ export async function repackArchive(
 ): Promise<{ archive: NewArchive; files: ArchiveFile[] }> {
   const untar = extract();
   const archive = pack();
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  const meter = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      sizeBytes += chunk.length;
-      done(null, chunk);
-    },
-  });
+  const { meter, measured } = archiveMeter();
   const target = createWriteStream(spool, { mode: 0o600 });
   const read = pipeline(source, createGunzip(), boundOf(limits), untar);
   const written = pipeline(archive, createGzip({ level: 6 }), meter, target);
@@ -62,7 +53,7 @@ export async function repackArchive(
     await read;
     archive.finalize();
     await written;
-    return { archive: { hash: hash.digest('hex'), sizeBytes, path: spool }, files };
+    return { archive: { ...measured(), path: spool }, files };
   } catch (error) {
     source.destroy();
     archive.destroy(error as Error);

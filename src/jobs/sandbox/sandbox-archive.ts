@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createGunzip, createGzip, gzipSync } from 'node:zlib';
 import { extract, pack, type Extract, type Pack } from 'tar-stream';
 import { relativePathFault } from '../manifest/file-name.js';
-import { SandboxDamagedError, type NewArchive } from './sandbox.store.js';
+import { SandboxDamagedError, type KeptArchive, type NewArchive } from './sandbox.store.js';
 
 /** A file to pack: its name in the archive and where its bytes are. */
 export interface ArchiveFile {
@@ -51,6 +51,17 @@ export async function packArchive(
   const total = files.reduce((sum, file) => sum + file.sizeBytes, 0);
   const isSmall = total <= SMALL_BYTES && files.length <= SMALL_FILES;
   if (isSmall && files.every(isInMemory)) return packSmall(files);
+  const { meter, measured } = archiveMeter();
+  const archive = pack();
+  // One byte differs in the gzip header between systems; level and memory are fixed so that content decides.
+  const zip = createGzip({ level: total > LARGE_BYTES ? 1 : 6 });
+  const written = pipeline(archive, zip, meter, createWriteStream(spool, { mode: 0o600 }));
+  await Promise.all([written, addAll(archive, files)]);
+  return { ...measured(), path: spool };
+}
+
+/** Lets bytes pass; `measured` answers their SHA-256 and their number, once they have. */
+export function archiveMeter(): { meter: Transform; measured: () => KeptArchive } {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   const meter = new Transform({
@@ -60,12 +71,7 @@ export async function packArchive(
       done(null, chunk);
     },
   });
-  const archive = pack();
-  // One byte differs in the gzip header between systems; level and memory are fixed so that content decides.
-  const zip = createGzip({ level: total > LARGE_BYTES ? 1 : 6 });
-  const written = pipeline(archive, zip, meter, createWriteStream(spool, { mode: 0o600 }));
-  await Promise.all([written, addAll(archive, files)]);
-  return { hash: hash.digest('hex'), sizeBytes, path: spool };
+  return { meter, measured: () => ({ hash: hash.digest('hex'), sizeBytes }) };
 }
 
 async function packSmall(files: readonly ArchiveFile[]): Promise<NewArchive> {

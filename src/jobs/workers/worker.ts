@@ -2,7 +2,10 @@ import { Problem } from '#src/kernel/index.js';
 import type { Config } from '#src/config/index.js';
 import { silenceOf } from '../matching/dispatch.repository.js';
 
-/** Channel of the change feed that says: the claim of a worker is to be answered; the payload is the id of the worker. */
+/**
+ * Channel of the change feed that says: the claim of a worker is to be answered. The payload is the id of the worker, and where a newer
+ * claim is the reason its number.
+ */
 export const WORKERS_CHANNEL = 'workers';
 
 /** Seconds of silence after which the runs of a worker are taken for stalled. */

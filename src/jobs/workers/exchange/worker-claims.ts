@@ -103,7 +103,7 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
     this.open.get(worker.id)?.end({ orders: [], look: false });
     const { instanceBefore, isDrained, owner } = begun;
     if (instanceBefore !== null && instanceBefore !== instance) {
-      await this.feed.notify(WORKERS_CHANNEL, worker.id);
+      await this.feed.notify(WORKERS_CHANNEL, `${worker.id} ${request.seq}`);
     }
     await this.runs.noteAlive(worker, request.fault ?? null, instance);
     const compared = await this.compared(worker, request);
@@ -211,8 +211,13 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
     if (isHere) void this.look();
   }
 
-  private onCommand(id: string | undefined): void {
-    if (id !== undefined) this.open.get(id)?.end({ orders: [], look: true });
+  /** Of a newer claim only older ones are ended: every instance hears of it, also the one that has it. */
+  private onCommand(payload = ''): void {
+    const [id = '', seq] = payload.split(' ');
+    const claim = this.open.get(id);
+    if (seq === undefined || Number(seq) > (claim?.request.seq ?? Infinity)) {
+      claim?.end({ orders: [], look: true });
+    }
   }
 
   /** Answers the claims of workers that hold what is not wanted any more; many kills are one look. */

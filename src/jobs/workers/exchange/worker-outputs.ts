@@ -48,20 +48,25 @@ export class WorkerOutputs {
     }
   }
 
-  /** Keeps the output of a run, the first that it puts. Throws Problem 404 when the worker does not hold it, and what repackArchive throws. */
+  /** Keeps the output of a run, the first that it puts. Throws Problem 404 when the worker does not hold it, 503 while it arrives, and what repackArchive throws. */
   async put(worker: WorkerEntity, run: RunKey, archive: Readable): Promise<void> {
     const job = await this.heldRun(worker, run);
-    if (job.status === 'Matched' || this.arriving.has(run)) throw noSuchRun(run);
+    if (job.status === 'Matched') throw noSuchRun(run);
     if (job.reference?.startsWith(OUTPUT)) {
       archive.resume(); // the answer to it was lost
       return;
     }
+    if (this.arriving.has(run))
+      throw Problem.unavailable('The output of the run is arriving already');
     this.arriving.add(run);
     try {
       const hash = await this.keep(archive);
       const { jid, attempt } = job;
       const held = { jid, attempt, executor: executorOf(worker) };
-      if (!(await this.repository.noteOutput(held, `${OUTPUT}${hash}`))) throw noSuchRun(run);
+      if (await this.repository.noteOutput(held, `${OUTPUT}${hash}`)) return;
+      // It is not the worker's any more, or another instance was first.
+      const now = await this.heldRun(worker, run);
+      if (!now.reference?.startsWith(OUTPUT)) throw noSuchRun(run);
     } finally {
       this.arriving.delete(run);
     }
