@@ -11,6 +11,7 @@ import { InfrastructureModule, type Infrastructure } from './app/infrastructure.
 import { registeredEntities, type EntityClass } from '#src/database/index.js';
 import { RegistryModule, RegistryService } from './registry/index.js';
 import { WebhooksModule } from './webhooks/index.js';
+import { LocalProcessExecutor } from './worker/index.js';
 
 /** The entities of all rooms: their modules, imported above, have registered them. */
 export const entities: EntityClass[] = registeredEntities();
@@ -26,6 +27,7 @@ export class AppModule {
     const jobs = JobsModule.forRoot({
       auth,
       hasRoutes,
+      localExecutor: (parts) => new LocalProcessExecutor(parts),
       inputData: {
         imports: [FileCatalogueModule, RegistryModule],
         inject: [NamespaceService, RegistryService],

@@ -11,12 +11,12 @@ import { processorTime } from './processor-time.mjs';
 
 const { readConfig } = await import('#src/config/env.js');
 const { systemClock } = await import('#src/kernel/index.js');
-const { openPlace } = await import('#src/jobs/places/local/open-place.js');
-const { LocalContext } = await import('#src/jobs/places/local/local-context.js');
-const { launchRun, prepareRun } = await import('#src/jobs/places/local/run-launch.js');
-const { ownProcessors, ProcessorPool } = await import('#src/jobs/places/local/processors.js');
-const { findProgram, probeIsolation } = await import('#src/jobs/places/local/isolation/probe.js');
-const { systemView } = await import('#src/jobs/places/local/isolation/system-view.js');
+const { openPlace } = await import('#src/worker/runs/open-place.js');
+const { LocalContext } = await import('#src/worker/runs/local-context.js');
+const { launchRun, prepareRun } = await import('#src/worker/runs/run-launch.js');
+const { ownProcessors, ProcessorPool } = await import('#src/worker/runs/processors.js');
+const { findProgram, probeIsolation } = await import('#src/worker/isolation/probe.js');
+const { systemView } = await import('#src/worker/isolation/system-view.js');
 
 const PATH = '/usr/bin:/bin:/usr/sbin:/sbin';
 const UTIL_LINUX = ['unshare', 'setpriv', 'mount', 'umount', 'pivot_root'];

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { EncodingError, utf8Text } from '../kernel/index.js';
 import { DemoCatalogue } from '../file-catalogue/index.js';
-import { refuseTrustedNetwork } from '../jobs/index.js';
 import { openSettings, type Config } from '#src/config/index.js';
 import { LOGGER, type Logger } from '#src/runtime/index.js';
 import {
@@ -12,6 +11,7 @@ import {
   RegistryService,
   type Group,
 } from '../registry/index.js';
+import { refuseTrustedNetwork } from '../worker/index.js';
 import type { Runtime } from './runtime.js';
 
 const NOT_LOADED =

@@ -19,8 +19,6 @@ import {
   type Executor,
   type InputDataCatalogue,
 } from './run/executor.js';
-import type { IsolationReport } from './places/local/isolation/isolation.js';
-import { LocalProcessExecutor } from './places/local/local-process.executor.js';
 import { LimitsRepository } from './limits/limits.repository.js';
 import { WaitingLimits } from './limits/waiting-limits.js';
 import { Matcher } from './matching/matcher.js';
@@ -109,8 +107,8 @@ import { JobSandboxesController } from './sandbox/job-sandboxes.controller.js';
 import { JobSandboxesService } from './sandbox/job-sandboxes.service.js';
 import { SandboxRepository } from './sandbox/sandbox.repository.js';
 import { SandboxService } from './sandbox/sandbox.service.js';
-import { sandboxDirectory, SandboxSpool } from './sandbox/sandbox-spool.js';
-import { SANDBOX_STORE, type SandboxStore } from './sandbox/sandbox.store.js';
+import { SandboxSpool } from './sandbox/sandbox-spool.js';
+import { SANDBOX_STORE, sandboxDirectory, type SandboxStore } from './sandbox/sandbox.store.js';
 import { S3SandboxStore, s3SettingsOf } from './sandbox/s3.store.js';
 import { SubmissionReader } from './submit/submission.js';
 import { SubmitLookup } from './submit/submit-lookup.js';
@@ -136,12 +134,27 @@ import { WorkersController } from './workers/workers.controller.js';
 import { WorkersRepository } from './workers/workers.repository.js';
 import { WorkersService } from './workers/workers.service.js';
 
+/** What an executor of this machine works with. */
+interface LocalExecutorParts {
+  config: Config;
+  logger: Logger;
+  clock: Clock;
+  scheduler: Scheduler;
+  serviceOf: RunOutcomesOf;
+  /** Told how jobs are kept apart here, once that is known. */
+  onIsolation: (report: { level: string }) => void;
+  /** Told why no job can be started on this machine now, and with null when jobs can. */
+  onFault: (fault: string | null) => void;
+}
+
 /** What the composition root binds. */
 export interface JobsModuleInput {
   /** False on instances that only run jobs. */
   hasRoutes: boolean;
   /** The authorization server, for the tokens of jobs. */
   auth: DynamicModule;
+  /** Runs jobs on this machine. */
+  localExecutor: (parts: LocalExecutorParts) => Executor;
   /** The catalogue that knows input data; without one no job with input data can run. */
   inputData?: {
     imports: (Type | DynamicModule)[];
@@ -173,6 +186,7 @@ export class JobsModule {
       controllers: input.hasRoutes ? CONTROLLERS : [],
       providers: [
         ...PARTS,
+        { provide: LOCAL_EXECUTOR, useValue: input.localExecutor },
         inputData
           ? {
               provide: INPUT_DATA_CATALOGUE,
@@ -241,6 +255,9 @@ const ENTITIES = [
 
 /** Injection token of what all batch executors work with (SlurmParts). */
 const PLACE_PARTS = Symbol('PlaceParts');
+
+/** Injection token of `localExecutor`. */
+const LOCAL_EXECUTOR = Symbol('LocalExecutor');
 
 const PARTS = [
   WorkerClaims,
@@ -376,18 +393,19 @@ const PARTS = [
   },
   {
     provide: EXECUTORS,
-    inject: [PLACE_PARTS, RUN_OUTCOMES, JobMetrics, Scheduler, SlurmLeadership],
+    inject: [PLACE_PARTS, RUN_OUTCOMES, JobMetrics, Scheduler, SlurmLeadership, LOCAL_EXECUTOR],
     useFactory: (
       parts: SlurmParts,
       serviceOf: RunOutcomesOf,
       metrics: JobMetrics,
       scheduler: Scheduler,
       leadership: SlurmLeadership,
+      localExecutor: JobsModuleInput['localExecutor'],
     ): Executor[] => {
-      const onIsolation = ({ level }: IsolationReport): void => metrics.isolation(level);
+      const onIsolation = ({ level }: { level: string }): void => metrics.isolation(level);
       const onFault = (fault: string | null): void => metrics.localPause(fault !== null);
       return [
-        new LocalProcessExecutor({ ...parts, serviceOf, onIsolation, onFault, scheduler }),
+        localExecutor({ ...parts, serviceOf, onIsolation, onFault, scheduler }),
         SlurmExecutor.ofSettings(parts, leadership),
       ];
     },

@@ -10,7 +10,7 @@ import { support } from '../support/testbed.js';
 /** Writes what `describeLocalIsolation` finds, as JSON. */
 const PROGRAM = `
   const { readConfig } = await import(process.argv[1] + '/dist/src/config/index.js');
-  const { describeLocalIsolation } = await import(process.argv[1] + '/dist/src/jobs/index.js');
+  const { describeLocalIsolation } = await import(process.argv[1] + '/dist/src/worker/index.js');
   console.log(JSON.stringify(await describeLocalIsolation(readConfig(process.env))));`;
 
 const need = {

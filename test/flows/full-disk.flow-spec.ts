@@ -3,7 +3,7 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FormData } from 'undici';
-import { openRunRoot } from '#src/jobs/places/local/run-root.js';
+import { openRunRoot } from '#src/worker/runs/run-root.js';
 import { leftovers, type Traces } from '../support/faults/leftovers.js';
 import { SmallDisk } from '../support/full-disk/small-disk.js';
 import { awaitFinal, show, submit } from '../support/jobs.js';

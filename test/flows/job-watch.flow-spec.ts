@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openRunRoot } from '#src/jobs/places/local/run-root.js';
-import { processEntry } from '#src/jobs/places/local/watch/process-table.js';
+import { openRunRoot } from '#src/worker/runs/run-root.js';
+import { processEntry } from '#src/worker/watch/process-table.js';
 import { runningJobs } from '../support/faults/job-processes.js';
 import { awaitStatus, submit } from '../support/jobs.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';

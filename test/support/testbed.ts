@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Agent, type FormData, request as send } from 'undici';
-import { openRunRoot } from '#src/jobs/places/local/run-root.js';
+import { openRunRoot } from '#src/worker/runs/run-root.js';
 import type { DatabaseConnection } from '#src/config/index.js';
 import { markedProcesses, signal } from './faults/job-processes.js';
 import { startServerProcess, throughPooler, type ServerProcess } from './server-process.mjs';

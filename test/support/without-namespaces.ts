@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { filtered } from '#src/jobs/places/local/isolation/filter-loader.js';
+import { filtered } from '#src/worker/isolation/filter-loader.js';
 
 /** Numbers of clone, unshare, mount and setns by `process.arch`. */
 const NUMBERS: Record<string, [clone: number, ...others: number[]]> = {

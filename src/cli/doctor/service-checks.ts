@@ -1,6 +1,6 @@
 import { demandsPkce, type KeysService } from '../../auth/index.js';
 import { openSettings, type Config } from '#src/config/index.js';
-import type { IsolationReport } from '../../jobs/index.js';
+import type { IsolationReport } from '../../worker/index.js';
 import { groupsBesideVos, hasSeveralVos, type Client, type Group } from '../../registry/index.js';
 import { fault, ok, reasonOf, skipped, warning, type Finding } from './finding.js';
 

@@ -11,7 +11,7 @@ import type { HeldRuns, InputDataCatalogue, RunLeft, RunOrder } from './executor
 import { inputDataText } from './input-data.js';
 import type { JobToken, JobTokens } from './job-tokens.js';
 import type { RunReports } from './run-reports.js';
-import type { RunResult, RunReturn, RunService, RunStart } from './run-service.js';
+import type { RunResult, RunReturn, RunService, RunSite, RunStart } from './run-service.js';
 import { usageParameters } from './run-usage.js';
 
 const MAX_REQUEUES = 20;
@@ -132,8 +132,8 @@ export class RunOutcomes implements RunService {
     return this.parts.sandboxes.keep(files);
   }
 
-  async openInput(hash: string): Promise<Readable> {
-    return this.parts.store.open(hash);
+  async openInput({ inputSandbox }: RunOrder): Promise<Readable> {
+    return this.parts.store.open(inputSandbox ?? '');
   }
 
   async inputData(run: RunOrder): Promise<string | undefined> {
@@ -144,8 +144,13 @@ export class RunOutcomes implements RunService {
     return this.parts.tokens.give(run);
   }
 
-  async site(name: string): Promise<Site | undefined> {
-    return this.parts.siteOf(name);
+  async siteOf({ site: name }: RunOrder): Promise<RunSite> {
+    const site = await this.parts.siteOf(name);
+    const path = site?.options['path'];
+    return {
+      ...(typeof path === 'string' && { path }),
+      hasNetwork: site?.network === 'host',
+    };
   }
 
   private endOf({ failure, endedAt, usage, ...left }: RunResult): Omit<Move, 'jid' | 'source'> {

@@ -65,6 +65,11 @@ export function processorsOf(order: Pick<RunOrder, 'manifest'>): number {
   return numberIn(manifest['NumberOfProcessors'] ?? manifest['MinNumberOfProcessors']) ?? 1;
 }
 
+/** MB of 2^20 bytes that a job takes of its machine: `MaxRAM`, else `MinRAM`; 0 for one that does not say. */
+export function memoryOf({ manifest }: Pick<RunOrder, 'manifest'>): number {
+  return numberIn(manifest['MaxRAM']) ?? numberIn(manifest['MinRAM']) ?? 0;
+}
+
 /** A whole number above zero, which a manifest may write as text too (`wholeNumber`); undefined for anything else. */
 function numberIn(value: JsonValue | undefined): number | undefined {
   const isText = typeof value === 'string' && /^\d{1,15}$/.test(value.trim());

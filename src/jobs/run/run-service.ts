@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { Site } from '#src/registry/index.js';
 import type { ArchiveFile } from '../sandbox/sandbox-archive.js';
 import type { RunLeft, RunOrder } from './executor.js';
 import type { JobToken } from './job-tokens.js';
@@ -25,6 +24,14 @@ export interface RunResult {
   output?: string | undefined;
   /** Why the output is not whole: the job fails with it, though its program ended well. */
   outputFault?: string | undefined;
+}
+
+/** What a site gives its jobs. */
+export interface RunSite {
+  /** Where programs are looked for, directories joined by `:`; undefined: SITE_PATH. */
+  path?: string | undefined;
+  /** Its jobs may use the network of their machine. */
+  hasNetwork: boolean;
 }
 
 /** Why a run comes back that was certainly not started. */
@@ -59,12 +66,12 @@ export interface RunService {
 
   /** Packs and keeps the output of a run that has ended; answers its hash. Rejects with other errors when it cannot be packed. */
   keepOutput(run: RunOrder, files: readonly ArchiveFile[]): Promise<string>;
-  /** The archive of an input sandbox. Rejects with SandboxMissingError when it is not in the store. */
-  openInput(hash: string): Promise<Readable>;
+  /** The archive of the input sandbox of a run that has one. Rejects with SandboxMissingError when it is not in the store. */
+  openInput(run: RunOrder): Promise<Readable>;
   /** JSON text that tells a job where its input data lies; undefined for one without. Rejects with RunFault when a file is gone. */
   inputData(run: RunOrder): Promise<string | undefined>;
   /** A token for a job that asked for one. Rejects with RunFault when its submitter has no right to it any more. */
   token(run: RunOrder): Promise<JobToken | undefined>;
-  /** The site of that name; undefined when the registry has none (any more). */
-  site(name: string): Promise<Site | undefined>;
+  /** What the site of a run gives its jobs now. */
+  siteOf(run: RunOrder): Promise<RunSite>;
 }

@@ -4,15 +4,9 @@ import { join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { DiskPlaces } from '#src/runtime/index.js';
+import { sandboxDirectory } from './sandbox.store.js';
 
 const ABANDONED_MS = 24 * 3600_000;
-
-/** The directory of the sandboxes of this instance: the store's own when that is a directory. */
-export function sandboxDirectory(config: Config): string {
-  if (config.sandboxStore !== '' && !config.sandboxStore.startsWith('s3://'))
-    return config.sandboxStore;
-  return join(config.homePath, 'sandboxes');
-}
 
 /** Files on their way in: uploads and archives that are being packed. Nothing here is anybody's yet. */
 @Injectable()

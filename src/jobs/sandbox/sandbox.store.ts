@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { Config } from '#src/config/index.js';
 
 /** An archive on its way into the store: in memory when it is small, else a spooled file that the store may take. */
 export type NewArchive = {
@@ -64,4 +66,11 @@ export class SandboxDamagedError extends Error {
     if (found === kept) return;
     throw new SandboxDamagedError(`${found} bytes are there, and ${kept} were kept`);
   }
+}
+
+/** The directory of the sandboxes of this instance: the store's own when that is a directory. */
+export function sandboxDirectory(config: Config): string {
+  if (config.sandboxStore !== '' && !config.sandboxStore.startsWith('s3://'))
+    return config.sandboxStore;
+  return join(config.homePath, 'sandboxes');
 }

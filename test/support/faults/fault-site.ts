@@ -6,7 +6,7 @@ import pg from 'pg';
 import { Agent } from 'undici';
 import { freePorts } from '../ports.mjs';
 import { OwnPostgres } from '../own-postgres.js';
-import { openRunRoot } from '#src/jobs/places/local/run-root.js';
+import { openRunRoot } from '#src/worker/runs/run-root.js';
 import { GridClient, startGrid, support, type Grid } from '../testbed.js';
 import type { Traces } from './leftovers.js';
 

@@ -3,7 +3,6 @@ import pLimit from 'p-limit';
 import { type Clock, CLOCK, Problem } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { LOGGER, type Logger } from '#src/runtime/index.js';
-import { RegistryService, type Site } from '#src/registry/index.js';
 import type { HeldJob, RunOrder } from '../../run/executor.js';
 import { RunFault } from '../../run/run-plan.js';
 import { RUN_OUTCOMES, type RunOutcomesOf } from '../../run/run-outcomes.js';
@@ -45,7 +44,6 @@ export class WorkerRuns {
     @Inject(RUN_OUTCOMES) private readonly outcomesOf: RunOutcomesOf,
     private readonly repository: DispatchRepository,
     private readonly claims: WorkerRunsRepository,
-    private readonly registry: RegistryService,
   ) {}
 
   /** What becomes of the runs of a worker. */
@@ -127,11 +125,10 @@ export class WorkerRuns {
   async claimed(worker: WorkerEntity, orders: readonly RunOrder[]): Promise<ClaimedRun[]> {
     const mine = await this.ofOneOwner(worker, orders);
     if (mine.length === 0) return [];
-    const site = (await this.registry.current()).site(worker.site);
     const service = this.serviceOf(worker);
     const found = await pLimit(PREPARED_AT_ONCE).map(mine, async (order) => {
       try {
-        return [await claimedRun(order, site, service)];
+        return [await claimedRun(order, service)];
       } catch (error) {
         if (error instanceof RunFault) await service.refused(order, error);
         // Anything else passes: the next claim brings the run again.
@@ -159,22 +156,18 @@ export class WorkerRuns {
   }
 }
 
-async function claimedRun(
-  order: RunOrder,
-  site: Site | undefined,
-  service: RunService,
-): Promise<ClaimedRun> {
+async function claimedRun(order: RunOrder, service: RunService): Promise<ClaimedRun> {
   const { setup, owner, ownerGroup, cpuTime, manifest, inputSandbox } = order;
   const inputData = await service.inputData(order);
   const token = await service.token(order);
-  const path = site?.options['path'];
+  const { path, hasNetwork } = await service.siteOf(order);
   return {
     ...{ run: runKey(order), site: order.site, setup, owner, ownerGroup, cpuTime, manifest },
     ...(inputSandbox !== null && { inputSandbox }),
     ...(inputData !== undefined && { inputData }),
     ...(token && { token: { token: token.token, expiresIn: token.expiresInSeconds } }),
-    ...(typeof path === 'string' && { path }),
-    ...(site?.network === 'host' && { hasNetwork: true }),
+    ...(path !== undefined && { path }),
+    ...(hasNetwork && { hasNetwork }),
   };
 }
 

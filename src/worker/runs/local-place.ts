@@ -1,12 +1,19 @@
 import { chmodSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { loopTurn, MachineFault } from '#src/kernel/index.js';
-import type { HeldJob } from '../../run/executor.js';
-import type { OutputPlaces } from '../../run/output-places.js';
-import type { RunEnd, RunPlace } from '../../run/run-life.js';
-import { limitsOf, planOf, processorsOf } from '../../run/run-plan.js';
-import type { RunUsage } from '../../run/run-usage.js';
-import { judge, type ExitRecord, type Verdict } from '../../run/run-verdict.js';
+import {
+  type ExitRecord,
+  type HeldJob,
+  judge,
+  limitsOf,
+  type OutputPlaces,
+  planOf,
+  processorsOf,
+  type RunEnd,
+  type RunPlace,
+  type RunUsage,
+  type Verdict,
+} from '#src/jobs/run/index.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import type { RunCleaner } from './run-cleaner.js';

@@ -1,30 +1,30 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Site } from '#src/registry/index.js';
-import { unpackArchive } from '../../sandbox/sandbox-archive.js';
-import { SandboxMissingError } from '../../sandbox/sandbox.store.js';
-import { MINOR } from '../../state/job-state.js';
-import { isAway } from '../../run/run-life.js';
 import {
   catalogueInputs,
+  inputDataVariables,
+  isAway,
+  MINOR,
   processorsOf,
   RunFault,
+  SandboxMissingError,
   SITE_PATH,
+  TOKEN_FILE_VARIABLE,
+  unpackArchive,
   uploadedProgram,
-} from '../../run/run-plan.js';
-import { inputDataVariables, writeInputData } from '../../run/input-data.js';
-import { findProgram, sitePath } from './find-program.js';
-import { RUN_FILES, type JobPlaces } from './isolation/isolation.js';
+  writeInputData,
+} from '#src/jobs/run/index.js';
+import { findProgram } from './find-program.js';
+import { RUN_FILES, type JobPlaces } from '../isolation/isolation.js';
 import { requireInterpreter } from './find-interpreter.js';
-import { refuseTrustedNetwork } from './network-rule.js';
+import { trustedOwnAddress } from './network-rule.js';
 import { refuseForeignProgram } from './own-program-rule.js';
 import { launchScript } from './launch-script.js';
 import { TOKEN_FILE } from './run-directory.js';
 import { giveToken } from './run-tokens.js';
-import { TOKEN_FILE_VARIABLE } from '../../manifest/job-token.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
-import { supervisorCommand } from './isolation/supervisor.js';
+import { supervisorCommand } from '../isolation/supervisor.js';
 
 /** Variable of every process of a run, by which people and tests find them. */
 const RUN_MARKER = 'GRIDGATE_RUN';
@@ -52,15 +52,15 @@ export async function prepareRun(context: LocalContext, run: LocalRun): Promise<
   if (catalogueInputs(order).length > 0) {
     throw new RunFault(MINOR.inputFilesFailed, 'Files of the catalogue cannot be fetched here');
   }
-  if (order.inputSandbox !== null) await unpackInput(context, run, order.inputSandbox);
+  if (order.inputSandbox !== null) await unpackInput(context, run);
   await writeInputData(await service.inputData(order), {
     directory: directory.work,
     owner: run.uid === undefined ? undefined : { uid: run.uid, gid: run.uid },
   });
   await refuseForeignProgram(run, parts.config.localPrograms);
-  const site = await service.site(order.site);
-  run.path = sitePath(site);
-  run.hasNetwork = networkOf(context, site);
+  const { path = SITE_PATH, hasNetwork } = await service.siteOf(order);
+  run.path = path;
+  run.hasNetwork = place.isolation.sharesNetwork || mayHaveNetwork(context, hasNetwork);
   run.program = await findProgram(order, { path: run.path, isolation: place.isolation });
   const uploaded = uploadedProgram(order);
   if (uploaded !== undefined) chmodSync(join(directory.work, uploaded), 0o755);
@@ -69,22 +69,18 @@ export async function prepareRun(context: LocalContext, run: LocalRun): Promise<
   directory.handOver(run.uid, launchOf(context, run));
 }
 
-/** Whether the jobs of a site may use the machine's network; the registry may have changed since the start. */
-function networkOf({ parts, place }: LocalContext, site: Site | undefined): boolean {
-  try {
-    if (site) refuseTrustedNetwork(parts.config, [site]);
-  } catch (cause) {
-    const app = 'Its site has the network of a machine whose addresses are believed';
-    throw new RunFault(MINOR.initialization, app, { cause });
-  }
-  return place.isolation.sharesNetwork || site?.network === 'host';
+/** Whether a job may use the machine's network, which its site gives it; the registry may have changed since the start. */
+function mayHaveNetwork({ parts }: LocalContext, isGiven: boolean): boolean {
+  if (!isGiven || trustedOwnAddress(parts.config) === undefined) return isGiven;
+  const app = 'Its site has the network of a machine whose addresses are believed';
+  throw new RunFault(MINOR.initialization, app);
 }
 
-async function unpackInput(context: LocalContext, run: LocalRun, hash: string): Promise<void> {
+async function unpackInput(context: LocalContext, run: LocalRun): Promise<void> {
   const { config } = context.parts;
   const { uid } = run;
   try {
-    await unpackArchive(await context.service.openInput(hash), run.directory.work, {
+    await unpackArchive(await context.service.openInput(run.order), run.directory.work, {
       maxBytes: config.maxSandboxBytes,
       ...(uid === undefined ? {} : { owner: { uid, gid: uid } }),
     });

@@ -7,7 +7,7 @@ import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { RunCleaner } from './run-cleaner.js';
 import { RunDirectory } from './run-directory.js';
-import type { Watcher } from './watch/watcher.js';
+import type { Watcher } from '../watch/watcher.js';
 
 /** So many names make a directory of ext4 larger than what is removed at once. */
 const MANY = 2_500;

@@ -1,10 +1,20 @@
+import { availableParallelism, totalmem } from 'node:os';
 import type { Site } from '#src/registry/index.js';
-import { resourcesOf, type Machine } from '../../manifest/resources.js';
-import type { RunOrder } from '../../run/executor.js';
+import { memoryOf, processorsOf, type RunOrder } from '#src/jobs/run/index.js';
 import { processorsOfProcess, ProcessorPool } from './processors.js';
 
-/** What a run takes of its machine. */
-export type Share = Machine;
+const MIB = 2 ** 20;
+
+/** What a run takes of its machine, or what the machine has; memory in MB of 2^20 bytes. */
+export interface Share {
+  processors: number;
+  ramMB: number;
+}
+
+/** What this machine has. */
+export function thisMachine(): Share {
+  return { processors: availableParallelism(), ramMB: Math.floor(totalmem() / MIB) };
+}
 
 /** A run as far as its place on the machine goes. */
 interface PlacedRun {
@@ -23,10 +33,10 @@ export class MachineLoad {
   running = 0;
   private readonly pool: ProcessorPool;
   private readonly taken: Share = { processors: 0, ramMB: 0 };
-  private whole: Machine;
+  private whole: Share;
 
   constructor(
-    private readonly own: Machine,
+    private readonly own: Share,
     private readonly slots: number,
     processors: readonly number[],
   ) {
@@ -35,7 +45,7 @@ export class MachineLoad {
   }
 
   /** What is free when all of these have their places; `sites` are all that it serves. */
-  freeBeside(runs: Iterable<PlacedRun>, sites: readonly Site[]): Machine {
+  freeBeside(runs: Iterable<PlacedRun>, sites: readonly Site[]): Share {
     this.whole = this.wholeOf(sites);
     const free = this.free();
     for (const run of runs) {
@@ -77,16 +87,18 @@ export class MachineLoad {
 
   /** What a job takes: never more memory than the machine has. */
   private shareOf({ order }: PlacedRun): Share {
-    const { processors, minRamMB, maxRamMB } = resourcesOf(order.manifest);
-    return { processors, ramMB: Math.min(maxRamMB ?? minRamMB ?? 0, this.whole.ramMB) };
+    return {
+      processors: processorsOf(order),
+      ramMB: Math.min(memoryOf(order), this.whole.ramMB),
+    };
   }
 
-  private free(): Machine {
+  private free(): Share {
     const { whole, taken } = this;
     return { processors: whole.processors - taken.processors, ramMB: whole.ramMB - taken.ramMB };
   }
 
-  private wholeOf(sites: readonly Site[]): Machine {
+  private wholeOf(sites: readonly Site[]): Share {
     const { own, slots } = this;
     return {
       processors: Math.max(own.processors, slots, ...sites.map((site) => site.processors ?? 0)),

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isOwnProgram, ONLY_OWN_PROGRAMS } from '../../manifest/own-programs.js';
-import { RunFault } from '../../run/run-plan.js';
-import { MINOR } from '../../state/job-state.js';
+import { isOwnProgram, MINOR, ONLY_OWN_PROGRAMS, RunFault } from '#src/jobs/run/index.js';
 import type { LocalRun } from './local-run.js';
 
 /**

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from '#src/config/index.js';
 import type { Logger } from '#src/runtime/index.js';
-import { sandboxDirectory } from '../../sandbox/sandbox-spool.js';
-import { AccountPool, accountDirectory, parseAccounts } from './isolation/account-pool.js';
-import type { Isolation, IsolationReport } from './isolation/isolation.js';
-import { findProgram, probeIsolation, WHAT_TO_DO, writeShared } from './isolation/probe.js';
-import { parseBinds, systemView, type SystemView } from './isolation/system-view.js';
+import { sandboxDirectory } from '#src/jobs/run/index.js';
+import { AccountPool, accountDirectory, parseAccounts } from '../isolation/account-pool.js';
+import type { Isolation, IsolationReport } from '../isolation/isolation.js';
+import { findProgram, probeIsolation, WHAT_TO_DO, writeShared } from '../isolation/probe.js';
+import { parseBinds, systemView, type SystemView } from '../isolation/system-view.js';
 import { JobRights } from './job-rights.js';
 import type { LocalPlace } from './local-context.js';
 import { trustedOwnAddress } from './network-rule.js';
 import { listOfLeft, openRunRoot, type RunRoot } from './run-root.js';
-import { Starter } from './start/starter.js';
+import { Starter } from '../start/starter.js';
 
 const PROGRAM_PATH = '/usr/bin:/bin:/usr/sbin:/sbin';
 /** A part of the memory of a job may be in `/dev/shm`. */

@@ -1,10 +1,9 @@
 import { sleep } from '#src/kernel/index.js';
-import type { HeldJob } from '../../run/executor.js';
-import type { RunLife } from '../../run/run-life.js';
+import type { HeldJob, RunLife } from '#src/jobs/run/index.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import type { RunCleaner } from './run-cleaner.js';
-import { isAlive } from './watch/process-table.js';
+import { isAlive } from '../watch/process-table.js';
 
 /** A supervisor needs no time to write its first line; one that has taken so long cannot. */
 const STARTING_MS = 10_000;

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { shellWord } from '../../../run/shell-word.js';
+import { shellWord } from '#src/jobs/run/index.js';
 import { INNER_ID, JOB_PLACES, type NamespacesInput } from './bubblewrap.js';
 import { filtered, type FilterLoader } from './filter-loader.js';
 import type { Enclosure, Isolation, JobPlaces } from './isolation.js';

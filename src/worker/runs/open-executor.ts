@@ -1,6 +1,6 @@
 import type { ScheduledTask } from '#src/runtime/index.js';
-import { RunLife } from '../../run/run-life.js';
-import type { IsolationReport } from './isolation/isolation.js';
+import { RunLife } from '#src/jobs/run/index.js';
+import type { IsolationReport } from '../isolation/isolation.js';
 import { LocalContext, type LocalProcessParts } from './local-context.js';
 import { LocalRunPlace } from './local-place.js';
 import type { LocalRun } from './local-run.js';
@@ -11,7 +11,7 @@ import { RunRemains } from './run-remains.js';
 import { renewTokens } from './run-tokens.js';
 import { RunWatchdog } from './run-watchdog.js';
 import { StartGate } from './start-gate.js';
-import type { Watcher } from './watch/watcher.js';
+import type { Watcher } from '../watch/watcher.js';
 
 const WATCH_MS = 1_000;
 

@@ -1,9 +1,12 @@
 import { join } from 'node:path';
-import type { Site } from '#src/registry/index.js';
-import type { RunOrder } from '../../run/executor.js';
-import { executableOf, RunFault, SITE_PATH, uploadedProgram } from '../../run/run-plan.js';
-import { MINOR } from '../../state/job-state.js';
-import type { Isolation } from './isolation/isolation.js';
+import {
+  executableOf,
+  MINOR,
+  RunFault,
+  type RunOrder,
+  uploadedProgram,
+} from '#src/jobs/run/index.js';
+import type { Isolation } from '../isolation/isolation.js';
 import { everybodyMayExecute } from './reach.js';
 
 /**
@@ -20,12 +23,6 @@ export async function findProgram(
   const found = await locateProgram(name, site);
   if (found !== undefined) return found;
   throw new RunFault(MINOR.applicationNotFound, `${name.slice(0, 200)} was not found`);
-}
-
-/** Directories in which programs of a site are looked for, joined by `:`. */
-export function sitePath(site: Site | undefined): string {
-  const path = site?.options['path'];
-  return typeof path === 'string' ? path : SITE_PATH;
 }
 
 /** Absolute path of a program that was not uploaded; undefined for what the job could not see or execute. */

@@ -1,7 +1,7 @@
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { machineFaultOf, type Clock } from '#src/kernel/index.js';
-import { StartPause } from '../../run/start-pause.js';
+import { StartPause } from '#src/jobs/run/index.js';
 
 const MIB = 2 ** 20;
 /** A block of most file systems: an empty file finds room where nothing can be written. */

@@ -1,4 +1,4 @@
-import { exportLines, shellWord } from '../../run/shell-word.js';
+import { exportLines, shellWord } from '#src/jobs/run/index.js';
 
 /** What a program is started with. Texts may hold anything but NUL. */
 export interface Launch {

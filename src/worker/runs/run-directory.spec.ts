@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { supervisorCommand } from './isolation/supervisor.js';
+import { supervisorCommand } from '../isolation/supervisor.js';
 import { RunDirectory } from './run-directory.js';
 
 const LIMITS = { cpuSeconds: 10, memoryKiB: undefined, fileBlocks: 1000, openFiles: 100 };

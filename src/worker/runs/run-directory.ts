@@ -15,10 +15,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { machineFaultOf } from '#src/kernel/index.js';
-import { tailOf } from '../../run/output-tail.js';
-import type { ExitRecord } from '../../run/run-verdict.js';
-import { RUN_FILES } from './isolation/isolation.js';
-import { cpuSecondsOf } from './isolation/supervisor.js';
+import { type ExitRecord, tailOf } from '#src/jobs/run/index.js';
+import { RUN_FILES } from '../isolation/isolation.js';
+import { cpuSecondsOf } from '../isolation/supervisor.js';
 
 /** Who runs, as the supervisor wrote it. */
 export interface StartRecord {

@@ -1,5 +1,4 @@
-import type { RunOrder } from '../../run/executor.js';
-import { SITE_PATH, type RunPlan } from '../../run/run-plan.js';
+import { type RunOrder, type RunPlan, SITE_PATH } from '#src/jobs/run/index.js';
 import type { Share } from './machine-load.js';
 import type { RunDirectory, StartRecord } from './run-directory.js';
 

@@ -4,18 +4,15 @@ import { join } from 'node:path';
 import type { Clock } from '#src/kernel/index.js';
 import type { Config } from '#src/config/index.js';
 import type { Logger, Scheduler } from '#src/runtime/index.js';
-import type { RunOrder } from '../../run/executor.js';
-import type { RunOutcomesOf } from '../../run/run-outcomes.js';
-import type { RunService } from '../../run/run-service.js';
-import { planOf } from '../../run/run-plan.js';
-import type { AccountPool } from './isolation/account-pool.js';
-import type { Isolation, IsolationReport } from './isolation/isolation.js';
+import { planOf, type RunOrder, type RunOutcomesOf, type RunService } from '#src/jobs/run/index.js';
+import type { AccountPool } from '../isolation/account-pool.js';
+import type { Isolation, IsolationReport } from '../isolation/isolation.js';
 import type { JobRights } from './job-rights.js';
 import { LocalRun } from './local-run.js';
 import { RunDirectory } from './run-directory.js';
 import type { RunRoot } from './run-root.js';
-import type { Starter } from './start/starter.js';
-import type { RunTraces } from './watch/run-members.js';
+import type { Starter } from '../start/starter.js';
+import type { RunTraces } from '../watch/run-members.js';
 
 /** What the executor works with. */
 export interface LocalProcessParts {

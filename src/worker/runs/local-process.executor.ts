@@ -1,14 +1,20 @@
 import { loopTurn, MachineFault, sleep } from '#src/kernel/index.js';
 import type { RunningTask } from '#src/runtime/index.js';
 import type { Site } from '#src/registry/index.js';
-import type { Executor, FreeMachine, HeldJob, RunOrder } from '../../run/executor.js';
-import type { OutputPlaces } from '../../run/output-places.js';
-import { isAway, type RunLife } from '../../run/run-life.js';
-import { THIS_MACHINE } from '../../manifest/resources.js';
-import { locateProgram, sitePath } from './find-program.js';
+import {
+  type Executor,
+  type FreeMachine,
+  type HeldJob,
+  isAway,
+  type OutputPlaces,
+  type RunLife,
+  type RunOrder,
+  SITE_PATH,
+} from '#src/jobs/run/index.js';
+import { locateProgram } from './find-program.js';
 import { bootId, runName, type LocalContext, type LocalProcessParts } from './local-context.js';
 import type { LocalRun } from './local-run.js';
-import { MachineLoad } from './machine-load.js';
+import { MachineLoad, thisMachine } from './machine-load.js';
 import { openExecutor, tasksOf, type OpenExecutor } from './open-executor.js';
 import { ownProcessors } from './processors.js';
 import type { RunCleaner } from './run-cleaner.js';
@@ -17,10 +23,10 @@ import { RunPace } from './run-pace.js';
 import { isUnderWay, untilEnd } from './run-recovery.js';
 import { closeRunRoot } from './run-root.js';
 import { namesOf } from './run-watchdog.js';
-import { StarterExitedError } from './start/starter.js';
-import { isAlive } from './watch/process-table.js';
+import { StarterExitedError } from '../start/starter.js';
+import { isAlive } from '../watch/process-table.js';
 import type { StartGate } from './start-gate.js';
-import { Watcher } from './watch/watcher.js';
+import { Watcher } from '../watch/watcher.js';
 
 const MAX_COLLECTING = 64;
 const PREPARING_AT_ONCE = 3;
@@ -60,7 +66,7 @@ export class LocalProcessExecutor implements Executor {
   constructor(private readonly parts: LocalProcessParts) {
     this.slots = parts.config.localSlots || ownProcessors().length;
     this.pace = new RunPace(this.slots);
-    this.machine = new MachineLoad(THIS_MACHINE, this.slots, ownProcessors());
+    this.machine = new MachineLoad(thisMachine(), this.slots, ownProcessors());
   }
 
   get id(): string {
@@ -115,7 +121,9 @@ export class LocalProcessExecutor implements Executor {
   async hasProgram(name: string, site: Site): Promise<boolean | undefined> {
     if (!this.opened) return undefined;
     const { isolation } = this.context.place;
-    return (await locateProgram(name, { path: sitePath(site), isolation })) !== undefined;
+    const { path } = site.options;
+    const places = { path: typeof path === 'string' ? path : SITE_PATH, isolation };
+    return (await locateProgram(name, places)) !== undefined;
   }
 
   outputOf(job: HeldJob): Promise<OutputPlaces | undefined> {

@@ -7,8 +7,8 @@ import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { MachineSweeps } from './machine-sweeps.js';
 import { ASIDE, RunDirectory } from './run-directory.js';
-import type { RunTraces } from './watch/run-members.js';
-import type { Watcher } from './watch/watcher.js';
+import type { RunTraces } from '../watch/run-members.js';
+import type { Watcher } from '../watch/watcher.js';
 
 const END_MS = 5_000;
 /** Processes that empty directories at the same time. */

@@ -1,10 +1,15 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { chmod, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { executableOf, RunFault } from '../../run/run-plan.js';
-import { HEAD_BYTES, scriptStart, shownFirstLine } from '../../run/script-head.js';
-import { MINOR } from '../../state/job-state.js';
-import type { Isolation } from './isolation/isolation.js';
+import {
+  executableOf,
+  HEAD_BYTES,
+  MINOR,
+  RunFault,
+  scriptStart,
+  shownFirstLine,
+} from '#src/jobs/run/index.js';
+import type { Isolation } from '../isolation/isolation.js';
 import type { LocalRun } from './local-run.js';
 
 /**

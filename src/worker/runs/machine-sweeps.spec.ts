@@ -15,8 +15,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { JobRights } from './job-rights.js';
 import { MachineSweeps } from './machine-sweeps.js';
-import type { Starter } from './start/starter.js';
-import type { StartOrder } from './start/start-messages.js';
+import type { Starter } from '../start/starter.js';
+import type { StartOrder } from '../start/start-messages.js';
 
 /** Looks end when the test says so; what is asked is kept. */
 class Rights {

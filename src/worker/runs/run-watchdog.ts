@@ -1,11 +1,10 @@
-import { limitsOf } from '../../run/run-plan.js';
-import { LIMIT_REASONS } from '../../run/run-verdict.js';
+import { LIMIT_REASONS, limitsOf } from '#src/jobs/run/index.js';
 import type { LocalContext } from './local-context.js';
 import { runName } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import type { RunCleaner } from './run-cleaner.js';
-import type { RunUse, WatchedRun } from './watch/watch-messages.js';
-import type { Watcher } from './watch/watcher.js';
+import type { RunUse, WatchedRun } from '../watch/watch-messages.js';
+import type { Watcher } from '../watch/watcher.js';
 
 const YOUNG_MS = 1_000;
 const MIB = 2 ** 20;
